@@ -1,0 +1,46 @@
+"""benchsuite: contrastive-learning methods, trained and judged on identical setups.
+
+The names below are the public Python interface. They load on first use, so that `import benchsuite` stays light.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from benchsuite.registry import register_dataset, register_method, register_task
+
+if TYPE_CHECKING:
+    from benchsuite.data.base import PairDataset
+    from benchsuite.evaluation.base import Task
+    from benchsuite.methods import create_method
+    from benchsuite.methods.base import Clock, Loss, Method, PairBatch
+
+__version__ = "0.1.0"
+
+_LAZY = {
+    "Clock": "benchsuite.methods.base",
+    "Loss": "benchsuite.methods.base",
+    "Method": "benchsuite.methods.base",
+    "PairBatch": "benchsuite.methods.base",
+    "PairDataset": "benchsuite.data.base",
+    "Task": "benchsuite.evaluation.base",
+    "create_method": "benchsuite.methods",
+}
+
+__all__ = [
+    "Clock",
+    "Loss",
+    "Method",
+    "PairBatch",
+    "PairDataset",
+    "Task",
+    "create_method",
+    "register_dataset",
+    "register_method",
+    "register_task",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return getattr(import_module(_LAZY[name]), name)
+    raise AttributeError(f"module benchsuite has no attribute {name!r}")

@@ -1,0 +1,1 @@
+"""From records to what may be said of them. Knows no pages and no torch."""

@@ -1,0 +1,59 @@
+"""The `benchsuite` command: one command a file. Only here is anything printed."""
+
+import sys
+import traceback
+
+import typer
+
+from benchsuite import __version__
+from benchsuite.cli import list_, report, repro, run
+from benchsuite.errors import BenchsuiteError, RunError
+
+app = typer.Typer(
+    help="Contrastive-learning methods, trained and judged on identical setups.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+app.command("list")(list_.list_)
+app.command("repro")(repro.repro)
+app.command("run")(run.run)
+app.command("report")(report.report)
+
+
+def show_version(wanted: bool) -> None:
+    """Print the version and stop."""
+    if wanted:
+        print(f"benchsuite {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    debug: bool = typer.Option(False, "--debug", help="Show tracebacks. May stand anywhere."),
+    version: bool = typer.Option(False, "--version", callback=show_version, is_eager=True, help="Show the version."),
+) -> None:
+    """Options of all commands."""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line; every expected failure is one message and an exit code."""
+    given = sys.argv[1:] if arguments is None else arguments
+    debug = "--debug" in given
+    try:
+        app([argument for argument in given if argument != "--debug"], prog_name="benchsuite")
+    except BenchsuiteError as error:
+        _fail(str(error), error.exit_code, debug)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(1)
+    except Exception as error:
+        _fail(f"unexpected {type(error).__name__}: {error} (--debug shows where)", RunError.exit_code, debug)
+
+
+def _fail(message: str, code: int, debug: bool) -> None:
+    if debug:
+        traceback.print_exc()
+    print(f"benchsuite: {message}", file=sys.stderr)
+    sys.exit(code)

@@ -1,0 +1,53 @@
+"""Doing runs and storing them as they finish: what `repro` and `run` share."""
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchsuite.cli.progress import progress
+from benchsuite.errors import RunError
+from benchsuite.experiments.events import Failed, Finished
+from benchsuite.experiments.plan import Run
+from benchsuite.experiments.pool import Pool
+from benchsuite.records.store import Store
+
+INTERRUPTED = 130
+
+
+def default_jobs(runs: int) -> int:
+    """One run a processor core; one at a time on a GPU."""
+    import torch
+
+    cores = 1 if torch.cuda.is_available() else os.cpu_count() or 1
+    return max(1, min(cores, runs))
+
+
+def execute(runs: Sequence[Run], store: Store, jobs: int, plugins: Sequence[Path]) -> list[Failed]:
+    """Do the runs and store each record as it comes. Returns those that failed; the others are stored."""
+    failed: list[Failed] = []
+    stored = 0
+    pool = Pool(jobs, store.folder / "logs", plugins)
+    try:
+        with progress(len(runs)) as shown:
+            for event in pool.execute(runs):
+                if isinstance(event, Finished):
+                    store.write(event.record, event.ranks)
+                    stored += 1
+                elif isinstance(event, Failed):
+                    store.fail(event.run.run_id, event.reason)
+                    failed.append(event)
+                shown.show(event)
+    except KeyboardInterrupt:
+        print(
+            f"stopped: {stored} of {len(runs)} runs are stored in {store.folder}; the same command goes on from there.",
+            file=sys.stderr,
+        )
+        raise SystemExit(INTERRUPTED) from None
+    return failed
+
+
+def failure(failed: Sequence[Failed], total: int) -> RunError:
+    """The error that ends a command some of whose runs failed."""
+    reasons = "\n".join(f"  {event.run.label}: {event.reason}" for event in failed)
+    return RunError(f"{len(failed)} of {total} runs failed; the others are stored.\n{reasons}")

@@ -1,0 +1,97 @@
+"""`benchsuite list`: what there is, without importing any of it."""
+
+import json
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from benchsuite.cli.options import Plugins, load_plugins
+from benchsuite.registry import datasets, methods, tasks
+
+
+class What(StrEnum):
+    """Kinds of things that can be listed."""
+
+    methods = "methods"
+    tasks = "tasks"
+    datasets = "datasets"
+    tables = "tables"
+    recipes = "recipes"
+
+
+def list_(
+    what: Annotated[What, typer.Argument(help="What to list.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Show the whole docstring and all fields.")] = False,
+    plugin: Plugins = None,
+) -> None:
+    """List methods, tasks, datasets, tables or recipes."""
+    load_plugins(plugin)
+    items = _items(what)
+    if as_json:
+        print(json.dumps(items, indent=2, ensure_ascii=False))
+        return
+    width = max((len(item["name"]) for item in items), default=0)
+    for item in items:
+        print(f"{item['name']:<{width}}  {item['summary']}")
+        if verbose:
+            _print_details(item)
+
+
+def _items(what: What) -> list[dict[str, Any]]:
+    match what:
+        case What.tables:
+            return [_table(name) for name in _table_names()]
+        case What.recipes:
+            return [_recipe(name) for name in _recipe_names()]
+        case _:
+            registry = {What.methods: methods, What.tasks: tasks, What.datasets: datasets}[what]
+            return [card.as_json() for card in registry.cards().values()]
+
+
+def _print_details(item: dict[str, Any]) -> None:
+    for line in str(item.get("doc", "")).splitlines()[1:]:
+        print(f"    {line}".rstrip())
+    for name, field in item.get("fields", {}).items():
+        print(f"    {name}: {field['type']} = {field['default']!r}  {field['doc']}".rstrip())
+    print()
+
+
+def _table_names() -> list[str]:
+    from benchsuite.papers import table_names
+
+    return table_names()
+
+
+def _table(name: str) -> dict[str, Any]:
+    from benchsuite.papers import read_table
+
+    table = read_table(name)
+    runnable = sum(row.method is not None for row in table.rows)
+    scales = ", ".join(table.recipes)
+    return {
+        "name": name,
+        "summary": f"{table.title} ({runnable} of {len(table.rows)} rows run; scales {scales})",
+        "title": table.title,
+        "locator": table.locator,
+        "scales": dict(table.recipes),
+        "rows": len(table.rows),
+        "rows_runnable": runnable,
+        "columns": [f"{column.group} {column.label}" for column in table.columns],
+    }
+
+
+def _recipe_names() -> list[str]:
+    from benchsuite.experiments.recipe import recipe_names
+
+    return recipe_names()
+
+
+def _recipe(name: str) -> dict[str, Any]:
+    from benchsuite.experiments.recipe import read_recipe
+
+    recipe = read_recipe(name)
+    backbones = {key: backbone.says for key, backbone in recipe.backbones.items()}
+    summary = f"{recipe.title} ({recipe.training.steps} steps of {recipe.training.batch})"
+    return {"name": name, "summary": summary, "says": recipe.says, "seeds": recipe.seeds, "backbones": backbones}

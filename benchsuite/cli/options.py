@@ -1,0 +1,47 @@
+"""Options that several commands share."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from benchsuite.errors import UsageError
+from benchsuite.registry import load_plugin, methods
+
+Plugins = Annotated[
+    list[Path] | None,
+    typer.Option("--plugin", help="A Python file that registers more. May be repeated.", metavar="FILE"),
+]
+Results = Annotated[Path, typer.Option("--results", help="Folder of run records.", metavar="FOLDER")]
+Jobs = Annotated[int | None, typer.Option("--jobs", min=1, help="Runs side by side; one a processor core by default.")]
+
+RESULTS = Path("runs")
+REPORTS = Path("reports")
+
+
+def load_plugins(plugins: Sequence[Path] | None) -> list[str]:
+    """Load plugin files; returns the methods they added."""
+    before = set(methods)
+    for plugin in plugins or ():
+        load_plugin(plugin)
+    return [name for name in methods if name not in before]
+
+
+def parse_seeds(text: str | None) -> list[int] | None:
+    """`3` is seeds 0, 1 and 2; `4,7` is seeds 4 and 7."""
+    if text is None:
+        return None
+    try:
+        numbers = [int(part) for part in text.split(",")]
+    except ValueError:
+        numbers = [-1]
+    seeds = list(range(numbers[0])) if len(numbers) == 1 else numbers
+    if not seeds or min(seeds) < 0 or len(set(seeds)) < len(seeds):
+        raise UsageError(f'--seeds "{text}": give how many (3), or different seeds with commas (4,7).')
+    return seeds
+
+
+def parse_names(texts: Sequence[str] | None) -> list[str]:
+    """Names given one by one or with commas."""
+    return [name.strip() for text in texts or () for name in text.split(",") if name.strip()]

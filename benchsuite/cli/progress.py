@@ -1,0 +1,103 @@
+"""Progress of runs: bars on a terminal, plain lines elsewhere."""
+
+import sys
+from types import TracebackType
+from typing import TYPE_CHECKING, Protocol, Self
+
+from benchsuite.experiments.events import Event, Failed, Finished, Started, Stepped
+
+if TYPE_CHECKING:
+    from rich.progress import TaskID
+
+
+class Progress(Protocol):
+    """Shows events as they come."""
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End."""
+        ...
+
+    def show(self, event: Event) -> None:
+        """Show one event."""
+        ...
+
+
+def progress(total: int) -> Progress:
+    """Whatever fits where the output goes."""
+    return Bars(total) if sys.stderr.isatty() else Lines(total)
+
+
+class Lines:
+    """One line when a run starts and one when it ends."""
+
+    def __init__(self, total: int) -> None:
+        self._total = total
+        self._done = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        return
+
+    def show(self, event: Event) -> None:
+        """Print starts and ends; steps would be too many lines."""
+        match event:
+            case Started(run):
+                self._print(f"start  {run.label}")
+            case Finished(run, record):
+                self._done += 1
+                self._print(f"done   {run.label}  {record.cost['seconds']:.0f} s  ({self._done} of {self._total})")
+            case Failed(run, reason):
+                self._done += 1
+                self._print(f"failed {run.label}  {reason}")
+
+    @staticmethod
+    def _print(line: str) -> None:
+        print(line, file=sys.stderr, flush=True)
+
+
+class Bars:
+    """A bar for all runs and one for the steps of each run under way."""
+
+    def __init__(self, total: int) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import Progress as RichProgress
+
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        self._bars = RichProgress(*columns, console=Console(stderr=True))
+        self._all = self._bars.add_task("runs", total=total)
+        self._steps: dict[str, TaskID] = {}
+
+    def __enter__(self) -> Self:
+        self._bars.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bars.stop()
+
+    def show(self, event: Event) -> None:
+        """Move the bars."""
+        run = event.run
+        match event:
+            case Started():
+                self._steps[run.run_id] = self._bars.add_task(run.label, total=run.setup.training.steps)
+            case Stepped(_, step):
+                self._bars.update(self._steps[run.run_id], completed=step)
+            case Finished() | Failed():
+                if run.run_id in self._steps:
+                    self._bars.remove_task(self._steps.pop(run.run_id))
+                self._bars.advance(self._all)
+                if isinstance(event, Failed):
+                    self._bars.print(f"failed {run.label}: {event.reason}", markup=False)

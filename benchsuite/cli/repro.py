@@ -1,0 +1,77 @@
+"""`benchsuite repro`: a paper's table, measured here, published numbers beside ours."""
+
+import math
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from benchsuite.cli.options import (
+    REPORTS,
+    RESULTS,
+    Jobs,
+    Plugins,
+    Results,
+    load_plugins,
+    parse_names,
+    parse_seeds,
+)
+from benchsuite.records.store import Store
+
+STARTUP_SECONDS = 15
+"""What a worker needs before its first step."""
+
+
+def repro(
+    table: Annotated[str, typer.Argument(help="The table, as paper/table.", metavar="PAPER/TABLE")],
+    scale: Annotated[str, typer.Option(help="The recipe's scale.")] = "small",
+    seeds: Annotated[str | None, typer.Option(help="How many, or which (4,7). The recipe's number by default.")] = None,
+    rows: Annotated[list[str] | None, typer.Option(help="Methods, labels or backbone/label; all by default.")] = None,
+    plugin: Plugins = None,
+    jobs: Jobs = None,
+    results: Results = RESULTS,
+    report: Annotated[Path, typer.Option(help="Folder for the pages.", metavar="FOLDER")] = REPORTS,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and an estimate; run nothing.")] = False,
+) -> None:
+    """Reproduce a table. What is measured already is not run again, so an interrupted call can simply be repeated."""
+    from benchsuite.cli.execute import default_jobs, execute, failure
+    from benchsuite.cli.report import build_views
+    from benchsuite.experiments.plan import estimated_seconds, plan_table
+    from benchsuite.report.html import write_site
+    from benchsuite.report.text import table_text
+
+    extra = load_plugins(plugin)
+    plan = plan_table(table, scale, parse_seeds(seeds), parse_names(rows), extra)
+    store = Store(results)
+    records = store.records()
+    missing = list({run.run_id: run for run in plan.runs if run.run_id not in records}.values())
+    jobs = jobs or default_jobs(len(missing))
+    seconds = estimated_seconds(missing, jobs, records) + (STARTUP_SECONDS if missing else 0)
+    print(
+        f"{table} at scale {scale}: {len(plan.runs)} runs, {len(missing)} to do; "
+        f"{about(seconds)} with {jobs} at a time."
+    )
+    if dry_run:
+        for run in plan.runs:
+            print(f"  {'stored' if run.run_id in records else 'to do '}  {run.run_id}  {run.label}")
+        for row in plan.asked.rows:
+            if row.not_run:
+                print(f"  not run  {row.backbone} {row.label}: {row.not_run}")
+        return
+    store.require_writable()
+    asked = store.ask(plan.asked)
+    failed = execute(missing, store, jobs, plugin or ()) if missing else []
+    views = build_views(store)
+    pages = write_site(report, views)
+    print(table_text(next(view for view in views if view.asked.name == asked.name)))
+    print(f"page:    {next(page for page in pages if page.stem == asked.name).resolve()}")
+    print(f"records: {store.folder.resolve()}")
+    if failed:
+        raise failure(failed, len(missing))
+
+
+def about(seconds: float) -> str:
+    """A rough duration in words."""
+    if seconds == 0:
+        return "nothing to wait for"
+    return f"about {math.ceil(seconds)} s" if seconds < 90 else f"about {math.ceil(seconds / 60)} min"

@@ -1,0 +1,49 @@
+"""`benchsuite run`: one method, one seed."""
+
+from typing import Annotated
+
+import typer
+
+from benchsuite.cli.options import RESULTS, Plugins, Results, load_plugins
+from benchsuite.errors import UsageError
+from benchsuite.records.store import Store
+
+
+def run(
+    method: Annotated[str, typer.Argument(help="A registered method.")],
+    recipe: Annotated[
+        str, typer.Option(help="The training setup; `benchsuite list recipes` names them.")
+    ] = "scenes-small",
+    backbone: Annotated[str, typer.Option(help="One of the recipe's.")] = "RN50",
+    seed: Annotated[int, typer.Option(min=0)] = 0,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", help="A hyper-parameter, as name=value. May be repeated.")
+    ] = None,
+    plugin: Plugins = None,
+    results: Results = RESULTS,
+) -> None:
+    """Train and evaluate one method once, and store the record."""
+    from benchsuite.cli.execute import execute, failure
+    from benchsuite.experiments.plan import plan_run
+
+    load_plugins(plugin)
+    planned = plan_run(method, recipe, backbone, seed, dict(parse_setting(text) for text in settings or ()))
+    store = Store(results)
+    if planned.run_id not in store.records():
+        store.require_writable()
+        if failed := execute([planned], store, 1, plugin or ()):
+            raise failure(failed, 1)
+    record = store.records()[planned.run_id]
+    print(f"{record.method.title} on {recipe}, {backbone}, seed {seed}: run {record.run_id}")
+    print("  " + ", ".join(f"{key} = {value}" for key, value in record.method.hyperparameters.items()))
+    for protocol, result in record.results.items():
+        for name, value in result.metrics.items():
+            print(f"  {protocol + '.' + name:<32} {100 * value:6.2f} %")
+
+
+def parse_setting(text: str) -> tuple[str, str]:
+    """`tau=0.05` as ("tau", "0.05"); the method's types turn the text into a value."""
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise UsageError(f'--set "{text}": write name=value, for example --set tau=0.05.')
+    return name.strip(), value.strip()

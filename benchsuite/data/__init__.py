@@ -1,0 +1,13 @@
+"""Datasets of pairs, each registered by its decorator; the batches and augmentations drawn from them."""
+
+from typing import Any, cast
+
+from benchsuite.data.base import Manifest, PairDataset, Split
+from benchsuite.registry import datasets
+
+__all__ = ["Manifest", "PairDataset", "Split", "create_dataset"]
+
+
+def create_dataset(name: str, **options: Any) -> PairDataset:
+    """A dataset by its registered name."""
+    return cast(type[PairDataset], datasets.get(name))(**options)

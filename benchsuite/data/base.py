@@ -1,0 +1,76 @@
+"""The contract of a dataset: named splits of pictures with their captions, and a manifest that identifies them."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchsuite.cards import Card
+from benchsuite.errors import UsageError, unknown
+from benchsuite.fields import Options
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a dataset is, in a few lines: equal digests mean equal bytes."""
+
+    name: str
+    version: int
+    splits: Mapping[str, int]
+    digest: str
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Split:
+    """Pictures and what is said of them. `images` may be any array-like that yields uint8 [n, H, W, 3] for an index."""
+
+    name: str
+    images: NDArray[np.uint8]
+    captions: Sequence[Sequence[str]]
+    """One or more captions a picture; training draws one at each visit, retrieval uses all."""
+    paraphrases: Sequence[Sequence[str]] = ()
+    """Other wordings of the same picture, for text views."""
+    labels: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
+    """Class ids by name of the set of classes."""
+
+    def __post_init__(self) -> None:
+        n = len(self.images)
+        if len(self.captions) != n or (self.paraphrases and len(self.paraphrases) != n):
+            raise UsageError(f"split {self.name}: {n} pictures but {len(self.captions)} lists of captions.")
+        if empty := [i for i, texts in enumerate(self.captions) if not texts]:
+            raise UsageError(f"split {self.name}: picture {empty[0]} has no caption.")
+
+    def __len__(self) -> int:
+        return len(self.images)
+
+
+class PairDataset(Options, ABC):
+    """A dataset of picture-text pairs. Annotate its options, implement the two abstract methods, register it."""
+
+    _owns_no_fields: ClassVar = True
+    card: ClassVar[Card]
+    class_names: ClassVar[Mapping[str, Sequence[str]]] = {}
+    """Names of the classes of each labelled set, for zero-shot classification."""
+    templates: ClassVar[Mapping[str, Sequence[str]]] = {}
+    """Named sets of prompt templates with one {} for the class name."""
+
+    def __init__(self, **options: Any) -> None:
+        self.resolve(options)
+
+    @abstractmethod
+    def manifest(self) -> Manifest:
+        """Identity of the data under these options. May build and cache it."""
+
+    @abstractmethod
+    def read(self, split: str) -> Split:
+        """The split of that name."""
+
+    def split(self, name: str) -> Split:
+        """The split of that name, or an error that lists those there are."""
+        if name not in self.manifest().splits:
+            raise unknown("split", name, self.manifest().splits, where=f"{self.card.name}: ")
+        return self.read(name)

@@ -1,0 +1,40 @@
+"""The errors a user may meet: one sentence that says what was wrong, where, and what would be right."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class BenchsuiteError(Exception):
+    """Base of all expected failures. The command line prints the message and exits with `exit_code`."""
+
+    exit_code = 2
+
+
+class UsageError(BenchsuiteError):
+    """Something was asked for that does not exist or cannot be: nothing was started."""
+
+
+class RecordError(BenchsuiteError):
+    """A stored record cannot be trusted: unreadable, incomplete, or at odds with itself."""
+
+    exit_code = 1
+
+
+class RunError(BenchsuiteError):
+    """A run started and did not finish. Other runs and stored records are unaffected."""
+
+    exit_code = 3
+
+
+def unknown(what: str, name: str, known: Iterable[str], where: str = "") -> UsageError:
+    """An error for a name that is not one of `known`, with the nearest right one."""
+    names = sorted(known)
+    close = get_close_matches(name, names, n=3, cutoff=0.5)
+    hint = f" Did you mean {' or '.join(quote(n) for n in close)}?" if close else ""
+    listed = ", ".join(names) if names else "none"
+    return UsageError(f'{where}{what} "{name}" does not exist (known: {listed}).{hint}')
+
+
+def quote(name: object) -> str:
+    """The name in double quotes, as messages show it."""
+    return f'"{name}"'

@@ -1,0 +1,1 @@
+"""Evaluation tasks, each registered by its decorator with a protocol version."""

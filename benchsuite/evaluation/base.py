@@ -1,0 +1,84 @@
+"""The contract of an evaluation task, and the embedder that tasks share."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, cast
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from benchsuite.cards import Card
+from benchsuite.data.base import PairDataset, Split
+from benchsuite.data.pixels import standardize, to_unit
+from benchsuite.fields import Options
+from benchsuite.models.dual_encoder import DualEncoder
+from benchsuite.models.tokenizer import Words
+from benchsuite.registry import tasks
+from benchsuite.setup import ImageTower
+
+
+@dataclass(frozen=True)
+class Scores:
+    """A task's outcome: metrics as fractions, how many queries stand behind them, and each query's rank."""
+
+    metrics: Mapping[str, float]
+    counts: Mapping[str, int]
+    ranks: Mapping[str, NDArray[np.int32]] = field(default_factory=dict)
+    """1 is best. Kept beside the record, so that metrics can be computed again."""
+
+
+class Embedder:
+    """L2-normalised embeddings of a trained encoder; a split's pictures are encoded once for all tasks."""
+
+    def __init__(self, encoder: DualEncoder, words: Words, tower: ImageTower, batch: int = 256) -> None:
+        self._encoder, self._words, self._tower, self._batch = encoder.eval(), words, tower, batch
+        self._device = next(encoder.parameters()).device
+        self._images: dict[str, Tensor] = {}
+
+    @torch.inference_mode()
+    def images(self, split: Split) -> Tensor:
+        """[N, D] for the split's pictures."""
+        if split.name not in self._images:
+            rows = [self._encode_pixels(split.images[i : i + self._batch]) for i in range(0, len(split), self._batch)]
+            self._images[split.name] = torch.cat(rows)
+        return self._images[split.name]
+
+    @torch.inference_mode()
+    def texts(self, texts: Sequence[str]) -> Tensor:
+        """[N, D]; encoded by length, so that little is padding."""
+        order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
+        rows = [
+            self._encode_texts([texts[i] for i in order[k : k + self._batch]])
+            for k in range(0, len(order), self._batch)
+        ]
+        return torch.cat(rows)[torch.tensor(order).argsort()]
+
+    def _encode_pixels(self, pictures: NDArray[np.uint8]) -> Tensor:
+        pixels = standardize(to_unit(pictures).to(self._device), self._tower.mean, self._tower.std)
+        return normalize(self._encoder.image(pixels).float(), dim=-1).cpu()
+
+    def _encode_texts(self, texts: list[str]) -> Tensor:
+        return normalize(self._encoder.text(self._words(texts).to(self._device)).float(), dim=-1).cpu()
+
+
+class Task(Options, ABC):
+    """An evaluation. Annotate its options, implement `evaluate`, register it with a version and its metrics."""
+
+    _owns_no_fields: ClassVar = True
+    card: ClassVar[Card]
+
+    def __init__(self, **options: Any) -> None:
+        self.resolve(options)
+
+    @abstractmethod
+    def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
+        """Metrics of the embeddings on the dataset."""
+
+
+def create_task(name: str, **options: Any) -> Task:
+    """A task by its registered name."""
+    return cast(type[Task], tasks.get(name))(**options)

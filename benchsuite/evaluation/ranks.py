@@ -1,0 +1,41 @@
+"""Ranks of the right answers: the one place where ties are decided, always against the model."""
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+BLOCK = 1024
+
+
+def ranks_of_columns(queries: Tensor, candidates: Tensor, target: Tensor) -> NDArray[np.int32]:
+    """For each query, the rank of candidate `target[i]` by similarity; 1 is best.
+
+    Every other candidate that scores at least as much comes before it, so that a model which maps everything to one
+    point scores at chance or below, not at 100 %.
+    """
+    found = []
+    for start in range(0, len(queries), BLOCK):
+        rows = queries[start : start + BLOCK] @ candidates.T
+        right = target[start : start + BLOCK, None]
+        found.append((rows >= rows.gather(1, right)).sum(1))
+    return torch.cat(found).numpy().astype(np.int32)
+
+
+def best_ranks_of_groups(queries: Tensor, candidates: Tensor, group: Tensor) -> NDArray[np.int32]:
+    """For each query i, the best rank among its own candidates (`group == i`); ties with others count against.
+
+    Its own other candidates never stand before the best one.
+    """
+    found = []
+    for start in range(0, len(queries), BLOCK):
+        rows = queries[start : start + BLOCK] @ candidates.T
+        own = group[None, :] == torch.arange(start, start + len(rows))[:, None]
+        best = rows.masked_fill(~own, -torch.inf).amax(1, keepdim=True)
+        found.append(((rows >= best) & ~own).sum(1) + 1)
+    return torch.cat(found).numpy().astype(np.int32)
+
+
+def recall(ranks: NDArray[np.int32], k: int) -> float:
+    """Share of queries whose answer is among the first k."""
+    return float((ranks <= k).mean())

@@ -1,0 +1,81 @@
+"""Retrieval between pictures and captions, in both directions."""
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from torch import Tensor
+
+from benchsuite.data.base import PairDataset
+from benchsuite.errors import UsageError
+from benchsuite.evaluation.base import Embedder, Scores, Task
+from benchsuite.evaluation.ranks import best_ranks_of_groups, ranks_of_columns, recall
+from benchsuite.registry import register_task
+
+CUTS = (1, 5, 10)
+
+
+@register_task(
+    "retrieval",
+    title="Image-text retrieval",
+    version=1,
+    metrics=("i2t_r1", "i2t_r5", "i2t_r10", "t2i_r1", "t2i_r5", "t2i_r10", "r_mean"),
+)
+class Retrieval(Task):
+    """R@1/5/10 from picture to caption and from caption to picture, over one split.
+
+    Text to image: the rank of the one right picture, for every caption. Image to text: the best rank among the
+    picture's captions. Ties count against the model. `r_mean` is the mean of the six recalls.
+    """
+
+    split: str = "test"
+    """Which pictures and captions are searched."""
+
+    def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
+        split = dataset.split(self.split)
+        captions = [text for texts in split.captions for text in texts]
+        image_of_text = np.repeat(np.arange(len(split)), [len(texts) for texts in split.captions])
+        ranks = rank_both(embed.images(split), embed.texts(captions), torch.from_numpy(image_of_text))
+        counts = {direction: len(found) for direction, found in ranks.items()}
+        return Scores(recalls(ranks), counts, ranks)
+
+
+def score(image: ArrayLike, text: ArrayLike, image_of_text: ArrayLike) -> dict[str, float]:
+    """The retrieval metrics of embeddings [N, D] and [M, D]; caption j belongs to picture `image_of_text[j]`."""
+    pictures, captions = torch.as_tensor(image), torch.as_tensor(text)
+    return recalls(rank_both(pictures, captions, torch.as_tensor(image_of_text)))
+
+
+def rank_both(image: Tensor, text: Tensor, image_of_text: Tensor) -> dict[str, NDArray[np.int32]]:
+    """Ranks for each direction."""
+    _check(image, text, image_of_text)
+    return {
+        "i2t": best_ranks_of_groups(image, text, image_of_text),
+        "t2i": ranks_of_columns(text, image, image_of_text),
+    }
+
+
+def recalls(ranks: dict[str, NDArray[np.int32]]) -> dict[str, float]:
+    """R@1/5/10 for each direction, and the mean of the six."""
+    metrics = {f"{direction}_r{k}": recall(found, k) for direction, found in ranks.items() for k in CUTS}
+    return {**metrics, "r_mean": float(np.mean(list(metrics.values())))}
+
+
+def _check(image: Tensor, text: Tensor, image_of_text: Tensor) -> None:
+    if image.dim() != 2 or text.dim() != 2 or image.shape[1] != text.shape[1]:
+        shapes = f"{list(image.shape)} and {list(text.shape)}"
+        raise UsageError(f"retrieval: embeddings must be [N, D] and [M, D] with one D; given {shapes}.")
+    for name, rows in (("image", image), ("text", text)):
+        if bad := torch.nonzero(~torch.isfinite(rows).all(1)).flatten()[:1].tolist():
+            raise UsageError(f"retrieval: {name} embedding {bad[0]} is not finite.")
+    if image_of_text.shape != (len(text),):
+        raise UsageError(
+            f"retrieval: {len(text)} captions need as many picture numbers; given {list(image_of_text.shape)}."
+        )
+    alone = set(range(len(image))) - set(image_of_text.tolist())
+    foreign = set(image_of_text.tolist()) - set(range(len(image)))
+    if foreign:
+        raise UsageError(
+            f"retrieval: a caption belongs to picture {min(foreign)}, but there are {len(image)} pictures."
+        )
+    if alone:
+        raise UsageError(f"retrieval: picture {min(alone)} has no caption.")

@@ -1,0 +1,48 @@
+"""Zero-shot classification: class names in prompt templates as the classifier."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from benchsuite.data.base import PairDataset
+from benchsuite.errors import unknown
+from benchsuite.evaluation.base import Embedder, Scores, Task
+from benchsuite.evaluation.ranks import ranks_of_columns, recall
+from benchsuite.registry import register_task
+
+CUTS = (1, 3, 5)
+
+
+@register_task("zero-shot", title="Zero-shot classification", version=1, metrics=("top1", "top3", "top5"))
+class ZeroShot(Task):
+    """Top-1/3/5 accuracy of choosing the class whose prompts lie nearest to the picture.
+
+    A class's prompts are embedded, normalised, averaged over the templates and normalised again. The set of templates
+    is part of the protocol: code bases differ in it, and results with it. Ties count against the model.
+    """
+
+    classes: str
+    """Name of the dataset's set of classes."""
+    templates: str
+    """Name of the dataset's set of prompt templates."""
+    split: str = "test"
+    """Which pictures are classified."""
+
+    def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
+        split = dataset.split(self.split)
+        if self.classes not in dataset.class_names:
+            raise unknown("set of classes", self.classes, dataset.class_names, f"{dataset.card.name}: ")
+        if self.templates not in dataset.templates:
+            raise unknown("set of templates", self.templates, dataset.templates, f"{dataset.card.name}: ")
+        classifier = class_embeddings(embed, dataset.class_names[self.classes], dataset.templates[self.templates])
+        ranks = ranks_of_columns(embed.images(split), classifier, torch.from_numpy(split.labels[self.classes]))
+        return Scores({f"top{k}": recall(ranks, k) for k in CUTS}, {"pictures": len(ranks)}, {"class": ranks})
+
+
+def class_embeddings(embed: Embedder, names: Sequence[str], templates: Sequence[str]) -> Tensor:
+    """One normalised embedding a class, [C, D]."""
+    prompts = [template.format(name) for name in names for template in templates]
+    each = embed.texts(prompts).view(len(names), len(templates), -1)
+    return normalize(each.mean(1), dim=-1)

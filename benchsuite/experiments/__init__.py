@@ -1,0 +1,1 @@
+"""From a table and a scale to finished runs: recipes, plans, execution."""

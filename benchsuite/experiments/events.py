@@ -1,0 +1,42 @@
+"""What happens while runs are done, for whoever shows progress and stores results."""
+
+from dataclasses import dataclass
+
+from benchsuite.experiments.plan import Run
+from benchsuite.records.schema import Record
+
+
+@dataclass(frozen=True)
+class Started:
+    """A worker took a run."""
+
+    run: Run
+
+
+@dataclass(frozen=True)
+class Stepped:
+    """A run made its so-manieth step."""
+
+    run: Run
+    step: int
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A run is done; the bytes are its ranks file."""
+
+    run: Run
+    record: Record
+    ranks: bytes
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A run ended without a record."""
+
+    run: Run
+    reason: str
+    traceback: str = ""
+
+
+Event = Started | Stepped | Finished | Failed

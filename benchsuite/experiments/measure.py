@@ -1,0 +1,81 @@
+"""One run: train, evaluate, and seal the record."""
+
+import json
+import math
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import lru_cache
+
+import torch
+
+from benchsuite.data import PairDataset, create_dataset
+from benchsuite.errors import RunError
+from benchsuite.evaluation.base import Embedder, Scores, create_task
+from benchsuite.experiments.plan import Run
+from benchsuite.methods import create_method
+from benchsuite.records.canonical import canonical
+from benchsuite.records.environment import environment
+from benchsuite.records.schema import Record, Result
+from benchsuite.records.store import pack_ranks, stem
+from benchsuite.setup import Data, Setup
+from benchsuite.training.distributed import world_size
+from benchsuite.training.engine import device
+from benchsuite.training.loop import Trained, train
+
+TRAIN = "train"
+
+
+def measure(run: Run, watch: Callable[[int], None] = lambda step: None) -> tuple[Record, bytes]:
+    """Do the run; the record and the bytes of its ranks file."""
+    dataset = _dataset(run.setup.data)
+    split = dataset.split(TRAIN)
+    method = create_method(run.method.name, num_samples=len(split), **run.method.hyperparameters)
+    trained = train(run.setup, method, split, run.seed, watch)
+    started = time.perf_counter()
+    scores = evaluate(trained, run.setup, dataset)
+    seconds = round(time.perf_counter() - started, 3)
+    ranks = ((f"{protocol}.{name}", r) for protocol, s in scores.items() for name, r in s.ranks.items())
+    content, sidecar = pack_ranks(stem(run.method.name, run.seed, run.run_id), ranks)
+    record = Record.seal(
+        seed=run.seed,
+        method=run.method,
+        setup=run.setup,
+        results={name: _result(run.setup, name, one) for name, one in scores.items()},
+        curves={name: [v if math.isfinite(v) else None for v in values] for name, values in trained.curves.items()},
+        cost={**trained.cost, "evaluation_seconds": seconds},
+        digests={**trained.digests, "data": dataset.manifest().digest},
+        environment=environment(str(device()), torch.get_num_threads(), world_size()),
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        ranks=sidecar,
+    )
+    return record, content
+
+
+def evaluate(trained: Trained, setup: Setup, dataset: PairDataset) -> dict[str, Scores]:
+    """The setup's protocols on the trained towers."""
+    embed = Embedder(trained.encoder, trained.words, setup.image)
+    return {
+        name: create_task(protocol.task, **protocol.options).evaluate(embed, dataset)
+        for name, protocol in setup.protocols.items()
+    }
+
+
+def _result(setup: Setup, name: str, scores: Scores) -> Result:
+    protocol = setup.protocols[name]
+    assert protocol.version is not None
+    return Result(
+        task=protocol.task, version=protocol.version, metrics=dict(scores.metrics), counts=dict(scores.counts)
+    )
+
+
+def _dataset(data: Data) -> PairDataset:
+    dataset = _cached_dataset(data.name, canonical(data.options).decode())
+    if dataset.manifest().digest != data.digest:
+        raise RunError(f"{data.name}: the data has changed since the run was planned; plan it again.")
+    return dataset
+
+
+@lru_cache(maxsize=2)
+def _cached_dataset(name: str, options: str) -> PairDataset:
+    return create_dataset(name, **json.loads(options))

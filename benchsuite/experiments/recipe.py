@@ -1,0 +1,81 @@
+"""Recipes: one file a scale, everything a run needs but the method, for each backbone a paper names."""
+
+from pydantic import Field
+
+from benchsuite.errors import unknown
+from benchsuite.fields import Count, NonNegative, Positive
+from benchsuite.paths import baselines
+from benchsuite.setup import (
+    Augmentation,
+    Data,
+    ImageTower,
+    Optimizer,
+    Part,
+    Protocol,
+    Schedule,
+    Setup,
+    TextTower,
+    Training,
+)
+from benchsuite.toml_files import read_toml
+
+
+class Backbone(Part):
+    """The image tower that stands for a paper's backbone at this scale."""
+
+    tower: ImageTower
+    says: str
+    """What it is, for the page."""
+    step_seconds: NonNegative = 0.0
+    """One InfoNCE step on one thread of a laptop, for estimates before anything was measured."""
+
+
+class Tuned(Part):
+    """A setting that was searched for, on InfoNCE alone, for all rows."""
+
+    chosen: str
+    trials: Count
+    rule: str
+
+
+class Recipe(Part):
+    """A training setup for a scale, as its file gives it."""
+
+    title: str
+    track: str
+    """Which of a column's measures apply: the data behind them."""
+    says: str
+    """What results at this scale can and cannot say."""
+    seeds: Count
+    """How many, unless asked otherwise."""
+    tuned: dict[str, Tuned] = {}
+    backbones: dict[str, Backbone] = Field(min_length=1)
+
+    data: Data
+    text: TextTower
+    projection: Count
+    optimizer: Optimizer
+    schedule: Schedule = Schedule()
+    augmentation: Augmentation = Augmentation()
+    training: Training
+    temperature_factor: Positive = 1.0
+    protocols: dict[str, Protocol] = Field(min_length=1)
+
+    def setup(self, backbone: str) -> Setup:
+        """The setup on one backbone, not yet resolved against data and tasks."""
+        if backbone not in self.backbones:
+            raise unknown("backbone", backbone, self.backbones, f"{self.title}: ")
+        shared = {name: getattr(self, name) for name in Setup.model_fields if name in type(self).model_fields}
+        return Setup(image=self.backbones[backbone].tower, **shared)
+
+
+def recipe_names() -> list[str]:
+    """All recipes there are files for."""
+    return sorted(file.stem for file in (baselines() / "recipes").glob("*.toml"))
+
+
+def read_recipe(name: str) -> Recipe:
+    """The recipe of that name."""
+    if name not in recipe_names():
+        raise unknown("recipe", name, recipe_names())
+    return read_toml(baselines() / "recipes" / f"{name}.toml", Recipe)

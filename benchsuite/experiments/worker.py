@@ -1,0 +1,59 @@
+"""A worker process: imports the heavy libraries once, then does one run after another."""
+
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Sequence
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from benchsuite.errors import BenchsuiteError
+from benchsuite.experiments.events import Failed, Finished, Started, Stepped
+
+
+def serve(pipe: Connection, threads: int, plugins: Sequence[Path], log: Path) -> None:
+    """Answer each run that comes through the pipe with its events, until None comes."""
+    _stay_out_of_the_terminal(log)
+    _end_with_parent()
+    from benchsuite.registry import load_plugin
+
+    for plugin in plugins:
+        load_plugin(plugin)
+    import torch
+
+    from benchsuite.experiments.measure import measure
+
+    torch.set_num_threads(threads)
+    while (run := pipe.recv()) is not None:
+        pipe.send(Started(run))
+
+        try:
+            record, ranks = measure(run, lambda step: pipe.send(Stepped(run, step)))
+            pipe.send(Finished(run, record, ranks))
+        except BenchsuiteError as error:
+            pipe.send(Failed(run, str(error), traceback.format_exc()))
+        except Exception as error:
+            pipe.send(Failed(run, f"{type(error).__name__}: {error}", traceback.format_exc()))
+
+
+def _stay_out_of_the_terminal(log: Path) -> None:
+    """Libraries print as they like; that goes to a file. Ctrl-C is the parent's to handle."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    target = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    os.dup2(target, sys.stdout.fileno())
+    os.dup2(target, sys.stderr.fileno())
+
+
+def _end_with_parent() -> None:
+    """A worker whose parent was killed has nobody to answer to."""
+    parent = multiprocessing.parent_process()
+
+    def wait() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()

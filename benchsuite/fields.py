@@ -1,0 +1,78 @@
+"""Typed fields as keyword arguments: how methods, tasks and datasets take and check their options."""
+
+import inspect
+import typing
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar
+
+from annotated_types import Ge, Gt, Le
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic.types import AllowInfNan
+
+from benchsuite.errors import UsageError, unknown
+
+Finite = AllowInfNan(False)
+Real = Annotated[float, Finite]
+Positive = Annotated[float, Gt(0), Finite]
+NonNegative = Annotated[float, Ge(0), Finite]
+Share = Annotated[float, Ge(0), Le(1), Finite]
+Count = Annotated[int, Gt(0)]
+Temperature = Annotated[float, Gt(0), Finite, "temperature"]
+"""A softmax temperature, or a width of a range of temperatures: what a recipe's common factor multiplies."""
+
+
+class Options:
+    """Base of classes whose annotated class attributes are keyword options, checked on construction."""
+
+    def resolve(self, values: Mapping[str, Any]) -> None:
+        """Set every declared field from `values` or its default, after checking its type and range."""
+        for name, value in resolve(type(self), values).items():
+            setattr(self, name, value)
+
+    def options(self) -> dict[str, Any]:
+        """The resolved values by field name."""
+        return {name: getattr(self, name) for name in declared(type(self))}
+
+
+def declared(cls: type) -> dict[str, Any]:
+    """Field name -> annotation, for the fields that `cls` and its bases above `Options` declare."""
+    fields: dict[str, Any] = {}
+    for base in reversed(cls.__mro__):
+        if issubclass(base, Options) and base is not Options and "_owns_no_fields" not in base.__dict__:
+            hints = typing.get_type_hints(base, include_extras=True)
+            own = (n for n in inspect.get_annotations(base) if n[0] != "_")
+            fields |= {n: hints[n] for n in own if ClassVar not in (hints[n], typing.get_origin(hints[n]))}
+    return fields
+
+
+def resolve(cls: type, values: Mapping[str, Any]) -> dict[str, Any]:
+    """All declared fields of `cls` with checked values; a misspelt, missing or impossible one is refused by name."""
+    name = getattr(getattr(cls, "card", None), "name", cls.__name__)
+    fields = declared(cls)
+    for given in values:
+        if given not in fields:
+            raise unknown("hyper-parameter" if _is_method(cls) else "option", given, fields, where=f"{name}: ")
+    resolved = {}
+    for field, annotation in fields.items():
+        if field not in values and not hasattr(cls, field):
+            raise UsageError(f'{name}: "{field}" must be given; it has no default.')
+        value = values.get(field, getattr(cls, field, None))
+        try:
+            resolved[field] = _adapter(annotation).validate_python(value)
+        except ValidationError as error:
+            problem = error.errors()[0]["msg"]
+            raise UsageError(f"{name}: {field} = {value!r} is not possible: {problem}.") from error
+    return resolved
+
+
+def temperatures(cls: type) -> list[str]:
+    """The fields of `cls` that are temperatures."""
+    return [n for n, a in declared(cls).items() if "temperature" in getattr(a, "__metadata__", ())]
+
+
+def _adapter(annotation: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(annotation, config=ConfigDict(arbitrary_types_allowed=True))
+
+
+def _is_method(cls: type) -> bool:
+    return getattr(getattr(cls, "card", None), "kind", "") == "method"

@@ -1,0 +1,1 @@
+"""Dual encoders: an image tower from timm, a text tower from transformers, one linear projection each."""

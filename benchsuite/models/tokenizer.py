@@ -1,0 +1,108 @@
+"""Words to ids: a tokenizer trained on the data's captions, or the one of a pretrained text tower."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+from filelock import FileLock
+from tokenizers import Tokenizer
+from tokenizers.models import WordPiece
+from tokenizers.normalizers import BertNormalizer
+from tokenizers.pre_tokenizers import BertPreTokenizer
+from tokenizers.processors import BertProcessing
+from tokenizers.trainers import WordPieceTrainer
+from torch import Tensor
+
+from benchsuite.data.base import Split
+from benchsuite.paths import cache
+from benchsuite.records.canonical import short_digest
+from benchsuite.setup import Data, TextTower
+
+SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
+PAD = SPECIAL.index("[PAD]")
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """Ids and mask of a batch, [B, L], padded to its longest text."""
+
+    ids: Tensor
+    mask: Tensor
+
+    def to(self, device: torch.device) -> "Tokens":
+        """The same on another device."""
+        return Tokens(self.ids.to(device), self.mask.to(device))
+
+
+class Words:
+    """Tokenizes lists of texts."""
+
+    def __init__(self, tokenizer: Any, max_tokens: int, size: int) -> None:
+        self._tokenizer = tokenizer
+        self._max_tokens = max_tokens
+        self.size = size
+
+    def __call__(self, texts: Sequence[str]) -> Tokens:
+        """Ids and mask, cut at the longest allowed and padded to the longest present."""
+        encoded = self._tokenizer(list(texts), self._max_tokens)
+        length = max(len(ids) for ids in encoded)
+        ids = torch.tensor([[*row, *[PAD] * (length - len(row))] for row in encoded])
+        mask = torch.tensor([[1] * len(row) + [0] * (length - len(row)) for row in encoded])
+        return Tokens(ids, mask)
+
+
+def words_for(tower: TextTower, data: Data, split: Split) -> Words:
+    """The tokenizer of a text tower; one trained on `split` is cached under the data's digest."""
+    if tower.pretrained:
+        from transformers import AutoTokenizer
+
+        pretrained = AutoTokenizer.from_pretrained(tower.transformer)
+        encode = partial(_encode_pretrained, pretrained)
+        return Words(encode, tower.max_tokens, len(pretrained))
+    assert tower.vocabulary is not None
+    tokenizer = _trained(tower.vocabulary, data, split)
+    return Words(partial(_encode_trained, tokenizer), tower.max_tokens, tokenizer.get_vocab_size())
+
+
+def _encode_trained(tokenizer: Tokenizer, texts: list[str], max_tokens: int) -> list[list[int]]:
+    return [
+        [*e.ids[: max_tokens - 1], e.ids[-1]] if len(e.ids) > max_tokens else e.ids
+        for e in tokenizer.encode_batch_fast(texts)
+    ]
+
+
+def _encode_pretrained(tokenizer: Any, texts: list[str], max_tokens: int) -> list[list[int]]:
+    ids: list[list[int]] = tokenizer(texts, truncation=True, max_length=max_tokens)["input_ids"]
+    return ids
+
+
+def _trained(vocabulary: int, data: Data, split: Split) -> Tokenizer:
+    key = short_digest(
+        {"data": data.model_dump(mode="json"), "split": split.name, "vocabulary": vocabulary, "version": 1}
+    )
+    file = cache() / "tokenizers" / f"{data.name}-{key}.json"
+    file.parent.mkdir(exist_ok=True)
+    with FileLock(f"{file}.lock"):
+        if not file.exists():
+            _train(vocabulary, split, file)
+    return Tokenizer.from_file(str(file))
+
+
+def _train(vocabulary: int, split: Split, file: Path) -> None:
+    tokenizer = Tokenizer(WordPiece(unk_token="[UNK]"))
+    tokenizer.normalizer = BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = BertPreTokenizer()
+    trainer = WordPieceTrainer(vocab_size=vocabulary, special_tokens=list(SPECIAL), show_progress=False)
+    tokenizer.train_from_iterator(_texts(split), trainer)
+    tokenizer.post_processor = BertProcessing(*((word, SPECIAL.index(word)) for word in ("[SEP]", "[CLS]")))
+    partial_file = file.with_suffix(".partial")
+    tokenizer.save(str(partial_file))
+    partial_file.replace(file)
+
+
+def _texts(split: Split) -> Iterator[list[str]]:
+    yield from (list(texts) for texts in split.captions)
+    yield from (list(texts) for texts in split.paraphrases)

@@ -1,0 +1,1 @@
+"""The numerics that methods share: functions of similarities and temperatures, nothing else."""

@@ -1,0 +1,56 @@
+"""Which code computed a method: a digest that moves when its arithmetic may have, and not when its words do."""
+
+import ast
+import hashlib
+from pathlib import Path
+
+from benchsuite.cards import Card
+
+ROOT = Path(__file__).parents[1]
+FOLLOWED = ("benchsuite.methods", "benchsuite.objectives")
+
+
+def code_version(card: Card) -> str:
+    """Digest of the class's file and the method and objective modules it imports, without docstrings and comments."""
+    sha = hashlib.sha256()
+    for file in sorted(_files(Path(card.file)), key=str):
+        sha.update(_bare(file).encode())
+    return sha.hexdigest()[:16]
+
+
+def _files(start: Path) -> set[Path]:
+    found: set[Path] = set()
+    waiting = [start]
+    while waiting:
+        file = waiting.pop()
+        if file not in found and file.is_file():
+            found.add(file)
+            waiting += [f for name in _imports(file) if (f := _module_file(name))]
+    return found
+
+
+def _imports(file: Path) -> list[str]:
+    names = []
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names.append("benchsuite.methods.base" if node.module == "benchsuite" else node.module)
+        elif isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+    return [name for name in names if name.startswith(FOLLOWED)]
+
+
+def _module_file(name: str) -> Path | None:
+    path = ROOT.joinpath(*name.split(".")[1:])
+    return next((f for f in (path.with_suffix(".py"), path / "__init__.py") if f.is_file()), None)
+
+
+def _bare(file: Path) -> str:
+    tree = ast.parse(file.read_text("utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            node.body = [item for item in node.body if not _is_text(item)] or [ast.Pass()]
+    return ast.unparse(tree)
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)

@@ -1,0 +1,121 @@
+"""The record of a run, schema version 1: what docs/formats.md describes key by key."""
+
+from itertools import pairwise
+from typing import Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from benchsuite.records.canonical import digest, short_digest
+from benchsuite.setup import Part, Setup
+
+SCHEMA = 1
+
+
+class MethodPart(Part):
+    """Which method, with every hyper-parameter as used (the recipe's temperature factor applied)."""
+
+    name: str
+    title: str
+    hyperparameters: dict[str, Any]
+    code: str
+    owner: str
+
+    @property
+    def method_id(self) -> str:
+        """Identity: name, hyper-parameters and code."""
+        return short_digest({"name": self.name, "hyperparameters": self.hyperparameters, "code": self.code})
+
+
+class Result(Part):
+    """One protocol's outcome; metrics are fractions, counts are numbers of queries."""
+
+    task: str
+    version: int
+    metrics: dict[str, float]
+    counts: dict[str, int]
+
+
+class Sidecar(Part):
+    """The file of ranks beside the record."""
+
+    file: str
+    sha256: str
+
+
+class Record(Part):
+    """A finished run. Written once, never edited; `digest` covers everything else in it."""
+
+    record_schema: Literal[1] = Field(alias="schema")
+    run_id: str
+    setup_id: str
+    method_id: str
+    seed: int
+    method: MethodPart
+    setup: Setup
+    results: dict[str, Result]
+    curves: dict[str, list[float | None]]
+    cost: dict[str, Any]
+    digests: dict[str, str]
+    environment: dict[str, Any]
+    created: str
+    ranks: Sidecar
+    digest: str
+
+    def metric(self, measure: str) -> float:
+        """The value of "protocol.metric"."""
+        protocol, _, name = measure.rpartition(".")
+        return self.results[protocol].metrics[name]
+
+    @classmethod
+    def seal(cls, **content: Any) -> Self:
+        """A record from its content, with identities and digest filled in; refused if it contradicts itself."""
+        setup_id, method_id = content["setup"].setup_id, content["method"].method_id
+        ids = {"setup_id": setup_id, "method_id": method_id, "run_id": run_id(setup_id, method_id, content["seed"])}
+        unsealed = cls.model_validate({"schema": SCHEMA, **content, **ids, "digest": ""})
+        return cls.model_validate({**unsealed.as_json(), "digest": unsealed.content_digest()})
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data, as stored."""
+        return self.model_dump(mode="json", by_alias=True)
+
+    def content_digest(self) -> str:
+        """Digest of everything but the digest."""
+        return digest({key: value for key, value in self.as_json().items() if key != "digest"})
+
+    @model_validator(mode="after")
+    def _agrees_with_itself(self) -> Self:
+        if problem := next(self._contradictions(), None):
+            raise ValueError(problem)
+        return self
+
+    def _contradictions(self) -> Any:
+        if self.setup.setup_id != self.setup_id or self.method.method_id != self.method_id:
+            yield "setup_id or method_id is not that of the content"
+        if run_id(self.setup_id, self.method_id, self.seed) != self.run_id:
+            yield "run_id is not that of setup, method and seed"
+        if self.digest and self.content_digest() != self.digest:
+            yield "the content is not what was sealed: it was edited, or damaged"
+        if missing := sorted(set(self.setup.protocols) ^ set(self.results)):
+            yield f"protocol {missing[0]} is not both asked for and answered"
+        for name, result in self.results.items():
+            yield from (f"{name}: {problem}" for problem in contradictions(result.metrics))
+
+
+def contradictions(metrics: dict[str, float]) -> list[str]:
+    """Impossible values: outside of [0, 1], or a recall that falls when more answers count."""
+    found = [f"{name} = {value} is no fraction" for name, value in metrics.items() if not 0 <= value <= 1]
+    families: dict[str, list[tuple[int, str]]] = {}
+    for name in metrics:
+        stem = name.rstrip("0123456789")
+        if stem != name:
+            families.setdefault(stem, []).append((int(name[len(stem) :]), name))
+    for members in families.values():
+        ordered = [name for _, name in sorted(members)]
+        pairs = pairwise(ordered)
+        found += [f"{a} = {metrics[a]} is above {b} = {metrics[b]}" for a, b in pairs if metrics[a] > metrics[b]]
+    return found
+
+
+def run_id(setup_id: str, method_id: str, seed: int) -> str:
+    """Identity of a run."""
+    return short_digest({"setup": setup_id, "method": method_id, "seed": seed})

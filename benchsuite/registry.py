@@ -1,0 +1,132 @@
+"""One registry for methods, tasks and datasets: a decorator to add, a name to find, a card to read.
+
+A built-in is registered by its decorator alone: the registry reads the decorators of its package from the source
+text, so that `benchsuite list` needs no import of torch and there is no index to keep in step. The module is imported
+when the thing itself is asked for. Packages may add theirs through entry points, users through `--plugin FILE`.
+"""
+
+import importlib
+import importlib.util
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any, TypeVar
+
+from benchsuite.cards import Card, card_of_class, read_cards
+from benchsuite.errors import UsageError, unknown
+
+T = TypeVar("T", bound=type)
+
+
+class Registry:
+    """Names of one kind ("method", "task", "dataset") and the classes behind them."""
+
+    def __init__(self, kind: str, package: str) -> None:
+        self.kind = kind
+        self.package = package
+        self._live: dict[str, type] = {}
+        self._live_cards: dict[str, Card] = {}
+
+    def register(self, name: str, **about: Any) -> Callable[[T], T]:
+        """Decorator: make the class known under `name`. `about` are literals such as title= and paper=."""
+
+        def decorate(cls: T) -> T:
+            card = card_of_class(self.kind, name, cls, about)
+            self._refuse_taken_name(card)
+            self._live[name] = cls
+            self._live_cards[name] = card
+            cls.card = card  # type: ignore[attr-defined]
+            return cls
+
+        return decorate
+
+    def get(self, name: str) -> type:
+        """The class registered under `name`, its module imported if it was not yet."""
+        if name not in self._live:
+            card = self.card(name)
+            importlib.import_module(card.module)
+        return self._live[name]
+
+    def card(self, name: str) -> Card:
+        """What can be said of `name` without importing it."""
+        cards = self.cards()
+        if name not in cards:
+            raise unknown(self.kind, name, cards)
+        return cards[name]
+
+    def cards(self) -> dict[str, Card]:
+        """All cards by name: built-in, installed by other packages, and loaded from plugin files."""
+        return dict(sorted({**self._declared, **self._live_cards}.items()))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.cards())
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.cards()
+
+    @cached_property
+    def _declared(self) -> dict[str, Card]:
+        folder = Path(__file__).parent.joinpath(*self.package.split(".")[1:])
+        found: dict[str, Card] = {}
+        for card in [*read_cards(self.kind, folder, self.package), *self._installed()]:
+            if card.name in found:
+                raise taken(card, found[card.name])
+            found[card.name] = card
+        return found
+
+    def _installed(self) -> Iterator[Card]:
+        for point in entry_points(group=self.package):
+            spec = importlib.util.find_spec(point.module)
+            if spec is None or spec.origin is None:
+                raise UsageError(
+                    f'entry point "{point.name}" of {self.package}: module {point.module} is not installed.'
+                )
+            yield from (c for c in read_cards(self.kind, Path(spec.origin), point.module) if c.name == point.name)
+
+    def _refuse_taken_name(self, card: Card) -> None:
+        holder = self._live_cards.get(card.name) or self._declared.get(card.name)
+        if holder and (holder.module, holder.qualname) != (card.module, card.qualname):
+            raise taken(card, holder)
+
+
+def taken(card: Card, holder: Card) -> UsageError:
+    """The error for a second owner of a name; it names both."""
+    return UsageError(
+        f'{card.kind} "{card.name}" of {card.owner} ({card.qualname}) is taken: {holder.owner} ({holder.qualname}) '
+        "registers the same name. Choose another name."
+    )
+
+
+def load_plugin(path: Path) -> None:
+    """Run a user's Python file, so that its decorators register what it defines."""
+    if not path.is_file():
+        raise UsageError(f"plugin {path}: no such file.")
+    name = f"benchsuite_plugin_{path.stem}"
+    known = sys.modules.get(name)
+    if known is not None and Path(inspect.getfile(known)).resolve() == path.resolve():
+        return
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise UsageError(f"plugin {path}: not a Python file; its name must end in .py.")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except UsageError as error:
+        del sys.modules[name]
+        raise UsageError(f"plugin {path}: {error}") from error
+    except Exception as error:
+        del sys.modules[name]
+        raise UsageError(f"plugin {path} failed to import: {type(error).__name__}: {error}") from error
+
+
+methods = Registry("method", "benchsuite.methods")
+tasks = Registry("task", "benchsuite.evaluation")
+datasets = Registry("dataset", "benchsuite.data")
+
+register_method = methods.register
+register_task = tasks.register
+register_dataset = datasets.register

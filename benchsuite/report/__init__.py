@@ -1,0 +1,1 @@
+"""Table objects as pages and text. Never imports torch."""

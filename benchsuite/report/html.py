@@ -1,0 +1,55 @@
+"""Self-contained HTML pages: no network, no scripts, everything escaped."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+
+from benchsuite import __version__
+from benchsuite.analysis.table import TableView
+from benchsuite.errors import UsageError
+from benchsuite.report import numbers
+
+
+def table_page(view: TableView, command: str) -> str:
+    """The page of one table at one scale."""
+    return _environment().get_template("table.html").render(view=view, command=command)
+
+
+def index_page(views: Sequence[TableView]) -> str:
+    """The page that leads to the tables."""
+    return _environment().get_template("index.html").render(views=views)
+
+
+def write_site(folder: Path, views: Sequence[TableView]) -> list[Path]:
+    """One page a table and an index; returns the files, the index first."""
+    pages = {folder / "index.html": index_page(views)}
+    pages |= {folder / f"{v.asked.name}.html": table_page(v, command(v)) for v in views}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for file, page in pages.items():
+            file.write_text(page, "utf-8")
+    except OSError as error:
+        reason = error.strerror or error
+        raise UsageError(f"report folder {folder}: {reason}. Name a writable one with --report.") from error
+    return list(pages)
+
+
+def command(view: TableView) -> str:
+    """What to type to measure the table again."""
+    return f"benchsuite repro {view.asked.table} --scale {view.asked.scale}"
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("benchsuite.report"),
+        autoescape=select_autoescape(default=True),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["percent"] = numbers.percent
+    environment.filters["measured"] = numbers.measured
+    environment.filters["seeds"] = numbers.seeds
+    environment.globals["version"] = __version__
+    return environment

@@ -1,0 +1,140 @@
+"""A setup: everything of a run but the method and the seed. Two rows are comparable only if theirs are equal."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
+
+from annotated_types import Ge, Gt, Le
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from benchsuite.fields import Count, NonNegative, Positive, Share
+from benchsuite.records.canonical import short_digest
+
+Plain = dict[str, Any]
+
+
+class Part(BaseModel):
+    """A frozen group of settings; a misspelt key is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Data(Part):
+    """Which pairs are trained on. Version and digest come from the dataset's manifest when a run is planned."""
+
+    name: str
+    options: Plain = {}
+    version: int | None = None
+    digest: str | None = None
+
+
+class ImageTower(Part):
+    """An image encoder by its timm name."""
+
+    timm: str
+    options: Plain = {}
+    pretrained: bool = False
+    mean: tuple[float, float, float] = (0.5, 0.5, 0.5)
+    std: tuple[float, float, float] = (0.5, 0.5, 0.5)
+
+
+class TextTower(Part):
+    """A text encoder: a transformers model type with a config, or a pretrained one by name or local folder."""
+
+    transformer: str
+    config: Plain = {}
+    pretrained: bool = False
+    pool: Literal["first", "mean"] = "first"
+    max_tokens: Count = 30
+    vocabulary: Count | None = None
+    """Size of the tokenizer trained on the data's captions; none for a pretrained tower, which brings its own."""
+
+    @model_validator(mode="after")
+    def _one_source_of_words(self) -> Self:
+        if self.pretrained == (self.vocabulary is not None):
+            raise ValueError("a pretrained text tower brings its tokenizer; any other needs a vocabulary size")
+        return self
+
+
+class Optimizer(Part):
+    """AdamW and its settings."""
+
+    name: Literal["adamw"] = "adamw"
+    lr: Positive
+    weight_decay: NonNegative = 0.0
+    betas: tuple[Share, Share] = (0.9, 0.999)
+    eps: Positive = 1e-8
+    decay_vectors: bool = False
+    """Whether biases and norms are decayed too."""
+
+
+class Schedule(Part):
+    """Linear warm-up, then a cosine from the optimizer's rate down to `final_lr`."""
+
+    warmup_steps: Annotated[int, Ge(0)] = 0
+    final_lr: NonNegative = 0.0
+
+
+class Augmentation(Part):
+    """What every training picture goes through, once for each view."""
+
+    crop: tuple[Annotated[float, Gt(0), Le(1)], Annotated[float, Gt(0), Le(1)]] = (1.0, 1.0)
+    """Range of the cropped share of the area."""
+    brightness: Share = 0.0
+    contrast: Share = 0.0
+    flip: bool = False
+
+
+class Training(Part):
+    """The loop. A loss sees `batch` pairs (over all processes); an optimizer step averages `accumulation` losses."""
+
+    batch: Annotated[int, Ge(2)]
+    steps: Count
+    accumulation: Count = 1
+    precision: Literal["fp32", "bf16"] = "fp32"
+    zero_stage: Literal[0, 1, 2] = 0
+    processes: Count = 1
+    clip_gradient: NonNegative = 0.0
+    """Largest gradient norm; 0 does not clip."""
+
+
+class Protocol(Part):
+    """An evaluation at the end of a run: a registered task, its version, and its options."""
+
+    task: str
+    version: int | None = None
+    options: Plain = {}
+
+
+class Setup(Part):
+    """All of it. `setup_id` is its digest."""
+
+    data: Data
+    image: ImageTower
+    text: TextTower
+    projection: Count
+    optimizer: Optimizer
+    schedule: Schedule = Schedule()
+    augmentation: Augmentation = Augmentation()
+    training: Training
+    temperature_factor: Positive = 1.0
+    """Multiplies every temperature of every method alike."""
+    protocols: dict[str, Protocol] = Field(min_length=1)
+    selection: Literal["last"] = "last"
+    """Which step is evaluated."""
+
+    @property
+    def setup_id(self) -> str:
+        """Identity of the setup; only planned setups, whose data and protocols are resolved, have one."""
+        return short_digest(self.model_dump(mode="json"))
+
+
+def differences(left: Mapping[str, Any], right: Mapping[str, Any], prefix: str = "") -> dict[str, tuple[Any, Any]]:
+    """The fields in which two nested mappings differ, by dotted name."""
+    found: dict[str, tuple[Any, Any]] = {}
+    for key in sorted({*left, *right}):
+        a, b = left.get(key), right.get(key)
+        if isinstance(a, Mapping) and isinstance(b, Mapping):
+            found |= differences(a, b, f"{prefix}{key}.")
+        elif a != b:
+            found[prefix + key] = (a, b)
+    return found

@@ -1,0 +1,1 @@
+"""One training loop, over a DeepSpeed engine."""

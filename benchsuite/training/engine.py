@@ -1,0 +1,131 @@
+"""The DeepSpeed engine of a run: made from the setup, on CPU and GPU alike."""
+
+import logging
+import os
+from collections.abc import Iterable
+from typing import Any
+from unittest.mock import patch
+
+import torch
+import torch.distributed as dist
+from torch import nn
+
+from benchsuite.methods.base import Method, ParameterGroup
+from benchsuite.models.dual_encoder import DualEncoder
+from benchsuite.setup import Setup, Training
+
+
+def import_deepspeed() -> Any:
+    """DeepSpeed, quiet, and without the shared-memory operator it would compile at its first start on a CPU.
+
+    That operator only serves inference over several processes; compiling it takes most of a minute and ends the
+    program where there is no C++ compiler.
+    """
+    if not torch.cuda.is_available():
+        os.environ.setdefault("DS_ACCELERATOR", "cpu")
+    logging.getLogger("DeepSpeed").setLevel(logging.ERROR)
+    import deepspeed
+    import deepspeed.ops
+
+    deepspeed.utils.logger.setLevel(logging.ERROR)
+    deepspeed.ops.__compatible_ops__["deepspeed_shm_comm"] = False
+    return deepspeed
+
+
+def device() -> torch.device:
+    """This process's device."""
+    if torch.cuda.is_available():
+        return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
+    return torch.device("cpu")
+
+
+def join_processes() -> None:
+    """Join the process group that the environment describes (torchrun, deepspeed), or make one of size 1."""
+    if dist.is_initialized():
+        return
+    backend = "nccl" if torch.cuda.is_available() else "gloo"
+    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
+        dist.init_process_group(backend)
+    else:
+        os.environ.setdefault("LOCAL_RANK", "0")
+        dist.init_process_group(backend, store=dist.HashStore(), rank=0, world_size=1)  # type: ignore[attr-defined]
+
+
+def start_engine(trainee: nn.Module, groups: list[dict[str, Any]], setup: Setup) -> Any:
+    """A DeepSpeed engine around `trainee` with the setup's optimizer."""
+    deepspeed = import_deepspeed()
+    join_processes()
+    settings = setup.optimizer
+    optimizer = torch.optim.AdamW(groups, lr=settings.lr, betas=settings.betas, eps=settings.eps)
+    trainee.to(device())
+    with patch.object(deepspeed.DeepSpeedEngine, "_broadcast_model", broadcast_state):
+        engine, *_ = deepspeed.initialize(
+            model=trainee, optimizer=optimizer, config=engine_config(setup.training), dist_init_required=False
+        )
+    return engine
+
+
+def broadcast_state(engine: Any) -> None:
+    """Give every process the first one's parameters and buffers.
+
+    In place of DeepSpeed's own: that one leaves out buffers, and cannot send parameters without a dimension (a
+    learnable temperature) or in channels-last memory, because it views them as bytes.
+    """
+    for tensor in (*engine.module.parameters(), *engine.module.buffers()):
+        dist.broadcast(tensor.data, src=0)
+
+
+def engine_config(training: Training) -> dict[str, Any]:
+    """DeepSpeed's configuration for a training."""
+    return {
+        "train_micro_batch_size_per_gpu": training.batch // training.processes,
+        "gradient_accumulation_steps": training.accumulation,
+        "gradient_clipping": training.clip_gradient,
+        "zero_optimization": {"stage": training.zero_stage},
+        "zero_allow_untested_optimizer": True,
+        "torch_autocast": {"enabled": training.precision == "bf16", "dtype": "bfloat16"},
+        "steps_per_print": 10**9,
+        "wall_clock_breakdown": False,
+    }
+
+
+def parameter_groups(encoder: DualEncoder, method: Method, setup: Setup) -> list[dict[str, Any]]:
+    """Optimizer groups: weights decay, vectors as the setup says, the method's parameters as the method says."""
+    decay = setup.optimizer.weight_decay
+    matrices, vectors = _split(p for p in encoder.parameters() if p.requires_grad)
+    groups = [_group(matrices, decay), _group(vectors, decay if setup.optimizer.decay_vectors else 0.0)]
+    for own in method.parameter_groups():
+        groups.append(_method_group(own, decay))
+    return [group for group in groups if group["params"]]
+
+
+def _method_group(own: ParameterGroup, decay: float) -> dict[str, Any]:
+    return _group(list(own.parameters), decay if own.weight_decay is None else own.weight_decay, own.lr_factor)
+
+
+def _group(parameters: list[nn.Parameter], decay: float, factor: float = 1.0) -> dict[str, Any]:
+    return {"params": parameters, "weight_decay": decay, "lr_factor": factor}
+
+
+def _split(parameters: Iterable[nn.Parameter]) -> tuple[list[nn.Parameter], list[nn.Parameter]]:
+    matrices: list[nn.Parameter] = []
+    vectors: list[nn.Parameter] = []
+    for parameter in parameters:
+        (matrices if parameter.dim() > 1 else vectors).append(parameter)
+    return matrices, vectors
+
+
+def set_learning_rate(optimizer: Any, rate: float) -> None:
+    """Set every group's rate; a group's own factor stays on top."""
+    for group in optimizer.param_groups:
+        group["lr"] = rate * group.get("lr_factor", 1.0)
+
+
+def finish_step(engine: Any, method: Method) -> None:
+    """Let the method clamp its parameters, and make the clamp hold where ZeRO keeps the values that count elsewhere."""
+    method.after_step()
+    if engine.zero_optimization():
+        from deepspeed.utils import safe_set_full_fp32_param
+
+        for parameter in method.parameters():
+            safe_set_full_fp32_param(parameter, parameter.detach().float())

@@ -1,0 +1,177 @@
+"""The loop: the same for every method."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from benchsuite.data.base import Split
+from benchsuite.data.batches import BatchPlan, Draw
+from benchsuite.data.pixels import augment, standardize, to_unit
+from benchsuite.errors import RunError, UsageError
+from benchsuite.methods.base import Clock, Loss, Method
+from benchsuite.models.dual_encoder import DualEncoder, seeded_encoder, weights_digest
+from benchsuite.models.tokenizer import Tokens, Words, words_for
+from benchsuite.setup import Setup
+from benchsuite.streams import derived_seed
+from benchsuite.training.cost import Meter
+from benchsuite.training.distributed import gather_batch, rank, share, world_size
+from benchsuite.training.engine import (
+    device,
+    finish_step,
+    join_processes,
+    parameter_groups,
+    set_learning_rate,
+    start_engine,
+)
+from benchsuite.training.needs import require_served
+from benchsuite.training.schedule import learning_rate
+
+CURVE_POINTS = 100
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A finished training."""
+
+    encoder: DualEncoder
+    words: Words
+    curves: dict[str, list[float]]
+    cost: dict[str, Any]
+    digests: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """One process's rows of one step, on its device."""
+
+    pixels: Tensor
+    tokens: Tokens
+    index: Tensor
+    pixels_view: Tensor | None = None
+    tokens_view: Tokens | None = None
+
+
+class Trainee(nn.Module):
+    """What the engine wraps: towers, then the method on the gathered batch, in one forward."""
+
+    def __init__(self, encoder: DualEncoder, method: Method, seed: int) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.method = method
+        self.seed = seed
+
+    def forward(self, inputs: Inputs, clock: Clock) -> Loss:
+        torch.manual_seed(derived_seed(self.seed, "dropout", clock.step, rank()))
+        parts = {"image": self.encoder.image(inputs.pixels), "text": self.encoder.text(inputs.tokens)}
+        if inputs.pixels_view is not None:
+            parts["image_view"] = self.encoder.image(inputs.pixels_view)
+        if inputs.tokens_view is not None:
+            parts["text_view"] = self.encoder.text(inputs.tokens_view)
+        parts = {name: rows.float() for name, rows in parts.items()} | {"index": inputs.index}
+        torch.manual_seed(derived_seed(self.seed, "method", clock.step))
+        with torch.autocast(inputs.pixels.device.type, enabled=False):
+            loss: Loss = self.method(gather_batch(parts), clock)
+        return loss
+
+
+def train(
+    setup: Setup, method: Method, split: Split, seed: int, watch: Callable[[int], None] = lambda step: None
+) -> Trained:
+    """Train new towers with `method` under `setup`; `watch` is told each finished step."""
+    require_served(method)
+    join_processes()
+    if world_size() != setup.training.processes:
+        raise UsageError(f"the setup is for {setup.training.processes} processes; {world_size()} are running.")
+    plan = BatchPlan(split, setup.training.batch, setup.augmentation, seed)
+    words = words_for(setup.text, setup.data, split)
+    encoder = seeded_encoder(setup, words.size, seed)
+    digests = {"initial_weights": weights_digest(encoder), "batches": plan.digest()}
+    engine = start_engine(Trainee(encoder, method, seed), parameter_groups(encoder, method, setup), setup)
+    feed = Feed(setup, plan, words, method.needs)
+    curves = Curves(setup.training.steps)
+    meter = Meter()
+    engine.train()
+    for step in range(setup.training.steps):
+        clock = Clock(step, setup.training.steps, feed.epoch(step))
+        set_learning_rate(engine.optimizer, learning_rate(setup, step))
+        for part in range(setup.training.accumulation):
+            loss: Loss = engine(feed(step, part), clock)
+            require_finite(loss, method, step)
+            engine.backward(loss.total)
+            engine.step()
+        finish_step(engine, method)
+        curves.add(step, loss, engine.optimizer.param_groups[0]["lr"])
+        watch(step + 1)
+    cost = meter.read(engine.module, setup.training.steps * setup.training.accumulation * setup.training.batch)
+    engine.destroy()
+    return Trained(encoder.eval(), words, curves.points, cost, digests)
+
+
+class Feed:
+    """Makes a step's inputs from its draws."""
+
+    def __init__(self, setup: Setup, plan: BatchPlan, words: Words, needs: frozenset[str]) -> None:
+        self._setup, self._plan, self._words = setup, plan, words
+        self._views = bool(needs & {"image_view", "text_view"})
+        self._needs = needs
+        self._device = device()
+
+    def epoch(self, step: int) -> int:
+        """How often the data was gone through before this step."""
+        return step * self._setup.training.accumulation // self._plan.steps_per_epoch
+
+    def __call__(self, step: int, part: int) -> Inputs:
+        """This process's rows of loss number `part` of an optimizer step."""
+        number = step * self._setup.training.accumulation + part
+        mine = share(self._setup.training.batch)
+        first = self._plan.draw(number)
+        view = self._plan.draw_view(number) if self._views else None
+        return Inputs(
+            self._pixels(first, mine),
+            self._tokens(first, mine),
+            torch.from_numpy(first.index[mine]).to(self._device),
+            self._pixels(view, mine) if view and "image_view" in self._needs else None,
+            self._tokens(view, mine) if view and "text_view" in self._needs else None,
+        )
+
+    def _pixels(self, draw: Draw, mine: slice) -> Tensor:
+        pixels = to_unit(self._plan.split.images[draw.index[mine]]).to(self._device)
+        tower = self._setup.image
+        return standardize(augment(pixels, draw.crops[mine]), tower.mean, tower.std).contiguous(
+            memory_format=torch.channels_last
+        )
+
+    def _tokens(self, draw: Draw, mine: slice) -> Tokens:
+        return self._words(draw.captions[mine]).to(self._device)
+
+
+class Curves:
+    """Loss, terms, gauges and rate over the training, thinned to about a hundred points."""
+
+    def __init__(self, steps: int) -> None:
+        self._stride = math.ceil(steps / CURVE_POINTS)
+        self._last = steps - 1
+        self.points: dict[str, list[float]] = {"step": []}
+
+    def add(self, step: int, loss: Loss, rate: float) -> None:
+        """Keep this step if it is one of the points."""
+        if step % self._stride and step != self._last:
+            return
+        values = {"loss": loss.total, "lr": rate, **loss.terms, **loss.gauges}
+        for name, value in {"step": step, **values}.items():
+            self.points.setdefault(name, []).append(value.item() if isinstance(value, Tensor) else float(value))
+
+
+def require_finite(loss: Loss, method: Method, step: int) -> None:
+    """Stop the run at the first loss that is not a number."""
+    if torch.isfinite(loss.total):
+        return
+    terms = ", ".join(f"{name} {float(value):g}" for name, value in {**loss.terms, **loss.gauges}.items())
+    raise RunError(
+        f"{method.card.name}: the loss is {float(loss.total)} at step {step}"
+        f"{f' ({terms})' if terms else ''}. A temperature that is too small or a rate that is too high does this."
+    )
