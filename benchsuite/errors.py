@@ -1,7 +1,10 @@
 """The errors a user may meet: one sentence that says what was wrong, where, and what would be right."""
 
 from collections.abc import Iterable
-from difflib import get_close_matches
+from difflib import SequenceMatcher
+
+NEAR = 0.6
+"""How alike two names must be for one to be offered for the other."""
 
 
 class BenchsuiteError(Exception):
@@ -29,10 +32,17 @@ class RunError(BenchsuiteError):
 def unknown(what: str, name: str, known: Iterable[str], where: str = "") -> UsageError:
     """An error for a name that is not one of `known`, with the nearest right one."""
     names = sorted(known)
-    close = get_close_matches(name, names, n=3, cutoff=0.5)
+    close = nearest(name, names)
     hint = f" Did you mean {' or '.join(quote(n) for n in close)}?" if close else ""
     listed = ", ".join(names) if names else "none"
     return UsageError(f'{where}{what} "{name}" does not exist (known: {listed}).{hint}')
+
+
+def nearest(name: str, names: Iterable[str]) -> list[str]:
+    """The name that looks most like `name`, with any others as near, or none if none is near."""
+    ratios = {other: SequenceMatcher(None, name, other).ratio() for other in names}
+    best = max(ratios.values(), default=0.0)
+    return [other for other, ratio in ratios.items() if ratio >= max(NEAR, best - 0.02)]
 
 
 def quote(name: object) -> str:

@@ -27,7 +27,8 @@ def read_toml(path: Path, model: type[M]) -> M:
 
 
 def _explained(path: Path, model: type[BaseModel], error: ValidationError) -> UsageError:
-    problem = error.errors()[0]
+    problems = error.errors()
+    problem = next((p for p in problems if p["type"] == "extra_forbidden"), problems[0])
     *parents, key = [str(part) for part in problem["loc"]] or ["file"]
     if problem["type"] == "extra_forbidden":
         return unknown(

@@ -40,9 +40,11 @@ def device() -> torch.device:
 
 
 def join_processes() -> None:
-    """Join the process group that the environment describes (torchrun, deepspeed), or make one of size 1."""
+    """Join the process group that the environment describes (torchrun, deepspeed), or make one of size 1; compute repeatably."""
     if dist.is_initialized():
         return
+    torch.backends.cudnn.benchmark = False
+    torch.backends.cudnn.deterministic = True
     backend = "nccl" if torch.cuda.is_available() else "gloo"
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
         dist.init_process_group(backend)

@@ -113,6 +113,15 @@ def test_a_killed_build_leaves_no_half(tmp_path):
     assert visible(tmp_path) == [path]
 
 
+def test_drafts_of_builds_killed_long_ago_are_swept(tmp_path):
+    old, young = (tmp_path / f".scenes-v1-abc-{name}" for name in ("old", "young"))
+    for draft in (old, young):
+        (draft / "train").mkdir(parents=True)
+    os.utime(old, (0, 0))
+    path = scenes.build(tmp_path, 1, SIZES)
+    assert sorted(tmp_path.iterdir()) == sorted([young, path])
+
+
 def build_at(folder):
     return scenes.build(folder, 1, SIZES)
 

@@ -87,7 +87,7 @@ def test_captions_fit_other_pictures_too(world_of_tests):
     scenes, split = world_of_tests
     others = [sum(is_true(texts[0], scene) for scene in scenes) - 1 for texts in split.captions[:100]]
     assert min(others) == 0
-    assert np.mean([count > 0 for count in others]) > 0.3
+    assert np.mean([count > 0 for count in others]) > 0.15
 
 
 def test_no_word_has_two_meanings():

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from benchsuite.data.scenes import dataset, world
+from benchsuite.data.scenes import dataset, drawing, world
 
 SIZES = {"train": 60, "validation": 12, "test": 12}
-SMALL = "PINNED_SMALL"
-DEFAULT = "PINNED_DEFAULT"
+SMALL = "99d34869071408fdb1502f1d56f7ce630ab8e94c2ad7a982f8b88f6d749f4948"
+DEFAULT = "369d5f6cc4f05e5da302fba5828bca433b21912b2b32b57627b3093226c2000e"
 
 
 def digest(seed, sizes=SIZES, mismatched=dataset.MISMATCHED):
@@ -100,18 +100,18 @@ def test_objects_stay_inside_and_do_not_overlap():
 
 def test_main_object_shows_its_colour_and_is_the_larger():
     scenes = world.imagine(2, 0, 400)
-    pictures = world.paint(scenes, world.stream(0))
+    pictures = drawing.paint(scenes, world.stream(0))
     assert min(world.MAIN_SIDE) > max(world.OTHER_SIDE)
     for scene, box, picture in zip(scenes, scenes.main_box, pictures, strict=True):
         side = world.MAIN_SIDE[scene.big]
         patch = picture[box[1] : box[1] + side, box[0] : box[0] + side].astype(int)
-        inside = world.stencil(scene.main_shape, side)[..., 0] == 16
-        assert abs(patch[inside].mean(axis=0) - world.PAINT[scene.main_colour]).max() <= 13
+        inside = drawing.stencil(scene.main_shape, side)[..., 0] == 16
+        assert abs(patch[inside].mean(axis=0) - drawing.PAINT[scene.main_colour]).max() <= 13
 
 
 @pytest.mark.parametrize("side", world.MAIN_SIDE + world.OTHER_SIDE)
 def test_shapes_are_distinct_at_every_size(side):
-    masks = [world.stencil(shape, side)[..., 0] / 16 for shape in range(10)]
+    masks = [drawing.stencil(shape, side)[..., 0] / 16 for shape in range(10)]
     for i, one in enumerate(masks):
         assert 0.15 * side * side < one.sum() < 0.8 * side * side
         for two in masks[:i]:
@@ -121,4 +121,4 @@ def test_shapes_are_distinct_at_every_size(side):
 def test_generation_takes_no_generator_methods():
     """NEP 19 freezes RandomState's stream and promises nothing for Generator's."""
     assert isinstance(world.stream(0), np.random.RandomState)
-    assert world.stream(7, 1).randint(0, 2**31, size=3, dtype=np.int64).tolist() == PINNED_STREAM
+    assert world.stream(7, 1).randint(0, 2**31, size=3, dtype=np.int64).tolist() == [1986847929, 364536972, 1405532956]

@@ -6,10 +6,12 @@ and moved there in one step, so a killed build leaves no half of one, and of two
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import shutil
 import tempfile
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchsuite.data.scenes import grammar, world
+from benchsuite.data.scenes import drawing, grammar, world
 
 NAME, VERSION = "scenes", 1
 SPLITS: dict[str, int] = {"train": 12_000, "validation": 1_000, "test": 1_000}
@@ -85,7 +87,7 @@ def generate(
 def _generate(seed: int, split: str, count: int, mismatched: float) -> SceneSplit:
     number = list(SPLITS).index(split)
     scenes = world.imagine(seed, number, count)
-    images = world.paint(scenes, world.stream(seed, 3, number))
+    images = drawing.paint(scenes, world.stream(seed, 3, number))
     captions, paraphrases = (grammar.wordings(scenes, count, WORDINGS, seed, number, purpose) for purpose in (0, 1))
     matched = np.ones(count, dtype=bool)
     if split == "train":
@@ -140,6 +142,7 @@ def build(folder: Path, seed: int = SEED, sizes: Mapping[str, int] = SPLITS, mis
     if (place / MANIFEST).is_file():
         return place
     folder.mkdir(parents=True, exist_ok=True)
+    _sweep(folder)
     splits = generate(seed, sizes, mismatched)
     draft = Path(tempfile.mkdtemp(prefix=f".{place.name}-", dir=folder))
     try:
@@ -155,6 +158,14 @@ def build(folder: Path, seed: int = SEED, sizes: Mapping[str, int] = SPLITS, mis
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return place
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what builds killed over an hour ago left behind; younger drafts may be somebody's work."""
+    for draft in folder.glob(f".{NAME}-v*"):
+        with contextlib.suppress(FileNotFoundError):
+            if time.time() - draft.stat().st_mtime > 3600:
+                shutil.rmtree(draft, ignore_errors=True)
 
 
 def load(path: Path) -> dict[str, SceneSplit]:

@@ -1,0 +1,71 @@
+"""What all tests share: hypothesis' profile, a cache of their own, registries that forget, small batches."""
+
+import os
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import pytest
+import torch
+from hypothesis import settings
+
+from benchsuite import registry
+from benchsuite.methods.base import PairBatch
+
+settings.register_profile("benchsuite", derandomize=True, deadline=None, max_examples=40)
+settings.load_profile("benchsuite")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A cache folder for the session, so that the user's is never touched."""
+    folder = tmp_path_factory.mktemp("cache")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BENCHSUITE_CACHE", str(folder))
+        yield folder
+
+
+@pytest.fixture
+def forgetful_registries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a test registers is forgotten after it."""
+    for one in (registry.methods, registry.tasks, registry.datasets):
+        monkeypatch.setattr(one, "_live", dict(one._live))
+        monkeypatch.setattr(one, "_live_cards", dict(one._live_cards))
+
+
+@pytest.fixture
+def plugin_file(tmp_path: Path, forgetful_registries: None) -> Iterator[Callable[..., Path]]:
+    """Writes a plugin file from indented source; the modules it becomes are dropped after the test."""
+    before = set(sys.modules)
+
+    def write(source: str, name: str = "mine.py") -> Path:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(textwrap.dedent(source), "utf-8")
+        return path
+
+    yield write
+    for name in set(sys.modules) - before:
+        if name.startswith("benchsuite_plugin_"):
+            del sys.modules[name]
+
+
+def random_batch(
+    size: int = 5, width: int = 4, seed: int = 0, dtype: torch.dtype = torch.float64, grad: bool = False
+) -> PairBatch:
+    """Raw, unnormalised embeddings of both modalities and their views."""
+    generator = torch.Generator().manual_seed(seed)
+    parts = {
+        name: torch.randn(size, width, generator=generator, dtype=torch.float64).to(dtype).requires_grad_(grad)
+        for name in PairBatch.EMBEDDINGS
+    }
+    return PairBatch(**parts, index=torch.arange(size))
+
+
+@pytest.fixture
+def make_batch() -> Callable[..., PairBatch]:
+    """`make_batch(size, width, seed, dtype, grad)` gives a random batch with views."""
+    return random_batch

@@ -1,0 +1,176 @@
+import inspect
+from collections.abc import Callable
+
+import pytest
+import torch
+
+from benchsuite.methods import create_method
+from benchsuite.methods.base import Clock, Loss, Method, PairBatch
+from benchsuite.registry import methods, register_method
+
+MakeBatch = Callable[..., PairBatch]
+NAMES = sorted(methods)
+EMBEDDINGS = ("image", "text", "image_view", "text_view")
+
+
+def gradients(method: Method, batch: PairBatch, clock: Clock) -> dict[str, torch.Tensor]:
+    leaves = {name: getattr(batch, name) for name in EMBEDDINGS}
+    found = torch.autograd.grad(method(batch, clock).total, list(leaves.values()), allow_unused=True)
+    return {n: g if g is not None else torch.zeros_like(t) for (n, t), g in zip(leaves.items(), found, strict=True)}
+
+
+def test_a_batch_of_nothing_is_refused() -> None:
+    with pytest.raises(ValueError, match="given: nothing"):
+        PairBatch()
+
+
+def test_parts_of_different_length_are_refused_with_their_lengths() -> None:
+    with pytest.raises(ValueError, match=r"'image': 3, 'text': 4"):
+        PairBatch(image=torch.zeros(3, 2), text=torch.zeros(4, 2))
+
+
+def test_ids_must_be_as_many_as_pairs() -> None:
+    with pytest.raises(ValueError, match="index"):
+        PairBatch(image=torch.zeros(3, 2), index=torch.arange(2))
+
+
+@pytest.mark.parametrize("name", ["image", "text", "image_view", "text_view", "index", "cluster"])
+def test_a_part_that_was_not_given_is_an_error_that_names_it(name: str) -> None:
+    batch = PairBatch(**{"text" if name == "image" else "image": torch.zeros(2, 2)})
+    with pytest.raises(ValueError, match=rf'no "{name}" \(it has: (image|text)\); .* needs'):
+        getattr(batch, name)
+
+
+def test_every_part_comes_back_as_given() -> None:
+    parts = {name: torch.full((2, 3), float(i)) for i, name in enumerate(EMBEDDINGS)}
+    batch = PairBatch(**parts, index=torch.tensor([7, 8]), cluster=torch.tensor([1, 1]))
+    assert batch.size == 2
+    assert all(getattr(batch, name) is tensor for name, tensor in parts.items())
+    assert batch.index.tolist() == [7, 8]
+    assert batch.cluster.tolist() == [1, 1]
+
+
+def test_normalizing_gives_every_embedding_length_one_and_leaves_ids_alone() -> None:
+    raw = PairBatch(**{name: 7 * torch.ones(2, 3) for name in EMBEDDINGS}, index=torch.tensor([7, 8]))
+    unit = raw.normalized()
+    for name in EMBEDDINGS:
+        torch.testing.assert_close(getattr(unit, name).norm(dim=1), torch.ones(2))
+    assert unit.index.tolist() == [7, 8]
+    assert raw.image[0, 0].item() == 7
+
+
+@pytest.mark.parametrize(("step", "total"), [(-1, 10), (11, 10), (0, 0)])
+def test_a_moment_outside_of_the_training_is_refused(step: int, total: int) -> None:
+    with pytest.raises(ValueError, match=f"step {step} of {total}"):
+        Clock(step=step, total_steps=total)
+
+
+def test_progress_goes_from_zero_to_one() -> None:
+    assert [Clock(step=step, total_steps=4).progress for step in range(5)] == [0, 0.25, 0.5, 0.75, 1]
+
+
+@pytest.mark.usefixtures("forgetful_registries")
+def test_a_method_that_declines_normalization_sees_raw_embeddings() -> None:
+    @register_method("raw-for-test")
+    class Raw(Method):
+        normalizes = False
+
+        def loss(self, batch: PairBatch, clock: Clock) -> Loss:
+            return Loss(batch.image.sum())
+
+    batch = PairBatch(image=torch.full((2, 3), 5.0))
+    assert create_method("raw-for-test")(batch, Clock(step=0, total_steps=1)).total.item() == 30
+
+
+@pytest.mark.usefixtures("forgetful_registries")
+def test_parameters_go_to_the_optimizer_by_default_and_needs_come_from_the_decorator() -> None:
+    @register_method("plain-for-test", needs=("cluster",))
+    class Plain(Method):
+        def setup(self) -> None:
+            self.weight = torch.nn.Parameter(torch.zeros(2))
+
+        def loss(self, batch: PairBatch, clock: Clock) -> Loss:
+            return Loss(self.weight.sum())
+
+    method = create_method("plain-for-test")
+    (group,) = method.parameter_groups()
+    assert group.parameters == (method.weight,)
+    assert (group.weight_decay, group.lr_factor) == (None, 1.0)
+    assert method.needs == {"cluster"}
+
+
+def test_a_method_without_a_loss_cannot_be_made() -> None:
+    class Lossless(Method):
+        pass
+
+    assert inspect.isabstract(Lossless)
+    with pytest.raises(TypeError, match="loss"):
+        Lossless()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_order_of_the_pairs_does_not_matter(name: str, make_batch: MakeBatch) -> None:
+    batch, order = make_batch(6), torch.tensor([3, 0, 5, 1, 4, 2])
+    shuffled = PairBatch(**{part: getattr(batch, part)[order] for part in (*EMBEDDINGS, "index")})
+    method, clock = create_method(name, num_samples=6), Clock(step=3, total_steps=7)
+    assert method(shuffled, clock).total.item() == pytest.approx(method(batch, clock).total.item(), abs=1e-10)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_length_of_raw_embeddings_does_not_matter(name: str, make_batch: MakeBatch) -> None:
+    batch = make_batch(5)
+    longer = PairBatch(**{part: 3 * getattr(batch, part) for part in EMBEDDINGS}, index=batch.index)
+    method, clock = create_method(name, num_samples=5), Clock(step=3, total_steps=7)
+    assert method(longer, clock).total.item() == pytest.approx(method(batch, clock).total.item(), abs=1e-10)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_both_precisions_work_and_agree(name: str, make_batch: MakeBatch) -> None:
+    method, clock = create_method(name, num_samples=6, **warm(name)), Clock(step=3, total_steps=7)
+    double, single = make_batch(6, grad=True), make_batch(6, dtype=torch.float32, grad=True)
+    assert method(double, clock).total.dtype == torch.float64
+    assert method(single, clock).total.dtype == torch.float32
+    assert method(single, clock).total.item() == pytest.approx(method(double, clock).total.item(), rel=1e-4)
+    exact = gradients(method, double, clock)
+    for part, gradient in gradients(method, single, clock).items():
+        assert gradient.dtype == torch.float32
+        torch.testing.assert_close(gradient.double(), exact[part], atol=1e-4, rtol=1e-3)
+
+
+def warm(name: str) -> dict[str, float]:
+    return {"infonce": {"tau": 0.1}, "ts": {"tau_min": 0.1, "tau_max": 0.2}}.get(
+        name, {"tau": 0.1, "tau_min": 0.1} if name == "temo" else {}
+    )
+
+
+BATCHES = ("collapsed", "anti-aligned", "duplicated", "orthogonal")
+
+
+def hard_batch(kind: str, dtype: torch.dtype) -> PairBatch:
+    one = torch.zeros(6, 4, dtype=dtype)
+    one[:, 0] = 1
+    eye = torch.eye(6, dtype=dtype)
+    images = {"collapsed": one, "anti-aligned": one, "duplicated": eye[[0, 0, 1, 1, 2, 2]], "orthogonal": eye}[kind]
+    texts = -images if kind == "anti-aligned" else images.roll(1, dims=1) if kind == "orthogonal" else images
+    leaves = (t.clone().requires_grad_() for t in (images, texts, texts, images))
+    return PairBatch(**dict(zip(EMBEDDINGS, leaves, strict=True)), index=torch.arange(6))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize("kind", BATCHES)
+@pytest.mark.parametrize("name", NAMES)
+def test_degenerate_batches_have_finite_losses_and_gradients(name: str, kind: str, dtype: torch.dtype) -> None:
+    coldest = {field.name: 0.005 for field in methods.card(name).fields if field.name in ("tau", "tau_min")}
+    method, batch = create_method(name, num_samples=6, **coldest), hard_batch(kind, dtype)
+    for step in range(4):
+        clock = Clock(step=step, total_steps=3)
+        assert torch.isfinite(method(batch, clock).total)
+        for gradient in gradients(method, batch, clock).values():
+            assert torch.isfinite(gradient).all()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_terms_and_gauges_are_finite_numbers(name: str, make_batch: MakeBatch) -> None:
+    loss = create_method(name, num_samples=5)(make_batch(5), Clock(step=2, total_steps=4))
+    for number in (*loss.terms.values(), *loss.gauges.values()):
+        assert torch.isfinite(torch.as_tensor(number))

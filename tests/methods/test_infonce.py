@@ -1,0 +1,163 @@
+import math
+from collections.abc import Callable
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor
+
+from benchsuite.errors import UsageError
+from benchsuite.methods import create_method
+from benchsuite.methods.base import Clock, PairBatch
+from benchsuite.methods.infonce import InfoNCELearnable
+
+MakeBatch = Callable[..., PairBatch]
+NOW = Clock(step=1, total_steps=3)
+BOTH = ["log-scale", "temperature"]
+
+
+def naive_info_nce(image: Tensor, text: Tensor, tau: Tensor | float) -> Tensor:
+    size = len(image)
+    x = [row / torch.sqrt((row * row).sum()) for row in image]
+    y = [row / torch.sqrt((row * row).sum()) for row in text]
+    total = torch.zeros((), dtype=torch.float64)
+    for i in range(size):
+        towards_text, towards_image = [], []
+        for j in range(size):
+            towards_text.append(torch.exp((x[i] * y[j]).sum() / tau))
+            towards_image.append(torch.exp((x[j] * y[i]).sum() / tau))
+        total = total - torch.log(towards_text[i] / sum(towards_text))
+        total = total - torch.log(towards_image[i] / sum(towards_image))
+    return total / (2 * size)
+
+
+def learnable(parameter: str = "log-scale", **settings: float) -> InfoNCELearnable:
+    method = create_method("infonce-learnable", parameter=parameter, **settings)
+    assert isinstance(method, InfoNCELearnable)
+    return method
+
+
+@given(size=st.integers(1, 5), seed=st.integers(0, 999), tau=st.floats(0.01, 1.0))
+def test_matches_the_naive_twin_in_value_and_gradient(size: int, seed: int, tau: float) -> None:
+    generator = torch.Generator().manual_seed(seed)
+    image, text = (torch.randn(size, 3, generator=generator, dtype=torch.float64).requires_grad_() for _ in range(2))
+    ours = create_method("infonce", tau=tau)(PairBatch(image=image, text=text), NOW).total
+    naive = naive_info_nce(image, text, tau)
+    assert ours.item() == pytest.approx(naive.item(), abs=1e-8)
+    for mine, twin in zip(*(torch.autograd.grad(loss, (image, text)) for loss in (ours, naive)), strict=True):
+        torch.testing.assert_close(mine, twin, atol=1e-8, rtol=1e-8)
+
+
+def test_the_default_temperature_is_that_of_the_tables(make_batch: MakeBatch) -> None:
+    batch = make_batch()
+    default, stated = create_method("infonce"), create_method("infonce", tau=0.01)
+    assert default(batch, NOW).total.item() == stated(batch, NOW).total.item()
+    assert default(batch, NOW).gauges == {"temperature": 0.01}
+
+
+def test_time_does_not_matter(make_batch: MakeBatch) -> None:
+    method, batch = create_method("infonce"), make_batch()
+    totals = {method(batch, Clock(step=step, total_steps=3)).total.item() for step in range(4)}
+    assert len(totals) == 1
+
+
+def test_a_fixed_temperature_has_nothing_to_optimize() -> None:
+    assert list(create_method("infonce").parameter_groups()) == []
+    assert create_method("infonce").needs == frozenset()
+
+
+@pytest.mark.parametrize("parameter", BOTH)
+def test_learnable_starts_as_infonce_at_its_first_temperature(parameter: str, make_batch: MakeBatch) -> None:
+    method, batch = learnable(parameter, tau=0.2), make_batch()
+    assert method.temperature.item() == pytest.approx(0.2, rel=1e-6)
+    fixed = create_method("infonce", tau=method.temperature.item())
+    assert method(batch, NOW).total.item() == pytest.approx(fixed(batch, NOW).total.item(), abs=1e-6)
+
+
+def test_learnable_starts_at_clips_temperature() -> None:
+    assert learnable().learned.item() == pytest.approx(math.log(1 / 0.07), rel=1e-6)
+
+
+@pytest.mark.parametrize("parameter", BOTH)
+def test_learnable_matches_the_naive_twin_in_value_and_every_gradient(parameter: str, make_batch: MakeBatch) -> None:
+    method, batch = learnable(parameter).double(), make_batch(grad=True)
+    ours = method(batch, NOW).total
+    tau = torch.exp(-method.learned) if parameter == "log-scale" else method.learned
+    naive = naive_info_nce(batch.image, batch.text, tau)
+    assert ours.item() == pytest.approx(naive.item(), abs=1e-8)
+    leaves = (batch.image, batch.text, method.learned)
+    for mine, twin in zip(*(torch.autograd.grad(loss, leaves) for loss in (ours, naive)), strict=True):
+        torch.testing.assert_close(mine, twin, atol=1e-8, rtol=1e-8)
+
+
+@pytest.mark.parametrize(("parameter", "decay"), [("log-scale", 0.0), ("temperature", 0.02)])
+def test_the_learned_temperature_has_a_group_with_its_own_decay(parameter: str, decay: float) -> None:
+    method = learnable(parameter)
+    (group,) = method.parameter_groups()
+    assert group.parameters == (method.learned,)
+    assert group.parameters == tuple(method.parameters())
+    assert (group.weight_decay, group.lr_factor) == (decay, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "pushed", "temperature"),
+    [
+        ("log-scale", 50.0, 0.01),
+        ("log-scale", -3.0, 1.0),
+        ("log-scale", 2.0, math.exp(-2)),
+        ("temperature", -1.0, 0.001),
+        ("temperature", 0.9, 0.5),
+        ("temperature", 0.3, 0.3),
+    ],
+)
+def test_after_a_step_the_temperature_is_back_in_its_range(
+    parameter: str, pushed: float, temperature: float
+) -> None:
+    method = learnable(parameter)
+    with torch.no_grad():
+        method.learned.fill_(pushed)
+    method.after_step()
+    assert method.temperature.item() == pytest.approx(temperature, rel=1e-5)
+    assert method.learned.requires_grad
+
+
+def test_the_largest_scale_can_be_chosen() -> None:
+    method = learnable(max_scale=20.0)
+    with torch.no_grad():
+        method.learned.fill_(50.0)
+    method.after_step()
+    assert method.temperature.item() == pytest.approx(1 / 20, rel=1e-5)
+
+
+def test_a_largest_scale_that_no_temperature_meets_is_refused() -> None:
+    with pytest.raises(UsageError, match="max_scale"):
+        learnable(max_scale=0.0)
+
+
+def test_a_checkpoint_carries_the_learned_temperature() -> None:
+    trained, fresh = learnable(), learnable()
+    with torch.no_grad():
+        trained.learned.fill_(1.5)
+    fresh.load_state_dict(trained.state_dict())
+    assert fresh.temperature.item() == pytest.approx(math.exp(-1.5))
+
+
+def test_the_curve_shows_the_learned_temperature(make_batch: MakeBatch) -> None:
+    assert float(learnable(tau=0.2)(make_batch(), NOW).gauges["temperature"]) == pytest.approx(0.2, rel=1e-6)
+
+
+@pytest.mark.parametrize("tau", [0, -0.1, math.nan, math.inf, "cold", None])
+def test_an_impossible_temperature_is_refused_by_name(tau: object) -> None:
+    with pytest.raises(UsageError, match="infonce: tau = .* is not possible"):
+        create_method("infonce", tau=tau)
+
+
+def test_a_misspelt_hyperparameter_is_refused_with_the_nearest() -> None:
+    with pytest.raises(UsageError, match=r'infonce: hyper-parameter "tua" .*known: tau.*Did you mean "tau"\?'):
+        create_method("infonce", tua=0.1)
+
+
+def test_an_unknown_variant_is_refused_with_those_there_are() -> None:
+    with pytest.raises(UsageError, match="'log-scale' or 'temperature'"):
+        create_method("infonce-learnable", parameter="scale")

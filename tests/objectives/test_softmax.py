@@ -1,0 +1,93 @@
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchsuite.objectives.softmax import cross_entropy_rows, info_nce
+
+SIZES = st.integers(1, 6)
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def matrix(size: int, seed: int, scale: float = 1.0) -> torch.Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    return scale * (2 * torch.rand(size, size, generator=generator, dtype=torch.float64) - 1)
+
+
+def naive_cross_entropy(logits: list[list[float]]) -> float:
+    total = 0.0
+    for i, row in enumerate(logits):
+        total -= math.log(math.exp(row[i]) / sum(math.exp(value) for value in row))
+    return total / len(logits)
+
+
+def naive_cross_entropy_gradient(logits: list[list[float]]) -> list[list[float]]:
+    gradient = []
+    for i, row in enumerate(logits):
+        partition = sum(math.exp(value) for value in row)
+        gradient.append([(math.exp(v) / partition - (i == j)) / len(logits) for j, v in enumerate(row)])
+    return gradient
+
+
+@given(SIZES, SEEDS)
+def test_cross_entropy_matches_the_naive_twin_in_value_and_gradient(size: int, seed: int) -> None:
+    logits = matrix(size, seed, scale=5).requires_grad_()
+    value = cross_entropy_rows(logits)
+    value.backward()
+    assert value.item() == pytest.approx(naive_cross_entropy(logits.tolist()), abs=1e-8)
+    naive = torch.tensor(naive_cross_entropy_gradient(logits.tolist()), dtype=torch.float64)
+    torch.testing.assert_close(logits.grad, naive, atol=1e-8, rtol=0)
+
+
+@given(SIZES, SEEDS, st.floats(0.05, 1.0))
+def test_info_nce_is_the_mean_of_both_directions(size: int, seed: int, tau: float) -> None:
+    s = matrix(size, seed).tolist()
+    rows = [[value / tau for value in row] for row in s]
+    columns = [[s[i][j] / tau for i in range(size)] for j in range(size)]
+    expected = 0.5 * (naive_cross_entropy(rows) + naive_cross_entropy(columns))
+    assert info_nce(matrix(size, seed), tau).item() == pytest.approx(expected, abs=1e-8)
+
+
+@given(SIZES, SEEDS)
+def test_a_pair_keeps_its_temperature_in_both_directions(size: int, seed: int) -> None:
+    s, tau = matrix(size, seed), 0.1 + matrix(size, seed + 1).abs()
+    rows = [[s[i, j].item() / tau[i, j].item() for j in range(size)] for i in range(size)]
+    columns = [[s[i, j].item() / tau[i, j].item() for i in range(size)] for j in range(size)]
+    expected = 0.5 * (naive_cross_entropy(rows) + naive_cross_entropy(columns))
+    assert info_nce(s, tau).item() == pytest.approx(expected, abs=1e-8)
+
+
+@given(SIZES, SEEDS, st.floats(0.05, 1.0))
+def test_equal_pair_temperatures_are_one_temperature(size: int, seed: int, tau: float) -> None:
+    s = matrix(size, seed)
+    assert info_nce(s, torch.full_like(s, tau)).item() == pytest.approx(info_nce(s, tau).item(), abs=1e-12)
+
+
+def test_swapping_the_modalities_changes_nothing() -> None:
+    s = matrix(5, 3)
+    assert info_nce(s.T, 0.1).item() == pytest.approx(info_nce(s, 0.1).item(), abs=1e-12)
+
+
+def test_a_vector_of_temperatures_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"one dimension.*scalar or one temperature for each pair"):
+        info_nce(matrix(4, 0), torch.full((4,), 0.1))
+
+
+def test_a_learned_scalar_temperature_is_taken() -> None:
+    s = matrix(4, 0)
+    assert info_nce(s, torch.tensor(0.1, dtype=torch.float64)).item() == pytest.approx(info_nce(s, 0.1).item())
+
+
+def test_overflowing_logits_stay_finite() -> None:
+    logits = torch.tensor([[-400.0, 400.0], [400.0, -400.0]], requires_grad=True)
+    value = cross_entropy_rows(logits)
+    value.backward()
+    assert value.item() == 800.0
+    assert logits.grad is not None
+    assert torch.isfinite(logits.grad).all()
+
+
+def test_one_pair_alone_costs_nothing() -> None:
+    assert info_nce(matrix(1, 0), 0.01).item() == 0.0

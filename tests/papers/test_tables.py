@@ -1,0 +1,105 @@
+"""Table files: read as the paper prints them, refused by name where they are wrong, at one with the registries."""
+
+from pathlib import Path
+
+import pytest
+
+from benchsuite.errors import UsageError
+from benchsuite.experiments.recipe import read_recipe, recipe_names
+from benchsuite.papers import Table, read_table, table_names
+from benchsuite.registry import methods, tasks
+from benchsuite.toml_files import read_toml
+
+MINIMAL = """
+file_format = 1
+paper = "p"
+table = "t"
+locator = "Table 1"
+title = "T"
+recipes = { small = "scenes-small" }
+[[columns]]
+key = "a"
+group = "G"
+label = "R@1"
+measure.scenes = "retrieval.t2i_r1"
+[[rows]]
+label = "InfoNCE"
+backbone = "RN50"
+method = "infonce"
+published = { a = 12.5 }
+"""
+
+
+@pytest.mark.parametrize("name", table_names())
+def test_every_row_and_column_exists_in_the_registries(name: str) -> None:
+    table = read_table(name)
+    for row in table.rows:
+        assert row.method is None or set(row.hyperparameters) <= {f.name for f in methods.card(row.method).fields}
+    for recipe in map(read_recipe, table.recipes.values()):
+        for column in table.columns:
+            protocol, _, metric = column.measure[recipe.track].rpartition(".")
+            assert metric in tasks.card(recipe.protocols[protocol].task).about["metrics"]
+            assert recipe.track in column.stand_in
+        assert {row.backbone for row in table.rows} <= set(recipe.backbones)
+
+
+@pytest.mark.parametrize("name", table_names())
+def test_every_printed_cell_has_a_value(name: str) -> None:
+    table = read_table(name)
+    assert all(set(row.published) == {column.key for column in table.columns} for row in table.rows)
+
+
+@pytest.mark.parametrize("name", recipe_names())
+def test_every_recipe_reads(name: str) -> None:
+    recipe = read_recipe(name)
+    assert all(recipe.setup(backbone).temperature_factor == recipe.temperature_factor for backbone in recipe.backbones)
+
+
+@pytest.mark.parametrize(
+    ("backbone", "column", "gain"),
+    [("RN50", "coco_ir1", 1.64), ("RN50", "coco_tr1", 1.76), ("RN50", "flickr_ir1", 2.04), ("RN50", "flickr_tr1", 2.4),
+     ("RN50", "cifar10_top1", 10.26), ("RN50", "cifar100_top1", 12.44),
+     ("ViT-B/16", "cifar10_top1", 10.99), ("ViT-B/16", "cifar100_top1", 9.09)],
+)  # fmt: skip
+def test_temo_table1_has_the_gains_its_text_claims(backbone: str, column: str, gain: float) -> None:
+    cells = {row.label: row.published[column].value for row in read_table("temo/table1").rows if row.backbone == backbone}
+    assert cells["TeMo"] - cells["InfoNCE"] == pytest.approx(gain)
+
+
+def test_a_minimal_table_reads(tmp_path: Path) -> None:
+    table = read(tmp_path, MINIMAL)
+    assert table.name == "p/t"
+    assert table.rows[0].published["a"].value == 12.5
+    assert table.rows[0].published["a"].read == "table"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("locator", "locatr", 'key "locatr" does not exist'),
+        ("label = \"R@1\"", "label = \"R@1\"\nstandin = 1", 'key "standin" does not exist'),
+        ("a = 12.5", "b = 12.5", 'row "InfoNCE" has a cell for "b", which is no column (a)'),
+        ("a = 12.5", "a = 112.5", 'row "InfoNCE", column a: 112.5 is not a percentage'),
+        ("a = 12.5", "a = \"12,5\"", "published"),
+        ("method = \"infonce\"\n", "", 'row "InfoNCE" (RN50) needs either a method or not_run'),
+        ("file_format = 1", "file_format = 2", "file_format"),
+        ("[[rows]]", "[[rows", "not valid TOML"),
+    ],
+)  # fmt: skip
+def test_a_wrong_table_file_is_refused_by_name(tmp_path: Path, old: str, new: str, told: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        read(tmp_path, MINIMAL.replace(old, new))
+    assert told in str(refused.value)
+    assert str(tmp_path / "t.toml") in str(refused.value)
+
+
+def test_a_row_twice_is_refused(tmp_path: Path) -> None:
+    rows = MINIMAL[MINIMAL.index("[[rows]]") :]
+    with pytest.raises(UsageError, match="row RN50 InfoNCE is there twice"):
+        read(tmp_path, MINIMAL + rows)
+
+
+def read(folder: Path, text: str) -> Table:
+    file = folder / "t.toml"
+    file.write_text(text)
+    return read_toml(file, Table)

@@ -1,0 +1,58 @@
+from pathlib import Path
+from typing import Any
+
+from benchsuite.records.asked import Asked, AskedRow
+from benchsuite.records.store import Store
+
+
+def row(label: str, runs: dict[int, str], setup_id: str = "setup", method_id: str = "method") -> AskedRow:
+    return AskedRow(label=label, backbone="RN50", method="ts", setup_id=setup_id, method_id=method_id, runs=runs)
+
+
+def request(*rows: AskedRow, **changes: Any) -> Asked:
+    told = {
+        "table": "temo/table1",
+        "scale": "smoke",
+        "recipe": "scenes-smoke",
+        "track": "scenes",
+        "says": "",
+        "tuned": {},
+        "backbones": {},
+        "temperature_factor": 1.0,
+    }
+    return Asked.model_validate({**told, "rows": list(rows), **changes})
+
+
+def test_seeds_of_a_row_are_joined() -> None:
+    joined = request(row("TS", {1: "b"})).joined_to(request(row("TS", {0: "a"})))
+    assert [one.runs for one in joined.rows] == [{0: "a", 1: "b"}]
+
+
+def test_rows_are_joined_in_the_first_order() -> None:
+    joined = request(row("TeMo", {0: "c"})).joined_to(request(row("CLIP", {0: "a"}), row("TeMo", {0: "c"})))
+    assert [one.label for one in joined.rows] == ["CLIP", "TeMo"]
+
+
+def test_runs_of_another_setup_are_replaced() -> None:
+    joined = request(row("TS", {1: "b"}, setup_id="new")).joined_to(request(row("TS", {0: "a"})))
+    assert [(one.setup_id, one.runs) for one in joined.rows] == [("new", {1: "b"})]
+
+
+def test_runs_of_another_method_version_are_replaced() -> None:
+    joined = request(row("TS", {1: "b"}, method_id="new")).joined_to(request(row("TS", {0: "a"})))
+    assert [one.runs for one in joined.rows] == [{1: "b"}]
+
+
+def test_one_label_on_two_backbones_is_two_rows() -> None:
+    other = row("TS", {0: "v"}).model_copy(update={"backbone": "ViT-B/16"})
+    assert len(request(other).joined_to(request(row("TS", {0: "a"}))).rows) == 2
+
+
+def test_the_store_joins_requests_of_one_table_and_scale(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    store.ask(request(row("TS", {0: "a"})))
+    told = store.ask(request(row("TS", {1: "b"}), row("TeMo", {0: "c"})))
+    store.ask(request(row("TS", {0: "s"}), scale="small"))
+    assert {(one.name, len(one.rows)) for one in store.asked()} == {("temo-table1-smoke", 2), ("temo-table1-small", 1)}
+    assert told in store.asked()
+    assert told.rows[0].runs == {0: "a", 1: "b"}

@@ -1,0 +1,102 @@
+import json
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from benchsuite.records.schema import Record, Result, contradictions
+
+Make = Callable[..., tuple[Record, bytes]]
+
+
+def edited(record: Record, path: str, value: Any) -> dict[str, Any]:
+    content = record.as_json()
+    *parents, last = path.split(".")
+    part = content
+    for key in parents:
+        part = part[key]
+    part[last] = value
+    return content
+
+
+def answering(**metrics: float) -> dict[str, Result]:
+    return {"retrieval": Result(task="retrieval", version=1, metrics=metrics, counts={})}
+
+
+def test_what_was_sealed_reads_back_equal(make_record: Make) -> None:
+    record, _ = make_record()
+    assert Record.model_validate(json.loads(json.dumps(record.as_json()))) == record
+
+
+def test_seed_enters_the_run_alone(make_record: Make) -> None:
+    one, other = make_record(0)[0], make_record(1)[0]
+    assert (one.setup_id, one.method_id) == (other.setup_id, other.method_id)
+    assert one.run_id != other.run_id
+
+
+def test_same_content_has_the_same_digest(make_record: Make) -> None:
+    assert make_record()[0].digest == make_record()[0].digest
+
+
+def test_metric_is_found_by_protocol_and_name(make_record: Make) -> None:
+    assert make_record()[0].metric("retrieval.i2t_r10") == 0.75
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "says"),
+    [
+        ("results.retrieval.metrics.i2t_r1", 0.3, "edited, or damaged"),
+        ("results.retrieval.counts.i2t", 5, "edited, or damaged"),
+        ("curves.loss", [1.0, 1.0], "edited, or damaged"),
+        ("environment.python", "3.9", "edited, or damaged"),
+        ("digests.batches", "other", "edited, or damaged"),
+        ("ranks.sha256", "0", "edited, or damaged"),
+        ("method.title", "Ours", "edited, or damaged"),
+        ("seed", 7, "run_id is not that"),
+        ("run_id", "0" * 16, "run_id is not that"),
+        ("setup.optimizer.lr", 0.5, "setup_id or method_id"),
+        ("setup_id", "0" * 16, "setup_id or method_id"),
+        ("method.hyperparameters.tau", 0.5, "setup_id or method_id"),
+        ("method.code", "other", "setup_id or method_id"),
+        ("digest", "0" * 64, "edited, or damaged"),
+        ("note", "hello", "Extra inputs"),
+        ("schema", 2, "Input should be 1"),
+    ],
+)
+def test_an_edited_record_is_refused(make_record: Make, path: str, value: Any, says: str) -> None:
+    with pytest.raises(ValidationError, match=says):
+        Record.model_validate(edited(make_record()[0], path, value))
+
+
+def test_an_unsealed_record_is_refused(make_record: Make) -> None:
+    content = edited(make_record()[0], "results.retrieval.metrics.i2t_r1", 0.3)
+    with pytest.raises(ValidationError):
+        Record.model_validate({**content, "digest": ""})
+
+
+def test_a_recall_that_falls_is_refused(make_record: Make) -> None:
+    with pytest.raises(ValidationError, match=r"t2i_r5 = 0\.5 is above t2i_r10 = 0\.4"):
+        make_record(results=answering(t2i_r1=0.1, t2i_r10=0.4, t2i_r5=0.5))
+
+
+@pytest.mark.parametrize("value", [1.01, -0.01, math.nan, math.inf])
+def test_what_is_no_fraction_is_refused(make_record: Make, value: float) -> None:
+    with pytest.raises(ValidationError, match="is no fraction"):
+        make_record(results=answering(i2t_r1=value))
+
+
+def test_a_missing_protocol_is_refused(make_record: Make) -> None:
+    with pytest.raises(ValidationError, match="retrieval is not both asked for and answered"):
+        make_record(results={})
+
+
+def test_an_answer_nobody_asked_for_is_refused(make_record: Make) -> None:
+    results = {**answering(i2t_r1=0.5), "extra": answering(i2t_r1=0.5)["retrieval"]}
+    with pytest.raises(ValidationError, match="extra is not both asked for and answered"):
+        make_record(results=results)
+
+
+def test_equal_recalls_at_all_cuts_are_sound() -> None:
+    assert contradictions({"top1": 0.0, "top3": 0.0, "top10": 1.0, "r_mean": 0.3}) == []

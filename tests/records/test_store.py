@@ -1,0 +1,235 @@
+import hashlib
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchsuite.errors import RecordError, UsageError
+from benchsuite.records.schema import Record
+from benchsuite.records.store import Store, pack_ranks, read_record
+
+Make = Callable[..., tuple[Record, bytes]]
+
+
+class PowerCutError(Exception):
+    pass
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path)
+
+
+def test_what_was_written_is_read_back_with_its_ranks(store: Store, make_record: Make) -> None:
+    records = {}
+    for seed in (0, 1):
+        record, ranks = make_record(seed)
+        place = store.write(record, ranks)
+        assert read_record(place) == record
+        kept = (store.folder / record.ranks.file).read_bytes()
+        assert hashlib.sha256(kept).hexdigest() == record.ranks.sha256
+        records[record.run_id] = record
+    assert store.records() == records
+
+
+def test_ranks_keep_their_names_and_values() -> None:
+    content, sidecar = pack_ranks("run", [("retrieval.i2t", np.array([3, 1], dtype=np.int32))])
+    assert np.load(io.BytesIO(content))["retrieval.i2t"].tolist() == [3, 1]
+    assert sidecar.sha256 == hashlib.sha256(content).hexdigest()
+
+
+def test_an_empty_or_missing_folder_has_no_records(store: Store) -> None:
+    assert store.records() == {}
+    assert Store(store.folder / "none").records() == {}
+    assert (Store(store.folder / "none").failures(), Store(store.folder / "none").asked()) == ({}, [])
+
+
+def test_a_second_measurement_keeps_the_first(store: Store, make_record: Make) -> None:
+    first, ranks = make_record()
+    second, _ = make_record(cost={"seconds": 99.0})
+    assert first.run_id == second.run_id
+    store.write(first, ranks)
+    store.write(second, ranks)
+    assert store.records() == {first.run_id: first}
+
+
+def test_a_second_measurement_keeps_the_first_without_hard_links(
+    store: Store, make_record: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(source: Path, target: Path) -> None:
+        raise PermissionError("no hard links here")
+
+    monkeypatch.setattr(os, "link", refuse)
+    first, ranks = make_record()
+    store.write(first, ranks)
+    store.write(make_record(cost={"seconds": 99.0})[0], ranks)
+    assert store.records() == {first.run_id: first}
+
+
+def test_a_write_cut_short_leaves_nothing_to_be_read(
+    store: Store, make_record: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cut(handle: int) -> None:
+        raise PowerCutError
+
+    monkeypatch.setattr(os, "fsync", cut)
+    with pytest.raises(PowerCutError):
+        store.write(*make_record())
+    with pytest.raises(PowerCutError):
+        store.fail("0123", "lost")
+    assert (store.records(), store.failures()) == ({}, {})
+    monkeypatch.undo()
+    record, ranks = make_record()
+    store.write(record, ranks)
+    assert store.records() == {record.run_id: record}
+
+
+def test_ranks_are_there_before_the_record(store: Store, make_record: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    record, ranks = make_record()
+    (store.folder / record.ranks.file).mkdir()
+    monkeypatch.setattr(os, "link", lambda source, target: os.rename(source, target))
+    with pytest.raises(OSError, match=r"directory|Directory"):
+        store.write(record, ranks)
+    assert store.records() == {}
+
+
+def test_nothing_but_the_files_meant_to_stay_is_left(store: Store, make_record: Make) -> None:
+    store.require_writable()
+    record, ranks = make_record()
+    place = store.write(record, ranks)
+    assert {file.name for file in store.folder.iterdir()} == {place.name, record.ranks.file}
+
+
+def test_leftovers_of_a_killed_write_are_ignored(store: Store, make_record: Make) -> None:
+    record, ranks = make_record()
+    place = store.write(record, ranks)
+    (store.folder / f".{place.name}.4711").write_bytes(place.read_bytes()[:50])
+    (store.folder / f".{place.name}").write_bytes(b"{")
+    assert store.records() == {record.run_id: record}
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "truncated or not JSON"),
+        (b'{"schema": 1, "run_id"', "truncated or not JSON"),
+        (b"\xff\xfe", "truncated or not JSON"),
+        (b"[1, 2]", "not a record but a list"),
+        (b'{"name": "package.json"}', "record schema None"),
+        (b'{"schema": 2}', "record schema 2; this benchsuite reads schema 1"),
+        (b'{"schema": 1}', "not a sound record"),
+    ],
+)
+def test_a_file_that_is_no_sound_record_is_named(store: Store, content: bytes, says: str) -> None:
+    file = store.folder / "strange.json"
+    file.write_bytes(content)
+    with pytest.raises(RecordError, match=says) as caught:
+        store.records()
+    assert str(file) in str(caught.value)
+
+
+def test_a_truncated_record_is_named_with_what_to_do(store: Store, make_record: Make) -> None:
+    place = store.write(*make_record())
+    place.write_bytes(place.read_bytes()[:-40])
+    with pytest.raises(RecordError, match="Delete it or move it away") as caught:
+        store.records()
+    assert str(place) in str(caught.value)
+
+
+def test_an_edited_record_is_named(store: Store, make_record: Make) -> None:
+    place = store.write(*make_record())
+    place.write_text(place.read_text("utf-8").replace('"i2t_r1": 0.25', '"i2t_r1": 0.45'), "utf-8")
+    with pytest.raises(RecordError, match="edited, or damaged") as caught:
+        store.records()
+    assert str(place) in str(caught.value)
+
+
+def test_a_run_that_is_there_twice_is_refused(store: Store, make_record: Make) -> None:
+    place = store.write(*make_record())
+    (store.folder / "copy.json").write_bytes(place.read_bytes())
+    with pytest.raises(RecordError, match="is there twice"):
+        store.records()
+
+
+def test_failures_are_remembered_and_the_last_reason_counts(store: Store) -> None:
+    store.fail("aaaa", "out of memory")
+    store.fail("aaaa", "the loss is nan")
+    store.fail("bbbb", "killed")
+    assert store.failures() == {"aaaa": "the loss is nan", "bbbb": "killed"}
+    assert store.records() == {}
+
+
+def test_a_success_forgets_the_failure(store: Store, make_record: Make) -> None:
+    record, ranks = make_record()
+    store.fail(record.run_id, "killed")
+    store.write(record, ranks)
+    assert store.failures() == {}
+
+
+@pytest.mark.parametrize("content", [b'{"run_id": ', b'{"other": 1}', b"[]"])
+def test_a_damaged_failure_is_named(store: Store, content: bytes) -> None:
+    file = store.folder / "aaaa.failed.json"
+    file.write_bytes(content)
+    with pytest.raises(RecordError) as caught:
+        store.failures()
+    assert str(file) in str(caught.value)
+
+
+@pytest.mark.parametrize("content", [b'{"table": ', b'{"table": "temo/table1"}', b"[]"])
+def test_a_damaged_request_is_named(store: Store, content: bytes) -> None:
+    (store.folder / "tables").mkdir()
+    file = store.folder / "tables" / "temo-table1-small.json"
+    file.write_bytes(content)
+    with pytest.raises(RecordError) as caught:
+        store.asked()
+    assert str(file) in str(caught.value)
+
+
+def test_a_folder_that_cannot_be_made_is_refused_before_anything_runs(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match="--results"):
+        Store(tmp_path / "file" / "results").require_writable()
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from benchsuite.records.schema import Record
+from benchsuite.records.store import Store, pack_ranks, read_record
+import numpy as np
+first, folder = read_record(Path(sys.argv[1])), Path(sys.argv[2])
+parts = {name: getattr(first, name) for name in
+         ("method", "setup", "results", "cost", "digests", "environment", "created")}
+curves = {"loss": [0.5] * 2000}
+for seed in range(1, 10**6):
+    content, ranks = pack_ranks(f"run-s{seed}", [("retrieval.i2t", np.random.default_rng(seed).integers(1, 9**9, 9999))])
+    Store(folder).write(Record.seal(seed=seed, curves=curves, ranks=ranks, **parts), content)
+    print(seed, flush=True)
+"""
+
+
+@pytest.mark.parametrize("writes", [1, 4, 9])
+def test_a_writer_killed_among_its_writes_leaves_only_whole_runs(
+    store: Store, make_record: Make, tmp_path: Path, writes: int
+) -> None:
+    example, folder = store.write(*make_record()), tmp_path / "results"
+    folder.mkdir()
+    writer = subprocess.Popen([sys.executable, "-c", WRITER, example, folder], stdout=subprocess.PIPE)
+    assert writer.stdout is not None
+    for _ in range(writes):
+        assert writer.stdout.readline()
+    writer.send_signal(signal.SIGKILL)
+    assert writer.wait() == -signal.SIGKILL
+    writer.stdout.close()
+    found = Store(folder).records()
+    assert len(found) >= writes
+    for record in found.values():
+        assert hashlib.sha256((folder / record.ranks.file).read_bytes()).hexdigest() == record.ranks.sha256
+    assert json.loads(example.read_text("utf-8"))["seed"] == 0
