@@ -13,6 +13,12 @@ def method_class(name: str) -> type[Method]:
     return cast(type[Method], methods.get(name))
 
 
-def create_method(name: str, num_samples: int | None = None, **hyperparameters: Any) -> Method:
-    """A method by its registered name. `num_samples` sizes the state of methods that remember each sample."""
-    return method_class(name)(num_samples=num_samples, **hyperparameters)
+def create_method(
+    name: str, num_samples: int | None = None, width: int | None = None, **hyperparameters: Any
+) -> Method:
+    """A method by its registered name.
+
+    `num_samples`, the size of the training set, sizes the state of methods that remember each sample; `width`, that
+    of the embeddings, sizes the heads of those that have one (without it, they take the first batch's).
+    """
+    return method_class(name)(num_samples=num_samples, width=width, **hyperparameters)

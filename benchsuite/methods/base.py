@@ -21,11 +21,12 @@ from benchsuite.fields import Options
 class PairBatch:
     """What the towers made of one global batch; row i of everything belongs to pair i.
 
-    `image`, `text` and their views are raw outputs, [B, D]; `index` holds sample ids and `cluster` cluster ids, [B].
-    Asking for something that was not given is an error that names it, never a None.
+    `image`, `text` and their views are raw outputs, [B, D]; `image_expert` and `text_expert` are frozen experts'
+    embeddings, [B, E]; `index` holds sample ids and `cluster` cluster ids, [B]. With one tower there is one side only:
+    a picture or a text, and its view. Asking for something that was not given is an error that names it, never a None.
     """
 
-    EMBEDDINGS: ClassVar = ("image", "text", "image_view", "text_view")
+    EMBEDDINGS: ClassVar = ("image", "text", "image_view", "text_view", "image_view2", "image_expert", "text_expert")
 
     def __init__(
         self,
@@ -36,6 +37,9 @@ class PairBatch:
         text_view: Tensor | None = None,
         index: Tensor | None = None,
         cluster: Tensor | None = None,
+        image_view2: Tensor | None = None,
+        image_expert: Tensor | None = None,
+        text_expert: Tensor | None = None,
     ) -> None:
         given = {
             "image": image,
@@ -44,12 +48,29 @@ class PairBatch:
             "text_view": text_view,
             "index": index,
             "cluster": cluster,
+            "image_view2": image_view2,
+            "image_expert": image_expert,
+            "text_expert": text_expert,
         }
         self._given = {name: tensor for name, tensor in given.items() if tensor is not None}
         rows = {name: len(tensor) for name, tensor in self._given.items()}
         if not rows or len(set(rows.values())) > 1:
             raise ValueError(f"a batch needs the same number of rows in each part; given: {rows or 'nothing'}.")
         self.size = next(iter(rows.values()))
+
+    def has(self, name: str) -> bool:
+        """Whether the batch carries this part."""
+        return name in self._given
+
+    @property
+    def is_pair(self) -> bool:
+        """Whether both sides are there; otherwise one tower is trained on two views."""
+        return self.has("image") and self.has("text")
+
+    @property
+    def views(self) -> tuple[Tensor, Tensor]:
+        """The one side and its view, where one tower is trained."""
+        return (self.image, self.image_view) if self.has("image") else (self.text, self.text_view)
 
     @property
     def image(self) -> Tensor:
@@ -80,6 +101,21 @@ class PairBatch:
     def cluster(self) -> Tensor:
         """The pairs' cluster or class ids, [B]."""
         return self._get("cluster")
+
+    @property
+    def image_view2(self) -> Tensor:
+        """Embeddings of a third augmentation of the same images, [B, D]."""
+        return self._get("image_view2")
+
+    @property
+    def image_expert(self) -> Tensor:
+        """A frozen vision expert's embeddings of the images, [B, E]."""
+        return self._get("image_expert")
+
+    @property
+    def text_expert(self) -> Tensor:
+        """A frozen text expert's embeddings of the captions, [B, E]."""
+        return self._get("text_expert")
 
     def normalized(self) -> "PairBatch":
         """The same batch with L2-normalised embeddings."""
@@ -141,9 +177,10 @@ class Method(Options, nn.Module, ABC):
     normalizes: ClassVar[bool] = True
     """Whether `loss` is given L2-normalised embeddings."""
 
-    def __init__(self, num_samples: int | None = None, **hyperparameters: Any) -> None:
+    def __init__(self, num_samples: int | None = None, width: int | None = None, **hyperparameters: Any) -> None:
         super().__init__()
         self.num_samples = num_samples
+        self.width = width
         self.resolve(hyperparameters)
         self.setup()
 
@@ -158,6 +195,11 @@ class Method(Options, nn.Module, ABC):
     def needs(self) -> frozenset[str]:
         """What `loss` reads of the batch beyond image and text, as configured; by default the decorator's needs=."""
         return frozenset(self.card.about.get("needs", ()))
+
+    @property
+    def serves(self) -> frozenset[str]:
+        """Which towers it can train: "pair", "image" alone, "text" alone; the decorator's serves=, or pairs only."""
+        return frozenset(self.card.about.get("serves", ("pair",)))
 
     def parameter_groups(self) -> Iterable[ParameterGroup]:
         """How the optimiser should treat the method's parameters: by default all of them as the recipe says."""

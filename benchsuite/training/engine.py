@@ -40,7 +40,7 @@ def device() -> torch.device:
 
 
 def join_processes() -> None:
-    """Join the process group that the environment describes (torchrun, deepspeed), or make one of size 1; compute repeatably."""
+    """Join the process group the environment describes (torchrun, deepspeed), or one of size 1; be repeatable."""
     if dist.is_initialized():
         return
     torch.backends.cudnn.benchmark = False
