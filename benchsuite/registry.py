@@ -126,7 +126,9 @@ def load_plugin(path: Path) -> None:
 methods = Registry("method", "benchsuite.methods")
 tasks = Registry("task", "benchsuite.evaluation")
 datasets = Registry("dataset", "benchsuite.data")
+embeddings = Registry("embedding", "benchsuite.data.embeddings")
 
 register_method = methods.register
 register_task = tasks.register
 register_dataset = datasets.register
+register_embedding = embeddings.register

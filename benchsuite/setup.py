@@ -55,13 +55,24 @@ class TextTower(Part):
         return self
 
 
-class Optimizer(Part):
-    """AdamW and its settings."""
+class Projection(Part):
+    """What follows each tower: one linear layer, or SimCLR's projector of two with batch norm."""
 
-    name: Literal["adamw"] = "adamw"
+    width: Count
+    hidden: Count | None = None
+    """Width of the hidden layer; none for a single linear layer."""
+
+
+class Optimizer(Part):
+    """An optimizer by name, under DeepSpeed; from torch or timm."""
+
+    name: Literal["adamw", "adamp", "radam", "nadam", "sgd", "sgdp", "nvnovograd", "lars"] = "adamw"
     lr: Positive
     weight_decay: NonNegative = 0.0
     betas: tuple[Share, Share] = (0.9, 0.999)
+    """Of the Adam family."""
+    momentum: Share = 0.9
+    """Of sgd, sgdp and lars."""
     eps: Positive = 1e-8
     decay_vectors: bool = False
     """Whether biases and norms are decayed too."""
@@ -75,13 +86,22 @@ class Schedule(Part):
 
 
 class Augmentation(Part):
-    """What every training picture goes through, once for each view."""
+    """What every training picture goes through, once for each view, and where text views come from."""
 
     crop: tuple[Annotated[float, Gt(0), Le(1)], Annotated[float, Gt(0), Le(1)]] = (1.0, 1.0)
     """Range of the cropped share of the area."""
+    flip: bool = False
     brightness: Share = 0.0
     contrast: Share = 0.0
-    flip: bool = False
+    saturation: Share = 0.0
+    hue: Annotated[float, Ge(0), Le(0.5)] = 0.0
+    """Largest turn of the colour circle, as a share of it."""
+    jitter: Share = 1.0
+    """How often the four above apply."""
+    grayscale: Share = 0.0
+    """How often colour is dropped."""
+    text_view: Literal["paraphrase", "dropout"] = "paraphrase"
+    """A text's second view: another wording, or the same one through other dropout masks (SimCSE)."""
 
 
 class Training(Part):
@@ -97,6 +117,32 @@ class Training(Part):
     """Largest gradient norm; 0 does not clip."""
 
 
+class Clusters(Part):
+    """Groups of training pairs: K-means over embeddings of the captions, or a set of classes the data has."""
+
+    labels: str | None = None
+    """Name of the set of classes; then the rest does not apply."""
+    embedding: str = "tfidf-svd"
+    """A registered embedding."""
+    options: Plain = {}
+    k: Annotated[int, Ge(2)] = 200
+    seed: Annotated[int, Ge(0)] = 0
+
+
+class Expert(Part):
+    """A frozen encoder by its registered name."""
+
+    embedding: str
+    options: Plain = {}
+
+
+class Experts(Part):
+    """Frozen encoders of the two sides."""
+
+    image: Expert | None = None
+    text: Expert | None = None
+
+
 class Protocol(Part):
     """An evaluation at the end of a run: a registered task, its version, and its options."""
 
@@ -109,9 +155,9 @@ class Setup(Part):
     """All of it. `setup_id` is its digest."""
 
     data: Data
-    image: ImageTower
-    text: TextTower
-    projection: Count
+    image: ImageTower | None = None
+    text: TextTower | None = None
+    projection: Projection
     optimizer: Optimizer
     schedule: Schedule = Schedule()
     augmentation: Augmentation = Augmentation()
@@ -119,8 +165,25 @@ class Setup(Part):
     temperature_factor: Positive = 1.0
     """Multiplies every temperature of every method alike."""
     protocols: dict[str, Protocol] = Field(min_length=1)
+    clusters: Clusters | None = None
+    """Groups of training captions, for methods that need to know how common a pair is."""
+    experts: Experts | None = None
+    """Frozen encoders, for methods that look at similarities other than their own."""
     selection: Literal["last"] = "last"
     """Which step is evaluated."""
+
+    @model_validator(mode="after")
+    def _trains_something(self) -> Self:
+        if self.image is None and self.text is None:
+            raise ValueError("a setup needs an image tower, a text tower, or both")
+        return self
+
+    @property
+    def towers(self) -> Literal["pair", "image", "text"]:
+        """Which towers are trained."""
+        if self.image and self.text:
+            return "pair"
+        return "image" if self.image else "text"
 
     @property
     def setup_id(self) -> str:

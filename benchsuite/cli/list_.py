@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from benchsuite.cli.options import Plugins, load_plugins
-from benchsuite.registry import datasets, methods, tasks
+from benchsuite.registry import datasets, embeddings, methods, tasks
 
 
 class What(StrEnum):
@@ -16,6 +16,7 @@ class What(StrEnum):
     methods = "methods"
     tasks = "tasks"
     datasets = "datasets"
+    embeddings = "embeddings"
     tables = "tables"
     recipes = "recipes"
 
@@ -26,7 +27,7 @@ def list_(
     verbose: Annotated[bool, typer.Option("--verbose", help="Show the whole docstring and all fields.")] = False,
     plugin: Plugins = None,
 ) -> None:
-    """List methods, tasks, datasets, tables or recipes."""
+    """List methods, tasks, datasets, embeddings, tables or recipes."""
     load_plugins(plugin)
     items = _items(what)
     if as_json:
@@ -46,7 +47,9 @@ def _items(what: What) -> list[dict[str, Any]]:
         case What.recipes:
             return [_recipe(name) for name in _recipe_names()]
         case _:
-            registry = {What.methods: methods, What.tasks: tasks, What.datasets: datasets}[what]
+            registry = {What.methods: methods, What.tasks: tasks, What.datasets: datasets, What.embeddings: embeddings}[
+                what
+            ]
             return [card.as_json() for card in registry.cards().values()]
 
 

@@ -1,4 +1,4 @@
-"""Which pairs, captions and crops each training step sees: a function of the seed and the step alone."""
+"""Which pairs, captions and looks each training step sees: a function of the seed and the step alone."""
 
 import hashlib
 from collections.abc import Sequence
@@ -19,7 +19,8 @@ class Draw:
 
     index: NDArray[np.int64]
     captions: list[str]
-    crops: NDArray[np.float32]
+    looks: NDArray[np.float32]
+    """`look_parameters`: how each picture is cropped and coloured."""
 
 
 @dataclass(frozen=True)
@@ -47,14 +48,24 @@ class BatchPlan:
         return order[place * self.batch : (place + 1) * self.batch]
 
     def draw(self, step: int) -> Draw:
-        """The pairs of a step with one of their captions and the first crop of their pictures."""
+        """The pairs of a step with one of their captions and the first look of their pictures."""
         return self._draw(step, "first", self.split.captions)
 
     def draw_view(self, step: int) -> Draw:
-        """The same pairs again, with a paraphrase each and another crop."""
+        """The same pairs again, with a paraphrase each and another look."""
+        if self.augmentation.text_view == "dropout":
+            first = self.draw(step)
+            looks = look_parameters(self.augmentation, self.batch, self.seed, "view", step)
+            return Draw(first.index, first.captions, looks)
         if not self.split.paraphrases:
             raise UsageError(f"split {self.split.name} has no paraphrases, which a method with text views needs.")
         return self._draw(step, "view", self.split.paraphrases)
+
+    def draw_third(self, step: int) -> Draw:
+        """The same pairs once more, with a third look; their words are the first draw's."""
+        first = self.draw(step)
+        looks = look_parameters(self.augmentation, self.batch, self.seed, "third", step)
+        return Draw(first.index, first.captions, looks)
 
     def digest(self, steps: int = 4) -> str:
         """A digest of the first draws: equal for all methods under one seed, or the runs may not be paired."""
@@ -63,22 +74,29 @@ class BatchPlan:
             draw = self.draw(step)
             sha.update(draw.index.astype("<i8").tobytes())
             sha.update("\n".join(draw.captions).encode())
-            sha.update(draw.crops.astype("<f4").tobytes())
+            sha.update(draw.looks.astype("<f4").tobytes())
         return sha.hexdigest()[:16]
 
     def _draw(self, step: int, view: str, texts: Sequence[Sequence[str]]) -> Draw:
         index = self.index(step)
         words = numpy_stream(self.seed, "captions", view, step)
         chosen = [texts[i][int(words.integers(len(texts[i])))] for i in index]
-        return Draw(index, chosen, crop_parameters(self.augmentation, len(index), self.seed, view, step))
+        return Draw(index, chosen, look_parameters(self.augmentation, len(index), self.seed, view, step))
 
 
-def crop_parameters(augmentation: Augmentation, n: int, seed: int, view: str, step: int) -> NDArray[np.float32]:
-    """[n, 6]: the crop's centre x, y and half-size in [-1, 1], mirror sign, brightness and contrast factors."""
+def look_parameters(augmentation: Augmentation, n: int, seed: int, view: str, step: int) -> NDArray[np.float32]:
+    """[n, 8]: how each picture is augmented; `LOOK` names the columns."""
     rng = numpy_stream(seed, "augmentation", view, step)
     half = np.sqrt(rng.uniform(*augmentation.crop, size=n))
     x, y = (rng.uniform(-1, 1, size=n) * (1 - half) for _ in range(2))
     mirror = np.where(rng.random(n) < 0.5, -1.0, 1.0) if augmentation.flip else np.ones(n)
-    brightness = 1 + augmentation.brightness * rng.uniform(-1, 1, size=n)
-    contrast = 1 + augmentation.contrast * rng.uniform(-1, 1, size=n)
-    return np.stack([x, y, half, mirror, brightness, contrast], axis=1).astype(np.float32)
+    applies = rng.random(n) < augmentation.jitter
+    spread = (augmentation.brightness, augmentation.contrast, augmentation.saturation)
+    brightness, contrast, saturation = (1 + applies * s * rng.uniform(-1, 1, size=n) for s in spread)
+    hue = applies * augmentation.hue * rng.uniform(-1, 1, size=n)
+    saturation = np.where(rng.random(n) < augmentation.grayscale, 0.0, saturation)
+    return np.stack([x, y, half, mirror, brightness, contrast, saturation, hue], axis=1).astype(np.float32)
+
+
+LOOK = ("x", "y", "half", "mirror", "brightness", "contrast", "saturation", "hue")
+"""Centre and half-size of the crop in [-1, 1], mirror sign, three factors (saturation 0 is grey), turn of the hue."""

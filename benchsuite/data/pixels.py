@@ -1,4 +1,4 @@
-"""From stored bytes to what the image tower takes: cropping, mirroring, light, normalisation, on a whole batch."""
+"""From stored bytes to what the image tower takes: crop, mirror, light, colour, normalisation, a batch at a time."""
 
 from collections.abc import Sequence
 
@@ -14,16 +14,37 @@ def to_unit(pictures: NDArray[np.uint8]) -> Tensor:
     return torch.tensor(pictures).permute(0, 3, 1, 2).float().div_(255)
 
 
-def augment(pixels: Tensor, crops: NDArray[np.float32]) -> Tensor:
-    """Apply `crop_parameters`, before normalisation; values stay in [0, 1]."""
-    x, y, half, mirror, brightness, contrast = torch.from_numpy(crops).to(pixels).unbind(1)
+def augment(pixels: Tensor, looks: NDArray[np.float32]) -> Tensor:
+    """Apply `look_parameters`, before normalisation; values stay in [0, 1]."""
+    x, y, half, mirror, brightness, contrast, saturation, hue = torch.from_numpy(looks).to(pixels).unbind(1)
     zero = torch.zeros_like(half)
     window = torch.stack([torch.stack([half * mirror, zero, x], 1), torch.stack([zero, half, y], 1)], 1)
     grid = affine_grid(window, list(pixels.shape), align_corners=False)
-    cropped = grid_sample(pixels, grid, padding_mode="border", align_corners=False)
-    mean = cropped.mean(dim=(1, 2, 3), keepdim=True)
-    lit = (cropped - mean) * contrast[:, None, None, None] + mean
-    return (lit * brightness[:, None, None, None]).clamp_(0, 1)
+    seen = grid_sample(pixels, grid, padding_mode="border", align_corners=False)
+    seen = scaled_about(seen, seen.mean(dim=(1, 2, 3), keepdim=True), contrast)
+    if bool((saturation != 1).any()) or bool((hue != 0).any()):
+        seen = recoloured(seen, saturation, hue)
+    return (seen * brightness.view(-1, 1, 1, 1)).clamp_(0, 1)
+
+
+def scaled_about(pixels: Tensor, centre: Tensor, factor: Tensor) -> Tensor:
+    """Stretch values away from a centre by a factor for each picture."""
+    return (pixels - centre) * factor.view(-1, 1, 1, 1) + centre
+
+
+def recoloured(pixels: Tensor, saturation: Tensor, hue: Tensor) -> Tensor:
+    """Scale and turn the two colour coordinates of YIQ, where luma stays as it is: one matrix a picture."""
+    to_yiq = pixels.new_tensor(YIQ)
+    angle = 2 * torch.pi * hue
+    c, s = saturation * angle.cos(), saturation * angle.sin()
+    one, zero = torch.ones_like(c), torch.zeros_like(c)
+    rows = (torch.stack([one, zero, zero], 1), torch.stack([zero, c, -s], 1), torch.stack([zero, s, c], 1))
+    turn = torch.linalg.inv(to_yiq) @ torch.stack(rows, 1) @ to_yiq
+    return torch.einsum("ncd,ndhw->nchw", turn, pixels)
+
+
+YIQ = ((0.299, 0.587, 0.114), (0.5959, -0.2746, -0.3213), (0.2115, -0.5227, 0.3112))
+"""RGB to luma and two colour coordinates (NTSC)."""
 
 
 def standardize(pixels: Tensor, mean: Sequence[float], std: Sequence[float]) -> Tensor:

@@ -14,6 +14,7 @@ from torch.nn.functional import normalize
 from benchsuite.cards import Card
 from benchsuite.data.base import PairDataset, Split
 from benchsuite.data.pixels import standardize, to_unit
+from benchsuite.errors import UsageError
 from benchsuite.fields import Options
 from benchsuite.models.dual_encoder import DualEncoder
 from benchsuite.models.tokenizer import Words
@@ -34,35 +35,41 @@ class Scores:
 class Embedder:
     """L2-normalised embeddings of a trained encoder; a split's pictures are encoded once for all tasks."""
 
-    def __init__(self, encoder: DualEncoder, words: Words, tower: ImageTower, batch: int = 256) -> None:
+    def __init__(self, encoder: DualEncoder, words: Words | None, tower: ImageTower | None, batch: int = 256) -> None:
         self._encoder, self._words, self._tower, self._batch = encoder.eval(), words, tower, batch
         self._device = next(encoder.parameters()).device
-        self._images: dict[str, Tensor] = {}
+        self._images: dict[tuple[str, bool], Tensor] = {}
 
     @torch.inference_mode()
-    def images(self, split: Split) -> Tensor:
-        """[N, D] for the split's pictures."""
-        if split.name not in self._images:
-            rows = [self._encode_pixels(split.images[i : i + self._batch]) for i in range(0, len(split), self._batch)]
-            self._images[split.name] = torch.cat(rows)
-        return self._images[split.name]
+    def images(self, split: Split, features: bool = False) -> Tensor:
+        """[N, D] for the split's pictures; `features` are the tower's own, before the projection."""
+        key = (split.name, features)
+        if key not in self._images:
+            starts = range(0, len(split), self._batch)
+            rows = [self._encode_pixels(split.images[i : i + self._batch], features) for i in starts]
+            self._images[key] = torch.cat(rows)
+        return self._images[key]
 
     @torch.inference_mode()
-    def texts(self, texts: Sequence[str]) -> Tensor:
+    def texts(self, texts: Sequence[str], features: bool = False) -> Tensor:
         """[N, D]; encoded by length, so that little is padding."""
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
-        rows = [
-            self._encode_texts([texts[i] for i in order[k : k + self._batch]])
-            for k in range(0, len(order), self._batch)
-        ]
+        batches = [[texts[i] for i in order[k : k + self._batch]] for k in range(0, len(order), self._batch)]
+        rows = [self._encode_texts(batch, features) for batch in batches]
         return torch.cat(rows)[torch.tensor(order).argsort()]
 
-    def _encode_pixels(self, pictures: NDArray[np.uint8]) -> Tensor:
+    def _encode_pixels(self, pictures: NDArray[np.uint8], features: bool) -> Tensor:
+        if self._tower is None:
+            raise UsageError("this setup has no image tower, so no picture can be embedded.")
         pixels = standardize(to_unit(pictures).to(self._device), self._tower.mean, self._tower.std)
-        return normalize(self._encoder.image(pixels).float(), dim=-1).cpu()
+        encode = self._encoder.image_features if features else self._encoder.image
+        return normalize(encode(pixels).float(), dim=-1).cpu()
 
-    def _encode_texts(self, texts: list[str]) -> Tensor:
-        return normalize(self._encoder.text(self._words(texts).to(self._device)).float(), dim=-1).cpu()
+    def _encode_texts(self, texts: list[str], features: bool) -> Tensor:
+        if self._words is None:
+            raise UsageError("this setup has no text tower, so no text can be embedded.")
+        encode = self._encoder.text_features if features else self._encoder.text
+        return normalize(encode(self._words(texts).to(self._device)).float(), dim=-1).cpu()
 
 
 class Task(Options, ABC):

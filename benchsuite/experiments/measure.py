@@ -6,17 +6,19 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import lru_cache
+from typing import Any
 
 import torch
 
 from benchsuite.data import PairDataset, create_dataset
+from benchsuite.data.prepared import Prepared, prepare
 from benchsuite.errors import RunError
 from benchsuite.evaluation.base import Embedder, Scores, create_task
 from benchsuite.experiments.plan import Run
 from benchsuite.methods import create_method
 from benchsuite.records.canonical import canonical
 from benchsuite.records.environment import environment
-from benchsuite.records.schema import Record, Result
+from benchsuite.records.schema import MethodPart, Record, Result
 from benchsuite.records.store import pack_ranks, stem
 from benchsuite.setup import Data, Setup
 from benchsuite.training.distributed import world_size
@@ -30,8 +32,10 @@ def measure(run: Run, watch: Callable[[int], None] = lambda step: None) -> tuple
     """Do the run; the record and the bytes of its ranks file."""
     dataset = _dataset(run.setup.data)
     split = dataset.split(TRAIN)
-    method = create_method(run.method.name, num_samples=len(split), **run.method.hyperparameters)
-    trained = train(run.setup, method, split, run.seed, watch)
+    prepared = prepare(run.setup, split)
+    options = run.method.hyperparameters | sizes_from(prepared, run.method)
+    method = create_method(run.method.name, num_samples=len(split), width=run.setup.projection.width, **options)
+    trained = train(run.setup, method, split, run.seed, watch, prepared)
     started = time.perf_counter()
     scores = evaluate(trained, run.setup, dataset)
     seconds = round(time.perf_counter() - started, 3)
@@ -44,12 +48,18 @@ def measure(run: Run, watch: Callable[[int], None] = lambda step: None) -> tuple
         results={name: _result(run.setup, name, one) for name, one in scores.items()},
         curves={name: [v if math.isfinite(v) else None for v in values] for name, values in trained.curves.items()},
         cost={**trained.cost, "evaluation_seconds": seconds},
-        digests={**trained.digests, "data": dataset.manifest().digest},
+        digests={**trained.digests, **prepared.digests(), "data": dataset.manifest().digest},
         environment=environment(str(device()), torch.get_num_threads(), world_size()),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         ranks=sidecar,
     )
     return record, content
+
+
+def sizes_from(prepared: Prepared, method: MethodPart) -> dict[str, Any]:
+    """Cluster sizes, for a method that takes them and was not given any: the setup's clusters decide."""
+    given = method.hyperparameters.get("cluster_sizes", ...)
+    return {"cluster_sizes": prepared.cluster_sizes} if not given and prepared.cluster_sizes else {}
 
 
 def evaluate(trained: Trained, setup: Setup, dataset: PairDataset) -> dict[str, Scores]:

@@ -153,8 +153,8 @@ def _plan_row(table: str, row: Row, recipe: Recipe, setup: Setup, seeds: Sequenc
 
 def _run(setup: Setup, method: MethodPart, seed: int, label: str, step_seconds: float) -> Run:
     made = create_method(method.name, num_samples=1, **method.hyperparameters)
-    require_served(made)
-    passes = 2 if made.needs & VIEWS else 1
+    require_served(made, setup)
+    passes = 2 if made.needs & VIEWS or setup.towers != "pair" else 1
     return Run(
         run_id=run_id(setup.setup_id, method.method_id, seed),
         setup=setup,

@@ -7,10 +7,13 @@ from benchsuite.fields import Count, NonNegative, Positive
 from benchsuite.paths import baselines
 from benchsuite.setup import (
     Augmentation,
+    Clusters,
     Data,
+    Experts,
     ImageTower,
     Optimizer,
     Part,
+    Projection,
     Protocol,
     Schedule,
     Setup,
@@ -21,9 +24,10 @@ from benchsuite.toml_files import read_toml
 
 
 class Backbone(Part):
-    """The image tower that stands for a paper's backbone at this scale."""
+    """What stands for a paper's backbone at this scale."""
 
-    tower: ImageTower
+    tower: ImageTower | None = None
+    """The image tower; none where the backbone is the recipe's text tower alone."""
     says: str
     """What it is, for the page."""
     step_seconds: NonNegative = 0.0
@@ -52,13 +56,15 @@ class Recipe(Part):
     backbones: dict[str, Backbone] = Field(min_length=1)
 
     data: Data
-    text: TextTower
-    projection: Count
+    text: TextTower | None = None
+    projection: Projection
     optimizer: Optimizer
     schedule: Schedule = Schedule()
     augmentation: Augmentation = Augmentation()
     training: Training
     temperature_factor: Positive = 1.0
+    clusters: Clusters | None = None
+    experts: Experts | None = None
     protocols: dict[str, Protocol] = Field(min_length=1)
 
     def setup(self, backbone: str) -> Setup:

@@ -1,4 +1,4 @@
-"""Two towers and a linear projection each, into one space."""
+"""Two towers and a projection each, into one space; or one tower alone."""
 
 import hashlib
 
@@ -7,29 +7,49 @@ from torch import Tensor, nn
 
 from benchsuite.models.tokenizer import Tokens
 from benchsuite.models.towers import ImageEncoder, TextEncoder
-from benchsuite.setup import Setup
+from benchsuite.setup import Projection, Setup
 from benchsuite.streams import derived_seed
 
 
 class DualEncoder(nn.Module):
-    """Pictures and texts to raw (not normalised) embeddings of the same width."""
+    """Pictures and texts to raw (not normalised) embeddings of the same width; with one tower, one of the two."""
 
     def __init__(self, setup: Setup, vocabulary: int) -> None:
         super().__init__()
-        self.image_tower = ImageEncoder(setup.image)
-        self.text_tower = TextEncoder(setup.text, vocabulary)
-        self.image_projection = nn.Linear(self.image_tower.width, setup.projection, bias=False)
-        self.text_projection = nn.Linear(self.text_tower.width, setup.projection, bias=False)
+        if setup.image:
+            self.image_tower = ImageEncoder(setup.image)
+            self.image_projection = projection(self.image_tower.width, setup.projection)
+        if setup.text:
+            self.text_tower = TextEncoder(setup.text, vocabulary)
+            self.text_projection = projection(self.text_tower.width, setup.projection)
+
+    def image_features(self, pixels: Tensor) -> Tensor:
+        """[n, 3, H, W] to what the tower gives, before the projection."""
+        out: Tensor = self.image_tower(pixels)
+        return out
+
+    def text_features(self, tokens: Tokens) -> Tensor:
+        """[n, L] to what the tower gives, before the projection."""
+        out: Tensor = self.text_tower(tokens)
+        return out
 
     def image(self, pixels: Tensor) -> Tensor:
-        """[n, 3, H, W] to [n, projection]."""
-        out: Tensor = self.image_projection(self.image_tower(pixels))
+        """[n, 3, H, W] to [n, width]."""
+        out: Tensor = self.image_projection(self.image_features(pixels))
         return out
 
     def text(self, tokens: Tokens) -> Tensor:
-        """[n, L] to [n, projection]."""
-        out: Tensor = self.text_projection(self.text_tower(tokens))
+        """[n, L] to [n, width]."""
+        out: Tensor = self.text_projection(self.text_features(tokens))
         return out
+
+
+def projection(features: int, settings: Projection) -> nn.Module:
+    """One linear layer, or two with batch norm between."""
+    if settings.hidden is None:
+        return nn.Linear(features, settings.width, bias=False)
+    hidden = nn.Linear(features, settings.hidden, bias=False)
+    return nn.Sequential(hidden, nn.BatchNorm1d(settings.hidden), nn.ReLU(), nn.Linear(settings.hidden, settings.width))
 
 
 def seeded_encoder(setup: Setup, vocabulary: int, seed: int) -> DualEncoder:

@@ -12,7 +12,8 @@ from torch import nn
 
 from benchsuite.methods.base import Method, ParameterGroup
 from benchsuite.models.dual_encoder import DualEncoder
-from benchsuite.setup import Setup, Training
+from benchsuite.models.torchvision_ops import make_importable
+from benchsuite.setup import Optimizer, Setup, Training
 
 
 def import_deepspeed() -> Any:
@@ -57,9 +58,8 @@ def start_engine(trainee: nn.Module, groups: list[dict[str, Any]], setup: Setup)
     """A DeepSpeed engine around `trainee` with the setup's optimizer."""
     deepspeed = import_deepspeed()
     join_processes()
-    settings = setup.optimizer
-    optimizer = torch.optim.AdamW(groups, lr=settings.lr, betas=settings.betas, eps=settings.eps)
     trainee.to(device())
+    optimizer = make_optimizer(groups, setup.optimizer)
     with patch.object(deepspeed.DeepSpeedEngine, "_broadcast_model", broadcast_state):
         engine, *_ = deepspeed.initialize(
             model=trainee, optimizer=optimizer, config=engine_config(setup.training), dist_init_required=False
@@ -75,6 +75,24 @@ def broadcast_state(engine: Any) -> None:
     """
     for tensor in (*engine.module.parameters(), *engine.module.buffers()):
         dist.broadcast(tensor.data, src=0)
+
+
+def make_optimizer(groups: list[dict[str, Any]], settings: Optimizer) -> torch.optim.Optimizer:
+    """The optimizer by its name: timm has or knows all of them."""
+    make_importable()
+    from timm.optim import NvNovoGrad, get_optimizer_class
+
+    known = settings.name != "nvnovograd"  # in timm, but not among its names
+    make = get_optimizer_class(TIMM_NAMES.get(settings.name, settings.name)) if known else NvNovoGrad
+    momentum = {"momentum": settings.momentum} if settings.name in ("sgd", "sgdp", "lars") else {}
+    adaptive = {} if settings.name in ("sgd", "lars") else {"eps": settings.eps}
+    betas = {} if momentum else {"betas": settings.betas}
+    optimizer: torch.optim.Optimizer = make(groups, lr=settings.lr, **momentum, **adaptive, **betas)
+    return optimizer
+
+
+TIMM_NAMES = {"sgd": "momentum"}
+"""timm's "sgd" is Nesterov's; the papers' is plain."""
 
 
 def engine_config(training: Training) -> dict[str, Any]:

@@ -5,12 +5,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from benchsuite.data.base import Split
 from benchsuite.data.batches import BatchPlan, Draw
 from benchsuite.data.pixels import augment, standardize, to_unit
+from benchsuite.data.prepared import Prepared
 from benchsuite.errors import RunError, UsageError
 from benchsuite.methods.base import Clock, Loss, Method
 from benchsuite.models.dual_encoder import DualEncoder, seeded_encoder, weights_digest
@@ -31,6 +34,7 @@ from benchsuite.training.needs import require_served
 from benchsuite.training.schedule import learning_rate
 
 CURVE_POINTS = 100
+NOTHING = Prepared()
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,7 @@ class Trained:
     """A finished training."""
 
     encoder: DualEncoder
-    words: Words
+    words: Words | None
     curves: dict[str, list[float]]
     cost: dict[str, Any]
     digests: dict[str, str]
@@ -46,13 +50,11 @@ class Trained:
 
 @dataclass(frozen=True)
 class Inputs:
-    """One process's rows of one step, on its device."""
+    """One process's rows of one step, on its device: what goes through the towers, and what only travels with it."""
 
-    pixels: Tensor
-    tokens: Tokens
-    index: Tensor
-    pixels_view: Tensor | None = None
-    tokens_view: Tokens | None = None
+    pixels: dict[str, Tensor]
+    tokens: dict[str, Tokens]
+    extra: dict[str, Tensor]
 
 
 class Trainee(nn.Module):
@@ -66,32 +68,34 @@ class Trainee(nn.Module):
 
     def forward(self, inputs: Inputs, clock: Clock) -> Loss:
         torch.manual_seed(derived_seed(self.seed, "dropout", clock.step, rank()))
-        parts = {"image": self.encoder.image(inputs.pixels), "text": self.encoder.text(inputs.tokens)}
-        if inputs.pixels_view is not None:
-            parts["image_view"] = self.encoder.image(inputs.pixels_view)
-        if inputs.tokens_view is not None:
-            parts["text_view"] = self.encoder.text(inputs.tokens_view)
-        parts = {name: rows.float() for name, rows in parts.items()} | {"index": inputs.index}
+        rows = {name: self.encoder.image(pixels) for name, pixels in inputs.pixels.items()}
+        rows |= {name: self.encoder.text(tokens) for name, tokens in inputs.tokens.items()}
+        parts = {name: out.float() for name, out in rows.items()} | inputs.extra
         torch.manual_seed(derived_seed(self.seed, "method", clock.step))
-        with torch.autocast(inputs.pixels.device.type, enabled=False):
+        with torch.autocast(inputs.extra["index"].device.type, enabled=False):
             loss: Loss = self.method(gather_batch(parts), clock)
         return loss
 
 
 def train(
-    setup: Setup, method: Method, split: Split, seed: int, watch: Callable[[int], None] = lambda step: None
+    setup: Setup,
+    method: Method,
+    split: Split,
+    seed: int,
+    watch: Callable[[int], None] = lambda step: None,
+    prepared: Prepared = NOTHING,
 ) -> Trained:
     """Train new towers with `method` under `setup`; `watch` is told each finished step."""
-    require_served(method)
+    require_served(method, setup)
     join_processes()
     if world_size() != setup.training.processes:
         raise UsageError(f"the setup is for {setup.training.processes} processes; {world_size()} are running.")
     plan = BatchPlan(split, setup.training.batch, setup.augmentation, seed)
-    words = words_for(setup.text, setup.data, split)
-    encoder = seeded_encoder(setup, words.size, seed)
+    words = words_for(setup.text, setup.data, split) if setup.text else None
+    encoder = seeded_encoder(setup, words.size if words else 0, seed)
     digests = {"initial_weights": weights_digest(encoder), "batches": plan.digest()}
     engine = start_engine(Trainee(encoder, method, seed), parameter_groups(encoder, method, setup), setup)
-    feed = Feed(setup, plan, words, method.needs)
+    feed = Feed(setup, plan, words, method.needs, prepared)
     curves = Curves(setup.training.steps)
     meter = Meter()
     engine.train()
@@ -112,12 +116,14 @@ def train(
 
 
 class Feed:
-    """Makes a step's inputs from its draws."""
+    """Makes a step's inputs from its draws: for a pair what the method needs, for one tower always two views."""
 
-    def __init__(self, setup: Setup, plan: BatchPlan, words: Words, needs: frozenset[str]) -> None:
+    def __init__(
+        self, setup: Setup, plan: BatchPlan, words: Words | None, needs: frozenset[str], prepared: Prepared
+    ) -> None:
+        self._prepared = prepared
         self._setup, self._plan, self._words = setup, plan, words
-        self._views = bool(needs & {"image_view", "text_view"})
-        self._needs = needs
+        self._needs = needs | ONE_TOWER_VIEWS.get(setup.towers, frozenset())
         self._device = device()
 
     def epoch(self, step: int) -> int:
@@ -127,26 +133,39 @@ class Feed:
     def __call__(self, step: int, part: int) -> Inputs:
         """This process's rows of loss number `part` of an optimizer step."""
         number = step * self._setup.training.accumulation + part
+        draws = {"": self._plan.draw(number)}
+        if self._needs & {"image_view", "text_view"}:
+            draws["_view"] = self._plan.draw_view(number)
+        if "image_view2" in self._needs:
+            draws["_view2"] = self._plan.draw_third(number)
         mine = share(self._setup.training.batch)
-        first = self._plan.draw(number)
-        view = self._plan.draw_view(number) if self._views else None
-        return Inputs(
-            self._pixels(first, mine),
-            self._tokens(first, mine),
-            torch.from_numpy(first.index[mine]).to(self._device),
-            self._pixels(view, mine) if view and "image_view" in self._needs else None,
-            self._tokens(view, mine) if view and "text_view" in self._needs else None,
-        )
+        wanted = {"image", "text", *self._needs}
+        pixels = {
+            f"image{n}": self._pixels(d, mine) for n, d in draws.items() if f"image{n}" in wanted and self._setup.image
+        }
+        tokens = {
+            f"text{n}": self._tokens(d, mine) for n, d in draws.items() if f"text{n}" in wanted and self._setup.text
+        }
+        return Inputs(pixels, tokens, self._extra(draws[""].index[mine]))
+
+    def _extra(self, index: NDArray[np.int64]) -> dict[str, Tensor]:
+        names = ("cluster", "image_expert", "text_expert")
+        rows = {name: getattr(self._prepared, name)[index] for name in names if name in self._needs}
+        return {name: torch.from_numpy(part).to(self._device) for name, part in {"index": index, **rows}.items()}
 
     def _pixels(self, draw: Draw, mine: slice) -> Tensor:
+        assert self._setup.image is not None
         pixels = to_unit(self._plan.split.images[draw.index[mine]]).to(self._device)
         tower = self._setup.image
-        return standardize(augment(pixels, draw.crops[mine]), tower.mean, tower.std).contiguous(
-            memory_format=torch.channels_last
-        )
+        seen = standardize(augment(pixels, draw.looks[mine]), tower.mean, tower.std)
+        return seen.contiguous(memory_format=torch.channels_last)
 
     def _tokens(self, draw: Draw, mine: slice) -> Tokens:
+        assert self._words is not None
         return self._words(draw.captions[mine]).to(self._device)
+
+
+ONE_TOWER_VIEWS = {"image": frozenset({"image_view"}), "text": frozenset({"text_view"})}
 
 
 class Curves:

@@ -2,14 +2,33 @@
 
 from benchsuite.errors import UsageError
 from benchsuite.methods.base import Method
+from benchsuite.setup import Experts, Setup
 
-PROVIDED = frozenset({"image_view", "text_view", "index"})
+TOWERS = {"pair": "an image and a text tower", "image": "an image tower alone", "text": "a text tower alone"}
+ALWAYS = frozenset({"index"})
+VIEWS = {
+    "pair": frozenset({"image_view", "image_view2", "text_view"}),
+    "image": frozenset({"image_view"}),
+    "text": frozenset({"text_view"}),
+}
 
 
-def require_served(method: Method) -> None:
-    """Refuse a method that needs what no batch carries, before anything runs."""
-    if missing := sorted(method.needs - PROVIDED):
-        given = ", ".join(sorted(PROVIDED))
+def provided(setup: Setup) -> frozenset[str]:
+    """What a batch under this setup can carry beyond the embeddings of pictures and texts."""
+    experts = setup.experts or Experts()
+    prepared = {"cluster": setup.clusters, "image_expert": experts.image, "text_expert": experts.text}
+    return ALWAYS | VIEWS[setup.towers] | {name for name, settings in prepared.items() if settings is not None}
+
+
+def require_served(method: Method, setup: Setup) -> None:
+    """Refuse a method that cannot be trained under a setup, before anything runs, with the reason."""
+    name = method.card.name
+    if setup.towers not in method.serves:
+        able = " or ".join(TOWERS[towers] for towers in sorted(method.serves))
+        raise UsageError(f"{name} trains {able}; the setup has {TOWERS[setup.towers]}.")
+    given = provided(setup)
+    elsewhere = VIEWS["pair"] if setup.towers != "pair" else frozenset()
+    if missing := sorted(method.needs - given - elsewhere):
         raise UsageError(
-            f"{method.card.name} needs {', '.join(missing)}, which training does not provide (only {given})."
+            f"{name} needs {', '.join(missing)}, which the setup does not provide (it has {', '.join(sorted(given))})."
         )

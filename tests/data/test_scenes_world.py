@@ -7,7 +7,7 @@ from benchsuite.data.scenes import dataset, drawing, world
 
 SIZES = {"train": 60, "validation": 12, "test": 12}
 SMALL = "99d34869071408fdb1502f1d56f7ce630ab8e94c2ad7a982f8b88f6d749f4948"
-DEFAULT = "369d5f6cc4f05e5da302fba5828bca433b21912b2b32b57627b3093226c2000e"
+DEFAULT = "fe7c663c9146b23a34e2324fa53d64433bcf3cda3ceec861e0b5897072ffc354"
 
 
 def digest(seed, sizes=SIZES, mismatched=dataset.MISMATCHED):

@@ -33,6 +33,8 @@ class Scenes(PairDataset):
     """Pictures for choosing what all rows share."""
     test: Count = 1_000
     """Pictures that are reported on."""
+    gallery: Count = 200
+    """Other pictures to report on, in a smaller set."""
     mismatched: Share = 0.05
     """Share of training pictures that carry another's captions."""
 
@@ -46,7 +48,7 @@ class Scenes(PairDataset):
 
     @cached_property
     def _folder(self) -> Path:
-        sizes = {"train": self.train, "validation": self.validation, "test": self.test}
+        sizes = {"train": self.train, "validation": self.validation, "test": self.test, "gallery": self.gallery}
         return dataset.build(cache() / "datasets", self.seed, sizes, self.mismatched)
 
     @cached_property

@@ -1,0 +1,5 @@
+"""Frozen embeddings of captions and pictures, for clusters and experts; each registered by its decorator."""
+
+from benchsuite.data.embeddings.base import Embedding, create_embedding
+
+__all__ = ["Embedding", "create_embedding"]

@@ -1,0 +1,36 @@
+"""The contract of a frozen embedding."""
+
+from abc import ABC
+from collections.abc import Sequence
+from typing import Any, ClassVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchsuite.cards import Card
+from benchsuite.errors import UsageError
+from benchsuite.fields import Options
+from benchsuite.registry import embeddings
+
+
+class Embedding(Options, ABC):
+    """Turns texts, or pictures, or both into vectors without being trained by us. Annotate its options, register it."""
+
+    _owns_no_fields: ClassVar = True
+    card: ClassVar[Card]
+
+    def __init__(self, **options: Any) -> None:
+        self.resolve(options)
+
+    def texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """[N, D] for N texts."""
+        raise UsageError(f"{self.card.name} embeds no texts.")
+
+    def images(self, pictures: NDArray[np.uint8]) -> NDArray[np.float32]:
+        """[N, D] for uint8 [N, H, W, 3]."""
+        raise UsageError(f"{self.card.name} embeds no pictures.")
+
+
+def create_embedding(name: str, **options: Any) -> Embedding:
+    """An embedding by its registered name."""
+    return cast(type[Embedding], embeddings.get(name))(**options)

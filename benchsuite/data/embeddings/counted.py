@@ -1,0 +1,44 @@
+"""Embeddings that need no download: counted words and pixels, reduced by a singular value decomposition."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchsuite.data.embeddings.base import Embedding
+from benchsuite.fields import Count
+from benchsuite.registry import register_embedding
+
+
+@register_embedding("tfidf-svd", title="TF-IDF, SVD", embeds=("text",))
+class TfidfSvd(Embedding):
+    """Words weighted by rarity, reduced to a few dimensions: the embedded default for captions.
+
+    Fitted on the texts it is given, so it belongs to one set of texts.
+    """
+
+    dimensions: Count = 64
+    """At most; fewer where the texts have fewer different words."""
+
+    def texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        from sklearn.decomposition import TruncatedSVD
+        from sklearn.feature_extraction.text import TfidfVectorizer
+
+        counts = TfidfVectorizer(sublinear_tf=True).fit_transform(texts)
+        reduced = TruncatedSVD(min(self.dimensions, counts.shape[1] - 1), random_state=0).fit_transform(counts)
+        return np.asarray(reduced, np.float32)
+
+
+@register_embedding("pixel-svd", title="Pixels, SVD", embeds=("image",))
+class PixelSvd(Embedding):
+    """Pixels about their mean, reduced to a few dimensions: an expert that knows colours and places, not things."""
+
+    dimensions: Count = 64
+    """At most; fewer where there are fewer pictures."""
+
+    def images(self, pictures: NDArray[np.uint8]) -> NDArray[np.float32]:
+        from sklearn.decomposition import PCA
+
+        flat = pictures.reshape(len(pictures), -1).astype(np.float32) / 255
+        reduced = PCA(min(self.dimensions, *flat.shape), svd_solver="randomized", random_state=0).fit_transform(flat)
+        return np.asarray(reduced, np.float32)

@@ -1,0 +1,76 @@
+"""Embeddings of pretrained encoders, by hub name or from a local folder of the same layout."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from benchsuite.data.embeddings.base import Embedding
+from benchsuite.data.pixels import standardize, to_unit
+from benchsuite.errors import UsageError
+from benchsuite.fields import Count
+from benchsuite.registry import register_embedding
+
+
+@register_embedding("transformer", title="Pretrained text encoder", embeds=("text",))
+class TransformerEmbedding(Embedding):
+    """Mean of the last hidden states over the tokens, as sentence-transformers' models are read.
+
+    MM-TS clusters captions with such a model; TeMo's text expert is sentence-transformers/all-roberta-large-v1.
+    """
+
+    model: str
+    """Hub name or folder."""
+    batch: Count = 64
+    """Texts at a time."""
+    max_tokens: Count = 128
+    """Longer texts are cut."""
+
+    @torch.inference_mode()
+    def texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        from transformers import AutoModel, AutoTokenizer
+
+        try:
+            tokenizer, model = AutoTokenizer.from_pretrained(self.model), AutoModel.from_pretrained(self.model).eval()
+        except (OSError, ValueError) as error:
+            raise UsageError(f'text expert "{self.model}": {error}') from error
+        rows = []
+        for start in range(0, len(texts), self.batch):
+            chosen = list(texts[start : start + self.batch])
+            tokens = tokenizer(chosen, padding=True, truncation=True, max_length=self.max_tokens, return_tensors="pt")
+            states = model(**tokens).last_hidden_state
+            mask = tokens["attention_mask"].unsqueeze(-1)
+            rows.append((states * mask).sum(1) / mask.sum(1))
+        return np.asarray(torch.cat(rows).float().numpy())
+
+
+@register_embedding("timm", title="Pretrained image encoder", embeds=("image",))
+class TimmEmbedding(Embedding):
+    """A timm model's pooled features. TeMo's vision expert is DINOv2-Small, vit_small_patch14_dinov2 here."""
+
+    model: str
+    """timm name."""
+    pretrained: bool = True
+    """Whether its weights are loaded; random ones are for tests."""
+    batch: Count = 64
+    """Pictures at a time."""
+
+    @torch.inference_mode()
+    def images(self, pictures: NDArray[np.uint8]) -> NDArray[np.float32]:
+        from benchsuite.models.torchvision_ops import make_importable
+
+        make_importable()
+        import timm
+
+        try:
+            model = timm.create_model(self.model, pretrained=self.pretrained, num_classes=0).eval()
+        except (RuntimeError, OSError) as error:
+            raise UsageError(f'image expert "{self.model}": {error}') from error
+        settings = timm.data.resolve_model_data_config(model)
+        rows = []
+        for start in range(0, len(pictures), self.batch):
+            pixels = to_unit(pictures[start : start + self.batch])
+            sized = torch.nn.functional.interpolate(pixels, size=settings["input_size"][1:], mode="bicubic")
+            rows.append(model(standardize(sized, settings["mean"], settings["std"])))
+        return np.asarray(torch.cat(rows).float().numpy())

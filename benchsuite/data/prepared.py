@@ -1,0 +1,100 @@
+"""What is worked out once for a training set: clusters of its captions, and frozen experts' embeddings. Cached."""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from filelock import FileLock
+from numpy.typing import NDArray
+
+from benchsuite.data.base import Split
+from benchsuite.data.embeddings import create_embedding
+from benchsuite.errors import UsageError, unknown
+from benchsuite.paths import cache
+from benchsuite.records.canonical import short_digest
+from benchsuite.setup import Clusters, Expert, Setup
+
+Arrays = Mapping[str, NDArray[np.generic]]
+VERSION = 1
+"""Of the way these are worked out; part of the cache's keys."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Rows belong to the training set's pictures; what the setup does not ask for is None."""
+
+    cluster: NDArray[np.int64] | None = None
+    cluster_sizes: tuple[int, ...] | None = None
+    image_expert: NDArray[np.float32] | None = None
+    text_expert: NDArray[np.float32] | None = None
+    """One embedding a picture: the mean over its captions."""
+
+    def digests(self) -> dict[str, str]:
+        """Of each part that is there, for the record."""
+        parts = {"clusters": self.cluster, "image_expert": self.image_expert, "text_expert": self.text_expert}
+        return {
+            name: hashlib.sha256(rows.tobytes()).hexdigest()[:16] for name, rows in parts.items() if rows is not None
+        }
+
+
+def prepare(setup: Setup, split: Split) -> Prepared:
+    """Whatever the setup asks for, from the cache if it was worked out before."""
+    cluster, sizes = clusters(setup.clusters, setup, split) if setup.clusters else (None, None)
+    image = text = None
+    if setup.experts and setup.experts.image:
+        image = _embedded(setup.experts.image, "image", setup, split)
+    if setup.experts and setup.experts.text:
+        text = _embedded(setup.experts.text, "text", setup, split)
+    return Prepared(cluster, sizes, image, text)
+
+
+def clusters(settings: Clusters, setup: Setup, split: Split) -> tuple[NDArray[np.int64], tuple[int, ...]]:
+    """Each picture's cluster, and how many pictures each cluster has."""
+    if settings.labels is not None:
+        if settings.labels not in split.labels:
+            raise unknown("set of classes", settings.labels, split.labels, f"split {split.name}: ")
+        ids = split.labels[settings.labels]
+    else:
+        if settings.k > len(split):
+            raise UsageError(f"{settings.k} clusters of {len(split)} pictures: give k at most the number of pictures.")
+        key = {"clusters": settings.model_dump(mode="json")}
+        ids = _cached(key, setup, split, lambda: {"rows": _k_means(settings, setup, split)})["rows"].astype(np.int64)
+    return ids, tuple(int(n) for n in np.bincount(ids))
+
+
+def _k_means(settings: Clusters, setup: Setup, split: Split) -> NDArray[np.int64]:
+    from sklearn.cluster import KMeans
+
+    points = _embedded(Expert(embedding=settings.embedding, options=settings.options), "text", setup, split)
+    points = points / np.linalg.norm(points, axis=1, keepdims=True).clip(min=1e-12)
+    found = KMeans(settings.k, n_init=1, random_state=settings.seed).fit(points)
+    return np.asarray(found.labels_, np.int64)
+
+
+def _embedded(expert: Expert, side: str, setup: Setup, split: Split) -> NDArray[np.float32]:
+    embedding = create_embedding(expert.embedding, **expert.options)
+
+    def rows() -> Arrays:
+        if side == "image":
+            return {"rows": embedding.images(np.asarray(split.images))}
+        each = embedding.texts([text for texts in split.captions for text in texts])
+        starts = np.cumsum([0, *(len(texts) for texts in split.captions)])[:-1]
+        counts = np.array([len(texts) for texts in split.captions])[:, None]
+        return {"rows": (np.add.reduceat(each, starts) / counts).astype(np.float32)}
+
+    key = {"embedding": expert.embedding, "options": embedding.options(), "side": side}
+    return _cached(key, setup, split, rows)["rows"].astype(np.float32)
+
+
+def _cached(key: Mapping[str, object], setup: Setup, split: Split, make: Callable[[], Arrays]) -> Arrays:
+    data = {"data": setup.data.model_dump(mode="json"), "split": split.name, "version": VERSION}
+    file = cache() / "prepared" / f"{short_digest({**data, **key})}.npz"
+    file.parent.mkdir(exist_ok=True)
+    with FileLock(f"{file}.lock"):
+        if not file.exists():
+            draft = file.with_suffix(".partial.npz")
+            np.savez(draft, **make())  # type: ignore[arg-type]
+            draft.replace(file)
+    with np.load(file, allow_pickle=False) as stored:
+        return dict(stored)
