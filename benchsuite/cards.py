@@ -3,7 +3,8 @@
 import ast
 import inspect
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -61,15 +62,13 @@ class Card:
 def read_cards(kind: str, path: Path, package: str) -> Iterator[Card]:
     """Cards of every class under `path` (a file or a package folder) that carries `@register_<kind>("name", ...)`."""
     files = sorted(path.rglob("*.py")) if path.is_dir() else [path]
-    trees = {file: ast.parse(file.read_text("utf-8"), str(file)) for file in files}
-    classes = {node.name: node for tree in trees.values() for node in tree.body if isinstance(node, ast.ClassDef)}
-    for file, tree in trees.items():
-        for node in tree.body:
+    for file in files:
+        for node in _tree(file).body:
             if isinstance(node, ast.ClassDef) and (call := _decorator(node, kind)):
                 name, about = _arguments(call, file)
                 module = _module_name(file, path, package) if path.is_dir() else package
-                fields = _fields(node, classes)
                 doc = ast.get_docstring(node) or ""
+                fields = tuple(_fields(node, file).values())
                 yield Card(kind, name, module, node.name, _owner(module, file), str(file), doc, about, fields)
 
 
@@ -85,6 +84,7 @@ def card_of_class(kind: str, name: str, cls: type, about: Mapping[str, Any]) -> 
     inherited = tuple(f for base in reversed(cls.__mro__[1:]) for f in getattr(base.__dict__.get("card"), "fields", ()))
     own = found[0].fields if found else _live_fields(cls)
     fields = {f.name: f for f in (*inherited, *own)}
+    fields |= {n: replace(f, default=cls.__dict__[n]) for n, f in fields.items() if n in cls.__dict__ and f not in own}
     doc = inspect.cleandoc(cls.__doc__ or "")
     owner = _owner(cls.__module__, file)
     return Card(
@@ -112,18 +112,44 @@ def _arguments(call: ast.Call, file: Path) -> tuple[str, dict[str, Any]]:
         ) from error
 
 
-def _fields(node: ast.ClassDef, classes: Mapping[str, ast.ClassDef]) -> tuple[FieldCard, ...]:
+def _fields(node: ast.ClassDef, file: Path) -> dict[str, FieldCard]:
     found: dict[str, FieldCard] = {}
     for base in node.bases:
-        if isinstance(base, ast.Name) and base.id in classes:
-            found |= {f.name: f for f in _fields(classes[base.id], classes)}
+        if isinstance(base, ast.Name) and (origin := _definition(base.id, file)):
+            found |= _fields(*origin)
     for item, after in zip(node.body, [*node.body[1:], None], strict=True):
-        if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name):
-            kind = ast.unparse(item.annotation)
-            if not kind.startswith("ClassVar") and not item.target.id.startswith("_"):
-                default = _literal(item.value) if item.value else "required"
-                found[item.target.id] = FieldCard(item.target.id, kind, default, _text(after))
-    return tuple(found.values())
+        match item:
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                kind = ast.unparse(item.annotation)
+                if not kind.startswith("ClassVar") and not name.startswith("_"):
+                    found[name] = FieldCard(
+                        name, kind, _literal(item.value) if item.value else "required", _text(after)
+                    )
+            case ast.Assign(targets=[ast.Name(id=name)]) if name in found:
+                found[name] = replace(found[name], default=_literal(item.value))
+    return found
+
+
+def _definition(name: str, file: Path) -> tuple[ast.ClassDef, Path] | None:
+    """The class of that name in a file, or in the benchsuite module that the file imports it from."""
+    for node in _tree(file).body:
+        if isinstance(node, ast.ClassDef) and node.name == name:
+            return node, file
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("benchsuite."):
+            origin = Path(__file__).parent.joinpath(*str(node.module).split(".")[1:]).with_suffix(".py")
+            for alias in node.names:
+                if (alias.asname or alias.name) == name and origin.is_file():
+                    return _definition(alias.name, origin)
+    return None
+
+
+def _tree(file: Path) -> ast.Module:
+    return _parsed(file, file.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=256)
+def _parsed(file: Path, changed: int) -> ast.Module:
+    return ast.parse(file.read_text("utf-8"), str(file))
 
 
 def _literal(value: ast.expr) -> Any:
@@ -134,8 +160,11 @@ def _literal(value: ast.expr) -> Any:
 
 
 def _text(node: ast.stmt | None) -> str:
-    is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-    return inspect.cleandoc(node.value.value) if is_text else ""  # type: ignore[union-attr]
+    match node:
+        case ast.Expr(value=ast.Constant(value=str() as text)):
+            return inspect.cleandoc(text)
+        case _:
+            return ""
 
 
 def _live_fields(cls: type) -> tuple[FieldCard, ...]:

@@ -32,15 +32,19 @@ class RunError(BenchsuiteError):
 def unknown(what: str, name: str, known: Iterable[str], where: str = "") -> UsageError:
     """An error for a name that is not one of `known`, with the nearest right one."""
     names = sorted(known)
-    close = nearest(name, names)
-    hint = f" Did you mean {' or '.join(quote(n) for n in close)}?" if close else ""
     listed = ", ".join(names) if names else "none"
-    return UsageError(f'{where}{what} "{name}" does not exist (known: {listed}).{hint}')
+    return UsageError(f'{where}{what} "{name}" does not exist (known: {listed}).{did_you_mean(name, names)}')
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A question that offers the nearest known name, or nothing."""
+    close = nearest(name, sorted(known))
+    return f" Did you mean {' or '.join(quote(n) for n in close)}?" if close else ""
 
 
 def nearest(name: str, names: Iterable[str]) -> list[str]:
     """The name that looks most like `name`, with any others as near, or none if none is near."""
-    ratios = {other: SequenceMatcher(None, name, other).ratio() for other in names}
+    ratios = {other: SequenceMatcher(None, name.lower(), other.lower()).ratio() for other in names}
     best = max(ratios.values(), default=0.0)
     return [other for other, ratio in ratios.items() if ratio >= max(NEAR, best - 0.02)]
 

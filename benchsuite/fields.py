@@ -18,7 +18,9 @@ NonNegative = Annotated[float, Ge(0), Finite]
 Share = Annotated[float, Ge(0), Le(1), Finite]
 Count = Annotated[int, Gt(0)]
 Temperature = Annotated[float, Gt(0), Finite, "temperature"]
-"""A softmax temperature, or a width of a range of temperatures: what a recipe's common factor multiplies."""
+"""A softmax temperature: what a recipe's common factor multiplies."""
+TemperatureWidth = Annotated[float, Ge(0), Finite, "temperature"]
+"""The width of a range of temperatures, which the factor multiplies too; 0 for no range."""
 
 
 class Options:

@@ -79,16 +79,23 @@ class Registry:
 
     def _installed(self) -> Iterator[Card]:
         for point in entry_points(group=self.package):
-            spec = importlib.util.find_spec(point.module)
+            where = f"entry point of {self.package}, module {point.module}: "
+            try:
+                spec = importlib.util.find_spec(point.module)
+            except ModuleNotFoundError:
+                spec = None
             if spec is None or spec.origin is None:
                 raise UsageError(
                     f'entry point "{point.name}" of {self.package}: module {point.module} is not installed.'
                 )
-            yield from (c for c in read_cards(self.kind, Path(spec.origin), point.module) if c.name == point.name)
+            cards = {card.name: card for card in read_cards(self.kind, Path(spec.origin), point.module)}
+            if point.name not in cards:
+                raise unknown(self.kind, point.name, cards, where)
+            yield cards[point.name]
 
     def _refuse_taken_name(self, card: Card) -> None:
         holder = self._live_cards.get(card.name) or self._declared.get(card.name)
-        if holder and (holder.module, holder.qualname) != (card.module, card.qualname):
+        if holder and (holder.file, holder.qualname) != (card.file, card.qualname):
             raise taken(card, holder)
 
 

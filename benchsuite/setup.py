@@ -7,7 +7,7 @@ from annotated_types import Ge, Gt, Le
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from benchsuite.fields import Count, NonNegative, Positive, Share
-from benchsuite.records.canonical import short_digest
+from benchsuite.records.canonical import canonical, short_digest
 
 Plain = dict[str, Any]
 
@@ -116,6 +116,12 @@ class Training(Part):
     clip_gradient: NonNegative = 0.0
     """Largest gradient norm; 0 does not clip."""
 
+    @model_validator(mode="after")
+    def _batch_is_shared_out_evenly(self) -> Self:
+        if self.batch % self.processes:
+            raise ValueError(f"a batch of {self.batch} cannot be shared out evenly to {self.processes} processes")
+        return self
+
 
 class Clusters(Part):
     """Groups of training pairs: K-means over embeddings of the captions, or a set of classes the data has."""
@@ -196,8 +202,9 @@ def differences(left: Mapping[str, Any], right: Mapping[str, Any], prefix: str =
     found: dict[str, tuple[Any, Any]] = {}
     for key in sorted({*left, *right}):
         a, b = left.get(key), right.get(key)
+        only_one = (key in left) != (key in right)
         if isinstance(a, Mapping) and isinstance(b, Mapping):
             found |= differences(a, b, f"{prefix}{key}.")
-        elif a != b:
+        elif only_one or canonical(a) != canonical(b):
             found[prefix + key] = (a, b)
     return found

@@ -18,6 +18,8 @@ def read_toml(path: Path, model: type[M]) -> M:
             content = tomllib.load(file)
     except FileNotFoundError as error:
         raise UsageError(f"{path}: no such file.") from error
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror or error}.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: not valid TOML: {error}.") from error
     try:

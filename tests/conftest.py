@@ -60,7 +60,7 @@ def random_batch(
     generator = torch.Generator().manual_seed(seed)
     parts = {
         name: torch.randn(size, width, generator=generator, dtype=torch.float64).to(dtype).requires_grad_(grad)
-        for name in PairBatch.EMBEDDINGS
+        for name in ("image", "text", "image_view", "text_view")
     }
     return PairBatch(**parts, index=torch.arange(size))
 

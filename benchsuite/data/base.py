@@ -39,10 +39,11 @@ class Split:
 
     def __post_init__(self) -> None:
         n = len(self.images)
-        if len(self.captions) != n or (self.paraphrases and len(self.paraphrases) != n):
-            raise UsageError(f"split {self.name}: {n} pictures but {len(self.captions)} lists of captions.")
-        if empty := [i for i, texts in enumerate(self.captions) if not texts]:
-            raise UsageError(f"split {self.name}: picture {empty[0]} has no caption.")
+        for kind, lists in (("caption", self.captions), ("paraphrase", self.paraphrases or self.captions)):
+            if len(lists) != n:
+                raise UsageError(f"split {self.name}: {n} pictures but {len(lists)} lists of {kind}s.")
+            if empty := [i for i, texts in enumerate(lists) if not texts]:
+                raise UsageError(f"split {self.name}: picture {empty[0]} has no {kind}.")
 
     def __len__(self) -> int:
         return len(self.images)

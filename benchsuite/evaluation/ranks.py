@@ -11,14 +11,14 @@ BLOCK = 1024
 def ranks_of_columns(queries: Tensor, candidates: Tensor, target: Tensor) -> NDArray[np.int32]:
     """For each query, the rank of candidate `target[i]` by similarity; 1 is best.
 
-    Every other candidate that scores at least as much comes before it, so that a model which maps everything to one
-    point scores at chance or below, not at 100 %.
+    Every other candidate that does not score less comes before it, so that a model which maps everything to one point,
+    or to no number at all, scores at chance or below, not at 100 %.
     """
     found = []
     for start in range(0, len(queries), BLOCK):
         rows = queries[start : start + BLOCK] @ candidates.T
         right = target[start : start + BLOCK, None]
-        found.append((rows >= rows.gather(1, right)).sum(1))
+        found.append((~(rows < rows.gather(1, right))).sum(1))
     return torch.cat(found).numpy().astype(np.int32)
 
 
@@ -32,7 +32,7 @@ def best_ranks_of_groups(queries: Tensor, candidates: Tensor, group: Tensor) -> 
         rows = queries[start : start + BLOCK] @ candidates.T
         own = group[None, :] == torch.arange(start, start + len(rows))[:, None]
         best = rows.masked_fill(~own, -torch.inf).amax(1, keepdim=True)
-        found.append(((rows >= best) & ~own).sum(1) + 1)
+        found.append((~(rows < best) & ~own).sum(1) + 1)
     return torch.cat(found).numpy().astype(np.int32)
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
+from torch.nn.functional import normalize
 
 from benchsuite.data.base import PairDataset
 from benchsuite.errors import UsageError
@@ -40,9 +41,11 @@ class Retrieval(Task):
 
 
 def score(image: ArrayLike, text: ArrayLike, image_of_text: ArrayLike) -> dict[str, float]:
-    """The retrieval metrics of embeddings [N, D] and [M, D]; caption j belongs to picture `image_of_text[j]`."""
-    pictures, captions = torch.as_tensor(image), torch.as_tensor(text)
-    return recalls(rank_both(pictures, captions, torch.as_tensor(image_of_text)))
+    """Metrics of embeddings [N, D] and [M, D] by cosine; caption j belongs to picture `image_of_text[j]`."""
+    pictures, captions = (torch.as_tensor(rows, dtype=torch.float64) for rows in (image, text))
+    owners = torch.as_tensor(image_of_text).long()
+    _check(pictures, captions, owners)
+    return recalls(rank_both(normalize(pictures, dim=-1), normalize(captions, dim=-1), owners))
 
 
 def rank_both(image: Tensor, text: Tensor, image_of_text: Tensor) -> dict[str, NDArray[np.int32]]:
@@ -64,6 +67,8 @@ def _check(image: Tensor, text: Tensor, image_of_text: Tensor) -> None:
     if image.dim() != 2 or text.dim() != 2 or image.shape[1] != text.shape[1]:
         shapes = f"{list(image.shape)} and {list(text.shape)}"
         raise UsageError(f"retrieval: embeddings must be [N, D] and [M, D] with one D; given {shapes}.")
+    if not len(image):
+        raise UsageError("retrieval: there are no pictures.")
     for name, rows in (("image", image), ("text", text)):
         if bad := torch.nonzero(~torch.isfinite(rows).all(1)).flatten()[:1].tolist():
             raise UsageError(f"retrieval: {name} embedding {bad[0]} is not finite.")

@@ -179,6 +179,8 @@ class Method(Options, nn.Module, ABC):
 
     def __init__(self, num_samples: int | None = None, width: int | None = None, **hyperparameters: Any) -> None:
         super().__init__()
+        if "card" not in dir(type(self)):
+            raise UsageError(f'{type(self).__name__} is not registered: decorate it with @register_method("name").')
         self.num_samples = num_samples
         self.width = width
         self.resolve(hyperparameters)

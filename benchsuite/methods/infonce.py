@@ -1,12 +1,13 @@
 """InfoNCE as CLIP trains it, with a fixed or a learnable temperature."""
 
 import math
-from typing import Literal
+from typing import Annotated, Literal
 
 import torch
+from annotated_types import Ge
 from torch import Tensor, nn
 
-from benchsuite.fields import NonNegative, Temperature
+from benchsuite.fields import Finite, Temperature
 from benchsuite.methods.base import Clock, Loss, Method, PairBatch, ParameterGroup, clamp_
 from benchsuite.objectives.softmax import info_nce
 from benchsuite.registry import register_method
@@ -43,7 +44,7 @@ class InfoNCELearnable(Method):
     """Where the temperature starts."""
     parameter: Literal["log-scale", "temperature"] = "log-scale"
     """Which quantity is learned: nu (the paper), or tau itself (a released code base)."""
-    max_scale: NonNegative = 100.0
+    max_scale: Annotated[float, Ge(1), Finite] = 100.0
     """Largest 1/tau under "log-scale"."""
 
     def setup(self) -> None:
@@ -58,7 +59,7 @@ class InfoNCELearnable(Method):
     def loss(self, batch: PairBatch, clock: Clock) -> Loss:
         tau = self.temperature
         total = info_nce(batch.image @ batch.text.T, tau)
-        return Loss(total, gauges={"temperature": tau})
+        return Loss(total, gauges={"temperature": tau.detach()})
 
     def parameter_groups(self) -> list[ParameterGroup]:
         return [ParameterGroup((self.learned,), weight_decay=0.0 if self.parameter == "log-scale" else 0.02)]

@@ -5,7 +5,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from benchsuite.fields import Temperature
+from benchsuite.fields import Temperature, TemperatureWidth
 from benchsuite.methods.base import Clock, Loss, Method, PairBatch
 from benchsuite.objectives.softmax import cross_entropy_rows, info_nce
 from benchsuite.registry import register_method
@@ -36,7 +36,7 @@ class TeMo(Method):
     """Fixed temperature of the standard loss."""
     tau_min: Temperature = 0.01
     """Temperature of a pair with similarity 0."""
-    tau_alpha: Temperature = 0.04
+    tau_alpha: TemperatureWidth = 0.04
     """What a pair with similarity 1 has on top."""
     schedule: Literal["quadratic", "linear", "fixed", "step", "reversed"] = "quadratic"
     """How a and b move: the paper's; 1-t and t; half each (rows d, f of Table 3); a switch at half time; b first."""

@@ -1,9 +1,8 @@
 """Words to ids: a tokenizer trained on the data's captions, or the one of a pretrained text tower."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -40,10 +39,11 @@ class Tokens:
 class Words:
     """Tokenizes lists of texts."""
 
-    def __init__(self, tokenizer: Any, max_tokens: int, size: int) -> None:
+    def __init__(self, tokenizer: Any, max_tokens: int, vocabulary: Mapping[str, int]) -> None:
         self._tokenizer = tokenizer
         self._max_tokens = max_tokens
-        self.size = size
+        self.size = len(vocabulary)
+        self.digest = short_digest(dict(vocabulary))
 
     def __call__(self, texts: Sequence[str]) -> Tokens:
         """Ids and mask, cut at the longest allowed and padded to the longest present."""
@@ -61,10 +61,10 @@ def words_for(tower: TextTower, data: Data, split: Split) -> Words:
 
         pretrained = AutoTokenizer.from_pretrained(tower.transformer)
         encode = partial(_encode_pretrained, pretrained)
-        return Words(encode, tower.max_tokens, len(pretrained))
+        return Words(encode, tower.max_tokens, pretrained.get_vocab())
     assert tower.vocabulary is not None
     tokenizer = _trained(tower.vocabulary, data, split)
-    return Words(partial(_encode_trained, tokenizer), tower.max_tokens, tokenizer.get_vocab_size())
+    return Words(partial(_encode_trained, tokenizer), tower.max_tokens, tokenizer.get_vocab())
 
 
 def _encode_trained(tokenizer: Tokenizer, texts: list[str], max_tokens: int) -> list[list[int]]:
@@ -81,26 +81,43 @@ def _encode_pretrained(tokenizer: Any, texts: list[str], max_tokens: int) -> lis
 
 def _trained(vocabulary: int, data: Data, split: Split) -> Tokenizer:
     key = short_digest(
-        {"data": data.model_dump(mode="json"), "split": split.name, "vocabulary": vocabulary, "version": 1}
+        {"data": data.model_dump(mode="json"), "split": split.name, "vocabulary": vocabulary, "version": 2}
     )
     file = cache() / "tokenizers" / f"{data.name}-{key}.json"
     file.parent.mkdir(exist_ok=True)
     with FileLock(f"{file}.lock"):
         if not file.exists():
-            _train(vocabulary, split, file)
+            draft = file.with_suffix(".partial")
+            train_tokenizer(vocabulary, list(_texts(split))).save(str(draft))
+            draft.replace(file)
     return Tokenizer.from_file(str(file))
 
 
-def _train(vocabulary: int, split: Split, file: Path) -> None:
-    tokenizer = Tokenizer(WordPiece(unk_token="[UNK]"))
+def train_tokenizer(vocabulary: int, texts: Sequence[Sequence[str]]) -> Tokenizer:
+    """A WordPiece tokenizer of at most that many entries, the same at every training.
+
+    The trainer numbers the letters it meets in the order of a hash table, another one each time. So they are handed in,
+    in order, and the tokenizer is built anew from the words found.
+    """
+    normalizer = BertNormalizer(lowercase=True)
+    letters = sorted({c for some in texts for text in some for c in normalizer.normalize_str(text) if not c.isspace()})
+    pieces = [*SPECIAL, *letters, *(f"##{letter}" for letter in letters)]
+    found = _empty(WordPiece(unk_token="[UNK]"))
+    found.train_from_iterator(
+        texts, WordPieceTrainer(vocab_size=vocabulary, special_tokens=pieces, show_progress=False)
+    )
+    ordered = dict(sorted(found.get_vocab().items(), key=lambda item: item[1]))
+    tokenizer = _empty(WordPiece(ordered, unk_token="[UNK]"))
+    tokenizer.add_special_tokens(list(SPECIAL))
+    tokenizer.post_processor = BertProcessing(*((word, SPECIAL.index(word)) for word in ("[SEP]", "[CLS]")))
+    return tokenizer
+
+
+def _empty(model: WordPiece) -> Tokenizer:
+    tokenizer = Tokenizer(model)
     tokenizer.normalizer = BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = BertPreTokenizer()
-    trainer = WordPieceTrainer(vocab_size=vocabulary, special_tokens=list(SPECIAL), show_progress=False)
-    tokenizer.train_from_iterator(_texts(split), trainer)
-    tokenizer.post_processor = BertProcessing(*((word, SPECIAL.index(word)) for word in ("[SEP]", "[CLS]")))
-    partial_file = file.with_suffix(".partial")
-    tokenizer.save(str(partial_file))
-    partial_file.replace(file)
+    return tokenizer
 
 
 def _texts(split: Split) -> Iterator[list[str]]:

@@ -1,8 +1,10 @@
 """The two towers by name."""
 
+from typing import Any
+
 from torch import Tensor, nn
 
-from benchsuite.errors import UsageError
+from benchsuite.errors import UsageError, did_you_mean
 from benchsuite.models.tokenizer import PAD, Tokens
 from benchsuite.models.torchvision_ops import make_importable
 from benchsuite.setup import ImageTower, TextTower
@@ -17,10 +19,14 @@ class ImageEncoder(nn.Module):
         import timm
 
         options = {k: tuple(v) if isinstance(v, list) else v for k, v in tower.options.items()}
+        if not tower.timm or not timm.is_model(tower.timm):
+            raise UsageError(
+                f'image tower "{tower.timm}": timm has no such model.{did_you_mean(tower.timm, timm.list_models())}'
+            )
         try:
             self.body = timm.create_model(tower.timm, pretrained=tower.pretrained, num_classes=0, **options)
-        except (RuntimeError, TypeError, AssertionError) as error:
-            raise UsageError(f'image tower "{tower.timm}" with {options}: {error}') from error
+        except (RuntimeError, TypeError, ValueError, AssertionError, OSError) as error:
+            raise UsageError(f'image tower "{tower.timm}" with {options}: {first_line(error)}') from error
         self.width = int(self.body.num_features)
 
     def forward(self, pixels: Tensor) -> Tensor:
@@ -33,18 +39,17 @@ class TextEncoder(nn.Module):
 
     def __init__(self, tower: TextTower, vocabulary: int) -> None:
         super().__init__()
-        from transformers import AutoConfig, AutoModel
+        from transformers import AutoModel
 
         try:
             if tower.pretrained:
                 self.body = AutoModel.from_pretrained(tower.transformer, **tower.config)
             else:
-                config = AutoConfig.for_model(
-                    tower.transformer, vocab_size=vocabulary, pad_token_id=PAD, **tower.config
-                )
-                self.body = AutoModel.from_config(config)
-        except (OSError, ValueError) as error:
-            raise UsageError(f'text tower "{tower.transformer}": {error}') from error
+                self.body = AutoModel.from_config(text_config(tower, vocabulary))
+        except UsageError:
+            raise
+        except Exception as error:  # configurations are checked by each model in its own way
+            raise UsageError(f'text tower "{tower.transformer}" with {tower.config}: {first_line(error)}') from error
         self.width = int(self.body.config.hidden_size)
         self.pool = tower.pool
 
@@ -54,3 +59,25 @@ class TextEncoder(nn.Module):
             return states[:, 0]
         mask = tokens.mask.unsqueeze(-1).to(states.dtype)
         return (states * mask).sum(1) / mask.sum(1)
+
+
+def text_config(tower: TextTower, vocabulary: int) -> Any:
+    """The transformers configuration of a tower that starts from random weights; a misspelt key is refused."""
+    from transformers import CONFIG_MAPPING
+
+    if tower.transformer not in CONFIG_MAPPING:
+        hint = did_you_mean(tower.transformer, CONFIG_MAPPING)
+        raise UsageError(f'text tower "{tower.transformer}": transformers has no such model type.{hint}')
+    make = CONFIG_MAPPING[tower.transformer]
+    known = ({*make().to_dict()} | {*make.attribute_map}) - {"vocab_size", "pad_token_id"}
+    for key in tower.config:
+        if key not in known:
+            hint = did_you_mean(key, known)
+            raise UsageError(f'text tower "{tower.transformer}": its configuration has no "{key}" to set.{hint}')
+    return make(vocab_size=vocabulary, pad_token_id=PAD, **tower.config)
+
+
+def first_line(error: Exception) -> str:
+    """Type and beginning of another library's message."""
+    text = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
+    return f"{type(error).__name__}: {text[:300]}"

@@ -12,10 +12,8 @@ FOLLOWED = ("benchsuite.methods", "benchsuite.objectives")
 
 def code_version(card: Card) -> str:
     """Digest of the class's file and the method and objective modules it imports, without docstrings and comments."""
-    sha = hashlib.sha256()
-    for file in sorted(_files(Path(card.file)), key=str):
-        sha.update(_bare(file).encode())
-    return sha.hexdigest()[:16]
+    sources = sorted(_bare(file) for file in _files(Path(card.file)))
+    return hashlib.sha256("\0".join(sources).encode()).hexdigest()[:16]
 
 
 def _files(start: Path) -> set[Path]:
@@ -33,7 +31,8 @@ def _imports(file: Path) -> list[str]:
     names = []
     for node in ast.walk(ast.parse(file.read_text("utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module:
-            names.append("benchsuite.methods.base" if node.module == "benchsuite" else node.module)
+            module = "benchsuite.methods.base" if node.module == "benchsuite" else node.module
+            names += [module, *(f"{module}.{alias.name}" for alias in node.names)]
         elif isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
     return [name for name in names if name.startswith(FOLLOWED)]

@@ -1,14 +1,17 @@
 """The record of a run, schema version 1: what docs/formats.md describes key by key."""
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, model_validator
 
 from benchsuite.records.canonical import digest, short_digest
 from benchsuite.setup import Part, Setup
 
 SCHEMA = 1
+UNSEALED = {"unsealed": True}
+"""Validation context of a record whose digest is still to be computed."""
 
 
 class MethodPart(Part):
@@ -71,7 +74,7 @@ class Record(Part):
         """A record from its content, with identities and digest filled in; refused if it contradicts itself."""
         setup_id, method_id = content["setup"].setup_id, content["method"].method_id
         ids = {"setup_id": setup_id, "method_id": method_id, "run_id": run_id(setup_id, method_id, content["seed"])}
-        unsealed = cls.model_validate({"schema": SCHEMA, **content, **ids, "digest": ""})
+        unsealed = cls.model_validate({"schema": SCHEMA, **content, **ids, "digest": ""}, context=UNSEALED)
         return cls.model_validate({**unsealed.as_json(), "digest": unsealed.content_digest()})
 
     def as_json(self) -> dict[str, Any]:
@@ -83,17 +86,17 @@ class Record(Part):
         return digest({key: value for key, value in self.as_json().items() if key != "digest"})
 
     @model_validator(mode="after")
-    def _agrees_with_itself(self) -> Self:
-        if problem := next(self._contradictions(), None):
+    def _agrees_with_itself(self, info: ValidationInfo) -> Self:
+        if problem := next(self._contradictions(sealed=info.context is not UNSEALED), None):
             raise ValueError(problem)
         return self
 
-    def _contradictions(self) -> Any:
+    def _contradictions(self, sealed: bool) -> Iterator[str]:
         if self.setup.setup_id != self.setup_id or self.method.method_id != self.method_id:
             yield "setup_id or method_id is not that of the content"
         if run_id(self.setup_id, self.method_id, self.seed) != self.run_id:
             yield "run_id is not that of setup, method and seed"
-        if self.digest and self.content_digest() != self.digest:
+        if sealed and self.content_digest() != self.digest:
             yield "the content is not what was sealed: it was edited, or damaged"
         if missing := sorted(set(self.setup.protocols) ^ set(self.results)):
             yield f"protocol {missing[0]} is not both asked for and answered"

@@ -44,13 +44,14 @@ class Store:
     def records(self) -> dict[str, Record]:
         """All records by run_id. One that cannot be trusted stops here, by name; nothing is skipped silently."""
         found: dict[str, Record] = {}
+        files: dict[str, Path] = {}
         for file in sorted(self.folder.glob("*.json")):
             if file.name.startswith(".") or file.name.endswith(FAILED):
                 continue
             record = read_record(file)
             if record.run_id in found:
-                raise RecordError(f"{file}: run {record.run_id} is there twice; keep one of the two files.")
-            found[record.run_id] = record
+                raise RecordError(f"{file} and {files[record.run_id]}: run {record.run_id} is there twice; keep one.")
+            found[record.run_id], files[record.run_id] = record, file
         return found
 
     def write(self, record: Record, ranks: bytes) -> Path:
@@ -67,8 +68,13 @@ class Store:
 
     def failures(self) -> dict[str, str]:
         """run_id to reason."""
-        said = (json.loads(file.read_text("utf-8")) for file in sorted(self.folder.glob(f"*{FAILED}")))
-        return {one["run_id"]: one["reason"] for one in said}
+        found = {}
+        for file in sorted(self.folder.glob(f"*{FAILED}")):
+            said = _read_json(file)
+            if not {"run_id", "reason"} <= said.keys():
+                raise RecordError(f"{file}: not the note of a failed run. {REMEDY}")
+            found[str(said["run_id"])] = str(said["reason"])
+        return found
 
     def ask(self, asked: Asked) -> Asked:
         """Remember what a table asked for, beside what it asked for before, so that a report can find its runs."""
@@ -100,7 +106,8 @@ class Store:
         except FileExistsError:
             pass
         except OSError:  # a file system without hard links
-            draft.replace(place)
+            if not place.exists():
+                draft.replace(place)
         draft.unlink(missing_ok=True)
 
 

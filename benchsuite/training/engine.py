@@ -42,6 +42,7 @@ def device() -> torch.device:
 
 def join_processes() -> None:
     """Join the process group the environment describes (torchrun, deepspeed), or one of size 1; be repeatable."""
+    os.environ.setdefault("LOCAL_RANK", "0")
     if dist.is_initialized():
         return
     torch.backends.cudnn.benchmark = False
@@ -50,7 +51,6 @@ def join_processes() -> None:
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
         dist.init_process_group(backend)
     else:
-        os.environ.setdefault("LOCAL_RANK", "0")
         dist.init_process_group(backend, store=dist.HashStore(), rank=0, world_size=1)  # type: ignore[attr-defined]
 
 

@@ -1,8 +1,9 @@
 """The loop: the same for every method."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -94,25 +95,33 @@ def train(
     words = words_for(setup.text, setup.data, split) if setup.text else None
     encoder = seeded_encoder(setup, words.size if words else 0, seed)
     digests = {"initial_weights": weights_digest(encoder), "batches": plan.digest()}
+    digests |= {"words": words.digest} if words else {}
     engine = start_engine(Trainee(encoder, method, seed), parameter_groups(encoder, method, setup), setup)
     feed = Feed(setup, plan, words, method.needs, prepared)
     curves = Curves(setup.training.steps)
     meter = Meter()
-    engine.train()
-    for step in range(setup.training.steps):
-        clock = Clock(step, setup.training.steps, feed.epoch(step))
-        set_learning_rate(engine.optimizer, learning_rate(setup, step))
-        for part in range(setup.training.accumulation):
-            loss: Loss = engine(feed(step, part), clock)
-            require_finite(loss, method, step)
-            engine.backward(loss.total)
-            engine.step()
-        finish_step(engine, method)
-        curves.add(step, loss, engine.optimizer.param_groups[0]["lr"])
-        watch(step + 1)
-    cost = meter.read(engine.module, setup.training.steps * setup.training.accumulation * setup.training.batch)
-    engine.destroy()
+    try:
+        engine.train()
+        for step in range(setup.training.steps):
+            set_learning_rate(engine.optimizer, learning_rate(setup, step))
+            clock = Clock(step, setup.training.steps, feed.epoch(step))
+            losses = [one_pass(engine, feed(step, part), clock) for part in range(setup.training.accumulation)]
+            finish_step(engine, method)
+            curves.add(step, losses, engine.optimizer.param_groups[0]["lr"])
+            watch(step + 1)
+        cost = meter.read(engine.module, setup.training.steps * setup.training.accumulation * setup.training.batch)
+    finally:
+        engine.destroy()
     return Trained(encoder.eval(), words, curves.points, cost, digests)
+
+
+def one_pass(engine: Any, inputs: Inputs, clock: Clock) -> Loss:
+    """Forward, backward, and the engine's step, which updates weights once enough losses are in."""
+    loss: Loss = engine(inputs, clock)
+    require_finite(loss, engine.module.method, clock.step)
+    engine.backward(loss.total)
+    engine.step()
+    return loss
 
 
 class Feed:
@@ -176,21 +185,27 @@ class Curves:
         self._last = steps - 1
         self.points: dict[str, list[float]] = {"step": []}
 
-    def add(self, step: int, loss: Loss, rate: float) -> None:
-        """Keep this step if it is one of the points."""
+    def add(self, step: int, losses: Sequence[Loss], rate: float) -> None:
+        """Keep this step if it is one of the points: the mean over the losses it was made of."""
         if step % self._stride and step != self._last:
             return
-        values = {"loss": loss.total, "lr": rate, **loss.terms, **loss.gauges}
-        for name, value in {"step": step, **values}.items():
-            self.points.setdefault(name, []).append(value.item() if isinstance(value, Tensor) else float(value))
+        seen = [{"loss": loss.total, **loss.terms, **loss.gauges} for loss in losses]
+        means = {name: fmean(number(one[name]) for one in seen) for name in seen[0]}
+        for name, value in {"step": step, "lr": rate, **means}.items():
+            self.points.setdefault(name, []).append(value)
 
 
 def require_finite(loss: Loss, method: Method, step: int) -> None:
     """Stop the run at the first loss that is not a number."""
     if torch.isfinite(loss.total):
         return
-    terms = ", ".join(f"{name} {float(value):g}" for name, value in {**loss.terms, **loss.gauges}.items())
+    terms = ", ".join(f"{name} {number(value):g}" for name, value in {**loss.terms, **loss.gauges}.items())
     raise RunError(
-        f"{method.card.name}: the loss is {float(loss.total)} at step {step}"
+        f"{method.card.name}: the loss is {number(loss.total)} at step {step}"
         f"{f' ({terms})' if terms else ''}. A temperature that is too small or a rate that is too high does this."
     )
+
+
+def number(value: Tensor | float) -> float:
+    """A scalar tensor or a number as a number."""
+    return float(value.item() if isinstance(value, Tensor) else value)

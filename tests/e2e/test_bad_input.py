@@ -1,4 +1,4 @@
-"""Wrong usage: one message that says what was wrong and what would be right, exit code 2, no traceback, nothing started."""
+"""Wrong usage: one message that says what was wrong and what would be right, exit code 2, nothing started."""
 
 from pathlib import Path
 
@@ -19,7 +19,10 @@ REPRO = ["repro", "temo/table1", "--scale", "smoke"]
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["repro", "temo/tabel1"], 'table "temo/tabel1" does not exist (known: temo/table1). Did you mean "temo/table1"?'),
+        (
+            ["repro", "temo/tabel1"],
+            'table "temo/tabel1" does not exist (known: temo/table1). Did you mean "temo/table1"?',
+        ),
         (["repro", "temo/table1", "--scale", "huge"], 'scale "huge" does not exist (known: small, smoke)'),
         ([*REPRO, "--rows", "tmeo"], 'row "tmeo" does not exist'),
         ([*REPRO, "--seeds", "some"], '--seeds "some": give how many (3), or different seeds with commas (4,7)'),
@@ -59,7 +62,9 @@ def test_wrong_usage_is_one_clear_message(
     assert not (tmp_path / "runs").exists()
 
 
-@pytest.mark.parametrize("arguments", [["nonsense"], ["repro"], ["list", "nothing"], ["repro", "--jobs", "0", "temo/table1"]])
+@pytest.mark.parametrize(
+    "arguments", [["nonsense"], ["repro"], ["list", "nothing"], ["repro", "--jobs", "0", "temo/table1"]]
+)
 def test_what_the_parser_refuses_is_wrong_usage_too(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
         main(arguments)

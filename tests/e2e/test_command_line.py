@@ -60,12 +60,15 @@ def test_repro_prints_published_beside_ours_and_the_page(measured: Path) -> None
     assert re.search(r"InfoNCE +published +21\.64 +28\.60", printed)
     assert re.search(r"ours +\d+\.\d ± \d+\.\d.* 2 seeds", printed)
     page = Path(re.findall(r"page: +(.*)", printed)[0])
-    assert "test_resnet" in page.read_text() and "21.64" in page.read_text()
+    assert "test_resnet" in page.read_text()
+    assert "21.64" in page.read_text()
 
 
 def test_repeating_a_finished_table_runs_nothing(measured: Path) -> None:
     before = {file: file.stat().st_mtime_ns for file in (measured / "runs").glob("*-s*.json")}
-    again = run(["repro", "temo/table1", "--scale", "smoke", "--rows", "infonce,ts,RN50/TeMo", "--seeds", "2"], measured)
+    again = run(
+        ["repro", "temo/table1", "--scale", "smoke", "--rows", "infonce,ts,RN50/TeMo", "--seeds", "2"], measured
+    )
     assert again.returncode == 0
     assert " 0 to do" in again.stdout
     assert {file: file.stat().st_mtime_ns for file in before} == before
@@ -102,7 +105,8 @@ def test_a_failing_run_keeps_the_others_and_tells_why(tmp_path: Path) -> None:
     assert [r.method.name for r in Store(tmp_path / "runs").records().values()] == ["infonce"]
     page = (tmp_path / "reports" / "temo-table1-smoke.html").read_text()
     assert "the loss is nan at step 3" in page
-    assert "Broken &lt;b&gt;" in page and "Broken <b>" not in page
+    assert "Broken &lt;b&gt;" in page
+    assert "Broken <b>" not in page
 
 
 def test_a_truncated_record_is_named_and_the_rest_is_safe(tmp_path: Path, measured: Path) -> None:

@@ -9,8 +9,9 @@ from benchsuite.methods.base import Clock, Loss, Method, PairBatch
 from benchsuite.registry import methods, register_method
 
 MakeBatch = Callable[..., PairBatch]
-NAMES = sorted(methods)
+NAMES = ["infonce", "infonce-learnable", "temo", "ts"]
 EMBEDDINGS = ("image", "text", "image_view", "text_view")
+RARE = ("image_view2", "image_expert", "text_expert")
 
 
 def gradients(method: Method, batch: PairBatch, clock: Clock) -> dict[str, torch.Tensor]:
@@ -34,7 +35,7 @@ def test_ids_must_be_as_many_as_pairs() -> None:
         PairBatch(image=torch.zeros(3, 2), index=torch.arange(2))
 
 
-@pytest.mark.parametrize("name", ["image", "text", "image_view", "text_view", "index", "cluster"])
+@pytest.mark.parametrize("name", [*EMBEDDINGS, *RARE, "index", "cluster"])
 def test_a_part_that_was_not_given_is_an_error_that_names_it(name: str) -> None:
     batch = PairBatch(**{"text" if name == "image" else "image": torch.zeros(2, 2)})
     with pytest.raises(ValueError, match=rf'no "{name}" \(it has: (image|text)\); .* needs'):
@@ -42,7 +43,7 @@ def test_a_part_that_was_not_given_is_an_error_that_names_it(name: str) -> None:
 
 
 def test_every_part_comes_back_as_given() -> None:
-    parts = {name: torch.full((2, 3), float(i)) for i, name in enumerate(EMBEDDINGS)}
+    parts = {name: torch.full((2, 3), float(i)) for i, name in enumerate((*EMBEDDINGS, *RARE))}
     batch = PairBatch(**parts, index=torch.tensor([7, 8]), cluster=torch.tensor([1, 1]))
     assert batch.size == 2
     assert all(getattr(batch, name) is tensor for name, tensor in parts.items())
@@ -51,12 +52,23 @@ def test_every_part_comes_back_as_given() -> None:
 
 
 def test_normalizing_gives_every_embedding_length_one_and_leaves_ids_alone() -> None:
-    raw = PairBatch(**{name: 7 * torch.ones(2, 3) for name in EMBEDDINGS}, index=torch.tensor([7, 8]))
+    raw = PairBatch(**{name: 7 * torch.ones(2, 3) for name in (*EMBEDDINGS, *RARE)}, index=torch.tensor([7, 8]))
     unit = raw.normalized()
-    for name in EMBEDDINGS:
+    for name in (*EMBEDDINGS, *RARE):
         torch.testing.assert_close(getattr(unit, name).norm(dim=1), torch.ones(2))
     assert unit.index.tolist() == [7, 8]
     assert raw.image[0, 0].item() == 7
+
+
+def test_a_batch_of_one_side_gives_that_side_and_its_view() -> None:
+    one, two = torch.zeros(2, 3), torch.ones(2, 3)
+    pictures, sentences = PairBatch(image=one, image_view=two), PairBatch(text=two, text_view=one)
+    assert [batch.is_pair for batch in (pictures, sentences, PairBatch(image=one, text=two))] == [False, False, True]
+    assert pictures.views[0] is one
+    assert pictures.views[1] is two
+    assert sentences.views[0] is two
+    assert sentences.views[1] is one
+    assert [pictures.has(name) for name in ("image", "image_view", "text")] == [True, True, False]
 
 
 @pytest.mark.parametrize(("step", "total"), [(-1, 10), (11, 10), (0, 0)])
@@ -97,6 +109,19 @@ def test_parameters_go_to_the_optimizer_by_default_and_needs_come_from_the_decor
     assert group.parameters == (method.weight,)
     assert (group.weight_decay, group.lr_factor) == (None, 1.0)
     assert method.needs == {"cluster"}
+    assert method.serves == {"pair"}
+
+
+@pytest.mark.usefixtures("forgetful_registries")
+def test_a_method_serves_the_towers_its_decorator_names_and_knows_its_sizes() -> None:
+    @register_method("alone-for-test", serves=("image", "text"))
+    class Alone(Method):
+        def loss(self, batch: PairBatch, clock: Clock) -> Loss:
+            return Loss(batch.views[0].sum())
+
+    method = create_method("alone-for-test", num_samples=7, width=3)
+    assert method.serves == {"image", "text"}
+    assert (method.num_samples, method.width) == (7, 3)
 
 
 def test_a_method_without_a_loss_cannot_be_made() -> None:

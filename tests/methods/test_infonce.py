@@ -111,9 +111,7 @@ def test_the_learned_temperature_has_a_group_with_its_own_decay(parameter: str, 
         ("temperature", 0.3, 0.3),
     ],
 )
-def test_after_a_step_the_temperature_is_back_in_its_range(
-    parameter: str, pushed: float, temperature: float
-) -> None:
+def test_after_a_step_the_temperature_is_back_in_its_range(parameter: str, pushed: float, temperature: float) -> None:
     method = learnable(parameter)
     with torch.no_grad():
         method.learned.fill_(pushed)
@@ -144,12 +142,13 @@ def test_a_checkpoint_carries_the_learned_temperature() -> None:
 
 
 def test_the_curve_shows_the_learned_temperature(make_batch: MakeBatch) -> None:
-    assert float(learnable(tau=0.2)(make_batch(), NOW).gauges["temperature"]) == pytest.approx(0.2, rel=1e-6)
+    gauge = torch.as_tensor(learnable(tau=0.2)(make_batch(), NOW).gauges["temperature"])
+    assert gauge.item() == pytest.approx(0.2, rel=1e-6)
 
 
 @pytest.mark.parametrize("tau", [0, -0.1, math.nan, math.inf, "cold", None])
 def test_an_impossible_temperature_is_refused_by_name(tau: object) -> None:
-    with pytest.raises(UsageError, match="infonce: tau = .* is not possible"):
+    with pytest.raises(UsageError, match=r"infonce: tau = .* is not possible"):
         create_method("infonce", tau=tau)
 
 

@@ -40,7 +40,7 @@ def naive_temperature(s: Tensor, given: dict[str, Any]) -> Tensor:
         s = s.detach()
     if given["similarity_map"] == "rescale":
         return given["tau_min"] + given["tau_alpha"] * torch.sqrt((s + 1) / 2)
-    return given["tau_min"] + given["tau_alpha"] * torch.sqrt(s) if s.item() > 0 else torch.tensor(given["tau_min"])
+    return given["tau_min"] + (given["tau_alpha"] * torch.sqrt(s) if s.item() > 0 else torch.zeros_like(s))
 
 
 def naive_cross_entropy(size: int, logit: Callable[[int, int], Tensor]) -> Tensor:
@@ -221,9 +221,7 @@ def test_plain_unimodal_losses_ignore_the_modulation(make_batch: MakeBatch) -> N
 
 def test_unimodal_losses_are_anchored_at_the_originals(make_batch: MakeBatch) -> None:
     batch = make_batch()
-    swapped = PairBatch(
-        image=batch.image_view, text=batch.text_view, image_view=batch.image, text_view=batch.text
-    )
+    swapped = PairBatch(image=batch.image_view, text=batch.text_view, image_view=batch.image, text_view=batch.text)
     assert loss(batch, END).terms["i2i"].item() != pytest.approx(loss(swapped, END).terms["i2i"].item())
 
 

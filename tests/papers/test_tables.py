@@ -62,7 +62,9 @@ def test_every_recipe_reads(name: str) -> None:
      ("ViT-B/16", "cifar10_top1", 10.99), ("ViT-B/16", "cifar100_top1", 9.09)],
 )  # fmt: skip
 def test_temo_table1_has_the_gains_its_text_claims(backbone: str, column: str, gain: float) -> None:
-    cells = {row.label: row.published[column].value for row in read_table("temo/table1").rows if row.backbone == backbone}
+    cells = {
+        row.label: row.published[column].value for row in read_table("temo/table1").rows if row.backbone == backbone
+    }
     assert cells["TeMo"] - cells["InfoNCE"] == pytest.approx(gain)
 
 

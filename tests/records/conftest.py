@@ -22,7 +22,7 @@ def make_record() -> MakeRecord:
             data=Data(name="scenes", options={"train": 64}, version=1, digest="d" * 64),
             image=ImageTower(timm="test_vit"),
             text=TextTower(transformer="distilbert", vocabulary=100),
-            projection=8,
+            projection={"width": 8},
             optimizer=Optimizer(lr=1e-3),
             training=Training(batch=4, steps=2),
             protocols={"retrieval": Protocol(task="retrieval", version=1, options={"split": "test"})},

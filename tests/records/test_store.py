@@ -92,12 +92,16 @@ def test_a_write_cut_short_leaves_nothing_to_be_read(
 
 
 def test_ranks_are_there_before_the_record(store: Store, make_record: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    link, placed = os.link, []
+
+    def noting(source: Path, target: Path) -> None:
+        placed.append(target)
+        link(source, target)
+
+    monkeypatch.setattr(os, "link", noting)
     record, ranks = make_record()
-    (store.folder / record.ranks.file).mkdir()
-    monkeypatch.setattr(os, "link", lambda source, target: os.rename(source, target))
-    with pytest.raises(OSError, match=r"directory|Directory"):
-        store.write(record, ranks)
-    assert store.records() == {}
+    place = store.write(record, ranks)
+    assert placed == [store.folder / record.ranks.file, place]
 
 
 def test_nothing_but_the_files_meant_to_stay_is_left(store: Store, make_record: Make) -> None:
@@ -209,7 +213,8 @@ parts = {name: getattr(first, name) for name in
          ("method", "setup", "results", "cost", "digests", "environment", "created")}
 curves = {"loss": [0.5] * 2000}
 for seed in range(1, 10**6):
-    content, ranks = pack_ranks(f"run-s{seed}", [("retrieval.i2t", np.random.default_rng(seed).integers(1, 9**9, 9999))])
+    noise = np.random.default_rng(seed).integers(1, 9**9, 9999)
+    content, ranks = pack_ranks(f"run-s{seed}", [("retrieval.i2t", noise)])
     Store(folder).write(Record.seal(seed=seed, curves=curves, ranks=ranks, **parts), content)
     print(seed, flush=True)
 """

@@ -1,0 +1,130 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchsuite.data.base import Split
+from benchsuite.data.batches import BatchPlan, look_parameters
+from benchsuite.errors import UsageError
+from benchsuite.setup import Augmentation
+
+AUGMENTATION = Augmentation(crop=(0.5, 0.9), brightness=0.2, contrast=0.3, flip=True)
+
+
+def split(n: int = 10, paraphrases: bool = True) -> Split:
+    words = [[f"{i}a", f"{i}b", f"{i}c"] for i in range(n)]
+    other = [[f"{i}x", f"{i}y"] for i in range(n)] if paraphrases else []
+    return Split("train", np.zeros((n, 2, 2, 3), np.uint8), words, other)
+
+
+def plan(seed: int = 0, batch: int = 4, n: int = 10) -> BatchPlan:
+    return BatchPlan(split(n), batch, AUGMENTATION, seed)
+
+
+def test_same_seed_same_draws() -> None:
+    for step in (0, 7):
+        one, two = plan().draw(step), plan().draw(step)
+        assert one.index.tolist() == two.index.tolist()
+        assert one.captions == two.captions
+        assert np.array_equal(one.looks, two.looks)
+
+
+def test_another_seed_draws_others() -> None:
+    one, two = plan(0).draw(0), plan(1).draw(0)
+    assert one.index.tolist() != two.index.tolist()
+    assert not np.array_equal(one.looks, two.looks)
+    assert plan(0).digest() != plan(1).digest()
+    wordings = [[text[-1] for step in range(8) for text in plan(seed).draw(step).captions] for seed in (0, 1)]
+    assert wordings[0] != wordings[1]
+
+
+def test_views_do_not_move_first_draws() -> None:
+    alone, with_views = plan(), plan()
+    for step in range(3):
+        view, first, expected = with_views.draw_view(step), with_views.draw(step), alone.draw(step)
+        assert first.captions == expected.captions
+        assert np.array_equal(first.looks, expected.looks)
+        assert view.index.tolist() == first.index.tolist() == expected.index.tolist()
+
+
+def test_a_view_is_a_paraphrase_under_another_crop() -> None:
+    first, view = plan().draw(0), plan().draw_view(0)
+    assert all(text[:-1] == str(i) and text[-1] in "xy" for i, text in zip(view.index, view.captions, strict=True))
+    assert not np.array_equal(first.looks, view.looks)
+
+
+def test_captions_belong_to_their_pictures_and_vary() -> None:
+    draws = [plan().draw(step) for step in range(20)]
+    pairs = [(i, text) for draw in draws for i, text in zip(draw.index, draw.captions, strict=True)]
+    assert all(text[:-1] == str(i) for i, text in pairs)
+    assert {text[-1] for _, text in pairs} == set("abc")
+
+
+@given(st.integers(2, 40), st.data())
+def test_each_epoch_visits_each_pair_at_most_once(n: int, data: st.DataObject) -> None:
+    batch = data.draw(st.integers(2, n))
+    one = plan(3, batch, n)
+    for epoch in range(2):
+        steps = range(epoch * one.steps_per_epoch, (epoch + 1) * one.steps_per_epoch)
+        seen = np.concatenate([one.index(step) for step in steps])
+        assert len(seen) == len(set(seen.tolist())) == n // batch * batch
+        assert set(seen.tolist()) <= set(range(n))
+
+
+def test_epochs_are_shuffled_anew() -> None:
+    one = plan(batch=10)
+    assert one.index(0).tolist() != one.index(1).tolist()
+
+
+def test_digest_moves_with_captions_and_crops() -> None:
+    told = plan().digest()
+    other_words = Split("train", split().images, [[text + "!" for text in texts] for texts in split().captions])
+    assert plan().digest() == told
+    assert BatchPlan(other_words, 4, AUGMENTATION, 0).digest() != told
+    assert BatchPlan(split(), 4, AUGMENTATION.model_copy(update={"brightness": 0.0}), 0).digest() != told
+
+
+def test_a_batch_larger_than_the_split_is_refused() -> None:
+    with pytest.raises(UsageError, match="batch 11 is larger than split train with 10 pairs"):
+        plan(batch=11)
+
+
+def test_text_views_without_paraphrases_are_refused() -> None:
+    with pytest.raises(UsageError, match="no paraphrases"):
+        BatchPlan(split(paraphrases=False), 4, AUGMENTATION, 0).draw_view(0)
+
+
+def test_crops_lie_inside_the_picture_and_in_the_ranges_asked_for() -> None:
+    x, y, half, mirror, brightness, contrast, saturation, hue = look_parameters(AUGMENTATION, 500, 0, "first", 0).T
+    assert ((half**2 >= 0.5 - 1e-6) & (half**2 <= 0.9 + 1e-6)).all()
+    assert (np.abs(np.stack([x, y])) + half <= 1 + 1e-6).all()
+    assert set(mirror.tolist()) == {-1.0, 1.0}
+    assert (np.abs(brightness - 1) <= 0.2 + 1e-6).all()
+    assert (np.abs(contrast - 1) <= 0.3 + 1e-6).all()
+    assert (saturation == 1).all()
+    assert (hue == 0).all()
+
+
+def test_colour_is_touched_as_often_as_asked_for() -> None:
+    strong = Augmentation(saturation=0.4, hue=0.1, jitter=0.8, grayscale=0.2)
+    *_, saturation, hue = look_parameters(strong, 5000, 0, "first", 0).T
+    assert np.mean(hue != 0) == pytest.approx(0.8, abs=0.02)
+    assert np.mean(saturation == 0) == pytest.approx(0.2, abs=0.02)
+    assert np.abs(hue).max() <= 0.1
+
+
+def test_a_third_look_is_of_the_same_pairs_and_differs_from_both_others() -> None:
+    plan = BatchPlan(split(), 4, AUGMENTATION, 0)
+    first, view, third = plan.draw(1), plan.draw_view(1), plan.draw_third(1)
+    assert np.array_equal(first.index, third.index)
+    assert not np.array_equal(first.looks, third.looks)
+    assert not np.array_equal(view.looks, third.looks)
+
+
+def test_dropout_views_say_the_same_words() -> None:
+    plan = BatchPlan(split(paraphrases=False), 4, AUGMENTATION.model_copy(update={"text_view": "dropout"}), 0)
+    assert plan.draw_view(0).captions == plan.draw(0).captions
+
+
+def test_no_augmentation_is_the_whole_picture_unchanged() -> None:
+    assert np.array_equal(look_parameters(Augmentation(), 3, 0, "first", 0), [[0, 0, 1, 1, 1, 1, 1, 0]] * 3)

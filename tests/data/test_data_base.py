@@ -1,0 +1,68 @@
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from benchsuite.cards import Card
+from benchsuite.data import create_dataset
+from benchsuite.data.base import Manifest, PairDataset, Split
+from benchsuite.errors import UsageError
+from benchsuite.fields import Count
+
+PICTURES = np.zeros((2, 4, 4, 3), np.uint8)
+
+
+class Tiny(PairDataset):
+    card: ClassVar = Card("dataset", "tiny", __name__, "Tiny", "tests", __file__, "")
+    size: Count = 2
+
+    def manifest(self) -> Manifest:
+        return Manifest("tiny", 1, {"train": self.size, "test": self.size}, "0")
+
+    def read(self, split: str) -> Split:
+        return Split(split, PICTURES, [["a"], ["b"]])
+
+
+def test_a_split_is_read_by_name() -> None:
+    assert Tiny().split("test").name == "test"
+    assert len(Tiny().split("test")) == 2
+
+
+def test_an_unknown_split_lists_those_there_are() -> None:
+    with pytest.raises(UsageError, match=r'tiny: split "tset" does not exist \(known: test, train\)\. Did you mean'):
+        Tiny().split("tset")
+
+
+def test_a_misspelt_option_is_refused_by_name() -> None:
+    with pytest.raises(UsageError, match=r'tiny: option "szie" does not exist .* Did you mean "size"'):
+        Tiny(szie=3)
+
+
+def test_an_impossible_option_is_refused_by_name() -> None:
+    with pytest.raises(UsageError, match="tiny: size = 0 is not possible"):
+        Tiny(size=0)
+
+
+def test_an_unknown_dataset_is_refused() -> None:
+    with pytest.raises(UsageError, match='Did you mean "scenes"'):
+        create_dataset("scene")
+
+
+def test_pictures_and_captions_must_be_as_many() -> None:
+    with pytest.raises(UsageError, match="split test: 2 pictures but 1 lists of captions"):
+        Split("test", PICTURES, [["a"]])
+
+
+def test_pictures_and_paraphrases_must_be_as_many() -> None:
+    with pytest.raises(UsageError, match="2 pictures but 1 lists of paraphrases"):
+        Split("test", PICTURES, [["a"], ["b"]], [["c"]])
+
+
+def test_a_picture_without_caption_is_refused() -> None:
+    with pytest.raises(UsageError, match="split test: picture 1 has no caption"):
+        Split("test", PICTURES, [["a"], []])
+
+
+def test_a_picture_without_paraphrase_is_refused() -> None:
+    with pytest.raises(UsageError, match="picture 1 has no paraphrase"):
+        Split("test", PICTURES, [["a"], ["b"]], [["c"], []])

@@ -1,0 +1,103 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from benchsuite.errors import UsageError
+from benchsuite.evaluation.retrieval import score
+
+DATA = Path(__file__).parents[2].parent / "shared" / "data"
+
+
+def features(name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    file = DATA / "features" / f"{name}.npy"
+    if not file.is_file():
+        pytest.skip(f"{file} is not here: the shared data is not part of the repository")
+    image, text = np.load(file).astype(np.float64)
+    return tuple(rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (image, text))
+
+
+@pytest.mark.parametrize(
+    ("name", "i2t", "t2i"),
+    [
+        ("clip", (0.552, 0.808, 0.892), (0.506, 0.766, 0.862)),
+        ("clip_random", (0.002, 0.008, 0.026), (0.002, 0.008, 0.012)),
+    ],
+)
+def test_golden_features_score_as_known(name: str, i2t: tuple[float, ...], t2i: tuple[float, ...]) -> None:
+    image, text = features(name)
+    found = score(image, text, np.arange(len(image)))
+    assert [found[f"i2t_r{k}"] for k in (1, 5, 10)] == pytest.approx(i2t)
+    assert [found[f"t2i_r{k}"] for k in (1, 5, 10)] == pytest.approx(t2i)
+    assert found["r_mean"] == pytest.approx(sum((*i2t, *t2i)) / 6)
+
+
+@given(st.integers(0, 10**6), st.integers(1, 30), st.integers(1, 4))
+def test_recalls_agree_with_sorting_by_hand(seed: int, n: int, captions: int) -> None:
+    rng = np.random.default_rng(seed)
+    owner = rng.permutation(np.repeat(np.arange(n), captions))
+    image, text = rng.normal(size=(n, 4)), rng.normal(size=(n * captions, 4))
+    similarity = (image / np.linalg.norm(image, axis=1, keepdims=True)) @ (
+        text / np.linalg.norm(text, axis=1, keepdims=True)
+    ).T
+    found = score(image, text, owner)
+    for k in (1, 5, 10):
+        first_texts = np.argsort(-similarity, axis=1)[:, :k]
+        first_images = np.argsort(-similarity, axis=0)[:k].T
+        assert found[f"i2t_r{k}"] == pytest.approx(np.mean([i in owner[row] for i, row in enumerate(first_texts)]))
+        assert found[f"t2i_r{k}"] == pytest.approx(np.mean([owner[j] in row for j, row in enumerate(first_images)]))
+    assert found["r_mean"] == pytest.approx(np.mean([v for key, v in found.items() if key != "r_mean"]))
+
+
+def test_one_good_caption_of_several_is_enough_for_the_picture() -> None:
+    image = np.eye(2)
+    text = np.array([[1.0, 0.0], [0.0, 1.0], [0.1, 0.9], [0.0, 1.0]])
+    found = score(image, text, [0, 0, 1, 1])
+    assert found["i2t_r1"] == 0.5
+    assert found["t2i_r1"] == 0.75
+
+
+def test_a_collapsed_model_is_at_chance_or_below() -> None:
+    found = score(np.ones((100, 4)), np.ones((500, 4)), np.repeat(np.arange(100), 5))
+    assert all(found[f"{way}_r{k}"] <= k / 100 for way in ("i2t", "t2i") for k in (1, 5, 10))
+
+
+def test_perfect_embeddings_score_one() -> None:
+    assert set(score(np.eye(12), np.eye(12), np.arange(12)).values()) == {1.0}
+
+
+def test_plain_lists_of_whole_numbers_will_do() -> None:
+    assert score([[1, 0], [0, 1]], [[1, 0], [0, 1]], [0, 1])["r_mean"] == 1.0
+
+
+def test_sides_may_differ_in_precision() -> None:
+    assert score(np.eye(2, dtype=np.float32), np.eye(2), np.arange(2, dtype=np.int32))["r_mean"] == 1.0
+
+
+EYE = np.eye(3)
+
+
+@pytest.mark.parametrize(
+    ("image", "text", "owner", "says"),
+    [
+        (EYE, np.eye(4), [0, 1, 2, 2], "one D"),
+        (EYE[0], EYE, [0, 1, 2], "must be"),
+        (EYE, EYE[None], [0, 1, 2], "must be"),
+        (EYE, EYE, [0, 1], "3 captions need as many picture numbers"),
+        (EYE, EYE, [[0, 1, 2]], "3 captions need as many picture numbers"),
+        (EYE, EYE, [0, 1, 3], "belongs to picture 3, but there are 3 pictures"),
+        (EYE, EYE, [0, 1, -1], "belongs to picture -1"),
+        (EYE, EYE, [0, 1, 1], "picture 2 has no caption"),
+        (EYE * np.array([[1], [np.nan], [1]]), EYE, [0, 1, 2], "image embedding 1 is not finite"),
+        (EYE, EYE + np.array([[0], [0], [np.inf]]), [0, 1, 2], "text embedding 2 is not finite"),
+        (EYE[:0], EYE[:0], np.zeros(0, int), "no pictures"),
+    ],
+)
+def test_what_cannot_be_scored_is_refused(
+    image: NDArray[np.float64], text: NDArray[np.float64], owner: list[int], says: str
+) -> None:
+    with pytest.raises(UsageError, match=says):
+        score(image, text, owner)

@@ -1,0 +1,81 @@
+from typing import Any
+
+import pytest
+import torch
+
+from benchsuite.errors import UsageError
+from benchsuite.models.tokenizer import Tokens
+from benchsuite.models.towers import ImageEncoder, TextEncoder
+from benchsuite.setup import ImageTower, TextTower
+
+VIT = {"img_size": 8, "patch_size": 4, "depth": 1}
+SMALL = {"dim": 16, "n_layers": 1, "n_heads": 2, "hidden_dim": 32}
+
+
+def text_encoder(**changes: Any) -> TextEncoder:
+    return TextEncoder(TextTower(**{"transformer": "distilbert", "vocabulary": 50, "config": SMALL, **changes}), 50)
+
+
+def test_an_image_tower_maps_pictures_to_its_width() -> None:
+    tower = ImageEncoder(ImageTower(timm="test_vit", options=VIT))
+    assert tower(torch.zeros(2, 3, 8, 8)).shape == (2, tower.width)
+
+
+@pytest.mark.parametrize(
+    "tower",
+    [
+        ImageTower(timm="test_resent"),
+        ImageTower(timm=""),
+        ImageTower(timm="nosuch:model"),
+        ImageTower(timm="test_vit", options={"img_sise": 8}),
+        ImageTower(timm="test_vit", options={"num_heads": 7}),
+        ImageTower(timm="test_vit", options={"patch_size": "small"}),
+    ],
+)
+def test_an_image_tower_that_cannot_be_made_is_refused_in_one_line(tower: ImageTower) -> None:
+    with pytest.raises(UsageError, match=f'image tower "{tower.timm}"') as caught:
+        ImageEncoder(tower)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_misspelt_timm_name_is_one_clear_message() -> None:
+    with pytest.raises(UsageError, match=r'image tower "test_resent".*test_resnet'):
+        ImageEncoder(ImageTower(timm="test_resent"))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"transformer": "distlbert"},
+        {"config": {**SMALL, "n_heads": 3}},
+        {"config": {**SMALL, "dim": "wide"}},
+        {"config": {**SMALL, "activation": "rellu"}},
+        {"config": {**SMALL, "vocab_size": 9}},
+        {"config": {**SMALL, "n_layer": 9}},
+    ],
+)
+def test_a_text_tower_that_cannot_be_made_is_refused_briefly(changes: dict[str, Any]) -> None:
+    name = changes.get("transformer", "distilbert")
+    with pytest.raises(UsageError, match=f'text tower "{name}"') as caught:
+        text_encoder(**changes)
+    assert len(str(caught.value)) < 1000
+
+
+@pytest.mark.parametrize("pool", ["first", "mean"])
+def test_padding_does_not_change_a_text(pool: str) -> None:
+    encoder = text_encoder(pool=pool).eval()
+    short = Tokens(torch.tensor([[2, 7, 3]]), torch.ones(1, 3, dtype=torch.long))
+    padded = Tokens(torch.tensor([[2, 7, 3, 0, 0]]), torch.tensor([[1, 1, 1, 0, 0]]))
+    with torch.no_grad():
+        assert torch.allclose(encoder(short), encoder(padded), atol=1e-6)
+        assert encoder(short).shape == (1, encoder.width)
+
+
+def test_pools_differ_and_the_mean_is_over_all_tokens() -> None:
+    tokens = Tokens(torch.tensor([[2, 7, 3]]), torch.ones(1, 3, dtype=torch.long))
+    encoder = text_encoder(pool="mean").eval()
+    with torch.no_grad():
+        states = encoder.body(input_ids=tokens.ids, attention_mask=tokens.mask).last_hidden_state
+        assert torch.allclose(encoder(tokens), states.mean(1), atol=1e-6)
+        encoder.pool = "first"
+        assert torch.allclose(encoder(tokens), states[:, 0])

@@ -1,0 +1,249 @@
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import benchsuite
+from benchsuite.errors import UsageError
+from benchsuite.registry import Registry, datasets, load_plugin, methods, register_method, tasks
+
+PluginFile = Callable[..., Path]
+PACKAGE = Path(benchsuite.__file__).parents[1]
+LIGHT = """
+from benchsuite import register_method
+
+@register_method("{name}", title="{title}")
+class {cls}:
+    '''Needs no torch.'''
+"""
+
+
+def python(code: str, *paths: Path) -> str:
+    """What `code` prints in a fresh interpreter."""
+    environment = {"PYTHONPATH": ":".join(str(path) for path in (*paths, PACKAGE)), "PATH": "/usr/bin:/bin"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import benchsuite",
+        "from benchsuite.registry import methods, tasks, datasets; [list(r) for r in (methods, tasks, datasets)]",
+        "from benchsuite.registry import methods; assert methods.card('temo').title == 'TeMo'",
+        "import benchsuite.report.html",
+        "import benchsuite.report.text",
+        "import benchsuite.analysis.table",
+        "import benchsuite.records.store",
+        "import benchsuite.papers",
+        "import benchsuite.cli",
+        "from benchsuite.cli import main\ntry: main(['list', 'methods', '--json'])\nexcept SystemExit: pass",
+        "from benchsuite.cli import main\ntry: main(['list', 'recipes'])\nexcept SystemExit: pass",
+    ],
+)
+def test_looking_needs_no_torch(code: str) -> None:
+    heavy = "{'torch', 'timm', 'transformers', 'deepspeed', 'datasets'} & set(sys.modules)"
+    assert python(f"import sys\n{code}\nprint('loaded:', sorted({heavy}))").endswith("loaded: []")
+
+
+def test_public_names_load_on_first_use() -> None:
+    code = "import benchsuite, sys; print('torch' in sys.modules); benchsuite.Method; print('torch' in sys.modules)"
+    assert python(code).split() == ["False", "True"]
+
+
+def test_public_names_are_all_there_and_others_are_not() -> None:
+    assert all(getattr(benchsuite, name) is not None for name in benchsuite.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'Methods'"):
+        _ = benchsuite.Methods
+
+
+def test_a_registered_class_is_found_under_its_name() -> None:
+    assert methods.get("temo").__name__ == "TeMo"
+    assert tasks.get("retrieval").__name__ == "Retrieval"
+    assert datasets.get("scenes").__name__ == "Scenes"
+
+
+def test_names_come_sorted_and_can_be_asked_for() -> None:
+    assert list(methods) == sorted(methods)
+    assert "temo" in methods
+    assert "tomo" not in methods
+
+
+@pytest.mark.parametrize("look", [methods.get, methods.card])
+def test_an_unknown_name_is_refused_with_the_nearest(look: Callable[[str], object]) -> None:
+    with pytest.raises(UsageError, match=r'method "temoo" does not exist \(known: infonce, .*Did you mean "temo"'):
+        look("temoo")
+
+
+def test_a_name_in_a_papers_spelling_is_guessed_too() -> None:
+    with pytest.raises(UsageError, match='Did you mean "temo"'):
+        methods.get("TeMo")
+
+
+@pytest.mark.parametrize(("registry", "kind"), [(methods, "method"), (tasks, "task"), (datasets, "dataset")])
+def test_an_unknown_name_says_what_it_was_to_be(registry: Registry, kind: str) -> None:
+    with pytest.raises(UsageError, match=f'^{kind} "qqqqq" does not exist'):
+        registry.get("qqqqq")
+
+
+@pytest.mark.usefixtures("forgetful_registries")
+def test_a_taken_name_is_refused_naming_both_owners() -> None:
+    with pytest.raises(UsageError, match=r'"temo" of .*test_registry\.py.*Mine.*benchsuite\.methods\.temo \(TeMo\)'):
+
+        @register_method("temo")
+        class Mine:
+            pass
+
+    assert methods.get("temo").__name__ == "TeMo"
+
+
+def test_a_plugin_adds_what_it_registers(plugin_file: PluginFile) -> None:
+    load_plugin(plugin_file(LIGHT.format(name="mine", title="Mine", cls="Mine")))
+    assert methods.card("mine").title == "Mine"
+    assert methods.get("mine").__name__ == "Mine"
+    assert "temo" in methods
+
+
+def test_a_plugin_named_twice_is_loaded_once(plugin_file: PluginFile) -> None:
+    path = plugin_file(LIGHT.format(name="mine", title="Mine", cls="Mine"))
+    load_plugin(path)
+    first = methods.get("mine")
+    load_plugin(path)
+    load_plugin(path.parent / "." / path.name)
+    assert methods.get("mine") is first
+
+
+def test_a_plugin_with_names_of_its_own_choice_needs_no_literals(plugin_file: PluginFile) -> None:
+    source = """
+        from benchsuite import register_method
+
+        NAME = "com" + "puted"
+
+        @register_method(NAME)
+        class Computed:
+            a: int = 3
+        """
+    load_plugin(plugin_file(source))
+    assert [(field.name, field.default) for field in methods.card("computed").fields] == [("a", 3)]
+
+
+def test_a_missing_plugin_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"plugin .*absent\.py: no such file"):
+        load_plugin(tmp_path / "absent.py")
+
+
+def test_a_plugin_that_is_no_python_file_is_refused(plugin_file: PluginFile) -> None:
+    with pytest.raises(UsageError, match=r"notes\.txt: .*must end in \.py"):
+        load_plugin(plugin_file("", "notes.txt"))
+
+
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [
+        ("import no_such_module_here", "ModuleNotFoundError: No module named 'no_such_module_here'"),
+        ("def broken(:", "SyntaxError: "),
+        ("1 / 0", "ZeroDivisionError: "),
+    ],
+)
+def test_a_plugin_that_fails_to_import_says_why(source: str, says: str, plugin_file: PluginFile) -> None:
+    with pytest.raises(UsageError, match=r"mine\.py failed to import: " + re.escape(says)):
+        load_plugin(plugin_file(source))
+
+
+def test_a_plugin_can_be_repaired_and_loaded_again(plugin_file: PluginFile) -> None:
+    with pytest.raises(UsageError):
+        load_plugin(plugin_file(LIGHT.format(name="mine", title="Broken", cls="Mine") + "\n1 / 0"))
+    load_plugin(plugin_file(LIGHT.format(name="mine", title="Repaired", cls="Mine")))
+    assert methods.card("mine").title == "Repaired"
+
+
+def test_a_plugin_that_registers_a_taken_name_is_refused_naming_both(plugin_file: PluginFile) -> None:
+    with pytest.raises(UsageError, match=r"^plugin .*mine\.py: method \"ts\" of .*mine\.py.*benchsuite\.methods\.ts"):
+        load_plugin(plugin_file(LIGHT.format(name="ts", title="Mine", cls="Mine")))
+    assert methods.get("ts").__name__ == "TemperatureSchedule"
+
+
+def test_two_plugins_cannot_share_a_name(plugin_file: PluginFile) -> None:
+    load_plugin(plugin_file(LIGHT.format(name="mine", title="First", cls="First"), "first.py"))
+    with pytest.raises(UsageError, match=r"second\.py.*first\.py"):
+        load_plugin(plugin_file(LIGHT.format(name="mine", title="Second", cls="Second"), "second.py"))
+    assert methods.card("mine").title == "First"
+
+
+def test_two_plugins_of_one_file_name_cannot_silently_replace_each_other(plugin_file: PluginFile) -> None:
+    load_plugin(plugin_file(LIGHT.format(name="mine", title="First", cls="Mine"), "a/mine.py"))
+    with pytest.raises(UsageError, match="is taken"):
+        load_plugin(plugin_file(LIGHT.format(name="mine", title="Second", cls="Mine"), "b/mine.py"))
+    assert methods.card("mine").title == "First"
+
+
+@pytest.mark.parametrize("second", ["B", "A"], ids=["another class", "a class of the same name"])
+def test_one_file_cannot_register_a_name_twice(second: str, plugin_file: PluginFile) -> None:
+    twice = LIGHT.format(name="mine", title="A", cls="A") + LIGHT.format(name="mine", title="B", cls=second)
+    with pytest.raises(UsageError, match=r'"mine" .*(is taken|is registered twice)'):
+        load_plugin(plugin_file(twice))
+
+
+def distribution(folder: Path, points: dict[str, str], **modules: str) -> Path:
+    """An installed distribution that announces methods."""
+    for name, source in modules.items():
+        (folder / f"{name}.py").write_text(source, "utf-8")
+    info = folder / "fake_methods-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: fake-methods\nVersion: 1.0\n", "utf-8")
+    lines = [f"{name} = {target}" for name, target in points.items()]
+    (info / "entry_points.txt").write_text("\n".join(["[benchsuite.methods]", *lines, ""]), "utf-8")
+    return folder
+
+
+def test_an_installed_package_adds_a_method_that_loads_when_asked_for(tmp_path: Path) -> None:
+    source = LIGHT.format(name="fake", title="Fake", cls="Fake")
+    distribution(tmp_path, {"fake": "fake_module:Fake"}, fake_module=source)
+    code = (
+        "import sys\nfrom benchsuite.registry import methods\n"
+        "print(methods.card('fake').title, 'fake_module' in sys.modules, methods.get('fake').__name__)"
+    )
+    assert python(code, tmp_path) == "Fake False Fake"
+
+
+def refusal(folder: Path) -> str:
+    code = (
+        "from benchsuite.errors import UsageError\nfrom benchsuite.registry import methods\n"
+        "try: list(methods)\nexcept UsageError as error: print(error)"
+    )
+    return python(code, folder)
+
+
+def test_an_installed_package_cannot_take_a_builtin_name(tmp_path: Path) -> None:
+    source = LIGHT.format(name="temo", title="Fake", cls="Fake")
+    distribution(tmp_path, {"temo": "fake_module:Fake"}, fake_module=source)
+    said = refusal(tmp_path)
+    assert 'method "temo"' in said
+    assert "fake_module.py (Fake)" in said
+    assert "benchsuite.methods.temo (TeMo)" in said
+
+
+@pytest.mark.parametrize("module", ["fake_absent", "fake_absent.inner"])
+def test_an_announced_module_that_is_not_there_is_named(module: str, tmp_path: Path) -> None:
+    distribution(tmp_path, {"fake": f"{module}:Fake"})
+    assert refusal(tmp_path) == f'entry point "fake" of benchsuite.methods: module {module} is not installed.'
+
+
+def test_an_announced_name_that_its_module_does_not_register_is_named(tmp_path: Path) -> None:
+    source = LIGHT.format(name="fake", title="Fake", cls="Fake")
+    distribution(tmp_path, {"fkae": "fake_module:Fake"}, fake_module=source)
+    assert '"fkae"' in refusal(tmp_path)
+
+
+def test_an_installed_subclass_of_temo_lists_temos_fields_before_it_is_loaded(tmp_path: Path) -> None:
+    source = (
+        "from benchsuite import register_method\nfrom benchsuite.methods.temo import TeMo\n\n"
+        "@register_method('fake')\nclass Fake(TeMo):\n    extra: float = 1.0\n"
+    )
+    distribution(tmp_path, {"fake": "fake_module:Fake"}, fake_module=source)
+    code = "from benchsuite.registry import methods; print([f.name for f in methods.card('fake').fields])"
+    assert "'tau_alpha'" in python(code, tmp_path)

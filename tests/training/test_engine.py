@@ -1,0 +1,73 @@
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+
+from benchsuite.methods import create_method
+from benchsuite.models.dual_encoder import seeded_encoder
+from benchsuite.setup import Optimizer, Setup
+from benchsuite.training.engine import parameter_groups, set_learning_rate
+
+Make = Callable[..., Setup]
+
+
+def decay_by_name(setup: Setup, method_name: str) -> dict[str, float]:
+    encoder, method = seeded_encoder(setup, 120, 0), create_method(method_name)
+    names = {id(p): name for module in (encoder, method) for name, p in module.named_parameters()}
+    groups = parameter_groups(encoder, method, setup)
+    return {names[id(p)]: group["weight_decay"] for group in groups for p in group["params"]}
+
+
+def test_matrices_decay_and_vectors_and_temperatures_do_not(make_setup: Make) -> None:
+    decay = decay_by_name(make_setup(), "infonce-learnable")
+    encoder = seeded_encoder(make_setup(), 120, 0)
+    assert decay.keys() == {"learned", *(name for name, _ in encoder.named_parameters())}
+    for name, parameter in encoder.named_parameters():
+        assert decay[name] == (0.02 if parameter.dim() > 1 else 0.0), name
+    assert decay["learned"] == 0.0
+
+
+def test_vectors_decay_if_the_setup_says_so(make_setup: Make) -> None:
+    optimizer = Optimizer(lr=1e-3, weight_decay=0.02, decay_vectors=True)
+    decay = decay_by_name(make_setup().model_copy(update={"optimizer": optimizer}), "infonce")
+    assert set(decay.values()) == {0.02}
+
+
+def test_a_groups_own_factor_stays_on_top_of_the_rate() -> None:
+    weights = [torch.zeros(1, requires_grad=True) for _ in range(2)]
+    optimizer = torch.optim.AdamW([{"params": weights[:1]}, {"params": weights[1:], "lr_factor": 0.1}])
+    set_learning_rate(optimizer, 0.5)
+    assert [group["lr"] for group in optimizer.param_groups] == [0.5, pytest.approx(0.05)]
+
+
+START = """
+import shutil
+assert not any(shutil.which(name) for name in ("c++", "g++", "gcc", "cc", "clang", "ninja"))
+import torch
+from benchsuite.setup import Data, ImageTower, Optimizer, Protocol, Setup, TextTower, Training
+from benchsuite.training.engine import start_engine
+setup = Setup(data=Data(name="x"), image=ImageTower(timm="x"), text=TextTower(transformer="x", vocabulary=1),
+              projection={"width": 1}, optimizer=Optimizer(lr=0.1), training=Training(batch=2, steps=1),
+              protocols={"x": Protocol(task="x")})
+model = torch.nn.Linear(2, 1)
+engine = start_engine(model, [{"params": list(model.parameters())}], setup)
+before = model.weight.detach().clone()
+engine.backward(engine(torch.ones(2, 2)).sum())
+engine.step()
+assert not torch.equal(before, model.weight)
+print(type(engine).__name__)
+"""
+
+
+def test_an_engine_starts_and_steps_where_there_is_no_compiler(tmp_path: Path) -> None:
+    told_apart = ("CC", "CXX", "DS_ACCELERATOR", "DS_BUILD_OPS")
+    settings = {name: value for name, value in os.environ.items() if name not in told_apart}
+    settings |= {"PATH": str(tmp_path), "TORCH_EXTENSIONS_DIR": str(tmp_path / "ops"), "CUDA_VISIBLE_DEVICES": ""}
+    told = subprocess.run([sys.executable, "-c", START], capture_output=True, text=True, env=settings, check=False)
+    assert told.returncode == 0, told.stderr[-2000:]
+    assert told.stdout.split()[-1] == "DeepSpeedEngine"
+    assert not (tmp_path / "ops").exists()
