@@ -42,7 +42,7 @@ def towers() -> Towers:
 @pytest.fixture
 def embed(towers: Towers) -> Embedder:
     tower = ImageTower(timm="none", mean=(0.0, 0.0, 0.0), std=(1.0, 0.5, 0.25))
-    return Embedder(cast(DualEncoder, towers), Words(letters, 9, 128), tower, batch=2)
+    return Embedder(cast(DualEncoder, towers), Words(letters, 9, {str(i): i for i in range(128)}), tower, batch=2)
 
 
 def split(name: str = "test") -> Split:
