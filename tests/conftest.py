@@ -31,7 +31,7 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture
 def forgetful_registries(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a test registers is forgotten after it."""
-    for one in (registry.methods, registry.tasks, registry.datasets):
+    for one in (registry.methods, registry.tasks, registry.datasets, registry.embeddings):
         monkeypatch.setattr(one, "_live", dict(one._live))
         monkeypatch.setattr(one, "_live_cards", dict(one._live_cards))
 

@@ -24,7 +24,7 @@ class TfidfSvd(Embedding):
         from sklearn.decomposition import TruncatedSVD
         from sklearn.feature_extraction.text import TfidfVectorizer
 
-        counts = TfidfVectorizer(sublinear_tf=True).fit_transform(texts)
+        counts = TfidfVectorizer(sublinear_tf=True, token_pattern=r"\w+").fit_transform(texts)
         reduced = TruncatedSVD(min(self.dimensions, counts.shape[1] - 1), random_state=0).fit_transform(counts)
         return np.asarray(reduced, np.float32)
 

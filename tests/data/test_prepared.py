@@ -1,0 +1,112 @@
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchsuite.data import create_dataset
+from benchsuite.data.base import Split
+from benchsuite.data.embeddings import create_embedding
+from benchsuite.data.prepared import Prepared, prepare
+from benchsuite.errors import UsageError
+from benchsuite.setup import Clusters, Data, Expert, Experts, ImageTower, Optimizer, Protocol, Setup, Training
+
+THEMES = ("red circle on sand", "blue square in the sea", "green tree near a hill")
+
+
+def split(captions: Sequence[Sequence[str]] | None = None) -> Split:
+    texts = captions or [[f"{THEMES[i % 3]} {i}", THEMES[i % 3]] for i in range(12)]
+    pictures = np.random.default_rng(0).integers(0, 256, (len(texts), 4, 4, 3), dtype=np.uint8)
+    return Split("train", pictures, texts, labels={"theme": np.arange(len(texts)) % 3})
+
+
+def setup(digest: str, clusters: Clusters | None = None, experts: Experts | None = None) -> Setup:
+    return Setup(
+        data=Data(name="made-up", digest=digest),
+        image=ImageTower(timm="test_vit"),
+        projection={"width": 8},  # type: ignore[arg-type]
+        optimizer=Optimizer(lr=0.1),
+        training=Training(batch=2, steps=1),
+        protocols={"retrieval": Protocol(task="retrieval")},
+        clusters=clusters,
+        experts=experts,
+    )
+
+
+def test_nothing_asked_for_is_nothing_prepared() -> None:
+    assert prepare(setup("none"), split()) == Prepared()
+
+
+def test_captions_of_one_theme_share_a_cluster_and_sizes_count_pictures() -> None:
+    found = prepare(setup("themes", Clusters(k=3)), split())
+    assert found.cluster is not None
+    groups = [set(found.cluster[theme::3].tolist()) for theme in range(3)]
+    assert all(len(group) == 1 for group in groups)
+    assert len(set.union(*groups)) == 3
+    assert found.cluster_sizes == (4, 4, 4)
+
+
+def test_given_classes_are_clusters_too() -> None:
+    found = prepare(setup("classes", Clusters(labels="theme")), split())
+    assert found.cluster is not None
+    assert found.cluster.tolist() == [i % 3 for i in range(12)]
+
+
+def test_a_second_call_reads_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = setup("cached", Clusters(k=3), Experts(text=Expert(embedding="tfidf-svd")))
+    before = prepare(asked, split())
+    monkeypatch.setattr("benchsuite.data.embeddings.counted.TfidfSvd.texts", None)
+    again = prepare(asked, split())
+    assert again.digests() == before.digests()
+
+
+def test_other_data_are_prepared_anew() -> None:
+    one = prepare(setup("one", Clusters(k=2)), split([["a b"], ["a b"], ["c d"], ["c d"]]))
+    two = prepare(setup("two", Clusters(k=2)), split([["a b"], ["c d"], ["a b"], ["c d"]]))
+    assert one.digests() != two.digests()
+
+
+def test_experts_have_a_row_a_picture() -> None:
+    experts = Experts(
+        image=Expert(embedding="pixel-svd"), text=Expert(embedding="tfidf-svd", options={"dimensions": 2})
+    )
+    found = prepare(setup("experts", experts=experts), split([[THEMES[i % 3]] for i in range(12)]))
+    assert found.image_expert is not None
+    assert found.text_expert is not None
+    assert found.text_expert.shape == (12, 2)
+    assert np.allclose(found.text_expert[0], found.text_expert[3], atol=1e-5)
+    assert not np.allclose(found.text_expert[0], found.text_expert[1], atol=1e-1)
+
+
+def test_a_pretrained_expert_is_any_timm_model() -> None:
+    options = {"model": "test_vit", "pretrained": False}
+    expert = create_embedding("timm", **options)
+    assert expert.images(np.zeros((2, 8, 8, 3), np.uint8)).shape == (2, 64)
+
+
+@pytest.mark.parametrize(
+    ("clusters", "told"),
+    [
+        (Clusters(k=13), "13 clusters of 12 pictures"),
+        (Clusters(labels="themes"), 'set of classes "themes" does not exist .*Did you mean "theme"'),
+        (Clusters(embedding="tfidf", k=3), 'embedding "tfidf" does not exist .*Did you mean "tfidf-svd"'),
+        (Clusters(embedding="pixel-svd", k=3), "pixel-svd embeds no texts"),
+        (Clusters(k=3, options={"dimension": 3}), 'Did you mean "dimensions"'),
+    ],
+)
+def test_what_cannot_be_clustered_is_refused(clusters: Clusters, told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        prepare(setup("refused", clusters), split())
+
+
+def test_a_model_that_is_not_here_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"text expert .*absent"):
+        create_embedding("transformer", model=str(tmp_path / "absent")).texts(["a"])
+
+
+def test_scenes_can_be_clustered() -> None:
+    scenes = create_dataset("scenes", train=200, validation=8, test=8, gallery=8).split("train")
+    found = prepare(setup("scenes", Clusters(k=20)), scenes)
+    assert found.cluster_sizes is not None
+    assert sum(found.cluster_sizes) == 200
+    assert len(found.cluster_sizes) == 20

@@ -1,0 +1,72 @@
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from benchsuite.data.base import Split
+from benchsuite.errors import UsageError
+from benchsuite.methods.base import Clock, Loss, Method, PairBatch
+from benchsuite.methods.infonce import InfoNCE
+from benchsuite.objectives.softmax import info_nce
+from benchsuite.registry import register_method
+from benchsuite.setup import Augmentation, Optimizer, Setup
+from benchsuite.training.loop import train
+
+Make = Callable[..., Setup]
+
+
+@pytest.fixture
+def views_only(forgetful_registries: None) -> Method:
+    @register_method("views-only", serves=("image", "text"))
+    class ViewsOnly(Method):
+        def loss(self, batch: PairBatch, clock: Clock) -> Loss:
+            assert not batch.is_pair
+            one, other = batch.views
+            return Loss(info_nce(one @ other.T, 0.1))
+
+    return ViewsOnly()
+
+
+@pytest.mark.parametrize("tower", ["image", "text"])
+def test_one_tower_learns_from_two_views(tower: str, make_setup: Make, split: Split, views_only: Method) -> None:
+    other = {"image": "text", "text": "image"}[tower]
+    projector = {"projection": {"width": 8, "hidden": 16}, other: None}
+    setup = Setup.model_validate(make_setup(steps=8).model_dump() | projector)
+    trained = train(setup, views_only, split, 0)
+    assert trained.curves["loss"][-1] < trained.curves["loss"][0]
+    assert not any(name.startswith(other) for name, _ in trained.encoder.named_parameters())
+
+
+def test_dropout_makes_the_second_view_of_a_text(make_setup: Make, split: Split, views_only: Method) -> None:
+    def first_loss(dropout: float) -> float:
+        setup = make_setup(dropout=dropout, steps=1)
+        changes = {"image": None, "augmentation": Augmentation(text_view="dropout")}
+        return train(setup.model_copy(update=changes), views_only, split, 0).curves["loss"][0]
+
+    assert first_loss(0.0) < first_loss(0.5)
+
+
+def test_a_method_for_pairs_is_refused_with_the_reason(make_setup: Make, split: Split) -> None:
+    setup = make_setup().model_copy(update={"text": None})
+    with pytest.raises(
+        UsageError, match="infonce trains an image and a text tower; the setup has an image tower alone"
+    ):
+        train(setup, InfoNCE(), split, 0)
+
+
+@pytest.mark.parametrize("name", ["adamw", "adamp", "radam", "nadam", "sgd", "sgdp", "nvnovograd", "lars"])
+def test_every_optimizer_trains_under_deepspeed(name: Any, make_setup: Make, split: Split) -> None:
+    setup = make_setup(dropout=0.0, steps=3).model_copy(update={"optimizer": Optimizer(name=name, lr=1e-3)})
+    losses = train(setup, InfoNCE(tau=0.1), split, 0).curves["loss"]
+    assert len(set(losses)) == 3
+
+
+def test_optimizers_differ_from_each_other(make_setup: Make, split: Split) -> None:
+    names: tuple[Any, ...] = ("adamw", "sgd", "lars", "nvnovograd")
+    setups = [
+        make_setup(dropout=0.0, steps=2).model_copy(update={"optimizer": Optimizer(name=n, lr=1e-2, weight_decay=0.1)})
+        for n in names
+    ]
+    ends = [train(setup, InfoNCE(tau=0.1), split, 0).curves["loss"] for setup in setups]
+    assert len({first for first, _ in ends}) == 1
+    assert len({last for _, last in ends}) == len(names)
