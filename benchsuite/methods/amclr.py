@@ -1,0 +1,114 @@
+"""AmCLR and xAmCLR: SogCLR over every pairing of originals and views."""
+
+from typing import ClassVar, Literal, cast
+
+import torch
+from torch import Tensor
+
+from benchsuite.methods.base import Clock, Loss, PairBatch
+from benchsuite.methods.sogclr import GlobalMethod
+from benchsuite.objectives.global_estimator import across, surrogate
+from benchsuite.registry import register_method
+
+ACROSS = (
+    ("image", "text"),
+    ("image", "text_view"),
+    ("image_view", "text"),
+    ("image_view", "text_view"),
+    ("text", "image"),
+    ("text", "image_view"),
+    ("text_view", "image"),
+    ("text_view", "image_view"),
+)
+WITHIN = (
+    ("image", "image_view"),
+    ("image_view", "image"),
+    ("text", "text_view"),
+    ("text_view", "text"),
+)
+
+
+@register_method(
+    "amclr",
+    title="AmCLR",
+    paper="amclr",
+    equation=r"\sum_{k=1}^{8} F_k,\ "
+    r"F_k = \frac{\tau}{m}\sum_i \log \mathrm{mean}_{j \neq i} e^{(S_{ij} - S_{ii})/\tau}",
+    needs=("index", "image_view", "text_view"),
+)
+class AmCLR(GlobalMethod):
+    """SogCLR's loss of the pairings of {image, its augmentation} with {caption, its paraphrase}: eight terms, summed.
+
+    F = sum_k F_k (Eq. 15), with (x, y), (x, y~), (x~, y), (x~, y~) in both directions (Eqs. 24-31, omega = 1); each
+    F_k contrasts its anchors with the candidates of the same kind, the positive left out.
+
+    The paper keeps one u a sample and modality and "accumulates" g over the pairings (Eqs. 21, 22): one update a step
+    with the mean of g over that modality's pairings (`state="accumulated"`). Released code writes the same slot for
+    each pairing in turn, which reads the previous one's estimate ("sequential", in the order of the equations); a
+    state for each pairing is "per-pairing".
+
+    Traps: the paper's sums differ from these means by a constant, tau log(B-1), and Eq. 20 writes one pairing's
+    gradient only. Augment before pixel values are normalised. The total is a surrogate, as for sogclr.
+    """
+
+    state: Literal["accumulated", "sequential", "per-pairing"] = "accumulated"
+    """What a sample remembers: one u a modality, moved once a step or by each pairing; or one u for each pairing."""
+    pairings: ClassVar[tuple[tuple[str, str], ...]] = ACROSS
+
+    def setup(self) -> None:
+        super().setup()
+        own = self.state == "per-pairing"
+        self.remember(*(map(term_name, self.pairings) if own else ("image", "text")))
+
+    def loss(self, batch: PairBatch, clock: Clock) -> Loss:
+        terms: dict[str, Tensor] = {}
+        objective = torch.zeros(())
+        for side in ("image", "text"):
+            names = [pairing for pairing in self.pairings if pairing[0].startswith(side)]
+            log_g = torch.stack([self.log_g(batch, *pairing) for pairing in names])  # [K, B]
+            log_u = self.estimate(side, [term_name(n) for n in names], log_g, batch.index, clock.epoch)
+            for name, g, u in zip(names, log_g, log_u, strict=True):
+                terms[term_name(name)] = surrogate(g, u, self.tau)
+            objective = objective + self.tau * log_u.mean(1).sum()
+        return Loss(torch.stack([*terms.values()]).sum(), terms, {"objective": objective})
+
+    def log_g(self, batch: PairBatch, anchor: str, candidate: str) -> Tensor:
+        """log g of one pairing's anchors, [B]."""
+        similarity = getattr(batch, anchor) @ getattr(batch, candidate).T
+        return across(similarity, self.positive_in_denominator).log_g(self.tau)
+
+    def estimate(self, side: str, names: list[str], log_g: Tensor, index: Tensor, epoch: int) -> Tensor:
+        """log u for each of a side's pairings, [K, B], by the kind of state."""
+        if self.state == "per-pairing":
+            return torch.stack([self.average(n)(g[None], index, epoch) for n, g in zip(names, log_g, strict=True)])
+        average = self.average(side)
+        if self.state == "accumulated":
+            return cast(Tensor, average(log_g, index, epoch)).expand_as(log_g)
+        log_u, seen = average.log_u[index], []
+        for g in log_g.detach():
+            log_u = average.mixed(log_u, g, index, epoch)
+            seen.append(log_u)
+        average.write(log_u, index)
+        return torch.stack(seen).to(log_g.dtype)
+
+
+@register_method(
+    "xamclr",
+    title="xAmCLR",
+    paper="amclr",
+    equation=r"\sum_{k=1}^{12} F_k",
+    needs=("index", "image_view", "text_view"),
+)
+class XAmCLR(AmCLR):
+    """AmCLR with the pairings inside of each modality, (x, x~), (x~, x), (y, y~), (y~, y): twelve terms (Eqs. 50-61).
+
+    An original is contrasted with the views of the others, and a view with their originals. Anchors of a modality share
+    its u with the cross-modal pairings, so that "accumulated" takes the mean over six.
+    """
+
+    pairings: ClassVar[tuple[tuple[str, str], ...]] = ACROSS + WITHIN
+
+
+def term_name(pairing: tuple[str, str]) -> str:
+    """The curve's name of a pairing."""
+    return "-".join(pairing)

@@ -1,0 +1,310 @@
+import copy
+import io
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from benchsuite.errors import UsageError
+from benchsuite.methods import create_method
+from benchsuite.methods.base import Clock, Method, PairBatch
+
+NAMES = ["amclr", "xamclr"]
+STATES = ["accumulated", "sequential", "per-pairing"]
+PARTS = ("image", "text", "image_view", "text_view")
+NOW = Clock(step=0, total_steps=9)
+SAMPLES = 8
+IDS = [[0, 3, 5, 6], [3, 1, 6, 7], [0, 3, 7, 2], [6, 5, 3, 0]]
+# F_1 .. F_12, anchor then candidates, in the order of the paper's equations 50 to 61.
+EQUATIONS = [
+    ("image", "text"),
+    ("image", "text_view"),
+    ("image_view", "text"),
+    ("image_view", "text_view"),
+    ("text", "image"),
+    ("text", "image_view"),
+    ("text_view", "image"),
+    ("text_view", "image_view"),
+    ("image", "image_view"),
+    ("image_view", "image"),
+    ("text", "text_view"),
+    ("text_view", "text"),
+]
+TERMS = {"amclr": EQUATIONS[:8], "xamclr": EQUATIONS}
+
+
+def batches(steps: int = 4, dtype: torch.dtype = torch.float64) -> Iterator[PairBatch]:
+    for step in range(steps):
+        generator = torch.Generator().manual_seed(step)
+        rows = {p: torch.randn(4, 3, generator=generator, dtype=torch.float64).to(dtype) for p in PARTS}
+        yield PairBatch(**{p: r.requires_grad_() for p, r in rows.items()}, index=torch.tensor(IDS[step % len(IDS)]))
+
+
+def gradients(total: Tensor, batch: PairBatch) -> list[Tensor]:
+    return list(torch.autograd.grad(total, [getattr(batch, part) for part in PARTS], retain_graph=True))
+
+
+def assert_close(ours: list[Tensor], twins: list[Tensor], tolerance: float = 1e-8) -> None:
+    for mine, twin in zip(ours, twins, strict=True):
+        torch.testing.assert_close(mine, twin, atol=tolerance, rtol=tolerance)
+
+
+def make(name: str, **settings: Any) -> Method:
+    return create_method(name, **{"num_samples": SAMPLES, "tau": 0.1, **settings})
+
+
+def naive_gaps(batch: PairBatch, anchor: str, candidate: str, positive: bool = False) -> list[list[Tensor]]:
+    x = [row / torch.sqrt((row * row).sum()) for row in getattr(batch, anchor)]
+    y = [row / torch.sqrt((row * row).sum()) for row in getattr(batch, candidate)]
+    return [[(x[i] * y[j] - x[i] * y[i]).sum() for j in range(len(y)) if j != i or positive] for i in range(len(x))]
+
+
+def naive_term(batch: PairBatch, anchor: str, candidate: str, tau: float) -> Tensor:
+    """F_k with a mean over the negatives in place of the paper's sum."""
+    total = torch.zeros((), dtype=torch.float64)
+    for gaps in naive_gaps(batch, anchor, candidate):
+        total = total + tau * torch.log(sum(torch.exp(gap / tau) for gap in gaps) / len(gaps)) / batch.size
+    return total
+
+
+class Naive:
+    """Literal loops: raw exponentials, and u in dictionaries keyed by what the kind of state tells apart."""
+
+    def __init__(self, name: str, method: Method) -> None:
+        self.pairings, self.m = TERMS[name], method
+        self.u: dict[tuple[str, int], float] = {}
+
+    def visit(self, key: tuple[str, int], g: float, epoch: int) -> float:
+        gamma, rule = self.m.gamma, self.m.first_visit
+        if rule == "gamma-g":
+            self.u[key] = (1 - gamma) * self.u.get(key, 0.0) + gamma * g
+        elif key not in self.u or (rule == "first-epoch" and epoch == 0):
+            self.u[key] = g
+        else:
+            self.u[key] = (1 - gamma) * self.u[key] + gamma * g
+        return self.u[key]
+
+    def step(self, batch: PairBatch, epoch: int) -> tuple[float, Tensor]:
+        value, pull, tau = 0.0, torch.zeros((), dtype=torch.float64), self.m.tau
+        for i, sample in enumerate(batch.index.tolist()):
+            for side in ("image", "text"):
+                mine = [pairing for pairing in self.pairings if pairing[0] in (side, f"{side}_view")]
+                gaps = {p: naive_gaps(batch, *p, self.m.positive_in_denominator)[i] for p in mine}
+                g = {p: sum(math.exp(x.item() / tau) for x in gaps[p]) / len(gaps[p]) for p in mine}
+                if self.m.state == "accumulated":
+                    u = dict.fromkeys(mine, self.visit((side, sample), sum(g.values()) / len(mine), epoch))
+                elif self.m.state == "sequential":
+                    u = {p: self.visit((side, sample), g[p], epoch) for p in mine}
+                else:
+                    u = {p: self.visit(("-".join(p), sample), g[p], epoch) for p in mine}
+                for p in mine:
+                    value += tau * math.log(g[p]) / batch.size
+                    weights = [math.exp(x.item() / tau) / u[p] / len(gaps[p]) for x in gaps[p]]
+                    pull = pull + sum(w * x for w, x in zip(weights, gaps[p], strict=True)) / batch.size
+        return value, pull
+
+
+@pytest.mark.parametrize("rule", ["g", "gamma-g", "first-epoch"])
+@pytest.mark.parametrize("positive", [False, True])
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("name", NAMES)
+def test_matches_the_naive_twin_over_several_steps(name: str, state: str, positive: bool, rule: str) -> None:
+    method = make(name, gamma=0.6, state=state, first_visit=rule, positive_in_denominator=positive)
+    naive = Naive(name, method)
+    for step, batch in enumerate(batches()):
+        total = method(batch, Clock(step=step, total_steps=9, epoch=step // 2)).total
+        value, pull = naive.step(batch, step // 2)
+        assert total.item() == pytest.approx(value, abs=1e-8)
+        assert_close(gradients(total, batch), gradients(pull, batch))
+    kept = method.state_dict()
+    assert {key.split(".")[1] for key in kept} == {key for key, _ in naive.u}
+    for (key, sample), u in naive.u.items():
+        assert kept[f"u.{key}.log_u"][sample].item() == pytest.approx(math.log(u), abs=1e-8)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_defaults_are_the_papers(name: str) -> None:
+    method = create_method(name, num_samples=2)
+    assert method.options() == {
+        "tau": 0.01,
+        "gamma": 0.8,
+        "first_visit": "g",
+        "positive_in_denominator": False,
+        "state": "accumulated",
+    }
+    assert method.needs == {"index", "image_view", "text_view"}
+    assert method.serves == {"pair"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_term_is_the_papers_f_k_up_to_its_constant(name: str) -> None:
+    batch = next(batches())
+    loss = make(name)(batch, NOW)
+    assert set(loss.terms) == {"-".join(pairing) for pairing in TERMS[name]}
+    for anchor, candidate in TERMS[name]:
+        paper = 0.0
+        for gaps in naive_gaps(batch, anchor, candidate):
+            paper -= 0.1 * math.log(1 / sum(math.exp(gap.item() / 0.1) for gap in gaps)) / 4
+        assert loss.terms[f"{anchor}-{candidate}"].item() == pytest.approx(paper - 0.1 * math.log(3), abs=1e-10)
+    assert loss.total.item() == pytest.approx(sum(term.item() for term in loss.terms.values()), abs=1e-12)
+
+
+def test_amclr_has_eight_terms_and_xamclr_twelve() -> None:
+    assert [len(make(name)(next(batches()), NOW).terms) for name in NAMES] == [8, 12]
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_views_equal_to_originals_on_a_first_visit_give_four_times_sogclrs_gradient(state: str) -> None:
+    for batch in batches():
+        x, y = batch.image.detach().requires_grad_(), batch.text.detach().requires_grad_()
+        same = PairBatch(image=x, text=y, image_view=x, text_view=y, index=batch.index)
+        four = torch.autograd.grad(make("amclr", state=state)(same, NOW).total, [x, y])
+        once = torch.autograd.grad(make("sogclr")(same, NOW).total, [x, y])
+        assert_close(list(four), [4 * each for each in once], 1e-10)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_state_per_pairing_gives_the_gradient_of_the_sum_of_terms_at_gamma_one(name: str) -> None:
+    method = make(name, state="per-pairing", gamma=1.0)
+    for batch in batches():
+        loss = method(batch, NOW)
+        objective = sum(naive_term(batch, *pairing, 0.1) for pairing in TERMS[name])
+        assert_close(gradients(loss.total, batch), gradients(objective, batch))
+        assert torch.as_tensor(loss.gauges["objective"]).item() == pytest.approx(objective.item(), abs=1e-8)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_accumulated_state_gives_the_gradient_of_the_log_of_the_mean_at_gamma_one(name: str) -> None:
+    method = make(name, gamma=1.0)
+    for batch in batches():
+        objective = torch.zeros((), dtype=torch.float64)
+        for side in ("image", "text"):
+            gaps = [naive_gaps(batch, *p) for p in TERMS[name] if p[0].startswith(side)]
+            for i in range(4):
+                every = [torch.exp(gap / 0.1) for pairing in gaps for gap in pairing[i]]
+                objective = objective + len(gaps) * 0.1 * torch.log(sum(every) / len(every)) / 4
+        loss = method(batch, NOW)
+        assert_close(gradients(loss.total, batch), gradients(objective, batch))
+        assert torch.as_tensor(loss.gauges["objective"]).item() == pytest.approx(objective.item(), abs=1e-8)
+
+
+def test_a_sequential_slot_is_written_by_each_pairing_in_turn() -> None:
+    for name, images in (("amclr", 4), ("xamclr", 6)):
+        batch, method = next(batches()), make(name, state="sequential", gamma=0.5)
+        method(batch, NOW)
+        mine = [pairing for pairing in TERMS[name] if pairing[0].startswith("image")]
+        assert len(mine) == images
+        for i, sample in enumerate(IDS[0]):
+            g = [sum(math.exp(x.item() / 0.1) for x in naive_gaps(batch, *p)[i]) / 3 for p in mine]
+            u = g[0]
+            for later in g[1:]:
+                u = 0.5 * u + 0.5 * later
+            assert method.average("image").log_u[sample].item() == pytest.approx(math.log(u), abs=1e-8)
+
+
+def test_after_k_visits_with_constant_g_an_accumulated_state_is_the_mean() -> None:
+    batch, method = next(batches()), make("amclr", gamma=0.3)
+    expected = gradients(method(batch, NOW).total, batch)
+    for _ in range(4):
+        assert_close(gradients(method(batch, NOW).total, batch), expected, 1e-10)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_cannot_work_is_refused(name: str) -> None:
+    with pytest.raises(UsageError, match=rf"{name}: it remembers each sample, so it needs num_samples"):
+        create_method(name)
+    with pytest.raises(UsageError, match=rf"{name}: gamma 0.0 would never"):
+        make(name, gamma=0)
+    with pytest.raises(UsageError, match=rf"{name}: state = 'shared' is not possible"):
+        make(name, state="shared")
+    with pytest.raises(ValueError, match="one has no negatives"):
+        make(name)(PairBatch(**{p: torch.ones(1, 3) for p in PARTS}, index=torch.tensor([0])), NOW)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize("kind", ["collapsed", "anti-aligned", "duplicated", "mixed"])
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("name", NAMES)
+def test_nasty_batches_at_the_coldest_temperature_stay_finite(
+    name: str, state: str, kind: str, dtype: torch.dtype
+) -> None:
+    method, eye = make(name, tau=0.005, state=state), torch.eye(4, dtype=dtype)
+    one, twin = eye[[0, 0, 0, 0]], eye[[0, 0, 1, 1]]
+    parts = {
+        "collapsed": (one, one, one, one),
+        "anti-aligned": (one, -one, one, -one),
+        "duplicated": (twin, twin, twin, twin),
+        "mixed": (eye, eye.roll(1, 0) - eye, one, -eye),
+    }
+    ids = torch.tensor([0, 0, 1, 1]) if kind == "duplicated" else torch.arange(4)
+    for rows in (parts[kind], parts["collapsed"], parts[kind]):
+        leaves = {p: t.clone().requires_grad_() for p, t in zip(PARTS, rows, strict=True)}
+        batch = PairBatch(**leaves, index=ids)
+        loss = method(batch, NOW)
+        for number in (*gradients(loss.total, batch), *loss.terms.values(), *loss.gauges.values()):
+            assert torch.isfinite(torch.as_tensor(number)).all()
+    assert not any(t.isnan().any() for t in method.state_dict().values())
+
+
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("name", NAMES)
+def test_the_order_of_the_batch_is_free_state_included(name: str, state: str) -> None:
+    first, second, order = make(name, state=state), make(name, state=state), torch.tensor([2, 0, 3, 1])
+    for batch in batches():
+        shuffled = PairBatch(**{p: getattr(batch, p)[order] for p in (*PARTS, "index")})
+        ours, theirs = first(batch, NOW).total, second(shuffled, NOW).total
+        assert theirs.item() == pytest.approx(ours.item(), abs=1e-12)
+        assert_close(gradients(theirs, batch), gradients(ours, batch), 1e-10)
+    for mine, twin in zip(first.state_dict().values(), second.state_dict().values(), strict=True):
+        torch.testing.assert_close(mine, twin, atol=1e-12, rtol=1e-12)
+
+
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("name", NAMES)
+def test_state_saved_and_loaded_goes_on_bit_for_bit(name: str, state: str) -> None:
+    straight, every = make(name, state=state), list(batches(dtype=torch.float32))
+    for batch in every[:2]:
+        straight(batch, NOW)
+    file = io.BytesIO()
+    torch.save(straight.state_dict(), file)
+    file.seek(0)
+    resumed = make(name, state=state)
+    resumed.load_state_dict(torch.load(file))
+    for batch in every[2:]:
+        ours, theirs = straight(batch, NOW).total, resumed(batch, NOW).total
+        assert torch.equal(ours, theirs)
+        assert_close(gradients(theirs, batch), gradients(ours, batch), 0)
+    for mine, twin in zip(straight.state_dict().values(), resumed.state_dict().values(), strict=True):
+        assert torch.equal(mine, twin)
+
+
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("name", NAMES)
+def test_evaluation_changes_no_state_and_gives_what_training_would(name: str, state: str) -> None:
+    method, (one, two) = make(name, state=state), list(batches(steps=2))
+    method(one, NOW)
+    before = copy.deepcopy(method.state_dict())
+    asked = method.eval()(two, NOW).total
+    assert all(torch.equal(t, before[n]) for n, t in method.state_dict().items())
+    again = method.train()(two, NOW).total
+    assert torch.equal(again, asked)
+    assert_close(gradients(again, two), gradients(asked, two), 0)
+    assert any(not torch.equal(t, before[n]) for n, t in method.state_dict().items())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_single_precision_and_rounded_inputs_stay_near(name: str) -> None:
+    for bound, rounded in ((5e-5, False), (0.3, True)):
+        exact, near = make(name, tau=0.05), make(name, tau=0.05)
+        for batch in batches(steps=2):
+            rows = {p: getattr(batch, p).detach() for p in PARTS}
+            rows = {p: (t.bfloat16() if rounded else t).float().requires_grad_() for p, t in rows.items()}
+            rough = PairBatch(**rows, index=batch.index)
+            ours, theirs = exact(batch, NOW).total, near(rough, NOW).total
+            assert theirs.dtype == torch.float32
+            assert theirs.item() == pytest.approx(ours.item(), abs=bound)
+            for mine, twin in zip(gradients(ours, batch), gradients(theirs, rough), strict=True):
+                assert (mine - twin.double()).abs().max() < bound * mine.abs().max()

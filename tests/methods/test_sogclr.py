@@ -1,0 +1,553 @@
+import copy
+import io
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from benchsuite.errors import UsageError
+from benchsuite.fields import temperatures
+from benchsuite.methods import create_method, method_class
+from benchsuite.methods.base import Clock, Method, PairBatch
+from benchsuite.methods.sogclr import ISogCLRTempNet
+
+MakeBatch = Callable[..., PairBatch]
+NAMES = ["sogclr", "isogclr", "isogclr-tempnet"]
+RULES = ["g", "gamma-g", "first-epoch"]
+PARTS = ("image", "text", "image_view", "text_view")
+TOWERS = ["pair", "image", "text"]
+NOW = Clock(step=0, total_steps=9)
+SAMPLES = 8
+IDS = [[0, 3, 5, 6], [3, 1, 6, 7], [0, 3, 7, 2], [6, 5, 3, 0]]
+Gaps = list[list[list[Tensor]]]  # for each contrast, for each anchor: S_ij - S_ii of what is counted
+
+
+def batches(tower: str = "pair", steps: int = 4, dtype: torch.dtype = torch.float64) -> Iterator[PairBatch]:
+    """One small batch a step; samples come back and their embeddings move."""
+    for step in range(steps):
+        generator = torch.Generator().manual_seed(step)
+        parts = {"pair": ("image", "text"), "image": ("image", "image_view"), "text": ("text", "text_view")}[tower]
+        rows = {p: torch.randn(4, 3, generator=generator, dtype=torch.float64).to(dtype) for p in parts}
+        yield PairBatch(**{p: r.requires_grad_() for p, r in rows.items()}, index=torch.tensor(IDS[step % len(IDS)]))
+
+
+def leaves(batch: PairBatch) -> list[Tensor]:
+    return [getattr(batch, part) for part in PARTS if batch.has(part)]
+
+
+def gradients(total: Tensor, batch: PairBatch) -> list[Tensor]:
+    return list(torch.autograd.grad(total, leaves(batch), retain_graph=True))
+
+
+def assert_close(ours: list[Tensor], twins: list[Tensor], tolerance: float = 1e-8) -> None:
+    for mine, twin in zip(ours, twins, strict=True):
+        torch.testing.assert_close(mine, twin, atol=tolerance, rtol=tolerance)
+
+
+def naive_contrasts(batch: PairBatch, positive: bool) -> dict[str, tuple[str, Gaps]]:
+    rows = {p: [row / torch.sqrt((row * row).sum()) for row in getattr(batch, p)] for p in PARTS if batch.has(p)}
+
+    def gaps(anchors: list[Tensor], *candidates: list[Tensor]) -> list[list[Tensor]]:
+        own = [(a * c).sum() for a, c in zip(anchors, candidates[0], strict=True)]
+        found: list[list[Tensor]] = []
+        for i, anchor in enumerate(anchors):
+            others = [(anchor * kind[j]).sum() - own[i] for kind in candidates for j in range(len(kind)) if j != i]
+            found.append(others + [own[i] - own[i]] * positive)
+        return found
+
+    if batch.is_pair:
+        x, y = rows["image"], rows["text"]
+        return {"i2t": ("image", [gaps(x, y)]), "t2i": ("text", [gaps(y, x)])}
+    side = "image" if batch.has("image") else "text"
+    x, y = rows[side], rows[f"{side}_view"]
+    return {"views": (side, [gaps(x, y, x), gaps(y, x, y)])}
+
+
+class Naive:
+    """SogCLR and iSogCLR by dictionaries and loops: no logarithm is kept, nothing is stabilised."""
+
+    def __init__(self, method: Method) -> None:
+        self.m = method
+        self.u: dict[tuple[str, int], float] = {}
+        self.tau: dict[tuple[str, int], float] = {}
+        self.v: dict[tuple[str, int], float] = {}
+
+    def remember(self, key: tuple[str, int], g: float, epoch: int) -> float:
+        rule, gamma = self.m.first_visit, self.m.gamma
+        if rule == "gamma-g":
+            self.u[key] = (1 - gamma) * self.u.get(key, 0.0) + gamma * g
+        elif key not in self.u or (rule == "first-epoch" and epoch == 0):
+            self.u[key] = g
+        else:
+            self.u[key] = (1 - gamma) * self.u[key] + gamma * g
+        return self.u[key]
+
+    def step(self, batch: PairBatch, epoch: int = 0) -> tuple[float, Tensor]:
+        """The batch's objective, and a loss with the estimator's gradient."""
+        value, pull = 0.0, torch.zeros((), dtype=torch.float64)
+        own = self.m.card.name == "isogclr"
+        for side, contrasts in naive_contrasts(batch, self.m.positive_in_denominator).values():
+            for i, sample in enumerate(batch.index.tolist()):
+                key = (side, sample)
+                tau = self.tau.get(key, self.m.tau)
+                g = [sum(math.exp(x.item() / tau) for x in c[i]) / len(c[i]) for c in contrasts]
+                u = self.remember(key, sum(g) / len(g), epoch)
+                slopes = []
+                for k, contrast in enumerate(contrasts):
+                    weights = [math.exp(x.item() / tau) / u / len(contrast[i]) for x in contrast[i]]
+                    pull = pull + sum(w * x for w, x in zip(weights, contrast[i], strict=True)) / batch.size
+                    value += (tau * math.log(g[k]) + (tau * self.m.rho if own else 0)) / batch.size
+                    spread = sum(w * x.item() / tau for w, x in zip(weights, contrast[i], strict=True))
+                    slopes.append(math.log(u) + self.m.rho - spread if own else 0.0)
+                if own:
+                    slope = max(-5.0, min(5.0, sum(slopes) / len(slopes)))
+                    self.v[key] = (1 - self.m.beta) * self.v.get(key, 0.0) + self.m.beta * slope
+                    self.tau[key] = max(self.m.tau_min, min(self.m.tau_max, tau - self.m.eta * self.v[key]))
+        return value, pull
+
+
+def naive_objective(batch: PairBatch, tau: float, positive: bool = False) -> Tensor:
+    """mean_i tau log mean_j exp((S_ij - S_ii) / tau), both directions, differentiable."""
+    total = torch.zeros((), dtype=torch.float64)
+    for _, contrasts in naive_contrasts(batch, positive).values():
+        for contrast in contrasts:
+            for gaps in contrast:
+                total = total + tau * torch.log(sum(torch.exp(x / tau) for x in gaps) / len(gaps)) / batch.size
+    return total
+
+
+def assert_twins(name: str, tower: str, **settings: Any) -> None:
+    method = create_method(name, num_samples=SAMPLES, **settings)
+    naive = Naive(method)
+    for step, batch in enumerate(batches(tower, steps=6)):
+        loss = method(batch, Clock(step=step, total_steps=6, epoch=step // 3))
+        value, pull = naive.step(batch, epoch=step // 3)
+        assert loss.total.item() == pytest.approx(value * settings.get("loss_scale", 1), abs=1e-8)
+        assert_close(gradients(loss.total, batch), gradients(pull * settings.get("loss_scale", 1), batch))
+    state = method.state_dict()
+    for (side, sample), u in naive.u.items():
+        assert state[f"u.{side}.log_u"][sample].item() == pytest.approx(math.log(u), abs=1e-8)
+    for (side, sample), tau in naive.tau.items():
+        assert state[f"tau_{side}"][sample].item() == pytest.approx(tau, abs=1e-10)
+        assert state[f"v_{side}"][sample].item() == pytest.approx(naive.v[side, sample], abs=1e-8)
+
+
+@pytest.mark.parametrize("tower", TOWERS)
+@pytest.mark.parametrize("positive", [False, True])
+@pytest.mark.parametrize("rule", RULES)
+def test_sogclr_matches_the_naive_twin(rule: str, positive: bool, tower: str) -> None:
+    assert_twins("sogclr", tower, tau=0.1, gamma=0.6, first_visit=rule, positive_in_denominator=positive)
+
+
+@pytest.mark.parametrize("tower", TOWERS)
+@pytest.mark.parametrize("positive", [False, True])
+@pytest.mark.parametrize("rule", RULES)
+def test_isogclr_matches_the_naive_twin(rule: str, positive: bool, tower: str) -> None:
+    settings = {"tau": 0.1, "tau_min": 0.05, "tau_max": 0.5, "eta": 0.02, "rho": 1.0, "gamma": 0.6, "beta": 0.7}
+    assert_twins("isogclr", tower, **settings, first_visit=rule, positive_in_denominator=positive)
+
+
+def test_the_defaults_match_the_naive_twin() -> None:
+    assert_twins("sogclr", "pair")
+    assert_twins("isogclr", "pair")
+    assert create_method("sogclr", num_samples=1).options() == {
+        "tau": 0.01,
+        "gamma": 0.8,
+        "first_visit": "g",
+        "positive_in_denominator": False,
+        "loss_scale": 1.0,
+    }
+    isogclr = create_method("isogclr", num_samples=1).options()
+    assert {n: isogclr[n] for n in ("tau", "gamma", "rho", "eta", "beta", "tau_min", "tau_max")} == {
+        "tau": 0.01,
+        "gamma": 0.8,
+        "rho": 6.0,
+        "eta": 0.03,
+        "beta": 0.9,
+        "tau_min": 0.005,
+        "tau_max": 0.05,
+    }
+
+
+def test_loss_scale_is_a_factor() -> None:
+    assert_twins("sogclr", "pair", tau=0.1, loss_scale=2.5)
+
+
+@pytest.mark.parametrize("gamma", [0.8, 1.0])
+@pytest.mark.parametrize("name", NAMES[:2])
+def test_a_first_visit_gives_the_gradient_of_the_objective(name: str, gamma: float) -> None:
+    settings = {"tau": 0.1, "gamma": gamma} | ({"tau_max": 0.1} if name == "isogclr" else {})
+    for batch in batches():
+        total = create_method(name, num_samples=SAMPLES, **settings)(batch, NOW).total
+        assert_close(gradients(total, batch), gradients(naive_objective(batch, 0.1), batch))
+
+
+def test_gamma_one_gives_the_gradient_of_the_objective_at_every_visit() -> None:
+    method = create_method("sogclr", num_samples=SAMPLES, tau=0.1, gamma=1.0)
+    for batch in batches():
+        loss, objective = method(batch, NOW), naive_objective(batch, 0.1)
+        assert_close(gradients(loss.total, batch), gradients(objective, batch))
+        assert torch.as_tensor(loss.gauges["objective"]).item() == pytest.approx(objective.item(), abs=1e-10)
+
+
+def test_after_k_visits_with_constant_g_the_gradient_is_that_of_the_objective() -> None:
+    method, batch = create_method("sogclr", num_samples=SAMPLES, tau=0.05, gamma=0.3), next(batches())
+    expected = gradients(naive_objective(batch, 0.05), batch)
+    for _ in range(5):
+        assert_close(gradients(method(batch, NOW).total, batch), expected)
+
+
+@pytest.mark.parametrize("tau", [0.01, 0.1, 0.5])
+def test_positive_in_denominator_at_gamma_one_is_tau_times_both_cross_entropies(tau: float) -> None:
+    method = create_method("sogclr", num_samples=SAMPLES, tau=tau, gamma=1.0, positive_in_denominator=True)
+    for batch in batches():
+        unit = batch.normalized()
+        logits, target = unit.image @ unit.text.T / tau, torch.arange(4)
+        both = sum(torch.nn.functional.cross_entropy(each, target) for each in (logits, logits.T))
+        assert_close(gradients(method(batch, NOW).total, batch), gradients(tau * both, batch))
+
+
+def test_one_towers_gradient_at_gamma_one_is_that_of_its_shared_average() -> None:
+    method, batch = create_method("sogclr", num_samples=SAMPLES, tau=0.1, gamma=1.0), next(batches("image"))
+    ((_, (one, two)),) = naive_contrasts(batch, False).values()
+    objective = torch.zeros((), dtype=torch.float64)
+    for i in range(batch.size):
+        both = [torch.exp(x / 0.1) for x in one[i] + two[i]]
+        objective = objective + 2 * 0.1 * torch.log(sum(both) / len(both)) / batch.size
+    assert_close(gradients(method(batch, NOW).total, batch), gradients(objective, batch))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_terms_add_up_to_the_total(name: str) -> None:
+    loss = create_method(name, num_samples=SAMPLES)(next(batches()), NOW)
+    assert sum(term.item() for term in loss.terms.values()) == pytest.approx(loss.total.item())
+    assert not any(isinstance(g, Tensor) and g.requires_grad for g in loss.gauges.values())
+
+
+def test_g_moves_temperatures_down_its_slope() -> None:
+    method = create_method("isogclr", num_samples=SAMPLES, tau=0.1, tau_max=1, eta=0.001, beta=1, gamma=1, rho=0.5)
+    batch = next(batches())
+    temperature = torch.tensor(0.1, dtype=torch.float64, requires_grad=True)
+    (side, (anchors,)), _ = naive_contrasts(batch, False).values()
+    method(batch, NOW)
+    for sample, gaps in zip(batch.index.tolist(), anchors, strict=True):
+        g = sum(torch.exp(x.detach() / temperature) for x in gaps) / len(gaps)
+        (slope,) = torch.autograd.grad(temperature * g.log() + temperature * 0.5, temperature)
+        assert abs(slope.item()) < 5
+        moved = method.state_dict()[f"tau_{side}"][sample].item()
+        assert moved == pytest.approx(0.1 - 0.001 * slope.item(), abs=1e-10)
+
+
+def test_the_step_uses_the_temperature_from_before_it() -> None:
+    batch = next(batches())
+    still = create_method("isogclr", num_samples=SAMPLES, eta=0)(batch, NOW)
+    method = create_method("isogclr", num_samples=SAMPLES, eta=0.03)
+    moving = method(batch, NOW)
+    assert torch.equal(still.total, moving.total)
+    assert_close(gradients(still.total, batch), gradients(moving.total, batch), 0)
+    assert moving.gauges["temperature_image"].item() == pytest.approx(0.01)
+    assert (method.tau_image[batch.index] != 0.01).all()
+
+
+def test_the_temperature_gradient_is_clipped_at_five() -> None:
+    batch = next(batches())
+    for rho, moved in ((100.0, 0.5 - 0.01 * 5), (-100.0, 0.5 + 0.01 * 5)):
+        method = create_method("isogclr", num_samples=SAMPLES, tau=0.5, tau_max=1, eta=0.01, beta=1, rho=rho)
+        method(batch, NOW)
+        assert method.tau_image[batch.index].tolist() == pytest.approx([moved] * 4)
+
+
+def test_temperatures_stay_in_their_range() -> None:
+    for rho, bound in ((1e5, 0.005), (-1e5, 0.05)):
+        method = create_method("isogclr", num_samples=SAMPLES, rho=rho)
+        for batch in batches():
+            method(batch, NOW)
+        met = sorted({i for ids in IDS for i in ids})
+        assert method.tau_image[met].tolist() == pytest.approx([bound] * len(met))
+        assert method.tau_image[4].item() == pytest.approx(0.01)
+
+
+@pytest.mark.parametrize("pin", [{"eta": 0.0, "tau_max": 0.1}, {"tau_min": 0.05, "tau_max": 0.05}])
+@pytest.mark.parametrize("tower", TOWERS)
+def test_isogclr_with_pinned_temperatures_is_sogclr(tower: str, pin: dict[str, float]) -> None:
+    sogclr = create_method("sogclr", num_samples=SAMPLES, tau=0.05)
+    isogclr = create_method("isogclr", num_samples=SAMPLES, tau=0.05, **pin)
+    for batch in batches(tower):
+        ours, plain = isogclr(batch, NOW).total, sogclr(batch, NOW).total
+        assert ours.item() == pytest.approx(plain.item() + 2 * 6.0 * 0.05, abs=1e-10)
+        assert_close(gradients(ours, batch), gradients(plain, batch), 1e-10)
+
+
+def test_a_sample_met_twice_in_a_batch_moves_its_temperature_once() -> None:
+    batch = next(batches())
+    rows = [0, 0, 1, 2]
+    double = PairBatch(image=batch.image[rows], text=batch.text[rows], index=torch.tensor([5, 5, 6, 7]))
+    method = create_method("isogclr", num_samples=SAMPLES, eta=0.001, beta=0.5, rho=100.0, tau_max=1)
+    method(double, NOW)
+    assert method.v_image[5:].tolist() == pytest.approx([2.5] * 3)
+    assert method.tau_image[5:].tolist() == pytest.approx([0.01 - 0.0025] * 3)
+
+
+def tempnet(**settings: Any) -> ISogCLRTempNet:
+    torch.manual_seed(0)
+    settings = {"tau": 0.1, "tau_min": 0.05, "tau_max": 0.5, "hidden": 5, "width": 3} | settings
+    method = create_method("isogclr-tempnet", num_samples=SAMPLES, **settings).double()
+    assert isinstance(method, ISogCLRTempNet)
+    return method
+
+
+def trained_a_little(method: ISogCLRTempNet) -> ISogCLRTempNet:
+    generator = torch.Generator().manual_seed(3)
+    with torch.no_grad():
+        for parameter in method.networks.parameters():
+            parameter += torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
+    return method
+
+
+def test_tempnet_matches_the_naive_twin() -> None:
+    method = trained_a_little(tempnet(gamma=0.6, rho=1.0))
+    u: dict[tuple[str, int], float] = {}
+    for batch in batches():
+        objective, pull = 0.0, torch.zeros((), dtype=torch.float64)
+        for side, (anchors,) in naive_contrasts(batch, False).values():
+            first, _, last = method.networks[side]
+            for i, sample in enumerate(batch.index.tolist()):
+                embedding = getattr(batch, side)[i].detach()
+                inside = torch.sigmoid(first.weight @ (embedding / embedding.norm()) + first.bias)
+                learned = 0.05 + 0.45 / (1 + torch.exp(-(last.weight[0] @ inside + last.bias[0])))
+                tau = learned.item()
+                g = sum(math.exp(x.item() / tau) for x in anchors[i]) / 3
+                key = (side, sample)
+                u[key] = 0.4 * u[key] + 0.6 * g if key in u else g
+                weights = [math.exp(x.item() / tau) / u[key] / 3 for x in anchors[i]]
+                spread = sum(w * x.item() / tau for w, x in zip(weights, anchors[i], strict=True))
+                pull = pull + sum(w * x for w, x in zip(weights, anchors[i], strict=True)) / 4
+                pull = pull + (math.log(u[key]) + 1.0 - spread) * learned / 4
+                objective += (tau * math.log(u[key]) + tau * 1.0) / 4
+        loss = method(batch, NOW)
+        assert torch.as_tensor(loss.gauges["objective"]).item() == pytest.approx(objective, abs=1e-8)
+        parameters = [*method.networks.parameters()]
+        assert_close(gradients(loss.total, batch), gradients(pull, batch))
+        twins = torch.autograd.grad(pull, parameters)
+        assert_close(list(torch.autograd.grad(loss.total, parameters)), list(twins))
+
+
+def test_the_networks_learn_by_g_times_tau_and_nothing_flows_through_their_input() -> None:
+    method, batch = trained_a_little(tempnet()), next(batches())
+    loss = method(batch, NOW)
+    for term in ("i2t_temperature", "t2i_temperature"):
+        found = torch.autograd.grad(loss.terms[term], leaves(batch), retain_graph=True, allow_unused=True)
+        assert found == (None, None)
+    for term in ("i2t", "t2i"):
+        assert not any(
+            g is not None
+            for g in torch.autograd.grad(
+                loss.terms[term], [*method.networks.parameters()], retain_graph=True, allow_unused=True
+            )
+        )
+
+
+def test_tempnet_starts_at_tau_and_stays_in_its_range() -> None:
+    method, batch = tempnet(), next(batches())
+    assert method.temperature("image", batch.image).tolist() == pytest.approx([0.1] * 4, rel=1e-6)
+    for shift, bound in ((-1e4, 0.05), (1e4, 0.5)):
+        with torch.no_grad():
+            method.networks["image"][2].bias.fill_(shift)
+        assert method.temperature("image", batch.image).tolist() == pytest.approx([bound] * 4)
+
+
+def test_tempnet_that_may_start_at_a_bound_starts_just_inside() -> None:
+    batch = next(batches())
+    for tau, start in ((0.05, 0.05 + 0.0045), (0.5, 0.5 - 0.0045)):
+        assert tempnet(tau=tau).temperature("text", batch.text)[0].item() == pytest.approx(start, rel=1e-6)
+
+
+def test_tempnet_in_a_range_without_width_has_sogclrs_gradient() -> None:
+    method = trained_a_little(tempnet(tau=0.1, tau_min=0.1, tau_max=0.1))
+    sogclr = create_method("sogclr", num_samples=SAMPLES, tau=0.1)
+    for batch in batches():
+        assert_close(gradients(method(batch, NOW).total, batch), gradients(sogclr(batch, NOW).total, batch), 1e-10)
+
+
+def test_the_networks_have_a_group_with_their_own_rate() -> None:
+    method = tempnet(lr_factor=0.25)
+    (group,) = method.parameter_groups()
+    assert group.lr_factor == 0.25
+    assert set(group.parameters) == set(method.parameters())
+    assert len(group.parameters) == 8
+    assert tempnet().lr_factor == pytest.approx(3e-5 / 2e-4)
+
+
+def test_a_network_without_a_width_takes_the_first_batchs() -> None:
+    method, batch = create_method("isogclr-tempnet", num_samples=SAMPLES), next(batches(dtype=torch.float32))
+    assert torch.isfinite(method(batch, NOW).total)
+    assert method.networks["image"][0].weight.shape == (256, 3)
+    assert method(next(batches()), NOW).total.dtype == torch.float64
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_size_of_the_training_set_is_asked_for(name: str) -> None:
+    with pytest.raises(UsageError, match=rf"{name}: it remembers each sample, so it needs num_samples"):
+        create_method(name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_moving_average_that_cannot_move_is_refused(name: str) -> None:
+    with pytest.raises(UsageError, match=rf"{name}: gamma 0.0 would never"):
+        create_method(name, num_samples=4, gamma=0)
+
+
+@pytest.mark.parametrize("name", NAMES[1:])
+@pytest.mark.parametrize(("low", "tau", "high"), [(0.005, 0.2, 0.05), (0.005, 0.001, 0.05), (0.05, 0.02, 0.01)])
+def test_a_start_outside_of_the_range_is_refused_with_the_numbers(
+    name: str, low: float, tau: float, high: float
+) -> None:
+    with pytest.raises(UsageError, match=rf"tau {tau}, .* not between tau_min {low} and tau_max {high}"):
+        create_method(name, num_samples=4, tau=tau, tau_min=low, tau_max=high)
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "value"),
+    [
+        ("sogclr", "tau", 0),
+        ("sogclr", "gamma", 1.1),
+        ("sogclr", "first_visit", "u"),
+        ("sogclr", "loss_scale", -1),
+        ("isogclr", "eta", -0.1),
+        ("isogclr", "beta", 2),
+        ("isogclr", "rho", math.inf),
+        ("isogclr-tempnet", "hidden", 0),
+        ("isogclr-tempnet", "lr_factor", -1),
+    ],
+)
+def test_an_impossible_value_is_refused_by_name(name: str, field: str, value: object) -> None:
+    with pytest.raises(UsageError, match=rf"{name}: {field} = .* is not possible"):
+        create_method(name, num_samples=4, **{field: value})
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_batch_of_one_is_refused(name: str) -> None:
+    batch = PairBatch(image=torch.ones(1, 3), text=torch.ones(1, 3), index=torch.tensor([0]))
+    with pytest.raises(ValueError, match="one has no negatives"):
+        create_method(name, num_samples=4)(batch, NOW)
+
+
+def test_needs_serves_and_what_a_recipes_factor_multiplies() -> None:
+    for name, serves in zip(NAMES, [set(TOWERS), set(TOWERS), {"pair"}], strict=True):
+        method = create_method(name, num_samples=4)
+        assert (method.needs, method.serves) == ({"index"}, serves)
+    assert temperatures(method_class("sogclr")) == ["tau"]
+    assert temperatures(method_class("isogclr")) == ["tau", "eta", "tau_min", "tau_max"]
+    assert temperatures(method_class("isogclr-tempnet")) == ["tau", "tau_min", "tau_max"]
+
+
+@pytest.mark.parametrize("name", NAMES[:2])
+def test_the_two_sides_of_a_pair_and_the_two_kinds_of_tower_keep_states_of_their_own(name: str) -> None:
+    method = create_method(name, num_samples=SAMPLES)
+    for tower in ("image", "text"):
+        before = {n: t.clone() for n, t in method.state_dict().items()}
+        method(next(batches(tower)), NOW)
+        changed = {n for n, t in method.state_dict().items() if not torch.equal(t, before[n])}
+        assert changed
+        assert all(tower in n for n in changed)
+
+
+def nasty(kind: str, dtype: torch.dtype) -> PairBatch:
+    eye, one = torch.eye(6, dtype=dtype), torch.zeros(6, 6, dtype=dtype)
+    one[:, 0] = 1
+    repeated = eye[[0, 0, 1, 1, 2, 2]]
+    image, text = {"collapsed": (one, one), "anti-aligned": (one, -one), "duplicated": (repeated, repeated)}.get(
+        kind, (eye, eye.roll(1, 0) - eye)
+    )
+    parts = (image, text, text, image)
+    return PairBatch(
+        **{p: t.clone().requires_grad_() for p, t in zip(PARTS, parts, strict=True)},
+        index=torch.tensor([0, 0, 1, 1, 2, 2]) if kind == "duplicated" else torch.arange(6),
+    )
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize("kind", ["collapsed", "anti-aligned", "duplicated", "far"])
+@pytest.mark.parametrize("name", NAMES)
+def test_nasty_batches_at_the_coldest_temperature_stay_finite(name: str, kind: str, dtype: torch.dtype) -> None:
+    for rule in RULES:
+        method = create_method(name, num_samples=6, tau=0.005, first_visit=rule)
+        for batch in (nasty(kind, dtype), nasty("collapsed", dtype), nasty(kind, dtype)):
+            loss = method(batch, NOW)
+            found = torch.autograd.grad(loss.total, [batch.image, batch.text, *method.parameters()])
+            for number in (*found, *loss.terms.values(), *loss.gauges.values()):
+                assert torch.isfinite(torch.as_tensor(number)).all()
+        assert all(torch.isfinite(t).all() for n, t in method.state_dict().items() if "log_u" not in n)
+        assert not any(t.isnan().any() for t in method.state_dict().values())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_order_of_the_batch_is_free_state_included(name: str) -> None:
+    torch.manual_seed(0)
+    first = create_method(name, num_samples=SAMPLES, width=3).double()
+    second, order = copy.deepcopy(first), torch.tensor([2, 0, 3, 1])
+    for batch in batches():
+        shuffled = PairBatch(image=batch.image[order], text=batch.text[order], index=batch.index[order])
+        ours, theirs = first(batch, NOW).total, second(shuffled, NOW).total
+        assert theirs.item() == pytest.approx(ours.item(), abs=1e-12)
+        assert_close(gradients(theirs, batch), gradients(ours, batch), 1e-10)
+    for mine, twin in zip(first.state_dict().values(), second.state_dict().values(), strict=True):
+        torch.testing.assert_close(mine, twin, atol=1e-12, rtol=1e-12)
+
+
+@pytest.mark.parametrize("tower", TOWERS)
+@pytest.mark.parametrize("name", NAMES)
+def test_state_saved_and_loaded_goes_on_bit_for_bit(name: str, tower: str) -> None:
+    if tower != "pair" and name == "isogclr-tempnet":
+        tower = "pair"
+    torch.manual_seed(0)
+    settings = {"num_samples": SAMPLES, "width": 3, "first_visit": "first-epoch"}
+    straight, all_batches = create_method(name, **settings), list(batches(tower, dtype=torch.float32))
+    for batch in all_batches[:2]:
+        straight(batch, NOW)
+    file = io.BytesIO()
+    torch.save(straight.state_dict(), file)
+    file.seek(0)
+    resumed = create_method(name, **settings)
+    resumed.load_state_dict(torch.load(file))
+    for step, batch in enumerate(all_batches[2:]):
+        clock = Clock(step=step, total_steps=9, epoch=1)
+        ours, theirs = straight(batch, clock).total, resumed(batch, clock).total
+        assert torch.equal(ours, theirs)
+        assert_close(gradients(theirs, batch), gradients(ours, batch), 0)
+    for mine, twin in zip(straight.state_dict().values(), resumed.state_dict().values(), strict=True):
+        assert torch.equal(mine, twin)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_evaluation_changes_no_state_and_gives_what_training_would(name: str) -> None:
+    method = create_method(name, num_samples=SAMPLES, width=3)
+    one, two = list(batches(steps=2))
+    method(one, NOW)
+    before = copy.deepcopy(method.state_dict())
+    asked = method.eval()(two, NOW).total
+    assert all(torch.equal(t, before[n]) for n, t in method.state_dict().items())
+    assert torch.equal(method.train()(two, NOW).total, asked)
+    assert any(not torch.equal(t, before[n]) for n, t in method.state_dict().items())
+
+
+@pytest.mark.parametrize("name", NAMES[:2])
+def test_single_precision_and_rounded_inputs_stay_near(name: str) -> None:
+    makers = [lambda t: t.float(), lambda t: t.bfloat16().float()]
+    for make, bound in zip(makers, (2e-5, 0.15), strict=True):
+        exact = create_method(name, num_samples=SAMPLES, tau=0.05)
+        near = create_method(name, num_samples=SAMPLES, tau=0.05)
+        for batch in batches(steps=2):
+            rough = PairBatch(
+                image=make(batch.image.detach()).requires_grad_(),
+                text=make(batch.text.detach()).requires_grad_(),
+                index=batch.index,
+            )
+            ours, theirs = exact(batch, NOW).total, near(rough, NOW).total
+            assert theirs.dtype == torch.float32
+            assert theirs.item() == pytest.approx(ours.item(), abs=bound)
+            for mine, twin in zip(gradients(ours, batch), gradients(theirs, rough), strict=True):
+                assert (mine - twin.double()).abs().max() < bound * mine.abs().max()
