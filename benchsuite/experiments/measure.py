@@ -21,6 +21,7 @@ from benchsuite.records.environment import environment
 from benchsuite.records.schema import MethodPart, Record, Result
 from benchsuite.records.store import pack_ranks, stem
 from benchsuite.setup import Data, Setup
+from benchsuite.streams import derived_seed
 from benchsuite.training.distributed import world_size
 from benchsuite.training.engine import device
 from benchsuite.training.loop import Trained, train
@@ -34,7 +35,9 @@ def measure(run: Run, watch: Callable[[int], None] = lambda step: None) -> tuple
     split = dataset.split(TRAIN)
     prepared = prepare(run.setup, split)
     options = run.method.hyperparameters | sizes_from(prepared, run.method)
-    method = create_method(run.method.name, num_samples=len(split), width=run.setup.projection.width, **options)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(derived_seed(run.seed, "method"))
+        method = create_method(run.method.name, num_samples=len(split), width=run.setup.projection.width, **options)
     trained = train(run.setup, method, split, run.seed, watch, prepared)
     started = time.perf_counter()
     scores = evaluate(trained, run.setup, dataset)
