@@ -166,12 +166,12 @@ def test_the_weighed_gradient_of_macl_is_that_of_dcl_at_its_temperature() -> Non
     torch.testing.assert_close(gradients(ours, batch), gradients(decoupled, batch), atol=1e-9, rtol=1e-9)
 
 
-def test_a_won_positive_costs_one_and_still_pulls() -> None:
-    batch = nasty("far", torch.float64)
-    apart = PairBatch(image=batch.image[[0, 3]], image_view=batch.image_view[[0, 3]])
-    ours = total(create_method("macl", tau=0.005), apart)
+@pytest.mark.parametrize(("dtype", "tau"), [(torch.float32, 0.005), (torch.float64, 0.005), (torch.float64, 0.001)])
+def test_a_won_positive_costs_one_and_its_gradient_stays_finite(dtype: torch.dtype, tau: float) -> None:
+    image = torch.tensor([[1.0, 0.0], [-1.0, 0.0]], dtype=dtype, requires_grad=True)
+    ours = total(create_method("macl", tau=tau, tau_min=tau), PairBatch(image=image, image_view=image.detach()))
     assert ours.item() == pytest.approx(1)
-    assert torch.isfinite(torch.autograd.grad(ours, batch.image)[0]).all()
+    assert torch.isfinite(torch.autograd.grad(ours, image)[0]).all()
 
 
 def test_the_floor_holds_where_the_alignment_would_take_the_temperature_below_0() -> None:
@@ -214,6 +214,7 @@ def test_options_are_finite_on_nasty_batches(kind: str) -> None:
     assert_finite(lambda: create_method("dclw", tau=0.005, sigma=0.005), kind)
     assert_finite(lambda: create_method("macl", tau=0.005, reweight=False), kind)
     assert_finite(lambda: create_method("macl", tau=0.05, alpha=2, a_0=0.8), kind)
+    assert_finite(lambda: create_method("macl", tau=0.005, tau_min=0.00025), kind)
 
 
 @pytest.mark.parametrize("name", ALL)
