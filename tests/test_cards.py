@@ -139,7 +139,7 @@ def test_a_plugins_subclass_of_temo_has_temos_fields_on_its_card(plugin_file: Pl
         '''
     load_plugin(plugin_file(source))
     card = methods.card("temo-plus")
-    assert [field.name for field in card.fields] == [*TEMO, "unimodal", "extra"]
+    assert [field.name for field in card.fields] == [*TEMO, "unimodal", "expert", "extra"]
     assert {field.name: field.default for field in card.fields}["tau_alpha"] == 0.1
     assert (card.doc, card.owner.endswith("mine.py")) == ("TeMo and more.", True)
     assert methods.get("temo-plus")(extra=1).options()["tau_alpha"] == 0.1

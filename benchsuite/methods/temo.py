@@ -29,7 +29,13 @@ class TeMo(Method):
 
     Traps: the paper does not say how a cosine becomes the similarity in [0, 1] of Eq. 4 (`similarity_map`), nor whether
     a gradient flows through lambda (`detach_temperature`). The root's gradient is infinite at 0: see `gentle_sqrt`.
-    Eq. 3 sums where Algorithm 1 takes a mean; the mean is used.
+    Eq. 3 sums where Algorithm 1 takes a mean; the mean is used. Under `expert` (appendix F) lambda comes from a frozen
+    encoder's similarities of the originals, for all modulated losses alike; the paper does not say how two
+    experts are joined, here their similarities are averaged before the root.
+
+    The rows of Table 3: a) modulated off, unimodal "none"; b) base off, unimodal "none"; c) modulated off, unimodal
+    "plain"; all three with schedule "none"; d) unimodal "none", schedule "fixed"; e) unimodal "none"; f) schedule
+    "fixed"; g) the defaults.
     """
 
     tau: Temperature = 0.01
@@ -38,8 +44,8 @@ class TeMo(Method):
     """Temperature of a pair with similarity 0."""
     tau_alpha: TemperatureWidth = 0.04
     """What a pair with similarity 1 has on top."""
-    schedule: Literal["quadratic", "linear", "fixed", "step", "reversed"] = "quadratic"
-    """How a and b move: the paper's; 1-t and t; half each (rows d, f of Table 3); a switch at half time; b first."""
+    schedule: Literal["quadratic", "linear", "fixed", "step", "reversed", "none"] = "quadratic"
+    """How a and b move: the paper's; 1-t and t; half each; a switch at half time; b first; 1 each (the plain sum)."""
     similarity_map: Literal["rescale", "clamp"] = "rescale"
     """From cosine to [0, 1]: (s+1)/2, as the one public code does, or max(s, 0)."""
     detach_temperature: bool = False
@@ -50,26 +56,39 @@ class TeMo(Method):
     """Have L_M-MM ("Mod.")."""
     unimodal: Literal["modulated", "plain", "none"] = "modulated"
     """The unimodal losses ("U.L."): modulated, at the fixed tau ("NM"), or left out."""
+    expert: Literal["none", "image", "text", "both"] = "none"
+    """Whose similarities set lambda: the towers' own, or a frozen expert's (Tables 9 and 10)."""
 
     def setup(self) -> None:
         if not (self.base or self.modulated or self.unimodal != "none"):
             raise self.refuse("base, modulated and unimodal are all off: nothing is left to train on.")
+        if self.expert != "none" and not self.modulated and self.unimodal != "modulated":
+            raise self.refuse(
+                f'expert "{self.expert}" has no use: neither "modulated" nor the unimodal losses modulate.'
+            )
 
     @property
     def needs(self) -> frozenset[str]:
-        return frozenset() if self.unimodal == "none" else super().needs
+        views = frozenset() if self.unimodal == "none" else super().needs
+        return views | {f"{side}_expert" for side in self.experts}
+
+    @property
+    def experts(self) -> tuple[str, ...]:
+        """The sides whose frozen expert sets lambda."""
+        return {"none": (), "both": ("image", "text")}.get(self.expert, (self.expert,))
 
     def loss(self, batch: PairBatch, clock: Clock) -> Loss:
         s_it = batch.image @ batch.text.T
-        lambda_it = self.modulate(s_it)
+        told = self.expert_similarity(batch)
+        lambda_it = self.modulate(s_it if told is None else told)
         terms: dict[str, Tensor] = {}
         if self.base:
             terms["mm"] = info_nce(s_it, self.tau)
         if self.modulated:
             terms["m_mm"] = info_nce(s_it, lambda_it)
         if self.unimodal != "none":
-            terms["i2i"] = self.unimodal_loss(batch.image @ batch.image_view.T)
-            terms["t2t"] = self.unimodal_loss(batch.text @ batch.text_view.T)
+            terms["i2i"] = self.unimodal_loss(batch.image @ batch.image_view.T, told)
+            terms["t2t"] = self.unimodal_loss(batch.text @ batch.text_view.T, told)
         a, b = blend(self.schedule, clock.progress)
         total = sum(
             ((a if name == "mm" else b) * term for name, term in terms.items()), start=torch.zeros_like(s_it[0, 0])
@@ -77,10 +96,16 @@ class TeMo(Method):
         positive, mean = lambda_it.diagonal().mean().detach(), lambda_it.mean().detach()
         return Loss(total, terms, {"temperature": mean, "temperature_positive": positive, "alpha": a, "beta": b})
 
-    def unimodal_loss(self, similarity: Tensor) -> Tensor:
+    def unimodal_loss(self, similarity: Tensor, told: Tensor | None) -> Tensor:
         """Originals pick their own views."""
-        tau = self.modulate(similarity) if self.unimodal == "modulated" else self.tau
+        source = similarity if told is None else told
+        tau = self.modulate(source) if self.unimodal == "modulated" else self.tau
         return cross_entropy_rows(similarity / tau)
+
+    def expert_similarity(self, batch: PairBatch) -> Tensor | None:
+        """What the experts say of each pair of originals, [B, B], a mean where there are two; None without experts."""
+        embeddings = [getattr(batch, f"{side}_expert").detach().to(batch.image) for side in self.experts]
+        return torch.stack([z @ z.T for z in embeddings]).mean(dim=0) if embeddings else None
 
     def modulate(self, similarity: Tensor) -> Tensor:
         """lambda(s), element by element (Eq. 4)."""
@@ -105,5 +130,7 @@ def blend(schedule: str, t: float) -> tuple[float, float]:
             return (1.0, 0.0) if t < 0.5 else (0.0, 1.0)
         case "reversed":
             return t**2, (1 - t) ** 2
+        case "none":
+            return 1.0, 1.0
         case _:
             return 0.5, 0.5

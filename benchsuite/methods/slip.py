@@ -1,0 +1,75 @@
+"""SLIP: language supervision with self-supervision of the image tower (Mu et al., 2022)."""
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call
+from torch.nn.functional import normalize
+
+from benchsuite.fields import Count, NonNegative, Temperature
+from benchsuite.methods.base import Clock, Loss, PairBatch, ParameterGroup
+from benchsuite.methods.infonce import InfoNCELearnable
+from benchsuite.objectives.nt_xent import candidates, nt_xent
+from benchsuite.registry import register_method
+
+
+@register_method(
+    "slip",
+    title="SLIP",
+    paper="mu2022",
+    equation=r"L_{CLIP} + c\, L_{SimCLR}(g(\tilde x), g(\tilde x'))",
+    needs=("image_view", "image_view2"),
+)
+class SLIP(InfoNCELearnable):
+    """CLIP with a learnable temperature, plus SimCLR between two further views of the image.
+
+    L = L_CLIP + ssl_scale NT-Xent at ssl_tau (Algorithm 1). SimCLR sees the views through a head of its own: three
+    linear layers with batch norm and ReLU between them. The batch norm's statistics are always the global batch's.
+    Where the batch has no second further view, the image itself is the other one.
+
+    Trap: the paper's head reads the tower's features in front of CLIP's projection; a method here sees the normalised
+    embeddings behind it, and its head reads those.
+    """
+
+    ssl_scale: NonNegative = 1.0
+    """Weight of the self-supervised loss."""
+    ssl_tau: Temperature = 0.1
+    """Temperature of the self-supervised loss."""
+    head_hidden: Count = 4096
+    """Width of the head's two hidden layers."""
+    head_width: Count = 256
+    """Width of the head's output."""
+
+    def setup(self) -> None:
+        super().setup()
+        hidden = self.head_hidden
+        self.head = nn.Sequential(
+            nn.LazyLinear(hidden) if self.width is None else nn.Linear(self.width, hidden),
+            nn.BatchNorm1d(hidden, track_running_stats=False),
+            nn.ReLU(),
+            nn.Linear(hidden, hidden),
+            nn.BatchNorm1d(hidden, track_running_stats=False),
+            nn.ReLU(),
+            nn.Linear(hidden, self.head_width),
+        )
+
+    def loss(self, batch: PairBatch, clock: Clock) -> Loss:
+        clip = super().loss(batch, clock)
+        other = batch.image_view2 if batch.has("image_view2") else batch.image
+        ssl = nt_xent(candidates(self.project(batch.image_view), self.project(other)) / self.ssl_tau)
+        return Loss(clip.total + self.ssl_scale * ssl, {"clip": clip.total, "ssl": ssl}, clip.gauges)
+
+    def project(self, x: Tensor) -> Tensor:
+        """g(x), normalised, in the precision of x."""
+        if self.width is None:
+            self.width = x.shape[1]
+            with torch.no_grad():
+                self.head(x.to(torch.get_default_dtype()))
+        parameters = {name: p.to(x.dtype) for name, p in self.head.named_parameters()}
+        return normalize(functional_call(self.head, parameters, x), dim=-1)
+
+    def parameter_groups(self) -> list[ParameterGroup]:
+        """The temperature's, the head's weights, and its biases and norms, which are not decayed."""
+        linear = [layer for layer in self.head if isinstance(layer, nn.Linear)]
+        matrices = tuple(p for layer in linear for name, p in layer.named_parameters() if name == "weight")
+        vectors = tuple(p for p in self.head.parameters() if all(p is not matrix for matrix in matrices))
+        return [*super().parameter_groups(), ParameterGroup(matrices), ParameterGroup(vectors, weight_decay=0.0)]

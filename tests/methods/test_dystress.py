@@ -1,0 +1,195 @@
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from family import (
+    NASTY,
+    NOW,
+    assert_finite,
+    assert_order_is_free,
+    assert_rounding_is_all,
+    assert_twins,
+    batch_of,
+    dot,
+    gradients,
+    minus_log_softmax,
+    one_sided,
+    rows,
+    total,
+)
+from torch import Tensor
+
+from benchsuite.errors import UsageError
+from benchsuite.methods import create_method
+from benchsuite.methods.base import Clock, PairBatch
+
+LOW, HIGH = 0.07, 0.2
+PROFILES: dict[str, Callable[[Tensor], Tensor]] = {
+    "cosine": lambda s: LOW + 0.5 * (HIGH - LOW) * (1 + torch.cos(math.pi * (1 + s))),
+    "linear": lambda s: LOW + (HIGH - LOW) * (s if s > 0 else -s),
+    "exponential": lambda s: LOW * (HIGH / LOW) ** (s if s > 0 else -s),
+    "monotone": lambda s: LOW + 0.5 * (HIGH - LOW) * (1 - torch.cos(math.pi * (1 + s) / 2)),
+}
+
+
+def algorithm_2(s: Tensor, low: float = 0.1, shift: float = -0.4, scale: float = 0.7) -> Tensor:
+    if (shift <= 0 and s <= -shift) or (shift >= 0 and s >= -shift):
+        return low + 0.5 * (HIGH - low) * (1 + torch.cos(math.pi / scale * (shift + s)))
+    return torch.full_like(s, HIGH)
+
+
+def naive_pair(batch: PairBatch, profile: Callable[[Tensor], Tensor], detach: bool) -> Tensor:
+    """InfoNCE with tau(S_ij), both directions."""
+    x, y, found = rows(batch.image), rows(batch.text), torch.zeros((), dtype=torch.float64)
+    for i in range(batch.size):
+        for anchor, others in ((x[i], y), (y[i], x)):
+            cosines = [dot(anchor, other) for other in others]
+            logits = [s / profile(s.detach() if detach else s) for s in cosines]
+            found = found + minus_log_softmax(logits, i)
+    return found / (2 * batch.size)
+
+
+def naive_one(batch: PairBatch, profile: Callable[[Tensor], Tensor], detach: bool) -> Tensor:
+    """Algorithm 3: NT-Xent over two views, a temperature for each candidate."""
+    z = [row for view in batch.views for row in rows(view)]
+    found = torch.zeros((), dtype=torch.float64)
+    for i in range(len(z)):
+        partner = (i + batch.size) % len(z)
+        cosines = [dot(z[i], z[k]) for k in (partner, *(k for k in range(len(z)) if k not in (i, partner)))]
+        found = found + minus_log_softmax([s / profile(s.detach() if detach else s) for s in cosines], 0)
+    return found / len(z)
+
+
+@pytest.mark.parametrize("detach", [True, False])
+@pytest.mark.parametrize("profile", PROFILES)
+def test_pairs_match_the_naive_twin_in_value_and_gradient(profile: str, detach: bool) -> None:
+    batch = batch_of(4)
+    ours = total(create_method("dystress", profile=profile, detach_temperature=detach), batch)
+    assert_twins(ours, naive_pair(batch, PROFILES[profile], detach), batch)
+
+
+@pytest.mark.parametrize("side", ["image", "text"])
+@pytest.mark.parametrize("detach", [True, False])
+@pytest.mark.parametrize("profile", PROFILES)
+def test_one_tower_matches_the_naive_twin_in_value_and_gradient(profile: str, detach: bool, side: str) -> None:
+    batch = one_sided(batch_of(4), side)
+    ours = total(create_method("dystress", profile=profile, detach_temperature=detach), batch)
+    assert_twins(ours, naive_one(batch, PROFILES[profile], detach), batch)
+
+
+@pytest.mark.parametrize("detach", [True, False])
+@pytest.mark.parametrize(("shift", "scale"), [(-0.4, 0.7), (0.4, 0.7), (0.0, 0.5), (-0.2, 0.6), (0.3, 0.9)])
+def test_shifted_matches_the_naive_twin_for_pairs_and_for_one_tower(shift: float, scale: float, detach: bool) -> None:
+    method = create_method("dystress-shifted", shift=shift, scale=scale, detach_temperature=detach)
+    batch = batch_of(4)
+    single = one_sided(batch, "image")
+
+    def profile(s: Tensor) -> Tensor:
+        return algorithm_2(s, shift=shift, scale=scale)
+
+    assert_twins(total(method, batch), naive_pair(batch, profile, detach), batch)
+    assert_twins(total(method, single), naive_one(single, profile, detach), single)
+
+
+def test_defaults_are_the_papers() -> None:
+    plain, shifted = create_method("dystress").options(), create_method("dystress-shifted").options()
+    assert plain == {"tau_min": 0.07, "tau_max": 0.2, "detach_temperature": True, "profile": "cosine"}
+    assert shifted == {"tau_min": 0.1, "tau_max": 0.2, "detach_temperature": True, "shift": -0.4, "scale": 0.7}
+
+
+@pytest.mark.parametrize("settings", [{}, *({"profile": p} for p in PROFILES)])
+@pytest.mark.parametrize("tau", [0.01, 0.2])
+def test_equal_bounds_is_infonce_for_pairs_and_nt_xent_for_one_tower(settings: dict[str, str], tau: float) -> None:
+    batch = batch_of(5)
+    method = create_method("dystress", tau_min=tau, tau_max=tau, **settings)
+    assert_twins(total(method, batch), total(create_method("infonce", tau=tau), batch), batch)
+    for side in ("image", "text"):
+        single = one_sided(batch, side)
+        assert_twins(total(method, single), total(create_method("simclr", tau=tau), single), single)
+
+
+def test_equal_bounds_is_infonce_shifted_too() -> None:
+    batch = batch_of(5)
+    method = create_method("dystress-shifted", tau_min=0.1, tau_max=0.1)
+    assert_twins(total(method, batch), total(create_method("infonce", tau=0.1), batch), batch)
+
+
+def angle(cosine: float) -> PairBatch:
+    image = torch.tensor([[1.0, 0.0]], dtype=torch.float64)
+    return PairBatch(image=image, text=torch.tensor([[cosine, math.sqrt(1 - cosine**2)]], dtype=torch.float64))
+
+
+@pytest.mark.parametrize(("cosine", "tau"), [(-1, 0.05), (-0.5, 0.03), (0, 0.01), (0.5, 0.03), (1, 0.05)])
+def test_the_temperature_is_lowest_at_zero_highest_at_both_ends_and_even(cosine: float, tau: float) -> None:
+    gauges = create_method("dystress", tau_min=0.01, tau_max=0.05)(angle(cosine), NOW).gauges
+    assert float(gauges["temperature_positive"]) == pytest.approx(tau, abs=1e-9)
+
+
+def test_gauges_tell_the_mean_of_all_pairs_and_of_positives() -> None:
+    eye = torch.eye(2, dtype=torch.float64)
+    for batch, mean in ((PairBatch(image=eye, text=eye), 0.135), (PairBatch(image=eye, image_view=eye), 0.34 / 3)):
+        gauges = create_method("dystress")(batch, NOW).gauges
+        assert float(gauges["temperature_positive"]) == pytest.approx(0.2)
+        assert float(gauges["temperature"]) == pytest.approx(mean)
+
+
+def test_detaching_changes_gradients_and_not_values() -> None:
+    batch = batch_of(5)
+    detached, flowing = (total(create_method("dystress", detach_temperature=d), batch) for d in (True, False))
+    assert detached.item() == flowing.item()
+    assert not torch.allclose(gradients(detached, batch)["image"], gradients(flowing, batch)["image"])
+
+
+@pytest.mark.parametrize("name", ["dystress", "dystress-shifted"])
+def test_serves_pairs_and_each_tower_alone_and_needs_nothing_more(name: str) -> None:
+    method = create_method(name)
+    assert (method.serves, method.needs) == ({"pair", "image", "text"}, frozenset())
+    full, bare = batch_of(4), batch_of(4, parts=("image", "text"))
+    assert total(method, full).item() == total(method, bare).item()
+
+
+def test_time_does_not_matter() -> None:
+    method, batch = create_method("dystress"), batch_of(4)
+    assert len({total(method, batch, Clock(step=step, total_steps=3)).item() for step in range(4)}) == 1
+
+
+@pytest.mark.parametrize("detach", [True, False])
+@pytest.mark.parametrize("kind", NASTY)
+@pytest.mark.parametrize("name", ["dystress", "dystress-shifted"])
+def test_finite_on_nasty_batches_at_the_lowest_temperature(name: str, kind: str, detach: bool) -> None:
+    assert_finite(lambda: create_method(name, tau_min=0.005, tau_max=0.01, detach_temperature=detach), kind)
+
+
+@pytest.mark.parametrize("profile", ["linear", "exponential", "monotone"])
+@pytest.mark.parametrize("kind", NASTY)
+def test_every_profile_is_finite_on_nasty_batches(profile: str, kind: str) -> None:
+    assert_finite(lambda: create_method("dystress", tau_min=0.005, profile=profile, detach_temperature=False), kind)
+
+
+@pytest.mark.parametrize("name", ["dystress", "dystress-shifted"])
+def test_order_is_free_and_rounding_is_all(name: str) -> None:
+    assert_order_is_free(lambda: create_method(name))
+    assert_rounding_is_all(lambda: create_method(name))
+
+
+@pytest.mark.parametrize("name", ["dystress", "dystress-shifted"])
+def test_crossed_bounds_are_refused_with_both_numbers(name: str) -> None:
+    with pytest.raises(UsageError, match=rf"{name}: tau_min 0\.3 is above tau_max 0\.2"):
+        create_method(name, tau_min=0.3)
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "value"),
+    [
+        ("dystress", "tau_min", 0),
+        ("dystress", "tau_max", math.nan),
+        ("dystress", "profile", "sine"),
+        ("dystress-shifted", "scale", 0),
+        ("dystress-shifted", "shift", math.inf),
+    ],
+)
+def test_impossible_values_are_refused_by_name(name: str, field: str, value: Any) -> None:
+    with pytest.raises(UsageError, match=f"{name}: {field} = .* is not possible"):
+        create_method(name, **{field: value})

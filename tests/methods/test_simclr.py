@@ -1,0 +1,238 @@
+import math
+from typing import Any
+
+import pytest
+import torch
+from family import (
+    NASTY,
+    NOW,
+    assert_finite,
+    assert_order_is_free,
+    assert_rounding_is_all,
+    assert_twins,
+    batch_of,
+    dot,
+    gradients,
+    minus_log_softmax,
+    nasty,
+    one_sided,
+    rows,
+    total,
+)
+from torch import Tensor
+
+from benchsuite.errors import UsageError
+from benchsuite.methods import create_method
+from benchsuite.methods.base import PairBatch
+
+ALL = ("simclr", "dcl", "dclw", "macl")
+
+
+def cosines(batch: PairBatch) -> list[list[Tensor]]:
+    """For each of the 2B anchors: its positive, then its negatives."""
+    z = [row for view in batch.views for row in rows(view)]
+    found = []
+    for i in range(len(z)):
+        partner = (i + batch.size) % len(z)
+        found.append([dot(z[i], z[k]) for k in (partner, *(k for k in range(len(z)) if k not in (i, partner)))])
+    return found
+
+
+def naive_simclr(batch: PairBatch, tau: float) -> Tensor:
+    found = [minus_log_softmax([s / tau for s in row], 0) for row in cosines(batch)]
+    return sum(found) / len(found)
+
+
+def naive_dcl(batch: PairBatch, tau: float, sigma: float | None = None, detach: bool = False) -> Tensor:
+    total, table = torch.zeros((), dtype=torch.float64), cosines(batch)
+    positives = [row[0].detach() if detach else row[0] for row in table]
+    for i, row in enumerate(table):
+        weight = 1.0
+        if sigma is not None:
+            mean = sum(torch.exp(s / sigma) for s in positives) / len(positives)
+            weight = 2 - torch.exp(positives[i] / sigma) / mean
+        total = total - weight * row[0] / tau + torch.log(sum(torch.exp(s / tau) for s in row[1:]))
+    return total / len(table)
+
+
+def naive_macl(batch: PairBatch, tau: float, alpha: float, a_0: float, reweight: bool) -> Tensor:
+    table = cosines(batch)
+    alignment = sum(row[0] for row in table).item() / len(table)
+    now = tau * (1 + alpha * (alignment - a_0))
+    total = torch.zeros((), dtype=torch.float64)
+    for row in table:
+        own = minus_log_softmax([s / now for s in row], 0)
+        total = total + (own / (1 - torch.exp(-own.detach())) if reweight else own)
+    return total / len(table)
+
+
+@pytest.mark.parametrize("side", ["image", "text"])
+@pytest.mark.parametrize("tau", [0.1, 0.5])
+def test_simclr_matches_the_naive_twin_in_value_and_gradient(tau: float, side: str) -> None:
+    batch = one_sided(batch_of(4), side)
+    assert_twins(total(create_method("simclr", tau=tau), batch), naive_simclr(batch, tau), batch)
+
+
+@pytest.mark.parametrize("side", ["image", "text"])
+@pytest.mark.parametrize("tau", [0.1, 0.5])
+def test_dcl_matches_the_naive_twin_in_value_and_gradient(tau: float, side: str) -> None:
+    batch = one_sided(batch_of(4), side)
+    assert_twins(total(create_method("dcl", tau=tau), batch), naive_dcl(batch, tau), batch)
+
+
+@pytest.mark.parametrize("detach", [False, True])
+@pytest.mark.parametrize("sigma", [0.5, 0.1, 3.0])
+def test_dclw_matches_the_naive_twin_in_value_and_gradient(sigma: float, detach: bool) -> None:
+    batch = one_sided(batch_of(4), "image")
+    ours = total(create_method("dclw", sigma=sigma, detach_weight=detach), batch)
+    assert_twins(ours, naive_dcl(batch, 0.1, sigma, detach), batch)
+
+
+@pytest.mark.parametrize("reweight", [True, False])
+@pytest.mark.parametrize(("tau", "alpha", "a_0"), [(0.1, 0.5, 0.0), (0.5, 1.0, -0.3), (0.3, 0.2, 0.8)])
+def test_macl_matches_the_naive_twin_in_value_and_gradient(
+    tau: float, alpha: float, a_0: float, reweight: bool
+) -> None:
+    batch = one_sided(batch_of(4), "text")
+    ours = total(create_method("macl", tau=tau, alpha=alpha, a_0=a_0, reweight=reweight), batch)
+    assert_twins(ours, naive_macl(batch, tau, alpha, a_0, reweight), batch)
+
+
+def test_defaults_are_the_papers() -> None:
+    assert create_method("simclr").options() == {"tau": 0.1}
+    assert create_method("dcl").options() == {"tau": 0.1}
+    assert create_method("dclw").options() == {"tau": 0.1, "sigma": 0.5, "detach_weight": False}
+    macl = {"tau": 0.1, "alpha": 0.5, "a_0": 0.0, "tau_min": 0.005, "reweight": True}
+    assert create_method("macl").options() == macl
+
+
+def test_the_positive_leaves_the_denominator() -> None:
+    batch = one_sided(batch_of(5), "image")
+    table = torch.tensor([[s.item() for s in row] for row in cosines(batch)], dtype=torch.float64) / 0.1
+    share = torch.softmax(table, dim=1)[:, 0]
+    difference = total(create_method("simclr"), batch) - total(create_method("dcl"), batch)
+    assert difference.item() == pytest.approx(-torch.log(1 - share).mean().item(), abs=1e-9)
+
+
+def test_equal_positives_make_dclw_dcl() -> None:
+    z = batch_of(5).image.detach()
+    batch = PairBatch(image=z, image_view=z)
+    assert total(create_method("dclw"), batch).item() == pytest.approx(total(create_method("dcl"), batch).item())
+
+
+def test_a_wide_weight_makes_dclw_dcl() -> None:
+    batch = one_sided(batch_of(5), "image")
+    wide = total(create_method("dclw", sigma=1e9), batch)
+    assert_twins(wide, total(create_method("dcl"), batch), batch, tolerance=1e-6)
+
+
+def test_weights_have_mean_one_and_count_distant_views_more() -> None:
+    positive = torch.tensor([0.9, 0.1, -0.5, 0.4], dtype=torch.float64)
+    weights = create_method("dclw").positive_weights(positive)
+    assert weights.mean().item() == pytest.approx(1)
+    assert weights.argsort().tolist() == [0, 3, 1, 2]
+
+
+def test_detaching_the_weight_changes_gradients_and_not_values() -> None:
+    batch = one_sided(batch_of(5), "image")
+    flowing, detached = (total(create_method("dclw", detach_weight=d), batch) for d in (False, True))
+    assert flowing.item() == detached.item()
+    assert not torch.allclose(gradients(flowing, batch)["image"], gradients(detached, batch)["image"])
+
+
+def test_the_temperature_follows_the_alignment() -> None:
+    image = torch.eye(3, dtype=torch.float64)
+    for turn, alignment in ((1.0, 1.0), (0.0, 0.0), (-1.0, -1.0), (0.6, 0.6)):
+        other = turn * image + math.sqrt(1 - turn * turn) * image.roll(1, dims=1)
+        gauges = create_method("macl", tau=0.2, alpha=0.5, a_0=0.1)(
+            PairBatch(image=image, image_view=other), NOW
+        ).gauges
+        assert float(gauges["alignment"]) == pytest.approx(alignment)
+        assert float(gauges["temperature"]) == pytest.approx(0.2 * (1 + 0.5 * (alignment - 0.1)))
+
+
+def test_at_the_reference_alignment_unweighed_macl_is_simclr() -> None:
+    batch = one_sided(batch_of(5), "image")
+    alignment = float(create_method("macl")(batch, NOW).gauges["alignment"])
+    ours = total(create_method("macl", a_0=alignment, reweight=False), batch)
+    assert_twins(ours, total(create_method("simclr"), batch), batch)
+
+
+def test_the_weighed_gradient_of_macl_is_that_of_dcl_at_its_temperature() -> None:
+    batch = one_sided(batch_of(5), "image")
+    method = create_method("macl")
+    tau = float(method(batch, NOW).gauges["temperature"])
+    ours, decoupled = total(method, batch), total(create_method("dcl", tau=tau), batch)
+    torch.testing.assert_close(gradients(ours, batch), gradients(decoupled, batch), atol=1e-9, rtol=1e-9)
+
+
+@pytest.mark.parametrize(("dtype", "tau"), [(torch.float32, 0.005), (torch.float64, 0.005), (torch.float64, 0.001)])
+def test_a_won_positive_costs_one_and_its_gradient_stays_finite(dtype: torch.dtype, tau: float) -> None:
+    image = torch.tensor([[1.0, 0.0], [-1.0, 0.0]], dtype=dtype, requires_grad=True)
+    ours = total(create_method("macl", tau=tau, tau_min=tau), PairBatch(image=image, image_view=image.detach()))
+    assert ours.item() == pytest.approx(1)
+    assert torch.isfinite(torch.autograd.grad(ours, image)[0]).all()
+
+
+def test_the_floor_holds_where_the_alignment_would_take_the_temperature_below_0() -> None:
+    gauges = create_method("macl", tau=0.05, alpha=2, a_0=0.8)(one_sided(nasty("anti-aligned"), "image"), NOW).gauges
+    assert float(gauges["temperature"]) == pytest.approx(0.005)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_full_pair_trains_the_image_and_its_view(name: str) -> None:
+    batch, method = batch_of(5), create_method(name)
+    alone = one_sided(batch, "image")
+    assert total(method, batch).item() == total(method, alone).item()
+    found = gradients(total(method, batch), batch)
+    assert all(found[part].abs().max().item() == 0 for part in ("text", "text_view"))
+    assert (method.serves, method.needs) == ({"image", "text"}, {"image_view"})
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_swapping_the_views_changes_nothing(name: str) -> None:
+    batch = batch_of(5)
+    turned = PairBatch(image=batch.image_view, image_view=batch.image)
+    method = create_method(name)
+    assert total(method, batch).item() == pytest.approx(total(method, turned).item(), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["dcl", "dclw", "macl"])
+def test_one_sample_alone_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match=f"{name}: one sample alone has no negatives"):
+        total(create_method(name), batch_of(1))
+
+
+@pytest.mark.parametrize("kind", NASTY)
+@pytest.mark.parametrize("name", ALL)
+def test_finite_on_nasty_batches_at_the_lowest_temperature(name: str, kind: str) -> None:
+    assert_finite(lambda: create_method(name, tau=0.005), kind)
+
+
+@pytest.mark.parametrize("kind", NASTY)
+def test_options_are_finite_on_nasty_batches(kind: str) -> None:
+    assert_finite(lambda: create_method("dclw", tau=0.005, sigma=0.005), kind)
+    assert_finite(lambda: create_method("macl", tau=0.005, reweight=False), kind)
+    assert_finite(lambda: create_method("macl", tau=0.05, alpha=2, a_0=0.8), kind)
+    assert_finite(lambda: create_method("macl", tau=0.005, tau_min=0.00025), kind)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_order_is_free_and_rounding_is_all(name: str) -> None:
+    assert_order_is_free(lambda: create_method(name))
+    assert_rounding_is_all(lambda: create_method(name))
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "value"),
+    [
+        ("simclr", "tau", 0),
+        ("dcl", "tau", -1),
+        ("dclw", "sigma", 0),
+        ("macl", "alpha", math.nan),
+        ("macl", "a_0", math.inf),
+    ],
+)
+def test_impossible_values_are_refused_by_name(name: str, field: str, value: Any) -> None:
+    with pytest.raises(UsageError, match=f"{name}: {field} = .* is not possible"):
+        create_method(name, **{field: value})

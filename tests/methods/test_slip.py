@@ -1,0 +1,222 @@
+import math
+from typing import Any
+
+import pytest
+import torch
+from family import (
+    EXTRA,
+    NASTY,
+    NOW,
+    PARTS,
+    assert_finite,
+    assert_order_is_free,
+    assert_rounding_is_all,
+    assert_twins,
+    batch_of,
+    dot,
+    given,
+    gradients,
+    minus_log_softmax,
+    rows,
+    total,
+)
+from torch import Tensor, nn
+
+from benchsuite.errors import UsageError
+from benchsuite.methods import create_method
+from benchsuite.methods.base import PairBatch
+from benchsuite.methods.slip import SLIP
+
+SMALL = {"head_hidden": 7, "head_width": 3}
+
+
+def slip(width: int | None = 4, seed: int = 0, **settings: Any) -> SLIP:
+    torch.manual_seed(seed)
+    method = create_method("slip", width=width, **{**SMALL, **settings})
+    assert isinstance(method, SLIP)
+    return method
+
+
+def naive_head(method: SLIP, x: Tensor) -> Tensor:
+    """Linear, batch norm, ReLU, twice, then linear, one sample and one unit at a time."""
+    h = [dict(layer.named_parameters()) for layer in method.head]
+    values = torch.stack(rows(x))
+    for linear, norm in ((h[0], h[1]), (h[3], h[4])):
+        out = []
+        for unit in range(len(linear["weight"])):
+            row = [dot(v, linear["weight"][unit].double()) + linear["bias"][unit].double() for v in values]
+            mean = sum(row) / len(row)
+            spread = sum((r - mean) ** 2 for r in row) / len(row)
+            scaled = [(r - mean) / torch.sqrt(spread + 1e-5) * norm["weight"][unit] + norm["bias"][unit] for r in row]
+            out.append(torch.stack([s if s > 0 else 0 * s for s in scaled]))
+        values = torch.stack(out).T
+    return (
+        torch.stack([torch.stack([dot(v, w) for w in h[6]["weight"].double()]) for v in values]) + h[6]["bias"].double()
+    )
+
+
+def naive(method: SLIP, batch: PairBatch, first: str, second: str) -> Tensor:
+    tau, size = torch.exp(-method.learned.double()), batch.size
+    x, y = rows(batch.image), rows(batch.text)
+    found = torch.zeros((), dtype=torch.float64)
+    for i in range(size):
+        for anchor, others in ((x[i], y), (y[i], x)):
+            found = found + minus_log_softmax([dot(anchor, other) / tau for other in others], i) / (2 * size)
+    z = [row for part in (first, second) for row in rows(naive_head(method, getattr(batch, part)))]
+    for i in range(2 * size):
+        partner = (i + size) % (2 * size)
+        order = [partner, *(k for k in range(2 * size) if k not in (i, partner))]
+        own = minus_log_softmax([dot(z[i], z[k]) / method.ssl_tau for k in order], 0)
+        found = found + method.ssl_scale * own / (2 * size)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("parts", "first", "second"),
+    [((*PARTS, *EXTRA), "image_view", "image_view2"), (PARTS, "image_view", "image")],
+)
+@pytest.mark.parametrize("settings", [{}, {"ssl_scale": 0.3, "ssl_tau": 0.5, "tau": 0.2}])
+def test_matches_the_naive_twin_in_value_and_every_gradient(
+    parts: tuple[str, ...], first: str, second: str, settings: dict[str, float]
+) -> None:
+    batch, method = batch_of(4, parts=parts), slip(**settings).double()
+    assert_twins(total(method, batch), naive(method, batch, first, second), batch)
+    ours, twin = total(method, batch), naive(method, batch, first, second)
+    parameters = list(method.parameters())
+    for mine, expected in zip(*(torch.autograd.grad(t, parameters) for t in (ours, twin)), strict=True):
+        torch.testing.assert_close(mine, expected, atol=1e-8, rtol=1e-8)
+
+
+def test_float32_parameters_leave_a_float64_loss_as_exact_as_they_are() -> None:
+    batch, method = batch_of(4), slip()
+    found = method(batch, NOW).terms["ssl"]
+    assert found.dtype == torch.float64
+    assert found.item() == pytest.approx(method.double()(batch, NOW).terms["ssl"].item(), abs=1e-12)
+
+
+def test_defaults_are_the_papers() -> None:
+    options = create_method("slip", head_hidden=4096).options()
+    expected = {"tau": 0.07, "ssl_scale": 1.0, "ssl_tau": 0.1, "head_hidden": 4096, "head_width": 256}
+    assert {name: options[name] for name in expected} == expected
+
+
+def test_the_head_is_three_linear_layers_with_batch_norm_and_relu_between() -> None:
+    layers = list(slip(5, head_hidden=9, head_width=2).head)
+    shapes = [(layer.in_features, layer.out_features) for layer in layers if isinstance(layer, nn.Linear)]
+    assert shapes == [(5, 9), (9, 9), (9, 2)]
+    assert [type(layer).__name__ for layer in layers[1:3]] == ["BatchNorm1d", "ReLU"]
+
+
+def test_without_self_supervision_it_is_clip() -> None:
+    batch = batch_of(5)
+    ours, clip = total(slip(ssl_scale=0), batch), total(create_method("infonce-learnable"), batch)
+    assert_twins(ours, clip, batch)
+
+
+def test_terms_are_clip_and_the_self_supervised_loss() -> None:
+    loss = slip(ssl_scale=0.5)(batch_of(5), NOW)
+    assert list(loss.terms) == ["clip", "ssl"]
+    assert loss.total.item() == pytest.approx(loss.terms["clip"].item() + 0.5 * loss.terms["ssl"].item())
+    assert float(torch.as_tensor(loss.gauges["temperature"]).detach()) == pytest.approx(0.07)
+
+
+def test_a_second_further_view_replaces_the_image() -> None:
+    batch = batch_of(5, parts=(*PARTS, *EXTRA))
+    method = slip()
+    two, one = method(batch, NOW), method(PairBatch(**{p: getattr(batch, p) for p in PARTS}), NOW)
+    assert two.terms["clip"].item() == one.terms["clip"].item()
+    assert two.terms["ssl"].item() != pytest.approx(one.terms["ssl"].item())
+    found = torch.autograd.grad(two.terms["ssl"], [batch.image_view, batch.image_view2])
+    assert all(g.abs().max().item() > 0 for g in found)
+    assert method.needs == {"image_view", "image_view2"}
+
+
+def test_the_width_may_be_left_to_the_first_batch() -> None:
+    method = slip(None)
+    assert torch.isfinite(total(method, batch_of(5, width=6)))
+    assert isinstance(method.head[0], nn.Linear)
+    assert method.head[0].in_features == 6
+    method.parameter_groups()
+
+
+def test_parameter_groups_hold_every_parameter_once_and_decay_matrices_only() -> None:
+    for width in (4, None):
+        method = slip(width)
+        groups = method.parameter_groups()
+        assert [group.weight_decay for group in groups] == [0.0, None, 0.0]
+        found = [id(p) for group in groups for p in group.parameters]
+        assert sorted(found) == sorted(id(p) for p in method.parameters())
+        assert groups[0].parameters == (method.learned,)
+        assert len(groups[1].parameters) == 3
+
+
+def test_the_learned_temperature_is_clamped_after_a_step() -> None:
+    method = slip()
+    with torch.no_grad():
+        method.learned.fill_(50.0)
+    method.after_step()
+    assert method.temperature.item() == pytest.approx(0.01, rel=1e-5)
+
+
+def test_the_head_has_no_state_but_its_parameters() -> None:
+    method, batch = slip(), batch_of(5)
+    before = {name: value.clone() for name, value in method.state_dict().items()}
+    first = total(method, batch).item()
+    assert list(method.buffers()) == []
+    assert total(method, batch).item() == first
+    assert total(method.eval(), batch).item() == first
+    assert all(torch.equal(value, before[name]) for name, value in method.state_dict().items())
+
+
+@pytest.mark.parametrize("width", [4, None])
+def test_saved_and_loaded_training_goes_on_bit_for_bit(width: int | None) -> None:
+    def train(method: SLIP, optimizer: torch.optim.Optimizer, steps: range) -> None:
+        for step in steps:
+            optimizer.zero_grad()
+            total(method, batch_of(5, seed=step, dtype=torch.float32)).backward()
+            optimizer.step()
+            method.after_step()
+
+    def fresh(seed: int) -> tuple[SLIP, torch.optim.Optimizer]:
+        method = slip(width, seed)
+        if width is None:
+            total(method, batch_of(5))
+        return method, torch.optim.AdamW(method.parameters(), lr=0.1)
+
+    whole, optimizer = fresh(0)
+    train(whole, optimizer, range(6))
+    half, optimizer = fresh(0)
+    train(half, optimizer, range(3))
+    saved = half.state_dict(), optimizer.state_dict()
+    resumed = slip(width, 1)
+    resumed.load_state_dict(saved[0])
+    optimizer = torch.optim.AdamW(resumed.parameters(), lr=0.1)
+    optimizer.load_state_dict(saved[1])
+    train(resumed, optimizer, range(3, 6))
+    for name, value in whole.state_dict().items():
+        assert torch.equal(value, resumed.state_dict()[name]), name
+
+
+@pytest.mark.parametrize("kind", NASTY)
+def test_finite_on_nasty_batches_at_the_lowest_temperature(kind: str) -> None:
+    assert_finite(lambda: slip(6, tau=0.01, ssl_tau=0.005), kind)
+
+
+def test_order_is_free_and_rounding_is_all() -> None:
+    assert_order_is_free(slip)
+    assert_rounding_is_all(slip, value=1e-4, gradient=1e-3)
+
+
+def test_the_length_of_raw_embeddings_does_not_matter() -> None:
+    batch, method = batch_of(5), slip()
+    longer = PairBatch(**{name: 3 * t for name, t in given(batch).items()})
+    assert total(method, longer).item() == pytest.approx(total(method, batch).item(), abs=1e-10)
+    assert gradients(total(method, batch), batch)["image_view"].abs().max().item() > 0
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("ssl_scale", -1), ("ssl_tau", 0), ("head_hidden", 0), ("head_width", 1.5), ("tau", math.nan)]
+)
+def test_impossible_values_are_refused_by_name(field: str, value: Any) -> None:
+    with pytest.raises(UsageError, match=f"slip: {field} = .* is not possible"):
+        create_method("slip", **{field: value})

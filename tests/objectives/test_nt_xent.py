@@ -1,0 +1,72 @@
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor
+
+from benchsuite.objectives.nt_xent import candidates, nt_xent
+
+
+def views(size: int, seed: int) -> tuple[Tensor, Tensor]:
+    generator = torch.Generator().manual_seed(seed)
+    first, second = (torch.randn(size, 3, generator=generator, dtype=torch.float64) for _ in range(2))
+    return first.requires_grad_(), second.requires_grad_()
+
+
+def naive(first: Tensor, second: Tensor, tau: float) -> Tensor:
+    """Equation 1 of SimCLR, anchor by anchor."""
+    size, z = len(first), [*first, *second]
+    total = torch.zeros((), dtype=torch.float64)
+    for i in range(2 * size):
+        partner = (i + size) % (2 * size)
+        below = sum(torch.exp((z[i] * z[k]).sum() / tau) for k in range(2 * size) if k != i)
+        total = total - torch.log(torch.exp((z[i] * z[partner]).sum() / tau) / below)
+    return total / (2 * size)
+
+
+@given(size=st.integers(1, 5), seed=st.integers(0, 999), tau=st.floats(0.5, 2.0))
+def test_matches_the_naive_twin_in_value_and_gradient(size: int, seed: int, tau: float) -> None:
+    first, second = views(size, seed)
+    ours, twin = nt_xent(candidates(first, second) / tau), naive(first, second, tau)
+    assert ours.item() == pytest.approx(twin.item(), abs=1e-8)
+    for mine, expected in zip(*(torch.autograd.grad(t, (first, second)) for t in (ours, twin)), strict=True):
+        torch.testing.assert_close(mine, expected, atol=1e-8, rtol=1e-8)
+
+
+@given(size=st.integers(1, 5), seed=st.integers(0, 999))
+def test_the_positive_comes_first_and_2b_minus_2_negatives_follow(size: int, seed: int) -> None:
+    first, second = views(size, seed)
+    found = candidates(first, second)
+    assert found.shape == (2 * size, 2 * size - 1)
+    z = [*first, *second]
+    for i in range(2 * size):
+        partner = (i + size) % (2 * size)
+        assert found[i, 0].item() == pytest.approx((z[i] * z[partner]).sum().item())
+        expected = sorted((z[i] * z[k]).sum().item() for k in range(2 * size) if k not in (i, partner))
+        assert sorted(found[i, 1:].tolist()) == pytest.approx(expected)
+
+
+def test_swapping_the_views_changes_nothing() -> None:
+    first, second = views(4, 0)
+    there, back = nt_xent(candidates(first, second)), nt_xent(candidates(second, first))
+    assert there.item() == pytest.approx(back.item(), abs=1e-12)
+
+
+def test_one_sample_alone_costs_nothing() -> None:
+    assert nt_xent(candidates(*views(1, 0)) / 0.01).item() == 0
+
+
+def test_a_collapsed_batch_costs_the_logarithm_of_its_candidates() -> None:
+    same = torch.ones(4, 1, dtype=torch.float64)
+    assert nt_xent(candidates(same, same) / 0.005).item() == pytest.approx(math.log(7))
+
+
+def test_overflowing_logits_stay_finite() -> None:
+    s = torch.tensor([[-1.0, 1.0], [1.0, -1.0]], requires_grad=True)
+    value = nt_xent(s / 0.005)
+    value.backward()
+    assert value.item() == pytest.approx(200)
+    assert s.grad is not None
+    assert torch.isfinite(s.grad).all()

@@ -1,0 +1,90 @@
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchsuite.objectives.profiles import (
+    cosine_profile,
+    exponential_profile,
+    linear_profile,
+    monotone_profile,
+    shifted_profile,
+)
+
+COSINES = st.floats(-1, 1)
+LOW, HIGH = 0.01, 0.05
+EVEN = {"cosine": cosine_profile, "linear": linear_profile, "exponential": exponential_profile}
+
+
+def at(s: float) -> torch.Tensor:
+    return torch.tensor(s, dtype=torch.float64)
+
+
+@pytest.mark.parametrize(("s", "tau"), [(-1, 0.05), (-0.5, 0.03), (0, 0.01), (0.5, 0.03), (1, 0.05)])
+def test_the_cosine_takes_the_published_values(s: float, tau: float) -> None:
+    assert cosine_profile(at(s), LOW, HIGH).item() == pytest.approx(tau, abs=1e-12)
+
+
+@given(COSINES)
+def test_the_cosine_is_algorithm_1(s: float) -> None:
+    expected = LOW + 0.5 * (HIGH - LOW) * (1 + math.cos(math.pi * (1 + s)))
+    assert cosine_profile(at(s), LOW, HIGH).item() == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", EVEN)
+@given(s=COSINES)
+def test_is_even_in_s_lowest_at_zero_and_highest_at_both_ends(name: str, s: float) -> None:
+    profile = EVEN[name]
+    assert profile(at(s), LOW, HIGH).item() == pytest.approx(profile(at(-s), LOW, HIGH).item(), abs=1e-15)
+    assert LOW - 1e-15 <= profile(at(s), LOW, HIGH).item() <= HIGH + 1e-15
+    assert profile(at(0.0), LOW, HIGH).item() == pytest.approx(LOW, abs=1e-15)
+    assert profile(at(1.0), LOW, HIGH).item() == pytest.approx(HIGH, abs=1e-15)
+
+
+def test_linear_and_exponential_as_written() -> None:
+    assert linear_profile(at(-0.25), LOW, HIGH).item() == pytest.approx(0.02)
+    assert exponential_profile(at(-0.5), LOW, HIGH).item() == pytest.approx(math.sqrt(LOW * HIGH))
+
+
+@given(COSINES, COSINES)
+def test_monotone_rises_from_one_end_to_the_other(a: float, b: float) -> None:
+    low, high = sorted((a, b))
+    assert monotone_profile(at(low), LOW, HIGH) <= monotone_profile(at(high), LOW, HIGH) + 1e-15
+    assert monotone_profile(at(-1.0), LOW, HIGH).item() == pytest.approx(LOW)
+    assert monotone_profile(at(0.0), LOW, HIGH).item() == pytest.approx(0.03)
+    assert monotone_profile(at(1.0), LOW, HIGH).item() == pytest.approx(HIGH)
+
+
+@given(s=COSINES, shift=st.floats(-0.8, 0.8), scale=st.floats(0.3, 1))
+def test_shifted_is_algorithm_2(s: float, shift: float, scale: float) -> None:
+    if (shift <= 0 and s <= -shift) or (shift >= 0 and s >= -shift):
+        expected = LOW + 0.5 * (HIGH - LOW) * (1 + math.cos(math.pi / scale * (shift + s)))
+    else:
+        expected = HIGH
+    assert shifted_profile(at(s), LOW, HIGH, shift, scale).item() == pytest.approx(expected, abs=1e-12)
+
+
+TABLE_7 = [(0.0, 0.5), (0.2, 0.6), (0.4, 0.7), (-0.2, 0.6), (-0.4, 0.7), (-0.6, 0.8)]
+
+
+@pytest.mark.parametrize(("shift", "scale"), TABLE_7)
+def test_the_papers_shifts_are_at_tau_max_at_both_ends_and_continuous(shift: float, scale: float) -> None:
+    for s in (-1.0, 1.0, -shift - 1e-9, -shift + 1e-9):
+        assert shifted_profile(at(s), LOW, HIGH, shift, scale).item() == pytest.approx(HIGH, abs=1e-12)
+    lowest = -shift + (scale if shift > 0 else -scale)
+    assert shifted_profile(at(lowest), LOW, HIGH, shift, scale).item() == pytest.approx(LOW, abs=1e-12)
+
+
+def test_shifted_is_not_monotone() -> None:
+    curve = [shifted_profile(at(s / 10), LOW, HIGH, -0.4, 0.7).item() for s in range(-10, 11)]
+    assert curve[0] > curve[7] < curve[14]
+    assert curve[14:] == pytest.approx([HIGH] * 7)
+
+
+@pytest.mark.parametrize("profile", [*EVEN.values(), monotone_profile])
+def test_slopes_are_finite_everywhere(profile) -> None:  # type: ignore[no-untyped-def]
+    s = torch.tensor([-1.0, -0.4, 0, 0.4, 1], requires_grad=True)
+    (slope,) = torch.autograd.grad(profile(s, LOW, HIGH).sum(), s)
+    assert torch.isfinite(slope).all()
