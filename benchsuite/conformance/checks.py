@@ -1,5 +1,6 @@
 """The checks by name. Each raises a NotMetError that says what was seen."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -66,8 +67,8 @@ def require_finite(method: Method, rows: Mapping[str, Tensor], clock: Clock, whe
     if loss.total.dtype != expected:
         raise NotMetError(f"{where}: the total is {loss.total.dtype}, the embeddings are {expected}.")
     for name, value in {"total": loss.total, **loss.terms, **loss.gauges}.items():
-        if not torch.isfinite(torch.as_tensor(value)).all():
-            raise NotMetError(f"{where}: {name} is {float(value):g}.")
+        if not math.isfinite(number := torch.as_tensor(value).detach().item()):
+            raise NotMetError(f"{where}: {name} is {number:g}.")
     if not loss.total.requires_grad:
         raise NotMetError(f"{where}: no gradient reaches the embeddings.")
     method.zero_grad()

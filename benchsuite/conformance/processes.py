@@ -27,6 +27,7 @@ Together = Sequence[Found | str]
 ROWS = 6
 STEPS = 3
 TOLERANCE = 1e-5
+OTHER = "the other process failed"
 PATIENCE = timedelta(seconds=120)
 
 
@@ -34,19 +35,24 @@ def on_two_processes(names: Sequence[str]) -> dict[str, Together]:
     """Losses, gradients and state of each method as two processes have them; spawns once for all."""
     if not names:
         return {}
-    files = [methods.card(name).file for name in names if not methods.card(name).owner.startswith("benchsuite.")]
+    cards = [methods.card(name) for name in names]
+    files = {card.file for card in cards if card.module.startswith("benchsuite_plugin_")}
     with tempfile.TemporaryDirectory() as folder:
-        spawn(_process, args=(folder, list(names), sorted(set(files))), nprocs=2)  # type: ignore[no-untyped-call]
+        spawn(_process, args=(folder, list(names), sorted(files)), nprocs=2)  # type: ignore[no-untyped-call]
         found = [torch.load(Path(folder, f"{number}.pt"), weights_only=True) for number in range(2)]
     return {name: [one[name] for one in found] for name in names}
 
 
 def check_processes(subject: Subject, together: Together | None) -> None:
     """Compare what one process finds here with what two found."""
+    if together is None:
+        raise NotMetError("it was not run on two processes.")
+    errors = [(number, found) for number, found in enumerate(together, 1) if isinstance(found, str)]
+    for number, error in sorted(errors, key=lambda one: OTHER in one[1]):
+        raise NotMetError(f"on two processes, number {number}: {error}")
     alone = compute(subject)
-    for number, found in enumerate(together or ["it was not run there"]):
-        if isinstance(found, str):
-            raise NotMetError(f"process {number + 1} of 2: {found}")
+    for found in together:
+        assert not isinstance(found, str)
         for name, expected in alone.items():
             if name not in found or (gap := unlike(expected, found[name])) > TOLERANCE:
                 by = f"by {gap:.2g} of its size" if name in found else "for it is missing"
@@ -104,7 +110,7 @@ def _forward(method: Method, batch: PairBatch, clock: Clock) -> Tensor:
     if problem:
         raise problem
     if failed:
-        raise RuntimeError("the other process failed.")
+        raise RuntimeError(OTHER)
     return loss
 
 
