@@ -5,7 +5,7 @@ from collections.abc import Set
 import torch
 from torch import Tensor
 
-from benchsuite.conformance.subject import PARTS, NotMetError, Subject, modes, parts, tensors
+from benchsuite.conformance.subject import PARTS, NotMetError, Subject, modes, of_tower, parts, tensors
 from benchsuite.methods.base import Clock, Method, PairBatch
 
 
@@ -41,7 +41,7 @@ def check_needs(subject: Subject) -> None:
         if undeclared := seen - set(given):
             raise NotMetError(f"{mode}: reads {listed(undeclared)}, which it does not declare in needs.")
         if asked - set(given):
-            richer, _ = reads(subject, [part for part in PARTS if mode == "pair" or part in {*given, *asked}])
+            richer, _ = reads(subject, of_tower(mode))
             if undeclared := richer - set(given):
                 raise NotMetError(
                     f"{mode}: reads {listed(undeclared)} if it is there, and does not declare it in needs."

@@ -58,8 +58,12 @@ def parts(method: Method, mode: str) -> list[str]:
     """What a batch carries for this method, and nothing else."""
     if mode == "pair":
         return [part for part in PARTS if part in {"image", "text", *method.needs}]
-    wanted = {mode, f"{mode}_view", *method.needs}
-    return [part for part in PARTS if part in wanted and part.split("_")[0] in (mode, "index", "cluster")]
+    return [part for part in of_tower(mode) if part in {mode, f"{mode}_view", *method.needs}]
+
+
+def of_tower(mode: str) -> list[str]:
+    """Everything a batch for these towers can carry."""
+    return [part for part in PARTS if mode == "pair" or part.split("_")[0] in (mode, "index", "cluster")]
 
 
 def tensors(names: Iterable[str], size: int, seed: int, dtype: torch.dtype = torch.float64) -> dict[str, Tensor]:
@@ -96,9 +100,16 @@ def differentiable(batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def unlike(a: Tensor, b: Tensor) -> float:
-    """Largest difference as a share of the larger tensor's largest entry; infinite where they cannot be compared."""
+    """Largest difference as a share of the largest entry; infinite where they cannot be compared.
+
+    State may hold infinities (the logarithm of nothing yet), which then must stand at the same places.
+    """
     if a.shape != b.shape:
         return math.inf
-    scale = max(a.detach().abs().max().item(), b.detach().abs().max().item(), 1e-12) if a.numel() else 1.0
-    gap = (a.detach().double() - b.detach().double()).abs().max().item() if a.numel() else 0.0
-    return gap / scale if math.isfinite(scale) else math.inf
+    a, b = a.detach().double(), b.detach().double()
+    endless = ~(a.isfinite() & b.isfinite())
+    if not torch.equal(a[endless], b[endless]):
+        return math.inf
+    a, b = a[~endless], b[~endless]
+    scale = max((t.abs().max().item() for t in (a, b) if t.numel()), default=0.0)
+    return (a - b).abs().max().item() / scale if scale else 0.0

@@ -144,6 +144,25 @@ class ReadsUndeclared(Contrast):
         return Loss(self.contrast(batch.image, batch.text_view))
 
 
+@register_method("two-towers", serves=("pair", "image", "text"))
+class TwoTowers(Contrast):
+    """Breaks nothing: it asks which towers there are, and remembers samples by the logarithm of nothing."""
+
+    def setup(self) -> None:
+        self.register_buffer("log_u", torch.full((self.num_samples or 0,), -torch.inf))
+
+    def loss(self, batch: PairBatch, clock: Clock) -> Loss:
+        return Loss(self.contrast(*((batch.image, batch.text) if batch.is_pair else batch.views)))
+
+
+@register_method("one-tower-only", serves=("text",))
+class OneTowerOnly(Contrast):
+    """Breaks the rule in the one mode it has."""
+
+    def loss(self, batch: PairBatch, clock: Clock) -> Loss:
+        return Loss(self.contrast(batch.text, batch.text_view) + 0 * batch.cluster.sum())
+
+
 @register_method("reads-late", needs=("index",))
 class ReadsLate(Contrast):
     def loss(self, batch: PairBatch, clock: Clock) -> Loss:

@@ -36,6 +36,7 @@ MANY = {
     "rows": ("finite", r"total is a scalar"),
     "detached": ("finite", r"no gradient reaches the embeddings"),
     "reads-undeclared": ("needs", r"pair: reads text_view, which it does not declare in needs"),
+    "one-tower-only": ("needs", r"text: reads cluster, which it does not declare in needs"),
     "strange-need": ("needs", r"needs depth: no batch carries that"),
     "unmakeable": ("state", r'refused: unmakeable: "sizes" must be given'),
     "bad-excuse": ("finite", r'check "permutations" does not exist.*Did you mean "permutation"'),
@@ -53,7 +54,7 @@ def broken() -> Iterator[Report]:
         patch.setattr(registry.methods, "_live", dict(registry.methods._live))
         patch.setattr(registry.methods, "_live_cards", dict(registry.methods._live_cards))
         load_plugin(BROKEN_FILE)
-        yield check_methods([*BROKEN, *MANY, "whole", "excused", "reads-late"], with_cost=True)
+        yield check_methods([*BROKEN, *MANY, "whole", "excused", "reads-late", "two-towers"], with_cost=True)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -79,7 +80,7 @@ def test_every_check_finds_something() -> None:
     assert {check for check, _ in BROKEN.values()} == set(CHECKS)
 
 
-@pytest.mark.parametrize("name", ["whole", "reads-late"])
+@pytest.mark.parametrize("name", ["whole", "reads-late", "two-towers"])
 def test_a_sound_plugin_passes_everything(name: str, broken: Report) -> None:
     assert broken[name].failed == {}
     assert broken[name].excused == {}
