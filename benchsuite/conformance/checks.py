@@ -47,8 +47,8 @@ class Check:
 def check_finite(subject: Subject) -> None:
     """Losses and gradients are finite at the coldest temperatures, on batches that break careless arithmetic."""
     for dtype in (torch.float32, torch.float64):
-        for mode in modes(subject.make()):
-            for kind, rows in nasty(parts(subject.make(), mode), 6, dtype):
+        for mode in modes(subject.template):
+            for kind, rows in nasty(parts(subject.template, mode), 6, dtype):
                 method = subject.make_cold()
                 for step in range(4):
                     require_finite(method, rows, Clock(step, 3), f"{kind} batch, {mode}, {dtype}, step {step} of 3")
@@ -96,10 +96,10 @@ def trained(method: Method, batches: list[dict[str, Tensor]]) -> tuple[list[Tens
 
 def check_precision(subject: Subject) -> None:
     """float32 gives what float64 gives, up to rounding."""
-    for mode in modes(subject.make()):
-        names = parts(subject.make(), mode)
+    for mode in modes(subject.template):
+        names = parts(subject.template, mode)
         found = []
-        weights = subject.make().state_dict()
+        weights = subject.template.state_dict()
         for dtype in (torch.float64, torch.float32):
             method = subject.make()
             method.load_state_dict(weights)
@@ -118,8 +118,8 @@ def check_precision(subject: Subject) -> None:
 def check_permutation(subject: Subject) -> None:
     """The order of the pairs in the batch does not matter, to the loss, the gradients and the state."""
     order = torch.tensor([3, 0, 5, 1, 4, 2])
-    for mode in modes(subject.make()):
-        batches = [tensors(parts(subject.make(), mode), 6, seed) for seed in (1, 2, 1)]
+    for mode in modes(subject.template):
+        batches = [tensors(parts(subject.template, mode), 6, seed) for seed in (1, 2, 1)]
         mixed = [{name: rows[order] for name, rows in batch.items()} for batch in batches]
         plain, other = subject.make().double(), subject.make().double()
         other.load_state_dict(plain.state_dict())

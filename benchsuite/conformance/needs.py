@@ -31,7 +31,7 @@ class Recorder(PairBatch):
 
 def check_needs(subject: Subject) -> None:
     """Compare the declaration with what is read at the start, in the middle and at the end of a training."""
-    method = subject.make()
+    method = subject.template
     if strange := method.needs - set(PARTS):
         raise NotMetError(f"needs {', '.join(sorted(strange))}: no batch carries that (there are {', '.join(PARTS)}).")
     read: set[str] = set()

@@ -62,7 +62,7 @@ def check_processes(subject: Subject, together: Together | None) -> None:
 def compute(subject: Subject) -> Found:
     """Losses, gradients and state after a few steps on the gathered batch, on however many processes there are."""
     found: Found = {}
-    for mode in modes(subject.make()):
+    for mode in modes(subject.template):
         torch.manual_seed(0)
         method, encoder = subject.make().double(), nn.Linear(WIDTH, WIDTH, dtype=torch.float64)
         for step in range(STEPS):

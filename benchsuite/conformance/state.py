@@ -59,7 +59,7 @@ class Training:
 
 def check_state(subject: Subject) -> None:
     """Six steps against three, a checkpoint, and three; then, evaluation leaves the state as it is."""
-    for mode in modes(subject.make()):
+    for mode in modes(subject.template):
         whole, before, after = (Training(subject, mode) for _ in range(3))
         losses = whole.run(0, STEPS)
         before.run(0, STEPS // 2)

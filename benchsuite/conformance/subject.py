@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -32,6 +33,11 @@ class Subject:
         self.cls = method_class(name)
         self.title = self.cls.card.title
         self.excuses: Mapping[str, str] = self.cls.excuses
+
+    @cached_property
+    def template(self) -> Method:
+        """One to ask what it serves and needs, not to train."""
+        return self.make()
 
     def make(self, width: int | None = WIDTH, **hyperparameters: Any) -> Method:
         """The method with its defaults but for `hyperparameters`."""
