@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -55,6 +56,7 @@ def broken() -> Iterator[Report]:
         patch.setattr(registry.methods, "_live_cards", dict(registry.methods._live_cards))
         load_plugin(BROKEN_FILE)
         yield check_methods([*BROKEN, *MANY, "whole", "excused", "reads-late", "two-towers"], with_cost=True)
+    sys.modules.pop("benchsuite_plugin_broken_methods", None)
 
 
 @pytest.mark.parametrize("name", NAMES)
