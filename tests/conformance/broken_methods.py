@@ -73,6 +73,13 @@ class Coarse(Contrast):
         return 1 + 30 * super().contrast(rough, text)
 
 
+@register_method("coarse-gradient")
+class CoarseGradient(Contrast):
+    def contrast(self, image: Tensor, text: Tensor) -> Tensor:
+        loss = super().contrast(image, text)
+        return loss.detach() + (loss - loss.detach()) * (1.05 if loss.dtype == torch.float32 else 1)
+
+
 @register_method("by-position")
 class ByPosition(Contrast):
     def setup(self) -> None:
