@@ -176,6 +176,8 @@ class Method(Options, nn.Module, ABC):
     card: ClassVar[Card]
     normalizes: ClassVar[bool] = True
     """Whether `loss` is given L2-normalised embeddings."""
+    excuses: ClassVar[Mapping[str, str]] = {}
+    """Conformance checks the method cannot pass by its nature, each with the reason."""
 
     def __init__(self, num_samples: int | None = None, width: int | None = None, **hyperparameters: Any) -> None:
         super().__init__()

@@ -1,0 +1,101 @@
+"""`benchsuite check-method`: does a method keep the contract?"""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from benchsuite.errors import UsageError
+from benchsuite.registry import load_plugin, methods
+
+if TYPE_CHECKING:
+    from benchsuite.conformance import MethodReport, Report
+
+MARKS = {"passed": "ok", "failed": "FAILED", "excused": "excused"}
+
+
+def check_method(
+    subjects: Annotated[
+        list[str] | None, typer.Argument(help="Registered methods, or Python files that register some.")
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Check every registered method.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Check that methods keep the contract: finite, exact on two processes, resumable, and more."""
+    names = methods_asked_for(subjects or [], everything)
+    from benchsuite.conformance import check_methods
+
+    report = check_methods(names, with_cost=True)
+    print(json.dumps(report.as_json(), indent=2, ensure_ascii=False) if as_json else "\n".join(lines(report)))
+    if not report.passed:
+        raise typer.Exit(1)
+
+
+def methods_asked_for(subjects: list[str], everything: bool) -> list[str]:
+    """Names of the methods that names and files stand for, each once."""
+    names: list[str] = []
+    for subject in subjects:
+        names += methods_of_file(Path(subject)) if is_file(subject) else [methods.card(subject).name]
+    if everything:
+        names += methods
+    if not names:
+        raise UsageError("which method? Give a name, a file that registers one, or --all.")
+    return list(dict.fromkeys(names))
+
+
+def is_file(subject: str) -> bool:
+    """Whether a file is meant, and no method's name."""
+    return subject not in methods and (subject.endswith(".py") or Path(subject).exists())
+
+
+def methods_of_file(file: Path) -> list[str]:
+    """The methods that a file registers."""
+    load_plugin(file)
+    names = [name for name, card in methods.cards().items() if Path(card.file).resolve() == file.resolve()]
+    if not names:
+        raise UsageError(f"{file} registers no method; it needs a class under @register_method(...).")
+    return names
+
+
+def lines(report: "Report") -> list[str]:
+    """Methods down, checks across; then why, and what was asked."""
+    from benchsuite.conformance import CHECKS
+
+    table = [["", *CHECKS, "time", "state"]]
+    table += [[m.name, *(MARKS[o.status] for o in m.outcomes), *costs(m)] for m in report.methods]
+    widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
+    shown = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in table]
+    for method in report.methods:
+        for reason, checks in reasons(method).items():
+            shown += ["", f"{method.name}, {', '.join(checks)}: {reason}"]
+    shown += ["", *(f"{name:<{max(map(len, CHECKS))}}  {check.says}" for name, check in CHECKS.items())]
+    return [*shown, "", *footer(report)]
+
+
+def reasons(method: "MethodReport") -> dict[str, list[str]]:
+    """Reason -> the checks that give it, as shown in front of it; failures first."""
+    found: dict[str, list[str]] = {}
+    for check, reason in method.failed.items():
+        found.setdefault(reason, []).append(check)
+    for check, reason in method.excused.items():
+        found.setdefault(f"excused, {reason}", []).append(check)
+    return found
+
+
+def costs(method: "MethodReport") -> list[str]:
+    """The two columns that are told and not judged."""
+    if method.cost is None:
+        return ["", ""]
+    state = method.cost.state_bytes
+    return [f"x{method.cost.time_ratio:.1f}", f"{state / 1000:.1f} kB" if state >= 1000 else f"{state} B"]
+
+
+def footer(report: "Report") -> list[str]:
+    """What the last two columns are, and the verdict."""
+    samples = next((m.cost.samples for m in report.methods if m.cost), None)
+    told = [f"time: of loss and gradient, beside infonce's; state: for {samples} training samples. Neither is judged."]
+    failed = [m.name for m in report.methods if not m.passed]
+    count = f"{len(report.methods)} method" + "s" * (len(report.methods) != 1)
+    verdict = f"{len(failed)} of {count} failed: {', '.join(failed)}." if failed else f"{count}: all checks passed."
+    return [*(told if samples else []), verdict]

@@ -1,0 +1,151 @@
+"""The checks by name. Each raises a NotMetError that says what was seen."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from benchsuite.conformance.hyperparameters import check_hyperparameters
+from benchsuite.conformance.needs import check_needs
+from benchsuite.conformance.processes import Together, check_processes
+from benchsuite.conformance.report import Outcome
+from benchsuite.conformance.state import check_state
+from benchsuite.conformance.subject import NotMetError, Subject, differentiable, modes, nasty, parts, tensors, unlike
+from benchsuite.errors import UsageError, unknown
+from benchsuite.methods.base import Clock, Loss, Method, PairBatch
+
+
+@dataclass(frozen=True)
+class Check:
+    """A name, what it asks in one line, and the function that finds out."""
+
+    name: str
+    says: str
+    run: Callable[[Subject], None] | Callable[[Subject, Together | None], None]
+    on_processes: bool = False
+
+    def __call__(self, subject: Subject, together: Together | None) -> Outcome:
+        """The outcome for one method, whatever it throws. `together`: what two processes found."""
+        for excused in subject.excuses:
+            if excused not in CHECKS:
+                return Outcome(self.name, "failed", str(unknown("check", excused, CHECKS, where="excuses: ")))
+        if self.name in subject.excuses:
+            return Outcome(self.name, "excused", subject.excuses[self.name])
+        try:
+            self.run(subject, together) if self.on_processes else self.run(subject)  # type: ignore[call-arg]
+        except NotMetError as failure:
+            return Outcome(self.name, "failed", str(failure))
+        except UsageError as error:
+            return Outcome(self.name, "failed", f"refused: {error}")
+        except Exception as error:
+            return Outcome(self.name, "failed", f"{type(error).__name__}: {error}")
+        return Outcome(self.name, "passed")
+
+
+def check_finite(subject: Subject) -> None:
+    """Losses and gradients are finite at the coldest temperatures, on batches that break careless arithmetic."""
+    for dtype in (torch.float32, torch.float64):
+        for mode in modes(subject.template):
+            for kind, rows in nasty(parts(subject.template, mode), 6, dtype):
+                method = subject.make_cold()
+                for step in range(4):
+                    require_finite(method, rows, Clock(step, 3), f"{kind} batch, {mode}, {dtype}, step {step} of 3")
+    bare = subject.make(width=None)
+    require_finite(bare, tensors(parts(bare, modes(bare)[0]), 6, seed=0), Clock(0, 3), "made without a width")
+
+
+def require_finite(method: Method, rows: Mapping[str, Tensor], clock: Clock, where: str) -> None:
+    """One loss and its gradients."""
+    leaves = differentiable(rows)
+    torch.manual_seed(clock.step)
+    loss = method(PairBatch(**leaves), clock)
+    if not isinstance(loss, Loss) or loss.total.dim():
+        raise NotMetError(f"{where}: give a Loss whose total is a scalar, not {type(loss).__name__}.")
+    expected = leaves[next(iter(leaves))].dtype
+    if loss.total.dtype != expected:
+        raise NotMetError(f"{where}: the total is {loss.total.dtype}, the embeddings are {expected}.")
+    for name, value in {"total": loss.total, **loss.terms, **loss.gauges}.items():
+        if not math.isfinite(number := torch.as_tensor(value).detach().item()):
+            raise NotMetError(f"{where}: {name} is {number:g}.")
+    if not loss.total.requires_grad:
+        raise NotMetError(f"{where}: no gradient reaches the embeddings.")
+    method.zero_grad()
+    loss.total.backward()  # type: ignore[no-untyped-call]
+    found = {n: t.grad for n, t in (*leaves.items(), *method.named_parameters())}
+    if all(found[name] is None for name in leaves):
+        raise NotMetError(f"{where}: no gradient reaches the embeddings.")
+    for name, gradient in found.items():
+        if gradient is not None and not torch.isfinite(gradient).all():
+            raise NotMetError(f"{where}: the gradient of {name} is not finite.")
+
+
+def trained(method: Method, batches: list[dict[str, Tensor]]) -> tuple[list[Tensor], list[dict[str, Tensor]]]:
+    """Losses, and gradients of the parts, of one visit after another; no optimiser."""
+    losses, gradients = [], []
+    for step, rows in enumerate(batches):
+        leaves = differentiable(rows)
+        torch.manual_seed(step)
+        loss = method(PairBatch(**leaves), Clock(step + 1, len(batches) + 1)).total
+        loss.backward()
+        losses.append(loss.detach())
+        gradients.append({n: t.grad for n, t in leaves.items() if t.grad is not None})
+    return losses, gradients
+
+
+def check_precision(subject: Subject) -> None:
+    """float32 gives what float64 gives, up to rounding."""
+    for mode in modes(subject.template):
+        names = parts(subject.template, mode)
+        found = []
+        weights = subject.template.state_dict()
+        for dtype in (torch.float64, torch.float32):
+            method = subject.make()
+            method.load_state_dict(weights)
+            found.append(trained(method.to(dtype), [tensors(names, 6, seed, dtype) for seed in (1, 1, 2)]))
+        (exact, exact_gradients), (rough, rough_gradients) = found
+        for step, (a, b) in enumerate(zip(exact, rough, strict=True)):
+            if abs(a.item() - b.item()) > 1e-3 * max(1.0, abs(a.item())):
+                raise NotMetError(f"{mode}, step {step}: {a.item():g} in float64, {b.item():g} in float32.")
+            for name, gradient in exact_gradients[step].items():
+                if (gap := unlike(gradient, rough_gradients[step][name])) > 1e-2:
+                    raise NotMetError(
+                        f"{mode}, step {step}: gradients of {name} differ by {gap:.1%} between precisions."
+                    )
+
+
+def check_permutation(subject: Subject) -> None:
+    """The order of the pairs in the batch does not matter, to the loss, the gradients and the state."""
+    order = torch.tensor([3, 0, 5, 1, 4, 2])
+    for mode in modes(subject.template):
+        batches = [tensors(parts(subject.template, mode), 6, seed) for seed in (1, 2, 1)]
+        mixed = [{name: rows[order] for name, rows in batch.items()} for batch in batches]
+        plain, other = subject.make().double(), subject.make().double()
+        other.load_state_dict(plain.state_dict())
+        (losses, gradients), (losses_other, gradients_other) = trained(plain, batches), trained(other, mixed)
+        for step, (a, b) in enumerate(zip(losses, losses_other, strict=True)):
+            if abs(a.item() - b.item()) > 1e-6 * max(1.0, abs(a.item())):
+                raise NotMetError(
+                    f"{mode}, step {step}: the loss is {a.item():g}, with the pairs reordered {b.item():g}."
+                )
+            for name, gradient in gradients[step].items():
+                if unlike(gradient[order], gradients_other[step][name]) > 1e-6:
+                    raise NotMetError(f"{mode}, step {step}: the gradient of {name} depends on the order of the pairs.")
+        for name, buffer in plain.state_dict().items():
+            if unlike(buffer, other.state_dict()[name]) > 1e-6:
+                raise NotMetError(f"{mode}: the state {name} depends on the order of the pairs.")
+
+
+CHECKS = {
+    check.name: check
+    for check in (
+        Check("finite", "finite losses and gradients on nasty batches, temperatures down to 0.005", check_finite),
+        Check("precision", "float32 gives what float64 gives", check_precision),
+        Check("permutation", "the order of the pairs does not matter", check_permutation),
+        Check("processes", "two processes give the gradients of one", check_processes, on_processes=True),
+        Check("state", "a checkpoint carries all state, bit for bit", check_state),
+        Check("needs", "what is declared in needs is what is read", check_needs),
+        Check("hyperparameters", "misspelt and impossible hyper-parameters are refused", check_hyperparameters),
+    )
+}

@@ -1,0 +1,46 @@
+"""What a method costs beside InfoNCE: told, never judged, because it depends on the machine."""
+
+import time
+from statistics import median
+
+import torch
+
+from benchsuite.conformance.report import Cost
+from benchsuite.conformance.subject import Subject, differentiable, modes, parts
+from benchsuite.methods import create_method
+from benchsuite.methods.base import Clock, Method, PairBatch
+
+SAMPLES = 1000
+BATCH = 128
+WIDTH = 128
+CALLS = 9
+
+
+def measure(subject: Subject) -> Cost:
+    """Time of loss and gradient over InfoNCE's, by turns in one process, and the bytes of parameters and state."""
+    method = create_method(subject.name, num_samples=SAMPLES, width=WIDTH)
+    baseline = create_method("infonce")
+    batches = [_batch(one) for one in (method, baseline)]
+    seconds: tuple[list[float], list[float]] = ([], [])
+    for call in range(CALLS + 1):
+        for one, batch, times in zip((method, baseline), batches, seconds, strict=True):
+            taken = _time(one, batch, call)
+            if call:
+                times.append(taken)
+    tensors = (*method.parameters(), *method.buffers())
+    state = sum(tensor.numel() * tensor.element_size() for tensor in tensors)
+    return Cost(round(median(seconds[0]) / median(seconds[1]), 2), state, SAMPLES)
+
+
+def _batch(method: Method) -> PairBatch:
+    generator = torch.Generator().manual_seed(0)
+    ids = {"index": torch.arange(BATCH), "cluster": torch.zeros(BATCH, dtype=torch.long)}
+    names = parts(method, modes(method)[0])
+    rows = {n: ids[n] if n in ids else torch.randn(BATCH, WIDTH, generator=generator) for n in names}
+    return PairBatch(**differentiable(rows))
+
+
+def _time(method: Method, batch: PairBatch, step: int) -> float:
+    start = time.perf_counter()
+    method(batch, Clock(step, CALLS)).total.backward()
+    return time.perf_counter() - start

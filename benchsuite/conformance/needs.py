@@ -1,0 +1,73 @@
+"""What a method declares in `needs` must be what it reads: not less, or training breaks; not more, or it costs."""
+
+from collections.abc import Set
+
+import torch
+from torch import Tensor
+
+from benchsuite.conformance.subject import PARTS, NotMetError, Subject, modes, of_tower, parts, tensors
+from benchsuite.methods.base import Clock, Method, PairBatch
+
+
+class Recorder(PairBatch):
+    """A batch that remembers which of its parts were read and which were only asked after."""
+
+    def __init__(self, read: set[str], asked: set[str], **given: Tensor) -> None:
+        super().__init__(**given)
+        self.read = read
+        self.asked = asked
+
+    def has(self, name: str) -> bool:
+        self.asked.add(name)
+        return super().has(name)
+
+    def normalized(self) -> PairBatch:
+        return Recorder(self.read, self.asked, **super().normalized()._given)
+
+    def _get(self, name: str) -> Tensor:
+        self.read.add(name)
+        return super()._get(name)
+
+
+def check_needs(subject: Subject) -> None:
+    """Compare the declaration with what is read at the start, in the middle and at the end of a training."""
+    method = subject.template
+    if strange := method.needs - set(PARTS):
+        raise NotMetError(f"needs {', '.join(sorted(strange))}: no batch carries that (there are {', '.join(PARTS)}).")
+    read: set[str] = set()
+    for mode in modes(method):
+        given = parts(method, mode)
+        seen, asked = reads(subject, given)
+        if undeclared := seen - set(given):
+            raise NotMetError(f"{mode}: reads {listed(undeclared)}, which it does not declare in needs.")
+        if asked - set(given):
+            richer, _ = reads(subject, of_tower(mode))
+            if undeclared := richer - set(given):
+                raise NotMetError(
+                    f"{mode}: reads {listed(undeclared)} if it is there, and does not declare it in needs."
+                )
+        read |= seen
+    if unread := method.needs - read:
+        raise NotMetError(f"declares {listed(unread)} in needs and never reads it.")
+
+
+def reads(subject: Subject, given: list[str]) -> tuple[set[str], set[str]]:
+    """Parts that were read, and parts that were asked after, when the batch carries `given`."""
+    read: set[str] = set()
+    asked: set[str] = set()
+    method: Method = subject.make()
+    for step in range(5):
+        torch.manual_seed(step)
+        batch = Recorder(read, asked, **tensors(given, 6, seed=step))
+        try:
+            method(batch, Clock(step, 4))
+        except ValueError:
+            if read <= set(given):
+                raise
+            return read, asked
+    return read, asked
+
+
+def listed(names: Set[str]) -> str:
+    """Names in a sentence."""
+    return ", ".join(sorted(names))

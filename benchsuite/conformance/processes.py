@@ -1,0 +1,129 @@
+"""The same gradients on two processes that gather the batch as on one.
+
+Starting processes takes seconds: one pair serves all methods, and reports numbers that the check compares.
+"""
+
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+from torch.multiprocessing.spawn import spawn
+
+from benchsuite.conformance.subject import WIDTH, NotMetError, Subject, modes, parts, tensors, unlike
+from benchsuite.methods.base import Clock, Method, PairBatch
+from benchsuite.registry import load_plugin, methods
+from benchsuite.training.distributed import gather, share, world_size
+
+Found = dict[str, Tensor]
+Together = Sequence[Found | str]
+"""What each process found by quantity, or the error it ended in."""
+
+ROWS = 6
+STEPS = 3
+TOLERANCE = 1e-5
+OTHER = "the other process failed"
+PATIENCE = timedelta(seconds=120)
+
+
+def on_two_processes(names: Sequence[str]) -> dict[str, Together]:
+    """Losses, gradients and state of each method as two processes have them; spawns once for all."""
+    if not names:
+        return {}
+    cards = [methods.card(name) for name in names]
+    files = {card.file for card in cards if card.module.startswith("benchsuite_plugin_")}
+    with tempfile.TemporaryDirectory() as folder:
+        spawn(_process, args=(folder, list(names), sorted(files)), nprocs=2)  # type: ignore[no-untyped-call]
+        found = [torch.load(Path(folder, f"{number}.pt"), weights_only=True) for number in range(2)]
+    return {name: [one[name] for one in found] for name in names}
+
+
+def check_processes(subject: Subject, together: Together | None) -> None:
+    """Compare what one process finds here with what two found."""
+    if together is None:
+        raise NotMetError("it was not run on two processes.")
+    errors = [(number, found) for number, found in enumerate(together, 1) if isinstance(found, str)]
+    for number, error in sorted(errors, key=lambda one: OTHER in one[1]):
+        raise NotMetError(f"on two processes, number {number}: {error}")
+    alone = compute(subject)
+    for found in together:
+        assert not isinstance(found, str)
+        for name, expected in alone.items():
+            if name not in found or (gap := unlike(expected, found[name])) > TOLERANCE:
+                by = f"by {gap:.2g} of its size" if name in found else "for it is missing"
+                raise NotMetError(f"{name} on two processes is not that of one: differs {by}.")
+
+
+def compute(subject: Subject) -> Found:
+    """Losses, gradients and state after a few steps on the gathered batch, on however many processes there are."""
+    found: Found = {}
+    for mode in modes(subject.template):
+        torch.manual_seed(0)
+        method, encoder = subject.make().double(), nn.Linear(WIDTH, WIDTH, dtype=torch.float64)
+        for step in range(STEPS):
+            rows = tensors(parts(method, mode), ROWS, seed=step % 2)
+            mine = {n: encoder(t[share(ROWS)]) if t.is_floating_point() else t[share(ROWS)] for n, t in rows.items()}
+            batch = PairBatch(**{name: gather(part) for name, part in mine.items()})
+            torch.manual_seed(step)
+            loss = _forward(method, batch, Clock(step, STEPS))
+            loss.backward()  # type: ignore[no-untyped-call]
+            found[f"{mode}: the loss at step {step}"] = loss.detach()
+        for name, parameter in (*encoder.named_parameters(prefix="encoder"), *method.named_parameters()):
+            if parameter.grad is not None:
+                found[f"{mode}: the gradient of {name}"] = _mean(parameter.grad)
+        found |= {f"{mode}: the state {name}": buffer.clone() for name, buffer in method.named_buffers()}
+    return found
+
+
+def _process(number: int, folder: str, names: list[str], plugins: list[str]) -> None:
+    _quiet()
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo", f"file://{folder}/meet", timeout=PATIENCE, rank=number, world_size=2)
+    for plugin in plugins:
+        load_plugin(Path(plugin))
+    torch.save({name: _attempt(name) for name in names}, Path(folder, f"{number}.pt"))
+    dist.destroy_process_group()
+
+
+def _attempt(name: str) -> Found | str:
+    try:
+        return compute(Subject(name))
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+
+
+def _forward(method: Method, batch: PairBatch, clock: Clock) -> Tensor:
+    """The loss, or an error on both processes where one has it: the other would wait for it in the backward pass."""
+    problem: Exception | None = None
+    try:
+        loss: Tensor = method(batch, clock).total
+    except Exception as error:
+        problem = error
+    failed = torch.tensor(float(problem is not None))
+    if world_size() > 1:
+        dist.all_reduce(failed)
+    if problem:
+        raise problem
+    if failed:
+        raise RuntimeError(OTHER)
+    return loss
+
+
+def _mean(gradient: Tensor) -> Tensor:
+    """The mean over processes, as the engine takes it."""
+    total = gradient.clone()
+    if world_size() > 1:
+        dist.all_reduce(total)
+    return total / world_size()
+
+
+def _quiet() -> None:
+    """Let nothing of a process reach the terminal: its findings come back in a file."""
+    sys.stdout.flush()
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)

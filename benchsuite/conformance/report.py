@@ -1,0 +1,79 @@
+"""What came of the checks."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+Status = Literal["passed", "failed", "excused"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One check of one method. The reason is empty where it passed."""
+
+    check: str
+    status: Status
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a method costs beside InfoNCE. Told, not judged."""
+
+    time_ratio: float
+    """Median time of loss and gradient over InfoNCE's."""
+    state_bytes: int
+    """Parameters and buffers for `samples` training samples."""
+    samples: int
+
+
+@dataclass(frozen=True)
+class MethodReport:
+    """All checks of one method."""
+
+    name: str
+    title: str
+    outcomes: tuple[Outcome, ...]
+    cost: Cost | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Whether no check failed."""
+        return not self.failed
+
+    @property
+    def failed(self) -> dict[str, str]:
+        """Failed check -> reason."""
+        return {o.check: o.reason for o in self.outcomes if o.status == "failed"}
+
+    @property
+    def excused(self) -> dict[str, str]:
+        """Excused check -> reason."""
+        return {o.check: o.reason for o in self.outcomes if o.status == "excused"}
+
+
+@dataclass(frozen=True)
+class Report:
+    """One report a method, in the order they were asked for."""
+
+    methods: tuple[MethodReport, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether no check of any method failed."""
+        return all(method.passed for method in self.methods)
+
+    def __getitem__(self, name: str) -> MethodReport:
+        return next(method for method in self.methods if method.name == name)
+
+    def as_json(self) -> list[dict[str, Any]]:
+        """Plain data."""
+        return [
+            {
+                "name": method.name,
+                "title": method.title,
+                "passed": method.passed,
+                "checks": {o.check: {"status": o.status, "reason": o.reason} for o in method.outcomes},
+                "cost": asdict(method.cost) if method.cost else None,
+            }
+            for method in self.methods
+        ]
