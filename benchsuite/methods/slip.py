@@ -23,7 +23,7 @@ class SLIP(InfoNCELearnable):
     """CLIP with a learnable temperature, plus SimCLR between two further views of the image.
 
     L = L_CLIP + ssl_scale NT-Xent at ssl_tau (Algorithm 1). SimCLR sees the views through a head of its own: three
-    linear layers with batch norm and ReLU between them. The batch norm's statistics are always the global batch's.
+    linear layers with batch norm and ReLU between them, which makes biases in front of the norms idle: there are none. The batch norm's statistics are always the global batch's.
     Where the batch has no second further view, the image itself is the other one.
 
     Trap: the paper's head reads the tower's features in front of CLIP's projection; a method here sees the normalised
@@ -43,10 +43,10 @@ class SLIP(InfoNCELearnable):
         super().setup()
         hidden = self.head_hidden
         self.head = nn.Sequential(
-            nn.LazyLinear(hidden) if self.width is None else nn.Linear(self.width, hidden),
+            nn.LazyLinear(hidden, bias=False) if self.width is None else nn.Linear(self.width, hidden, bias=False),
             nn.BatchNorm1d(hidden, track_running_stats=False),
             nn.ReLU(),
-            nn.Linear(hidden, hidden),
+            nn.Linear(hidden, hidden, bias=False),
             nn.BatchNorm1d(hidden, track_running_stats=False),
             nn.ReLU(),
             nn.Linear(hidden, self.head_width),
