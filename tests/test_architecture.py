@@ -12,7 +12,7 @@ HOUSE = Path(benchsuite.__file__).parent
 FLOORS = [
     {"objectives", "records", "registry", "cards", "errors", "fields", "paths", "setup", "streams", "toml_files"},
     {"methods", "data", "models", "papers"},
-    {"analysis", "training", "evaluation"},
+    {"analysis", "training", "evaluation", "conformance"},
     {"report", "experiments"},
     {"cli", "__main__"},
 ]

@@ -8,6 +8,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from benchsuite import Clock, Loss, Method, PairBatch, register_method
+from benchsuite.errors import UsageError
 from benchsuite.fields import Real, Temperature
 from benchsuite.objectives.softmax import info_nce
 
@@ -202,6 +203,15 @@ class Swallows(Contrast):
     def __init__(self, num_samples: int | None = None, width: int | None = None, **hyperparameters: Any) -> None:
         known = {name: value for name, value in hyperparameters.items() if name == "tau"}
         super().__init__(num_samples, width, **known)
+
+
+@register_method("refuses-vaguely")
+class RefusesVaguely(Contrast):
+    weight: float = 1.0
+
+    def setup(self) -> None:
+        if not self.weight < 1e9:
+            raise UsageError("not possible")
 
 
 @register_method("crashes")

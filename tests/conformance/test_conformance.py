@@ -31,6 +31,7 @@ BROKEN = {
     "reads-if-there": ("needs", r"reads text_view if it is there, and does not declare it"),
     "loose-float": ("hyperparameters", r"impossible weight = nan is accepted"),
     "swallows": ("hyperparameters", r"misspelt tau_x = 1.0 is accepted"),
+    "refuses-vaguely": ("hyperparameters", r"weight = nan is refused without naming it: .not possible"),
     "crashes": ("hyperparameters", r"weight = nan ends in OverflowError"),
 }
 MANY = {
