@@ -40,8 +40,8 @@ class Subject:
         return self.make()
 
     def make(self, width: int | None = WIDTH, **hyperparameters: Any) -> Method:
-        """The method with its defaults but for `hyperparameters`."""
-        return create_method(self.name, num_samples=SAMPLES, width=width, **hyperparameters)
+        """The method with its defaults but for its miniature sizes and `hyperparameters`."""
+        return create_method(self.name, num_samples=SAMPLES, width=width, **{**self.cls.miniature, **hyperparameters})
 
     def make_cold(self) -> Method:
         """The method with all its temperatures scaled together until the smallest is the coldest."""

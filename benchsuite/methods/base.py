@@ -178,6 +178,8 @@ class Method(Options, nn.Module, ABC):
     """Whether `loss` is given L2-normalised embeddings."""
     excuses: ClassVar[Mapping[str, str]] = {}
     """Conformance checks the method cannot pass by its nature, each with the reason."""
+    miniature: ClassVar[Mapping[str, Any]] = {}
+    """Sizes of heads and the like for which the conformance kit and the golden values make the method small."""
 
     def __init__(self, num_samples: int | None = None, width: int | None = None, **hyperparameters: Any) -> None:
         super().__init__()

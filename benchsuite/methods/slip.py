@@ -1,5 +1,7 @@
 """SLIP: language supervision with self-supervision of the image tower (Mu et al., 2022)."""
 
+from typing import ClassVar
+
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call
@@ -23,12 +25,15 @@ class SLIP(InfoNCELearnable):
     """CLIP with a learnable temperature, plus SimCLR between two further views of the image.
 
     L = L_CLIP + ssl_scale NT-Xent at ssl_tau (Algorithm 1). SimCLR sees the views through a head of its own: three
-    linear layers with batch norm and ReLU between them, which makes biases in front of the norms idle: there are none. The batch norm's statistics are always the global batch's.
-    Where the batch has no second further view, the image itself is the other one.
+    linear layers with batch norm and ReLU between them (biases in front of the norms would be idle: there are none).
+    The batch norm's statistics are always the global batch's. Where the batch has no second further view, the image
+    itself is the other one.
 
     Trap: the paper's head reads the tower's features in front of CLIP's projection; a method here sees the normalised
     embeddings behind it, and its head reads those.
     """
+
+    miniature: ClassVar = {"head_hidden": 32, "head_width": 16}
 
     ssl_scale: NonNegative = 1.0
     """Weight of the self-supervised loss."""
