@@ -1,7 +1,7 @@
 """What is worked out once for a training set: clusters of its captions, and frozen experts' embeddings. Cached."""
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,7 @@ from benchsuite.data.embeddings import create_embedding
 from benchsuite.errors import UsageError, unknown
 from benchsuite.paths import cache
 from benchsuite.records.canonical import short_digest
-from benchsuite.setup import Clusters, Expert, Setup
+from benchsuite.setup import Clusters, Expert, Experts, Setup
 
 Arrays = Mapping[str, NDArray[np.generic]]
 VERSION = 1
@@ -38,15 +38,17 @@ class Prepared:
         }
 
 
-def prepare(setup: Setup, split: Split) -> Prepared:
-    """Whatever the setup asks for, from the cache if it was worked out before."""
-    cluster, sizes = clusters(setup.clusters, setup, split) if setup.clusters else (None, None)
-    image = text = None
-    if setup.experts and setup.experts.image:
-        image = _embedded(setup.experts.image, "image", setup, split)
-    if setup.experts and setup.experts.text:
-        text = _embedded(setup.experts.text, "text", setup, split)
-    return Prepared(cluster, sizes, image, text)
+EVERYTHING = frozenset({"cluster", "image_expert", "text_expert"})
+
+
+def prepare(setup: Setup, split: Split, needs: Set[str] = EVERYTHING) -> Prepared:
+    """What the setup offers and a method needs, from the cache if it was worked out before."""
+    wanted = setup.clusters if "cluster" in needs else None
+    cluster, sizes = clusters(wanted, setup, split) if wanted else (None, None)
+    experts = setup.experts or Experts()
+    sides = {"image": experts.image, "text": experts.text}
+    rows = {side: _embedded(e, side, setup, split) for side, e in sides.items() if e and f"{side}_expert" in needs}
+    return Prepared(cluster, sizes, rows.get("image"), rows.get("text"))
 
 
 def clusters(settings: Clusters, setup: Setup, split: Split) -> tuple[NDArray[np.int64], tuple[int, ...]]:

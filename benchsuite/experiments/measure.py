@@ -33,7 +33,7 @@ def measure(run: Run, watch: Callable[[int], None] = lambda step: None) -> tuple
     """Do the run; the record and the bytes of its ranks file."""
     dataset = _dataset(run.setup.data)
     split = dataset.split(TRAIN)
-    prepared = prepare(run.setup, split)
+    prepared = prepare(run.setup, split, create_method(run.method.name, 1, **run.method.hyperparameters).needs)
     options = run.method.hyperparameters | sizes_from(prepared, run.method)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(derived_seed(run.seed, "method"))

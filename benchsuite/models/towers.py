@@ -39,6 +39,7 @@ class TextEncoder(nn.Module):
 
     def __init__(self, tower: TextTower, vocabulary: int) -> None:
         super().__init__()
+        make_importable()
         from transformers import AutoModel
 
         try:

@@ -10,6 +10,7 @@ from benchsuite.data.embeddings.base import Embedding
 from benchsuite.data.pixels import standardize, to_unit
 from benchsuite.errors import UsageError
 from benchsuite.fields import Count
+from benchsuite.models.torchvision_ops import make_importable
 from benchsuite.registry import register_embedding
 
 
@@ -29,6 +30,7 @@ class TransformerEmbedding(Embedding):
 
     @torch.inference_mode()
     def texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        make_importable()
         from transformers import AutoModel, AutoTokenizer
 
         try:
@@ -58,8 +60,6 @@ class TimmEmbedding(Embedding):
 
     @torch.inference_mode()
     def images(self, pictures: NDArray[np.uint8]) -> NDArray[np.float32]:
-        from benchsuite.models.torchvision_ops import make_importable
-
         make_importable()
         import timm
 
