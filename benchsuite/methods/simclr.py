@@ -77,7 +77,7 @@ class DCLW(DCL):
     """DCL that weighs positives: the further apart the two views, the more they count.
 
     w_i = 2 - exp(s_i+/sigma) / mean_k exp(s_k+/sigma), a negative von Mises-Fisher weight with mean 1. A gradient flows
-    through it: no stop-gradient is written. `detach_weight` stops it.
+    through it: no stop-gradient is written. `detach_weight` stops it, as lightly's version does.
     """
 
     sigma: Positive = 0.5
