@@ -24,6 +24,7 @@ class What(StrEnum):
 def list_(
     what: Annotated[What, typer.Argument(help="What to list.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", help="Show the whole docstring and all fields.")] = False,
     plugin: Plugins = None,
 ) -> None:
@@ -32,6 +33,9 @@ def list_(
     items = _items(what)
     if as_json:
         print(json.dumps(items, indent=2, ensure_ascii=False))
+        return
+    if as_markdown:
+        print("\n".join(markdown(items)))
         return
     width = max((len(item["name"]) for item in items), default=0)
     for item in items:
@@ -51,6 +55,12 @@ def _items(what: What) -> list[dict[str, Any]]:
                 what
             ]
             return [card.as_json() for card in registry.cards().values()]
+
+
+def markdown(items: list[dict[str, Any]]) -> list[str]:
+    """Name and summary as a table; the README's is made so."""
+    rows = [f"| `{item['name']}` | {item['summary'].replace('|', chr(92) + '|')} |" for item in items]
+    return ["| name | what |", "|---|---|", *rows]
 
 
 def _print_details(item: dict[str, Any]) -> None:

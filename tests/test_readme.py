@@ -1,0 +1,45 @@
+"""The README says what is so."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchsuite.cli import app
+from benchsuite.cli.list_ import What, _items, markdown
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text("utf-8")
+
+
+def test_the_table_of_methods_is_current() -> None:
+    made = re.search(r"<!-- made by `benchsuite list methods --markdown` -->\n(.*?)<!-- end -->", README, re.S)
+    assert made is not None
+    assert made[1].strip().splitlines() == markdown(_items(What.methods))
+
+
+def test_the_gate_runs_the_readmes_own_test_command() -> None:
+    command = "python3 -m venv .venv && .venv/bin/pip install -q tox && .venv/bin/tox -e py"
+    assert f"```\n{command}\n```" in README
+    assert command in (ROOT / ".ci" / "run").read_text().splitlines()
+
+
+def test_every_command_shown_exists() -> None:
+    shown = set(re.findall(r"^benchsuite ([a-z-]+)", README, re.M))
+    assert shown <= {command.name for command in app.registered_commands}
+
+
+@pytest.mark.parametrize("link", sorted(set(re.findall(r"\]\(([^)#]+)\)", README))))
+def test_every_link_leads_somewhere(link: str) -> None:
+    assert (ROOT / link).exists()
+
+
+def test_the_method_shown_works(tmp_path: Path) -> None:
+    source = re.search(r"```python\n(.*?)```", README, re.S)
+    assert source is not None
+    (tmp_path / "mine.py").write_text(source[1])
+    listed = [sys.executable, "-m", "benchsuite", "list", "methods", "--plugin", "mine.py"]
+    done = subprocess.run(listed, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert re.search(r"^mine +InfoNCE that warms up its temperature\.$", done.stdout, re.M), done.stderr
