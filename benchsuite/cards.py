@@ -48,15 +48,13 @@ class Card:
     def as_json(self) -> dict[str, Any]:
         """Plain data for `list --json`."""
         fields = {f.name: {"type": f.type, "default": f.default, "doc": f.doc} for f in self.fields}
-        return {
-            "name": self.name,
-            "title": self.title,
-            "summary": self.summary,
-            "doc": self.doc,
-            "owner": self.owner,
-            **{k: v for k, v in self.about.items() if k != "title"},
-            "fields": fields,
-        }
+        said = {key: value for key, value in self.about.items() if key != "title"}
+        named = {"name": self.name, "title": self.title, "summary": self.summary, "doc": self.doc, "owner": self.owner}
+        return {**named, **DEFAULTS.get(self.kind, {}), **said, "fields": fields}
+
+
+DEFAULTS: dict[str, dict[str, Any]] = {"method": {"paper": "", "needs": (), "serves": ("pair",)}}
+"""What a decorator means that does not say."""
 
 
 def read_cards(kind: str, path: Path, package: str) -> Iterator[Card]:

@@ -7,13 +7,22 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 
 from benchsuite import __version__
 from benchsuite.analysis.table import TableView
+from benchsuite.cards import Card
 from benchsuite.errors import UsageError
+from benchsuite.registry import methods
 from benchsuite.report import numbers
 
 
 def table_page(view: TableView, command: str) -> str:
     """The page of one table at one scale."""
-    return _environment().get_template("table.html").render(view=view, command=command)
+    return _environment().get_template("table.html").render(view=view, command=command, methods=method_cards(view))
+
+
+def method_cards(view: TableView) -> list[Card]:
+    """What the methods of the rows say of themselves; those of plugins that are not loaded now are left out."""
+    names = dict.fromkeys(row.method for row in view.rows if row.method)
+    cards = methods.cards()
+    return [cards[name] for name in names if name in cards]
 
 
 def index_page(views: Sequence[TableView]) -> str:
