@@ -193,8 +193,12 @@ class Setup(Part):
 
     @property
     def setup_id(self) -> str:
-        """Identity of the setup; only planned setups, whose data and protocols are resolved, have one."""
-        return short_digest(self.model_dump(mode="json"))
+        """Identity of the setup; only planned setups, whose data and protocols are resolved, have one.
+
+        Settings at their defaults are left out, so that a setting that is added later, with the default that keeps
+        things as they were, leaves identities as they were. A default, once released, must not change.
+        """
+        return short_digest(self.model_dump(mode="json", exclude_defaults=True))
 
 
 def differences(left: Mapping[str, Any], right: Mapping[str, Any], prefix: str = "") -> dict[str, tuple[Any, Any]]:

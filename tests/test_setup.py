@@ -128,6 +128,16 @@ def test_every_field_is_part_of_the_identity_and_shown_as_the_difference(path: s
     assert list(differences(make().model_dump(mode="json"), other.model_dump(mode="json"))) == [path]
 
 
+def test_the_identity_of_a_setup_lasts() -> None:
+    assert make().setup_id == "4fb3587b171fda45"
+
+
+def test_settings_at_their_defaults_are_no_part_of_the_identity() -> None:
+    plain = {key: PLAIN[key] for key in ("data", "image", "projection", "optimizer", "training", "protocols")}
+    spelled = {**plain, "temperature_factor": 1.0, "selection": "last", "clusters": None}
+    assert make(plain).setup_id == make(spelled).setup_id
+
+
 def test_a_pretrained_text_tower_is_another_setup() -> None:
     plain = changed("text.pretrained", True)
     plain["text"]["vocabulary"] = None

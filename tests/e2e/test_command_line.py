@@ -165,3 +165,24 @@ def test_run_measures_one_method_and_prints_its_metrics(tmp_path: Path) -> None:
     assert re.search(r"retrieval\.t2i_r1 +\d+\.\d\d %", done.stdout)
     (record,) = Store(tmp_path / "runs").records().values()
     assert record.curves["temperature"][0] != record.curves["temperature"][-1]
+
+
+@pytest.mark.parametrize(
+    ("method", "recipe", "backbone", "prepared"),
+    [("mm-ts", "scenes-smoke", "RN50", {"clusters"}), ("isogclr", "scenes-image-smoke", "ResNet-18", set()),
+     ("simclr", "scenes-text-smoke", "BERT", set())],
+)  # fmt: skip
+def test_clusters_and_single_towers_are_trained_by_the_same_command(
+    method: str, recipe: str, backbone: str, prepared: set[str], tmp_path: Path
+) -> None:
+    done = run(["run", method, "--recipe", recipe, "--backbone", backbone], tmp_path)
+    assert done.returncode == 0, done.stderr
+    (record,) = Store(tmp_path / "runs").records().values()
+    assert prepared == set(record.digests) & {"clusters", "image_expert", "text_expert"}
+
+
+def test_a_method_that_cannot_serve_a_setup_says_so_before_anything_runs(tmp_path: Path) -> None:
+    done = run(["run", "temo", "--recipe", "scenes-image-smoke", "--backbone", "ResNet-18"], tmp_path)
+    assert done.returncode == 2
+    assert "temo trains an image and a text tower; the setup has an image tower alone." in done.stderr
+    assert not (tmp_path / "runs").exists()
