@@ -59,6 +59,7 @@ def resolve(cls: type, values: Mapping[str, Any]) -> dict[str, Any]:
         if field not in values and not hasattr(cls, field):
             raise UsageError(f'{name}: "{field}" must be given; it has no default.')
         value = values.get(field, getattr(cls, field, None))
+        value = value.tolist() if hasattr(value, "tolist") else value  # arrays and tensors as plain numbers
         try:
             resolved[field] = _adapter(annotation).validate_python(value)
         except ValidationError as error:

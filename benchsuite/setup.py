@@ -155,6 +155,8 @@ class Protocol(Part):
     task: str
     version: int | None = None
     options: Plain = {}
+    data: Data | None = None
+    """Data of its own; none for the data that is trained on."""
 
 
 class Setup(Part):

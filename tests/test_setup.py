@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from benchsuite.records.canonical import canonical
 from benchsuite.setup import Setup, differences
 
+OTHER_DATA = {"name": "cifar10", "options": {"folder": "x"}, "version": 1, "digest": "def"}
 PLAIN: dict[str, Any] = {
     "data": {"name": "scenes", "options": {"train": 64, "test": 8}, "version": 1, "digest": "abc"},
     "image": {
@@ -60,7 +61,7 @@ PLAIN: dict[str, Any] = {
         "clip_gradient": 0.0,
     },
     "temperature_factor": 1.0,
-    "protocols": {"retrieval": {"task": "retrieval", "version": 1, "options": {"split": "test"}}},
+    "protocols": {"retrieval": {"task": "retrieval", "version": 1, "options": {"split": "test"}, "data": OTHER_DATA}},
     "clusters": {"labels": "shape", "embedding": "tfidf-svd", "options": {"dimensions": 8}, "k": 20, "seed": 0},
     "experts": {
         "image": {"embedding": "pixel-svd", "options": {"dimensions": 8}},
@@ -129,7 +130,7 @@ def test_every_field_is_part_of_the_identity_and_shown_as_the_difference(path: s
 
 
 def test_the_identity_of_a_setup_lasts() -> None:
-    assert make().setup_id == "4fb3587b171fda45"
+    assert make().setup_id == "4b893ec0a5937d7e"
 
 
 def test_settings_at_their_defaults_are_no_part_of_the_identity() -> None:

@@ -30,6 +30,8 @@ class Scores:
     counts: Mapping[str, int]
     ranks: Mapping[str, NDArray[np.int32]] = field(default_factory=dict)
     """1 is best. Kept beside the record, so that metrics can be computed again."""
+    measures: Mapping[str, float] = field(default_factory=dict)
+    """What is no fraction: distances, median ranks."""
 
 
 class Embedder:

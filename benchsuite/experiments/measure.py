@@ -78,7 +78,11 @@ def _result(setup: Setup, name: str, scores: Scores) -> Result:
     protocol = setup.protocols[name]
     assert protocol.version is not None
     return Result(
-        task=protocol.task, version=protocol.version, metrics=dict(scores.metrics), counts=dict(scores.counts)
+        task=protocol.task,
+        version=protocol.version,
+        metrics=dict(scores.metrics),
+        counts=dict(scores.counts),
+        measures=dict(scores.measures),
     )
 
 

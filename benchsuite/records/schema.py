@@ -1,6 +1,6 @@
 """The record of a run, schema version 1: what docs/formats.md describes key by key."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any, Literal, Self
 
@@ -30,12 +30,14 @@ class MethodPart(Part):
 
 
 class Result(Part):
-    """One protocol's outcome; metrics are fractions, counts are numbers of queries."""
+    """One protocol's outcome; metrics are fractions, measures any numbers, counts are numbers of queries."""
 
     task: str
     version: int
     metrics: dict[str, float]
     counts: dict[str, int]
+    measures: dict[str, float] = {}
+    """What is no fraction: distances, median ranks."""
 
 
 class Sidecar(Part):
@@ -67,7 +69,8 @@ class Record(Part):
     def metric(self, measure: str) -> float:
         """The value of "protocol.metric"."""
         protocol, _, name = measure.rpartition(".")
-        return self.results[protocol].metrics[name]
+        result = self.results[protocol]
+        return {**result.measures, **result.metrics}[name]
 
     @classmethod
     def seal(cls, **content: Any) -> Self:
@@ -75,33 +78,41 @@ class Record(Part):
         setup_id, method_id = content["setup"].setup_id, content["method"].method_id
         ids = {"setup_id": setup_id, "method_id": method_id, "run_id": run_id(setup_id, method_id, content["seed"])}
         unsealed = cls.model_validate({"schema": SCHEMA, **content, **ids, "digest": ""}, context=UNSEALED)
-        return cls.model_validate({**unsealed.as_json(), "digest": unsealed.content_digest()})
+        plain = unsealed.as_json()
+        return cls.model_validate({**plain, "digest": content_digest(plain)})
 
     def as_json(self) -> dict[str, Any]:
         """Plain data, as stored."""
         return self.model_dump(mode="json", by_alias=True)
 
-    def content_digest(self) -> str:
-        """Digest of everything but the digest."""
-        return digest({key: value for key, value in self.as_json().items() if key != "digest"})
+    @model_validator(mode="before")
+    @classmethod
+    def _is_as_sealed(cls, content: Any, info: ValidationInfo) -> Any:
+        """Checked on what is stored, so that a key that is added to the schema later breaks no old seal."""
+        if info.context is not UNSEALED and content_digest(content) != content.get("digest"):
+            raise ValueError("the content is not what was sealed: it was edited, or damaged")
+        return content
 
     @model_validator(mode="after")
-    def _agrees_with_itself(self, info: ValidationInfo) -> Self:
-        if problem := next(self._contradictions(sealed=info.context is not UNSEALED), None):
+    def _agrees_with_itself(self) -> Self:
+        if problem := next(self._contradictions(), None):
             raise ValueError(problem)
         return self
 
-    def _contradictions(self, sealed: bool) -> Iterator[str]:
+    def _contradictions(self) -> Iterator[str]:
         if self.setup.setup_id != self.setup_id or self.method.method_id != self.method_id:
             yield "setup_id or method_id is not that of the content"
         if run_id(self.setup_id, self.method_id, self.seed) != self.run_id:
             yield "run_id is not that of setup, method and seed"
-        if sealed and self.content_digest() != self.digest:
-            yield "the content is not what was sealed: it was edited, or damaged"
         if missing := sorted(set(self.setup.protocols) ^ set(self.results)):
             yield f"protocol {missing[0]} is not both asked for and answered"
         for name, result in self.results.items():
             yield from (f"{name}: {problem}" for problem in contradictions(result.metrics))
+
+
+def content_digest(content: Mapping[str, Any]) -> str:
+    """Digest of a record's plain data, all but the digest in it."""
+    return digest({key: value for key, value in content.items() if key != "digest"})
 
 
 def contradictions(metrics: dict[str, float]) -> list[str]:

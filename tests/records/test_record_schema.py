@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from benchsuite.records.schema import Record, Result, contradictions
+from benchsuite.records.schema import Record, Result, content_digest, contradictions
 
 Make = Callable[..., tuple[Record, bytes]]
 
@@ -54,20 +54,40 @@ def test_metric_is_found_by_protocol_and_name(make_record: Make) -> None:
         ("digests.batches", "other", "edited, or damaged"),
         ("ranks.sha256", "0", "edited, or damaged"),
         ("method.title", "Ours", "edited, or damaged"),
+        ("digest", "0" * 64, "edited, or damaged"),
+        ("seed", 7, "edited, or damaged"),
+    ],
+)
+def test_an_edited_record_is_refused(make_record: Make, path: str, value: Any, says: str) -> None:
+    with pytest.raises(ValidationError, match=says):
+        Record.model_validate(edited(make_record()[0], path, value))
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "says"),
+    [
         ("seed", 7, "run_id is not that"),
         ("run_id", "0" * 16, "run_id is not that"),
         ("setup.optimizer.lr", 0.5, "setup_id or method_id"),
         ("setup_id", "0" * 16, "setup_id or method_id"),
         ("method.hyperparameters.tau", 0.5, "setup_id or method_id"),
         ("method.code", "other", "setup_id or method_id"),
-        ("digest", "0" * 64, "edited, or damaged"),
         ("note", "hello", "Extra inputs"),
         ("schema", 2, "Input should be 1"),
     ],
 )
-def test_an_edited_record_is_refused(make_record: Make, path: str, value: Any, says: str) -> None:
+def test_a_new_seal_does_not_hide_a_contradiction(make_record: Make, path: str, value: Any, says: str) -> None:
+    content = edited(make_record()[0], path, value)
     with pytest.raises(ValidationError, match=says):
-        Record.model_validate(edited(make_record()[0], path, value))
+        Record.model_validate({**content, "digest": content_digest(content)})
+
+
+def test_a_key_that_the_schema_gains_later_breaks_no_seal(make_record: Make) -> None:
+    content = make_record()[0].as_json()
+    for result in content["results"].values():
+        del result["measures"]
+    older = Record.model_validate({**content, "digest": content_digest(content)})
+    assert older.results["retrieval"].measures == {}
 
 
 def test_an_unsealed_record_is_refused(make_record: Make) -> None:
