@@ -36,7 +36,8 @@ def serve(pipe: Connection, threads: int, plugins: Sequence[Path], log: Path) ->
         except BenchsuiteError as error:
             pipe.send(Failed(run, str(error)))
         except Exception as error:
-            where = traceback.extract_tb(error.__traceback__)[-1]
+            frames = traceback.extract_tb(error.__traceback__)
+            where = next((f for f in reversed(frames) if "site-packages" not in f.filename), frames[-1])
             reason = f"{type(error).__name__}: {error} ({Path(where.filename).name}, line {where.lineno})"
             pipe.send(Failed(run, reason, traceback.format_exc()))
 
