@@ -134,7 +134,7 @@ def _read_asked(file: Path) -> Asked:
         raise RecordError(f"{file}: not a table's request ({error.errors()[0]['msg']}). {REMEDY}") from error
 
 
-def pack_ranks(name: str, ranks: Iterable[tuple[str, NDArray[np.int32]]]) -> tuple[bytes, Sidecar]:
+def pack_ranks(name: str, ranks: Iterable[tuple[str, NDArray[np.integer[Any]]]]) -> tuple[bytes, Sidecar]:
     """Ranks as the bytes of an .npz file, and what the record says of it."""
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **dict(ranks))  # type: ignore[arg-type]
