@@ -112,7 +112,7 @@ def knn_plain(size: dict[str, int]) -> dict[str, Callable[[], Numbers]]:
 
     def ours() -> Numbers:
         found = plain_vote_ranks(queries, bank, labels, truth, (1, 10))
-        return {f"top1_k{k}": recall(ranks, 1) for k, ranks in found.items()}
+        return {f"k{k}_top1": recall(ranks, 1) for k, ranks in found.items()}
 
     def scikit_learn() -> Numbers:
         found = {}
@@ -120,7 +120,7 @@ def knn_plain(size: dict[str, int]) -> dict[str, Callable[[], Numbers]]:
             fitted = KNeighborsClassifier(k, algorithm="brute").fit(bank.numpy(), labels.numpy())
             votes = fitted.predict_proba(queries.numpy())
             right = votes[np.arange(len(votes)), truth.numpy()]
-            found[f"top1_k{k}"] = float(((votes >= right[:, None]).sum(1) == 1).mean())
+            found[f"k{k}_top1"] = float(((votes >= right[:, None]).sum(1) == 1).mean())
         return found
 
     return {"benchsuite": ours, "scikit-learn": scikit_learn}

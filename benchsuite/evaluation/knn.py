@@ -54,7 +54,7 @@ class NearestNeighbours(Task):
         return Scores({"top1": recall(ranks["class"], 1)}, {"samples": len(ranks["class"])}, ranks)
 
 
-@register_task("knn-plain", title="Plain nearest neighbours", version=1, metrics=("top1_k1", "top1_k10"))
+@register_task("knn-plain", title="Plain nearest neighbours", version=1, metrics=("k1_top1", "k10_top1"))
 class PlainNearestNeighbours(Task):
     """Accuracy of an unweighted vote among the 1 and the 10 nearest training samples by Euclidean distance (TeMo, TS).
 
@@ -80,7 +80,7 @@ class PlainNearestNeighbours(Task):
         return self.from_ranks({f"k{k}": ranks for k, ranks in found.items()})
 
     def from_ranks(self, ranks: Mapping[str, NDArray[np.integer[Any]]]) -> Scores:
-        metrics = {f"top1_k{k}": recall(ranks[f"k{k}"], 1) for k in PLAIN}
+        metrics = {f"k{k}_top1": recall(ranks[f"k{k}"], 1) for k in PLAIN}
         return Scores(metrics, {"samples": len(ranks["k1"])}, ranks)
 
 

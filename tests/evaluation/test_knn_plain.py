@@ -8,6 +8,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from benchsuite.errors import UsageError
 from benchsuite.evaluation import knn as module
 from benchsuite.evaluation.knn import plain_vote_ranks, vote_ranks
+from benchsuite.records.schema import contradictions
+from benchsuite.registry import tasks
 
 SEEDS = st.integers(0, 10**6)
 
@@ -56,6 +58,10 @@ def test_a_tie_counts_against_the_model() -> None:
     labels, queries = torch.tensor([0, 1, 1, 0]), torch.zeros(2, 1)
     found = plain_vote_ranks(queries, bank, labels, torch.tensor([0, 1]), (1, 2, 3))
     assert {k: ranks.tolist() for k, ranks in found.items()} == {1: [1, 2], 2: [2, 2], 3: [2, 1]}
+
+
+def test_more_neighbours_may_classify_worse_and_the_record_takes_it() -> None:
+    assert contradictions(dict.fromkeys(tasks.card("knn-plain").about["metrics"], 0.5) | {"k10_top1": 0.25}) == []
 
 
 def test_distance_is_euclidean_and_not_an_angle() -> None:
