@@ -47,6 +47,8 @@ def run(
     for protocol, result in record.results.items():
         for name, value in result.metrics.items():
             print(f"  {protocol + '.' + name:<32} {100 * value:6.2f} %")
+        for name, value in result.measures.items():
+            print(f"  {protocol + '.' + name:<32} {value:9.5g}")
 
 
 def parse_setting(text: str) -> tuple[str, str]:

@@ -28,8 +28,8 @@ class Scores:
 
     metrics: Mapping[str, float]
     counts: Mapping[str, int]
-    ranks: Mapping[str, NDArray[np.int32]] = field(default_factory=dict)
-    """1 is best. Kept beside the record, so that metrics can be computed again."""
+    ranks: Mapping[str, NDArray[np.integer[Any]]] = field(default_factory=dict)
+    """1 is best. Kept beside the record, so that metrics can be computed again. A task may keep other whole numbers."""
     measures: Mapping[str, float] = field(default_factory=dict)
     """What is no fraction: distances, median ranks."""
 
@@ -86,6 +86,12 @@ class Task(Options, ABC):
     @abstractmethod
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
         """Metrics of the embeddings on the dataset."""
+
+    def from_ranks(self, ranks: Mapping[str, NDArray[np.integer[Any]]]) -> Scores:
+        """What follows from the stored ranks alone. A task that has ranks says how, and `evaluate` ends here too,
+        so that `benchsuite rescore` computes what was computed before; by default nothing follows.
+        """
+        return Scores({}, {}, ranks)
 
 
 def create_task(name: str, **options: Any) -> Task:

@@ -1,19 +1,24 @@
-"""Nearest-neighbour classification of frozen features."""
+"""Nearest-neighbour classification of frozen features, weighted and plain."""
+
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn.functional import one_hot
 
-from benchsuite.data.base import PairDataset, Split
-from benchsuite.errors import UsageError, unknown
+from benchsuite.data.base import PairDataset
+from benchsuite.errors import UsageError
 from benchsuite.evaluation.base import Embedder, Scores, Task
-from benchsuite.evaluation.ranks import recall
+from benchsuite.evaluation.labelled import labelled, require_rows, require_taught
+from benchsuite.evaluation.ranks import block_rows, recall
 from benchsuite.fields import Count, Positive
 from benchsuite.registry import register_task
 
 BLOCK = 512
+PLAIN = (1, 10)
+"""Neighbours asked by plain kNN."""
 
 
 @register_task("knn", title="Weighted nearest neighbours", version=1, metrics=("top1",))
@@ -38,33 +43,94 @@ class NearestNeighbours(Task):
     """What is classified."""
 
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
-        if self.classes not in dataset.class_names:
-            raise unknown("set of classes", self.classes, dataset.class_names, f"{dataset.card.name}: ")
-        bank, queries = dataset.split(self.bank), dataset.split(self.split)
-        labels, truth = (torch.from_numpy(s.labels[self.classes]) for s in (bank, queries))
-        points, neighbours = self._features(embed, queries), self._features(embed, bank)
-        ranks = vote_ranks(points, neighbours, labels, truth, self.k, self.temperature)
-        return Scores({"top1": recall(ranks, 1)}, {"samples": len(ranks)}, {"class": ranks})
+        bank, queries = (
+            labelled("knn", embed, dataset, split, self.classes, self.side) for split in (self.bank, self.split)
+        )
+        require_taught("knn", dataset, self.classes, bank, queries)
+        ranks = vote_ranks(queries.rows, bank.rows, bank.labels, queries.labels, self.k, self.temperature)
+        return self.from_ranks({"class": ranks})
 
-    def _features(self, embed: Embedder, split: Split) -> Tensor:
-        match self.side:
-            case "image":
-                return embed.images(split, features=True)
-            case "text":
-                return embed.texts([texts[0] for texts in split.captions], features=True)
-            case _:
-                raise UsageError(f'knn: side "{self.side}" is neither image nor text.')
+    def from_ranks(self, ranks: Mapping[str, NDArray[np.integer[Any]]]) -> Scores:
+        return Scores({"top1": recall(ranks["class"], 1)}, {"samples": len(ranks["class"])}, ranks)
+
+
+@register_task("knn-plain", title="Plain nearest neighbours", version=1, metrics=("k1_top1", "k10_top1"))
+class PlainNearestNeighbours(Task):
+    """Accuracy of an unweighted vote among the 1 and the 10 nearest training samples by Euclidean distance (TeMo, TS).
+
+    Features are the tower's own, before the projection, L2-normalised. A class wins only with more votes than any
+    other: ties count against the model, so that k = 10 is a little lower than where the first class of a tie wins.
+    """
+
+    classes: str
+    """Name of the dataset's set of classes."""
+    side: str = "image"
+    """Whose features: image, or text (each picture's first caption)."""
+    bank: str = "train"
+    """Where neighbours come from."""
+    split: str = "test"
+    """What is classified."""
+
+    def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
+        bank, queries = (
+            labelled("knn-plain", embed, dataset, split, self.classes, self.side) for split in (self.bank, self.split)
+        )
+        require_taught("knn-plain", dataset, self.classes, bank, queries)
+        found = plain_vote_ranks(queries.rows, bank.rows, bank.labels, queries.labels, PLAIN)
+        return self.from_ranks({f"k{k}": ranks for k, ranks in found.items()})
+
+    def from_ranks(self, ranks: Mapping[str, NDArray[np.integer[Any]]]) -> Scores:
+        metrics = {f"k{k}_top1": recall(ranks[f"k{k}"], 1) for k in PLAIN}
+        return Scores(metrics, {"samples": len(ranks["k1"])}, ranks)
 
 
 def vote_ranks(
     queries: Tensor, bank: Tensor, labels: Tensor, truth: Tensor, k: int, temperature: float
 ) -> NDArray[np.int32]:
-    """For each query, the rank of its true class by votes; 1 is best."""
+    """For each query, the rank of its true class by weighted votes; 1 is best. Rows are L2-normalised."""
+    _check(queries, bank, labels, truth)
     classes = int(max(labels.max(), truth.max())) + 1
-    found = []
-    for start in range(0, len(queries), BLOCK):
-        near = (queries[start : start + BLOCK] @ bank.T).topk(min(k, len(bank)), dim=1)
-        weights = (near.values / temperature).exp().unsqueeze(-1)
-        votes = (weights * one_hot(labels[near.indices], classes)).sum(1)
-        found.append((votes >= votes.gather(1, truth[start : start + BLOCK, None])).sum(1))
+    found, block = [], min(BLOCK, block_rows(max(len(bank), classes)))
+    for start in range(0, len(queries), block):
+        near = (queries[start : start + block] @ bank.T).topk(min(k, len(bank)), dim=1)
+        weights = (near.values / temperature).exp()
+        found.append(_rank_of_truth(weights, labels[near.indices], truth[start : start + block], classes))
     return torch.cat(found).numpy().astype(np.int32)
+
+
+def plain_vote_ranks(
+    queries: Tensor, bank: Tensor, labels: Tensor, truth: Tensor, ks: tuple[int, ...]
+) -> dict[int, NDArray[np.int32]]:
+    """For each k and query, the rank of its true class by votes of the k nearest; 1 is best.
+
+    Which of equally distant samples is the k-th is not defined.
+    """
+    _check(queries, bank, labels, truth)
+    classes = int(max(labels.max(), truth.max())) + 1
+    found: dict[int, list[Tensor]] = {k: [] for k in ks}
+    lengths = bank.square().sum(1)
+    block = min(BLOCK, block_rows(max(len(bank), classes)))
+    for start in range(0, len(queries), block):
+        nearness = torch.addmm(lengths, queries[start : start + block], bank.T, beta=-1, alpha=2)  # |q|² - |q - b|²
+        near = labels[nearness.topk(min(max(ks), len(bank)), dim=1).indices]
+        for k in ks:
+            votes = torch.ones(near[:, :k].shape)
+            found[k].append(_rank_of_truth(votes, near[:, :k], truth[start : start + block], classes))
+    return {k: torch.cat(ranks).numpy().astype(np.int32) for k, ranks in found.items()}
+
+
+def _rank_of_truth(weights: Tensor, near: Tensor, truth: Tensor, classes: int) -> Tensor:
+    votes = weights.new_zeros(len(near), classes).scatter_add_(1, near, weights)
+    return (~(votes < votes.gather(1, truth[:, None]))).sum(1)
+
+
+def _check(queries: Tensor, bank: Tensor, labels: Tensor, truth: Tensor) -> None:
+    for name, rows, classes in (("bank", bank, labels), ("queries", queries, truth)):
+        require_rows("knn", name, rows)
+        if classes.shape != (len(rows),):
+            raise UsageError(f"knn: {name}: {len(rows)} rows need as many classes; given {list(classes.shape)}.")
+        if int(classes.min()) < 0:
+            raise UsageError(f"knn: {name}: class {int(classes.min())} is below 0.")
+    if queries.shape[1] != bank.shape[1]:
+        shapes = f"{list(queries.shape)} and {list(bank.shape)}"
+        raise UsageError(f"knn: queries and bank must be as wide; given {shapes}.")

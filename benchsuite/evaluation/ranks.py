@@ -1,11 +1,21 @@
 """Ranks of the right answers: the one place where ties are decided, always against the model."""
 
+from typing import Any
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
 BLOCK = 1024
+"""The most queries at a time."""
+SCORES = 8_000_000
+"""The most similarities at a time: 64 MB in double precision, and a few times that in all."""
+
+
+def block_rows(columns: int) -> int:
+    """How many queries are compared with that many candidates at a time."""
+    return max(1, min(BLOCK, SCORES // max(columns, 1)))
 
 
 def ranks_of_columns(queries: Tensor, candidates: Tensor, target: Tensor) -> NDArray[np.int32]:
@@ -14,10 +24,10 @@ def ranks_of_columns(queries: Tensor, candidates: Tensor, target: Tensor) -> NDA
     Every other candidate that does not score less comes before it, so that a model which maps everything to one point,
     or to no number at all, scores at chance or below, not at 100 %.
     """
-    found = []
-    for start in range(0, len(queries), BLOCK):
-        rows = queries[start : start + BLOCK] @ candidates.T
-        right = target[start : start + BLOCK, None]
+    found, block = [], block_rows(len(candidates))
+    for start in range(0, len(queries), block):
+        rows = queries[start : start + block] @ candidates.T
+        right = target[start : start + block, None]
         found.append((~(rows < rows.gather(1, right))).sum(1))
     return torch.cat(found).numpy().astype(np.int32)
 
@@ -27,15 +37,15 @@ def best_ranks_of_groups(queries: Tensor, candidates: Tensor, group: Tensor) -> 
 
     Its own other candidates never stand before the best one.
     """
-    found = []
-    for start in range(0, len(queries), BLOCK):
-        rows = queries[start : start + BLOCK] @ candidates.T
+    found, block = [], block_rows(len(candidates))
+    for start in range(0, len(queries), block):
+        rows = queries[start : start + block] @ candidates.T
         own = group[None, :] == torch.arange(start, start + len(rows))[:, None]
         best = rows.masked_fill(~own, -torch.inf).amax(1, keepdim=True)
         found.append((~(rows < best) & ~own).sum(1) + 1)
     return torch.cat(found).numpy().astype(np.int32)
 
 
-def recall(ranks: NDArray[np.int32], k: int) -> float:
+def recall(ranks: NDArray[np.integer[Any]], k: int) -> float:
     """Share of queries whose answer is among the first k."""
     return float((ranks <= k).mean())

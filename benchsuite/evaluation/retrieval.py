@@ -1,5 +1,8 @@
 """Retrieval between pictures and captions, in both directions."""
 
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +23,7 @@ CUTS = (1, 5, 10)
     title="Image-text retrieval",
     version=1,
     metrics=("i2t_r1", "i2t_r5", "i2t_r10", "t2i_r1", "t2i_r5", "t2i_r10", "r_mean"),
+    measures=("i2t_median_rank", "t2i_median_rank"),
 )
 class Retrieval(Task):
     """R@1/5/10 from picture to caption and from caption to picture, over one split.
@@ -28,6 +32,7 @@ class Retrieval(Task):
     picture's captions. Ties count against the model. `r_mean` is the mean of the six recalls.
     """
 
+    directions: ClassVar = ("i2t", "t2i")
     split: str = "test"
     """Which pictures and captions are searched."""
 
@@ -36,8 +41,24 @@ class Retrieval(Task):
         captions = [text for texts in split.captions for text in texts]
         image_of_text = np.repeat(np.arange(len(split)), [len(texts) for texts in split.captions])
         ranks = rank_both(embed.images(split), embed.texts(captions), torch.from_numpy(image_of_text))
+        return self.from_ranks(dict(zip(self.directions, ranks.values(), strict=True)))
+
+    def from_ranks(self, ranks: Mapping[str, NDArray[np.integer[Any]]]) -> Scores:
         counts = {direction: len(found) for direction, found in ranks.items()}
-        return Scores(recalls(ranks), counts, ranks)
+        return Scores(recalls(ranks), counts, ranks, medians(ranks))
+
+
+@register_task(
+    "video-retrieval",
+    title="Text-video retrieval",
+    version=1,
+    metrics=("v2t_r1", "v2t_r5", "v2t_r10", "t2v_r1", "t2v_r5", "t2v_r10", "r_mean"),
+    measures=("v2t_median_rank", "t2v_median_rank"),
+)
+class VideoRetrieval(Retrieval):
+    """R@1/5/10 and median rank between clips and captions: retrieval as for pictures, named as for videos."""
+
+    directions: ClassVar = ("v2t", "t2v")
 
 
 def score(image: ArrayLike, text: ArrayLike, image_of_text: ArrayLike) -> dict[str, float]:
@@ -57,10 +78,15 @@ def rank_both(image: Tensor, text: Tensor, image_of_text: Tensor) -> dict[str, N
     }
 
 
-def recalls(ranks: dict[str, NDArray[np.int32]]) -> dict[str, float]:
+def recalls(ranks: Mapping[str, NDArray[np.integer[Any]]]) -> dict[str, float]:
     """R@1/5/10 for each direction, and the mean of the six."""
     metrics = {f"{direction}_r{k}": recall(found, k) for direction, found in ranks.items() for k in CUTS}
     return {**metrics, "r_mean": float(np.mean(list(metrics.values())))}
+
+
+def medians(ranks: Mapping[str, NDArray[np.integer[Any]]]) -> dict[str, float]:
+    """The median rank for each direction; of two middle ones, their mean."""
+    return {f"{direction}_median_rank": float(np.median(found)) for direction, found in ranks.items()}
 
 
 def _check(image: Tensor, text: Tensor, image_of_text: Tensor) -> None:

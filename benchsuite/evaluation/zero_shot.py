@@ -1,8 +1,11 @@
 """Zero-shot classification: class names in prompt templates as the classifier."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import normalize
 
@@ -38,7 +41,11 @@ class ZeroShot(Task):
             raise unknown("set of templates", self.templates, dataset.templates, f"{dataset.card.name}: ")
         classifier = class_embeddings(embed, dataset.class_names[self.classes], dataset.templates[self.templates])
         ranks = ranks_of_columns(embed.images(split), classifier, torch.from_numpy(split.labels[self.classes]))
-        return Scores({f"top{k}": recall(ranks, k) for k in CUTS}, {"pictures": len(ranks)}, {"class": ranks})
+        return self.from_ranks({"class": ranks})
+
+    def from_ranks(self, ranks: Mapping[str, NDArray[np.integer[Any]]]) -> Scores:
+        found = ranks["class"]
+        return Scores({f"top{k}": recall(found, k) for k in CUTS}, {"pictures": len(found)}, ranks)
 
 
 def class_embeddings(embed: Embedder, names: Sequence[str], templates: Sequence[str]) -> Tensor:

@@ -188,6 +188,7 @@ def _require_measures(table: Table, recipe: Recipe) -> None:
         protocol, _, metric = measure.rpartition(".")
         if protocol not in recipe.protocols:
             raise unknown("protocol", protocol, recipe.protocols, f"{table.name}, column {column.key}: ")
-        known = tasks.card(recipe.protocols[protocol].task).about["metrics"]
+        about = tasks.card(recipe.protocols[protocol].task).about
+        known = (*about["metrics"], *about.get("measures", ()))
         if metric not in known:
             raise unknown("metric", metric, known, f"{table.name}, column {column.key}: ")

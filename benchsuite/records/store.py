@@ -145,7 +145,7 @@ def require_ranks(record: Record, folder: Path, file: Path) -> None:
         raise RecordError(f"{ranks}: not the ranks of {file.name}: edited, or damaged. {REMEDY}")
 
 
-def pack_ranks(name: str, ranks: Iterable[tuple[str, NDArray[np.int32]]]) -> tuple[bytes, Sidecar]:
+def pack_ranks(name: str, ranks: Iterable[tuple[str, NDArray[np.integer[Any]]]]) -> tuple[bytes, Sidecar]:
     """Ranks as the bytes of an .npz file, and what the record says of it."""
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **dict(ranks))  # type: ignore[arg-type]

@@ -66,6 +66,11 @@ def test_blocks_do_not_change_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(np.array_equal(a, b) for a, b in zip(whole, parts, strict=True))
 
 
+def test_many_candidates_come_in_smaller_blocks() -> None:
+    assert [module.block_rows(columns) for columns in (1, 5_000, 25_000, 50_000)] == [1024, 1024, 320, 160]
+    assert module.block_rows(10**9) == 1
+
+
 @pytest.mark.parametrize("n", [3, 50, 257])
 def test_a_collapsed_model_is_at_chance_or_below(n: int) -> None:
     rows = torch.randn(1, 33, generator=torch.Generator().manual_seed(n)).expand(n, 33)

@@ -19,6 +19,16 @@ def test_retrieval_uses_every_caption_of_the_split(pictures: PairDataset, fake: 
     assert scores.ranks["i2t"].tolist() == [3, 1, 3]
     assert scores.ranks["t2i"].tolist() == [2, 1, 3, 2]
     assert scores.metrics["t2i_r1"] == 0.25
+    assert scores.measures == {"i2t_median_rank": 3, "t2i_median_rank": 2}
+
+
+def test_videos_are_retrieved_as_pictures_are(pictures: PairDataset, fake: Any) -> None:
+    embed = fake([RED, BLUE, RED], TEXTS)
+    pairs, clips = (create_task(name).evaluate(embed, pictures) for name in ("retrieval", "video-retrieval"))
+    assert list(clips.metrics.values()) == list(pairs.metrics.values())
+    assert set(clips.ranks) == {"v2t", "t2v"}
+    assert clips.ranks["t2v"].tolist() == pairs.ranks["t2i"].tolist()
+    assert "v2t_r1" in clips.metrics
 
 
 def test_retrieval_names_a_split_that_is_not_there(pictures: PairDataset, fake: Any) -> None:

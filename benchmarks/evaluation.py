@@ -1,0 +1,206 @@
+"""Evaluation beside clip-benchmark, scikit-learn and literal numpy: the same numbers, and what they cost.
+
+All run in one process on the same arrays, in turns; times are medians, memory is the highest resident size above that
+before the call (Linux). Without --full the sizes are small, so that this ends in seconds.
+
+    python benchmarks/evaluation.py [--full] [--repeats 3] [--only retrieval] [--json]
+"""
+
+import argparse
+import ctypes
+import gc
+import json
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from clip_benchmark.metrics.zeroshot_retrieval import batchify, recall_at_k
+from numpy.typing import NDArray
+from sklearn.neighbors import KNeighborsClassifier
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from benchsuite.evaluation import geometry
+from benchsuite.evaluation.knn import plain_vote_ranks, vote_ranks
+from benchsuite.evaluation.ranks import recall
+from benchsuite.evaluation.retrieval import CUTS, rank_both, recalls
+
+Numbers = dict[str, float]
+SIZES = {
+    "small": {"pictures": 500, "captions": 2_500, "queries": 500, "bank": 2_500, "width": 64, "points": 1_000},
+    "full": {"pictures": 5_000, "captions": 25_000, "queries": 10_000, "bank": 50_000, "width": 512, "points": 10_000},
+}
+CLASSES = 10
+
+
+@dataclass(frozen=True)
+class Cost:
+    """One implementation's median seconds and highest memory over what was there before."""
+
+    what: str
+    by: str
+    seconds: float
+    times_ours: float
+    megabytes: float
+
+
+def retrieval(size: dict[str, int]) -> dict[str, Callable[[], Numbers]]:
+    """Image-text retrieval, several captions a picture."""
+    generator = torch.Generator().manual_seed(0)
+    owner = torch.arange(size["pictures"]).repeat_interleave(size["captions"] // size["pictures"])
+    image = normalize(torch.randn(size["pictures"], size["width"], generator=generator), dim=1)
+    noise = torch.randn(len(owner), size["width"], generator=generator) / size["width"] ** 0.5
+    text = normalize(image[owner] + 4 * noise, dim=1)
+
+    def ours() -> Numbers:
+        return recalls(rank_both(image, text, owner))
+
+    def clip_benchmark() -> Numbers:
+        """What its `evaluate` does after embedding, with a batch of 64."""
+        scores = text @ image.t()
+        positive = torch.zeros_like(scores, dtype=torch.bool)
+        positive[torch.arange(len(scores)), owner] = True
+        found = {}
+        for k in CUTS:
+            for way, s, p in (("i2t", scores.T, positive.T), ("t2i", scores, positive)):
+                found[f"{way}_r{k}"] = float((batchify(recall_at_k, s, p, 64, "cpu", k=k) > 0).float().mean())
+        return {**found, "r_mean": float(np.mean(list(found.values())))}
+
+    def numpy() -> Numbers:
+        scores, owners = image.numpy() @ text.numpy().T, owner.numpy()
+        texts, pictures = (np.argsort(-s, axis=1)[:, : max(CUTS)] for s in (scores, scores.T))
+        hits = {"i2t": owners[texts] == np.arange(len(image))[:, None], "t2i": pictures == owners[:, None]}
+        found = {f"{way}_r{k}": float(hit[:, :k].any(1).mean()) for way, hit in hits.items() for k in CUTS}
+        return {**found, "r_mean": float(np.mean(list(found.values())))}
+
+    return {"benchsuite": ours, "clip-benchmark": clip_benchmark, "numpy, all sorted": numpy}
+
+
+def neighbours(size: dict[str, int]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Queries, bank, and their classes."""
+    generator = torch.Generator().manual_seed(0)
+    labels = torch.randint(0, CLASSES, (size["queries"] + size["bank"],), generator=generator)
+    centres = torch.randn(CLASSES, size["width"], generator=generator)
+    noise = torch.randn(len(labels), size["width"], generator=generator)
+    rows = normalize(centres[labels] + 0.5 * size["width"] ** 0.5 * noise, dim=1)
+    n = size["queries"]
+    return rows[:n].clone(), rows[n:].clone(), labels[n:], labels[:n]
+
+
+def knn_weighted(size: dict[str, int]) -> dict[str, Callable[[], Numbers]]:
+    """k = 200, votes exp(cos / 0.1)."""
+    queries, bank, labels, truth = neighbours(size)
+
+    def ours() -> Numbers:
+        return {"top1": recall(vote_ranks(queries, bank, labels, truth, 200, 0.1), 1)}
+
+    def scikit_learn() -> Numbers:
+        fitted = KNeighborsClassifier(200, algorithm="brute", weights=lambda d: np.exp((1 - d**2 / 2) / 0.1))
+        fitted.fit(bank.numpy(), labels.numpy())
+        return {"top1": float((fitted.predict(queries.numpy()) == truth.numpy()).mean())}
+
+    return {"benchsuite": ours, "scikit-learn": scikit_learn}
+
+
+def knn_plain(size: dict[str, int]) -> dict[str, Callable[[], Numbers]]:
+    """k = 1 and 10. Ties are decided against the model by both."""
+    queries, bank, labels, truth = neighbours(size)
+
+    def ours() -> Numbers:
+        found = plain_vote_ranks(queries, bank, labels, truth, (1, 10))
+        return {f"k{k}_top1": recall(ranks, 1) for k, ranks in found.items()}
+
+    def scikit_learn() -> Numbers:
+        found = {}
+        for k in (1, 10):
+            fitted = KNeighborsClassifier(k, algorithm="brute").fit(bank.numpy(), labels.numpy())
+            votes = fitted.predict_proba(queries.numpy())
+            right = votes[np.arange(len(votes)), truth.numpy()]
+            found[f"k{k}_top1"] = float(((votes >= right[:, None]).sum(1) == 1).mean())
+        return found
+
+    return {"benchsuite": ours, "scikit-learn": scikit_learn}
+
+
+def uniformity(size: dict[str, int]) -> dict[str, Callable[[], Numbers]]:
+    """Wang and Isola's, over all pairs."""
+    rows = np.random.default_rng(0).normal(size=(size["points"], size["width"])) + 0.5
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+
+    def ours() -> Numbers:
+        return {"uniformity": geometry.uniformity(rows)}
+
+    def numpy() -> Numbers:
+        squared: NDArray[np.float64] = 2 - 2 * rows @ rows.T
+        return {"uniformity": float(np.log(np.exp(-2 * squared[np.triu_indices(len(rows), 1)]).mean()))}
+
+    return {"benchsuite": ours, "numpy, whole matrix": numpy}
+
+
+CASES = {"retrieval": retrieval, "knn": knn_weighted, "knn-plain": knn_plain, "uniformity": uniformity}
+
+
+def peak_megabytes() -> float:
+    """The highest resident size since the last reset."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
+
+
+def timed(call: Callable[[], Numbers]) -> tuple[Numbers, float, float]:
+    """What it returns, its seconds, and its memory over what was there before."""
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)  # gives back what earlier calls left, which would hide what this one takes
+    Path("/proc/self/clear_refs").write_text("5")
+    before = peak_megabytes()
+    start = time.perf_counter()
+    found = call()
+    return found, time.perf_counter() - start, peak_megabytes() - before
+
+
+def compare(what: str, calls: dict[str, Callable[[], Numbers]], repeats: int, queries: int) -> list[Cost]:
+    """Costs, ours first; refused if the numbers differ by more than rounding may reorder."""
+    runs: dict[str, list[tuple[Numbers, float, float]]] = {by: [] for by in calls}
+    for _ in range(repeats):
+        for by, call in calls.items():
+            runs[by].append(timed(call))
+    seconds = {by: statistics.median(run[1] for run in found) for by, found in runs.items()}
+    reference = runs["benchsuite"][0][0]
+    for by, found in runs.items():
+        for key, value in found[0][0].items():
+            assert abs(value - reference[key]) <= 3 / queries, f"{what}: {key} is {reference[key]}, by {by} {value}"
+    ours = seconds["benchsuite"]
+    return [Cost(what, by, seconds[by], seconds[by] / ours, max(run[2] for run in runs[by])) for by in calls]
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--full", action="store_true", help="5,000 x 25,000 x 512 and 10,000 in 50,000; minutes")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--only", choices=CASES, action="append")
+    parser.add_argument("--json", action="store_true")
+    given = parser.parse_args()
+    for case in CASES.values():  # loads libraries and their buffers
+        for call in case(SIZES["small"]).values():
+            call()
+    size = SIZES["full" if given.full else "small"]
+    costs: list[Cost] = []
+    for name in given.only or CASES:
+        costs += compare(name, CASES[name](size), given.repeats, min(size["pictures"], size["queries"]))
+    if given.json:
+        about: dict[str, Any] = {"sizes": size, "threads": torch.get_num_threads(), "repeats": given.repeats}
+        print(json.dumps({**about, "costs": [asdict(cost) for cost in costs]}, indent=1))
+        return
+    print(f"{size}, {torch.get_num_threads()} threads, median of {given.repeats}")
+    print("| what | by | seconds | times ours | MB over the inputs |\n|---|---|---|---|---|")
+    for c in costs:
+        print(f"| {c.what} | {c.by} | {c.seconds:.3g} | {c.times_ours:.2f} | {c.megabytes:.0f} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,163 @@
+"""Where the embeddings lie: gap, alignment, uniformity, tolerance, and how similar pairs are.
+
+All of it is of L2-normalised rows in double precision; pairs are counted once, none with itself. Similarities are
+computed in blocks, never as a whole matrix.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from benchsuite.errors import UsageError
+from benchsuite.evaluation.labelled import require_rows
+from benchsuite.evaluation.ranks import block_rows
+
+BINS = 100
+
+
+@dataclass(frozen=True)
+class Histograms:
+    """Cosines of pairs that belong together and of all other image-text pairs, counted in equal bins of [-1, 1]."""
+
+    edges: NDArray[np.float64]  # [bins + 1]
+    positives: NDArray[np.int64]  # [bins]
+    negatives: NDArray[np.int64]  # [bins]
+    positive_mean: float
+    negative_mean: float
+
+
+def score(image: ArrayLike, text: ArrayLike) -> dict[str, float]:
+    """Geometry of paired embeddings [N, D]; row i of both is pair i.
+
+    gap: distance of the two centroids. alignment: mean squared distance of the pairs. uniformity_*: Wang and Isola's
+    log mean exp(-2 |x - y|²) over the pairs of one side. uniformity_w2: the negative quadratic Wasserstein distance to
+    N(0, I/D) (Fang et al.), of both sides together as Yaras et al. have it; uniformity_w2_* of one side.
+    """
+    a, b = _pair(image, text)
+    return {
+        "gap": float((a.mean(0) - b.mean(0)).norm()),
+        "alignment": float((a - b).square().sum(1).mean()),
+        "uniformity_image": _uniformity(a),
+        "uniformity_text": _uniformity(b),
+        "uniformity_w2": _uniformity_w2(torch.cat([a, b])),
+        "uniformity_w2_image": _uniformity_w2(a),
+        "uniformity_w2_text": _uniformity_w2(b),
+    }
+
+
+def uniformity(rows: ArrayLike) -> float:
+    """log mean exp(-2 |x - y|²) over the pairs of rows [N, D] (Wang and Isola); 0 where all rows are one point."""
+    return _uniformity(_unit("rows", rows))
+
+
+def uniformity_w2(rows: ArrayLike) -> float:
+    """-W2 of the rows [N, D], as a Gaussian, to N(0, I/D) (Fang et al.): 0 is uniform, -√2 at the most collapsed."""
+    return _uniformity_w2(_unit("rows", rows))
+
+
+def class_structure(rows: ArrayLike, labels: ArrayLike) -> dict[str, float]:
+    """tolerance: mean cosine of the pairs of one class. inter_class_uniformity: uniformity over pairs of two classes.
+
+    Wang and Liu write tolerance as an expectation over all pairs, in which those of two classes count 0; here, as in
+    code that reports it, it is the mean over the pairs of one class, so that it does not depend on how many there are.
+    """
+    x = _unit("rows", rows)
+    classes = torch.as_tensor(labels)
+    if classes.shape != (len(x),):
+        raise UsageError(f"geometry: {len(x)} rows need as many classes; given {list(classes.shape)}.")
+    same_sum = other_sum = 0.0
+    same = other = 0
+    for start, cosines, once in _upper(x):
+        alike = classes[start : start + len(cosines), None] == classes[None, :]
+        same_sum += float(cosines[once & alike].sum())
+        other_sum += float(_attraction(cosines[once & ~alike]).sum())
+        same, other = same + int((once & alike).sum()), other + int((once & ~alike).sum())
+    if not same or not other:
+        missing = "one class" if not same else "two classes"
+        raise UsageError(f"geometry: labels: there is no pair of {missing}, so there is nothing to average.")
+    return {"tolerance": same_sum / same, "inter_class_uniformity": math.log(other_sum / other)}
+
+
+def histograms(image: ArrayLike, text: ArrayLike, bins: int = BINS) -> Histograms:
+    """How similar the pairs [N, D] are, and all that are none (TeMo, Figure 4)."""
+    a, b = _pair(image, text)
+    if bins < 1:
+        raise UsageError(f"geometry: bins = {bins}: at least 1.")
+    every = torch.zeros(bins, dtype=torch.int64)
+    total, block = 0.0, block_rows(len(b))
+    for start in range(0, len(a), block):
+        cosines = a[start : start + block] @ b.T
+        every += _counts(cosines, bins)
+        total += float(cosines.sum())
+    positives = (a * b).sum(1)
+    own = _counts(positives, bins)
+    others = len(a) * (len(a) - 1)
+    return Histograms(
+        edges=np.linspace(-1, 1, bins + 1),
+        positives=own.numpy(),
+        negatives=(every - own).numpy(),
+        positive_mean=float(positives.mean()),
+        negative_mean=(total - float(positives.sum())) / others if others else math.nan,
+    )
+
+
+def lowest_positives(image: ArrayLike, text: ArrayLike, count: int = 20) -> list[tuple[int, float]]:
+    """Pairs that belong together and look as if not: (pair, cosine), lowest first (TeMo's false positives)."""
+    a, b = _pair(image, text)
+    cosines = (a * b).sum(1)
+    order = torch.argsort(cosines, stable=True)[:count]
+    return [(int(i), float(cosines[i])) for i in order]
+
+
+def _uniformity(x: Tensor) -> float:
+    if len(x) < 2:
+        raise UsageError("geometry: uniformity is of pairs; there is only one row.")
+    total = sum(float(_attraction(cosines[once]).sum()) for _, cosines, once in _upper(x))
+    return math.log(total / (len(x) * (len(x) - 1) / 2))
+
+
+def _uniformity_w2(x: Tensor) -> float:
+    """W2² = |μ|² + 1 + tr Σ - 2/√D tr Σ^½, with Σ over N rather than N - 1."""
+    mean = x.mean(0)
+    values = torch.linalg.svdvals(x - mean) / math.sqrt(len(x))  # the roots of Σ's eigenvalues
+    squared = mean.square().sum() + 1 + values.square().sum() - 2 / math.sqrt(x.shape[1]) * values.sum()
+    return -math.sqrt(max(float(squared), 0.0))
+
+
+def _attraction(cosines: Tensor) -> Tensor:
+    """exp(-2 |x - y|²) of unit vectors."""
+    return (4 * cosines - 4).exp()
+
+
+def _upper(x: Tensor) -> Iterator[tuple[int, Tensor, Tensor]]:
+    """Blocks of cosines [b, N], and which of them are pairs not seen before."""
+    block = block_rows(len(x))
+    for start in range(0, len(x), block):
+        cosines = x[start : start + block] @ x.T
+        yield start, cosines, torch.arange(len(x))[None, :] > torch.arange(start, start + len(cosines))[:, None]
+
+
+def _counts(cosines: Tensor, bins: int) -> Tensor:
+    place = ((cosines.flatten() + 1) * (bins / 2)).floor().long().clamp_(0, bins - 1)
+    return torch.bincount(place, minlength=bins)
+
+
+def _pair(image: ArrayLike, text: ArrayLike) -> tuple[Tensor, Tensor]:
+    a, b = _unit("image", image), _unit("text", text)
+    if a.shape != b.shape:
+        raise UsageError(f"geometry: pairs need one shape [N, D]; given image {list(a.shape)}, text {list(b.shape)}.")
+    return a, b
+
+
+def _unit(name: str, rows: ArrayLike) -> Tensor:
+    x = torch.as_tensor(rows, dtype=torch.float64)
+    require_rows("geometry", name, x)
+    if zero := torch.nonzero(x.norm(dim=1) == 0).flatten()[:1].tolist():
+        raise UsageError(f"geometry: {name}: row {zero[0]} is zero, so it has no direction.")
+    return normalize(x, dim=-1)

@@ -1,0 +1,95 @@
+"""The geometry of a trained model's embeddings, as a task."""
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchsuite.data.base import PairDataset, Split
+from benchsuite.errors import unknown
+from benchsuite.evaluation import geometry
+from benchsuite.evaluation.base import Embedder, Scores, Task
+from benchsuite.evaluation.labelled import require_classes
+from benchsuite.fields import Count
+from benchsuite.registry import register_task
+
+
+@register_task(
+    "geometry",
+    title="Geometry",
+    version=1,
+    metrics=(),
+    measures=(
+        "gap",
+        "alignment",
+        "uniformity_image",
+        "uniformity_text",
+        "uniformity_w2",
+        "uniformity_w2_image",
+        "uniformity_w2_text",
+        "positive_mean",
+        "negative_mean",
+        "tolerance_image",
+        "tolerance_text",
+        "inter_class_uniformity_image",
+        "inter_class_uniformity_text",
+    ),
+)
+class Geometry(Task):
+    """Modality gap, alignment, uniformity, and similarities of pairs; with classes, also tolerance.
+
+    Each picture is paired with its first caption. A setup with one tower has the measures of its side only; those with
+    classes need `classes`. Beside the record lie the histograms of the cosines of positives and negatives (100 equal
+    bins of [-1, 1]) and the numbers of the pairs that are least similar, lowest first.
+    """
+
+    sides: Literal["both", "image", "text"] = "both"
+    """Whose embeddings."""
+    classes: str = ""
+    """Name of a set of classes, for tolerance and inter-class uniformity; none if empty."""
+    lowest: Count = 20
+    """How many of the lowest-scoring positives are kept."""
+    split: str = "test"
+    """Which pictures and captions."""
+
+    def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
+        split = dataset.split(self.split)
+        if self.classes:
+            require_classes(dataset, self.classes)
+        rows = {}
+        if self.sides != "text":
+            rows["image"] = embed.images(split).numpy()
+        if self.sides != "image":
+            rows["text"] = embed.texts([texts[0] for texts in split.captions]).numpy()
+        kept: dict[str, NDArray[np.integer[Any]]] = {}
+        measures: dict[str, float] = {}
+        if self.sides == "both":
+            kept, measures = pair_geometry(rows["image"], rows["text"], self.lowest)
+        for side, embedded in rows.items():
+            if self.sides != "both":
+                measures[f"uniformity_{side}"] = geometry.uniformity(embedded)
+                measures[f"uniformity_w2_{side}"] = geometry.uniformity_w2(embedded)
+            if self.classes:
+                found = geometry.class_structure(embedded, self._labels(dataset, split))
+                measures |= {f"{name}_{side}": value for name, value in found.items()}
+        return Scores({}, {"pairs": len(split)}, kept, measures)
+
+    def _labels(self, dataset: PairDataset, split: Split) -> NDArray[np.int64]:
+        if self.classes not in split.labels:
+            raise unknown("labels", self.classes, split.labels, f"{dataset.card.name}, split {split.name}: ")
+        return split.labels[self.classes]
+
+
+def pair_geometry(
+    image: NDArray[np.float32], text: NDArray[np.float32], lowest: int
+) -> tuple[dict[str, NDArray[np.integer[Any]]], dict[str, float]]:
+    """What lies beside the record, and the measures."""
+    counted = geometry.histograms(image, text)
+    pairs = [pair for pair, _ in geometry.lowest_positives(image, text, lowest)]
+    kept: dict[str, NDArray[np.integer[Any]]] = {
+        "positives": counted.positives,
+        "negatives": counted.negatives,
+        "lowest_positives": np.array(pairs, np.int32),
+    }
+    means = {"positive_mean": counted.positive_mean, "negative_mean": counted.negative_mean}
+    return kept, geometry.score(image, text) | means

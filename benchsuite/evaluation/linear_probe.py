@@ -1,0 +1,105 @@
+"""Linear probe: logistic regression on frozen features."""
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchsuite.data.base import PairDataset
+from benchsuite.evaluation.base import Embedder, Scores, Task
+from benchsuite.evaluation.labelled import Labelled, labelled, require_taught
+from benchsuite.evaluation.ranks import recall
+from benchsuite.fields import Count, Positive
+from benchsuite.registry import register_task
+
+GRID = tuple(10.0**power for power in range(-3, 7))
+"""Inverse strengths tried where a split chooses."""
+
+
+@register_task(
+    "linear-probe",
+    title="Linear probe",
+    version=1,
+    metrics=("top1",),
+    measures=("c", "iterations", "converged"),
+)
+class LinearProbe(Task):
+    """Accuracy of multinomial logistic regression with an L2 penalty, fitted on the training split's features.
+
+    Features are the tower's own, before the projection, L2-normalised, in double precision; scikit-learn's L-BFGS. The
+    penalty is |W|² / 2 + c · (sum of the samples' losses), without the intercept. The rule that sets c is part of the
+    protocol: "fixed" takes `c`; "validation" tries 10^-3 to 10^6, keeps what classifies the split `chosen_on` best (the
+    strongest penalty of equals), and never looks at the split that is classified. Ties count against the model.
+    """
+
+    classes: str
+    """Name of the dataset's set of classes."""
+    side: str = "image"
+    """Whose features: image, or text (each picture's first caption)."""
+    rule: Literal["fixed", "validation"] = "fixed"
+    """What sets the penalty."""
+    c: Positive = 1.0
+    """Inverse strength of the penalty, where it is fixed."""
+    chosen_on: str = "validation"
+    """The split that chooses c, where one does."""
+    max_iterations: Count = 1000
+    """Of L-BFGS; whether they were enough is stored."""
+    bank: str = "train"
+    """What is learned from."""
+    split: str = "test"
+    """What is classified."""
+
+    def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
+        bank, queries = (self._read(embed, dataset, split) for split in (self.bank, self.split))
+        require_taught("linear-probe", dataset, self.classes, bank, queries)
+        c = self.c
+        if self.rule == "validation":
+            held_out = self._read(embed, dataset, self.chosen_on)
+            require_taught("linear-probe", dataset, self.classes, bank, held_out)
+            c = choose(bank, held_out, self.max_iterations)
+        ranks, fitted = probe_ranks(bank, queries, c, self.max_iterations)
+        return replace(self.from_ranks({"class": ranks}), measures={"c": c, **fitted})
+
+    def from_ranks(self, ranks: Mapping[str, NDArray[np.integer[Any]]]) -> Scores:
+        return Scores({"top1": recall(ranks["class"], 1)}, {"samples": len(ranks["class"])}, ranks)
+
+    def _read(self, embed: Embedder, dataset: PairDataset, split: str) -> Labelled:
+        return labelled("linear-probe", embed, dataset, split, self.classes, self.side)
+
+
+def choose(bank: Labelled, held_out: Labelled, max_iterations: int) -> float:
+    """The c of the grid that classifies `held_out` best; the smallest of equals."""
+    accuracy = {c: recall(probe_ranks(bank, held_out, c, max_iterations)[0], 1) for c in GRID}
+    return max(GRID, key=lambda c: (accuracy[c], -c))
+
+
+def probe_ranks(
+    bank: Labelled, queries: Labelled, c: float, max_iterations: int
+) -> tuple[NDArray[np.int32], dict[str, float]]:
+    """For each query, the rank of its true class by the fitted scores, 1 is best; and how the fit went.
+
+    A class that the bank lacks ranks behind all others.
+    """
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import LogisticRegression
+
+    known = np.unique(bank.labels.numpy())
+    classes = int(max(known.max(), int(queries.labels.max()))) + 1
+    scores = np.full((len(queries.rows), classes), -np.inf)
+    fitted = {"iterations": 0.0, "converged": 1.0}
+    if len(known) == 1:
+        scores[:, known] = 0.0
+    else:
+        model = LogisticRegression(C=c, max_iter=max_iterations)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model.fit(bank.rows.double().numpy(), bank.labels.numpy())
+        decision = model.decision_function(queries.rows.double().numpy())
+        scores[:, known] = np.stack([-decision, decision], 1) if decision.ndim == 1 else decision
+        iterations = int(np.max(model.n_iter_))
+        fitted = {"iterations": float(iterations), "converged": float(iterations < max_iterations)}
+    right = scores[np.arange(len(scores)), queries.labels.numpy()]
+    return (~(scores < right[:, None])).sum(1).astype(np.int32), fitted

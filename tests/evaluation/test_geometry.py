@@ -1,0 +1,178 @@
+import itertools
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.linalg
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from benchsuite.errors import UsageError
+from benchsuite.evaluation import geometry, ranks
+
+DATA = Path(__file__).parents[2].parent / "shared" / "data"
+SEEDS = st.integers(0, 10**6)
+
+
+def unit(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def embeddings(seed: int, n: int = 9, width: int = 4) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, width)), rng.normal(size=(n, width)) + 0.5
+
+
+def by_hand(pairs: list[tuple[NDArray[np.float64], NDArray[np.float64]]]) -> float:
+    return math.log(math.fsum(math.exp(-2 * float(((x - y) ** 2).sum())) for x, y in pairs) / len(pairs))
+
+
+def wasserstein(rows: NDArray[np.float64]) -> float:
+    """To N(0, I/m), by the formula for any two Gaussians."""
+    mean, spread, target = rows.mean(0), np.cov(rows.T, bias=True), np.eye(rows.shape[1]) / rows.shape[1]
+    root = scipy.linalg.sqrtm(target)
+    between = scipy.linalg.sqrtm(root @ spread @ root).real
+    return float(np.sqrt(mean @ mean + np.trace(spread + target - 2 * between)))
+
+
+@pytest.mark.parametrize(
+    ("name", "golden"),
+    [
+        ("clip", (0.851352, 1.380163, -1.794535, -1.840912)),
+        ("clip_random", (1.136057, 1.942938, -0.909908, -1.308008)),
+    ],
+)
+def test_golden_features_lie_as_known(name: str, golden: tuple[float, ...]) -> None:
+    file = DATA / "features" / f"{name}.npy"
+    if not file.is_file():
+        pytest.skip(f"{file} is not here: the shared data is not part of the repository")
+    found = geometry.score(*np.load(file).astype(np.float64))
+    assert [round(found[k], 6) for k in ("gap", "alignment", "uniformity_image", "uniformity_text")] == list(golden)
+
+
+@given(SEEDS)
+def test_all_agree_with_the_formulas_by_hand(seed: int) -> None:
+    raw = embeddings(seed)
+    image, text = map(unit, raw)
+    found = geometry.score(*raw)
+    assert found["gap"] == pytest.approx(math.dist(image.mean(0), text.mean(0)))
+    assert found["alignment"] == pytest.approx(
+        np.mean([math.dist(a, b) ** 2 for a, b in zip(image, text, strict=True)])
+    )
+    for side, rows in (("image", image), ("text", text)):
+        assert found[f"uniformity_{side}"] == pytest.approx(by_hand(list(itertools.combinations(rows, 2))))
+        assert found[f"uniformity_w2_{side}"] == pytest.approx(-wasserstein(rows), abs=1e-6)
+    assert found["uniformity_w2"] == pytest.approx(-wasserstein(np.concatenate([image, text])), abs=1e-6)
+
+
+@given(SEEDS)
+def test_classes_agree_with_the_formulas_by_hand(seed: int) -> None:
+    rows = unit(embeddings(seed)[0])
+    labels = [0, 0, 1, 2, 1, 0, 2, 2, 3]
+    pairs = list(itertools.combinations(range(9), 2))
+    same = [float(rows[i] @ rows[j]) for i, j in pairs if labels[i] == labels[j]]
+    other = [(rows[i], rows[j]) for i, j in pairs if labels[i] != labels[j]]
+    found = geometry.class_structure(3 * rows, labels)
+    assert found == {
+        "tolerance": pytest.approx(np.mean(same)),
+        "inter_class_uniformity": pytest.approx(by_hand(other)),
+    }
+
+
+@given(SEEDS, st.integers(1, 30))
+def test_histograms_agree_with_numpys(seed: int, bins: int) -> None:
+    raw = embeddings(seed)
+    image, text = map(unit, raw)
+    cosines = image @ text.T
+    off = cosines[~np.eye(9, dtype=bool)]
+    found = geometry.histograms(*raw, bins=bins)
+    assert found.positives.tolist() == np.histogram(np.diag(cosines), bins, (-1, 1))[0].tolist()
+    assert found.negatives.tolist() == np.histogram(off, bins, (-1, 1))[0].tolist()
+    assert found.edges == pytest.approx(np.histogram_bin_edges([], bins, (-1, 1)))
+    assert (found.positive_mean, found.negative_mean) == pytest.approx((np.diag(cosines).mean(), off.mean()))
+
+
+def test_identical_pairs_stand_in_the_last_bin_and_opposite_ones_in_the_first() -> None:
+    found = geometry.histograms(np.eye(3), np.diag([1.0, 1.0, -1.0]), bins=5)
+    assert found.positives.tolist() == [1, 0, 0, 0, 2]
+    assert found.negatives.tolist() == [0, 0, 6, 0, 0]
+
+
+def test_lowest_positives_come_lowest_first() -> None:
+    angles = np.array([0.5, 2.0, 0.1, 1.0])
+    text = np.stack([np.cos(angles), np.sin(angles)], 1)
+    found = geometry.lowest_positives(np.tile([5.0, 0.0], (4, 1)), text, 2)
+    assert found == [(1, pytest.approx(math.cos(2.0))), (3, pytest.approx(math.cos(1.0)))]
+    assert len(geometry.lowest_positives(text, text, 20)) == 4
+
+
+def test_blocks_do_not_change_anything(monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = embeddings(0, 50)
+    labels = np.arange(50) % 7
+
+    def everything() -> list[Any]:
+        histograms = geometry.histograms(*pair)
+        counts = [*histograms.positives, *histograms.negatives, histograms.negative_mean]
+        return [*geometry.score(*pair).values(), *geometry.class_structure(pair[0], labels).values(), *counts]
+
+    whole = everything()
+    monkeypatch.setattr(ranks, "SCORES", 350)
+    assert everything() == pytest.approx(whole)
+
+
+@given(SEEDS)
+def test_rotations_and_lengths_change_nothing_and_swapping_sides_swaps_them(seed: int) -> None:
+    image, text = embeddings(seed)
+    turn = np.linalg.qr(np.random.default_rng(seed).normal(size=(4, 4)))[0]
+    lengths = np.random.default_rng(seed).uniform(0.1, 9, size=(9, 1))
+    found = geometry.score(image, text)
+    assert geometry.score(lengths * image @ turn, text @ turn) == pytest.approx(found)
+    swapped = geometry.score(text, image)
+    assert swapped["gap"] == pytest.approx(found["gap"])
+    assert swapped["uniformity_image"] == pytest.approx(found["uniformity_text"])
+
+
+def test_extremes() -> None:
+    collapsed = geometry.score(np.ones((5, 3)), np.ones((5, 3)))
+    worst = -math.sqrt(2)
+    assert [*collapsed.values()] == pytest.approx([0, 0, 0, 0, worst, worst, worst], abs=1e-7)
+    assert geometry.score(np.ones((5, 3)), -np.ones((5, 3)))["gap"] == pytest.approx(2)
+    even = np.concatenate([np.eye(6), -np.eye(6)])
+    assert geometry.uniformity_w2(even) == pytest.approx(0, abs=1e-7)
+    assert geometry.uniformity(even) < geometry.uniformity(even[:6])
+
+
+EYE = np.eye(3)
+
+
+@pytest.mark.parametrize(
+    ("image", "text", "says"),
+    [
+        (EYE, np.eye(4), r"one shape \[N, D\]; given image \[3, 3\], text \[4, 4\]"),
+        (EYE[0], EYE, r"image must be \[N, D\]"),
+        (EYE[:0], EYE[:0], "N at least 1"),
+        (EYE, EYE * np.array([[1], [np.nan], [1]]), "text: row 1 is not finite"),
+        (EYE, EYE * np.array([[1], [1], [0]]), "text: row 2 is zero"),
+        (EYE[:1], EYE[:1], "only one row"),
+    ],
+)
+def test_what_has_no_geometry_is_refused(image: NDArray[np.float64], text: NDArray[np.float64], says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        geometry.score(image, text)
+
+
+@pytest.mark.parametrize(
+    ("labels", "says"),
+    [([0, 1], "3 rows need as many classes"), ([0, 1, 2], "pair of one class"), ([4, 4, 4], "pair of two classes")],
+)
+def test_classes_without_pairs_are_refused(labels: list[int], says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        geometry.class_structure(EYE, labels)
+
+
+def test_a_histogram_needs_a_bin() -> None:
+    with pytest.raises(UsageError, match="bins = 0"):
+        geometry.histograms(EYE, EYE, bins=0)

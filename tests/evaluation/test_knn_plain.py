@@ -1,0 +1,96 @@
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.neighbors import KNeighborsClassifier
+
+from benchsuite.errors import UsageError
+from benchsuite.evaluation import knn as module
+from benchsuite.evaluation.knn import plain_vote_ranks, vote_ranks
+from benchsuite.records.schema import contradictions
+from benchsuite.registry import tasks
+
+SEEDS = st.integers(0, 10**6)
+
+
+def points(seed: int, n: int = 40, queries: int = 12) -> tuple[torch.Tensor, ...]:
+    generator = torch.Generator().manual_seed(seed)
+    rows = torch.randn(queries + n, 3, generator=generator, dtype=torch.float64) * 2 + 1
+    labels = torch.randint(0, 4, (queries + n,), generator=generator)
+    return rows[:queries], rows[queries:], labels[queries:], labels[:queries]
+
+
+@given(SEEDS, st.integers(1, 60))
+def test_votes_agree_with_counting_by_hand(seed: int, k: int) -> None:
+    queries, bank, labels, truth = points(seed)
+    found = plain_vote_ranks(queries, bank, labels, truth, (k,))[k]
+    for i, query in enumerate(queries):
+        near = sorted(range(len(bank)), key=lambda j: float((query - bank[j]).norm()))[:k]
+        votes = [sum(int(labels[j]) == c for j in near) for c in range(4)]
+        assert found[i] == sum(vote >= votes[int(truth[i])] for vote in votes)
+
+
+@given(SEEDS)
+def test_nearest_and_untied_votes_agree_with_scikit_learn(seed: int) -> None:
+    queries, bank, labels, truth = points(seed)
+    found = plain_vote_ranks(queries, bank, labels, truth, (1, 10))
+    for k, ranks in found.items():
+        fitted = KNeighborsClassifier(k, algorithm="brute").fit(bank.numpy(), labels.numpy())
+        votes = np.sort(fitted.predict_proba(queries.numpy()), axis=1)
+        untied = votes[:, -1] > votes[:, -2]
+        right = fitted.predict(queries.numpy()) == truth.numpy()
+        assert (ranks == 1)[untied].tolist() == right[untied].tolist()
+        assert (ranks == 1).sum() <= right.sum()
+
+
+@given(SEEDS)
+def test_weighted_votes_agree_with_scikit_learn(seed: int) -> None:
+    queries, bank, labels, truth = points(seed)
+    queries, bank = (torch.nn.functional.normalize(rows, dim=1) for rows in (queries, bank))
+    fitted = KNeighborsClassifier(10, algorithm="brute", weights=lambda d: np.exp((1 - d**2 / 2) / 0.1))
+    predicted = fitted.fit(bank.numpy(), labels.numpy()).predict(queries.numpy())
+    assert ((vote_ranks(queries, bank, labels, truth, 10, 0.1) == 1) == (predicted == truth.numpy())).all()
+
+
+def test_a_tie_counts_against_the_model() -> None:
+    bank = torch.tensor([[0.0], [1.0], [2.0], [9.0]])
+    labels, queries = torch.tensor([0, 1, 1, 0]), torch.zeros(2, 1)
+    found = plain_vote_ranks(queries, bank, labels, torch.tensor([0, 1]), (1, 2, 3))
+    assert {k: ranks.tolist() for k, ranks in found.items()} == {1: [1, 2], 2: [2, 2], 3: [2, 1]}
+
+
+def test_more_neighbours_may_classify_worse_and_the_record_takes_it() -> None:
+    assert contradictions(dict.fromkeys(tasks.card("knn-plain").about["metrics"], 0.5) | {"k10_top1": 0.25}) == []
+
+
+def test_distance_is_euclidean_and_not_an_angle() -> None:
+    bank = torch.tensor([[1.0, 0.1], [100.0, 0.0]])
+    ranks = plain_vote_ranks(torch.tensor([[1.0, 0.0]]), bank, torch.tensor([0, 1]), torch.tensor([0]), (1,))
+    assert ranks[1].tolist() == [1]
+
+
+def test_blocks_do_not_change_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
+    given_ = points(3)
+    plain, weighted = plain_vote_ranks(*given_, (1, 10)), vote_ranks(*given_, 10, 0.1)
+    monkeypatch.setattr(module, "BLOCK", 5)
+    assert np.array_equal(plain_vote_ranks(*given_, (1, 10))[10], plain[10])
+    assert np.array_equal(vote_ranks(*given_, 10, 0.1), weighted)
+
+
+@pytest.mark.parametrize("votes", [lambda *a: vote_ranks(*a, 3, 0.1), lambda *a: plain_vote_ranks(*a, (1,))])
+@pytest.mark.parametrize(
+    ("part", "value", "says"),
+    [
+        (0, torch.zeros(2, 4), "as wide"),
+        (0, torch.zeros(3), "queries must be"),
+        (1, torch.full((2, 3), torch.nan), "bank: row 0 is not finite"),
+        (2, torch.tensor([0]), "bank: 2 rows need as many classes"),
+        (3, torch.tensor([0, -1]), "class -1 is below 0"),
+    ],
+)
+def test_what_cannot_vote_is_refused(votes, part: int, value: torch.Tensor, says: str) -> None:  # type: ignore[no-untyped-def]
+    given_ = [torch.zeros(2, 3), torch.zeros(2, 3), torch.tensor([0, 1]), torch.tensor([0, 1])]
+    given_[part] = value
+    with pytest.raises(UsageError, match=says):
+        votes(*given_)

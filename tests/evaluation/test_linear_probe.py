@@ -1,0 +1,69 @@
+import numpy as np
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from benchsuite.evaluation.labelled import Labelled
+from benchsuite.evaluation.linear_probe import GRID, choose, probe_ranks
+
+
+def blobs(seed: int, classes: int, n: int = 40) -> Labelled:
+    generator = torch.Generator().manual_seed(seed)
+    labels = torch.cat([torch.arange(classes), torch.randint(0, classes, (n - classes,), generator=generator)])
+    return Labelled(torch.eye(4)[labels] + torch.randn(n, 4, generator=generator), labels)
+
+
+def by_hand(bank: Labelled, queries: Labelled, classes: int, c: float) -> list[int]:
+    x, y = bank.rows.double(), bank.labels
+
+    def objective(flat: np.ndarray) -> tuple[float, np.ndarray]:  # type: ignore[type-arg]
+        weights = torch.tensor(flat.reshape(classes, 5), requires_grad=True)
+        loss = torch.nn.functional.cross_entropy(x @ weights[:, :4].T + weights[:, 4], y, reduction="sum")
+        total = c * loss + weights[:, :4].square().sum() / 2
+        (slope,) = torch.autograd.grad(total, weights)
+        return total.item(), slope.numpy().ravel()
+
+    found = minimize(objective, np.zeros(5 * classes), jac=True, tol=1e-10).x.reshape(classes, 5)
+    scores = queries.rows.double().numpy() @ found[:, :4].T + found[:, 4]
+    return [int(sum(row >= row[t])) for row, t in zip(scores, queries.labels, strict=True)]
+
+
+@settings(max_examples=8)
+@given(st.integers(0, 10**6))
+def test_ranks_agree_with_minimising_the_stated_objective(seed: int) -> None:
+    bank, queries = blobs(seed, 3), blobs(seed + 1, 3)
+    ranks, fitted = probe_ranks(bank, queries, 0.7, 1000)
+    expected = by_hand(bank, queries, 3, 0.7)
+    assert fitted["converged"] == 1
+    assert sum(a != b for a, b in zip(ranks, expected, strict=True)) <= 1  # scikit-learn stops a little earlier
+
+
+def test_two_classes_need_no_special_case() -> None:
+    bank = Labelled(torch.tensor([[1.0], [-1.0]]), torch.tensor([0, 1]))
+    ranks, _ = probe_ranks(bank, Labelled(torch.tensor([[2.0], [2.0]]), torch.tensor([0, 1])), 1.0, 100)
+    assert ranks.tolist() == [1, 2]
+
+
+def test_a_class_that_was_not_taught_ranks_last() -> None:
+    ranks, _ = probe_ranks(blobs(0, 2), Labelled(torch.zeros(1, 4), torch.tensor([3])), 1.0, 100)
+    assert ranks.tolist() == [4]
+
+
+def test_one_class_alone_is_known_without_fitting() -> None:
+    bank = Labelled(torch.eye(2), torch.tensor([1, 1]))
+    ranks, fitted = probe_ranks(bank, Labelled(torch.eye(2), torch.tensor([1, 0])), 1.0, 100)
+    assert ranks.tolist() == [1, 2]
+    assert fitted == {"iterations": 0, "converged": 1}
+
+
+def test_the_strongest_penalty_of_equals_is_chosen() -> None:
+    easy = Labelled(torch.eye(4).repeat(9, 1), torch.arange(4).repeat(9))
+    assert choose(easy, easy, 1000) == GRID[0]
+
+
+def test_the_choice_is_the_best_of_the_grid() -> None:
+    bank, held_out = blobs(5, 3), blobs(6, 3, 200)
+    accuracy = {c: float((probe_ranks(bank, held_out, c, 1000)[0] == 1).mean()) for c in GRID}
+    assert accuracy[choose(bank, held_out, 1000)] == max(accuracy.values())
+    assert len(set(accuracy.values())) > 1
