@@ -26,7 +26,10 @@ def place_of(folder: Path, request: Mapping[str, Any]) -> Path:
 
 
 def build(place: Path, write: Callable[[Path], Mapping[str, Any]]) -> Path:
-    """`place`, filled if it is not there yet: `write` puts the splits into a draft and says what goes in the manifest."""
+    """`place`, filled if it is not there yet.
+
+    `write` puts the splits into a draft and gives what the manifest is to say.
+    """
     if (place / MANIFEST).is_file():
         return place
     place.parent.mkdir(parents=True, exist_ok=True)

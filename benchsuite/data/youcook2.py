@@ -19,7 +19,7 @@ class Clip(NamedTuple):
 
 
 def read_clips(file: Path | str) -> list[Clip]:
-    """The clips in the file's order. One caption each; some captions are those of several clips."""
+    """The clips in the file's order, a caption each. Some captions stand at several clips, and one clip has two."""
     path = Path(file)
     try:
         with path.open(encoding="utf-8", newline="") as lines:
@@ -34,10 +34,10 @@ def read_clips(file: Path | str) -> list[Clip]:
     if not rows:
         raise UsageError(f"{path}: there are no clips below the header.")
     clips = [_clip(path, number, row) for number, row in enumerate(rows, start=2)]
-    seen: dict[tuple[str, float, float], int] = {}
+    seen: dict[Clip, int] = {}
     for number, clip in enumerate(clips, start=2):
-        if (before := seen.setdefault(clip[:3], number)) != number:
-            raise UsageError(f"{path}, row {number}: the clip of row {before} again ({clip.video_id}, {clip.start:g} s).")
+        if (before := seen.setdefault(clip, number)) != number:
+            raise UsageError(f"{path}, row {number}: the clip of row {before} again.")
     return clips
 
 

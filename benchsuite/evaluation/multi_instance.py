@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from benchsuite.data.base import PairDataset, Split
 from benchsuite.errors import UsageError, unknown
 from benchsuite.evaluation.base import Embedder, Scores, Task
-from benchsuite.evaluation.relevancy import Actions, Floats, relevancy, relevancy_between
+from benchsuite.evaluation.relevancy import Actions, Floats, Ints, relevancy, relevancy_between
 from benchsuite.registry import register_task
 
 __all__ = ["MultiInstanceRetrieval", "relevancy", "score"]
@@ -65,10 +65,10 @@ class MultiInstanceRetrieval(Task):
 def score(similarity: ArrayLike, relevancy: ArrayLike) -> dict[str, float]:
     """Metrics of similarities [clips, sentences] against relevancies of the same shape, as fractions.
 
-    nDCG: linear gain, discount 1 / log2(rank + 1), cut at the number of items with relevancy above 0. mAP is not binary:
-    the precision at k is the sum of the relevancies up to k over k, read where the relevancy is exactly 1. Items of
-    equal similarity are ranked by relevancy, least first. A query without an item of relevancy 1 has no precision and is
-    left out of mAP; one without any relevant item is left out of nDCG too.
+    nDCG: linear gain, discount 1 / log2(rank + 1), cut at the number of items with relevancy above 0. mAP is not
+    binary: the precision at k is the sum of the relevancies up to k over k, read where the relevancy is exactly 1.
+    Items of equal similarity are ranked by relevancy, least first. A query without an item of relevancy 1 has no
+    precision and is left out of mAP; one without any relevant item is left out of nDCG too.
     """
     return _means(_both_ways(_matrix("similarity", similarity), _matrix("relevancy", relevancy)))
 
@@ -86,7 +86,7 @@ def _both_ways(similarity: NDArray[np.generic], relevant: NDArray[np.generic]) -
 
 
 def _means(judged: dict[str, Judged]) -> dict[str, float]:
-    means = {}
+    means: dict[str, float] = {}
     for number, metric in enumerate(("map", "ndcg")):
         ways = {f"{metric}_{way}": float(np.nanmean(found[number])) for way, found in judged.items()}
         means |= {**ways, metric: float(np.mean(list(ways.values())))}
@@ -102,9 +102,7 @@ def _judge(similarity: NDArray[np.generic], relevant: NDArray[np.generic], query
     return precision, gain, rank
 
 
-def _blocks(
-    similarity: NDArray[np.generic], relevant: NDArray[np.generic], query: str, item: str
-) -> Iterator[Judged]:
+def _blocks(similarity: NDArray[np.generic], relevant: NDArray[np.generic], query: str, item: str) -> Iterator[Judged]:
     place = np.arange(1, similarity.shape[1] + 1)
     discount = 1 / np.log2(place + 1)
     rows = max(1, BLOCK // similarity.shape[1])
@@ -121,8 +119,10 @@ def _blocks(
         yield precision, np.minimum(gain, 1.0), rank.astype(np.int32)
 
 
-def _ratio(total: Floats, count: NDArray[np.generic]) -> Floats:
-    return np.divide(total, count, out=np.full(len(total), np.nan), where=np.asarray(count > 0))
+def _ratio(total: Floats, count: Floats | Ints) -> Floats:
+    found = np.full(len(total), np.nan)
+    np.divide(total, count, out=found, where=count > 0)
+    return found
 
 
 def _ranked(scores: Floats, worth: Floats) -> Floats:

@@ -30,7 +30,7 @@ class Actions:
         hot = np.zeros((len(nouns), 1 + max((n for some in nouns for n in some), default=0)), dtype=bool)
         for i, some in enumerate(nouns):
             if not some or min(some) < 0:
-                raise UsageError(f"relevancy: item {i} has noun classes {list(some)}; at least one, from 0 on, is needed.")
+                raise UsageError(f"relevancy: item {i} has noun classes {list(some)}; give at least one, from 0 on.")
             hot[i, list(some)] = True
         return cls(np.asarray(verb, np.int64), hot)
 

@@ -18,8 +18,8 @@ from benchsuite.registry import register_dataset
 class Clips(PairDataset):
     """Drawn clips of 8 frames, 32x32, in which something is done to an object; made here in seconds, no download.
 
-    Narrations in the manner of EPIC-KITCHENS ("raise red circle near blue star"), 12 verb and 40 noun classes, each with
-    a long tail. Labels: `verb`, `noun` and `verb_noun` of the moved object, for clusters and classification, and
+    Narrations in the manner of EPIC-KITCHENS ("raise red circle near blue star"), 12 verb and 40 noun classes, each
+    with a long tail. Labels: `verb`, `noun` and `verb_noun` of the moved object, for clusters and classification, and
     `nouns`, the set of noun classes in sight (-1: no second one), for the relevancy of multi-instance retrieval.
     """
 

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchsuite.data import builds
-from benchsuite.data.builds import MANIFEST
 from benchsuite.data.scenes import drawing, grammar, world
 
 NAME, VERSION = "scenes", 1
@@ -19,6 +18,7 @@ SPLITS: dict[str, int] = {"train": 12_000, "validation": 1_000, "test": 1_000, "
 """The splits and their default sizes; `gallery` is a second, smaller test set of other pictures."""
 SEED, MISMATCHED, WORDINGS = 2024, 0.05, 5
 LABELS = ("shape", "colour", "both")
+MANIFEST = builds.MANIFEST
 
 
 @dataclass(frozen=True)
