@@ -35,6 +35,8 @@ class ImageTower(Part):
     pretrained: bool = False
     mean: tuple[float, float, float] = (0.5, 0.5, 0.5)
     std: tuple[float, float, float] = (0.5, 0.5, 0.5)
+    frames: Literal["mean", "transformer"] | None = None
+    """For clips: how the frames' features become one vector. None for pictures."""
 
 
 class TextTower(Part):

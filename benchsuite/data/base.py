@@ -26,7 +26,11 @@ class Manifest:
 
 @dataclass(frozen=True)
 class Split:
-    """Pictures and what is said of them. `images` may be any array-like that yields uint8 [n, H, W, 3] for an index."""
+    """Pictures and what is said of them.
+
+    `images` may be any array-like that yields uint8 [n, H, W, 3] for an index, or, for clips of T frames,
+    [n, T, H, W, 3].
+    """
 
     name: str
     images: NDArray[np.uint8]
@@ -35,7 +39,7 @@ class Split:
     paraphrases: Sequence[Sequence[str]] = ()
     """Other wordings of the same picture, for text views."""
     labels: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
-    """Class ids by name of the set of classes."""
+    """Class ids by name of the set of classes, [N]; sets of ids an item are [N, K], filled up with -1."""
 
     def __post_init__(self) -> None:
         n = len(self.images)

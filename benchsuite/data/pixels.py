@@ -10,12 +10,14 @@ from torch.nn.functional import affine_grid, grid_sample
 
 
 def to_unit(pictures: NDArray[np.uint8]) -> Tensor:
-    """uint8 [n, H, W, 3] to float [n, 3, H, W] in [0, 1], in channels-last memory."""
-    return torch.tensor(pictures).permute(0, 3, 1, 2).float().div_(255)
+    """uint8 [n, (T,) H, W, 3] to float [n, (T,) 3, H, W] in [0, 1], in channels-last memory."""
+    return torch.tensor(pictures).movedim(-1, -3).float().div_(255)
 
 
 def augment(pixels: Tensor, looks: NDArray[np.float32]) -> Tensor:
-    """Apply `look_parameters`, before normalisation; values stay in [0, 1]."""
+    """Apply `look_parameters`, before normalisation; values stay in [0, 1]. All frames of a clip look alike."""
+    if pixels.dim() == 5:  # frames side by side as channels of one picture
+        return augment(pixels.flatten(1, 2), looks).reshape(pixels.shape)
     x, y, half, mirror, brightness, contrast, saturation, hue = torch.from_numpy(looks).to(pixels).unbind(1)
     zero = torch.zeros_like(half)
     window = torch.stack([torch.stack([half * mirror, zero, x], 1), torch.stack([zero, half, y], 1)], 1)
@@ -40,7 +42,9 @@ def recoloured(pixels: Tensor, saturation: Tensor, hue: Tensor) -> Tensor:
     one, zero = torch.ones_like(c), torch.zeros_like(c)
     rows = (torch.stack([one, zero, zero], 1), torch.stack([zero, c, -s], 1), torch.stack([zero, s, c], 1))
     turn = torch.linalg.inv(to_yiq) @ torch.stack(rows, 1) @ to_yiq
-    return torch.einsum("ncd,ndhw->nchw", turn, pixels)
+    frames = pixels.reshape(-1, 3, *pixels.shape[2:])
+    turns = turn.repeat_interleave(len(frames) // len(pixels), dim=0)
+    return torch.einsum("ncd,ndhw->nchw", turns, frames).reshape(pixels.shape)
 
 
 YIQ = ((0.299, 0.587, 0.114), (0.5959, -0.2746, -0.3213), (0.2115, -0.5227, 0.3112))

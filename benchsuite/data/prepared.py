@@ -57,6 +57,8 @@ def clusters(settings: Clusters, setup: Setup, split: Split) -> tuple[NDArray[np
         if settings.labels not in split.labels:
             raise unknown("set of classes", settings.labels, split.labels, f"split {split.name}: ")
         ids = split.labels[settings.labels]
+        if ids.ndim != 1:
+            raise UsageError(f'split {split.name}: "{settings.labels}" are sets of classes, not one class a picture.')
     else:
         if settings.k > len(split):
             raise UsageError(f"{settings.k} clusters of {len(split)} pictures: give k at most the number of pictures.")
@@ -79,7 +81,9 @@ def _embedded(expert: Expert, side: str, setup: Setup, split: Split) -> NDArray[
 
     def rows() -> Arrays:
         if side == "image":
-            return {"rows": embedding.images(np.asarray(split.images))}
+            pictures = np.asarray(split.images)
+            each = embedding.images(pictures.reshape(-1, *pictures.shape[-3:]))  # frames alone, if these are clips
+            return {"rows": each.reshape(len(pictures), -1, each.shape[-1]).mean(1)}
         each = embedding.texts([text for texts in split.captions for text in texts])
         starts = np.cumsum([0, *(len(texts) for texts in split.captions)])[:-1]
         counts = np.array([len(texts) for texts in split.captions])[:, None]

@@ -1,5 +1,6 @@
 """The contract of an evaluation task, and the embedder that tasks share."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -47,8 +48,10 @@ class Embedder:
         """[N, D] for the split's pictures; `features` are the tower's own, before the projection."""
         key = (split.name, features)
         if key not in self._images:
-            starts = range(0, len(split), self._batch)
-            rows = [self._encode_pixels(split.images[i : i + self._batch], features) for i in starts]
+            frames = math.prod(split.images[:1].shape[1:-3])  # 1 for pictures
+            batch = max(1, self._batch // frames)
+            starts = range(0, len(split), batch)
+            rows = [self._encode_pixels(split.images[i : i + batch], features) for i in starts]
             self._images[key] = torch.cat(rows)
         return self._images[key]
 

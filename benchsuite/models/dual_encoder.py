@@ -6,7 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from benchsuite.models.tokenizer import Tokens
-from benchsuite.models.towers import ImageEncoder, TextEncoder
+from benchsuite.models.towers import TextEncoder
+from benchsuite.models.video import image_encoder
 from benchsuite.setup import Projection, Setup
 from benchsuite.streams import derived_seed
 
@@ -17,14 +18,14 @@ class DualEncoder(nn.Module):
     def __init__(self, setup: Setup, vocabulary: int) -> None:
         super().__init__()
         if setup.image:
-            self.image_tower = ImageEncoder(setup.image)
+            self.image_tower = image_encoder(setup.image)
             self.image_projection = projection(self.image_tower.width, setup.projection)
         if setup.text:
             self.text_tower = TextEncoder(setup.text, vocabulary)
             self.text_projection = projection(self.text_tower.width, setup.projection)
 
     def image_features(self, pixels: Tensor) -> Tensor:
-        """[n, 3, H, W] to what the tower gives, before the projection."""
+        """[n, 3, H, W], or clips [n, T, 3, H, W], to what the tower gives, before the projection."""
         out: Tensor = self.image_tower(pixels)
         return out
 
@@ -34,7 +35,7 @@ class DualEncoder(nn.Module):
         return out
 
     def image(self, pixels: Tensor) -> Tensor:
-        """[n, 3, H, W] to [n, width]."""
+        """[n, 3, H, W], or clips [n, T, 3, H, W], to [n, width]."""
         out: Tensor = self.image_projection(self.image_features(pixels))
         return out
 

@@ -30,6 +30,11 @@ class ImageEncoder(nn.Module):
         self.width = int(self.body.num_features)
 
     def forward(self, pixels: Tensor) -> Tensor:
+        if pixels.dim() != 4:
+            raise UsageError(
+                f"image tower: it takes pictures [n, 3, H, W]; given {list(pixels.shape)}. "
+                'For clips, say how frames are pooled: frames = "mean" or "transformer".'
+            )
         out: Tensor = self.body(pixels)
         return out
 

@@ -167,7 +167,7 @@ class Feed:
         pixels = to_unit(self._plan.split.images[draw.index[mine]]).to(self._device)
         tower = self._setup.image
         seen = standardize(augment(pixels, draw.looks[mine]), tower.mean, tower.std)
-        return seen.contiguous(memory_format=torch.channels_last)
+        return seen.contiguous(memory_format=torch.channels_last) if seen.dim() == 4 else seen
 
     def _tokens(self, draw: Draw, mine: slice) -> Tokens:
         assert self._words is not None

@@ -110,3 +110,21 @@ def test_scenes_can_be_clustered() -> None:
     assert found.cluster_sizes is not None
     assert sum(found.cluster_sizes) == 200
     assert len(found.cluster_sizes) == 20
+
+
+def test_sets_of_classes_are_no_clusters() -> None:
+    both = split()
+    both.labels["sets"] = np.zeros((12, 2), np.int64)  # type: ignore[index]
+    with pytest.raises(UsageError, match='split train: "sets" are sets of classes, not one class a picture'):
+        prepare(setup("sets", Clusters(labels="sets")), both)
+
+
+def test_an_expert_sees_a_clip_as_the_mean_of_its_frames() -> None:
+    still = split()
+    moving = Split("train", np.repeat(still.images[:, None], 3, axis=1), still.captions)
+    experts = Experts(image=Expert(embedding="pixel-svd", options={"dimensions": 4}))
+    found = [prepare(setup(name, experts=experts), one).image_expert for name, one in (("s", still), ("m", moving))]
+    assert found[0] is not None
+    assert found[1] is not None
+    assert found[0].shape == found[1].shape
+    np.testing.assert_allclose(np.abs(found[0]), np.abs(found[1]), atol=1e-3)

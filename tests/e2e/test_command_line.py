@@ -185,9 +185,10 @@ def test_run_measures_one_method_and_prints_its_metrics(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("method", "recipe", "backbone", "prepared"),
     [("mm-ts", "scenes-smoke", "RN50", {"clusters"}), ("isogclr", "scenes-image-smoke", "ResNet-18", set()),
-     ("simclr", "scenes-text-smoke", "BERT", set())],
+     ("simclr", "scenes-text-smoke", "BERT", set()), ("mm-ts-margin", "clips-smoke", "RN50", {"clusters"}),
+     ("infonce", "clips-smoke", "ViT-B/16", set())],
 )  # fmt: skip
-def test_clusters_and_single_towers_are_trained_by_the_same_command(
+def test_clusters_single_towers_and_clips_are_trained_by_the_same_command(
     method: str, recipe: str, backbone: str, prepared: set[str], tmp_path: Path
 ) -> None:
     done = run(["run", method, "--recipe", recipe, "--backbone", backbone], tmp_path)

@@ -21,9 +21,13 @@ class Towers(nn.Module):
         self.scale = nn.Parameter(torch.tensor(2.0))
         self.drop = nn.Dropout(0.5)
         self.pictures = 0
+        self.largest = 0
 
     def image(self, pixels: Tensor) -> Tensor:
         self.pictures += len(pixels)
+        self.largest = max(self.largest, pixels[:, ..., 0, 0, 0].numel())
+        if pixels.dim() == 5:
+            pixels = pixels.mean(1)
         return cast(Tensor, self.drop(self.scale * pixels.mean(dim=(2, 3))))
 
     def text(self, tokens: Tokens) -> Tensor:
@@ -71,3 +75,12 @@ def test_embedding_uses_evaluation_mode_and_builds_no_graph(embed: Embedder, tow
     found = embed.images(split())
     assert found.norm(dim=-1).allclose(torch.ones(5))
     assert not found.requires_grad
+
+
+def test_clips_are_embedded_in_order_and_no_more_frames_at_a_time_than_pictures(towers: Towers) -> None:
+    films = np.random.default_rng(0).integers(1, 256, (5, 3, 2, 2, 3), dtype=np.uint8)
+    tower = ImageTower(timm="none", frames="mean", mean=(0.0, 0.0, 0.0), std=(1.0, 0.5, 0.25))
+    embed = Embedder(cast(DualEncoder, towers), None, tower, batch=6)
+    colours = torch.tensor(films / 255).mean(dim=(1, 2, 3)).float() / torch.tensor([1.0, 0.5, 0.25])
+    assert torch.allclose(embed.images(Split("test", films, [["x"]] * 5)), normalize(colours, dim=-1), atol=1e-6)
+    assert (towers.pictures, towers.largest) == (5, 6)

@@ -1,17 +1,7 @@
-"""Building `scenes` once, keeping it as Arrow, and reading it back quickly.
-
-A build is a folder: one Arrow dataset a split and a `manifest.json`. It is written beside its place under another name
-and moved there in one step, so a killed build leaves no half of one, and of two at once the first to finish stays.
-"""
+"""Building `scenes` once, keeping it as Arrow, and reading it back quickly."""
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-import json
-import shutil
-import tempfile
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchsuite.data import builds
 from benchsuite.data.scenes import drawing, grammar, world
 
 NAME, VERSION = "scenes", 1
@@ -27,7 +18,7 @@ SPLITS: dict[str, int] = {"train": 12_000, "validation": 1_000, "test": 1_000, "
 """The splits and their default sizes; `gallery` is a second, smaller test set of other pictures."""
 SEED, MISMATCHED, WORDINGS = 2024, 0.05, 5
 LABELS = ("shape", "colour", "both")
-MANIFEST = "manifest.json"
+MANIFEST = builds.MANIFEST
 
 
 @dataclass(frozen=True)
@@ -57,17 +48,13 @@ class SceneSplit:
         """sha256 over the canonical bytes of every column, each preceded by its name and length."""
         columns = {
             "images": np.ascontiguousarray(self.images).tobytes(),
-            "captions": _canonical(self.captions),
-            "paraphrases": _canonical(self.paraphrases),
+            "captions": builds.canonical(self.captions),
+            "paraphrases": builds.canonical(self.paraphrases),
             **{name: self.labels[name].astype("<i8").tobytes() for name in LABELS},
             "pair_rank": self.pair_rank.astype("<i8").tobytes(),
             "matched": self.matched.astype("u1").tobytes(),
         }
-        total = hashlib.sha256()
-        for name, content in columns.items():
-            total.update(f"{name} {len(content)}\n".encode())
-            total.update(content)
-        return total.hexdigest()
+        return builds.digest(columns)
 
 
 def head_ranks() -> int:
@@ -114,7 +101,7 @@ def describe(splits: Mapping[str, SceneSplit], seed: int, mismatched: float) -> 
     return {
         **_request(seed, {name: len(split) for name, split in splits.items()}, mismatched),
         "digests": digests,
-        "digest": hashlib.sha256(json.dumps(digests, sort_keys=True).encode()).hexdigest(),
+        "digest": builds.digest_of(digests),
     }
 
 
@@ -137,35 +124,14 @@ def _request(seed: int, sizes: Mapping[str, int], mismatched: float) -> dict[str
 def build(folder: Path, seed: int = SEED, sizes: Mapping[str, int] = SPLITS, mismatched: float = MISMATCHED) -> Path:
     """The folder of this data set under a cache folder, generated if it is not there yet."""
     _check(seed, sizes, mismatched)
-    request = json.dumps(_request(seed, sizes, mismatched), sort_keys=True)
-    place = folder / f"{NAME}-v{VERSION}-{hashlib.sha256(request.encode()).hexdigest()[:12]}"
-    if (place / MANIFEST).is_file():
-        return place
-    folder.mkdir(parents=True, exist_ok=True)
-    _sweep(folder)
-    splits = generate(seed, sizes, mismatched)
-    draft = Path(tempfile.mkdtemp(prefix=f".{place.name}-", dir=folder))
-    try:
+
+    def write(draft: Path) -> dict[str, Any]:
+        splits = generate(seed, sizes, mismatched)
         for name, split in splits.items():
             _save(split, draft / name)
-        text = json.dumps(describe(splits, seed, mismatched), indent=2) + "\n"
-        (draft / MANIFEST).write_text(text, encoding="utf-8")
-        draft.chmod(0o755)
-        draft.replace(place)
-    except OSError:
-        if not (place / MANIFEST).is_file():  # otherwise somebody else built the same bytes meanwhile
-            raise
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
-    return place
+        return describe(splits, seed, mismatched)
 
-
-def _sweep(folder: Path) -> None:
-    """Remove what builds killed over an hour ago left behind; younger drafts may be somebody's work."""
-    for draft in folder.glob(f".{NAME}-v*"):
-        with contextlib.suppress(FileNotFoundError):
-            if time.time() - draft.stat().st_mtime > 3600:
-                shutil.rmtree(draft, ignore_errors=True)
+    return builds.build(builds.place_of(folder, _request(seed, sizes, mismatched)), write)
 
 
 def load(path: Path) -> dict[str, SceneSplit]:
@@ -175,11 +141,7 @@ def load(path: Path) -> dict[str, SceneSplit]:
 
 def manifest(path: Path) -> dict[str, Any]:
     """What `describe` said when the folder was built."""
-    file = path / MANIFEST
-    if not file.is_file():
-        raise FileNotFoundError(f"{path} holds no build of {NAME}: there is no {MANIFEST} in it")
-    content: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    return content
+    return builds.manifest(path, NAME)
 
 
 def verify(path: Path) -> list[str]:
@@ -189,17 +151,6 @@ def verify(path: Path) -> list[str]:
 
 
 def _save(split: SceneSplit, folder: Path) -> None:
-    import datasets
-
-    text = datasets.Sequence(datasets.Value("string"))
-    features = datasets.Features(
-        image=datasets.Value("binary"),
-        captions=text,
-        paraphrases=text,
-        **{name: datasets.Value("int64") for name in LABELS},
-        pair_rank=datasets.Value("int64"),
-        matched=datasets.Value("bool"),
-    )
     columns = {
         "image": [picture.tobytes() for picture in split.images],
         "captions": split.captions,
@@ -208,13 +159,14 @@ def _save(split: SceneSplit, folder: Path) -> None:
         "pair_rank": split.pair_rank,
         "matched": split.matched,
     }
-    quiet = datasets.are_progress_bars_disabled()
-    datasets.disable_progress_bars()
-    try:
-        datasets.Dataset.from_dict(columns, features=features).save_to_disk(folder, num_shards=1)
-    finally:
-        if not quiet:
-            datasets.enable_progress_bars()
+    types = {
+        "image": "binary",
+        "captions": ["string"],
+        "paraphrases": ["string"],
+        **dict.fromkeys((*LABELS, "pair_rank"), "int64"),
+        "matched": "bool",
+    }
+    builds.save(columns, types, folder)
 
 
 def _load(folder: Path) -> SceneSplit:
@@ -230,10 +182,6 @@ def _load(folder: Path) -> SceneSplit:
         pair_rank=table.column("pair_rank").to_numpy(),
         matched=table.column("matched").to_numpy(),
     )
-
-
-def _canonical(texts: list[list[str]]) -> bytes:
-    return json.dumps(texts, ensure_ascii=True, separators=(",", ":")).encode()
 
 
 def _check(seed: int, sizes: Mapping[str, int], mismatched: float) -> None:

@@ -6,7 +6,7 @@ multiply-add can move an edge; every sum and every blend is in integers.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,23 +40,24 @@ def _paint(scenes: Scenes, noise: np.random.RandomState) -> Bytes:
     other = np.array(PAINT)[facts[:, 2]] + shift[:, 1]
     ground = np.array(SOIL)[facts[:, 7]] + shift[:, 2]
     grain = np.frombuffer(noise.bytes(len(scenes) * SIDE * SIDE * 3), dtype=np.uint8) % 12
-    canvas = ground[:, None, None, :] - 22 * _patterns()[facts[:, 8], tint[:, 9] % 4][..., None]
+    canvas = ground[:, None, None, :] - 22 * patterns()[facts[:, 8], tint[:, 9] % 4][..., None]
     canvas = canvas + grain.reshape(-1, SIDE, SIDE, 3).astype(np.int64) - 6
     masks = {(shape, side): stencil(shape, side) for shape in range(10) for side in MAIN_SIDE + OTHER_SIDE}
     for i, scene in enumerate(scenes):
-        _stamp(canvas[i], scenes.other_box[i], masks[scene.other_shape, OTHER_SIDE[scene.small]], other[i])
-        _stamp(canvas[i], scenes.main_box[i], masks[scene.main_shape, MAIN_SIDE[scene.big]], main[i])
+        stamp(canvas[i], scenes.other_box[i], masks[scene.other_shape, OTHER_SIDE[scene.small]], other[i])
+        stamp(canvas[i], scenes.main_box[i], masks[scene.main_shape, MAIN_SIDE[scene.big]], main[i])
     return np.asarray(np.clip(canvas, 0, 255), dtype=np.uint8)
 
 
-def _stamp(canvas: Ints, box: Ints, mask: Ints, colour: Ints) -> None:
+def stamp(canvas: Ints, box: Sequence[int] | Ints, mask: Ints, colour: Ints) -> None:
+    """Put one object with its (left, top) on the canvas, over what is there."""
     left, top, side = int(box[0]), int(box[1]), len(mask)
     patch = canvas[top : top + side, left : left + side]
     full = _OVERSAMPLE * _OVERSAMPLE
     patch[:] = (patch * (full - mask) + colour * mask) // full
 
 
-def _patterns() -> Ints:
+def patterns() -> Ints:
     """[4 patterns, 4 phases, 32, 32] of 0 and 1."""
     y, x = np.mgrid[0:SIDE, 0:SIDE].astype(np.int64)
     drawn = []

@@ -1,0 +1,111 @@
+"""How relevant a sentence is to a clip: verbs and nouns in common, EPIC-KITCHENS-100's definition."""
+
+import csv
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchsuite.errors import UsageError, did_you_mean
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+BLOCK = 512
+CLIP_FIELDS = ("narration_id", "verb_class", "all_noun_classes")
+
+
+@dataclass(frozen=True)
+class Actions:
+    """What is done in each clip, or said in each sentence: a verb class and a set of noun classes."""
+
+    verb: Ints  # [N]
+    nouns: NDArray[np.bool_]  # [N, classes]
+
+    @classmethod
+    def of(cls, verb: Sequence[int], nouns: Sequence[Sequence[int]]) -> "Actions":
+        """From verb classes and sets of noun classes; a set without a noun is refused."""
+        hot = np.zeros((len(nouns), 1 + max((n for some in nouns for n in some), default=0)), dtype=bool)
+        for i, some in enumerate(nouns):
+            if not some or min(some) < 0:
+                raise UsageError(f"relevancy: item {i} has noun classes {list(some)}; give at least one, from 0 on.")
+            hot[i, list(some)] = True
+        return cls(np.asarray(verb, np.int64), hot)
+
+    def take(self, index: Sequence[int]) -> "Actions":
+        """Those at the positions given."""
+        return Actions(self.verb[list(index)], self.nouns[list(index)])
+
+
+def relevancy(clips_csv: Path | str, sentences_csv: Path | str) -> Floats:
+    """[clips, sentences] of 0.5 (same verb class) + 0.5 IoU (noun classes), from EPIC-KITCHENS-100's two files.
+
+    A sentence's classes are those of the clip with its `narration_id`. The narrations themselves are not read: in the
+    last rows of the official file some stand beside another clip's id.
+    """
+    clips, sentences = Path(clips_csv), Path(sentences_csv)
+    rows = _read(clips, CLIP_FIELDS)
+    actions = Actions.of(
+        [_number(clips, i, row["verb_class"]) for i, row in enumerate(rows)],
+        [_numbers(clips, i, row["all_noun_classes"]) for i, row in enumerate(rows)],
+    )
+    place = {row["narration_id"]: i for i, row in enumerate(rows)}
+    wanted = [row["narration_id"] for row in _read(sentences, ("narration_id",))]
+    if lost := [name for name in wanted if name not in place]:
+        raise UsageError(f'{sentences}: narration_id "{lost[0]}" is not in {clips}, which has the classes.')
+    return relevancy_between(actions, actions.take([place[name] for name in wanted]))
+
+
+def relevancy_between(rows: Actions, columns: Actions) -> Floats:
+    """[rows, columns] of 0.5 (same verb class) + 0.5 (nouns in common / nouns in either)."""
+    found = np.empty((len(rows.verb), len(columns.verb)))
+    width = min(rows.nouns.shape[1], columns.nouns.shape[1])
+    others, sizes = columns.nouns[:, :width].astype(float), columns.nouns.sum(1)
+    for start in range(0, len(found), BLOCK):
+        part = slice(start, start + BLOCK)
+        common = rows.nouns[part, :width].astype(float) @ others.T
+        either = rows.nouns[part].sum(1)[:, None] + sizes[None] - common
+        found[part] = 0.5 * (rows.verb[part, None] == columns.verb[None]) + 0.5 * common / either
+    return found
+
+
+def _read(file: Path, fields: Sequence[str]) -> list[dict[str, str]]:
+    try:
+        with file.open(encoding="utf-8", newline="") as lines:
+            reader = csv.DictReader(lines)
+            names = list(reader.fieldnames or ())
+            rows = list(reader)
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{file}: cannot be read as CSV: {error}.") from error
+    if missing := [field for field in fields if field not in names]:
+        has = ", ".join(names) or "none"
+        raise UsageError(f'{file}: there is no column "{missing[0]}" (it has {has}).{did_you_mean(missing[0], names)}')
+    if not rows:
+        raise UsageError(f"{file}: there are no rows below the header.")
+    seen: set[str] = set()
+    for i, row in enumerate(rows):
+        if short := [field for field in fields if row[field] is None]:
+            raise UsageError(f'{file}, row {i + 2}: there is no value for "{short[0]}".')
+        if row["narration_id"] in seen:
+            raise UsageError(f'{file}, row {i + 2}: narration_id "{row["narration_id"]}" stands there twice.')
+        seen.add(row["narration_id"])
+    return rows
+
+
+def _number(file: Path, row: int, text: str) -> int:
+    try:
+        return int(text)
+    except ValueError as error:
+        raise UsageError(f'{file}, row {row + 2}: verb_class "{text}" is not a whole number.') from error
+
+
+def _numbers(file: Path, row: int, text: str) -> list[int]:
+    try:
+        numbers = json.loads(text)
+    except ValueError:
+        numbers = None
+    if not (isinstance(numbers, list) and numbers and all(type(n) is int and n >= 0 for n in numbers)):
+        raise UsageError(f'{file}, row {row + 2}: all_noun_classes "{text}" is not a list of classes such as [2, 13].')
+    return numbers
