@@ -14,7 +14,6 @@ from benchsuite.registry import register_task
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-ALL = ["MR", "CR", "SUBJ", "MPQA", "SST2", "TREC", "MRPC"]
 WITHIN = [2.0**t for t in range(-2, 4)]
 """Inverse strengths of regularisation tried where folds or a dev split decide: SentEval's."""
 CROSS = [2.0**t for t in range(-1, 6)]
@@ -39,7 +38,7 @@ class SentenceTransfer(Task):
     without the scale its strengths would weigh far more on unit vectors than on a tower's raw ones.
     """
 
-    sets: list[str] = ALL
+    sets: list[str] = ["MR", "CR", "SUBJ", "MPQA", "SST2", "TREC", "MRPC"]
     """Which tasks; the average is over these."""
     folds: Count = 10
     """Of the cross-validations, inner and outer."""

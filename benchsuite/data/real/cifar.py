@@ -87,7 +87,7 @@ class Cifar10Captions(Cifar10):
     retrieval of single pictures means little here, classes are what there is to learn.
     """
 
-    captions: str = "cifar-18"
+    captions = "cifar-18"
 
 
 @register_dataset("cifar100", title="CIFAR-100", license="none stated", download=True)
@@ -107,4 +107,4 @@ class Cifar100(Cifar):
 class Cifar100Captions(Cifar100):
     """CIFAR-100 as picture-text pairs: each picture is said to be its class, in CLIP's 18 wordings."""
 
-    captions: str = "cifar-18"
+    captions = "cifar-18"

@@ -141,10 +141,12 @@ def _folder() -> Path:
 
 
 def _builder() -> Any:
-    _folder()
+    _folder()  # says what to install where it is missing
     from benchsuite.models.torchvision_ops import make_importable
 
     make_importable()
-    from clip_benchmark.datasets import builder
-
+    try:
+        from clip_benchmark.datasets import builder
+    except ImportError as error:
+        raise UsageError(f'clip-benchmark does not import ({error}); install "benchsuite[zeroshot]".') from error
     return builder
