@@ -1,5 +1,8 @@
 """MMVP-VLM: whether a pair of pictures and its pair of statements find each other."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
@@ -49,14 +52,18 @@ class MmvpVlm(Task):
             raise UsageError(f"mmvp: picture {wrong[0]} needs one statement, not {len(split.captions[wrong[0]])}.")
         statements = [self.prompt.format(texts[0]) for texts in split.captions]
         ranks = pair_ranks(embed.images(split), embed.texts(statements))
-        groups = split.labels[PATTERNS][::2]
+        groups = split.labels[PATTERNS]
         names = dataset.class_names[PATTERNS]
         if empty := [name for c, name in enumerate(names) if not (groups == c).any()]:
             raise UsageError(f'mmvp: pattern "{empty[0]}" has no pair.')
-        right = both(ranks)
-        metrics = {name: float(right[groups == c].mean()) for c, name in enumerate(names)}
+        return self.from_ranks({name: ranks[groups == c] for c, name in enumerate(names)})
+
+    def from_ranks(self, ranks: Mapping[str, NDArray[Any]]) -> Scores:
+        """What follows from each statement's rank of its picture, pattern by pattern, pairs in order."""
+        metrics = {name: float(both(found).mean()) for name, found in ranks.items()}
+        pairs = sum(len(found) for found in ranks.values()) // 2
         average = float(np.mean(list(metrics.values())))
-        return Scores({**metrics, "average": average}, {"pairs": len(right)}, {"t2i": ranks})
+        return Scores({**metrics, "average": average}, {"pairs": pairs}, ranks)
 
 
 def pair_ranks(image: Tensor, text: Tensor) -> NDArray[np.int32]:
@@ -70,6 +77,6 @@ def pair_ranks(image: Tensor, text: Tensor) -> NDArray[np.int32]:
     return (1 + (~(against < own)).int()).cpu().numpy().astype(np.int32)
 
 
-def both(ranks: NDArray[np.int32]) -> NDArray[np.bool_]:
+def both(ranks: NDArray[Any]) -> NDArray[np.bool_]:
     """Whether both statements of each pair have their picture first."""
     return np.asarray((ranks.reshape(-1, 2) == 1).all(1))

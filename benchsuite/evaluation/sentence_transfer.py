@@ -1,6 +1,7 @@
 """Classification of sentences by logistic regression on frozen features: SentEval's transfer tasks."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +57,10 @@ class SentenceTransfer(Task):
             points = {split: self._points(embed, part, f"{name} {split}") for split, part in parts.items()}
             right = correct(points, {split: part.labels for split, part in parts.items()}, self.folds, name)
             ranks[name] = np.where(right, 1, 2).astype(np.int32)
+        return self.from_ranks(ranks)
+
+    def from_ranks(self, ranks: Mapping[str, NDArray[Any]]) -> Scores:
+        """What follows from whether each sentence was classified rightly (1) or not (2)."""
         metrics = {name: float((found == 1).mean()) for name, found in ranks.items()}
         average = float(np.mean(list(metrics.values())))
         return Scores({**metrics, "average": average}, {name: len(found) for name, found in ranks.items()}, ranks)

@@ -10,18 +10,8 @@ from benchsuite.data.real import clip_benchmark as ours
 from benchsuite.data.real.prompts import CIFAR_18, IMAGENET_7, NUMBER
 from benchsuite.errors import UsageError
 
-FOLDERS = [
-    "AnnualCrop",
-    "Forest",
-    "HerbaceousVegetation",
-    "Highway",
-    "Industrial",
-    "Pasture",
-    "PermanentCrop",
-    "Residential",
-    "River",
-    "SeaLake",
-]
+FOLDERS = ["AnnualCrop", "Forest", "HerbaceousVegetation", "Highway", "Industrial", "Pasture"]
+FOLDERS += ["PermanentCrop", "Residential", "River", "SeaLake"]
 needs_it = pytest.mark.skipif(
     importlib.util.find_spec("clip_benchmark") is None, reason='the extra "zeroshot" is not installed'
 )

@@ -75,6 +75,7 @@ def test_each_pattern_has_its_ninth_of_the_pairs(tiny: Path) -> None:
     expected = dict.fromkeys(PATTERNS, 1.0) | {PATTERNS[0]: 0.5, PATTERNS[-1]: 0.5}
     assert scores.metrics == {**expected, "average": pytest.approx(8 / 9)}
     assert scores.counts == {"pairs": 18}
+    assert create_task("mmvp").from_ranks(scores.ranks).metrics == scores.metrics  # type: ignore[attr-defined]
     assert embed.asked[1] == "a photo of a dog, number 1"
 
 

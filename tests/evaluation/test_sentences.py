@@ -209,3 +209,9 @@ def test_the_digest_follows_the_files(tmp_path: Path) -> None:
     before = digest()
     (tmp_path / "CR" / "custrev.pos").write_text("other\n")
     assert digest() != before
+
+
+def test_metrics_follow_from_the_stored_ranks(data: SentEval) -> None:
+    task = create_task("sentence-transfer", folds=2, sets=["TREC", "MRPC"])
+    scores = task.evaluate(Letters(), data)  # type: ignore[arg-type]
+    assert task.from_ranks(scores.ranks) == scores  # type: ignore[attr-defined]
