@@ -25,6 +25,8 @@ class Data(Part):
     options: Plain = {}
     version: int | None = None
     digest: str | None = None
+    folder: str | None = Field(default=None, exclude=True)
+    """Where its files lie; never written or digested. The digest says what is in them."""
 
 
 class ImageTower(Part):

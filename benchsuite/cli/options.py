@@ -16,6 +16,11 @@ Plugins = Annotated[
 Results = Annotated[Path, typer.Option("--results", help="Folder of run records.", metavar="FOLDER")]
 Jobs = Annotated[int | None, typer.Option("--jobs", min=1, help="Runs side by side; one a processor core by default.")]
 
+Folders = Annotated[
+    list[str] | None,
+    typer.Option("--data", help="Where a dataset's files lie, as NAME=FOLDER. May be repeated.", metavar="NAME=FOLDER"),
+]
+
 RESULTS = Path("runs")
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
@@ -28,6 +33,20 @@ def load_plugins(plugins: Sequence[Path] | None) -> list[str]:
     for plugin in plugins or ():
         load_plugin(plugin)
     return [name for name in methods if name not in before]
+
+
+def parse_folders(texts: Sequence[str] | None) -> dict[str, str]:
+    """`cifar10=FOLDER` as {"cifar10": FOLDER}; a folder that is there becomes absolute, any other may be a hub name."""
+    found: dict[str, str] = {}
+    for text in texts or ():
+        name, equals, place = (part.strip() for part in text.partition("="))
+        if not (name and equals and place):
+            raise UsageError(f'--data "{text}": write NAME=FOLDER, for example --data cifar10=data/cifar10.')
+        if name in found:
+            raise UsageError(f"--data {name} is given twice: {found[name]} and {place}.")
+        folder = Path(place).expanduser()
+        found[name] = str(folder.resolve()) if folder.is_dir() else place
+    return found
 
 
 def parse_seeds(text: str | None) -> list[int] | None:

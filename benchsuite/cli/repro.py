@@ -9,10 +9,12 @@ import typer
 from benchsuite.cli.options import (
     REPORTS,
     RESULTS,
+    Folders,
     Jobs,
     Plugins,
     Results,
     load_plugins,
+    parse_folders,
     parse_names,
     parse_seeds,
 )
@@ -32,6 +34,7 @@ def repro(
             help="Methods, labels or backbone/label to run; all by default. The page shows what was run before, too."
         ),
     ] = None,
+    data: Folders = None,
     plugin: Plugins = None,
     jobs: Jobs = None,
     results: Results = RESULTS,
@@ -46,7 +49,7 @@ def repro(
     from benchsuite.report.text import table_text
 
     extra = load_plugins(plugin)
-    plan = plan_table(table, scale, parse_seeds(seeds), parse_names(rows), extra)
+    plan = plan_table(table, scale, parse_seeds(seeds), parse_names(rows), extra, parse_folders(data))
     store = Store(results)
     records = store.records()
     missing = list({run.run_id: run for run in plan.runs if run.run_id not in records}.values())

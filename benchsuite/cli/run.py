@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from benchsuite.cli.options import RESULTS, Plugins, Results, load_plugins
+from benchsuite.cli.options import RESULTS, Folders, Plugins, Results, load_plugins, parse_folders
 from benchsuite.errors import UsageError
 from benchsuite.records.store import Store
 
@@ -19,6 +19,7 @@ def run(
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="A hyper-parameter, as name=value. May be repeated.")
     ] = None,
+    data: Folders = None,
     plugin: Plugins = None,
     results: Results = RESULTS,
 ) -> None:
@@ -27,7 +28,8 @@ def run(
     from benchsuite.experiments.plan import plan_run
 
     load_plugins(plugin)
-    planned = plan_run(method, recipe, backbone, seed, dict(parse_setting(text) for text in settings or ()))
+    chosen = dict(parse_setting(text) for text in settings or ())
+    planned = plan_run(method, recipe, backbone, seed, chosen, parse_folders(data))
     store = Store(results)
     if planned.run_id not in store.records():
         store.require_writable()

@@ -1,22 +1,21 @@
 """One run: train, evaluate, and seal the record."""
 
-import json
 import math
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import torch
 
-from benchsuite.data import PairDataset, create_dataset
+from benchsuite.data import PairDataset
 from benchsuite.data.prepared import Prepared, prepare
 from benchsuite.errors import RunError
 from benchsuite.evaluation.base import Embedder, Scores, create_task
+from benchsuite.experiments.data import open_dataset
 from benchsuite.experiments.plan import Run
 from benchsuite.methods import create_method
-from benchsuite.records.canonical import canonical
 from benchsuite.records.environment import environment
 from benchsuite.records.schema import MethodPart, Record, Result
 from benchsuite.records.store import pack_ranks, stem
@@ -66,12 +65,17 @@ def sizes_from(prepared: Prepared, method: MethodPart) -> dict[str, Any]:
 
 
 def evaluate(trained: Trained, setup: Setup, dataset: PairDataset) -> dict[str, Scores]:
-    """The setup's protocols on the trained towers."""
-    embed = Embedder(trained.encoder, trained.words, setup.image)
-    return {
-        name: create_task(protocol.task, **protocol.options).evaluate(embed, dataset)
-        for name, protocol in setup.protocols.items()
-    }
+    """The setup's protocols on the trained towers, each on its own data if it has some."""
+
+    @cache
+    def embedder(of: PairDataset) -> Embedder:  # one a dataset: it remembers pictures by the name of their split
+        return Embedder(trained.encoder, trained.words, setup.image)
+
+    found = {}
+    for name, protocol in setup.protocols.items():
+        judged = _dataset(protocol.data) if protocol.data else dataset
+        found[name] = create_task(protocol.task, **protocol.options).evaluate(embedder(judged), judged)
+    return found
 
 
 def _result(setup: Setup, name: str, scores: Scores) -> Result:
@@ -87,12 +91,12 @@ def _result(setup: Setup, name: str, scores: Scores) -> Result:
 
 
 def _dataset(data: Data) -> PairDataset:
-    dataset = _cached_dataset(data.name, canonical(data.options).decode())
+    dataset = _cached_dataset(data.model_dump_json(), data.folder)
     if dataset.manifest().digest != data.digest:
         raise RunError(f"{data.name}: the data has changed since the run was planned; plan it again.")
     return dataset
 
 
-@lru_cache(maxsize=2)
-def _cached_dataset(name: str, options: str) -> PairDataset:
-    return create_dataset(name, **json.loads(options))
+@lru_cache(maxsize=8)
+def _cached_dataset(data: str, folder: str | None) -> PairDataset:
+    return open_dataset(Data.model_validate_json(data).model_copy(update={"folder": folder}))

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchsuite.data import create_dataset
 from benchsuite.errors import UsageError, unknown
 from benchsuite.evaluation.base import create_task
+from benchsuite.experiments.data import require_used, resolve_data
 from benchsuite.experiments.recipe import Recipe, read_recipe
 from benchsuite.fields import temperatures
 from benchsuite.methods import create_method, method_class
@@ -19,6 +19,8 @@ from benchsuite.setup import Part, Protocol, Setup
 from benchsuite.training.needs import require_served
 
 VIEWS = {"image_view", "image_view2", "text_view"}
+NOWHERE: Mapping[str, str] = {}
+"""No folders: all data is made, or found where the recipe says."""
 
 
 class Run(Part):
@@ -43,15 +45,24 @@ class Plan:
 
 
 def plan_table(
-    name: str, scale: str, seeds: Sequence[int] | None = None, rows: Sequence[str] = (), extra: Sequence[str] = ()
+    name: str,
+    scale: str,
+    seeds: Sequence[int] | None = None,
+    rows: Sequence[str] = (),
+    extra: Sequence[str] = (),
+    folders: Mapping[str, str] = NOWHERE,
 ) -> Plan:
-    """The runs of a table. `rows` selects by method, label or backbone/label; `extra` are methods to add as rows."""
+    """The runs of a table. `rows` selects by method, label or backbone/label; `extra` are methods to add as rows.
+
+    `folders` say where datasets lie that are read from files.
+    """
     table = read_table(name)
     if scale not in table.recipes:
         raise unknown("scale", scale, table.recipes, f"{name}: ")
     recipe = read_recipe(table.recipes[scale])
     chosen = select(table, recipe, rows, extra)
-    setups = {backbone: resolve_setup(recipe, backbone) for backbone in dict.fromkeys(row.backbone for row in chosen)}
+    require_used(recipe, folders)
+    setups = {one: resolve_setup(recipe, one, folders) for one in dict.fromkeys(row.backbone for row in chosen)}
     _require_measures(table, recipe)
     asked_rows, runs = [], []
     for row in chosen:
@@ -73,10 +84,18 @@ def plan_table(
     return Plan(asked, runs)
 
 
-def plan_run(method: str, scale_recipe: str, backbone: str, seed: int, hyperparameters: Mapping[str, Any]) -> Run:
+def plan_run(
+    method: str,
+    scale_recipe: str,
+    backbone: str,
+    seed: int,
+    hyperparameters: Mapping[str, Any],
+    folders: Mapping[str, str] = NOWHERE,
+) -> Run:
     """One run outside of any table. As in a table, the recipe's factor multiplies the temperatures that are given."""
     recipe = read_recipe(scale_recipe)
-    setup = resolve_setup(recipe, backbone)
+    require_used(recipe, folders)
+    setup = resolve_setup(recipe, backbone, folders)
     part = resolve_method(method, hyperparameters, recipe.temperature_factor)
     return _run(setup, part, seed, f"{backbone} {method}", recipe.backbones[backbone].step_seconds)
 
@@ -106,16 +125,11 @@ def select(table: Table, recipe: Recipe, wanted: Sequence[str], extra: Sequence[
     ]
 
 
-def resolve_setup(recipe: Recipe, backbone: str) -> Setup:
-    """The recipe on a backbone with the data's digest and the protocols' versions and options filled in."""
+def resolve_setup(recipe: Recipe, backbone: str, folders: Mapping[str, str] = NOWHERE) -> Setup:
+    """The recipe on a backbone with the data's digests and the protocols' versions and options filled in."""
     setup = recipe.setup(backbone)
-    dataset = create_dataset(setup.data.name, **setup.data.options)
-    manifest = dataset.manifest()
-    data = setup.data.model_copy(
-        update={"options": dataset.options(), "version": manifest.version, "digest": manifest.digest}
-    )
-    protocols = {name: _resolve_protocol(protocol) for name, protocol in setup.protocols.items()}
-    return setup.model_copy(update={"data": data, "protocols": protocols})
+    protocols = {name: _resolve_protocol(protocol, folders) for name, protocol in setup.protocols.items()}
+    return setup.model_copy(update={"data": resolve_data(setup.data, folders), "protocols": protocols})
 
 
 def resolve_method(name: str, hyperparameters: Mapping[str, Any], temperature_factor: float) -> MethodPart:
@@ -173,10 +187,11 @@ def _run(setup: Setup, method: MethodPart, seed: int, label: str, step_seconds: 
     )
 
 
-def _resolve_protocol(protocol: Protocol) -> Protocol:
+def _resolve_protocol(protocol: Protocol, folders: Mapping[str, str]) -> Protocol:
     card = tasks.card(protocol.task)
     options = create_task(protocol.task, **protocol.options).options()
-    return protocol.model_copy(update={"version": card.about["version"], "options": options})
+    data = resolve_data(protocol.data, folders) if protocol.data else None
+    return protocol.model_copy(update={"version": card.about["version"], "options": options, "data": data})
 
 
 def _require_measures(table: Table, recipe: Recipe) -> None:

@@ -1,0 +1,152 @@
+"""The zero-shot datasets of clip-benchmark: its names, class names, templates and readers, over a local data root."""
+
+import importlib.util
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import redirect_stdout
+from functools import cached_property
+from io import StringIO
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchsuite.data.base import Manifest, PairDataset, Split
+from benchsuite.data.real.files import files_digest, files_under, require_folder
+from benchsuite.data.real.pictures import LazyPictures
+from benchsuite.data.real.prompts import SMALL
+from benchsuite.errors import UsageError
+from benchsuite.fields import Count
+from benchsuite.records.canonical import short_digest
+from benchsuite.registry import register_dataset
+
+Name = Literal[
+    "cifar10",
+    "cifar100",
+    "country211",
+    "dtd",
+    "eurosat",
+    "gtsrb",
+    "fgvc_aircraft",
+    "imagenet_sketch",
+    "imagenet-a",
+    "imagenet-r",
+    "imagenet-o",
+    "flowers",
+    "pets",
+    "pcam",
+    "mnist",
+    "food101",
+    "imagenet1k",
+]
+"""TeMo's Table 7, in the order of its columns, by clip-benchmark's names."""
+LAYOUT = "a folder for each dataset by clip-benchmark's name, as clip-benchmark and torchvision lay it out"
+OWN = "clip-benchmark"
+"""Name of the set of templates that clip-benchmark has for the dataset."""
+
+
+@register_dataset("clip-benchmark", title="clip-benchmark's datasets", license="several", download=True)
+class ClipBenchmark(PairDataset):
+    """One of the 17 zero-shot datasets of TeMo's Table 7, read by clip-benchmark from a data root; test pictures only.
+
+    Class names and the set of templates "clip-benchmark" are the library's for that dataset; imagenet-80, imagenet-7,
+    cifar-18, number and names are there for all. Needs the extra zeroshot. Nothing is downloaded.
+    """
+
+    dataset: Name
+    """clip-benchmark's name of the dataset."""
+    folder: str = ""
+    """The data root: the dataset lies in a folder of its name. No part of a setup's identity; the digest is."""
+    size: Count = 224
+    """Side to which pictures are brought: the shorter side resized, the middle cut out."""
+
+    @cached_property
+    def class_names(self) -> Mapping[str, Sequence[str]]:  # type: ignore[override]
+        """The library's names of the dataset's classes, as "class"."""
+        return {"class": tuple(self._library.classes)}
+
+    @cached_property
+    def templates(self) -> Mapping[str, Sequence[str]]:  # type: ignore[override]
+        """The library's templates of the dataset, ImageNet's 80, and the small sets."""
+        return {OWN: templates_of(self.dataset), "imagenet-80": templates_of("imagenet1k"), **SMALL}
+
+    def manifest(self) -> Manifest:
+        names = [*self.class_names["class"], *self.templates[OWN]]
+        digest = short_digest([files_digest(files_under(self._place)), names])
+        return Manifest(self.dataset, 1, {"test": len(self._library)}, digest)
+
+    def read(self, split: str) -> Split:
+        library, labels = self._library, self._labels
+        pictures = LazyPictures(
+            len(library), self.size, lambda i: library[i][0], lambda i: f"{self._place}, sample {i}"
+        )
+        names = [[name] for name in self.class_names["class"]]
+        return Split(split, pictures.as_array(), [names[label] for label in labels], labels={"class": labels})
+
+    @cached_property
+    def _place(self) -> Path:
+        root = require_folder("clip-benchmark", self.folder, LAYOUT)
+        return require_folder(
+            "clip-benchmark", str(root / self.dataset), f"{self.dataset}. The root must hold {LAYOUT}"
+        )
+
+    @cached_property
+    def _library(self) -> Any:
+        place = self._place
+        builder = _builder()
+        try:
+            with redirect_stdout(StringIO()):
+                return builder.build_dataset(self.dataset, root=str(place), split="test", download=False)
+        except (RuntimeError, OSError, AssertionError, ValueError, KeyError) as error:
+            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise UsageError(f"{place}: not {self.dataset} as clip-benchmark reads it ({reason}).") from error
+
+    @cached_property
+    def _labels(self) -> NDArray[np.int64]:
+        labels = np.fromiter(_targets(self._library), np.int64)
+        classes = len(self.class_names["class"])
+        if not len(labels):
+            raise UsageError(f"{self._place}: no test pictures.")
+        if labels.min() < 0 or labels.max() >= classes:
+            wrong = int(labels.max() if labels.max() >= classes else labels.min())
+            raise UsageError(f"{self._place}: a picture of class {wrong}, but {self.dataset} has {classes} classes.")
+        if empty := sorted(set(range(classes)) - set(labels.tolist())):
+            name = self.class_names["class"][empty[0]]
+            raise UsageError(f'{self._place}: class {empty[0]} ("{name}") of {self.dataset} has no test picture.')
+        return labels
+
+
+def templates_of(dataset: str) -> tuple[str, ...]:
+    """clip-benchmark's English templates for a dataset, with {} for the class name."""
+    file = _folder() / "datasets" / "en_zeroshot_classification_templates.json"
+    return tuple(template.replace("{c}", "{}") for template in json.loads(file.read_text("utf-8"))[dataset])
+
+
+def _targets(library: Any) -> Iterator[int]:
+    """Class ids without decoding pictures, by whichever name torchvision keeps them under."""
+    for name in ("targets", "_labels", "labels"):
+        if (found := getattr(library, name, None)) is not None:
+            return (int(label) for label in found)
+    if (samples := getattr(library, "samples", getattr(library, "_samples", None))) is not None:
+        return (int(label) for _, label in samples)
+    return (int(library[i][1]) for i in range(len(library)))
+
+
+def _folder() -> Path:
+    spec = importlib.util.find_spec("clip_benchmark")
+    if spec is None or spec.origin is None:
+        raise UsageError('clip-benchmark is not installed; install "benchsuite[zeroshot]".')
+    return Path(spec.origin).parent
+
+
+def _builder() -> Any:
+    _folder()  # says what to install where it is missing
+    from benchsuite.models.torchvision_ops import make_importable
+
+    make_importable()
+    try:
+        from clip_benchmark.datasets import builder
+    except ImportError as error:
+        raise UsageError(f'clip-benchmark does not import ({error}); install "benchsuite[zeroshot]".') from error
+    return builder

@@ -1,0 +1,193 @@
+"""SentEval's files: pairs of sentences with a gold similarity, and sentences with a class."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchsuite.data.base import Manifest, PairDataset, Split
+from benchsuite.data.real.files import files_digest, files_under, read_text, require_file, require_folder
+from benchsuite.errors import UsageError, unknown
+from benchsuite.registry import register_dataset
+
+LAYOUT = (
+    "SentEval's data/downstream: STS/STS12-en-test, ..., STS/STSBenchmark, SICK, MR, CR, SUBJ, MPQA, SST, TREC, MRPC"
+)
+STS: Mapping[str, Sequence[str]] = {
+    "STS12": ("MSRpar", "MSRvid", "SMTeuroparl", "surprise.OnWN", "surprise.SMTnews"),
+    "STS13": ("FNWN", "headlines", "OnWN"),
+    "STS14": ("deft-forum", "deft-news", "headlines", "images", "OnWN", "tweet-news"),
+    "STS15": ("answers-forums", "answers-students", "belief", "headlines", "images"),
+    "STS16": ("answer-answer", "headlines", "plagiarism", "postediting", "question-question"),
+}
+"""Subsets of each year; SMT is not among those of STS13, as in SentEval."""
+STSB, SICK = "STSBenchmark", "SICK-R"
+TWO_FILES = {
+    "MR": ("MR/rt-polarity.pos", "MR/rt-polarity.neg"),
+    "CR": ("CR/custrev.pos", "CR/custrev.neg"),
+    "SUBJ": ("SUBJ/subj.objective", "SUBJ/subj.subjective"),
+    "MPQA": ("MPQA/mpqa.pos", "MPQA/mpqa.neg"),
+}
+"""Tasks without a test split: sentences of class 1, sentences of class 0."""
+QUESTIONS = ("ABBR", "DESC", "ENTY", "HUM", "LOC", "NUM")
+
+
+@dataclass(frozen=True)
+class SentencePairs:
+    """Sentences a[i] and b[i], and how alike people find them."""
+
+    a: Sequence[str]
+    b: Sequence[str]
+    gold: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """Texts with their classes; `other` holds the second sentence of each where the task is about pairs."""
+
+    texts: Sequence[str]
+    labels: NDArray[np.int64]
+    other: Sequence[str] = ()
+
+
+@register_dataset("senteval", title="SentEval", license="several", download=True)
+class SentEval(PairDataset):
+    """Sentence similarity (STS12 to STS16, STSBenchmark, SICK-R) and classification (MR, CR, SUBJ, MPQA, SST2, ...).
+
+    Read from SentEval's data/downstream. It has no pictures: the tasks sts and sentence-transfer read it.
+    """
+
+    folder: str = ""
+    """SentEval's data/downstream. No part of a setup's identity; the digest is."""
+
+    def manifest(self) -> Manifest:
+        return Manifest("senteval", 1, {}, files_digest(files_under(self._root)))
+
+    def read(self, split: str) -> Split:
+        raise unknown("split", split, (), "senteval: ")
+
+    def pairs(self, name: str) -> dict[str, SentencePairs]:
+        """The subsets of a similarity set by name; STSBenchmark and SICK-R have one, test."""
+        if name in STS:
+            return {one: self._year(name, one) for one in STS[name]}
+        if name == STSB:
+            return {"test": _pairs(self._file("STS/STSBenchmark/sts-test.csv"), 5, 6, 4)}
+        if name == SICK:
+            return {"test": _pairs(self._file("SICK/SICK_test_annotated.txt"), 1, 2, 3, header=True)}
+        raise unknown("similarity set", name, (*STS, STSB, SICK), "senteval: ")
+
+    def classified(self, name: str) -> dict[str, Sentences]:
+        """The splits of a classification set: all of it as `all`, or train and test, or train, dev and test."""
+        match name:
+            case "MR" | "CR" | "SUBJ" | "MPQA":
+                one, zero = ([_words(x) for x in self._lines(f, "latin-1") if x.strip()] for f in TWO_FILES[name])
+                return {"all": Sentences(one + zero, np.repeat(np.array([1, 0]), [len(one), len(zero)]))}
+            case "SST2":
+                return {
+                    split: _labelled(self._file(f"SST/binary/sentiment-{split}")) for split in ("train", "dev", "test")
+                }
+            case "TREC":
+                files = {"train": "TREC/train_5500.label", "test": "TREC/TREC_10.label"}
+                return {split: _questions(self._file(file)) for split, file in files.items()}
+            case "MRPC":
+                splits = ("train", "test")
+                return {split: _paraphrases(self._file(f"MRPC/msr_paraphrase_{split}.txt")) for split in splits}
+            case _:
+                raise unknown("classification set", name, (*TWO_FILES, "SST2", "TREC", "MRPC"), "senteval: ")
+
+    @cached_property
+    def _root(self) -> Path:
+        return require_folder("senteval", self.folder, LAYOUT)
+
+    def _file(self, name: str) -> Path:
+        return require_file(self._root / name, LAYOUT)
+
+    def _lines(self, name: str, encoding: str = "utf-8") -> list[str]:
+        return lines(self._file(name), encoding)
+
+    def _year(self, name: str, subset: str) -> SentencePairs:
+        texts = self._file(f"STS/{name}-en-test/STS.input.{subset}.txt")
+        golds = self._file(f"STS/{name}-en-test/STS.gs.{subset}.txt")
+        rows, scores = lines(texts), lines(golds)
+        if len(rows) != len(scores):
+            raise UsageError(f"{golds}: {len(scores)} gold scores for the {len(rows)} pairs of {texts.name}.")
+        kept = [i for i, score in enumerate(scores) if score.strip()]  # pairs without a gold score do not count
+        cells = [_cells(texts, i, rows[i], 2) for i in kept]
+        gold = [_number(golds, i, "gold score", scores[i]) for i in kept]
+        return _checked(
+            texts, SentencePairs([_words(c[0]) for c in cells], [_words(c[1]) for c in cells], np.array(gold))
+        )
+
+
+def lines(file: Path, encoding: str = "utf-8") -> list[str]:
+    """Lines as written; only line feeds end one (some sentences hold other separators)."""
+    found = read_text(file, encoding).split("\n")
+    return [line.rstrip("\r") for line in (found[:-1] if found[-1] == "" else found)]
+
+
+def _pairs(file: Path, a: int, b: int, gold: int, header: bool = False) -> SentencePairs:
+    rows = list(enumerate(lines(file)))[int(header) :]
+    cells = [(i, _cells(file, i, line, max(a, b, gold) + 1)) for i, line in rows if line.strip()]
+    numbers = np.array([_number(file, i, "gold score", row[gold]) for i, row in cells])
+    return _checked(
+        file, SentencePairs([_words(row[a]) for _, row in cells], [_words(row[b]) for _, row in cells], numbers)
+    )
+
+
+def _checked(file: Path, pairs: SentencePairs) -> SentencePairs:
+    if len(pairs.gold) < 2:
+        raise UsageError(f"{file}: {len(pairs.gold)} pairs with a gold score; a correlation needs two or more.")
+    return pairs
+
+
+def _labelled(file: Path) -> Sentences:
+    cells = [(i, _cells(file, i, line, 2)) for i, line in enumerate(lines(file)) if line.strip()]
+    return Sentences([_words(row[0]) for _, row in cells], np.array([_class(file, i, row[1]) for i, row in cells]))
+
+
+def _paraphrases(file: Path) -> Sentences:
+    rows = list(enumerate(lines(file)))[1:]
+    cells = [(i, _cells(file, i, line, 5)) for i, line in rows if line.strip()]
+    labels = np.array([_class(file, i, row[0]) for i, row in cells])
+    return Sentences([_words(row[3]) for _, row in cells], labels, [_words(row[4]) for _, row in cells])
+
+
+def _questions(file: Path) -> Sentences:
+    texts, labels = [], []
+    for i, line in enumerate(lines(file, "latin-1")):
+        kind, colon, rest = line.strip().partition(":")
+        if not colon or kind not in QUESTIONS:
+            raise UsageError(f'{file}, line {i + 1}: "{kind}" is no question type; {", ".join(QUESTIONS)} are.')
+        texts.append(_words(rest.partition(" ")[2]))
+        labels.append(QUESTIONS.index(kind))
+    return Sentences(texts, np.array(labels))
+
+
+def _cells(file: Path, line: int, text: str, needed: int) -> list[str]:
+    cells = text.split("\t")
+    if len(cells) < needed:
+        raise UsageError(f"{file}, line {line + 1}: {len(cells)} columns between tabs where {needed} are needed.")
+    return cells
+
+
+def _number(file: Path, line: int, what: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not np.isfinite(value):
+        raise UsageError(f'{file}, line {line + 1}, {what}: "{text.strip()}" is no number.')
+    return value
+
+
+def _class(file: Path, line: int, text: str) -> int:
+    if text.strip() not in ("0", "1"):
+        raise UsageError(f'{file}, line {line + 1}, class: "{text.strip()}" is neither 0 nor 1.')
+    return int(text)
+
+
+def _words(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,82 @@
+"""MMVP-VLM: whether a pair of pictures and its pair of statements find each other."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from benchsuite.data.base import PairDataset
+from benchsuite.errors import UsageError
+from benchsuite.evaluation.base import Embedder, Scores, Task
+from benchsuite.registry import register_task
+
+PATTERNS = "pattern"
+
+
+@register_task(
+    "mmvp",
+    title="MMVP-VLM",
+    version=1,
+    metrics=(
+        "orientation",
+        "presence",
+        "state",
+        "quantity",
+        "positional",
+        "colour",
+        "structural",
+        "texts",
+        "viewpoint",
+        "average",
+    ),
+)
+class MmvpVlm(Task):
+    """For each of nine visual patterns, the share of pairs both of whose statements pick their own picture.
+
+    Each statement is compared with the two pictures of its pair; the pair counts only if both pick the right one.
+    Ties count against the model, so that one which maps all to one point scores 0. `average` is the mean of the nine.
+    """
+
+    prompt: str = "a photo of {}"
+    """What the statement is put into, as in the published evaluation."""
+    split: str = "test"
+    """Which pairs are judged."""
+
+    def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
+        if PATTERNS not in dataset.class_names:
+            raise UsageError(f'mmvp: dataset {dataset.card.name} has no classes "{PATTERNS}"; use dataset mmvp.')
+        split = dataset.split(self.split)
+        if wrong := [i for i, texts in enumerate(split.captions) if len(texts) != 1]:
+            raise UsageError(f"mmvp: picture {wrong[0]} needs one statement, not {len(split.captions[wrong[0]])}.")
+        statements = [self.prompt.format(texts[0]) for texts in split.captions]
+        ranks = pair_ranks(embed.images(split), embed.texts(statements))
+        groups = split.labels[PATTERNS]
+        names = dataset.class_names[PATTERNS]
+        if empty := [name for c, name in enumerate(names) if not (groups == c).any()]:
+            raise UsageError(f'mmvp: pattern "{empty[0]}" has no pair.')
+        return self.from_ranks({name: ranks[groups == c] for c, name in enumerate(names)})
+
+    def from_ranks(self, ranks: Mapping[str, NDArray[Any]]) -> Scores:
+        """What follows from each statement's rank of its picture, pattern by pattern, pairs in order."""
+        metrics = {name: float(both(found).mean()) for name, found in ranks.items()}
+        pairs = sum(len(found) for found in ranks.values()) // 2
+        average = float(np.mean(list(metrics.values())))
+        return Scores({**metrics, "average": average}, {"pairs": pairs}, ranks)
+
+
+def pair_ranks(image: Tensor, text: Tensor) -> NDArray[np.int32]:
+    """For each statement, the rank (1 or 2) of its own picture in its pair; rows 2i and 2i + 1 are pair i."""
+    if image.shape != text.shape or len(image) % 2:
+        shapes = f"{list(image.shape)} and {list(text.shape)}"
+        raise UsageError(f"mmvp: needs an even number of pictures and as many statements of one width; given {shapes}.")
+    own = (image * text).sum(1)
+    other = (image * text.view(-1, 2, text.shape[1]).flip(1).reshape(text.shape)).sum(1)
+    against = other.view(-1, 2).flip(1).reshape(-1)  # statement j with the other picture of its pair
+    return (1 + (~(against < own)).int()).cpu().numpy().astype(np.int32)
+
+
+def both(ranks: NDArray[Any]) -> NDArray[np.bool_]:
+    """Whether both statements of each pair have their picture first."""
+    return np.asarray((ranks.reshape(-1, 2) == 1).all(1))

@@ -1,0 +1,132 @@
+"""Classification of sentences by logistic regression on frozen features: SentEval's transfer tasks."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchsuite.data.base import PairDataset
+from benchsuite.data.real.senteval import Sentences, SentEval
+from benchsuite.errors import UsageError
+from benchsuite.evaluation.base import Embedder, Scores, Task
+from benchsuite.fields import Count
+from benchsuite.registry import register_task
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+WITHIN = [2.0**t for t in range(-2, 4)]
+"""Inverse strengths of regularisation tried where folds or a dev split decide: SentEval's."""
+CROSS = [2.0**t for t in range(-1, 6)]
+"""Those tried where folds of the training split decide: SentEval's."""
+SHUFFLE = 1111
+"""SentEval's seed of the folds."""
+STEPS = 1000
+
+
+@register_task(
+    "sentence-transfer",
+    title="Sentence classification",
+    version=1,
+    metrics=("MR", "CR", "SUBJ", "MPQA", "SST2", "TREC", "MRPC", "average"),
+)
+class SentenceTransfer(Task):
+    """Accuracy of logistic regression on frozen sentence features, for each transfer task of SentEval.
+
+    The regularisation rule is SentEval's for scikit-learn: nested folds for MR, CR, SUBJ and MPQA, folds of the
+    training split for TREC and MRPC (on |a - b| and a * b), the dev split for SST2; of equally good strengths the
+    strongest. Features are L2-normalised, then scaled to a mean square of 1 a coordinate, which SentEval does not do:
+    without the scale its strengths would weigh far more on unit vectors than on a tower's raw ones.
+    """
+
+    sets: list[str] = ["MR", "CR", "SUBJ", "MPQA", "SST2", "TREC", "MRPC"]
+    """Which tasks; the average is over these."""
+    folds: Count = 10
+    """Of the cross-validations, inner and outer."""
+    features: bool = True
+    """Whether the tower's own features are used, before the projection."""
+
+    def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
+        if not isinstance(dataset, SentEval):
+            raise UsageError(f"sentence-transfer: reads dataset senteval, not {dataset.card.name}.")
+        if not self.sets:
+            raise UsageError("sentence-transfer: sets is empty; name at least one.")
+        ranks: dict[str, NDArray[np.int32]] = {}
+        for name in self.sets:
+            parts = dataset.classified(name)
+            points = {split: self._points(embed, part, f"{name} {split}") for split, part in parts.items()}
+            right = correct(points, {split: part.labels for split, part in parts.items()}, self.folds, name)
+            ranks[name] = np.where(right, 1, 2).astype(np.int32)
+        return self.from_ranks(ranks)
+
+    def from_ranks(self, ranks: Mapping[str, NDArray[Any]]) -> Scores:
+        """What follows from whether each sentence was classified rightly (1) or not (2)."""
+        metrics = {name: float((found == 1).mean()) for name, found in ranks.items()}
+        average = float(np.mean(list(metrics.values())))
+        return Scores({**metrics, "average": average}, {name: len(found) for name, found in ranks.items()}, ranks)
+
+    def _points(self, embed: Embedder, part: Sentences, where: str) -> Floats:
+        rows = [
+            embed.texts(texts, features=self.features).double().cpu().numpy()
+            for texts in (part.texts, part.other)
+            if texts
+        ]
+        scaled = [one * np.sqrt(one.shape[1]) for one in rows]
+        points = scaled[0] if len(scaled) == 1 else np.hstack([np.abs(scaled[0] - scaled[1]), scaled[0] * scaled[1]])
+        if not np.isfinite(points).all():
+            raise UsageError(f"sentence-transfer, {where}: a sentence's features are not finite.")
+        return points
+
+
+def correct(points: dict[str, Floats], labels: dict[str, Ints], folds: int, name: str) -> NDArray[np.bool_]:
+    """Whether each judged sentence was classified rightly, in stored order."""
+    for split, found in labels.items():
+        least = folds if split in ("all", "train") and "dev" not in labels else 1
+        _require_classes(found, least, f"{name} {split}")
+    if "all" in points:
+        return _nested(points["all"], labels["all"], folds)
+    x, y = points["train"], labels["train"]
+    if "dev" in points:
+        strength = _best(WITHIN, [[_right(x, y, points["dev"], labels["dev"], c).mean()] for c in WITHIN])
+    else:
+        strength = _by_folds(x, y, CROSS, folds)
+    return _right(x, y, points["test"], labels["test"], strength)
+
+
+def _nested(x: Floats, y: Ints, folds: int) -> NDArray[np.bool_]:
+    right = np.zeros(len(y), bool)
+    for train, test in _folds(x, y, folds):
+        strength = _by_folds(x[train], y[train], WITHIN, folds)
+        right[test] = _right(x[train], y[train], x[test], y[test], strength)
+    return right
+
+
+def _by_folds(x: Floats, y: Ints, strengths: Sequence[float], folds: int) -> float:
+    parts = _folds(x, y, folds)
+    return _best(strengths, [[_right(x[a], y[a], x[b], y[b], c).mean() for a, b in parts] for c in strengths])
+
+
+def _folds(x: Floats, y: Ints, folds: int) -> list[tuple[Ints, Ints]]:
+    from sklearn.model_selection import StratifiedKFold
+
+    return list(StratifiedKFold(folds, shuffle=True, random_state=SHUFFLE).split(x, y))
+
+
+def _best(strengths: Sequence[float], accuracies: Sequence[Sequence[float]]) -> float:
+    return strengths[int(np.argmax([round(100 * float(np.mean(each)), 2) for each in accuracies]))]
+
+
+def _right(x: Floats, y: Ints, test: Floats, truth: Ints, strength: float) -> NDArray[np.bool_]:
+    from sklearn.linear_model import LogisticRegression
+
+    fitted = LogisticRegression(C=strength, max_iter=STEPS).fit(x, y)
+    return np.asarray(fitted.predict(test) == truth)
+
+
+def _require_classes(labels: Ints, least: int, where: str) -> None:
+    if not len(labels):
+        raise UsageError(f"sentence-transfer, {where}: no sentences.")
+    kinds, sizes = np.unique(labels, return_counts=True)
+    if least > 1 and (len(kinds) < 2 or sizes.min() <= least):
+        told = ", ".join(f"{n} of class {kind}" for kind, n in zip(kinds, sizes, strict=True))
+        raise UsageError(f"sentence-transfer, {where}: {told}; {least} folds need two classes of more than {least}.")

@@ -1,0 +1,214 @@
+import collections
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from real_files import pictures, png, write_cifar
+
+from benchsuite.data import create_dataset
+from benchsuite.data.real.long_tail import class_sizes, long_tailed
+from benchsuite.errors import UsageError
+
+REAL = Path(__file__).parents[2].parent / "shared" / "data" / "cifar10"
+TRAIN = [*range(10), *range(10), *range(10), *range(10)]
+TEST = list(reversed(range(10)))
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> str:
+    return str(write_cifar(tmp_path / "plain_text", TRAIN, TEST))
+
+
+def test_pictures_labels_and_names_are_those_of_the_files(tiny: str) -> None:
+    split = create_dataset("cifar10", folder=tiny).split("test")
+    assert np.array_equal(split.images, pictures(10, seed=1))
+    assert split.labels["class"].tolist() == TEST
+    assert split.captions[0] == ["truck"]
+    assert split.captions[-1] == ["airplane"]
+
+
+def test_a_jpeg_and_a_grey_picture_are_decoded_to_colour(tmp_path: Path) -> None:
+    write_cifar(tmp_path, TRAIN, TEST)
+    file = next(tmp_path.glob("test-*"))
+    rows = [{"bytes": png(np.full((32, 32), 9 * i, np.uint8), "JPEG"), "path": ""} for i in range(10)]
+    pq.write_table(pa.table({"img": rows, "label": TEST}), file)
+    images = create_dataset("cifar10", folder=str(tmp_path)).split("test").images
+    assert images.shape == (10, 32, 32, 3)
+    assert np.abs(images.astype(int) - 9 * np.arange(10)[:, None, None, None]).max() <= 2
+
+
+def test_the_folder_above_will_do(tmp_path: Path, tiny: str) -> None:
+    above = create_dataset("cifar10", folder=str(tmp_path)).manifest()
+    assert above == create_dataset("cifar10", folder=tiny).manifest()
+    assert above.splits == {"train": 40, "test": 10}
+
+
+def test_the_digest_is_of_the_content_not_of_place_or_shards(tmp_path: Path, tiny: str) -> None:
+    moved = write_cifar(tmp_path / "elsewhere", TRAIN, TEST, shards=3)
+    other = write_cifar(tmp_path / "other", TRAIN, TEST[::-1])
+    digests = [create_dataset("cifar10", folder=str(f)).manifest().digest for f in (tiny, moved, other)]
+    assert digests[0] == digests[1] != digests[2]
+
+
+def test_what_changes_the_pairs_changes_the_digest(tiny: str) -> None:
+    options: list[dict[str, Any]] = [
+        {},
+        {"imbalance": 2},
+        {"imbalance": 4},
+        {"imbalance": 4, "seed": 1},
+        {"captions": "cifar-18"},
+    ]
+    assert len({create_dataset("cifar10", folder=tiny, **o).manifest().digest for o in options}) == len(options)
+    assert create_dataset("cifar10", folder=tiny, seed=3).manifest().digest == (
+        create_dataset("cifar10", folder=tiny).manifest().digest
+    )
+
+
+def test_decoded_once_then_read_from_the_cache(tiny: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = create_dataset("cifar10", folder=tiny).manifest()
+    monkeypatch.setattr("benchsuite.data.real.parquet._decode", lambda *_: pytest.fail("decoded again"))
+    assert create_dataset("cifar10", folder=tiny).manifest() == first
+
+
+def test_changed_files_are_read_again(tiny: str) -> None:
+    before = create_dataset("cifar10", folder=tiny).manifest()
+    write_cifar(Path(tiny), [*TRAIN, 3], TEST)
+    assert create_dataset("cifar10", folder=tiny).manifest().splits["train"] == before.splits["train"] + 1
+
+
+def test_captions_are_the_class_in_clips_wordings(tiny: str) -> None:
+    split = create_dataset("cifar10-captions", folder=tiny).split("train")
+    assert len(split.captions[6]) == 18
+    assert split.captions[6][0] == "a photo of a frog."
+    assert split.captions[6][17] == "a photo of the big frog."
+    assert split.paraphrases[6] == split.captions[6]
+
+
+def test_a_template_set_that_is_not_there_is_named(tiny: str) -> None:
+    with pytest.raises(UsageError, match=r'cifar10: set of templates "cifar-19" .* Did you mean "cifar-18"'):
+        create_dataset("cifar10", folder=tiny, captions="cifar-19").manifest()
+
+
+def test_cifar100_reads_fine_labels(tmp_path: Path) -> None:
+    folder = write_cifar(tmp_path, range(100), range(100), label="fine_label")
+    split = create_dataset("cifar100", folder=str(folder)).split("train")
+    assert split.captions[1] == ["aquarium fish"]
+    assert split.captions[99] == ["worm"]
+
+
+@pytest.mark.parametrize(
+    ("classes", "imbalance", "total"), [(10, 100, 12_406), (10, 50, 13_996), (10, 10, 20_431), (100, 100, 10_847)]
+)
+def test_sizes_are_those_of_the_published_long_tails(classes: int, imbalance: float, total: int) -> None:
+    assert sum(class_sizes(50_000 // classes, classes, imbalance)) == total
+
+
+def test_long_tail_keeps_what_ldams_code_keeps() -> None:
+    labels = np.random.default_rng(0).permutation(np.repeat(np.arange(10), 50))
+    np.random.seed(0)
+    kept: list[int] = []
+    for one in range(10):
+        places = np.where(labels == one)[0]
+        np.random.shuffle(places)
+        kept += places[: int(50 * (0.1 ** (one / 9)))].tolist()
+    assert long_tailed(labels, 10).tolist() == sorted(kept)
+
+
+@given(st.integers(2, 6), st.integers(1, 12), st.floats(1, 200), st.integers(0, 5))
+def test_long_tails_only_take_away(classes: int, each: int, imbalance: float, seed: int) -> None:
+    labels = np.tile(np.arange(classes), each)
+    kept = long_tailed(labels, imbalance, seed)
+    sizes = collections.Counter(labels[kept].tolist())
+    assert len(set(kept.tolist())) == len(kept)
+    assert sizes[0] == each
+    assert all(1 <= sizes[c + 1] <= sizes[c] for c in range(classes - 1))
+    assert kept.tolist() == long_tailed(labels, imbalance, seed).tolist()
+
+
+def test_a_long_tail_leaves_the_test_split_alone(tiny: str) -> None:
+    data = create_dataset("cifar10-captions", folder=tiny, imbalance=4)
+    assert data.manifest().splits == {"train": len(data.split("train")), "test": 10}
+    assert np.bincount(data.split("train").labels["class"]).tolist() == [4, 3, 2, 2, 2, 1, 1, 1, 1, 1]
+
+
+def broken(folder: Path, **columns: Any) -> str:
+    write_cifar(folder, TRAIN, TEST)
+    file = next(folder.glob("train-*"))
+    table = pq.read_table(file)
+    for name, values in columns.items():
+        table = (
+            table.drop_columns([name])
+            if values is None
+            else table.set_column(table.column_names.index(name), name, pa.array(values))
+        )
+    pq.write_table(table, file)
+    return str(folder)
+
+
+ROW = {"bytes": png(pictures(1)[0]), "path": ""}
+
+
+@pytest.mark.parametrize(
+    ("columns", "told"),
+    [
+        ({"label": None}, r"train-00000-of-00001.parquet: no column label \(it has img\)"),
+        ({"img": None}, "no column img"),
+        ({"img": [b"x"] * 40}, "column img: not a struct"),
+        ({"label": [0.5] * 40}, "column label: class ids must be whole numbers"),
+        ({"label": [*TRAIN[:39], 10]}, "row 39, column label: class 10 is none of 0 to 9"),
+        ({"label": [*TRAIN[:39], None]}, "row 39, column label: class None"),
+        ({"label": [0] * 40}, r"column label: class 1 \(automobile\) has no picture"),
+        ({"img": [ROW, {"bytes": b"GIF87", "path": ""}] + [ROW] * 38}, "row 1, column img: these 5 bytes are no"),
+        ({"img": [{"bytes": png(pictures(1, side=28)[0]), "path": ""}] + [ROW] * 39}, "row 0, .* 28x28; 32x32 is"),
+        ({"img": [{"bytes": None, "path": ""}] + [ROW] * 39}, "row 0, column img: no bytes"),
+    ],
+)  # fmt: skip
+def test_wrong_files_are_refused_by_file_and_column(tmp_path: Path, columns: dict[str, Any], told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        create_dataset("cifar10", folder=broken(tmp_path, **columns)).manifest()
+
+
+def test_no_folder_a_wrong_one_and_an_empty_one_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"cifar10: no data was given. Add --data cifar10=FOLDER"):
+        create_dataset("cifar10").manifest()
+    with pytest.raises(UsageError, match="/no/such is no folder"):
+        create_dataset("cifar10", folder="/no/such").manifest()
+    with pytest.raises(UsageError, match=r"no train-\*.parquet. cifar10 needs .* columns img .* label"):
+        create_dataset("cifar10", folder=str(tmp_path)).manifest()
+    (tmp_path / "train-0.parquet").write_bytes(b"none")
+    (tmp_path / "test-0.parquet").write_bytes(b"none")
+    with pytest.raises(UsageError, match=r"train-0.parquet: not a readable parquet file"):
+        create_dataset("cifar10", folder=str(tmp_path)).manifest()
+
+
+def test_a_hub_name_reads_what_the_library_stores(tiny: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import datasets
+
+    real = datasets.load_dataset
+    stored = str(tmp_path / "stored")
+    monkeypatch.setattr(datasets, "load_dataset", lambda name: real("parquet", data_dir=tiny, cache_dir=stored))
+    hub = create_dataset("cifar10", folder="uoft-cs/cifar10")
+    assert hub.manifest() == create_dataset("cifar10", folder=tiny).manifest()
+    assert np.array_equal(hub.split("test").images, pictures(10, seed=1))
+
+
+def test_a_hub_that_cannot_be_reached_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unreachable(name: str) -> None:
+        raise ConnectionError("Couldn't reach it\nat all")
+
+    monkeypatch.setattr("datasets.load_dataset", unreachable)
+    with pytest.raises(UsageError, match=r"uoft-cs/cifar10 is neither a folder nor .* hub .Couldn't reach it.\.$"):
+        create_dataset("cifar10", folder="uoft-cs/cifar10").manifest()
+
+
+@pytest.mark.skipif(not REAL.is_dir(), reason=f"no CIFAR-10 at {REAL}")
+def test_the_real_cifar10() -> None:
+    data = create_dataset("cifar10", folder=str(REAL))
+    assert data.manifest().splits == {"train": 50_000, "test": 10_000}
+    assert np.bincount(data.split("train").labels["class"]).tolist() == [5_000] * 10
+    assert create_dataset("cifar10", folder=str(REAL), imbalance=100).manifest().splits["train"] == 12_406
