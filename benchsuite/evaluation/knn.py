@@ -108,7 +108,7 @@ def plain_vote_ranks(
     _check(queries, bank, labels, truth)
     classes = int(max(labels.max(), truth.max())) + 1
     found: dict[int, list[Tensor]] = {k: [] for k in ks}
-    lengths = bank.square().sum(1)
+    lengths = bank.norm(dim=1).square()
     block = min(BLOCK, block_rows(max(len(bank), classes)))
     for start in range(0, len(queries), block):
         nearness = torch.addmm(lengths, queries[start : start + block], bank.T, beta=-1, alpha=2)  # |q|² - |q - b|²

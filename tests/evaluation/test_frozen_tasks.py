@@ -11,11 +11,11 @@ from torch.nn.functional import normalize
 from benchsuite.cards import Card
 from benchsuite.data.base import Manifest, PairDataset, Split
 from benchsuite.errors import UsageError
-from benchsuite.evaluation import geometry
+from benchsuite.evaluation import geometry, linear_probe
 from benchsuite.evaluation.base import Scores, create_task
 from benchsuite.registry import tasks
 
-SIZES = {"train": 60, "validation": 20, "test": 20}
+SIZES = {"train": 60, "validation": 25, "test": 20}
 
 
 class Blobs(PairDataset):
@@ -128,6 +128,13 @@ def test_a_probe_may_choose_its_penalty_on_another_split() -> None:
     assert chosen.measures["c"] in {10.0**power for power in range(-3, 7)}
     with pytest.raises(UsageError, match='split "held-out"'):
         evaluate("linear-probe", classes="kind", rule="validation", chosen_on="held-out")
+
+
+def test_what_is_classified_never_chooses_the_penalty(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    monkeypatch.setattr(linear_probe, "choose", lambda bank, held_out, _: asked.append(len(held_out.rows)) or 2.0)
+    assert evaluate("linear-probe", classes="kind", rule="validation").measures["c"] == 2.0
+    assert asked == [SIZES["validation"]]
 
 
 def test_a_probe_that_stops_early_says_so() -> None:
