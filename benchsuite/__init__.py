@@ -6,7 +6,7 @@ The names below are the public Python interface. They load on first use, so that
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from benchsuite.registry import register_dataset, register_method, register_task
+from benchsuite.registry import register_dataset, register_embedding, register_method, register_task
 
 if TYPE_CHECKING:
     from benchsuite.data.base import PairDataset
@@ -35,6 +35,7 @@ __all__ = [
     "Task",
     "create_method",
     "register_dataset",
+    "register_embedding",
     "register_method",
     "register_task",
 ]

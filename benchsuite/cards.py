@@ -53,6 +53,8 @@ class Card:
         return {**named, **DEFAULTS.get(self.kind, {}), **said, "fields": fields}
 
 
+REQUIRED = "required"
+"""In the place of a default: there is none."""
 DEFAULTS: dict[str, dict[str, Any]] = {"method": {"paper": "", "needs": (), "serves": ("pair",)}}
 """What a decorator means that does not say."""
 
@@ -120,9 +122,7 @@ def _fields(node: ast.ClassDef, file: Path) -> dict[str, FieldCard]:
             case ast.AnnAssign(target=ast.Name(id=name)):
                 kind = ast.unparse(item.annotation)
                 if not kind.startswith("ClassVar") and not name.startswith("_"):
-                    found[name] = FieldCard(
-                        name, kind, _literal(item.value) if item.value else "required", _text(after)
-                    )
+                    found[name] = FieldCard(name, kind, _literal(item.value) if item.value else REQUIRED, _text(after))
             case ast.Assign(targets=[ast.Name(id=name)]) if name in found:
                 found[name] = replace(found[name], default=_literal(item.value))
     return found
@@ -167,9 +167,7 @@ def _text(node: ast.stmt | None) -> str:
 
 def _live_fields(cls: type) -> tuple[FieldCard, ...]:
     notes = {n: a for n, a in inspect.get_annotations(cls).items() if "ClassVar" not in str(a) and n[0] != "_"}
-    return tuple(
-        FieldCard(n, getattr(a, "__name__", str(a)), cls.__dict__.get(n, "required")) for n, a in notes.items()
-    )
+    return tuple(FieldCard(n, getattr(a, "__name__", str(a)), cls.__dict__.get(n, REQUIRED)) for n, a in notes.items())
 
 
 def _module_name(file: Path, root: Path, package: str) -> str:

@@ -9,6 +9,7 @@ import pytest
 
 from benchsuite.cli import app
 from benchsuite.cli.list_ import What, _items, markdown
+from benchsuite.registry import load_plugin, methods, tasks
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -43,3 +44,17 @@ def test_the_method_shown_works(tmp_path: Path) -> None:
     listed = [sys.executable, "-m", "benchsuite", "list", "methods", "--plugin", "mine.py"]
     done = subprocess.run(listed, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert re.search(r"^mine +InfoNCE that warms up its temperature\.$", done.stdout, re.M), done.stderr
+
+
+def test_every_paper_a_method_names_is_in_the_bibliography() -> None:
+    keys = re.findall(r"^\| `([^`]+)` \|", (ROOT / "docs" / "bibliography.md").read_text("utf-8"), re.M)
+    assert {card.about["paper"] for card in methods.cards().values()} <= set(keys)
+    assert keys == sorted(keys)
+
+
+def test_the_task_shown_can_be_registered(tmp_path: Path, forgetful_registries: None) -> None:
+    source = re.search(r"```python\n(.*?)```", (ROOT / "docs" / "add-the-rest.md").read_text("utf-8"), re.S)
+    assert source is not None
+    (tmp_path / "shown.py").write_text(source[1])
+    load_plugin(tmp_path / "shown.py")
+    assert tasks.card("mean-cosine").fields[0].name == "split"

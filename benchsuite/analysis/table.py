@@ -1,12 +1,14 @@
 """The one table object: published beside measured, from which the terminal and every file format are made."""
 
 import statistics
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from benchsuite.papers import Column, PublishedCell, Row, Table
 from benchsuite.records.asked import Asked, AskedRow
 from benchsuite.records.schema import Record
+from benchsuite.setup import differences
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,22 @@ class TableView:
         return {c.group: c.stand_in[self.asked.track] for c in self.columns if self.asked.track in c.stand_in}
 
     @property
+    def gaps(self) -> bool:
+        """Whether any row has something to explain."""
+        return any(row.gap for row in self.rows)
+
+    @property
+    def row_notes(self) -> list[tuple[str, str]]:
+        """Notes on rows by label, each once."""
+        return list(dict.fromkeys((row.label, row.note) for row in self.rows if row.note))
+
+    @property
+    def origins(self) -> list[str]:
+        """What the runs ran on, and how many on each."""
+        found = Counter(_origin(record) for row in self.rows for record in row.records)
+        return [f"{count} runs: {origin}" for origin, count in found.most_common()]
+
+    @property
     def complete(self) -> bool:
         """Whether every seed asked for has a record."""
         return all(row.measured == row.asked for row in self.rows)
@@ -101,7 +119,15 @@ def build_table(table: Table, asked: Asked, records: Mapping[str, Record], failu
     )
     measures = [column.measure[asked.track] for column in table.columns]
     built = [
-        _row(row, printed.get((row.backbone, row.label)), [c.key for c in table.columns], measures, records, failures)
+        _row(
+            row,
+            printed.get((row.backbone, row.label)),
+            [c.key for c in table.columns],
+            measures,
+            records,
+            failures,
+            _other_setup(row, asked, records),
+        )
         for row in rows
     ]
     return TableView(table, asked, built)
@@ -114,8 +140,9 @@ def _row(
     measures: Sequence[str],
     records: Mapping[str, Record],
     failures: Mapping[str, str],
+    other_setup: str,
 ) -> TableRow:
-    mine = [records[run] for run in asked.runs.values() if run in records]
+    mine = [] if other_setup else [records[run] for run in asked.runs.values() if run in records]
     published = printed.published if printed else {}
     cells = [
         _cell(published.get(key), {r.seed: r.metric(m) for r in mine}) for key, m in zip(keys, measures, strict=True)
@@ -126,7 +153,7 @@ def _row(
         method=asked.method or "",
         cells=cells,
         asked=len(asked.runs),
-        gap=asked.not_run or _gap(asked, records, failures),
+        gap=asked.not_run or other_setup or _gap(asked, records, failures),
         note=printed.note if printed else "Not in the paper's table.",
         records=mine,
     )
@@ -134,6 +161,27 @@ def _row(
 
 def _cell(source: PublishedCell | None, values: dict[int, float]) -> Cell:
     return Cell(source.value / 100 if source else None, source, dict(sorted(values.items())))
+
+
+def _origin(record: Record) -> str:
+    e = defaultdict(lambda: "unknown", record.environment)
+    source = f"commit {e['commit'][:12]}{' with changes' if e['dirty'] else ''}" if e["commit"] else "installed package"
+    where = f"{e['processor']}, {e['device']}, {e['threads']} threads, {e['processes']} processes"
+    return f"benchsuite {e['benchsuite']} ({source}), {where}, {record.created[:10]}"
+
+
+def _other_setup(row: AskedRow, asked: Asked, records: Mapping[str, Record]) -> str:
+    """Why a row is not comparable with what was asked for last on its backbone: the fields in which setups differ."""
+    current = asked.setups.get(row.backbone, row.setup_id)
+    if not row.method or row.setup_id == current:
+        return ""
+    setups = {record.setup_id: record.setup for record in records.values()}
+    fields = []
+    if row.setup_id in setups and current in setups:
+        theirs, ours = (setups[key].model_dump(mode="json") for key in (row.setup_id, current))
+        fields = [f"{name} {left!r} against {right!r}" for name, (left, right) in differences(theirs, ours).items()]
+    why = f" ({'; '.join(fields)})" if fields else ""
+    return f"not comparable: measured under another setup, {row.setup_id}{why}; ask for this row again"
 
 
 def _gap(asked: AskedRow, records: Mapping[str, Record], failures: Mapping[str, str]) -> str:

@@ -7,6 +7,7 @@ import typer
 
 from benchsuite import __version__
 from benchsuite.cli import check_method, list_, report, repro, run
+from benchsuite.cli.options import INTERRUPTED
 from benchsuite.errors import BenchsuiteError, RunError
 
 app = typer.Typer(
@@ -46,6 +47,8 @@ def main(arguments: list[str] | None = None) -> None:
         app([argument for argument in given if argument != "--debug"], prog_name="benchsuite")
     except BenchsuiteError as error:
         _fail(str(error), error.exit_code, debug)
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(1)

@@ -5,14 +5,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchsuite.cli.options import INTERRUPTED
 from benchsuite.cli.progress import progress
 from benchsuite.errors import RunError
 from benchsuite.experiments.events import Failed, Finished
 from benchsuite.experiments.plan import Run
 from benchsuite.experiments.pool import Pool
 from benchsuite.records.store import Store
-
-INTERRUPTED = 130
 
 
 def default_jobs(runs: int) -> int:
@@ -27,7 +26,7 @@ def execute(runs: Sequence[Run], store: Store, jobs: int, plugins: Sequence[Path
     """Do the runs and store each record as it comes. Returns those that failed; the others are stored."""
     failed: list[Failed] = []
     stored = 0
-    pool = Pool(jobs, store.folder / "logs", plugins)
+    pool = Pool(jobs, store.logs, plugins)
     try:
         with progress(len(runs)) as shown:
             for event in pool.execute(runs):
@@ -36,18 +35,28 @@ def execute(runs: Sequence[Run], store: Store, jobs: int, plugins: Sequence[Path
                     stored += 1
                 elif isinstance(event, Failed):
                     store.fail(event.run.run_id, event.reason)
+                    keep_traceback(event, pool.logs)
                     failed.append(event)
                 shown.show(event)
     except KeyboardInterrupt:
         print(
-            f"stopped: {stored} of {len(runs)} runs are stored in {store.folder}; the same command goes on from there.",
+            f"stopped: {stored} of {len(runs)} runs are stored in {store.folder}; the same command goes on from there, "
+            "and `benchsuite report` shows what is there.",
             file=sys.stderr,
         )
         raise SystemExit(INTERRUPTED) from None
     return failed
 
 
-def failure(failed: Sequence[Failed], total: int) -> RunError:
+def keep_traceback(event: Failed, logs: Path) -> None:
+    """The whole story of an unexpected failure, for whoever mends it."""
+    if event.traceback:
+        (logs / f"{event.run.run_id}.txt").write_text(event.traceback, "utf-8")
+
+
+def failure(failed: Sequence[Failed], total: int, logs: Path) -> RunError:
     """The error that ends a command some of whose runs failed."""
     reasons = "\n".join(f"  {event.run.label}: {event.reason}" for event in failed)
-    return RunError(f"{len(failed)} of {total} runs failed; the others are stored.\n{reasons}")
+    tracebacks = ", ".join(str(logs / f"{event.run.run_id}.txt") for event in failed if event.traceback)
+    where = f"\nDetails: {tracebacks}" if tracebacks else ""
+    return RunError(f"{len(failed)} of {total} runs failed; the others are stored.\n{reasons}{where}")

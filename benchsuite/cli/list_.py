@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from benchsuite.cards import REQUIRED
 from benchsuite.cli.options import Plugins, load_plugins
 from benchsuite.registry import datasets, embeddings, methods, tasks
 
@@ -66,8 +67,12 @@ def markdown(items: list[dict[str, Any]]) -> list[str]:
 def _print_details(item: dict[str, Any]) -> None:
     for line in str(item.get("doc", "")).splitlines()[1:]:
         print(f"    {line}".rstrip())
+    for key, value in item.items():
+        if key not in ("name", "summary", "doc", "fields", "title") and value:
+            print(f"    {key}: {', '.join(map(str, value)) if isinstance(value, list | tuple) else value}")
     for name, field in item.get("fields", {}).items():
-        print(f"    {name}: {field['type']} = {field['default']!r}  {field['doc']}".rstrip())
+        default = "must be given" if field["default"] == REQUIRED else f"= {field['default']!r}"
+        print(f"    {name}: {field['type']} {default}  {field['doc']}".rstrip())
     print()
 
 
@@ -85,11 +90,11 @@ def _table(name: str) -> dict[str, Any]:
     scales = ", ".join(table.recipes)
     return {
         "name": name,
-        "summary": f"{table.title} ({runnable} of {len(table.rows)} rows run; scales {scales})",
+        "summary": f"{table.title} ({runnable} of {len(table.rows)} rows can be run; scales {scales})",
         "title": table.title,
         "locator": table.locator,
         "scales": dict(table.recipes),
-        "rows": len(table.rows),
+        "rows": [f"{row.backbone}/{row.label}" for row in table.rows],
         "rows_runnable": runnable,
         "columns": [f"{column.group} {column.label}" for column in table.columns],
     }
@@ -105,6 +110,6 @@ def _recipe(name: str) -> dict[str, Any]:
     from benchsuite.experiments.recipe import read_recipe
 
     recipe = read_recipe(name)
-    backbones = {key: backbone.says for key, backbone in recipe.backbones.items()}
+    backbones = [f"{key} ({backbone.says})" for key, backbone in recipe.backbones.items()]
     summary = f"{recipe.title} ({recipe.training.steps} steps of {recipe.training.batch})"
     return {"name": name, "summary": summary, "says": recipe.says, "seeds": recipe.seeds, "backbones": backbones}

@@ -17,6 +17,8 @@ Results = Annotated[Path, typer.Option("--results", help="Folder of run records.
 Jobs = Annotated[int | None, typer.Option("--jobs", min=1, help="Runs side by side; one a processor core by default.")]
 
 RESULTS = Path("runs")
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells have it."""
 REPORTS = Path("reports")
 
 
@@ -29,14 +31,14 @@ def load_plugins(plugins: Sequence[Path] | None) -> list[str]:
 
 
 def parse_seeds(text: str | None) -> list[int] | None:
-    """`3` is seeds 0, 1 and 2; `4,7` is seeds 4 and 7."""
+    """`3` is seeds 0, 1 and 2; `4,7` is seeds 4 and 7, `4,` seed 4."""
     if text is None:
         return None
     try:
-        numbers = [int(part) for part in text.split(",")]
+        numbers = [int(part) for part in text.rstrip(",").split(",")]
     except ValueError:
         numbers = [-1]
-    seeds = list(range(numbers[0])) if len(numbers) == 1 else numbers
+    seeds = list(range(numbers[0])) if "," not in text else numbers
     if not seeds or min(seeds) < 0 or len(set(seeds)) < len(seeds):
         raise UsageError(f'--seeds "{text}": give how many (3), or different seeds with commas (4,7).')
     return seeds

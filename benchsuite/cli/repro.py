@@ -26,7 +26,12 @@ def repro(
     table: Annotated[str, typer.Argument(help="The table, as paper/table.", metavar="PAPER/TABLE")],
     scale: Annotated[str, typer.Option(help="The recipe's scale.")] = "small",
     seeds: Annotated[str | None, typer.Option(help="How many, or which (4,7). The recipe's number by default.")] = None,
-    rows: Annotated[list[str] | None, typer.Option(help="Methods, labels or backbone/label; all by default.")] = None,
+    rows: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Methods, labels or backbone/label to run; all by default. The page shows what was run before, too."
+        ),
+    ] = None,
     plugin: Plugins = None,
     jobs: Jobs = None,
     results: Results = RESULTS,
@@ -37,7 +42,7 @@ def repro(
     from benchsuite.cli.execute import default_jobs, execute, failure
     from benchsuite.cli.report import build_views
     from benchsuite.experiments.plan import estimated_seconds, plan_table
-    from benchsuite.report.html import write_site
+    from benchsuite.report.html import require_folder, write_site
     from benchsuite.report.text import table_text
 
     extra = load_plugins(plugin)
@@ -58,16 +63,17 @@ def repro(
             if row.not_run:
                 print(f"  not run  {row.backbone} {row.label}: {row.not_run}")
         return
+    require_folder(report)
     store.require_writable()
     asked = store.ask(plan.asked)
     failed = execute(missing, store, jobs, plugin or ()) if missing else []
     views = build_views(store)
-    pages = write_site(report, views)
     print(table_text(next(view for view in views if view.asked.name == asked.name)))
+    pages = write_site(report, views)
     print(f"page:    {next(page for page in pages if page.stem == asked.name).resolve()}")
     print(f"records: {store.folder.resolve()}")
     if failed:
-        raise failure(failed, len(missing))
+        raise failure(failed, len(missing), store.logs)
 
 
 def about(seconds: float) -> str:

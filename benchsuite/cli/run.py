@@ -12,7 +12,7 @@ from benchsuite.records.store import Store
 def run(
     method: Annotated[str, typer.Argument(help="A registered method.")],
     recipe: Annotated[
-        str, typer.Option(help="The training setup; `benchsuite list recipes` names them.")
+        str, typer.Option(help="The training setup: one of `benchsuite list recipes`, or a TOML file.")
     ] = "scenes-small",
     backbone: Annotated[str, typer.Option(help="One of the recipe's.")] = "RN50",
     seed: Annotated[int, typer.Option(min=0)] = 0,
@@ -22,7 +22,7 @@ def run(
     plugin: Plugins = None,
     results: Results = RESULTS,
 ) -> None:
-    """Train and evaluate one method once, and store the record."""
+    """Train and evaluate one method once, and store the record; single runs are on no page."""
     from benchsuite.cli.execute import execute, failure
     from benchsuite.experiments.plan import plan_run
 
@@ -32,10 +32,18 @@ def run(
     if planned.run_id not in store.records():
         store.require_writable()
         if failed := execute([planned], store, 1, plugin or ()):
-            raise failure(failed, 1)
+            raise failure(failed, 1, store.logs)
     record = store.records()[planned.run_id]
     print(f"{record.method.title} on {recipe}, {backbone}, seed {seed}: run {record.run_id}")
-    print("  " + ", ".join(f"{key} = {value}" for key, value in record.method.hyperparameters.items()))
+    print(
+        "  "
+        + ", ".join(
+            f"{key} = {value:g}" if isinstance(value, float) else f"{key} = {value}"
+            for key, value in record.method.hyperparameters.items()
+        )
+    )
+    if (factor := record.setup.temperature_factor) != 1:
+        print(f"  (temperatures as used: {factor:g} times what was asked for, by the recipe's factor for all methods)")
     for protocol, result in record.results.items():
         for name, value in result.metrics.items():
             print(f"  {protocol + '.' + name:<32} {100 * value:6.2f} %")

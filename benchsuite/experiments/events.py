@@ -37,6 +37,7 @@ class Failed:
     run: Run
     reason: str
     traceback: str = ""
+    """Of a failure that nobody expected."""
 
 
 Event = Started | Stepped | Finished | Failed

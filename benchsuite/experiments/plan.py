@@ -18,7 +18,7 @@ from benchsuite.registry import methods, tasks
 from benchsuite.setup import Part, Protocol, Setup
 from benchsuite.training.needs import require_served
 
-VIEWS = {"image_view", "text_view"}
+VIEWS = {"image_view", "image_view2", "text_view"}
 
 
 class Run(Part):
@@ -67,6 +67,7 @@ def plan_table(
         tuned={what: f"{t.chosen}: {t.rule} ({t.trials} trials)" for what, t in recipe.tuned.items()},
         backbones={backbone: one.says for backbone, one in recipe.backbones.items()},
         temperature_factor=recipe.temperature_factor,
+        setups={backbone: setup.setup_id for backbone, setup in setups.items()},
         rows=asked_rows,
     )
     return Plan(asked, runs)
@@ -81,8 +82,8 @@ def plan_run(method: str, scale_recipe: str, backbone: str, seed: int, hyperpara
 
 
 def select(table: Table, recipe: Recipe, wanted: Sequence[str], extra: Sequence[str]) -> list[Row]:
-    """The table's rows that are wanted (all if none is named), and a row on every backbone for each extra method."""
-    rows, added = list(table.rows), list(extra)
+    """The table's rows that are wanted, and one on each backbone for methods that are no row: all, if none is named."""
+    rows, added = list(table.rows), [] if wanted else list(extra)
     if wanted:
         matches = {
             w: [row for row in rows if w in (row.method, row.label, f"{row.backbone}/{row.label}")] for w in wanted
@@ -92,10 +93,17 @@ def select(table: Table, recipe: Recipe, wanted: Sequence[str], extra: Sequence[
             labels = {row.label for row in rows} | set(methods)
             raise unknown("row", lost[0], labels, f"{table.name}: ")
         rows = [row for row in rows if any(row in found for found in matches.values())]
-    new = [
-        Row(label=methods.card(m).title, backbone=b, method=m, published={}) for b in recipe.backbones for m in added
+    labels = {row.label for row in table.rows}
+    for name in added:
+        if methods.card(name).title in labels:
+            raise UsageError(
+                f'{table.name} has a row "{methods.card(name).title}": give method "{name}" another title.'
+            )
+    return rows + [
+        Row(label=methods.card(name).title, backbone=backbone, method=name, published={})
+        for backbone in recipe.backbones
+        for name in added
     ]
-    return rows + [row for row in new if (row.backbone, row.label) not in {(r.backbone, r.label) for r in rows}]
 
 
 def resolve_setup(recipe: Recipe, backbone: str) -> Setup:
@@ -154,7 +162,7 @@ def _plan_row(table: str, row: Row, recipe: Recipe, setup: Setup, seeds: Sequenc
 def _run(setup: Setup, method: MethodPart, seed: int, label: str, step_seconds: float) -> Run:
     made = create_method(method.name, num_samples=1, **method.hyperparameters)
     require_served(made, setup)
-    passes = 2 if made.needs & VIEWS or setup.towers != "pair" else 1
+    passes = 1 + len(made.needs & VIEWS) / 2 if setup.towers == "pair" else 2
     return Run(
         run_id=run_id(setup.setup_id, method.method_id, seed),
         setup=setup,

@@ -2,6 +2,8 @@
 
 import multiprocessing
 import os
+import signal
+import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -68,10 +70,15 @@ class Pool:
                     worker.pipe.send(None)
                 worker.process.join(timeout=GRACE_SECONDS)
         finally:
-            for worker in workers:
-                worker.process.terminate()
-            for worker in workers:
-                worker.process.join()
+            with _uninterrupted():
+                for worker in workers:
+                    worker.process.terminate()
+                for worker in workers:
+                    worker.process.join(timeout=GRACE_SECONDS)
+                    worker.process.kill()
+                    worker.process.join()
+                    if worker.log.exists() and not worker.log.stat().st_size:
+                        worker.log.unlink()
 
     def _start(self, number: int) -> Worker:
         self.logs.mkdir(parents=True, exist_ok=True)
@@ -96,6 +103,19 @@ class Pool:
         code = worker.process.exitcode or 0
         how = f"killed by signal {-code}" if code < 0 else f"exit code {code}"
         return Failed(worker.run, f"its worker process died ({how}); see {worker.log}")
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Let a second Ctrl-C wait until the workers are gone."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

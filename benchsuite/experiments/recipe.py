@@ -1,5 +1,7 @@
 """Recipes: one file a scale, everything a run needs but the method, for each backbone a paper names."""
 
+from pathlib import Path
+
 from pydantic import Field
 
 from benchsuite.errors import unknown
@@ -70,7 +72,7 @@ class Recipe(Part):
     def setup(self, backbone: str) -> Setup:
         """The setup on one backbone, not yet resolved against data and tasks."""
         if backbone not in self.backbones:
-            raise unknown("backbone", backbone, self.backbones, f"{self.title}: ")
+            raise unknown("backbone", backbone, self.backbones, f'recipe "{self.title}": ')
         shared = {name: getattr(self, name) for name in Setup.model_fields if name in type(self).model_fields}
         return Setup(image=self.backbones[backbone].tower, **shared)
 
@@ -81,7 +83,9 @@ def recipe_names() -> list[str]:
 
 
 def read_recipe(name: str) -> Recipe:
-    """The recipe of that name."""
+    """The recipe of that name, or in a file of one's own."""
+    if name.endswith(".toml"):
+        return read_toml(Path(name), Recipe)
     if name not in recipe_names():
         raise unknown("recipe", name, recipe_names())
     return read_toml(baselines() / "recipes" / f"{name}.toml", Recipe)

@@ -34,14 +34,18 @@ def serve(pipe: Connection, threads: int, plugins: Sequence[Path], log: Path) ->
             record, ranks = measure(run, lambda step: pipe.send(Stepped(run, step)))
             pipe.send(Finished(run, record, ranks))
         except BenchsuiteError as error:
-            pipe.send(Failed(run, str(error), traceback.format_exc()))
+            pipe.send(Failed(run, str(error)))
         except Exception as error:
-            pipe.send(Failed(run, f"{type(error).__name__}: {error}", traceback.format_exc()))
+            frames = traceback.extract_tb(error.__traceback__)
+            where = next((f for f in reversed(frames) if "site-packages" not in f.filename), frames[-1])
+            reason = f"{type(error).__name__}: {error} ({Path(where.filename).name}, line {where.lineno})"
+            pipe.send(Failed(run, reason, traceback.format_exc()))
 
 
 def _stay_out_of_the_terminal(log: Path) -> None:
     """Libraries print as they like; that goes to a file. Ctrl-C is the parent's to handle."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     target = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     os.dup2(target, sys.stdout.fileno())
     os.dup2(target, sys.stderr.fileno())

@@ -25,7 +25,6 @@ class Column(Part):
     """For each track of recipes, "protocol.metric"."""
     stand_in: dict[str, str] = {}
     """For each track, what stands for this column's data, in words."""
-    higher_is_better: bool = True
 
 
 class Row(Part):
@@ -63,6 +62,8 @@ class Table(Part):
     locator: str
     """Where it stands in the paper."""
     title: str
+    source: str = ""
+    """The paper, as one would cite it."""
     unit: Literal["percent"] = "percent"
     notes: list[str] = []
     recipes: dict[str, str] = Field(min_length=1)

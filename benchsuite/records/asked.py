@@ -32,6 +32,8 @@ class Asked(Part):
     tuned: dict[str, str]
     backbones: dict[str, str]
     temperature_factor: float
+    setups: dict[str, str] = {}
+    """Backbone to the setup_id that was asked for last. Rows of another setup stand on no common board with it."""
     rows: list[AskedRow]
 
     @property
@@ -44,4 +46,4 @@ class Asked(Part):
         old = {(row.backbone, row.label): row for row in before.rows}
         new = {(row.backbone, row.label): row for row in self.rows}
         rows = {**old, **{key: row.joined_to(old[key]) if key in old else row for key, row in new.items()}}
-        return self.model_copy(update={"rows": list(rows.values())})
+        return self.model_copy(update={"rows": list(rows.values()), "setups": {**before.setups, **self.setups}})

@@ -29,6 +29,7 @@ class Store:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.logs = folder / "logs"
 
     def require_writable(self) -> None:
         """Make the folder, and fail now rather than after an hour of training."""
@@ -49,6 +50,7 @@ class Store:
             if file.name.startswith(".") or file.name.endswith(FAILED):
                 continue
             record = read_record(file)
+            require_ranks(record, self.folder, file)
             if record.run_id in found:
                 raise RecordError(f"{file} and {files[record.run_id]}: run {record.run_id} is there twice; keep one.")
             found[record.run_id], files[record.run_id] = record, file
@@ -132,6 +134,15 @@ def _read_asked(file: Path) -> Asked:
         return Asked.model_validate(_read_json(file))
     except ValidationError as error:
         raise RecordError(f"{file}: not a table's request ({error.errors()[0]['msg']}). {REMEDY}") from error
+
+
+def require_ranks(record: Record, folder: Path, file: Path) -> None:
+    """The record's ranks must lie beside it, unchanged."""
+    ranks = folder / record.ranks.file
+    if not ranks.is_file():
+        raise RecordError(f"{file}: its ranks, {record.ranks.file}, are missing. {REMEDY}")
+    if hashlib.sha256(ranks.read_bytes()).hexdigest() != record.ranks.sha256:
+        raise RecordError(f"{ranks}: not the ranks of {file.name}: edited, or damaged. {REMEDY}")
 
 
 def pack_ranks(name: str, ranks: Iterable[tuple[str, NDArray[np.int32]]]) -> tuple[bytes, Sidecar]:

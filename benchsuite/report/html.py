@@ -1,5 +1,6 @@
 """Self-contained HTML pages: no network, no scripts, everything escaped."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -34,14 +35,22 @@ def write_site(folder: Path, views: Sequence[TableView]) -> list[Path]:
     """One page a table and an index; returns the files, the index first."""
     pages = {folder / "index.html": index_page(views)}
     pages |= {folder / f"{v.asked.name}.html": table_page(v, command(v)) for v in views}
+    require_folder(folder)
+    for file, page in pages.items():
+        file.write_text(page, "utf-8")
+    return list(pages)
+
+
+def require_folder(folder: Path) -> None:
+    """Make the folder for the pages, or say now that it cannot be written to."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for file, page in pages.items():
-            file.write_text(page, "utf-8")
+        probe = folder / f".writable-{os.getpid()}"
+        probe.touch()
+        probe.unlink()
     except OSError as error:
         reason = error.strerror or error
         raise UsageError(f"report folder {folder}: {reason}. Name a writable one with --report.") from error
-    return list(pages)
 
 
 def command(view: TableView) -> str:

@@ -55,7 +55,7 @@ def test_given_classes_are_clusters_too() -> None:
 def test_a_second_call_reads_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = setup("cached", Clusters(k=3), Experts(text=Expert(embedding="tfidf-svd")))
     before = prepare(asked, split())
-    monkeypatch.setattr("benchsuite.data.embeddings.counted.TfidfSvd.texts", None)
+    monkeypatch.setattr("benchsuite.data.embeddings.svd.TfidfSvd.texts", None)
     again = prepare(asked, split())
     assert again.digests() == before.digests()
 

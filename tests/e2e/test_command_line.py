@@ -109,6 +109,16 @@ def test_a_failing_run_keeps_the_others_and_tells_why(tmp_path: Path) -> None:
     assert "Broken <b>" not in page
 
 
+def test_an_unexpected_failure_names_its_place_and_keeps_the_traceback(tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text(BROKEN.replace('float("nan") if clock.step == 3 else 1', "self.factor"))
+    done = run(["run", "broken", "--recipe", "scenes-smoke", "--plugin", "broken.py"], tmp_path)
+    assert done.returncode == 3
+    assert re.search(r"AttributeError: .*'factor' \(broken\.py, line 11\)", done.stderr)
+    (details,) = (tmp_path / "runs" / "logs").glob("*.txt")
+    assert "Traceback (most recent call last)" in details.read_text()
+    assert str(details.relative_to(tmp_path)) in done.stderr
+
+
 def test_a_truncated_record_is_named_and_the_rest_is_safe(tmp_path: Path, measured: Path) -> None:
     runs = tmp_path / "runs"
     runs.mkdir()
@@ -132,9 +142,14 @@ def test_a_stopped_table_goes_on_where_it_stopped(tmp_path: Path, how: signal.Si
     process = start(arguments, tmp_path)
     wait_for_records(tmp_path / "runs", 1, process)
     process.send_signal(how)
+    if how is signal.SIGINT:  # and once more, as impatient people do
+        time.sleep(0.2)
+        process.send_signal(how)
     _, err = process.communicate()
     assert process.returncode == (-signal.SIGKILL if how is signal.SIGKILL else 130)
     assert how is signal.SIGKILL or "the same command goes on from there" in err
+    assert how is signal.SIGKILL or "Traceback" not in err
+    assert how is signal.SIGKILL or "leaked" not in err
     stored = Store(tmp_path / "runs").records()
     assert 1 <= len(stored) < 5
     times = {file: file.stat().st_mtime_ns for file in (tmp_path / "runs").glob("*-s*.json")}

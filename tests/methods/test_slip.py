@@ -44,7 +44,7 @@ def naive_head(method: SLIP, x: Tensor) -> Tensor:
     for linear, norm in ((h[0], h[1]), (h[3], h[4])):
         out = []
         for unit in range(len(linear["weight"])):
-            row = [dot(v, linear["weight"][unit].double()) + linear["bias"][unit].double() for v in values]
+            row = [dot(v, linear["weight"][unit].double()) for v in values]
             mean = sum(row) / len(row)
             spread = sum((r - mean) ** 2 for r in row) / len(row)
             scaled = [(r - mean) / torch.sqrt(spread + 1e-5) * norm["weight"][unit] + norm["bias"][unit] for r in row]

@@ -238,3 +238,13 @@ def test_a_writer_killed_among_its_writes_leaves_only_whole_runs(
     for record in found.values():
         assert hashlib.sha256((folder / record.ranks.file).read_bytes()).hexdigest() == record.ranks.sha256
     assert json.loads(example.read_text("utf-8"))["seed"] == 0
+
+
+@pytest.mark.parametrize("damage", ["gone", "changed"])
+def test_ranks_must_lie_beside_their_record_unchanged(tmp_path: Path, make_record: Make, damage: str) -> None:
+    store, (record, ranks) = Store(tmp_path), make_record()
+    store.write(record, ranks)
+    file = tmp_path / record.ranks.file
+    file.unlink() if damage == "gone" else file.write_bytes(ranks + b" ")
+    with pytest.raises(RecordError, match=r"infonce-s0.*(are missing|edited, or damaged)"):
+        store.records()

@@ -1,0 +1,105 @@
+import statistics
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from benchsuite.analysis.table import TableView, build_table
+from benchsuite.papers import Table
+from benchsuite.records.asked import Asked, AskedRow
+from benchsuite.records.schema import Record
+from benchsuite.setup import Setup
+
+MakeRecord = Callable[..., tuple[Record, bytes]]
+TABLE = Table.model_validate(
+    {
+        "file_format": 1, "paper": "p", "table": "t", "locator": "Table 1", "title": "T", "recipes": {"small": "r"},
+        "columns": [
+            {"key": "a", "group": "G", "label": "IR@5", "measure": {"scenes": "retrieval.t2i_r5"}},
+            {"key": "b", "group": "H", "label": "TR@1", "measure": {"scenes": "retrieval.i2t_r1"}},
+        ],
+        "rows": [
+            {"label": "First", "backbone": "RN50", "method": "infonce", "published": {"a": 12.5, "b": 40}},
+            {"label": "Second", "backbone": "RN50", "not_run": "no code", "published": {"a": 20}},
+        ],
+    }
+)  # fmt: skip
+
+
+def record(make: MakeRecord, seed: int, i2t_r1: float, **changes: Any) -> Record:
+    base = make(seed)[0]
+    metrics = {**base.results["retrieval"].metrics, "i2t_r1": i2t_r1}
+    results = {"retrieval": base.results["retrieval"].model_copy(update={"metrics": metrics})}
+    return make(seed, results=results, **changes)[0]
+
+
+def row(label: str, records: list[Record], **changes: Any) -> AskedRow:
+    parts = {"label": label, "backbone": "RN50", "method": "infonce", "runs": {r.seed: r.run_id for r in records}}
+    return AskedRow(**{**parts, "setup_id": records[0].setup_id if records else "", **changes})
+
+
+def view(rows: list[AskedRow], records: list[Record], **changes: Any) -> TableView:
+    parts = {
+        "table": "p/t",
+        "scale": "small",
+        "recipe": "r",
+        "track": "scenes",
+        "says": "",
+        "tuned": {},
+        "backbones": {},
+    }
+    asked = Asked(**parts, temperature_factor=1.0, rows=rows, **changes)
+    return build_table(TABLE, asked, {r.run_id: r for r in records}, changes.pop("failures", {}))
+
+
+def test_a_cell_holds_the_published_fraction_and_ours_by_seed(make_record: MakeRecord) -> None:
+    runs = [record(make_record, seed, value) for seed, value in enumerate((0.1, 0.2, 0.4))]
+    first, second = view([row("First", runs)], runs).rows[0].cells
+    assert (first.published, second.published) == (0.125, 0.4)
+    assert second.values == {0: 0.1, 1: 0.2, 2: 0.4}
+    assert second.mean == pytest.approx(statistics.fmean([0.1, 0.2, 0.4]))
+    assert second.sd == pytest.approx(statistics.stdev([0.1, 0.2, 0.4]))
+
+
+def test_one_seed_has_no_spread_and_none_no_mean(make_record: MakeRecord) -> None:
+    run = record(make_record, 0, 0.1)
+    assert view([row("First", [run])], [run]).rows[0].cells[1].sd is None
+    assert view([row("First", [run])], []).rows[0].cells[1].mean is None
+
+
+def test_rows_stand_as_printed_and_others_after(make_record: MakeRecord) -> None:
+    runs = [record(make_record, 0, 0.1)]
+    labels = ["Mine", "Second", "First"]
+    built = view([row(label, runs) for label in labels], runs)
+    assert [one.label for one in built.rows] == ["First", "Second", "Mine"]
+    assert built.rows[2].note == "Not in the paper's table."
+
+
+def test_gaps_say_which_seeds_are_missing_and_why(make_record: MakeRecord) -> None:
+    runs = [record(make_record, seed, 0.1) for seed in range(3)]
+    asked = Asked(
+        table="p/t", scale="small", recipe="r", track="scenes", says="", tuned={}, backbones={}, temperature_factor=1,
+        rows=[row("First", runs), AskedRow(label="Second", backbone="RN50", not_run="no code")],
+    )  # fmt: skip
+    built = build_table(TABLE, asked, {runs[0].run_id: runs[0]}, {runs[1].run_id: "the loss is nan"})
+    assert built.rows[0].gap == "seed 1 failed: the loss is nan; not run yet: seed 2"
+    assert built.rows[1].gap == "no code"
+    assert not built.complete
+
+
+def test_rows_of_another_setup_are_named_and_not_shown(make_record: MakeRecord) -> None:
+    plain = make_record(0)[0].setup.model_dump()
+    plain["optimizer"]["lr"] = 0.5
+    ours = record(make_record, 0, 0.1)
+    other = record(make_record, 0, 0.3, setup=Setup.model_validate(plain))
+    rows = [row("First", [ours]), row("Mine", [other])]
+    built = view(rows, [ours, other], setups={"RN50": ours.setup_id})
+    assert built.rows[0].cells[1].values == {0: 0.1}
+    assert built.rows[1].cells[1].values == {}
+    assert built.rows[1].gap.startswith(f"not comparable: measured under another setup, {other.setup_id}")
+    assert "optimizer.lr 0.5 against 0.001" in built.rows[1].gap
+
+
+def test_what_the_runs_ran_on_is_counted(make_record: MakeRecord) -> None:
+    runs = [record(make_record, seed, 0.1) for seed in range(2)]
+    assert [origin.split(":")[0] for origin in view([row("First", runs)], runs).origins] == ["2 runs"]

@@ -1,0 +1,78 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from benchsuite.errors import UsageError
+from benchsuite.experiments.plan import estimated_seconds, plan_run, plan_table, resolve_method
+from benchsuite.experiments.recipe import read_recipe
+from benchsuite.paths import baselines
+from benchsuite.registry import load_plugin
+
+WRITE = Callable[..., Path]
+NAMESAKE = """
+from benchsuite.methods.infonce import InfoNCE
+from benchsuite.registry import register_method
+
+@register_method("{name}", title="{title}")
+class Another(InfoNCE):
+    "Another."
+"""
+
+
+def test_rows_are_chosen_by_method_label_or_backbone_and_label() -> None:
+    def chosen(*rows: str) -> list[str]:
+        return [f"{row.backbone}/{row.label}" for row in plan_table("temo/table1", "smoke", [0], rows).asked.rows]
+
+    assert chosen("infonce") == ["RN50/InfoNCE", "ViT-B/16/InfoNCE"]
+    assert chosen("TeMo") == ["RN50/TeMo", "ViT-B/16/TeMo"]
+    assert chosen("RN50/TS", "infonce") == ["RN50/InfoNCE", "RN50/TS", "ViT-B/16/InfoNCE"]
+    assert chosen("sogclr") == ["RN50/SogCLR", "ViT-B/16/SogCLR"]
+
+
+def test_every_temperature_is_scaled_by_the_recipes_factor_and_nothing_else() -> None:
+    part = resolve_method("temo", {"tau_alpha": 0.08}, 5.0)
+    assert part.hyperparameters["tau_alpha"] == pytest.approx(0.4)
+    assert part.hyperparameters["tau"] == pytest.approx(0.05)
+    assert resolve_method("ts", {}, 5.0).hyperparameters["periods"] == 5.0
+
+
+def test_seeds_share_a_setup_and_have_runs_of_their_own() -> None:
+    plan = plan_table("temo/table1", "smoke", [0, 7], ["RN50/InfoNCE", "RN50/TS"])
+    assert len({run.setup.setup_id for run in plan.runs}) == 1
+    assert len({run.run_id for run in plan.runs}) == 4
+    assert {run.seed for run in plan.runs} == {0, 7}
+
+
+def test_a_plan_is_the_same_each_time() -> None:
+    first, again = (plan_table("temo/table1", "smoke", [0], ["TeMo"]) for _ in range(2))
+    assert first.asked == again.asked
+
+
+def test_methods_with_views_are_estimated_to_take_longer() -> None:
+    plain, views, three = (plan_run(name, "scenes-smoke", "RN50", 0, {}) for name in ("infonce", "temo", "slip"))
+    assert views.estimate == pytest.approx(2 * plain.estimate)
+    assert three.estimate == pytest.approx(2 * plain.estimate)
+    assert estimated_seconds([plain, views], 2, {}) == pytest.approx(views.estimate)
+
+
+def test_a_plugin_cannot_take_a_printed_rows_place(plugin_file: WRITE) -> None:
+    load_plugin(plugin_file(NAMESAKE.format(name="mytemo", title="TeMo")))
+    with pytest.raises(UsageError, match='has a row "TeMo": give method "mytemo" another title'):
+        plan_table("temo/table1", "smoke", [0], ["mytemo"])
+
+
+def test_a_plugins_methods_are_rows_unless_rows_are_named(plugin_file: WRITE) -> None:
+    load_plugin(plugin_file(NAMESAKE.format(name="mine", title="Mine")))
+    all_rows = plan_table("temo/table1", "smoke", [0], extra=["mine"]).asked.rows
+    named = plan_table("temo/table1", "smoke", [0], ["infonce"], extra=["mine"]).asked.rows
+    assert [row.backbone for row in all_rows if row.label == "Mine"] == ["RN50", "ViT-B/16"]
+    assert not [row for row in named if row.label == "Mine"]
+
+
+def test_a_recipe_may_lie_anywhere(tmp_path: Path) -> None:
+    text = (baselines() / "recipes" / "scenes-smoke.toml").read_text().replace("steps = 30", "steps = 3")
+    (tmp_path / "mine.toml").write_text(text)
+    assert read_recipe(str(tmp_path / "mine.toml")).training.steps == 3
+    with pytest.raises(UsageError, match="no such file"):
+        read_recipe(str(tmp_path / "absent.toml"))

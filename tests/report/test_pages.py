@@ -1,0 +1,94 @@
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from benchsuite.analysis.table import Cell, TableView, build_table
+from benchsuite.errors import UsageError
+from benchsuite.papers import PublishedCell, read_table
+from benchsuite.records.asked import Asked, AskedRow
+from benchsuite.report.html import index_page, table_page, write_site
+from benchsuite.report.numbers import measured, percent, seeds
+from benchsuite.report.text import table_text
+
+HOSTILE = "<script>alert(1)</script>"
+
+
+class Tags(HTMLParser):
+    """Every tag and every address of a page."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.addresses: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.addresses += [value or "" for name, value in attrs if name in ("href", "src")]
+
+
+def view(label: str = "InfoNCE", gap: str = "", says: str = "small towers") -> TableView:
+    table = read_table("temo/table1")
+    rows = [AskedRow(label=label, backbone="RN50", method="infonce", not_run=gap)]
+    asked = Asked(
+        table="temo/table1", scale="smoke", recipe="scenes-smoke", track="scenes", says=says,
+        tuned={"rate": "by trial"}, backbones={"RN50": "a small ResNet"}, temperature_factor=5.0, rows=rows,
+    )  # fmt: skip
+    return build_table(table, asked, {}, {})
+
+
+def test_numbers_are_percent_with_their_spread() -> None:
+    cell = Cell(0.2164, PublishedCell(value=21.64), {0: 0.1, 1: 0.2})
+    assert percent(cell.published) == "21.64"
+    assert measured(cell) == "15.0 ± 7.1"
+    assert measured(Cell(None, None, {0: 0.1})) == "10.0"
+    assert measured(Cell(None, None, {})) == "–"
+    assert [seeds(1), seeds(3)] == ["1 seed", "3 seeds"]
+
+
+def test_a_page_is_one_file_without_scripts_or_addresses_elsewhere() -> None:
+    for page in (table_page(view(), "command"), index_page([view()]), index_page([])):
+        found = Tags(page)
+        assert "script" not in found.tags
+        assert all(address.endswith(".html") and "/" not in address for address in found.addresses)
+        assert "default-src 'none'" in page
+
+
+def test_a_page_says_what_stands_for_what_and_how_rows_were_trained() -> None:
+    page = table_page(view(), "benchsuite repro temo/table1 --scale smoke")
+    method = "InfoNCE in both directions at one fixed temperature."
+    data, rule = "the 10 colours of scenes", "multiplied by 5"
+    for said in ("21.64", "a small ResNet", "rate: by trial", "repro temo/table1 --scale smoke", method, data, rule):
+        assert said in page
+
+
+@pytest.mark.parametrize("part", ["label", "gap", "says"])
+def test_hostile_names_show_as_text(part: str) -> None:
+    page = table_page(view(**{part: HOSTILE}), "command")
+    assert "script" not in Tags(page).tags
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+
+
+def test_an_empty_report_says_what_to_run() -> None:
+    assert "benchsuite repro temo/table1 --scale smoke" in index_page([])
+
+
+def test_a_site_has_an_index_that_leads_to_its_pages(tmp_path: Path) -> None:
+    index, page = write_site(tmp_path / "new", [view()])
+    assert page.name in Tags(index.read_text()).addresses
+    assert [file.name for file in tmp_path.glob("new/*")].sort() == [index.name, page.name].sort()
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(UsageError, match=r"report folder .*file: .* Name a writable one with --report"):
+        write_site(tmp_path / "file", [])
+
+
+def test_the_terminal_shows_published_above_ours_and_the_reason_for_gaps() -> None:
+    lines = table_text(view(gap="no code")).splitlines()
+    (published,) = [line for line in lines if line.startswith("InfoNCE")]
+    assert published.split()[:3] == ["InfoNCE", "published", "21.64"]
+    assert lines[lines.index(published) + 1].split()[:2] == ["ours", "–"]
+    assert lines[lines.index(published) + 1].endswith("no code")
