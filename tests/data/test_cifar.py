@@ -130,9 +130,10 @@ def test_long_tails_only_take_away(classes: int, each: int, imbalance: float, se
     assert kept.tolist() == long_tailed(labels, imbalance, seed).tolist()
 
 
-def test_a_long_tail_leaves_the_test_split_alone(tiny: str) -> None:
-    data = create_dataset("cifar10-captions", folder=tiny, imbalance=4)
-    assert data.manifest().splits == {"train": len(data.split("train")), "test": 10}
+def test_a_long_tail_leaves_the_test_split_alone(tmp_path: Path) -> None:
+    data = create_dataset("cifar10-captions", folder=str(write_cifar(tmp_path, TRAIN, TEST * 4)), imbalance=4)
+    assert data.manifest().splits == {"train": len(data.split("train")), "test": 40}
+    assert len(data.split("test")) == 40
     assert np.bincount(data.split("train").labels["class"]).tolist() == [4, 3, 2, 2, 2, 1, 1, 1, 1, 1]
 
 
