@@ -31,7 +31,7 @@ class ZeroShotTen(ZeroShot):
         names = dataset.class_names.get(self.classes, ())
         if names and len(names) < CUT:
             raise UsageError(f'zero-shot-10: "{self.classes}" has {len(names)} classes; use zero-shot below {CUT}.')
-        return self.from_ranks(super().evaluate(embed, dataset).ranks)
+        return super().evaluate(embed, dataset)
 
     def from_ranks(self, ranks: Mapping[str, NDArray[Any]]) -> Scores:
         """What follows from each picture's rank of its class."""
