@@ -43,7 +43,7 @@ def test_the_method_shown_works(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(source[1])
     listed = [sys.executable, "-m", "benchsuite", "list", "methods", "--plugin", "mine.py"]
     done = subprocess.run(listed, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert re.search(r"^mine +InfoNCE that warms up its temperature\.$", done.stdout, re.M), done.stderr
+    assert re.search(r"^mine +InfoNCE that cools its temperature down\.$", done.stdout, re.M), done.stderr
 
 
 def test_every_paper_a_method_names_is_in_the_bibliography() -> None:
