@@ -1,10 +1,10 @@
 """YouCook2's validation clips and captions, from the CSV that text-to-video retrieval is measured on."""
 
-import csv
 from pathlib import Path
 from typing import NamedTuple
 
-from benchsuite.errors import UsageError, did_you_mean
+from benchsuite.data.csv_files import read_csv
+from benchsuite.errors import UsageError
 
 FIELDS = ("video_id", "start", "end", "text")
 
@@ -21,18 +21,7 @@ class Clip(NamedTuple):
 def read_clips(file: Path | str) -> list[Clip]:
     """The clips in the file's order, a caption each. Some captions stand at several clips, and one clip has two."""
     path = Path(file)
-    try:
-        with path.open(encoding="utf-8", newline="") as lines:
-            reader = csv.DictReader(lines)
-            names = list(reader.fieldnames or ())
-            rows = list(reader)
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: cannot be read as CSV: {error}.") from error
-    if missing := [field for field in FIELDS if field not in names]:
-        has = ", ".join(names) or "none"
-        raise UsageError(f'{path}: there is no column "{missing[0]}" (it has {has}).{did_you_mean(missing[0], names)}')
-    if not rows:
-        raise UsageError(f"{path}: there are no clips below the header.")
+    rows = read_csv(path, FIELDS, "clips")
     clips = [_clip(path, number, row) for number, row in enumerate(rows, start=2)]
     seen: dict[Clip, int] = {}
     for number, clip in enumerate(clips, start=2):

@@ -1,6 +1,5 @@
 """How relevant a sentence is to a clip: verbs and nouns in common, EPIC-KITCHENS-100's definition."""
 
-import csv
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from benchsuite.errors import UsageError, did_you_mean
+from benchsuite.data.csv_files import read_csv
+from benchsuite.errors import UsageError
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -72,18 +72,7 @@ def relevancy_between(rows: Actions, columns: Actions) -> Floats:
 
 
 def _read(file: Path, fields: Sequence[str]) -> list[dict[str, str]]:
-    try:
-        with file.open(encoding="utf-8", newline="") as lines:
-            reader = csv.DictReader(lines)
-            names = list(reader.fieldnames or ())
-            rows = list(reader)
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{file}: cannot be read as CSV: {error}.") from error
-    if missing := [field for field in fields if field not in names]:
-        has = ", ".join(names) or "none"
-        raise UsageError(f'{file}: there is no column "{missing[0]}" (it has {has}).{did_you_mean(missing[0], names)}')
-    if not rows:
-        raise UsageError(f"{file}: there are no rows below the header.")
+    rows = read_csv(file, fields)
     seen: set[str] = set()
     for i, row in enumerate(rows):
         if short := [field for field in fields if row[field] is None]:
