@@ -154,13 +154,15 @@ class Experts(Part):
 
 
 class Protocol(Part):
-    """An evaluation at the end of a run: a registered task, its version, and its options."""
+    """An evaluation of a run: a registered task, its version, and its options."""
 
     task: str
     version: int | None = None
     options: Plain = {}
     data: Data | None = None
     """Data of its own; none for the data that is trained on."""
+    every: Count | None = None
+    """Also evaluated during the training, about every so many steps, for a curve; none for the end alone."""
 
 
 class Setup(Part):

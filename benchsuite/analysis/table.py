@@ -4,20 +4,38 @@ import statistics
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
 
 from benchsuite.papers import Column, PublishedCell, Row, Table
+from benchsuite.papers.schema import RowKey, row_name
 from benchsuite.records.asked import Asked, AskedRow
 from benchsuite.records.schema import Record
-from benchsuite.setup import differences
+from benchsuite.setup import Setup, differences
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One number of a paper and ours, as fractions, by seed."""
+    """One number of a paper and ours by seed; fractions where the column is in percent."""
 
-    published: float | None
+    column: Column
     source: PublishedCell | None
-    values: Mapping[int, float]
+    records: Mapping[int, Record]
+    """By seed."""
+    measure: str | None
+    """"protocol.metric"; none where nothing measures the column."""
+
+    @property
+    def published(self) -> float | None:
+        """The paper's number."""
+        if self.source is None:
+            return None
+        return self.source.value / 100 if self.column.unit == "percent" else self.source.value
+
+    @cached_property
+    def values(self) -> Mapping[int, float]:
+        """Ours, by seed."""
+        return {seed: record.metric(self.measure) for seed, record in self.records.items()} if self.measure else {}
 
     @property
     def n(self) -> int:
@@ -41,17 +59,34 @@ class TableRow:
 
     label: str
     backbone: str
+    variant: str
     method: str
     cells: Sequence[Cell]
     asked: int
     gap: str
     note: str
+    quoted: str
     records: Sequence[Record]
 
     @property
+    def key(self) -> RowKey:
+        """What tells this row from the others."""
+        return self.backbone, self.variant, self.label
+
+    @property
+    def shown(self) -> str:
+        """The label, with the variant if there is one."""
+        return f"{self.label} · {self.variant}" if self.variant else self.label
+
+    @property
     def measured(self) -> int:
-        """Seeds with a record."""
+        """Runs with a record."""
         return len(self.records)
+
+    @property
+    def seeds(self) -> int:
+        """Seeds with a record in any cell."""
+        return len({record.seed for record in self.records})
 
 
 @dataclass(frozen=True)
@@ -71,7 +106,7 @@ class TableView:
     def groups(self) -> list[tuple[str, int]]:
         """Column groups with their widths, in order."""
         names = [column.group for column in self.columns]
-        return [(name, names.count(name)) for name in dict.fromkeys(names)]
+        return [(name, len(list(some))) for name, some in groupby(names)]
 
     @property
     def backbones(self) -> dict[str, list[TableRow]]:
@@ -83,8 +118,27 @@ class TableView:
 
     @property
     def stand_ins(self) -> dict[str, str]:
-        """What stands for each group of columns at this scale."""
-        return {c.group: c.stand_in[self.asked.track] for c in self.columns if self.asked.track in c.stand_in}
+        """What stands for each group of columns at this scale, or for a column where its group has several."""
+        return _by_group(self.columns, self.asked.stand_ins)
+
+    @property
+    def missing(self) -> dict[str, str]:
+        """Why nothing measures a group of columns at this scale."""
+        return _by_group(self.columns, self.asked.missing)
+
+    @property
+    def setups(self) -> dict[str, Setup]:
+        """The setups behind the rows, by the names of those that share one."""
+        names: dict[str, list[str]] = {}
+        found: dict[str, Setup] = {}
+        for row in self.rows:
+            for cell in row.cells:
+                for record in cell.records.values():
+                    found[record.setup_id] = record.setup
+                    names.setdefault(record.setup_id, []).append(
+                        row_name((row.backbone, row.variant, cell.column.part))
+                    )
+        return {", ".join(dict.fromkeys(names[key])): setup for key, setup in found.items()}
 
     @property
     def gaps(self) -> bool:
@@ -97,6 +151,16 @@ class TableView:
         return list(dict.fromkeys((row.label, row.note) for row in self.rows if row.note))
 
     @property
+    def cell_notes(self) -> list[tuple[str, str]]:
+        """Notes on published numbers: where the paper contradicts itself."""
+        return [
+            (f"{row.shown}, {cell.column.group} {cell.column.label}", cell.source.note)
+            for row in self.rows
+            for cell in row.cells
+            if cell.source and cell.source.note
+        ]
+
+    @property
     def origins(self) -> list[str]:
         """What the runs ran on, and how many on each."""
         found = Counter(_origin(record) for row in self.rows for record in row.records)
@@ -107,60 +171,68 @@ class TableView:
         """Whether every seed asked for has a record."""
         return all(row.measured == row.asked for row in self.rows)
 
+    def row(self, key: RowKey) -> TableRow | None:
+        """The row of that key, if it was asked for."""
+        return next((row for row in self.rows if row.key == key), None)
+
 
 def build_table(table: Table, asked: Asked, records: Mapping[str, Record], failures: Mapping[str, str]) -> TableView:
     """The view of a table from what was asked for and what is there. Rows stand in the paper's order, others after."""
-    order = {(row.backbone, row.label): number for number, row in enumerate(table.rows)}
+    order = {row.key: number for number, row in enumerate(table.rows)}
+    printed = {row.key: row for row in table.rows}
     backbones = list(dict.fromkeys([*(row.backbone for row in table.rows), *(row.backbone for row in asked.rows)]))
-    printed = {(row.backbone, row.label): row for row in table.rows}
-    rows = sorted(
-        asked.rows,
-        key=lambda row: (backbones.index(row.backbone), order.get((row.backbone, row.label), len(order))),
-    )
-    measures = [column.measure[asked.track] for column in table.columns]
-    built = [
-        _row(
-            row,
-            printed.get((row.backbone, row.label)),
-            [c.key for c in table.columns],
-            measures,
-            records,
-            failures,
-            _other_setup(row, asked, records),
-        )
-        for row in rows
-    ]
-    return TableView(table, asked, built)
+    rows = sorted(asked.rows, key=lambda row: (backbones.index(row.backbone), order.get(row.key, len(order))))
+    return TableView(table, asked, [_row(table, row, printed.get(row.key), asked, records, failures) for row in rows])
 
 
 def _row(
-    asked: AskedRow,
+    table: Table,
+    row: AskedRow,
     printed: Row | None,
-    keys: Sequence[str],
-    measures: Sequence[str],
+    asked: Asked,
     records: Mapping[str, Record],
     failures: Mapping[str, str],
-    other_setup: str,
 ) -> TableRow:
-    mine = [] if other_setup else [records[run] for run in asked.runs.values() if run in records]
+    refused = {part: why for part in row.parts if (why := _other_setup(row, part, asked, records))}
+    mine = {
+        part: {seed: records[run] for seed, run in sorted(runs.runs.items()) if run in records}
+        for part, runs in row.parts.items()
+        if part not in refused
+    }
     published = printed.published if printed else {}
     cells = [
-        _cell(published.get(key), {r.seed: r.metric(m) for r in mine}) for key, m in zip(keys, measures, strict=True)
+        Cell(column, published.get(column.key), mine.get(column.part, {}), _measure(column, asked))
+        for column in table.columns
     ]
+    gaps = [row.not_run, *refused.values(), *dict.fromkeys(row.missing.values())]
+    gaps += [gap for part in mine if (gap := _gap(part, row.parts[part].runs, records, failures))]
     return TableRow(
-        label=asked.label,
-        backbone=asked.backbone,
-        method=asked.method or "",
+        label=row.label,
+        backbone=row.backbone,
+        variant=row.variant,
+        method=row.method or "",
         cells=cells,
-        asked=len(asked.runs),
-        gap=asked.not_run or other_setup or _gap(asked, records, failures),
+        asked=sum(len(runs.runs) for runs in row.parts.values()),
+        gap="; ".join(filter(None, gaps)),
         note=printed.note if printed else "Not in the paper's table.",
-        records=mine,
+        quoted=printed.quoted if printed else "",
+        records=[record for part in mine.values() for record in part.values()],
     )
 
 
-def _cell(source: PublishedCell | None, values: dict[int, float]) -> Cell:
-    return Cell(source.value / 100 if source else None, source, dict(sorted(values.items())))
+def _measure(column: Column, asked: Asked) -> str | None:
+    """As the request has it; requests from before stand-ins were in recipes leave it to the table."""
+    by_track = None if isinstance(column.measure, str) else column.measure.get(asked.track)
+    return asked.measures.get(column.key) or (None if asked.missing else by_track)
+
+
+def _by_group(columns: Sequence[Column], texts: Mapping[str, str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for column in columns:
+        group = {texts.get(other.key, "") for other in columns if other.group == column.group}
+        if text := texts.get(column.key):
+            found[column.group if len(group) == 1 else f"{column.group} {column.label}".strip()] = text
+    return found
 
 
 def _origin(record: Record) -> str:
@@ -170,22 +242,24 @@ def _origin(record: Record) -> str:
     return f"benchsuite {e['benchsuite']} ({source}), {where}, {record.created[:10]}"
 
 
-def _other_setup(row: AskedRow, asked: Asked, records: Mapping[str, Record]) -> str:
-    """Why a row is not comparable with what was asked for last on its backbone: the fields in which setups differ."""
-    current = asked.setups.get(row.backbone, row.setup_id)
-    if not row.method or row.setup_id == current:
+def _other_setup(row: AskedRow, part: str, asked: Asked, records: Mapping[str, Record]) -> str:
+    """Why a row is not comparable with what was asked for last under its names: the fields in which setups differ."""
+    mine = row.parts[part].setup_id
+    current = asked.setups.get(row.setup_key(part), mine)
+    if mine == current:
         return ""
     setups = {record.setup_id: record.setup for record in records.values()}
     fields = []
-    if row.setup_id in setups and current in setups:
-        theirs, ours = (setups[key].model_dump(mode="json") for key in (row.setup_id, current))
+    if mine in setups and current in setups:
+        theirs, ours = (setups[key].model_dump(mode="json") for key in (mine, current))
         fields = [f"{name} {left!r} against {right!r}" for name, (left, right) in differences(theirs, ours).items()]
     why = f" ({'; '.join(fields)})" if fields else ""
-    return f"not comparable: measured under another setup, {row.setup_id}{why}; ask for this row again"
+    return f"not comparable: measured under another setup, {mine}{why}; ask for this row again"
 
 
-def _gap(asked: AskedRow, records: Mapping[str, Record], failures: Mapping[str, str]) -> str:
-    missing = {seed: run for seed, run in asked.runs.items() if run not in records}
+def _gap(part: str, runs: Mapping[int, str], records: Mapping[str, Record], failures: Mapping[str, str]) -> str:
+    missing = {seed: run for seed, run in runs.items() if run not in records}
     reasons = [f"seed {seed} failed: {failures[run]}" for seed, run in missing.items() if run in failures]
     waiting = [str(seed) for seed, run in missing.items() if run not in failures]
-    return "; ".join([*reasons, *([f"not run yet: seed {', '.join(waiting)}"] if waiting else [])])
+    found = "; ".join([*reasons, *([f"not run yet: seed {', '.join(waiting)}"] if waiting else [])])
+    return f"{part}: {found}" if part and found else found

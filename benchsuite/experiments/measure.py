@@ -4,42 +4,39 @@ import math
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
-from functools import cache, lru_cache
 from typing import Any
 
 import torch
 
-from benchsuite.data import PairDataset
 from benchsuite.data.prepared import Prepared, prepare
-from benchsuite.errors import RunError
-from benchsuite.evaluation.base import Embedder, Scores, create_task
-from benchsuite.experiments.data import open_dataset
+from benchsuite.evaluation.base import Scores
+from benchsuite.experiments.evaluate import Probe, evaluate, opened
 from benchsuite.experiments.plan import Run
 from benchsuite.methods import create_method
 from benchsuite.records.environment import environment
 from benchsuite.records.schema import MethodPart, Record, Result
 from benchsuite.records.store import pack_ranks, stem
-from benchsuite.setup import Data, Setup
+from benchsuite.setup import Setup
 from benchsuite.streams import derived_seed
 from benchsuite.training.distributed import world_size
 from benchsuite.training.engine import device
-from benchsuite.training.loop import Trained, train
+from benchsuite.training.loop import train
 
 TRAIN = "train"
 
 
 def measure(run: Run, watch: Callable[[int], None] = lambda step: None) -> tuple[Record, bytes]:
     """Do the run; the record and the bytes of its ranks file."""
-    dataset = _dataset(run.setup.data)
+    dataset = opened(run.setup.data)
     split = dataset.split(TRAIN)
     prepared = prepare(run.setup, split, create_method(run.method.name, 1, **run.method.hyperparameters).needs)
     options = run.method.hyperparameters | sizes_from(prepared, run.method)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(derived_seed(run.seed, "method"))
         method = create_method(run.method.name, num_samples=len(split), width=run.setup.projection.width, **options)
-    trained = train(run.setup, method, split, run.seed, watch, prepared)
+    trained = train(run.setup, method, split, run.seed, watch, prepared, Probe(run.setup, dataset))
     started = time.perf_counter()
-    scores = evaluate(trained, run.setup, dataset)
+    scores = evaluate(trained.encoder, trained.words, run.setup, dataset)
     seconds = round(time.perf_counter() - started, 3)
     ranks = ((f"{protocol}.{name}", r) for protocol, s in scores.items() for name, r in s.ranks.items())
     content, sidecar = pack_ranks(stem(run.method.name, run.seed, run.run_id), ranks)
@@ -64,20 +61,6 @@ def sizes_from(prepared: Prepared, method: MethodPart) -> dict[str, Any]:
     return {"cluster_sizes": prepared.cluster_sizes} if not given and prepared.cluster_sizes else {}
 
 
-def evaluate(trained: Trained, setup: Setup, dataset: PairDataset) -> dict[str, Scores]:
-    """The setup's protocols on the trained towers, each on its own data if it has some."""
-
-    @cache
-    def embedder(of: PairDataset) -> Embedder:  # one a dataset: it remembers pictures by the name of their split
-        return Embedder(trained.encoder, trained.words, setup.image)
-
-    found = {}
-    for name, protocol in setup.protocols.items():
-        judged = _dataset(protocol.data) if protocol.data else dataset
-        found[name] = create_task(protocol.task, **protocol.options).evaluate(embedder(judged), judged)
-    return found
-
-
 def _result(setup: Setup, name: str, scores: Scores) -> Result:
     protocol = setup.protocols[name]
     assert protocol.version is not None
@@ -88,15 +71,3 @@ def _result(setup: Setup, name: str, scores: Scores) -> Result:
         counts=dict(scores.counts),
         measures=dict(scores.measures),
     )
-
-
-def _dataset(data: Data) -> PairDataset:
-    dataset = _cached_dataset(data.model_dump_json(), data.folder)
-    if dataset.manifest().digest != data.digest:
-        raise RunError(f"{data.name}: the data has changed since the run was planned; plan it again.")
-    return dataset
-
-
-@lru_cache(maxsize=8)
-def _cached_dataset(data: str, folder: str | None) -> PairDataset:
-    return open_dataset(Data.model_validate_json(data).model_copy(update={"folder": folder}))

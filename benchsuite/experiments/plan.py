@@ -1,26 +1,25 @@
 """A plan: the runs that fill a table at a scale, each with its identity, before anything is trained."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from benchsuite.errors import UsageError, unknown
-from benchsuite.evaluation.base import create_task
-from benchsuite.experiments.data import require_used, resolve_data
+from benchsuite.experiments.columns import measured_columns
+from benchsuite.experiments.data import require_used
 from benchsuite.experiments.recipe import Recipe, read_recipe
-from benchsuite.fields import temperatures
-from benchsuite.methods import create_method, method_class
+from benchsuite.experiments.resolve import NOWHERE, resolve_method, resolve_setup
+from benchsuite.experiments.rows import select
+from benchsuite.methods import create_method
 from benchsuite.papers import Row, Table, read_table
-from benchsuite.records.asked import Asked, AskedRow
-from benchsuite.records.code_version import code_version
+from benchsuite.papers.schema import WHOLE
+from benchsuite.records.asked import Asked, AskedRow, AskedRuns
 from benchsuite.records.schema import MethodPart, Record, run_id
-from benchsuite.registry import methods, tasks
-from benchsuite.setup import Part, Protocol, Setup
+from benchsuite.setup import Part, Setup
 from benchsuite.training.needs import require_served
 
 VIEWS = {"image_view", "image_view2", "text_view"}
-NOWHERE: Mapping[str, str] = {}
-"""No folders: all data is made, or found where the recipe says."""
 
 
 class Run(Part):
@@ -60,15 +59,16 @@ def plan_table(
     if scale not in table.recipes:
         raise unknown("scale", scale, table.recipes, f"{name}: ")
     recipe = read_recipe(table.recipes[scale])
-    chosen = select(table, recipe, rows, extra)
+    chosen = select(table, rows, extra)
     require_used(recipe, folders)
-    setups = {one: resolve_setup(recipe, one, folders) for one in dict.fromkeys(row.backbone for row in chosen)}
-    _require_measures(table, recipe)
-    asked_rows, runs = [], []
-    for row in chosen:
-        one, its_runs = _plan_row(name, row, recipe, setups[row.backbone], seeds or range(recipe.seeds))
-        asked_rows.append(one)
-        runs += its_runs
+    columns = measured_columns(table, recipe)
+
+    @cache
+    def setup(backbone: str, *variants: str) -> Setup:
+        return resolve_setup(recipe, backbone, folders, variants)
+
+    planned = [_plan_row(table, row, recipe, setup, seeds or range(recipe.seeds)) for row in chosen]
+    used = {name for row in chosen for name in (row.variant, *(part.variant for part in table.parts.values()))}
     asked = Asked(
         table=name,
         scale=scale,
@@ -77,11 +77,15 @@ def plan_table(
         says=recipe.says,
         tuned={what: f"{t.chosen}: {t.rule} ({t.trials} trials)" for what, t in recipe.tuned.items()},
         backbones={backbone: one.says for backbone, one in recipe.backbones.items()},
+        variants={name: one.says for name, one in recipe.variants.items() if name in used},
+        measures=columns.measures,
+        stand_ins=columns.stand_ins,
+        missing=columns.missing,
         temperature_factor=recipe.temperature_factor,
-        setups={backbone: setup.setup_id for backbone, setup in setups.items()},
-        rows=asked_rows,
+        setups={row.setup_key(part): runs.setup_id for row, _ in planned for part, runs in row.parts.items()},
+        rows=[row for row, _ in planned],
     )
-    return Plan(asked, runs)
+    return Plan(asked, [run for _, runs in planned for run in runs])
 
 
 def plan_run(
@@ -91,55 +95,14 @@ def plan_run(
     seed: int,
     hyperparameters: Mapping[str, Any],
     folders: Mapping[str, str] = NOWHERE,
+    variant: str = "",
 ) -> Run:
     """One run outside of any table. As in a table, the recipe's factor multiplies the temperatures that are given."""
     recipe = read_recipe(scale_recipe)
     require_used(recipe, folders)
-    setup = resolve_setup(recipe, backbone, folders)
+    setup = resolve_setup(recipe, backbone, folders, (variant,))
     part = resolve_method(method, hyperparameters, recipe.temperature_factor)
     return _run(setup, part, seed, f"{backbone} {method}", recipe.backbones[backbone].step_seconds)
-
-
-def select(table: Table, recipe: Recipe, wanted: Sequence[str], extra: Sequence[str]) -> list[Row]:
-    """The table's rows that are wanted, and one on each backbone for methods that are no row: all, if none is named."""
-    rows, added = list(table.rows), [] if wanted else list(extra)
-    if wanted:
-        matches = {
-            w: [row for row in rows if w in (row.method, row.label, f"{row.backbone}/{row.label}")] for w in wanted
-        }
-        added += [w for w, found in matches.items() if not found and w in methods and w not in added]
-        if lost := [w for w, found in matches.items() if not found and w not in added]:
-            labels = {row.label for row in rows} | set(methods)
-            raise unknown("row", lost[0], labels, f"{table.name}: ")
-        rows = [row for row in rows if any(row in found for found in matches.values())]
-    labels = {row.label for row in table.rows}
-    for name in added:
-        if methods.card(name).title in labels:
-            raise UsageError(
-                f'{table.name} has a row "{methods.card(name).title}": give method "{name}" another title.'
-            )
-    return rows + [
-        Row(label=methods.card(name).title, backbone=backbone, method=name, published={})
-        for backbone in recipe.backbones
-        for name in added
-    ]
-
-
-def resolve_setup(recipe: Recipe, backbone: str, folders: Mapping[str, str] = NOWHERE) -> Setup:
-    """The recipe on a backbone with the data's digests and the protocols' versions and options filled in."""
-    setup = recipe.setup(backbone)
-    protocols = {name: _resolve_protocol(protocol, folders) for name, protocol in setup.protocols.items()}
-    return setup.model_copy(update={"data": resolve_data(setup.data, folders), "protocols": protocols})
-
-
-def resolve_method(name: str, hyperparameters: Mapping[str, Any], temperature_factor: float) -> MethodPart:
-    """The method with all hyper-parameters as they will be used, checked by making one."""
-    cls = method_class(name)
-    options = create_method(name, num_samples=1, **hyperparameters).options()
-    scaled = {key: value * temperature_factor for key, value in options.items() if key in temperatures(cls)}
-    checked = create_method(name, num_samples=1, **{**options, **scaled}).options()
-    card = methods.card(name)
-    return MethodPart(name=name, title=card.title, hyperparameters=checked, code=code_version(card), owner=card.owner)
 
 
 def estimated_seconds(runs: Sequence[Run], jobs: int, records: Mapping[str, Record]) -> float:
@@ -152,25 +115,33 @@ def estimated_seconds(runs: Sequence[Run], jobs: int, records: Mapping[str, Reco
     return max(sum(each) / jobs, max(each, default=0.0))
 
 
-def _plan_row(table: str, row: Row, recipe: Recipe, setup: Setup, seeds: Sequence[int]) -> tuple[AskedRow, list[Run]]:
-    if row.method is None:
-        return AskedRow(label=row.label, backbone=row.backbone, not_run=row.not_run), []
-    try:
-        part = resolve_method(row.method, row.hyperparameters, recipe.temperature_factor)
-    except UsageError as error:
-        raise UsageError(f'{table}, row "{row.label}": {error}') from error
-    label = f"{row.backbone} {row.label}"
-    runs = [_run(setup, part, seed, label, recipe.backbones[row.backbone].step_seconds) for seed in seeds]
-    asked = AskedRow(
-        label=row.label,
-        backbone=row.backbone,
-        method=row.method,
-        title=part.title,
-        setup_id=setup.setup_id,
-        method_id=part.method_id,
-        runs={run.seed: run.run_id for run in runs},
-    )
-    return asked, runs
+def _plan_row(
+    table: Table, row: Row, recipe: Recipe, setup: Callable[..., Setup], seeds: Sequence[int]
+) -> tuple[AskedRow, list[Run]]:
+    asked = AskedRow(label=row.label, backbone=row.backbone, variant=row.variant, method=row.method)
+    if reason := row.not_run or recipe.lacks(row.backbone, row.variant):
+        return asked.model_copy(update={"not_run": reason}), []
+    assert row.method is not None
+    parts, missing, runs = {}, {}, []
+    for name, part in (table.parts or WHOLE).items():
+        if reason := recipe.lacks(part.variant):
+            missing[name] = reason
+            continue
+        try:
+            method = resolve_method(
+                row.method, {**row.hyperparameters, **part.hyperparameters}, recipe.temperature_factor
+            )
+            under = setup(row.backbone, row.variant, part.variant)
+            label = " ".join(filter(None, (row.backbone, row.variant, row.label, name)))
+            own = [_run(under, method, seed, label, recipe.backbones[row.backbone].step_seconds) for seed in seeds]
+        except UsageError as error:
+            raise UsageError(f'{table.name}, row "{row.label}": {error}') from error
+        parts[name] = AskedRuns(
+            setup_id=under.setup_id, method_id=method.method_id, runs={run.seed: run.run_id for run in own}
+        )
+        asked = asked.model_copy(update={"title": method.title})
+        runs += own
+    return asked.model_copy(update={"parts": parts, "missing": missing}), runs
 
 
 def _run(setup: Setup, method: MethodPart, seed: int, label: str, step_seconds: float) -> Run:
@@ -185,25 +156,3 @@ def _run(setup: Setup, method: MethodPart, seed: int, label: str, step_seconds: 
         label=f"{label} seed {seed}",
         estimate=step_seconds * setup.training.steps * setup.training.accumulation * passes,
     )
-
-
-def _resolve_protocol(protocol: Protocol, folders: Mapping[str, str]) -> Protocol:
-    card = tasks.card(protocol.task)
-    options = create_task(protocol.task, **protocol.options).options()
-    data = resolve_data(protocol.data, folders) if protocol.data else None
-    return protocol.model_copy(update={"version": card.about["version"], "options": options, "data": data})
-
-
-def _require_measures(table: Table, recipe: Recipe) -> None:
-    """Every column must be measured by something the recipe evaluates."""
-    for column in table.columns:
-        measure = column.measure.get(recipe.track)
-        if measure is None:
-            raise UsageError(f'{table.name}, column {column.key}: no measure for track "{recipe.track}".')
-        protocol, _, metric = measure.rpartition(".")
-        if protocol not in recipe.protocols:
-            raise unknown("protocol", protocol, recipe.protocols, f"{table.name}, column {column.key}: ")
-        about = tasks.card(recipe.protocols[protocol].task).about
-        known = (*about["metrics"], *about.get("measures", ()))
-        if metric not in known:
-            raise unknown("metric", metric, known, f"{table.name}, column {column.key}: ")

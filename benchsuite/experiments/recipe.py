@@ -1,10 +1,12 @@
 """Recipes: one file a scale, everything a run needs but the method, for each backbone a paper names."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any, Self
 
-from pydantic import Field
+from pydantic import Field, ValidationError, model_validator
 
-from benchsuite.errors import unknown
+from benchsuite.errors import UsageError, unknown
 from benchsuite.fields import Count, NonNegative, Positive
 from benchsuite.paths import baselines
 from benchsuite.setup import (
@@ -44,6 +46,22 @@ class Tuned(Part):
     rule: str
 
 
+class StandIn(Part):
+    """Which of the recipe's protocols stands for one that a paper evaluates."""
+
+    protocol: str
+    says: str
+    """What stands for the paper's data, in words."""
+
+
+class Variant(Part):
+    """A change of the setup that a table's rows or columns ask for by name."""
+
+    says: str
+    change: dict[str, Any] = {}
+    """Settings by part, laid over the recipe's: `optimizer.name = "adamp"`. None: this scale does not tell it apart."""
+
+
 class Recipe(Part):
     """A training setup for a scale, as its file gives it."""
 
@@ -56,6 +74,11 @@ class Recipe(Part):
     """How many, unless asked otherwise."""
     tuned: dict[str, Tuned] = {}
     backbones: dict[str, Backbone] = Field(min_length=1)
+    variants: dict[str, Variant] = {}
+    stand_ins: dict[str, StandIn] = {}
+    """By the papers' protocols."""
+    missing: dict[str, str] = {}
+    """Backbones, variants and papers' protocols that nothing stands for at this scale, with the reason."""
 
     data: Data
     text: TextTower | None = None
@@ -69,12 +92,55 @@ class Recipe(Part):
     experts: Experts | None = None
     protocols: dict[str, Protocol] = Field(min_length=1)
 
-    def setup(self, backbone: str) -> Setup:
-        """The setup on one backbone, not yet resolved against data and tasks."""
+    @model_validator(mode="after")
+    def _stand_ins_are_protocols(self) -> Self:
+        for name, stand_in in self.stand_ins.items():
+            if stand_in.protocol not in self.protocols:
+                raise ValueError(str(unknown("protocol", stand_in.protocol, self.protocols, f"stand-in for {name}: ")))
+        return self
+
+    def setup(self, backbone: str, variants: Sequence[str] = ()) -> Setup:
+        """The setup on one backbone, in these variants, not yet resolved against data and tasks."""
         if backbone not in self.backbones:
             raise unknown("backbone", backbone, self.backbones, f'recipe "{self.title}": ')
-        shared = {name: getattr(self, name) for name in Setup.model_fields if name in type(self).model_fields}
-        return Setup(image=self.backbones[backbone].tower, **shared)
+        named = [name for name in Setup.model_fields if name in type(self).model_fields]
+        setup = Setup(image=self.backbones[backbone].tower, **{name: getattr(self, name) for name in named})
+        changed: dict[str, Any] = as_given(setup)
+        for name in filter(None, variants):
+            if name not in self.variants:
+                raise unknown("variant", name, self.variants, f'recipe "{self.title}": ')
+            changed = overlaid(changed, self.variants[name].change)
+        try:
+            return Setup.model_validate(changed)
+        except ValidationError as error:
+            problem = error.errors()[0]
+            where = ".".join(str(part) for part in problem["loc"])
+            raise UsageError(
+                f'recipe "{self.title}", variant {", ".join(filter(None, variants))}: {where}: {problem["msg"]}.'
+            ) from error
+
+    def lacks(self, *names: str) -> str:
+        """Why there is nothing for one of these backbones or variants at this scale; "" if there is."""
+        return next((self.missing[name] for name in names if name in self.missing), "")
+
+
+def as_given(value: Any) -> Any:
+    """Settings as nested dictionaries, those that were given alone; unlike a dump, with the folders of data."""
+    if isinstance(value, Part):
+        return {name: as_given(getattr(value, name)) for name in value.model_fields_set}
+    if isinstance(value, Mapping):
+        return {key: as_given(one) for key, one in value.items()}
+    return value
+
+
+def overlaid(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Nested settings with others laid over them."""
+    merged = dict(below)
+    for key, value in above.items():
+        inner = merged.get(key)
+        nested = isinstance(inner, Mapping) and isinstance(value, Mapping)
+        merged[key] = overlaid(inner, value) if nested else value  # type: ignore[arg-type]
+    return merged
 
 
 def recipe_names() -> list[str]:

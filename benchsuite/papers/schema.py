@@ -1,9 +1,11 @@
 """What a table file holds: the published cells with their places, and the runs that would fill them."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from benchsuite.errors import UsageError, quote, unknown
 from benchsuite.setup import Part
 
 
@@ -13,18 +15,46 @@ class PublishedCell(Part):
     value: float
     read: Literal["table", "text", "figure"] = "table"
     note: str = ""
+    """What is odd about it: where the paper contradicts itself, or a sum does not fit."""
 
 
 class Column(Part):
-    """One printed column and where its counterpart is measured."""
+    """One printed column and what measures it."""
 
     key: str
     group: str
     label: str
-    measure: dict[str, str] = {}
-    """For each track of recipes, "protocol.metric"."""
+    unit: Literal["percent", "number"] = "percent"
+    better: Literal["higher", "lower", "neither"] = "higher"
+    range: tuple[float, float] | None = None
+    """Where published values can lie; 0 to 100 for percentages."""
+    mean_of: list[str] = []
+    """Columns whose mean this one prints, for checking."""
+    part: str = ""
+    """Which of the table's parts is measured, if columns come from different runs."""
+    measure: str | dict[str, str]
+    """"protocol.metric" as the paper has it, and the recipe says what stands for that protocol. Or a dictionary by
+    track, of recipes' own protocols."""
     stand_in: dict[str, str] = {}
-    """For each track, what stands for this column's data, in words."""
+    """With measures by track: what stands for this column's data there, in words."""
+
+    def measured_at(self, track: str) -> str | None:
+        """The measure on a track, before stand-ins."""
+        return self.measure if isinstance(self.measure, str) else self.measure.get(track)
+
+
+class TablePart(Part):
+    """Runs of their own for some columns: another variant of the recipe, other hyper-parameters."""
+
+    variant: str = ""
+    hyperparameters: dict[str, Any] = {}
+
+
+WHOLE = {"": TablePart()}
+"""The one part of a table whose columns all come from the same runs."""
+
+RowKey = tuple[str, str, str]
+"""Backbone, variant and label: what tells a row of a table from the others."""
 
 
 class Row(Part):
@@ -32,12 +62,28 @@ class Row(Part):
 
     label: str
     backbone: str
-    published: dict[str, PublishedCell]
+    variant: str = ""
+    """A variant of the recipe under which this row is run: another optimizer, other training data."""
+    published: dict[str, PublishedCell] = {}
     method: str | None = None
     hyperparameters: dict[str, Any] = {}
+    role: Literal["proposed", "baseline", "step"] = "baseline"
+    """What claims follow: the proposed method against each baseline, the steps of an ablation against each other."""
+    quoted: str = ""
+    """Where the paper has the numbers from, if it only quotes them."""
     not_run: str = ""
     """Why no method reproduces this row."""
     note: str = ""
+
+    @property
+    def key(self) -> RowKey:
+        """What tells this row from the others."""
+        return self.backbone, self.variant, self.label
+
+    @property
+    def name(self) -> str:
+        """`backbone/variant/label`, without what is empty."""
+        return row_name(self.key)
 
     @field_validator("published", mode="before")
     @classmethod
@@ -53,8 +99,35 @@ class Row(Part):
         return self
 
 
+class TextClaim(Part):
+    """A claim that the paper's text makes with a number: a row beats another."""
+
+    says: str
+    place: str
+    row: str
+    """Label, backbone/label or backbone/variant/label."""
+    reference: str
+    columns: list[str] = Field(min_length=1)
+    by: float | None = None
+    """The difference as claimed, in the column's unit; with several columns, each."""
+    note: str = ""
+    """Where the claim does not fit the cells."""
+
+
+class Plot(Part):
+    """Curves that a figure shows: quantities over the training, or one column against another."""
+
+    title: str
+    x: str = "step"
+    """`step`, or a column's key: then a point a run."""
+    y: list[str] = Field(min_length=1)
+    """Names of curves in the records, or columns' keys."""
+    x_scale: Literal["linear", "log", "minus-inverse-log-squared"] = "linear"
+    """The last is -1 / log(t)^2, of a step t above 1."""
+
+
 class Table(Part):
-    """One table of one paper."""
+    """One table, or numeric figure, of one paper."""
 
     file_format: Literal[1]
     paper: str
@@ -65,31 +138,86 @@ class Table(Part):
     source: str = ""
     """The paper, as one would cite it."""
     unit: Literal["percent"] = "percent"
+    """Of columns that do not say otherwise."""
     notes: list[str] = []
+    factors: list[str] = []
+    """Settings in which rows differ on purpose, as dotted prefixes: rows are compared across them."""
     recipes: dict[str, str] = Field(min_length=1)
     """Scale to recipe."""
+    parts: dict[str, TablePart] = {}
     columns: list[Column] = Field(min_length=1)
     rows: list[Row] = Field(min_length=1)
+    claims: list[TextClaim] = []
+    plots: list[Plot] = []
 
     @property
     def name(self) -> str:
         """`paper/table`, as the command line says it."""
         return f"{self.paper}/{self.table}"
 
+    def column(self, key: str) -> Column:
+        """The column of that key."""
+        found = next((column for column in self.columns if column.key == key), None)
+        if found is None:
+            raise unknown("column", key, [column.key for column in self.columns], f"{self.name}: ")
+        return found
+
+    def row(self, selector: str) -> Row:
+        """The one row that a label, backbone/label or backbone/variant/label names."""
+        found = [row for row in self.rows if selector in names_of(row)]
+        if not found:
+            raise unknown("row", selector, [row.name for row in self.rows], f"{self.name}: ")
+        if len(found) > 1:
+            names = ", ".join(quote(row.name) for row in found)
+            raise UsageError(f'{self.name}: "{selector}" names {len(found)} rows; say which: {names}.')
+        return found[0]
+
     @model_validator(mode="after")
-    def _cells_fit_columns(self) -> Self:
+    def _agrees_with_itself(self) -> Self:
         keys = [column.key for column in self.columns]
-        if twice := {key for key in keys if keys.count(key) > 1}:
-            raise ValueError(f"column {min(twice)} is there twice")
-        names = [(row.backbone, row.label) for row in self.rows]
-        if again := {name for name in names if names.count(name) > 1}:
-            raise ValueError(f"row {' '.join(min(again))} is there twice")
+        _once("column", keys)
+        _once("row", [row_name(row.key) for row in self.rows])
+        for column in self.columns:
+            _known(f"column {column.key}", "part", column.part, ["", *self.parts])
+            for other in column.mean_of:
+                _known(f"column {column.key}, mean_of", "column", other, keys)
         for row in self.rows:
-            if foreign := sorted(set(row.published) - set(keys)):
-                raise ValueError(
-                    f'row "{row.label}" has a cell for "{foreign[0]}", which is no column ({", ".join(keys)})'
-                )
             for key, cell in row.published.items():
-                if not 0 <= cell.value <= 100:
-                    raise ValueError(f'row "{row.label}", column {key}: {cell.value} is not a percentage')
+                _known(f'row "{row.label}"', "column", key, keys)
+                _in_range(row, self.column(key), cell.value)
+        for claim in self.claims:
+            for key in claim.columns:
+                _known(f'claim "{claim.says}"', "column", key, keys)
+            try:
+                self.row(claim.row)
+                self.row(claim.reference)
+            except UsageError as error:
+                raise ValueError(f'claim "{claim.says}": {error}') from error
         return self
+
+
+def row_name(key: RowKey) -> str:
+    """`backbone/variant/label`, without what is empty."""
+    return "/".join(part for part in key if part)
+
+
+def names_of(row: Row) -> set[str]:
+    """What a user may call a row."""
+    return {row.label, f"{row.backbone}/{row.label}", row_name(("", row.variant, row.label)), row.name}
+
+
+def _once(what: str, names: Sequence[str]) -> None:
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise ValueError(f'{what} "{min(twice)}" is there twice')
+
+
+def _known(where: str, what: str, name: str, known: Sequence[str] | Mapping[str, object]) -> None:
+    if name not in known:
+        raise ValueError(str(unknown(what, name, known, f"{where}: ")))
+
+
+def _in_range(row: Row, column: Column, value: float) -> None:
+    low, high = column.range or ((0.0, 100.0) if column.unit == "percent" else (float("-inf"), float("inf")))
+    if not low <= value <= high:
+        what = "not a percentage" if column.unit == "percent" and not column.range else f"not in [{low:g}, {high:g}]"
+        raise ValueError(f'row "{row.label}", column {column.key}: {value} is {what}')

@@ -1,24 +1,64 @@
 """What a table asked for at a scale: which runs fill which row. Kept beside the records, for reports."""
 
+from typing import Any
+
+from pydantic import model_validator
+
 from benchsuite.setup import Part
 
 
+class AskedRuns(Part):
+    """The runs of one row for one part of the table, by seed."""
+
+    setup_id: str
+    method_id: str
+    runs: dict[int, str]
+
+    def joined_to(self, before: "AskedRuns | None") -> "AskedRuns":
+        """Also the seeds asked for before, if they were of the same setup and method."""
+        if before is None or (self.setup_id, self.method_id) != (before.setup_id, before.method_id):
+            return self
+        return self.model_copy(update={"runs": {**before.runs, **self.runs}})
+
+
 class AskedRow(Part):
-    """One row's runs by seed, or why it has none."""
+    """One row's runs by part of the table, or why it has none."""
 
     label: str
     backbone: str
+    variant: str = ""
     method: str | None = None
     title: str = ""
-    setup_id: str = ""
-    method_id: str = ""
-    runs: dict[int, str] = {}
+    parts: dict[str, AskedRuns] = {}
     not_run: str = ""
+    missing: dict[str, str] = {}
+    """Parts that this scale has nothing for, with the reason."""
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Backbone, variant and label, as in the table's file."""
+        return self.backbone, self.variant, self.label
+
+    def setup_key(self, part: str) -> str:
+        """Rows with the same key stand on one board: they must have one setup."""
+        return "/".join(filter(None, (self.backbone, self.variant, part)))
+
+    @model_validator(mode="before")
+    @classmethod
+    def _runs_without_parts(cls, content: Any) -> Any:
+        """Requests from before tables had parts keep a row's runs in the row itself."""
+        if not isinstance(content, dict) or "runs" not in content:
+            return content
+        content = dict(content)
+        runs = content.pop("runs")
+        ids = {name: content.pop(name, "") for name in ("setup_id", "method_id")}
+        return {**content, "parts": {"": {**ids, "runs": runs}} if runs else {}}
 
     def joined_to(self, before: "AskedRow") -> "AskedRow":
-        """Also the seeds asked for before, if they were of the same setup and method."""
-        same = (self.setup_id, self.method_id) == (before.setup_id, before.method_id)
-        return self.model_copy(update={"runs": {**before.runs, **self.runs}}) if same else self
+        """With the seeds asked for before."""
+        return self.model_copy(
+            update={"parts": {part: runs.joined_to(before.parts.get(part)) for part, runs in self.parts.items()}}
+        )
 
 
 class Asked(Part):
@@ -29,11 +69,21 @@ class Asked(Part):
     recipe: str
     track: str
     says: str
+    open: list[str] = []
+    """What the recipe had to decide because the paper's text leaves it open."""
     tuned: dict[str, str]
     backbones: dict[str, str]
+    variants: dict[str, str] = {}
+    """What the variants in use change here, in words."""
+    measures: dict[str, str] = {}
+    """Column key to "protocol.metric" as measured at this scale."""
+    stand_ins: dict[str, str] = {}
+    """Column key to what stands for its data, in words."""
+    missing: dict[str, str] = {}
+    """Column key to why nothing measures it at this scale."""
     temperature_factor: float
     setups: dict[str, str] = {}
-    """Backbone to the setup_id that was asked for last. Rows of another setup stand on no common board with it."""
+    """`AskedRow.setup_key` to the setup_id that was asked for last. Rows of another setup stand on no board with it."""
     rows: list[AskedRow]
 
     @property
@@ -43,7 +93,13 @@ class Asked(Part):
 
     def joined_to(self, before: "Asked") -> "Asked":
         """This request, with the rows and seeds of an earlier one that it does not replace."""
-        old = {(row.backbone, row.label): row for row in before.rows}
-        new = {(row.backbone, row.label): row for row in self.rows}
+        old = {row.key: row for row in before.rows}
+        new = {row.key: row for row in self.rows}
         rows = {**old, **{key: row.joined_to(old[key]) if key in old else row for key, row in new.items()}}
-        return self.model_copy(update={"rows": list(rows.values()), "setups": {**before.setups, **self.setups}})
+        return self.model_copy(
+            update={
+                "rows": list(rows.values()),
+                "setups": {**before.setups, **self.setups},
+                "variants": {**before.variants, **self.variants},
+            }
+        )

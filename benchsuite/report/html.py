@@ -16,7 +16,11 @@ from benchsuite.report import numbers
 
 def table_page(view: TableView, command: str) -> str:
     """The page of one table at one scale."""
-    return _environment().get_template("table.html").render(view=view, command=command, methods=method_cards(view))
+    return (
+        _environment()
+        .get_template("table.html")
+        .render(view=view, command=command, methods=method_cards(view), units=numbers.units(view))
+    )
 
 
 def method_cards(view: TableView) -> list[Card]:
@@ -66,7 +70,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["percent"] = numbers.percent
+    environment.filters["published"] = numbers.published
     environment.filters["measured"] = numbers.measured
     environment.filters["seeds"] = numbers.seeds
     environment.globals["version"] = __version__

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 
 from benchsuite.analysis.table import TableRow, TableView
-from benchsuite.report.numbers import measured, percent, seeds
+from benchsuite.report.numbers import measured, published, seeds, units
 
 
 def table_text(view: TableView) -> str:
     """Published above ours in each row; gaps with their reasons."""
     parts = [
         f"{view.asked.table} at scale {view.asked.scale}: {view.table.title}",
-        "Percent; ours is mean ± standard deviation over seeds. " + view.asked.says,
+        f"{units(view)}; ours is mean ± standard deviation over seeds. {view.asked.says}",
         "",
     ]
     for backbone, rows in view.backbones.items():
@@ -25,8 +25,8 @@ def _heads(view: TableView) -> list[list[str]]:
 
 
 def _lines(row: TableRow) -> list[list[str]]:
-    theirs = [row.label, "published", *(percent(cell.published) for cell in row.cells), ""]
-    notes = "; ".join(part for part in (seeds(row.measured) if row.measured else "", row.gap) if part)
+    theirs = [row.shown, "published", *(published(cell) for cell in row.cells), ""]
+    notes = "; ".join(part for part in (seeds(row.seeds) if row.measured else "", row.gap) if part)
     return [theirs, ["", "ours", *(measured(cell) for cell in row.cells), notes]]
 
 

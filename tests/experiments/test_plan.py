@@ -4,8 +4,9 @@ from pathlib import Path
 import pytest
 
 from benchsuite.errors import UsageError
-from benchsuite.experiments.plan import estimated_seconds, plan_run, plan_table, resolve_method
+from benchsuite.experiments.plan import estimated_seconds, plan_run, plan_table
 from benchsuite.experiments.recipe import read_recipe
+from benchsuite.experiments.resolve import resolve_method
 from benchsuite.paths import baselines
 from benchsuite.registry import load_plugin
 

@@ -1,7 +1,7 @@
 import json
 import pickle
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -11,12 +11,13 @@ from torch import Tensor, nn
 
 from benchsuite.cli.options import parse_folders
 from benchsuite.errors import RunError, UsageError
-from benchsuite.experiments import measure
 from benchsuite.experiments.data import open_dataset, require_used
-from benchsuite.experiments.plan import plan_run, resolve_setup
+from benchsuite.experiments.evaluate import evaluate, opened
+from benchsuite.experiments.plan import plan_run
 from benchsuite.experiments.recipe import Recipe, read_recipe
+from benchsuite.experiments.resolve import resolve_setup
+from benchsuite.models.dual_encoder import DualEncoder
 from benchsuite.setup import Data, Protocol, Setup, differences
-from benchsuite.training.loop import Trained
 
 IDS = [*range(10), *range(10)]
 
@@ -104,13 +105,11 @@ def test_protocols_are_evaluated_on_their_own_data_though_splits_share_names(tmp
     protocols = {"a": Protocol(**nearest), "b": Protocol(**nearest, data=Data(name="cifar10", folder=larger))}
     plain = recipe().model_copy(update={"data": Data(name="cifar10", folder=cifar), "protocols": protocols})
     setup = resolve_setup(plain, "RN50")
-    trained = Trained.__new__(Trained)
-    object.__setattr__(trained, "encoder", Mean())
-    object.__setattr__(trained, "words", None)
+    tower = cast(DualEncoder, Mean())
     trained_on = open_dataset(setup.data)
-    both = measure.evaluate(trained, setup, trained_on)
+    both = evaluate(tower, None, setup, trained_on)
     assert {name: one.counts for name, one in both.items()} == {"a": {"samples": 10}, "b": {"samples": 40}}
-    alone = measure.evaluate(trained, setup.model_copy(update={"protocols": {"b": setup.protocols["b"]}}), trained_on)
+    alone = evaluate(tower, None, setup, trained_on, {"b": setup.protocols["b"]})
     assert np.array_equal(both["b"].ranks["class"], alone["b"].ranks["class"])
 
 
@@ -118,7 +117,7 @@ def test_data_that_changed_since_the_plan_is_refused(cifar: str) -> None:
     setup = resolve_setup(recipe(real=ON_CIFAR), "RN50", {"cifar10": cifar})
     data = setup.protocols["real"].data.model_copy(update={"digest": "other"})  # type: ignore[union-attr]
     with pytest.raises(RunError, match="cifar10: the data has changed since the run was planned"):
-        measure._dataset(data)
+        opened(data)
 
 
 def test_a_folder_for_data_that_nobody_reads_is_refused() -> None:

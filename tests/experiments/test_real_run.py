@@ -6,8 +6,9 @@ import pytest
 from real_files import write_cifar, write_mmvp, write_senteval
 
 from benchsuite.experiments.measure import measure
-from benchsuite.experiments.plan import Run, resolve_method, resolve_setup
+from benchsuite.experiments.plan import Run
 from benchsuite.experiments.recipe import read_recipe
+from benchsuite.experiments.resolve import resolve_method, resolve_setup
 from benchsuite.records.schema import Record, run_id
 from benchsuite.setup import Data, Protocol
 

@@ -1,12 +1,17 @@
 from pathlib import Path
 from typing import Any
 
-from benchsuite.records.asked import Asked, AskedRow
+from benchsuite.records.asked import Asked, AskedRow, AskedRuns
 from benchsuite.records.store import Store
 
 
 def row(label: str, runs: dict[int, str], setup_id: str = "setup", method_id: str = "method") -> AskedRow:
-    return AskedRow(label=label, backbone="RN50", method="ts", setup_id=setup_id, method_id=method_id, runs=runs)
+    return AskedRow(
+        label=label,
+        backbone="RN50",
+        method="ts",
+        parts={"": AskedRuns(setup_id=setup_id, method_id=method_id, runs=runs)},
+    )
 
 
 def request(*rows: AskedRow, **changes: Any) -> Asked:
@@ -25,7 +30,7 @@ def request(*rows: AskedRow, **changes: Any) -> Asked:
 
 def test_seeds_of_a_row_are_joined() -> None:
     joined = request(row("TS", {1: "b"})).joined_to(request(row("TS", {0: "a"})))
-    assert [one.runs for one in joined.rows] == [{0: "a", 1: "b"}]
+    assert [one.parts[""].runs for one in joined.rows] == [{0: "a", 1: "b"}]
 
 
 def test_rows_are_joined_in_the_first_order() -> None:
@@ -35,12 +40,12 @@ def test_rows_are_joined_in_the_first_order() -> None:
 
 def test_runs_of_another_setup_are_replaced() -> None:
     joined = request(row("TS", {1: "b"}, setup_id="new")).joined_to(request(row("TS", {0: "a"})))
-    assert [(one.setup_id, one.runs) for one in joined.rows] == [("new", {1: "b"})]
+    assert [(one.parts[""].setup_id, one.parts[""].runs) for one in joined.rows] == [("new", {1: "b"})]
 
 
 def test_runs_of_another_method_version_are_replaced() -> None:
     joined = request(row("TS", {1: "b"}, method_id="new")).joined_to(request(row("TS", {0: "a"})))
-    assert [one.runs for one in joined.rows] == [{1: "b"}]
+    assert [one.parts[""].runs for one in joined.rows] == [{1: "b"}]
 
 
 def test_one_label_on_two_backbones_is_two_rows() -> None:
@@ -55,4 +60,4 @@ def test_the_store_joins_requests_of_one_table_and_scale(tmp_path: Path) -> None
     store.ask(request(row("TS", {0: "s"}), scale="small"))
     assert {(one.name, len(one.rows)) for one in store.asked()} == {("temo-table1-smoke", 2), ("temo-table1-small", 1)}
     assert told in store.asked()
-    assert told.rows[0].runs == {0: "a", 1: "b"}
+    assert told.rows[0].parts[""].runs == {0: "a", 1: "b"}

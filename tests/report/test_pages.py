@@ -1,3 +1,4 @@
+from collections.abc import Callable, Mapping
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -5,12 +6,14 @@ import pytest
 
 from benchsuite.analysis.table import Cell, TableView, build_table
 from benchsuite.errors import UsageError
-from benchsuite.papers import PublishedCell, read_table
+from benchsuite.papers import Column, PublishedCell, read_table
 from benchsuite.records.asked import Asked, AskedRow
+from benchsuite.records.schema import Record
 from benchsuite.report.html import index_page, table_page, write_site
-from benchsuite.report.numbers import measured, percent, seeds
+from benchsuite.report.numbers import measured, published, seeds
 from benchsuite.report.text import table_text
 
+MakeRecord = Callable[..., tuple[Record, bytes]]
 HOSTILE = "<script>alert(1)</script>"
 
 
@@ -33,17 +36,32 @@ def view(label: str = "InfoNCE", gap: str = "", says: str = "small towers") -> T
     rows = [AskedRow(label=label, backbone="RN50", method="infonce", not_run=gap)]
     asked = Asked(
         table="temo/table1", scale="smoke", recipe="scenes-smoke", track="scenes", says=says,
+        measures={"cifar10_top1": "zero-shot.top1"}, stand_ins={"cifar10_top1": "the 10 colours of scenes"},
         tuned={"rate": "by trial"}, backbones={"RN50": "a small ResNet"}, temperature_factor=5.0, rows=rows,
     )  # fmt: skip
     return build_table(table, asked, {}, {})
 
 
-def test_numbers_are_percent_with_their_spread() -> None:
-    cell = Cell(0.2164, PublishedCell(value=21.64), {0: 0.1, 1: 0.2})
-    assert percent(cell.published) == "21.64"
-    assert measured(cell) == "15.0 ± 7.1"
-    assert measured(Cell(None, None, {0: 0.1})) == "10.0"
-    assert measured(Cell(None, None, {})) == "–"
+def with_recall(make: MakeRecord, seed: int, value: float) -> Record:
+    result = make(seed)[0].results["retrieval"]
+    metrics = {**result.metrics, "i2t_r1": value}
+    return make(seed, results={"retrieval": result.model_copy(update={"metrics": metrics})})[0]
+
+
+def shown(printed: float | None, records: Mapping[int, Record], unit: str = "percent") -> tuple[str, str]:
+    column = Column.model_validate({"key": "a", "group": "", "label": "", "measure": "", "unit": unit})
+    source = None if printed is None else PublishedCell(value=printed)
+    cell = Cell(column, source, records, "retrieval.i2t_r1")
+    return published(cell), measured(cell)
+
+
+def test_numbers_are_percent_with_their_spread_or_plain(make_record: MakeRecord) -> None:
+    records = {seed: with_recall(make_record, seed, value) for seed, value in enumerate((0.1, 0.2))}
+    assert shown(21.64, records) == ("21.64", "15.0 ± 7.1")
+    assert shown(35, {0: records[0]}) == ("35.00", "10.0")
+    assert shown(14.321, {}) == ("14.321", "–")
+    assert shown(None, {}) == ("–", "–")
+    assert shown(0.294, records, unit="number") == ("0.294", "0.150 ± 0.071")
     assert [seeds(1), seeds(3)] == ["1 seed", "3 seeds"]
 
 

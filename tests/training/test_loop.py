@@ -13,8 +13,9 @@ from benchsuite.methods import Clock, Loss, PairBatch, create_method, method_cla
 from benchsuite.methods.infonce import InfoNCE, InfoNCELearnable
 from benchsuite.models.dual_encoder import weights_digest
 from benchsuite.setup import Augmentation, Optimizer, Setup
+from benchsuite.training.curves import Curves
 from benchsuite.training.engine import import_deepspeed
-from benchsuite.training.loop import Curves, Trained, train
+from benchsuite.training.loop import Trained, train
 
 Make = Callable[..., Setup]
 STAGES = [0, 1, 2]
@@ -181,7 +182,7 @@ def test_a_loss_that_is_no_number_stops_the_run_by_name_and_step(make_setup: Mak
             return Loss(sound.total * (bad if clock.step == 2 else 1), gauges={"temperature": 0.1})
 
     finished: list[int] = []
-    with pytest.raises(RunError, match=rf"infonce: the loss is {bad} at step 2 \(temperature 0\.1\)"):
+    with pytest.raises(RunError, match=rf"infonce: the loss is {bad} at step 2 \(temperature 0\.1, gap "):
         train(make_setup(), Broken(tau=0.1), split, 0, finished.append)
     assert finished == [1, 2]
 

@@ -1,0 +1,57 @@
+"""Which of a recipe's protocols measures each column of a table."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from benchsuite.errors import UsageError, unknown
+from benchsuite.experiments.recipe import Recipe
+from benchsuite.papers import Column, Table
+from benchsuite.registry import tasks
+
+
+@dataclass(frozen=True)
+class Measured:
+    """By column key: what is measured, what stands for the paper's data, and why nothing does."""
+
+    measures: dict[str, str]
+    stand_ins: dict[str, str]
+    missing: dict[str, str]
+
+
+def measured_columns(table: Table, recipe: Recipe) -> Measured:
+    """Every column is measured by something the recipe evaluates, or the recipe says why not."""
+    found = Measured({}, {}, {})
+    for column in table.columns:
+        where = f"{table.name}, column {column.key}: "
+        measure = column.measured_at(recipe.track)
+        if measure is None:
+            raise UsageError(f'{where}no measure for track "{recipe.track}".')
+        protocol, _, metric = measure.rpartition(".")
+        if protocol in recipe.missing:
+            found.missing[column.key] = recipe.missing[protocol]
+            continue
+        own = recipe.stand_ins[protocol].protocol if protocol in recipe.stand_ins else protocol
+        if own not in recipe.protocols:
+            raise unknown("protocol", own, {*recipe.protocols, *recipe.stand_ins}, where)
+        _require_metric(metric, recipe.protocols[own].task, where)
+        found.measures[column.key] = f"{own}.{metric}"
+        if says := _stand_in(column, protocol, recipe):
+            found.stand_ins[column.key] = says
+    return found
+
+
+def metrics_of(task: str) -> Sequence[str]:
+    """Everything a task measures."""
+    about = tasks.card(task).about
+    return (*about["metrics"], *about.get("measures", ()))
+
+
+def _require_metric(metric: str, task: str, where: str) -> None:
+    if metric not in metrics_of(task):
+        raise unknown("metric", metric, metrics_of(task), where)
+
+
+def _stand_in(column: Column, protocol: str, recipe: Recipe) -> str:
+    if protocol in recipe.stand_ins:
+        return recipe.stand_ins[protocol].says
+    return column.stand_in.get(recipe.track, "")

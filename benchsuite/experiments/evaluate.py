@@ -1,0 +1,65 @@
+"""A setup's protocols on trained towers: at the end, and on the way for those that ask for it."""
+
+from functools import cache, lru_cache
+
+from benchsuite.data import PairDataset
+from benchsuite.errors import RunError
+from benchsuite.evaluation.base import Embedder, Scores, create_task
+from benchsuite.experiments.data import open_dataset
+from benchsuite.models.dual_encoder import DualEncoder
+from benchsuite.models.tokenizer import Words
+from benchsuite.setup import Data, Protocol, Setup
+
+
+def evaluate(
+    encoder: DualEncoder,
+    words: Words | None,
+    setup: Setup,
+    dataset: PairDataset,
+    protocols: dict[str, Protocol] | None = None,
+) -> dict[str, Scores]:
+    """These protocols, the setup's if none are named, each on its own data if it has some."""
+
+    @cache
+    def embedder(of: PairDataset) -> Embedder:  # one a dataset: it remembers pictures by the name of their split
+        return Embedder(encoder, words, setup.image)
+
+    found = {}
+    for name, protocol in (setup.protocols if protocols is None else protocols).items():
+        judged = opened(protocol.data) if protocol.data else dataset
+        found[name] = create_task(protocol.task, **protocol.options).evaluate(embedder(judged), judged)
+    return found
+
+
+class Probe:
+    """Evaluates protocols with `every` during the training: at the first point of the curves once that many steps
+    have passed.
+    """
+
+    def __init__(self, setup: Setup, dataset: PairDataset) -> None:
+        self._setup, self._dataset = setup, dataset
+        self._due = {name: protocol.every for name, protocol in setup.protocols.items() if protocol.every}
+
+    def __call__(self, done: int, encoder: DualEncoder, words: Words | None) -> dict[str, float]:
+        """What the towers are worth after this many steps, as "protocol.metric"; nothing if no protocol is due."""
+        due = {name: self._setup.protocols[name] for name, step in self._due.items() if done >= step}
+        for name, protocol in due.items():
+            assert protocol.every
+            self._due[name] = (done // protocol.every + 1) * protocol.every
+        scores = evaluate(encoder, words, self._setup, self._dataset, due) if due else {}
+        return {
+            f"{name}.{key}": v for name, one in scores.items() for key, v in {**one.metrics, **one.measures}.items()
+        }
+
+
+def opened(data: Data) -> PairDataset:
+    """The dataset, kept open between runs; refused if it is not what was planned with."""
+    dataset = _opened(data.model_dump_json(), data.folder)
+    if dataset.manifest().digest != data.digest:
+        raise RunError(f"{data.name}: the data has changed since the run was planned; plan it again.")
+    return dataset
+
+
+@lru_cache(maxsize=8)
+def _opened(data: str, folder: str | None) -> PairDataset:
+    return open_dataset(Data.model_validate_json(data).model_copy(update={"folder": folder}))

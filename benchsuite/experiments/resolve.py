@@ -1,0 +1,43 @@
+"""From names to what will be run: a recipe's setup with its data's digests, a method with all of its settings."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from benchsuite.evaluation.base import create_task
+from benchsuite.experiments.data import resolve_data
+from benchsuite.experiments.recipe import Recipe
+from benchsuite.fields import temperatures
+from benchsuite.methods import create_method, method_class
+from benchsuite.records.code_version import code_version
+from benchsuite.records.schema import MethodPart
+from benchsuite.registry import methods, tasks
+from benchsuite.setup import Protocol, Setup
+
+NOWHERE: Mapping[str, str] = {}
+"""No folders: all data is made, or found where the recipe says."""
+
+
+def resolve_setup(
+    recipe: Recipe, backbone: str, folders: Mapping[str, str] = NOWHERE, variants: Sequence[str] = ()
+) -> Setup:
+    """The recipe on a backbone with the data's digests and the protocols' versions and options filled in."""
+    setup = recipe.setup(backbone, variants)
+    protocols = {name: _resolve_protocol(protocol, folders) for name, protocol in setup.protocols.items()}
+    return setup.model_copy(update={"data": resolve_data(setup.data, folders), "protocols": protocols})
+
+
+def _resolve_protocol(protocol: Protocol, folders: Mapping[str, str]) -> Protocol:
+    options = create_task(protocol.task, **protocol.options).options()
+    version = tasks.card(protocol.task).about["version"]
+    data = protocol.data and resolve_data(protocol.data, folders)
+    return protocol.model_copy(update={"options": options, "version": version, "data": data})
+
+
+def resolve_method(name: str, hyperparameters: Mapping[str, Any], temperature_factor: float) -> MethodPart:
+    """The method with all hyper-parameters as they will be used, checked by making one."""
+    cls = method_class(name)
+    options = create_method(name, num_samples=1, **hyperparameters).options()
+    scaled = {key: value * temperature_factor for key, value in options.items() if key in temperatures(cls)}
+    checked = create_method(name, num_samples=1, **{**options, **scaled}).options()
+    card = methods.card(name)
+    return MethodPart(name=name, title=card.title, hyperparameters=checked, code=code_version(card), owner=card.owner)

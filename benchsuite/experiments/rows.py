@@ -1,0 +1,32 @@
+"""Which rows of a table are asked for: all, those a user names, and methods that are no row of the paper."""
+
+from collections.abc import Sequence
+
+from benchsuite.errors import UsageError, unknown
+from benchsuite.papers import Row, Table
+from benchsuite.papers.schema import names_of
+from benchsuite.registry import methods
+
+
+def select(table: Table, wanted: Sequence[str], extra: Sequence[str]) -> list[Row]:
+    """The rows that are wanted, all if none is named, and one under each setup for methods that are no row."""
+    rows, added = list(table.rows), [] if wanted else list(extra)
+    if wanted:
+        matches = {w: [row for row in rows if w == row.method or w in names_of(row)] for w in wanted}
+        added += [w for w, found in matches.items() if not found and w in methods and w not in added]
+        if lost := [w for w, found in matches.items() if not found and w not in added]:
+            labels = {row.label for row in rows} | set(methods)
+            raise unknown("row", lost[0], labels, f"{table.name}: ")
+        rows = [row for row in rows if any(row in found for found in matches.values())]
+    labels = {row.label for row in table.rows}
+    for name in added:
+        if methods.card(name).title in labels:
+            raise UsageError(
+                f'{table.name} has a row "{methods.card(name).title}": give method "{name}" another title.'
+            )
+    setups = dict.fromkeys((row.backbone, row.variant) for row in table.rows if row.method)
+    return rows + [
+        Row(label=methods.card(name).title, backbone=backbone, variant=variant, method=name)
+        for backbone, variant in setups
+        for name in added
+    ]

@@ -1,0 +1,50 @@
+"""What is kept of the training itself: curves of about a hundred points."""
+
+import math
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from benchsuite.methods.base import Loss, PairBatch
+
+POINTS = 100
+
+
+class Curves:
+    """Loss, terms, gauges, rate, and what is evaluated on the way; NaN where a curve has no value at a point."""
+
+    def __init__(self, steps: int) -> None:
+        self._stride = math.ceil(steps / POINTS)
+        self._last = steps - 1
+        self.points: dict[str, list[float]] = {"step": []}
+
+    def keeps(self, step: int) -> bool:
+        """Whether this step is one of the points."""
+        return step % self._stride == 0 or step == self._last
+
+    def add(self, step: int, losses: Sequence[Loss], rate: float, evaluated: Mapping[str, float] | None = None) -> None:
+        """Keep this step if it is one of the points: the mean over the losses it was made of."""
+        if not self.keeps(step):
+            return
+        seen = [{"loss": loss.total, **loss.terms, **loss.gauges} for loss in losses]
+        means = {name: fmean(number(one[name]) for one in seen) for name in seen[0]}
+        before = len(self.points["step"])
+        for name, value in {"step": step, "lr": rate, **means, **(evaluated or {})}.items():
+            self.points.setdefault(name, [math.nan] * before).append(value)
+        for values in self.points.values():
+            values += [math.nan] * (before + 1 - len(values))
+
+
+@torch.no_grad()
+def centroid_gap(batch: PairBatch) -> Tensor:
+    """The modality gap of a batch: how far the centroids of its normalised images and texts lie apart."""
+    image, text = (normalize(side, dim=-1).mean(0) for side in (batch.image, batch.text))
+    return torch.dist(image, text)
+
+
+def number(value: Tensor | float) -> float:
+    """A scalar tensor or a number as a number."""
+    return float(value.item() if isinstance(value, Tensor) else value)

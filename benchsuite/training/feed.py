@@ -1,0 +1,77 @@
+"""What goes into the towers at each step, made from the step's draws."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from benchsuite.data.batches import BatchPlan, Draw
+from benchsuite.data.pixels import augment, standardize, to_unit
+from benchsuite.data.prepared import Prepared
+from benchsuite.models.tokenizer import Tokens, Words
+from benchsuite.setup import Setup
+from benchsuite.training.distributed import share
+from benchsuite.training.engine import device
+
+ONE_TOWER_VIEWS = {"image": frozenset({"image_view"}), "text": frozenset({"text_view"})}
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """One process's rows of one step, on its device: what goes through the towers, and what only travels with it."""
+
+    pixels: dict[str, Tensor]
+    tokens: dict[str, Tokens]
+    extra: dict[str, Tensor]
+
+
+class Feed:
+    """Makes a step's inputs from its draws: for a pair what the method needs, for one tower always two views."""
+
+    def __init__(
+        self, setup: Setup, plan: BatchPlan, words: Words | None, needs: frozenset[str], prepared: Prepared
+    ) -> None:
+        self._prepared = prepared
+        self._setup, self._plan, self._words = setup, plan, words
+        self._needs = needs | ONE_TOWER_VIEWS.get(setup.towers, frozenset())
+        self._device = device()
+
+    def epoch(self, step: int) -> int:
+        """How often the data was gone through before this step."""
+        return step * self._setup.training.accumulation // self._plan.steps_per_epoch
+
+    def __call__(self, step: int, part: int) -> Inputs:
+        """This process's rows of loss number `part` of an optimizer step."""
+        number = step * self._setup.training.accumulation + part
+        draws = {"": self._plan.draw(number)}
+        if self._needs & {"image_view", "text_view"}:
+            draws["_view"] = self._plan.draw_view(number)
+        if "image_view2" in self._needs:
+            draws["_view2"] = self._plan.draw_third(number)
+        mine = share(self._setup.training.batch)
+        wanted = {"image", "text", *self._needs}
+        pixels = {
+            f"image{n}": self._pixels(d, mine) for n, d in draws.items() if f"image{n}" in wanted and self._setup.image
+        }
+        tokens = {
+            f"text{n}": self._tokens(d, mine) for n, d in draws.items() if f"text{n}" in wanted and self._setup.text
+        }
+        return Inputs(pixels, tokens, self._extra(draws[""].index[mine]))
+
+    def _extra(self, index: NDArray[np.int64]) -> dict[str, Tensor]:
+        names = ("cluster", "image_expert", "text_expert")
+        rows = {name: getattr(self._prepared, name)[index] for name in names if name in self._needs}
+        return {name: torch.from_numpy(part).to(self._device) for name, part in {"index": index, **rows}.items()}
+
+    def _pixels(self, draw: Draw, mine: slice) -> Tensor:
+        assert self._setup.image is not None
+        pixels = to_unit(self._plan.split.images[draw.index[mine]]).to(self._device)
+        tower = self._setup.image
+        seen = standardize(augment(pixels, draw.looks[mine]), tower.mean, tower.std)
+        return seen.contiguous(memory_format=torch.channels_last) if seen.dim() == 4 else seen
+
+    def _tokens(self, draw: Draw, mine: slice) -> Tokens:
+        assert self._words is not None
+        return self._words(draw.captions[mine]).to(self._device)
