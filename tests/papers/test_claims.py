@@ -1,0 +1,102 @@
+from typing import Any
+
+import pytest
+
+from benchsuite.papers import Table
+from benchsuite.papers.claims import claims_of
+from benchsuite.papers.consistency import disagreements, problems
+
+
+def table(rows: list[dict[str, Any]], **changes: Any) -> Table:
+    columns = [
+        {"key": "a", "group": "G", "label": "up", "measure": "retrieval.t2i_r1"},
+        {"key": "b", "group": "G", "label": "down", "measure": "geometry.gap", "unit": "number", "better": "lower"},
+        {"key": "c", "group": "G", "label": "none", "measure": "geometry.alignment", "unit": "number",
+         "better": "neither"},
+    ]  # fmt: skip
+    told = {"file_format": 1, "paper": "p", "table": "t", "locator": "", "title": "", "recipes": {"small": "r"}}
+    return Table.model_validate({**told, "columns": columns, "rows": rows, **changes})
+
+
+def row(label: str, a: float, role: str = "baseline", **changes: Any) -> dict[str, Any]:
+    return {"label": label, "backbone": "B", "method": "infonce", "role": role, "published": {"a": a}, **changes}
+
+
+def told(table: Table) -> list[tuple[str, str, str]]:
+    return [(claim.row[2], claim.reference[2], claim.column.key) for claim in claims_of(table)]
+
+
+def test_the_proposed_method_is_compared_with_each_baseline_in_the_printed_direction() -> None:
+    found = table([row("worse", 1), row("better", 9), row("ours", 5, "proposed")])
+    assert told(found) == [("ours", "worse", "a"), ("better", "ours", "a")]
+
+
+def test_baselines_are_not_compared_with_each_other_and_steps_are() -> None:
+    assert told(table([row("one", 1), row("two", 2)])) == []
+    assert told(table([row("one", 1, "step"), row("two", 2, "step")])) == [("two", "one", "a")]
+
+
+def test_where_lower_is_better_the_lower_wins_and_where_neither_is_nothing_is_claimed() -> None:
+    rows = [row(n, v, "step", published={"b": v, "c": v}) for n, v in (("low", 1.0), ("high", 2.0))]
+    assert told(table(rows)) == [("low", "high", "b")]
+    assert claims_of(table(rows))[0].published == 1.0
+
+
+def test_equal_or_unprinted_numbers_claim_nothing() -> None:
+    assert told(table([row("one", 1), row("ours", 1, "proposed"), row("none", 0, published={})])) == []
+
+
+@pytest.mark.parametrize("other", [{"backbone": "C"}, {"variant": "V"}])
+def test_rows_under_other_setups_are_not_compared(other: dict[str, str]) -> None:
+    assert told(table([row("one", 1, **other), row("ours", 2, "proposed")])) == []
+
+
+def test_steps_that_differ_in_a_factor_are_compared() -> None:
+    rows = [row("one", 1, "step", variant="verb"), row("two", 2, "step", variant="noun")]
+    assert told(table(rows)) == []
+    assert told(table(rows, factors=["clusters"])) == [("two", "one", "a")]
+
+
+def test_a_claim_of_the_text_comes_first_with_its_place() -> None:
+    text = {"says": "ours gains 4", "place": "abstract", "row": "ours", "reference": "B/one", "columns": ["a"], "by": 4}
+    first, second = claims_of(table([row("one", 1), row("ours", 5, "proposed")], claims=[text]))
+    assert (first.place, first.by, first.published, second.place) == ("abstract", 4, 4, "")
+    assert first.name == "B/ours beats B/one on G up"
+
+
+@pytest.mark.parametrize("selector", ["nobody", "one"])
+def test_a_claim_about_no_row_or_several_is_refused(selector: str) -> None:
+    text = {"says": "s", "place": "", "row": selector, "reference": "ours", "columns": ["a"]}
+    rows = [row("one", 1), row("one", 1, variant="V"), row("ours", 2)]
+    with pytest.raises(ValueError, match=r'"nobody" does not exist|"one" names 2 rows; say which'):
+        table(rows, claims=[text])
+
+
+def mean(printed: float, note: str = "") -> Table:
+    columns = [{"key": k, "group": "", "label": k, "measure": "x.y"} for k in ("a", "b")]
+    columns.append({"key": "m", "group": "", "label": "Mean", "measure": "x.y", "mean_of": ["a", "b"]})
+    cell = {"value": printed, "note": note}
+    return table([row("one", 0, published={"a": 10.25, "b": 20.5, "m": cell})], columns=columns)
+
+
+def test_a_mean_that_is_not_that_of_its_columns_is_found() -> None:
+    assert problems(mean(15.38)) == []
+    (problem,) = problems(mean(15.41))
+    assert "15.41 is printed, the mean of its columns is 15.38" in problem.says
+    assert not problem.noted
+    assert problems(mean(15.41, "the paper says so"))[0].noted
+
+
+@pytest.mark.parametrize(("by", "fits"), [(1.6, True), (1.64, True), (1.65, True), (1.8, False), (1.62, True), (1.61, False), (3.0, False)])
+def test_a_claim_that_is_not_the_difference_of_its_cells_is_found(by: float, fits: bool) -> None:
+    text = {"says": "s", "place": "", "row": "ours", "reference": "one", "columns": ["a"], "by": by}
+    assert (problems(table([row("one", 21.64), row("ours", 23.28)], claims=[text])) == []) is fits
+
+
+def test_a_number_that_two_tables_print_differently_is_found() -> None:
+    one, two = (table([row(label, value, hyperparameters={"tau": tau})], table=name) for label, value, tau, name in (
+        ("CLIP", 1.0, 0.1, "t1"), ("InfoNCE", 2.0, 0.1, "t2"),
+    ))  # fmt: skip
+    other = table([row("CLIP", 3.0, hyperparameters={"tau": 0.2})], table="t3")
+    (problem,) = disagreements([one, two, other])
+    assert "1 in p/t1, B/CLIP, G up; 2 in p/t2, B/InfoNCE, G up" in problem.says
