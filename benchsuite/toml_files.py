@@ -1,6 +1,8 @@
 """Reading a TOML file into a checked model, with errors that name file and key."""
 
+import re
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -11,11 +13,19 @@ from benchsuite.errors import UsageError, unknown
 M = TypeVar("M", bound=BaseModel)
 
 
+class MisplacedError(ValueError):
+    """Raised by a model's validator about one of its parts: tells which, so that the line can be named."""
+
+    def __init__(self, message: str, *place: str | int) -> None:
+        super().__init__(message)
+        self.place = place
+
+
 def read_toml(path: Path, model: type[M]) -> M:
     """The file as a `model`."""
     try:
-        with path.open("rb") as file:
-            content = tomllib.load(file)
+        text = path.read_bytes().decode()
+        content = tomllib.loads(text)
     except FileNotFoundError as error:
         raise UsageError(f"{path}: no such file.") from error
     except OSError as error:
@@ -25,19 +35,43 @@ def read_toml(path: Path, model: type[M]) -> M:
     try:
         return model.model_validate(content)
     except ValidationError as error:
-        raise _explained(path, model, error) from error
+        raise _explained(path, text, model, error) from error
 
 
-def _explained(path: Path, model: type[BaseModel], error: ValidationError) -> UsageError:
+def _explained(path: Path, text: str, model: type[BaseModel], error: ValidationError) -> UsageError:
     problems = error.errors()
     problem = next((p for p in problems if p["type"] == "extra_forbidden"), problems[0])
+    original = problem.get("ctx", {}).get("error")
+    place = (*problem["loc"], *(original.place if isinstance(original, MisplacedError) else ()))
+    number = line_of(text, place)
+    file = f"{path}, line {number}" if number else f"{path}"
     *parents, key = [str(part) for part in problem["loc"]] or ["file"]
     if problem["type"] == "extra_forbidden":
         return unknown(
-            "key", key, _keys_at(model, parents), where=f"{path}: {'.'.join(parents) + ': ' if parents else ''}"
+            "key", key, _keys_at(model, parents), where=f"{file}: {'.'.join(parents) + ': ' if parents else ''}"
         )
     more = f" ({error.error_count() - 1} more)" if error.error_count() > 1 else ""
-    return UsageError(f"{path}: {'.'.join([*parents, key])}: {problem['msg']}.{more}")
+    return UsageError(f"{file}: {'.'.join([*parents, key])}: {problem['msg']}.{more}")
+
+
+def line_of(text: str, place: Sequence[str | int]) -> int | None:
+    """The line where a nested key stands, as far as headers and `key =` tell; none if they do not."""
+    lines = text.splitlines()
+    found, start, header = None, 0, ""
+    for part in place:
+        if isinstance(part, int):
+            heads = [n for n, line in enumerate(lines) if line.strip() == f"[[{header}]]"]
+            if part >= len(heads):
+                return found
+            found, start = heads[part] + 1, heads[part] + 1
+            continue
+        header = f"{header}.{part}" if header else part
+        heads = [n for n, line in enumerate(lines) if n >= start and line.strip() == f"[{header}]"]
+        end = next((n for n in range(start, len(lines)) if lines[n].startswith("[")), len(lines))
+        keys = (n for n in range(start, end) if re.match(rf"\s*\"?{re.escape(part)}\"?\s*[.=]", lines[n]))
+        if (at := next(iter([*heads[:1], *keys]), None)) is not None:
+            found, start = at + 1, at + (at in heads)
+    return found
 
 
 def _keys_at(model: type[BaseModel], parents: list[str]) -> list[str]:

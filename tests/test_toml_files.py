@@ -6,7 +6,7 @@ from pydantic import model_validator
 from benchsuite.errors import UsageError
 from benchsuite.fields import Count
 from benchsuite.setup import Part, Protocol
-from benchsuite.toml_files import read_toml
+from benchsuite.toml_files import line_of, read_toml
 
 
 class Inner(Part):
@@ -37,8 +37,9 @@ def refusal(folder: Path, text: str) -> str:
     path = written(folder, text)
     with pytest.raises(UsageError) as caught:
         read_toml(path, Outer)
-    assert str(caught.value).startswith(f"{path}: ")
-    return str(caught.value).removeprefix(f"{path}: ")
+    message = str(caught.value)
+    assert message.startswith((f"{path}: ", f"{path}, line "))
+    return message.partition(": ")[2]
 
 
 def test_a_sound_file_is_read(tmp_path: Path) -> None:
@@ -108,3 +109,42 @@ def test_an_impossible_value_is_named_and_others_counted(tmp_path: Path) -> None
 
 def test_a_file_at_odds_with_itself_says_so(tmp_path: Path) -> None:
     assert "the title is secret" in refusal(tmp_path, 'title = "secret"\n[training]\nsteps = 3')
+
+
+PLACES = """title = "x"
+[training]
+steps = 3
+[[rows]]
+steps = 4
+inner = { a = 1 }
+[[rows]]
+batch = 2
+[protocols."a-b"]
+task = "t"
+[protocols.c.options]
+d = 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "line"),
+    [
+        (("title",), 1),
+        (("training", "steps"), 3),
+        (("rows", 0), 4),
+        (("rows", 0, "inner", "a"), 6),
+        (("rows", 1, "batch"), 8),
+        (("rows", 1, "steps"), 7),
+        (("rows", 7), None),
+        (("protocols", "c", "options", "d"), 12),
+        (("absent",), None),
+    ],
+)
+def test_the_line_of_a_key_is_found_or_that_of_what_holds_it(place: tuple[str | int, ...], line: int | None) -> None:
+    assert line_of(PLACES, place) == line
+
+
+def test_a_refusal_names_the_line(tmp_path: Path) -> None:
+    path = written(tmp_path, 'title = "x"\n[training]\nsteps = 3\n[[rows]]\nsteps = 4\n[[rows]]\nstep = 4\n')
+    with pytest.raises(UsageError, match=r'file\.toml, line 7: rows\.1: key "step" does not exist'):
+        read_toml(path, Outer)

@@ -18,6 +18,7 @@ from benchsuite.cli.options import (
     parse_names,
     parse_seeds,
 )
+from benchsuite.papers.schema import row_name
 from benchsuite.records.store import Store
 
 STARTUP_SECONDS = 15
@@ -25,7 +26,10 @@ STARTUP_SECONDS = 15
 
 
 def repro(
-    table: Annotated[str, typer.Argument(help="The table, as paper/table.", metavar="PAPER/TABLE")],
+    tables: Annotated[
+        list[str],
+        typer.Argument(help="Tables as paper/table; a paper for all of its tables; or all.", metavar="PAPER/TABLE..."),
+    ],
     scale: Annotated[str, typer.Option(help="The recipe's scale.")] = "small",
     seeds: Annotated[str | None, typer.Option(help="How many, or which (4,7). The recipe's number by default.")] = None,
     rows: Annotated[
@@ -41,39 +45,48 @@ def repro(
     report: Annotated[Path, typer.Option(help="Folder for the pages.", metavar="FOLDER")] = REPORTS,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and an estimate; run nothing.")] = False,
 ) -> None:
-    """Reproduce a table. What is measured already is not run again, so an interrupted call can simply be repeated."""
+    """Reproduce tables. What is measured already is not run again, so an interrupted call can simply be repeated.
+
+    Runs that several tables have in common are done once.
+    """
     from benchsuite.cli.execute import default_jobs, execute, failure
     from benchsuite.cli.report import build_views
     from benchsuite.experiments.plan import estimated_seconds, plan_table
+    from benchsuite.papers import named_tables
     from benchsuite.report.html import require_folder, write_site
     from benchsuite.report.text import table_text
 
     extra = load_plugins(plugin)
-    plan = plan_table(table, scale, parse_seeds(seeds), parse_names(rows), extra, parse_folders(data))
+    names = named_tables(tables, scale)
+    chosen, folders = (parse_seeds(seeds), parse_names(rows)), parse_folders(data)
+    plans = [plan_table(name, scale, *chosen, extra, folders) for name in names]
     store = Store(results)
     records = store.records()
-    missing = list({run.run_id: run for run in plan.runs if run.run_id not in records}.values())
+    runs = list({run.run_id: run for plan in plans for run in plan.runs}.values())
+    missing = [run for run in runs if run.run_id not in records]
     jobs = jobs or default_jobs(len(missing))
     seconds = estimated_seconds(missing, jobs, records) + (STARTUP_SECONDS if missing else 0)
-    print(
-        f"{table} at scale {scale}: {len(plan.runs)} runs, {len(missing)} to do; "
-        f"{about(seconds)} with {jobs} at a time."
-    )
+    what = names[0] if len(names) == 1 else f"{len(names)} tables"
+    print(f"{what} at scale {scale}: {len(runs)} runs, {len(missing)} to do; {about(seconds)} with {jobs} at a time.")
     if dry_run:
-        for run in plan.runs:
+        for run in runs:
             print(f"  {'stored' if run.run_id in records else 'to do '}  {run.run_id}  {run.label}")
-        for row in plan.asked.rows:
-            if row.not_run:
-                print(f"  not run  {row.backbone} {row.label}: {row.not_run}")
+        for plan in plans:
+            for row in plan.asked.rows:
+                if row.not_run:
+                    print(f"  not run  {plan.asked.table} {row_name(row.key)}: {row.not_run}")
         return
     require_folder(report)
     store.require_writable()
-    asked = store.ask(plan.asked)
+    asked = {store.ask(plan.asked).name for plan in plans}
     failed = execute(missing, store, jobs, plugin or ()) if missing else []
     views = build_views(store)
-    print(table_text(next(view for view in views if view.asked.name == asked.name)))
     pages = write_site(report, views)
-    print(f"page:    {next(page for page in pages if page.stem == asked.name).resolve()}")
+    if len(names) == 1:
+        print(table_text(next(view for view in views if view.asked.name in asked)))
+    for page in pages:
+        if page.stem in asked:
+            print(f"page:    {page.resolve()}")
     print(f"records: {store.folder.resolve()}")
     if failed:
         raise failure(failed, len(missing), store.logs)

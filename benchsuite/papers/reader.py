@@ -1,15 +1,25 @@
 """Finding and reading table files."""
 
-from benchsuite.errors import unknown
+from collections.abc import Sequence
+
+from benchsuite.errors import UsageError, unknown
 from benchsuite.papers.schema import Table
 from benchsuite.paths import baselines
 from benchsuite.toml_files import read_toml
 
+EVERYTHING = "all"
 
-def table_names() -> list[str]:
-    """All tables as `paper/table`."""
+
+def table_names(paper: str = "*") -> list[str]:
+    """All tables as `paper/table`, table2 before table10."""
     root = baselines() / "papers"
-    return sorted(file.relative_to(root).with_suffix("").as_posix() for file in root.glob("*/*.toml"))
+    names = [file.relative_to(root).with_suffix("").as_posix() for file in root.glob(f"{paper}/*.toml")]
+    return sorted(names, key=_in_order)
+
+
+def paper_names() -> list[str]:
+    """All papers with tables."""
+    return sorted({name.partition("/")[0] for name in table_names()})
 
 
 def read_table(name: str) -> Table:
@@ -17,3 +27,26 @@ def read_table(name: str) -> Table:
     if name not in table_names():
         raise unknown("table", name, table_names())
     return read_toml(baselines() / "papers" / f"{name}.toml", Table)
+
+
+def named_tables(names: Sequence[str], scale: str | None = None) -> list[str]:
+    """Tables by name, by paper, or all; those that a paper or `all` brings in must have a recipe at the scale."""
+    found: dict[str, None] = {}
+    for name in names:
+        several = table_names() if name == EVERYTHING else table_names(name) if name in paper_names() else []
+        able = [one for one in several if scale is None or scale in read_table(one).recipes]
+        if several and not able:
+            scales = {one for table in several for one in read_table(table).recipes}
+            raise unknown("scale", str(scale), scales, f"{name}: ")
+        if not several and name not in table_names():
+            raise unknown("table", name, [*table_names(), *paper_names(), EVERYTHING])
+        found |= dict.fromkeys(able or [name])
+    if not found:
+        raise UsageError("no table was named: give one as paper/table, a paper, or all.")
+    return list(found)
+
+
+def _in_order(name: str) -> tuple[str, int, str]:
+    """By paper, then tables and figures by number."""
+    digits = "".join(one for one in name.rpartition("/")[2] if one.isdigit())
+    return name.rstrip("0123456789"), int(digits or 0), name

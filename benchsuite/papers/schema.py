@@ -1,12 +1,13 @@
 """What a table file holds: the published cells with their places, and the runs that would fill them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
 from benchsuite.errors import UsageError, quote, unknown
 from benchsuite.setup import Part
+from benchsuite.toml_files import MisplacedError
 
 
 class PublishedCell(Part):
@@ -175,24 +176,25 @@ class Table(Part):
     @model_validator(mode="after")
     def _agrees_with_itself(self) -> Self:
         keys = [column.key for column in self.columns]
-        _once("column", keys)
-        _once("row", [row_name(row.key) for row in self.rows])
-        for column in self.columns:
-            _known(f"column {column.key}", "part", column.part, ["", *self.parts])
+        _once("column", "columns", keys)
+        _once("row", "rows", [row_name(row.key) for row in self.rows])
+        for number, column in enumerate(self.columns):
+            _known(f"column {column.key}", "part", column.part, ["", *self.parts], "columns", number, "part")
             for other in column.mean_of:
-                _known(f"column {column.key}, mean_of", "column", other, keys)
-        for row in self.rows:
+                _known(f"column {column.key}, mean_of", "column", other, keys, "columns", number, "mean_of")
+        for number, row in enumerate(self.rows):
             for key, cell in row.published.items():
-                _known(f'row "{row.label}"', "column", key, keys)
-                _in_range(row, self.column(key), cell.value)
-        for claim in self.claims:
+                place = ("rows", number, "published", key)
+                _known(f'row "{row.label}"', "column", key, keys, *place)
+                _in_range(row, self.column(key), cell.value, *place)
+        for number, claim in enumerate(self.claims):
             for key in claim.columns:
-                _known(f'claim "{claim.says}"', "column", key, keys)
-            try:
-                self.row(claim.row)
-                self.row(claim.reference)
-            except UsageError as error:
-                raise ValueError(f'claim "{claim.says}": {error}') from error
+                _known(f'claim "{claim.says}"', "column", key, keys, "claims", number, "columns")
+            for end in ("row", "reference"):
+                try:
+                    self.row(getattr(claim, end))
+                except UsageError as error:
+                    raise MisplacedError(f'claim "{claim.says}": {error}', "claims", number, end) from error
         return self
 
 
@@ -206,18 +208,19 @@ def names_of(row: Row) -> set[str]:
     return {row.label, f"{row.backbone}/{row.label}", row_name(("", row.variant, row.label)), row.name}
 
 
-def _once(what: str, names: Sequence[str]) -> None:
-    if twice := {name for name in names if names.count(name) > 1}:
-        raise ValueError(f'{what} "{min(twice)}" is there twice')
+def _once(what: str, where: str, names: Sequence[str]) -> None:
+    for number, name in enumerate(names):
+        if name in names[:number]:
+            raise MisplacedError(f'{what} "{name}" is there twice', where, number)
 
 
-def _known(where: str, what: str, name: str, known: Sequence[str] | Mapping[str, object]) -> None:
+def _known(where: str, what: str, name: str, known: Sequence[str], *place: str | int) -> None:
     if name not in known:
-        raise ValueError(str(unknown(what, name, known, f"{where}: ")))
+        raise MisplacedError(str(unknown(what, name, known, f"{where}: ")), *place)
 
 
-def _in_range(row: Row, column: Column, value: float) -> None:
+def _in_range(row: Row, column: Column, value: float, *place: str | int) -> None:
     low, high = column.range or ((0.0, 100.0) if column.unit == "percent" else (float("-inf"), float("inf")))
     if not low <= value <= high:
         what = "not a percentage" if column.unit == "percent" and not column.range else f"not in [{low:g}, {high:g}]"
-        raise ValueError(f'row "{row.label}", column {column.key}: {value} is {what}')
+        raise MisplacedError(f'row "{row.label}", column {column.key}: {value} is {what}', *place)

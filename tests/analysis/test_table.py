@@ -6,7 +6,7 @@ import pytest
 
 from benchsuite.analysis.table import TableView, build_table
 from benchsuite.papers import Table
-from benchsuite.records.asked import Asked, AskedRow
+from benchsuite.records.asked import Asked, AskedRow, AskedRuns
 from benchsuite.records.schema import Record
 from benchsuite.setup import Setup
 
@@ -103,3 +103,67 @@ def test_rows_of_another_setup_are_named_and_not_shown(make_record: MakeRecord) 
 def test_what_the_runs_ran_on_is_counted(make_record: MakeRecord) -> None:
     runs = [record(make_record, seed, 0.1) for seed in range(2)]
     assert [origin.split(":")[0] for origin in view([row("First", runs)], runs).origins] == ["2 runs"]
+
+
+PARTS = Table.model_validate(
+    {
+        **TABLE.model_dump(exclude={"columns", "rows"}),
+        "parts": {"ten": {"variant": "ten"}, "hundred": {"variant": "hundred"}},
+        "columns": [
+            {"key": "a", "group": "10", "label": "R@1", "measure": "recall.i2t_r1", "part": "ten"},
+            {"key": "b", "group": "100", "label": "R@1", "measure": "recall.i2t_r1", "part": "hundred"},
+            {
+                "key": "c",
+                "group": "100",
+                "label": "gap",
+                "measure": "geometry.gap",
+                "unit": "number",
+                "part": "hundred",
+            },
+        ],
+        "rows": [{"label": "First", "backbone": "RN50", "variant": "V", "method": "infonce", "published": {"c": 0.3}}],
+    }
+)
+
+
+def parted(records: dict[str, list[Record]], stored: list[Record], **changes: Any) -> TableView:
+    runs = {
+        part: AskedRuns(setup_id=some[0].setup_id, method_id="m", runs={r.seed: r.run_id for r in some})
+        for part, some in records.items()
+    }
+    one = AskedRow(label="First", backbone="RN50", variant="V", method="infonce", parts=runs, **changes.pop("row", {}))
+    asked = Asked(
+        table="p/t", scale="small", recipe="r", track="s", says="", tuned={}, backbones={}, temperature_factor=1.0,
+        measures={"a": "retrieval.i2t_r1", "b": "retrieval.i2t_r1"}, missing={"c": "no geometry here"}, rows=[one],
+        **changes,
+    )  # fmt: skip
+    return build_table(PARTS, asked, {r.run_id: r for r in stored}, {})
+
+
+def test_columns_of_different_parts_come_from_different_runs(make_record: MakeRecord) -> None:
+    ten, hundred = [record(make_record, 0, 0.1)], [record(make_record, 1, 0.2)]
+    found = parted({"ten": ten, "hundred": hundred}, ten + hundred).rows[0]
+    assert [cell.values for cell in found.cells] == [{0: 0.1}, {1: 0.2}, {}]
+    assert (found.shown, found.asked, found.measured) == ("First · V", 2, 2)
+
+
+def test_a_part_that_is_not_run_is_named_and_the_others_stand(make_record: MakeRecord) -> None:
+    ten, hundred = [record(make_record, 0, 0.1)], [record(make_record, 1, 0.2)]
+    found = parted({"ten": ten, "hundred": hundred}, ten).rows[0]
+    assert [cell.n for cell in found.cells] == [1, 0, 0]
+    assert found.gap == "hundred: not run yet: seed 1"
+
+
+def test_what_a_scale_has_nothing_for_is_told_by_row_and_column(make_record: MakeRecord) -> None:
+    ten = [record(make_record, 0, 0.1)]
+    found = parted({"ten": ten}, ten, row={"missing": {"hundred": "no such data"}})
+    assert found.rows[0].gap == "no such data"
+    assert found.missing == {"100 gap": "no geometry here"}
+    assert found.rows[0].cells[2].published == 0.3
+
+
+def test_a_part_of_another_setup_stands_on_no_board_with_the_others(make_record: MakeRecord) -> None:
+    ten = [record(make_record, 0, 0.1)]
+    found = parted({"ten": ten}, ten, setups={"RN50/V/ten": "another"}).rows[0]
+    assert found.cells[0].values == {}
+    assert found.gap.startswith("not comparable: measured under another setup")

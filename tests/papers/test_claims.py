@@ -87,7 +87,9 @@ def test_a_mean_that_is_not_that_of_its_columns_is_found() -> None:
     assert problems(mean(15.41, "the paper says so"))[0].noted
 
 
-@pytest.mark.parametrize(("by", "fits"), [(1.6, True), (1.64, True), (1.65, True), (1.8, False), (1.62, True), (1.61, False), (3.0, False)])
+@pytest.mark.parametrize(
+    ("by", "fits"), [(1.6, True), (1.64, True), (1.65, True), (1.8, False), (1.63, True), (1.62, False), (3.0, False)]
+)
 def test_a_claim_that_is_not_the_difference_of_its_cells_is_found(by: float, fits: bool) -> None:
     text = {"says": "s", "place": "", "row": "ours", "reference": "one", "columns": ["a"], "by": by}
     assert (problems(table([row("one", 21.64), row("ours", 23.28)], claims=[text])) == []) is fits

@@ -92,6 +92,15 @@ def test_a_wrong_table_file_is_refused_by_name(tmp_path: Path, old: str, new: st
     assert str(tmp_path / "t.toml") in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [("a = 12.5", "a = 112.5", 17), ("a = 12.5", "b = 12.5", 17), ("locator", "locatr", 5), ('"R@1"', "1", 11)],
+)
+def test_a_refusal_names_the_line(tmp_path: Path, old: str, new: str, line: int) -> None:
+    with pytest.raises(UsageError, match=rf"t\.toml, line {line}: "):
+        read(tmp_path, MINIMAL.replace(old, new))
+
+
 def test_a_row_twice_is_refused(tmp_path: Path) -> None:
     rows = MINIMAL[MINIMAL.index("[[rows]]") :]
     with pytest.raises(UsageError, match='row "RN50/InfoNCE" is there twice'):

@@ -1,0 +1,35 @@
+from typing import Any
+
+import pytest
+
+from benchsuite.evaluation.base import Scores
+from benchsuite.experiments import evaluate as evaluating
+from benchsuite.experiments.evaluate import Probe
+from benchsuite.experiments.recipe import read_recipe
+from benchsuite.setup import Protocol, Setup
+
+
+def setup(**every: int | None) -> Setup:
+    protocols = {name: Protocol(task="retrieval", every=steps) for name, steps in every.items()}
+    return read_recipe("scenes-smoke").setup("RN50").model_copy(update={"protocols": protocols})
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """Which protocols were evaluated, call by call."""
+    seen: list[list[str]] = []
+
+    def scores(*arguments: Any) -> dict[str, Scores]:
+        seen.append(sorted(arguments[-1]))
+        return {name: Scores({"r1": 0.5}, {}, measures={"rank": 3.0}) for name in arguments[-1]}
+
+    monkeypatch.setattr(evaluating, "evaluate", scores)
+    return seen
+
+
+def test_a_protocol_is_evaluated_at_the_first_point_after_each_so_many_steps(asked: list[list[str]]) -> None:
+    probe = Probe(setup(often=10, rarely=25, never=None), None)  # type: ignore[arg-type]
+    found = [sorted(probe(done, None, None)) for done in (1, 9, 10, 12, 24, 31, 50)]  # type: ignore[arg-type]
+    often, rarely = ["often.r1", "often.rank"], ["rarely.r1", "rarely.rank"]
+    assert found == [[], [], often, [], often, [*often, *rarely], [*often, *rarely]]
+    assert asked == [["often"], ["often"], ["often", "rarely"], ["often", "rarely"]]

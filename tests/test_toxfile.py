@@ -1,0 +1,25 @@
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from benchsuite.papers import paper_names, table_names
+
+TOXFILE = Path(__file__).parents[1] / "toxfile.py"
+
+
+@pytest.fixture
+def environments() -> dict[str, str]:
+    spec = importlib.util.spec_from_file_location("toxfile", TOXFILE)
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    found: dict[str, str] = module.environments()
+    return found
+
+
+def test_every_table_and_paper_has_its_environment(environments: dict[str, str]) -> None:
+    tables = {f"repro-{name.replace('/', '-')}": name for name in table_names()}
+    papers = {f"repro-{name}": name for name in paper_names()}
+    assert environments == {**tables, **papers, "repro-table1": "temo/table1", "repro-all": "all"}
