@@ -1,0 +1,103 @@
+"""Do our rows stand in the published order? Kendall's tau-b, with what seeds alone would make of it."""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations_with_replacement
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchsuite.analysis.paired import ALPHA, MINIMUM, ROUNDING
+from benchsuite.streams import numpy_stream
+
+Floats = NDArray[np.float64]
+ROWS = 3
+"""Rows below which there is no order to speak of."""
+EXACT = 7
+"""Seeds up to which all n^n ways of drawing them again are counted; beyond, `DRAWN` of them."""
+DRAWN = 5_000
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """1: our means stand in the published order; -1: in the opposite one. `reason` says why there is no number."""
+
+    tau: float | None = None
+    low: float | None = None
+    high: float | None = None
+    """Ends of the interval from drawing seeds again; with few seeds it is too narrow."""
+    rows: int = 0
+    """Rows with a published number and ours."""
+    seeds: tuple[int, ...] = ()
+    """Seeds that all these rows have: the means are over them."""
+    left_out: tuple[int, ...] = ()
+    """Seeds that only some of these rows have."""
+    exact: bool = True
+    """Whether all ways of drawing the seeds were counted."""
+    reason: str = ""
+
+    over: ClassVar[str] = "seeds"
+    """What the interval varies over. Not over rows: these rows are what the paper printed."""
+
+
+def kendall(
+    published: Sequence[float | None], measured: Sequence[Mapping[int, float]], alpha: float = ALPHA
+) -> Agreement:
+    """Agreement of the published numbers with ours, row by row; seeds are drawn jointly for all rows."""
+    rows = [(one, ours) for one, ours in zip(published, measured, strict=True) if one is not None and ours]
+    if len(rows) < ROWS:
+        have = "1 row has" if len(rows) == 1 else f"{len(rows)} rows have"
+        return Agreement(rows=len(rows), reason=f"{have} both numbers; an order takes at least {ROWS}")
+    every = [set(ours) for _, ours in rows]
+    seeds = tuple(sorted(set.intersection(*every)))
+    bare = Agreement(rows=len(rows), seeds=seeds, left_out=tuple(sorted(set.union(*every) - set(seeds))))
+    if not seeds:
+        return replace(bare, reason="no seed is common to all rows")
+    theirs = np.array([one for one, _ in rows])
+    values = np.array([[ours[seed] for seed in seeds] for _, ours in rows])  # [rows, seeds]
+    means = values.mean(axis=1)
+    for whose, numbers in (("published numbers", theirs), ("of our means", means)):
+        if not _signs(numbers).any():
+            return replace(bare, reason=f"all {whose} are equal: there is no order")
+    found = replace(bare, tau=float(tau_b(theirs, means)))
+    if len(seeds) < MINIMUM:
+        have = "1 seed" if len(seeds) == 1 else f"{len(seeds)} seeds"
+        return replace(found, reason=f"{have} in common; an interval takes at least {MINIMUM}")
+    shares, chances = _draws(len(seeds))
+    taus = tau_b(theirs, shares @ values.T)
+    low, high = _quantile(taus, chances, alpha / 2), -_quantile(-taus, chances, alpha / 2)
+    return replace(found, low=low, high=high, exact=len(seeds) <= EXACT)
+
+
+def tau_b(x: Floats, y: Floats) -> Floats:
+    """Kendall's tau-b of `x` [rows] with each line of `y` [..., rows]; 0 where all of a line are tied."""
+    a, b = _signs(x), _signs(y)
+    pairs = np.sqrt((a != 0).sum() * (b != 0).sum(axis=(-2, -1)))
+    taus: Floats = np.divide((a * b).sum(axis=(-2, -1)), pairs, out=np.zeros(pairs.shape), where=pairs > 0)
+    return taus
+
+
+def _signs(values: Floats) -> Floats:
+    """Who is above whom, [..., rows, rows]; what differs by rounding alone is tied."""
+    gaps = values[..., :, None] - values[..., None, :]
+    return np.sign(np.where(np.abs(gaps) <= ROUNDING * np.abs(values).max(), 0.0, gaps))
+
+
+def _draws(n: int) -> tuple[Floats, Floats]:
+    """Ways of drawing n seeds of n: the share of each seed [draws, n], and each way's chance [draws]."""
+    if n > EXACT:
+        shares = numpy_stream(0, "agreement", n).multinomial(n, [1 / n] * n, size=DRAWN) / n
+        return shares, np.full(DRAWN, 1 / DRAWN)
+    ways = [Counter(way) for way in combinations_with_replacement(range(n), n)]
+    shares = np.array([[way[seed] / n for seed in range(n)] for way in ways])
+    orders = [math.factorial(n) / math.prod(map(math.factorial, way.values())) for way in ways]
+    return shares, np.array(orders) / n**n
+
+
+def _quantile(values: Floats, chances: Floats, share: float) -> float:
+    """The least value that at least `share` of the chances do not exceed."""
+    order = np.argsort(values)
+    return float(values[order][np.searchsorted(np.cumsum(chances[order]), share)])

@@ -1,0 +1,209 @@
+"""Two rows over the seeds they share: how far apart they are, and how sure one may be of it."""
+
+import math
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from typing import ClassVar
+
+import numpy as np
+from scipy import special
+
+from benchsuite.errors import RecordError, UsageError
+
+ALPHA = 0.05
+MINIMUM = 3
+"""Seeds in common below which nothing is judged: two give a spread, but one number is all that is known of it."""
+MOST = 10_000
+"""Seeds beyond which `seeds_needed` stops looking."""
+EXACT = 14
+"""Seeds up to which all 2^n flips of signs are counted; beyond, `DRAWN` of them."""
+DRAWN = 9_999
+ROUNDING = 1e-12
+"""Differences this small beside the values themselves are rounding, and count as none."""
+
+
+@dataclass(frozen=True)
+class Paired:
+    """Ours minus theirs, seed by seed. What needs a spread is None below two seeds; `too_small` says so.
+
+    `p` is that of the paired t-test, which takes the differences for normally distributed. Where all of them are equal
+    there is no spread to judge by, and t is not defined: then only the signs are left, and `p` is `p_sign_flip`.
+    """
+
+    seeds: tuple[int, ...]
+    ours: tuple[float, ...]
+    theirs: tuple[float, ...]
+    unpaired: tuple[int, ...]
+    """Seeds that only one of the two has: left out."""
+    alpha: float
+    difference: float | None
+    """Mean of the differences."""
+    sd: float | None
+    """Standard deviation of the differences."""
+    low: float | None
+    high: float | None
+    """Ends of the interval that holds the true difference in 1 - alpha of repetitions."""
+    p: float | None
+
+    over: ClassVar[str] = "seeds"
+    """What sd and interval vary over."""
+
+    @property
+    def n(self) -> int:
+        """Seeds in common."""
+        return len(self.seeds)
+
+    @property
+    def differences(self) -> tuple[float, ...]:
+        """By seed."""
+        return tuple(a - b for a, b in zip(self.ours, self.theirs, strict=True))
+
+    @property
+    def floor(self) -> float:
+        """The least that `p_sign_flip` can be, whatever the differences: 2 of 2^n flips are as extreme as none."""
+        return min(1.0, 2.0 ** (1 - self.n))
+
+    @property
+    def constant(self) -> bool:
+        """Whether the differences have no spread although there are several."""
+        return self.n > 1 and self.sd == 0
+
+    @property
+    def too_small(self) -> str:
+        """Why there are too few seeds for a verdict, if so."""
+        if self.n >= MINIMUM:
+            return ""
+        have = {0: "no seed", 1: "1 seed"}.get(self.n, f"{self.n} seeds")
+        return f"{have} in common; a verdict takes at least {MINIMUM}"
+
+    @property
+    def note(self) -> str:
+        """What is special about differences without spread."""
+        if not self.constant:
+            return ""
+        if self.difference == 0:
+            return f"no difference: the two are equal on all {self.n} seeds"
+        return (
+            f"the difference is the same on all {self.n} seeds: the interval has no width because nothing "
+            "is known of the spread, and p is that of the signs alone"
+        )
+
+    @cached_property
+    def p_sign_flip(self) -> float | None:
+        """p without any assumption but that, were the rows alike, each difference might have had either sign.
+
+        Exact up to `EXACT` seeds.
+        """
+        if self.n < 2:
+            return None
+        if self.constant:
+            return 1.0 if self.difference == 0 else self.floor
+        from scipy import stats
+
+        unit = max(map(abs, self.differences))
+        test = stats.permutation_test(
+            (np.asarray(self.differences) / unit,),
+            lambda flipped, axis: np.round(flipped.mean(axis), 12),  # flips that tie must not differ by rounding
+            permutation_type="samples",
+            n_resamples=math.inf if self.n <= EXACT else DRAWN,
+            vectorized=True,
+            random_state=0,
+        )
+        return float(test.pvalue)
+
+    @cached_property
+    def correlation(self) -> float | None:
+        """How alike the seeds move both rows (Pearson); None below three seeds, or if one row does not move.
+
+        High correlation is what pairing lives on: what a seed does to both rows cancels in their difference.
+        """
+        if self.n < 3 or _is_constant(self.ours, self.ours) or _is_constant(self.theirs, self.theirs):
+            return None
+        return float(np.clip(np.corrcoef(self.ours, self.theirs)[0, 1], -1, 1))
+
+
+def compare(ours: Mapping[int, float], theirs: Mapping[int, float], alpha: float = ALPHA) -> Paired:
+    """The two rows' values by seed, paired by seed."""
+    if not 0 < alpha < 1:
+        raise UsageError(f"alpha is a share of wrong verdicts, between 0 and 1; {alpha} is not.")
+    for seed, value in (*ours.items(), *theirs.items()):
+        if not math.isfinite(value):
+            raise RecordError(f"seed {seed} has the value {value}, which cannot be compared; a number is needed.")
+    seeds = tuple(sorted(ours.keys() & theirs.keys()))
+    left, right = tuple(ours[seed] for seed in seeds), tuple(theirs[seed] for seed in seeds)
+    figures = _figures(left, right, alpha)
+    return Paired(seeds, left, right, tuple(sorted(ours.keys() ^ theirs.keys())), alpha, *figures)
+
+
+def seeds_needed(paired: Paired, alpha: float = ALPHA) -> int | None:
+    """The fewest seeds at which this difference with this spread would be separable at `alpha`; at least `MINIMUM`.
+
+    Of the test that gives the verdict, the t-test (for differences without spread, that of signs). It takes the
+    difference and spread seen for the true ones, so at that number of seeds the chance is about even.
+    None if there is no difference or no spread to go by, or if more than `MOST` would be needed.
+    """
+    if not paired.difference or paired.sd is None:
+        return None
+    difference, sd = paired.difference, paired.sd
+    counts = range(MINIMUM, MOST + 1)
+    place = bisect_left(counts, True, key=lambda n: _p(difference, sd, n) <= alpha)
+    return counts[place] if place < len(counts) else None
+
+
+def seeds_for_signs(alpha: float = ALPHA) -> int:
+    """The fewest seeds at which a sign-flip test can separate anything at `alpha`: 2/2^n must not be above it."""
+    return max(2, math.ceil(1 - math.log2(alpha)))
+
+
+def holm(ps: Sequence[float | None]) -> list[float | None]:
+    """Adjusted so that `p <= alpha` holds for any true null of the family in at most alpha of all families.
+
+    None stays None and does not count. No independence is assumed.
+    """
+    order = sorted((p, place) for place, p in enumerate(ps) if p is not None)
+    scaled = ((len(order) - rank) * p for rank, (p, _) in enumerate(order))
+    adjusted: list[float | None] = [None] * len(ps)
+    for (_, place), p in zip(order, accumulate(scaled, max), strict=True):
+        adjusted[place] = min(1.0, p)
+    return adjusted
+
+
+def adjusted(pairs: Sequence[Paired | None]) -> list[float | None]:
+    """Holm's p over the comparisons that have enough seeds for a verdict; None for the others."""
+    return holm([None if one is None or one.too_small else one.p for one in pairs])
+
+
+def _figures(
+    left: Sequence[float], right: Sequence[float], alpha: float
+) -> tuple[float | None, float | None, float | None, float | None, float | None]:
+    """Difference, sd, low, high, p."""
+    n = len(left)
+    if n == 0:
+        return None, None, None, None, None
+    differences = [a - b for a, b in zip(left, right, strict=True)]
+    mean = math.fsum(differences) / n
+    if abs(mean) <= ROUNDING * max(map(abs, (*left, *right))):
+        mean = 0.0
+    if n == 1:
+        return mean, None, None, None, None
+    if _is_constant(differences, (*left, *right)):
+        return mean, 0.0, mean, mean, _p(mean, 0.0, n)
+    sd = math.sqrt(math.fsum((one - mean) ** 2 for one in differences) / (n - 1))
+    reach = float(special.stdtrit(n - 1, 1 - alpha / 2)) * sd / math.sqrt(n)
+    return mean, sd, mean - reach, mean + reach, _p(mean, sd, n)
+
+
+def _p(difference: float, sd: float, n: int) -> float:
+    """Two-sided p of the paired t-test; without spread, of the signs."""
+    if difference == 0:
+        return 1.0
+    if sd == 0:
+        return 2.0 ** (1 - n)
+    return float(2 * special.stdtr(n - 1, -abs(difference) / (sd / math.sqrt(n))))
+
+
+def _is_constant(values: Sequence[float], beside: Sequence[float]) -> bool:
+    return max(values) - min(values) <= ROUNDING * max(map(abs, beside))

@@ -1,0 +1,70 @@
+"""May two runs be paired? Only if a seed meant the same to both: setup, initial weights, batches, words."""
+
+from collections.abc import Mapping, Sequence
+
+from benchsuite.records.schema import Record
+from benchsuite.setup import differences
+
+REQUIRED = ("initial_weights", "batches")
+"""Digests that every run has."""
+DEPENDS_ON = {
+    "initial_weights": ("image", "text", "projection", "data"),
+    "batches": ("data", "augmentation", "training.batch"),
+    "words": ("text", "data"),
+    "data": ("data",),
+    "clusters": ("clusters", "data"),
+    "image_expert": ("experts", "data"),
+    "text_expert": ("experts", "data"),
+}
+"""The fields of a setup that each digest follows from. Where one of them may differ and does, the digest does too."""
+
+
+def pairable(left: Record, right: Record, allowed: Sequence[str] = ()) -> str:
+    """Nothing, or why the two may not be paired. `allowed`: fields, or groups of them, in which setups may differ."""
+    if left.seed != right.seed:
+        return f"seed {left.seed} against seed {right.seed}"
+    fields = setup_fields(left, right)
+    if foreign := [text for name, text in fields.items() if not _within(name, allowed)]:
+        return f"the setups differ in {'; '.join(foreign)}"
+    return "; ".join(_digest_differences(left.digests, right.digests, list(fields)))
+
+
+def pairs(
+    left: Mapping[int, Record], right: Mapping[int, Record], allowed: Sequence[str] = ()
+) -> tuple[tuple[int, ...], dict[int, str]]:
+    """The seeds at which two rows may be paired, and for every other seed why not."""
+    seeds = sorted(left.keys() | right.keys())
+    said = {seed: _why_not(left.get(seed), right.get(seed), allowed) for seed in seeds}
+    return tuple(seed for seed in seeds if not said[seed]), {seed: why for seed, why in said.items() if why}
+
+
+def setup_fields(left: Record, right: Record) -> dict[str, str]:
+    """The fields in which two setups differ by dotted name, with both values in words."""
+    a, b = (record.setup.model_dump(mode="json") for record in (left, right))
+    return {name: f"{name} {x!r} against {y!r}" for name, (x, y) in differences(a, b).items()}
+
+
+def _why_not(left: Record | None, right: Record | None, allowed: Sequence[str]) -> str:
+    if left is None or right is None:
+        return f"only the {'second' if left is None else 'first'} has a run"
+    return pairable(left, right, allowed)
+
+
+def _digest_differences(left: Mapping[str, str], right: Mapping[str, str], fields: Sequence[str]) -> list[str]:
+    found = []
+    for name, sources in DEPENDS_ON.items():
+        if any(_within(field, sources) for field in fields):
+            continue
+        words = name.replace("_", " ")
+        a, b = left.get(name), right.get(name)
+        if a is None or b is None:
+            if name in REQUIRED or (name == "words" and a != b):
+                found.append(f"a record does not say its {words}")
+        elif a != b:
+            found.append(f"the {words} differ ({a} against {b})")
+    return found
+
+
+def _within(field: str, names: Sequence[str]) -> bool:
+    """Whether a field is one of these, or lies in one of them."""
+    return any(field == name or field.startswith(f"{name}.") for name in names)

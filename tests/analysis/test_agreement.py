@@ -1,0 +1,106 @@
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy import stats
+
+from benchsuite.analysis import agreement
+from benchsuite.analysis.agreement import Agreement, kendall, tau_b
+
+SMALL = st.integers(0, 5).map(float)  # few values, so that ties are common
+
+
+def rows(*values: tuple[float, ...]) -> list[dict[int, float]]:
+    return [dict(enumerate(each)) for each in values]
+
+
+@given(st.integers(3, 8).flatmap(lambda n: st.tuples(*[st.lists(SMALL, min_size=n, max_size=n)] * 2)))
+def test_tau_is_scipys(lists: tuple[list[float], list[float]]) -> None:
+    x, y = map(np.array, lists)
+    assume(len(set(x)) > 1)
+    assume(len(set(y)) > 1)
+    assert float(tau_b(x, y)) == pytest.approx(stats.kendalltau(x, y).statistic)
+
+
+@pytest.mark.parametrize(("published", "tau"), [((10, 20, 30), 1.0), ((30, 20, 10), -1.0)])
+def test_the_published_order_is_1_and_its_opposite_is_minus_1(published: tuple[float, ...], tau: float) -> None:
+    found = kendall(published, rows((0.1, 0.11, 0.12), (0.2, 0.21, 0.22), (0.3, 0.31, 0.32)))
+    assert (found.tau, found.low, found.high) == (tau, tau, tau)
+    assert (found.rows, found.seeds, found.exact, found.reason) == (3, (0, 1, 2), True, "")
+
+
+@pytest.mark.parametrize("n", [3, 4])
+def test_interval_counts_every_way_of_drawing_the_seeds(n: int) -> None:
+    values = np.random.default_rng(n).normal(size=(5, n)) + 0.5 * np.arange(5)[:, None]
+    published = [1.0, 2.0, 4.0, 3.0, 5.0]
+    taus = [
+        stats.kendalltau(published, values[:, list(drawn)].mean(axis=1)).statistic
+        for drawn in product(range(n), repeat=n)
+    ]
+    found = kendall(published, rows(*map(tuple, values)))
+    assert found.low == pytest.approx(np.quantile(taus, 0.025, method="inverted_cdf"))
+    assert found.high == pytest.approx(-np.quantile(np.negative(taus), 0.025, method="inverted_cdf"))
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < found.high
+
+
+def test_seeds_are_drawn_for_all_rows_together() -> None:
+    """What a seed does to every row moves no order."""
+    values = np.random.default_rng(5).integers(0, 64, size=(4, 5)) / 64
+    plain = kendall([1, 2, 3, 4], rows(*map(tuple, values)))
+    moved = kendall([1, 2, 3, 4], rows(*map(tuple, values + np.array([0, 8, -4, 16, 2]))))
+    assert plain == moved
+    assert plain.low != plain.high
+
+
+def test_many_seeds_are_drawn_by_chance_alike_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = np.random.default_rng(1).normal(size=(6, 8)) + 0.3 * np.arange(6)[:, None]
+    drawn, again = (kendall(range(6), rows(*map(tuple, values))) for _ in range(2))
+    monkeypatch.setattr(agreement, "EXACT", 8)
+    counted = kendall(range(6), rows(*map(tuple, values)))
+    assert drawn == again
+    assert (drawn.exact, counted.exact) == (False, True)
+    assert drawn.tau == counted.tau
+    assert (drawn.low, drawn.high) == pytest.approx((counted.low, counted.high), abs=0.14)  # one pair of 15
+
+
+def test_rows_without_both_numbers_do_not_count() -> None:
+    values = rows((0.1, 0.2, 0.3), (0.2, 0.3, 0.4), (0.9, 0.9, 0.9), (), (0.3, 0.4, 0.5))
+    found = kendall([1, 2, None, 99, 3], values)
+    assert (found.tau, found.rows) == (1.0, 3)
+
+
+def test_seeds_that_not_all_rows_have_are_named() -> None:
+    found = kendall([1, 2, 3], [{0: 0.1, 1: 0.1, 2: 0.1, 3: 9.0}, {0: 0.2, 1: 0.2, 2: 0.2}, {0: 0.3, 1: 0.3, 2: 0.3}])
+    assert (found.tau, found.seeds, found.left_out) == (1.0, (0, 1, 2), (3,))
+
+
+@pytest.mark.parametrize(
+    ("published", "measured", "says"),
+    [
+        ([], [], "0 rows have both numbers"),
+        ([1, None, 2], rows((0.1,), (0.2,), (0.3,)), "2 rows have both numbers; an order takes at least 3"),
+        ([1, 2, 3], [{0: 0.1}, {0: 0.2}, {1: 0.3}], "no seed is common to all rows"),
+        ([5, 5, 5], rows((0.1,), (0.2,), (0.3,)), "all published numbers are equal"),
+        ([1, 2, 3], rows((0.1, 0.2, 0.3), (0.3, 0.1, 0.2), (0.2, 0.3, 0.1)), "all of our means are equal"),
+    ],
+)
+def test_without_an_order_there_is_a_reason_and_no_number(
+    published: list[float | None], measured: list[dict[int, float]], says: str
+) -> None:
+    found = kendall(published, measured)
+    assert (found.tau, found.low, found.high) == (None, None, None)
+    assert found.reason.startswith(says)
+
+
+def test_two_seeds_give_an_order_and_no_interval() -> None:
+    found = kendall([1, 2, 3], rows((0.1, 0.2), (0.2, 0.3), (0.3, 0.4)))
+    assert (found.tau, found.low, found.high) == (1.0, None, None)
+    assert found.reason == "2 seeds in common; an interval takes at least 3"
+
+
+def test_an_interval_says_what_it_is_over() -> None:
+    assert Agreement.over == "seeds"

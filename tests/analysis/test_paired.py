@@ -1,0 +1,266 @@
+import math
+import warnings
+from collections.abc import Iterator
+from itertools import product
+from statistics import correlation, fmean, stdev
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy import stats
+
+from benchsuite.analysis.paired import (
+    MOST,
+    Paired,
+    adjusted,
+    compare,
+    holm,
+    seeds_for_signs,
+    seeds_needed,
+)
+from benchsuite.errors import RecordError, UsageError
+
+EXACT_NUMBERS = st.integers(0, 1024).map(lambda count: count / 1024)  # sums and differences of these do not round
+PS = st.lists(st.none() | st.floats(0, 1), max_size=12)
+
+
+@st.composite
+def two_rows(draw: st.DrawFn, least: int = 2, most: int = 7) -> tuple[dict[int, float], dict[int, float]]:
+    """Two rows with the same seeds."""
+    seeds = draw(st.lists(st.integers(0, 99), min_size=least, max_size=most, unique=True))
+    ours, theirs = ({seed: draw(EXACT_NUMBERS) for seed in seeds} for _ in range(2))
+    return ours, theirs
+
+
+def row(*values: float) -> dict[int, float]:
+    return dict(enumerate(values))
+
+
+@pytest.fixture(autouse=True)
+def no_warnings() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        yield
+
+
+def test_figures_are_those_of_the_textbook() -> None:
+    """Student's (1908) hours of sleep gained with two drugs: t = 4.0621 on 9 degrees of freedom."""
+    dextro = row(0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0)
+    laevo = row(1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4)
+    sleep = compare(laevo, dextro)
+    assert sleep.difference == pytest.approx(1.58)
+    assert sleep.sd == pytest.approx(1.229995, abs=1e-6)
+    assert sleep.p == pytest.approx(0.002833, abs=1e-6)
+    assert (sleep.low, sleep.high) == (pytest.approx(0.7001142, abs=1e-6), pytest.approx(2.4598858, abs=1e-6))
+
+
+@given(two_rows())
+def test_interval_and_p_are_scipys(rows: tuple[dict[int, float], dict[int, float]]) -> None:
+    found = compare(*rows, alpha=0.1)
+    assume(not found.constant)
+    seeds = sorted(rows[0])
+    test = stats.ttest_rel([rows[0][s] for s in seeds], [rows[1][s] for s in seeds])
+    interval = test.confidence_interval(0.9)
+    assert found.p == pytest.approx(test.pvalue, rel=1e-9, abs=1e-12)
+    assert (found.low, found.high) == pytest.approx((interval.low, interval.high), rel=1e-9, abs=1e-12)
+    assert (found.difference, found.sd) == pytest.approx((fmean(found.differences), stdev(found.differences)))
+
+
+@given(two_rows())
+def test_sign_flip_counts_every_choice_of_signs(rows: tuple[dict[int, float], dict[int, float]]) -> None:
+    found = compare(*rows)
+    whole = [round(1024 * one) for one in found.differences]
+    sums = [
+        abs(sum(s * one for s, one in zip(signs, whole, strict=True))) for signs in product((1, -1), repeat=len(whole))
+    ]
+    as_extreme = sum(one >= abs(sum(whole)) for one in sums) / len(sums)
+    assert found.p_sign_flip == pytest.approx(as_extreme)
+    assert found.p_sign_flip >= found.floor
+
+
+def test_signs_that_tie_but_for_rounding_count_as_ties() -> None:
+    """0.1 + 0.2 - 0.3 is not 0 in floating point; all eight flips of (.1, .2, -.3) or none are as extreme as 0."""
+    assert compare(row(0.1, 0.2, -0.3), row(0, 0, 0)).p_sign_flip == 1.0
+
+
+def test_many_seeds_are_flipped_by_chance_and_alike_each_time() -> None:
+    ours = row(*(0.1 + 0.01 * (n % 7) for n in range(30)))
+    first, again = (compare(ours, row(*[0.12] * 30)).p_sign_flip for _ in range(2))
+    assert first == again
+    assert first is not None
+    assert 0 < first < 0.05
+
+
+@pytest.mark.parametrize(("n", "floor"), [(0, 1.0), (1, 1.0), (2, 0.5), (3, 0.25), (5, 0.0625), (6, 0.03125)])
+def test_floor_is_two_of_all_choices_of_signs(n: int, floor: float) -> None:
+    found = compare(row(*range(1, n + 1)), row(*[0.0] * n))
+    assert found.floor == floor
+    if n > 1:
+        assert found.p_sign_flip == floor
+
+
+@given(two_rows())
+def test_swapping_the_sides_flips_the_sign_and_keeps_p(rows: tuple[dict[int, float], dict[int, float]]) -> None:
+    one, other = compare(*rows), compare(*reversed(rows))
+    assert one.difference == -(other.difference or 0)
+    assert (one.low, one.high) == (-(other.high or 0), -(other.low or 0))
+    assert (one.p, one.sd, one.p_sign_flip) == (other.p, other.sd, other.p_sign_flip)
+    assert one.correlation == pytest.approx(other.correlation)
+    assert seeds_needed(one) == seeds_needed(other)
+
+
+@given(two_rows(), st.lists(EXACT_NUMBERS, min_size=7, max_size=7))
+def test_what_a_seed_does_to_both_rows_changes_nothing(
+    rows: tuple[dict[int, float], dict[int, float]], effects: list[float]
+) -> None:
+    moved = [{seed: value + effects[place] for place, (seed, value) in enumerate(sorted(one.items()))} for one in rows]
+    before, after = compare(*rows), compare(*moved)
+    assert (before.difference, before.sd, before.low, before.high, before.p, before.p_sign_flip) == (
+        after.difference, after.sd, after.low, after.high, after.p, after.p_sign_flip,
+    )  # fmt: skip
+
+
+@given(two_rows())
+def test_the_order_of_seeds_says_nothing(rows: tuple[dict[int, float], dict[int, float]]) -> None:
+    ours, theirs = rows
+    assert compare(dict(reversed(ours.items())), dict(sorted(theirs.items()))) == compare(ours, theirs)
+
+
+def test_seeds_that_only_one_has_are_named_and_left_out() -> None:
+    found = compare({0: 0.1, 1: 0.2, 2: 0.4, 7: 9.0}, {5: 9.0, 2: 0.1, 1: 0.1, 0: 0.1})
+    assert found.seeds == (0, 1, 2)
+    assert found.unpaired == (5, 7)
+    assert found.difference == pytest.approx(0.4 / 3)
+    assert (found.ours, found.theirs) == ((0.1, 0.2, 0.4), (0.1, 0.1, 0.1))
+
+
+def test_equal_rows_have_no_difference() -> None:
+    found = compare(row(0.1, 0.2, 0.3), row(0.1, 0.2, 0.3))
+    assert (found.difference, found.sd, found.low, found.high, found.p, found.p_sign_flip) == (0, 0, 0, 0, 1, 1)
+    assert found.note == "no difference: the two are equal on all 3 seeds"
+
+
+@pytest.mark.parametrize("values", [(0.5, 0.75, 0.25), (0.1 + 0.2, 0.7, 0.9), (1e-9, 2e-9, 5e-9), (3e5, 1e5, 7e5)])
+def test_a_difference_without_spread_is_left_to_the_signs(values: tuple[float, ...]) -> None:
+    """The t-test would call it certain, as 0.3 - 0.1 and 0.4 - 0.2 differ by 5e-17 and t is enormous."""
+    found = compare(row(*values), row(*(value - values[0] / 10 for value in values)))
+    assert found.difference == pytest.approx(values[0] / 10, rel=1e-3)
+    assert found.sd == 0
+    assert found.low == found.high == found.difference
+    assert found.p == found.p_sign_flip == found.floor == 0.25
+    assert "no width" in found.note
+    assert seeds_needed(found) == seeds_for_signs() == 6
+
+
+def test_a_small_true_spread_is_no_rounding() -> None:
+    found = compare(row(0.5, 0.6, 0.7), row(0.4, 0.5, 0.6 - 1e-6))
+    assert found.sd == pytest.approx(1e-6 / math.sqrt(3), rel=1e-3)
+    assert found.note == ""
+
+
+@pytest.mark.parametrize(
+    ("n", "says"),
+    [(0, "no seed in common"), (1, "1 seed in common"), (2, "2 seeds in common"), (3, "")],
+)
+def test_too_few_seeds_are_said_in_words(n: int, says: str) -> None:
+    found = compare(row(*[0.1, 0.3, 0.2][:n]), row(*[0.2, 0.1, 0.2][:n]))
+    assert found.too_small.startswith(says)
+    assert bool(found.too_small) == bool(says)
+    assert (found.difference is None) == (n == 0)
+    assert (found.p is None) == (found.sd is None) == (found.low is None) == (found.p_sign_flip is None) == (n < 2)
+    assert adjusted([found]) == [None if n < 3 else found.p]
+    if n < 2:
+        assert seeds_needed(found) is None
+
+
+def test_correlation_is_pearsons_and_none_where_it_has_no_meaning() -> None:
+    ours, theirs = (0.1, 0.3, 0.2, 0.5), (0.2, 0.1, 0.3, 0.4)
+    assert compare(row(*ours), row(*theirs)).correlation == pytest.approx(correlation(ours, theirs))
+    assert compare(row(0.1, 0.2), row(0.3, 0.5)).correlation is None
+    assert compare(row(0.1, 0.1, 0.1), row(0.3, 0.5, 0.4)).correlation is None
+    assert compare(row(0.1, 0.2, 0.3), row(0.4, 0.5, 0.6)).correlation == pytest.approx(1)
+
+
+@given(two_rows(least=3), st.floats(0.001, 0.3))
+def test_enough_seeds_are_needed_exactly_when_not_separable(
+    rows: tuple[dict[int, float], dict[int, float]], alpha: float
+) -> None:
+    found = compare(*rows)
+    assert found.p is not None
+    needed = seeds_needed(found, alpha)
+    assert (needed is not None and needed <= found.n) == (found.p <= alpha)
+
+
+def test_seeds_needed_is_the_first_count_at_which_t_would_separate() -> None:
+    found = compare(row(0.31, 0.30, 0.33, 0.29), row(0.30, 0.30, 0.31, 0.30))
+    assert found.difference is not None
+    assert found.sd is not None
+    first = next(
+        n for n in range(3, 1000)
+        if abs(found.difference) / (found.sd / math.sqrt(n)) >= stats.t.ppf(0.975, n - 1)
+    )  # fmt: skip
+    assert first > 4
+    assert seeds_needed(found) == first
+    assert (seeds_needed(found, 0.001) or 0) > first
+
+
+def test_seeds_needed_ends() -> None:
+    assert seeds_needed(compare(row(0.1, 0.2, 0.3), row(0.2, 0.1, 0.3))) is None
+    tiny = compare(row(0.0, 1.0, 0.50001), row(1.0, 0.0, 0.5))
+    assert tiny.difference
+    assert seeds_needed(tiny) is None
+    assert seeds_for_signs(0.5) == 2
+    assert 2 / 2 ** seeds_for_signs(0.01) <= 0.01 < 2 / 2 ** (seeds_for_signs(0.01) - 1)
+    assert MOST >= 1000
+
+
+def sequential(ps: list[float | None]) -> list[float | None]:
+    """Holm's procedure as he tells it: reject from the least p on, each at alpha over what is left; stop at the first.
+
+    The adjusted p is the least alpha at which the procedure rejects.
+    """
+    known = sorted(place for place, p in enumerate(ps) if p is not None)
+    found: list[float | None] = [None] * len(ps)
+    left, reached = list(known), 0.0
+    while left:
+        least = min(left, key=lambda place: ps[place] or 0.0)
+        reached = max(reached, (ps[least] or 0.0) * len(left))
+        found[least] = min(1.0, reached)
+        left.remove(least)
+    return found
+
+
+@given(PS)
+def test_holm_is_the_sequential_procedure(ps: list[float | None]) -> None:
+    assert holm(ps) == sequential(ps)
+
+
+@given(PS)
+def test_holm_never_lowers_p_keeps_its_order_and_stays_a_share(ps: list[float | None]) -> None:
+    pairs = [(p, q) for p, q in zip(ps, holm(ps), strict=True) if p is not None and q is not None]
+    assert [q is None for q in holm(ps)] == [p is None for p in ps]
+    assert all(p <= q <= 1 for p, q in pairs)
+    ordered = [q for _, q in sorted(pairs)]
+    assert ordered == sorted(ordered)
+    assert all(q == r for p, q in pairs for s, r in pairs if p == s)
+
+
+def test_holm_of_a_known_family() -> None:
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([0.04, None]) == [0.04, None]
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_what_is_no_number_is_refused_with_its_seed(value: float) -> None:
+    with pytest.raises(RecordError, match="seed 4 has the value"):
+        compare({3: 0.1, 4: value}, {3: 0.2})
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0, -0.5, 5])
+def test_alpha_must_be_a_share(alpha: float) -> None:
+    with pytest.raises(UsageError, match="between 0 and 1"):
+        compare(row(0.1), row(0.2), alpha)
+
+
+def test_a_spread_says_what_it_is_over() -> None:
+    assert Paired.over == "seeds"

@@ -1,0 +1,113 @@
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from benchsuite.analysis.pairing import pairable, pairs, setup_fields
+from benchsuite.records.schema import Record
+from benchsuite.setup import Setup
+
+MakeRecord = Callable[..., tuple[Record, bytes]]
+DIGESTS = {"initial_weights": "w", "batches": "b", "words": "v", "data": "d" * 64}
+
+
+def run(make: MakeRecord, seed: int = 0, digests: dict[str, str] | None = None, **setup: Any) -> Record:
+    """A record whose setup differs from the usual one in these parts: `optimizer={"lr": 0.5}`."""
+    plain = make(seed)[0].setup.model_dump()
+    for part, fields in setup.items():
+        plain[part] = {**plain[part], **fields} if isinstance(fields, dict) and plain[part] else fields
+    return make(seed, setup=Setup.model_validate(plain), digests=DIGESTS if digests is None else digests)[0]
+
+
+def test_runs_of_one_setup_and_seed_may_be_paired(make_record: MakeRecord) -> None:
+    assert pairable(run(make_record), run(make_record)) == ""
+
+
+def test_methods_may_differ_and_read_what_they_like(make_record: MakeRecord) -> None:
+    other = run(make_record, digests={**DIGESTS, "clusters": "c"})
+    assert pairable(run(make_record), other) == ""
+
+
+def test_seeds_must_be_equal(make_record: MakeRecord) -> None:
+    assert pairable(run(make_record, 0), run(make_record, 1)) == "seed 0 against seed 1"
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("initial_weights", "the initial weights differ"),
+        ("batches", "the batches differ"),
+        ("words", "the words differ"),
+    ],
+)
+def test_what_a_seed_fixes_must_be_equal(make_record: MakeRecord, name: str, says: str) -> None:
+    other = run(make_record, digests={**DIGESTS, name: "another"})
+    assert pairable(run(make_record), other).startswith(says)
+    assert "(" + DIGESTS[name] + " against another)" in pairable(run(make_record), other)
+
+
+def test_clusters_that_both_read_must_be_equal(make_record: MakeRecord) -> None:
+    one, other = (run(make_record, digests={**DIGESTS, "clusters": which}) for which in "ab")
+    assert pairable(one, other) == "the clusters differ (a against b)"
+
+
+@pytest.mark.parametrize("name", ["initial_weights", "batches", "words"])
+def test_what_is_not_recorded_is_not_taken_for_equal(make_record: MakeRecord, name: str) -> None:
+    silent = run(make_record, digests={key: value for key, value in DIGESTS.items() if key != name})
+    says = f"a record does not say its {name.replace('_', ' ')}"
+    assert pairable(run(make_record), silent) == pairable(silent, run(make_record)) == says
+
+
+def test_pictures_alone_have_no_words(make_record: MakeRecord) -> None:
+    digests = {key: value for key, value in DIGESTS.items() if key != "words"}
+    alone = run(make_record, digests=digests, text=None)
+    assert pairable(alone, alone) == ""
+
+
+def test_setups_must_be_equal(make_record: MakeRecord) -> None:
+    one, other = run(make_record), run(make_record, optimizer={"lr": 0.5}, training={"steps": 3})
+    said = pairable(one, other)
+    assert said == "the setups differ in optimizer.lr 0.001 against 0.5; training.steps 2 against 3"
+    assert list(setup_fields(one, other)) == ["optimizer.lr", "training.steps"]
+
+
+@pytest.mark.parametrize("allowed", [["optimizer"], ["optimizer.lr"], ["text", "optimizer.lr"]])
+def test_setups_may_differ_where_it_is_allowed(make_record: MakeRecord, allowed: list[str]) -> None:
+    assert pairable(run(make_record), run(make_record, optimizer={"lr": 0.5}), allowed) == ""
+
+
+@pytest.mark.parametrize("allowed", [["optim"], ["optimizer.lr.more"], ["optimizer.weight_decay"], ["training"]])
+def test_a_field_is_allowed_by_its_whole_name(make_record: MakeRecord, allowed: list[str]) -> None:
+    assert pairable(run(make_record), run(make_record, optimizer={"lr": 0.5}), allowed).startswith("the setups differ")
+
+
+def test_an_allowed_difference_excuses_only_what_follows_from_it(make_record: MakeRecord) -> None:
+    """Other towers have other weights, but still see the same batches."""
+    tower = {"timm": "test_resnet"}
+    weights = run(make_record, digests={**DIGESTS, "initial_weights": "x"}, image=tower)
+    both = run(make_record, digests={**DIGESTS, "initial_weights": "x", "batches": "y"}, image=tower)
+    rate = run(make_record, digests={**DIGESTS, "initial_weights": "x"}, optimizer={"lr": 0.5})
+    assert pairable(run(make_record), weights, ["image"]) == ""
+    assert pairable(run(make_record), both, ["image"]) == "the batches differ (b against y)"
+    assert pairable(run(make_record), rate, ["optimizer"]) == "the initial weights differ (w against x)"
+
+
+def test_another_batch_size_has_other_batches_and_the_same_weights(make_record: MakeRecord) -> None:
+    batches = run(make_record, digests={**DIGESTS, "batches": "y"}, training={"batch": 8})
+    weights = run(make_record, digests={**DIGESTS, "initial_weights": "x"}, training={"batch": 8})
+    assert pairable(run(make_record), batches, ["training.batch"]) == ""
+    assert pairable(run(make_record), weights, ["training.batch"]).startswith("the initial weights differ")
+
+
+def test_rows_are_paired_seed_by_seed_and_no_seed_is_dropped(make_record: MakeRecord) -> None:
+    left = {seed: run(make_record, seed) for seed in (0, 1, 2)}
+    right = {0: run(make_record, 0), 1: run(make_record, 1, {**DIGESTS, "batches": "y"}), 4: run(make_record, 4)}
+    seeds, refused = pairs(left, right)
+    assert seeds == (0,)
+    assert refused == {
+        1: "the batches differ (b against y)", 2: "only the first has a run", 4: "only the second has a run",
+    }  # fmt: skip
+
+
+def test_a_record_under_another_seed_is_refused(make_record: MakeRecord) -> None:
+    assert pairs({0: run(make_record, 1)}, {0: run(make_record, 0)}) == ((), {0: "seed 1 against seed 0"})

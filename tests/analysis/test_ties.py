@@ -1,0 +1,115 @@
+from typing import Literal
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchsuite.analysis.paired import compare, holm
+from benchsuite.analysis.ties import is_ahead, tie_groups
+
+Values = dict[str, dict[int, float]]
+
+WOBBLE = (0.001, -0.002, 0.0, 0.002, -0.001)
+
+
+def row(level: float, *wobble: float) -> dict[int, float]:
+    return {seed: level + by for seed, by in enumerate(wobble or WOBBLE)}
+
+
+@st.composite
+def columns(draw: st.DrawFn) -> Values:
+    """Up to five rows, some far apart and some not, some with fewer seeds or none."""
+    names = draw(st.lists(st.sampled_from("ABCDE"), min_size=1, unique=True))
+    levels = {name: draw(st.sampled_from([0.0, 0.001, 0.5, 0.9])) for name in names}
+    return {
+        name: {
+            seed: levels[name] + draw(st.integers(-8, 8)) / 4096 for seed in range(draw(st.sampled_from([0, 1, 3, 6])))
+        }
+        for name in names
+    }
+
+
+CLEAR = {"low": row(0.1), "top": row(0.9, 0, 0.001, 0, 0.002, 0), "middle": row(0.5, 0.002, 0, 0.001, 0.001, 0)}
+
+
+def test_rows_far_apart_have_places_of_their_own() -> None:
+    ranks = tie_groups(CLEAR)
+    assert {name: rank.place for name, rank in ranks.items()} == {"top": 1, "middle": 2, "low": 3}
+    assert all(rank.tied_with == () for rank in ranks.values())
+    assert [name for name, rank in ranks.items() if rank.best] == ["top"]
+
+
+def test_lower_may_be_better() -> None:
+    assert {name: rank.place for name, rank in tie_groups(CLEAR, "lower").items()} == {"low": 1, "middle": 2, "top": 3}
+
+
+def test_rows_that_cannot_be_told_apart_share_a_place() -> None:
+    ranks = tie_groups({**CLEAR, "also top": row(0.9, 0.001, 0.001, -0.001, 0.001, 0.001)})
+    assert {name: rank.place for name, rank in ranks.items()} == {"top": 1, "also top": 1, "middle": 3, "low": 4}
+    assert ranks["top"].tied_with == ("also top",)
+    assert ranks["also top"].tied_with == ("top",)
+    assert ranks["top"].unjudged == ()
+    assert {name for name, rank in ranks.items() if rank.best} == {"top", "also top"}
+
+
+def test_a_tie_is_not_handed_on() -> None:
+    """A noisy row is tied with two rows that are told apart; only the one that nothing beats is among the best."""
+    noisy = row(0.51, 0.3, -0.3, 0.2, -0.2, 0.0)
+    ranks = tie_groups({"steady": row(0.5), "worse": row(0.4, 0.001, 0.001, 0, 0, 0.001), "noisy": noisy})
+    assert ranks["noisy"].tied_with == ("steady", "worse")
+    assert ranks["steady"].tied_with == ("noisy",)
+    assert {name: (rank.place, rank.best) for name, rank in ranks.items()} == {
+        "steady": (1, True), "noisy": (1, True), "worse": (2, False),
+    }  # fmt: skip
+
+
+def test_rows_without_values_have_no_rank_and_count_for_nothing() -> None:
+    ranks = tie_groups({**CLEAR, "never ran": {}})
+    assert "never ran" not in ranks
+    assert ranks == tie_groups(CLEAR)
+
+
+def test_too_few_seeds_tie_and_say_so() -> None:
+    ranks = tie_groups({"one": {0: 0.9, 1: 0.9}, "other": row(0.1), "far": row(0.9, 0, 0, 0.001, 0.001, 0)})
+    assert ranks["one"].unjudged == ("far", "other")
+    assert ranks["other"].unjudged == ("one",)
+    assert (ranks["one"].place, ranks["far"].place, ranks["other"].place) == (1, 1, 2)
+
+
+def test_more_rows_ask_for_more() -> None:
+    """A difference that is separable alone is not among many: all pairs are one family."""
+    near = {"a": row(0.500), "b": row(0.502, 0.002, 0.001, 0.001, 0.002, 0.001)}
+    assert tie_groups(near)["a"].place == 2
+    noise = [0.013, -0.02, 0.017, -0.011, 0.009]
+    crowd = {f"row {n}": row(0.501, *(noise[n:] + noise[:n])) for n in range(5)}
+    assert tie_groups({**near, **crowd})["a"].place == 1
+
+
+@given(columns())
+def test_the_order_of_rows_says_nothing(values: Values) -> None:
+    backwards = dict(reversed(values.items()))
+    assert tie_groups(values) == tie_groups(backwards)
+
+
+@given(columns(), st.sampled_from(["higher", "lower"]))
+def test_places_are_what_the_comparisons_say(values: Values, better: Literal["higher", "lower"]) -> None:
+    ranks = tie_groups(values, better)
+    present = [name for name in sorted(values) if values[name]]
+    duels = [(a, b) for a in present for b in present if a < b]
+    pairs = [compare(values[a], values[b]) for a, b in duels]
+    ps = holm([None if pair.n < 3 else pair.p for pair in pairs])
+    beats = {
+        (a, b) if is_ahead(pair.difference, better) else (b, a)
+        for (a, b), pair, p in zip(duels, pairs, ps, strict=True)
+        if p is not None and p <= 0.05
+    }
+    assert list(ranks) == [name for name in values if values[name]]
+    for name, rank in ranks.items():
+        assert rank.place == 1 + sum(loser == name for _, loser in beats)
+        others = {other for other in present if other != name}
+        assert set(rank.tied_with) == {o for o in others if not {(o, name), (name, o)} & beats}
+
+
+@given(columns())
+def test_higher_is_the_mirror_of_lower(values: Values) -> None:
+    mirrored = {name: {seed: -value for seed, value in by_seed.items()} for name, by_seed in values.items()}
+    assert tie_groups(values, "higher") == tie_groups(mirrored, "lower")
