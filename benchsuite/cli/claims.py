@@ -1,0 +1,114 @@
+"""`benchsuite claims`: what papers claim, and what stored runs say of it."""
+
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from benchsuite.cli.options import RESULTS, Results
+from benchsuite.errors import UsageError
+from benchsuite.records.store import Store
+
+if TYPE_CHECKING:
+    from benchsuite.analysis.claims import ColumnAgreement, JudgedClaim
+
+
+def claims(
+    tables: Annotated[
+        list[str] | None,
+        typer.Argument(help="Papers, or tables as paper/table.", metavar="PAPER...", show_default=False),
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All papers.")] = False,
+    scale: Annotated[str | None, typer.Option(help="Only runs at this scale.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    results: Results = RESULTS,
+) -> None:
+    """Judge papers' claims by stored runs: each table's claims are one family for Holm's correction."""
+    from benchsuite.analysis.claims import agreements, judged_claims, unrun_claims
+    from benchsuite.cli.report import build_views
+    from benchsuite.papers import named_tables, read_table
+
+    if everything == bool(tables):
+        raise UsageError("name papers or tables, or give --all.")
+    names = named_tables(["all"] if everything else tables or [])
+    stored = build_views(Store(results)) if results.is_dir() else []
+    views = [view for view in stored if view.asked.table in names and scale in (None, view.asked.scale)]
+    judged = [one for view in views for one in judged_claims(view)]
+    orders = [(view, one) for view in views for one in agreements(view)]
+    run = {view.asked.table for view in views}
+    judged += [one for name in names if name not in run for one in unrun_claims(read_table(name))]
+    if as_json:
+        told = {
+            "claims": [claim_as_json(one) for one in judged],
+            "orders": [
+                {"table": view.asked.table, "scale": view.asked.scale, **order_as_json(one)} for view, one in orders
+            ],
+        }
+        print(json.dumps(told, indent=2, ensure_ascii=False))
+        return
+    for one in judged:
+        print(claim_line(one))
+    for view, order in orders:
+        print(f"{view.asked.table} at scale {view.asked.scale}, order on {order_line(order)}")
+    counts = Counter(one.verdict.kind for one in judged)
+    print(f"{len(judged)} claims: {', '.join(f'{n} {kind}' for kind, n in counts.most_common()) or 'none'}")
+
+
+def claim_line(one: "JudgedClaim") -> str:
+    """A claim and its verdict in a line."""
+    claim = one.claim
+    where = claim.table + (f" at scale {one.scale}" if one.scale else "")
+    told = "" if claim.published is None else f" (published by {claim.published:g})"
+    text = f' [{claim.place}: "{claim.says}"]' if claim.place else ""
+    return f"{where}: {claim.name}{told}: {one.verdict.kind}: {one.verdict.reason}{text}"
+
+
+def claim_as_json(one: "JudgedClaim") -> dict[str, Any]:
+    """Plain data."""
+    claim, verdict = one.claim, one.verdict
+    paired = verdict.paired
+    return {
+        "table": claim.table,
+        "scale": one.scale or None,
+        "row": "/".join(filter(None, claim.row)),
+        "reference": "/".join(filter(None, claim.reference)),
+        "column": claim.column.key,
+        "published_difference": claim.published,
+        "says": claim.says or None,
+        "place": claim.place or None,
+        "stated_difference": claim.by,
+        "verdict": verdict.kind,
+        "reason": verdict.reason,
+        "difference": paired and paired.difference,
+        "interval": [paired.low, paired.high] if paired else None,
+        "seeds": list(paired.seeds) if paired else [],
+        "p_adjusted": verdict.p_adjusted,
+        "seeds_needed": verdict.seeds_needed,
+        "fields": list(verdict.fields),
+    }
+
+
+def order_as_json(one: "ColumnAgreement") -> dict[str, Any]:
+    """Plain data."""
+    agreement = one.agreement
+    return {
+        "backbone": one.backbone,
+        "variant": one.variant or None,
+        "column": one.column.key,
+        "tau_b": agreement.tau,
+        "interval": [agreement.low, agreement.high],
+        "rows": agreement.rows,
+        "seeds": list(agreement.seeds),
+        "reason": agreement.reason or None,
+    }
+
+
+def order_line(one: "ColumnAgreement") -> str:
+    """Kendall's tau-b with its interval, or why there is none."""
+    agreement = one.agreement
+    where = " ".join(filter(None, (one.backbone, one.variant, one.column.group, one.column.label)))
+    if agreement.tau is None:
+        return f"{where}: {agreement.reason}"
+    interval = "" if agreement.low is None else f", {agreement.low:.2f} to {agreement.high:.2f} over seeds"
+    return f"{where}: Kendall's tau-b {agreement.tau:.2f} of {agreement.rows} rows{interval}"

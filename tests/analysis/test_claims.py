@@ -1,0 +1,118 @@
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from benchsuite.analysis.claims import agreements, judged_claims, unrun_claims
+from benchsuite.analysis.table import TableView, build_table
+from benchsuite.papers import Table
+from benchsuite.records.asked import Asked, AskedRow, AskedRuns
+from benchsuite.records.schema import Record
+
+MakeRecord = Callable[..., tuple[Record, bytes]]
+SEEDS = range(4)
+
+
+def table(*rows: dict[str, Any], **changes: Any) -> Table:
+    column = {"key": "a", "group": "G", "label": "R@1", "measure": "retrieval.i2t_r1", **changes.pop("column", {})}
+    told = {"file_format": 1, "paper": "p", "table": "t", "locator": "", "title": "", "recipes": {"small": "r"}}
+    return Table.model_validate({**told, "columns": [column], "rows": rows, **changes})
+
+
+def row(label: str, published: float, role: str = "baseline", **changes: Any) -> dict[str, Any]:
+    told = {"label": label, "backbone": "B", "method": "infonce", "role": role, "published": {"a": published}}
+    return {**told, **changes}
+
+
+TWO = row("old", 10), row("ours", 12, "proposed")
+
+
+def view(
+    make: MakeRecord, table: Table, values: Mapping[str, Sequence[float]], changes: Mapping[str, Any] | None = None
+) -> TableView:
+    """Each row's values by seed; `changes` are of a row's records."""
+    records: dict[str, Record] = {}
+    asked = []
+    for one in table.rows:
+        runs = {}
+        for seed, value in enumerate(values.get(one.label, ())):
+            base = make(seed)[0]
+            result = base.results["retrieval"]
+            results = {"retrieval": result.model_copy(update={"metrics": {**result.metrics, "i2t_r1": value}})}
+            record = make(seed, results=results, **(changes or {}).get(one.label, {}))[0]
+            runs[seed] = f"{one.label}-{seed}"
+            records[runs[seed]] = record
+        parts = {"": AskedRuns(setup_id="", method_id="", runs=runs)} if runs else {}
+        asked.append(
+            AskedRow(label=one.label, backbone=one.backbone, variant=one.variant, method="infonce", parts=parts)
+        )
+    request = Asked(
+        table="p/t", scale="small", recipe="r", track="s", says="", tuned={}, backbones={}, temperature_factor=1.0,
+        measures={"a": "retrieval.i2t_r1"}, rows=asked,
+    )  # fmt: skip
+    return build_table(table, request, records, {})
+
+
+HIGH, LOW = (0.30, 0.31, 0.33, 0.32), (0.10, 0.12, 0.12, 0.13)
+
+
+@pytest.mark.parametrize(
+    ("ours", "old", "kind"),
+    [(HIGH, LOW, "reproduced"), (LOW, HIGH, "contradicted"), (LOW, (0.2, 0.05, 0.2, 0.05), "not separable")],
+)
+def test_a_claim_is_judged_by_paired_runs(
+    make_record: MakeRecord, ours: Sequence[float], old: Sequence[float], kind: str
+) -> None:
+    (one,) = judged_claims(view(make_record, table(*TWO), {"ours": ours, "old": old}))
+    assert (one.claim.row[2], one.verdict.kind, one.scale) == ("ours", kind, "small")
+    assert one.verdict.family == "p/t at scale small"
+
+
+def test_where_lower_is_better_the_lower_row_is_ahead(make_record: MakeRecord) -> None:
+    lower = table(row("old", 12), row("ours", 10, "proposed"), column={"better": "lower"})
+    (one,) = judged_claims(view(make_record, lower, {"ours": LOW, "old": HIGH}))
+    assert (one.claim.row[2], one.verdict.kind) == ("ours", "reproduced")
+
+
+def test_a_row_without_runs_is_not_run_with_its_reason(make_record: MakeRecord) -> None:
+    (one,) = judged_claims(view(make_record, table(*TWO), {"ours": HIGH}))
+    assert one.verdict.kind == "not run"
+    assert "old: no record" in one.verdict.reason
+
+
+def test_runs_with_other_batches_are_not_compared(make_record: MakeRecord) -> None:
+    digests = {**make_record(0)[0].digests, "batches": "other"}
+    (one,) = judged_claims(view(make_record, table(*TWO), {"ours": HIGH, "old": LOW}, {"ours": {"digests": digests}}))
+    assert one.verdict.kind == "not comparable"
+    assert "batches" in one.verdict.reason
+
+
+@pytest.mark.parametrize(("factors", "kind"), [([], "not comparable"), (["optimizer"], "reproduced")])
+def test_rows_differ_only_in_a_tables_factors(make_record: MakeRecord, factors: list[str], kind: str) -> None:
+    setup = make_record(0)[0].setup
+    other = setup.model_copy(update={"optimizer": setup.optimizer.model_copy(update={"name": "adamp"})})
+    text = {"says": "s", "place": "abstract", "row": "ours", "reference": "old", "columns": ["a"]}
+    told = table(*TWO, factors=factors, claims=[text])
+    judged = judged_claims(view(make_record, told, {"ours": HIGH, "old": LOW}, {"ours": {"setup": other}}))
+    assert [one.verdict.kind for one in judged] == [kind]
+    assert factors or "optimizer.name" in "".join(judged[0].verdict.fields)
+
+
+def test_a_claim_of_the_text_and_the_table_is_one_claim() -> None:
+    text = {"says": "s", "place": "abstract", "row": "ours", "reference": "old", "columns": ["a"]}
+    (one,) = unrun_claims(table(*TWO, claims=[text]))
+    assert (one.claim.place, one.verdict.kind, one.scale) == ("abstract", "not run", "")
+
+
+def test_the_order_of_rows_is_compared_with_the_published_one(make_record: MakeRecord) -> None:
+    three = table(row("a", 1), row("b", 2), row("c", 3))
+    values = {"a": (0.1, 0.1, 0.1), "b": (0.3, 0.3, 0.3), "c": (0.2, 0.2, 0.2)}
+    (one,) = agreements(view(make_record, three, values))
+    assert one.agreement.tau == pytest.approx(1 / 3)
+
+
+def test_rows_of_another_variant_are_another_order_unless_variants_are_the_point(make_record: MakeRecord) -> None:
+    rows = [row("a", 1), row("b", 2), row("c", 3, variant="V")]
+    values = {"a": (0.1, 0.1), "b": (0.2, 0.2), "c": (0.3, 0.3)}
+    assert [one.agreement.rows for one in agreements(view(make_record, table(*rows), values))] == [2, 1]
+    assert [one.agreement.rows for one in agreements(view(make_record, table(*rows, factors=["x"]), values))] == [3]
