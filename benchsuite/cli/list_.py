@@ -2,13 +2,16 @@
 
 import json
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from benchsuite.cards import REQUIRED
 from benchsuite.cli.options import Plugins, load_plugins
 from benchsuite.registry import datasets, embeddings, methods, tasks
+
+if TYPE_CHECKING:
+    from benchsuite.papers import Table
 
 
 class What(StrEnum):
@@ -84,20 +87,37 @@ def _table_names() -> list[str]:
 
 def _table(name: str) -> dict[str, Any]:
     from benchsuite.papers import read_table
+    from benchsuite.papers.claims import claims_of
 
     table = read_table(name)
     runnable = sum(row.method is not None for row in table.rows)
+    cells = sum(len(row.published) for row in table.rows)
     scales = ", ".join(table.recipes)
     return {
         "name": name,
-        "summary": f"{table.title} ({runnable} of {len(table.rows)} rows can be run; scales {scales})",
+        "summary": f"{table.title} ({runnable} of {len(table.rows)} rows run, {cells} published numbers; {scales})",
         "title": table.title,
         "locator": table.locator,
-        "scales": dict(table.recipes),
-        "rows": [f"{row.backbone}/{row.label}" for row in table.rows],
+        "scales": {scale: _coverage(table, recipe) for scale, recipe in table.recipes.items()},
+        "rows": [row.name for row in table.rows],
         "rows_runnable": runnable,
-        "columns": [f"{column.group} {column.label}" for column in table.columns],
+        "rows_quoted": sum(bool(row.quoted) for row in table.rows),
+        "columns": [f"{column.group} {column.label}".strip() for column in table.columns],
+        "published": cells,
+        "claims": len(claims_of(table)),
+        "plots": [plot.title for plot in table.plots],
     }
+
+
+def _coverage(table: "Table", recipe: str) -> dict[str, Any]:
+    """What of a table a scale's recipe has something for."""
+    from benchsuite.experiments.columns import measured_columns
+    from benchsuite.experiments.recipe import read_recipe
+
+    read = read_recipe(recipe)
+    rows = [row for row in table.rows if row.method and not read.lacks(row.backbone, row.variant)]
+    columns = measured_columns(table, read)
+    return {"recipe": recipe, "rows": len(rows), "columns": len(columns.measures), "columns_missing": columns.missing}
 
 
 def _recipe_names() -> list[str]:

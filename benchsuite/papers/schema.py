@@ -187,6 +187,9 @@ class Table(Part):
                 place = ("rows", number, "published", key)
                 _known(f'row "{row.label}"', "column", key, keys, *place)
                 _in_range(row, self.column(key), cell.value, *place)
+        for number, plot in enumerate(self.plots):
+            for key in [plot.x, *plot.y] if plot.x != "step" else []:
+                _known(f'plot "{plot.title}"', "column", key, keys, "plots", number)
         for number, claim in enumerate(self.claims):
             for key in claim.columns:
                 _known(f'claim "{claim.says}"', "column", key, keys, "claims", number, "columns")

@@ -7,19 +7,26 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from benchsuite import __version__
+from benchsuite.analysis.claims import agreements, judged_claims
 from benchsuite.analysis.table import TableView
 from benchsuite.cards import Card
 from benchsuite.errors import UsageError
 from benchsuite.registry import methods
 from benchsuite.report import numbers
+from benchsuite.report.curves import curves_csv
 
 
 def table_page(view: TableView, command: str) -> str:
     """The page of one table at one scale."""
-    return (
-        _environment()
-        .get_template("table.html")
-        .render(view=view, command=command, methods=method_cards(view), units=numbers.units(view))
+    template = _environment().get_template("table.html")
+    return template.render(
+        view=view,
+        command=command,
+        methods=method_cards(view),
+        units=numbers.units(view),
+        claims=judged_claims(view),
+        orders=[one for one in agreements(view) if one.agreement.tau is not None],
+        curves=curves_name(view),
     )
 
 
@@ -39,10 +46,16 @@ def write_site(folder: Path, views: Sequence[TableView]) -> list[Path]:
     """One page a table and an index; returns the files, the index first."""
     pages = {folder / "index.html": index_page(views)}
     pages |= {folder / f"{v.asked.name}.html": table_page(v, command(v)) for v in views}
+    data = {folder / name: curves_csv(v) for v in views if (name := curves_name(v))}
     require_folder(folder)
-    for file, page in pages.items():
-        file.write_text(page, "utf-8")
+    for file, text in (pages | data).items():
+        file.write_text(text, "utf-8")
     return list(pages)
+
+
+def curves_name(view: TableView) -> str:
+    """The file of a figure's points; "" for a table without curves."""
+    return f"{view.asked.name}-curves.csv" if view.table.plots else ""
 
 
 def require_folder(folder: Path) -> None:

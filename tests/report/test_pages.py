@@ -7,7 +7,8 @@ import pytest
 from benchsuite.analysis.table import Cell, TableView, build_table
 from benchsuite.errors import UsageError
 from benchsuite.papers import Column, PublishedCell, read_table
-from benchsuite.records.asked import Asked, AskedRow
+from benchsuite.papers.schema import Plot
+from benchsuite.records.asked import Asked, AskedRow, AskedRuns
 from benchsuite.records.schema import Record
 from benchsuite.report.html import index_page, table_page, write_site
 from benchsuite.report.numbers import measured, published, seeds
@@ -110,3 +111,26 @@ def test_the_terminal_shows_published_above_ours_and_the_reason_for_gaps() -> No
     assert published.split()[:3] == ["InfoNCE", "published", "21.64"]
     assert lines[lines.index(published) + 1].split()[:2] == ["ours", "–"]
     assert lines[lines.index(published) + 1].endswith("no code")
+
+
+def test_a_figures_points_are_a_csv_beside_its_page(tmp_path: Path, make_record: MakeRecord) -> None:
+    record = make_record(0, curves={"step": [0, 1], "gap": [0.9, 0.8], "loss": [1.0, 1.0]})[0]
+    table = read_table("temo/table1").model_copy(update={"plots": [Plot(title="Gap, by step", y=["gap"])]})
+    parts = {"": AskedRuns(setup_id="", method_id="", runs={0: "r"})}
+    asked = view().asked.model_copy(
+        update={"measures": {}, "rows": [AskedRow(label="InfoNCE", backbone="RN50", method="infonce", parts=parts)]}
+    )
+    write_site(tmp_path, [build_table(table, asked, {"r": record}, {})])
+    lines = (tmp_path / "temo-table1-smoke-curves.csv").read_text().splitlines()
+    assert lines == [
+        "plot,backbone,variant,row,seed,curve,x,y",
+        '"Gap, by step",RN50,,InfoNCE,0,gap,1,0.9',
+        '"Gap, by step",RN50,,InfoNCE,0,gap,2,0.8',
+    ]
+    assert "temo-table1-smoke-curves.csv" in Tags((tmp_path / "temo-table1-smoke.html").read_text()).addresses
+
+
+def test_a_page_lists_every_claim_with_its_verdict() -> None:
+    page = table_page(view(), "command")
+    assert "RN50/TeMo beats RN50/InfoNCE on MSCOCO IR@1, published by 1.64" in page
+    assert "its rows were not asked for" in page

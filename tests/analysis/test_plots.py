@@ -1,0 +1,56 @@
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from benchsuite.analysis.plots import series
+from benchsuite.analysis.table import TableView, build_table
+from benchsuite.papers import Table
+from benchsuite.papers.schema import Plot
+from benchsuite.records.asked import Asked, AskedRow, AskedRuns
+from benchsuite.records.schema import Record
+
+MakeRecord = Callable[..., tuple[Record, bytes]]
+COLUMNS = [
+    {"key": "a", "group": "", "label": "R@1", "measure": "retrieval.i2t_r1"},
+    {"key": "b", "group": "", "label": "R@5", "measure": "retrieval.t2i_r5"},
+]
+
+
+@pytest.fixture
+def view(make_record: MakeRecord) -> TableView:
+    curves = {"step": [0, 1, 9], "gap": [0.9, None, 0.5], "loss": [3.0, 2.0, 1.0]}
+    records = {str(seed): make_record(seed, curves=curves)[0] for seed in (0, 1)}
+    row: dict[str, Any] = {"label": "One", "backbone": "B", "method": "infonce"}
+    table = Table.model_validate(
+        {"file_format": 1, "paper": "p", "table": "t", "locator": "", "title": "", "recipes": {"small": "r"},
+         "columns": COLUMNS, "rows": [row]}
+    )  # fmt: skip
+    parts = {"": AskedRuns(setup_id="", method_id="", runs={0: "0", 1: "1"})}
+    asked = Asked(
+        table="p/t", scale="small", recipe="r", track="s", says="", tuned={}, backbones={}, temperature_factor=1.0,
+        measures={"a": "retrieval.i2t_r1", "b": "retrieval.t2i_r5"}, rows=[AskedRow(**row, parts=parts)],
+    )  # fmt: skip
+    return build_table(table, asked, records, {})
+
+
+def test_a_curve_is_a_line_a_seed_and_steps_count_from_one(view: TableView) -> None:
+    found = series(view, Plot(title="", y=["gap", "loss"]))
+    assert [(one.name, list(one.seeds)) for one in found] == [("gap", [0]), ("gap", [1]), ("loss", [0]), ("loss", [1])]
+    assert (found[0].x, found[0].y) == ([1, 10], [0.9, 0.5])
+
+
+def test_a_curve_that_no_record_has_is_no_line(view: TableView) -> None:
+    assert series(view, Plot(title="", y=["temperature"])) == []
+
+
+def test_a_column_against_another_is_a_point_a_seed(view: TableView) -> None:
+    (one,) = series(view, Plot(title="", x="a", y=["b"]))
+    cells = view.rows[0].cells
+    assert (one.seeds, one.x, one.y) == ([0, 1], list(cells[0].values.values()), list(cells[1].values.values()))
+
+
+def test_the_scale_on_which_theory_draws_a_line_leaves_out_the_first_step(view: TableView) -> None:
+    found = series(view, Plot(title="", y=["loss"], x_scale="minus-inverse-log-squared"))
+    assert found[0].x == pytest.approx([-1 / math.log(2) ** 2, -1 / math.log(10) ** 2])
