@@ -14,7 +14,7 @@ POINTS = 100
 
 
 class Curves:
-    """Loss, terms, gauges, rate, and what is evaluated on the way; NaN where a curve has no value at a point."""
+    """Loss, terms, gauges, rate, gradient norm, what is evaluated on the way; NaN where a curve has no value."""
 
     def __init__(self, steps: int) -> None:
         self._stride = math.ceil(steps / POINTS)
@@ -25,14 +25,14 @@ class Curves:
         """Whether this step is one of the points."""
         return step % self._stride == 0 or step == self._last
 
-    def add(self, step: int, losses: Sequence[Loss], rate: float, evaluated: Mapping[str, float] | None = None) -> None:
-        """Keep this step if it is one of the points: the mean over the losses it was made of."""
+    def add(self, step: int, losses: Sequence[Loss], more: Mapping[str, float]) -> None:
+        """Keep this step if it is one of the points: the mean over the losses it was made of, and what else is told."""
         if not self.keeps(step):
             return
         seen = [{"loss": loss.total, **loss.terms, **loss.gauges} for loss in losses]
         means = {name: fmean(number(one[name]) for one in seen) for name in seen[0]}
         before = len(self.points["step"])
-        for name, value in {"step": step, "lr": rate, **means, **(evaluated or {})}.items():
+        for name, value in {"step": step, **means, **more}.items():
             self.points.setdefault(name, [math.nan] * before).append(value)
         for values in self.points.values():
             values += [math.nan] * (before + 1 - len(values))

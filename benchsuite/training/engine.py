@@ -1,6 +1,7 @@
 """The DeepSpeed engine of a run: made from the setup, on CPU and GPU alike."""
 
 import logging
+import math
 import os
 from collections.abc import Iterable
 from typing import Any
@@ -139,6 +140,19 @@ def set_learning_rate(optimizer: Any, rate: float) -> None:
     """Set every group's rate; a group's own factor stays on top."""
     for group in optimizer.param_groups:
         group["lr"] = rate * group.get("lr_factor", 1.0)
+
+
+def gradient_norm(engine: Any, stepped: bool) -> float:
+    """The norm of all gradients together; NaN if it is not at hand at this moment.
+
+    Without ZeRO they can be read between backward and step; ZeRO tells its norm after the step, and before it still
+    has that of the last one.
+    """
+    if engine.zero_optimization():
+        known = engine.get_global_grad_norm() if stepped else None
+        return math.nan if known is None else float(known)
+    gradients = [p.grad for p in engine.module.parameters() if p.grad is not None]
+    return math.nan if stepped else float(torch.nn.utils.get_total_norm(gradients))
 
 
 def finish_step(engine: Any, method: Method) -> None:

@@ -1,5 +1,6 @@
 """The loop: the same for every method."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,6 +22,7 @@ from benchsuite.training.curves import Curves, centroid_gap, number
 from benchsuite.training.distributed import gather_batch, rank, world_size
 from benchsuite.training.engine import (
     finish_step,
+    gradient_norm,
     join_processes,
     parameter_groups,
     set_learning_rate,
@@ -99,11 +101,12 @@ def train(
         for step in range(setup.training.steps):
             set_learning_rate(engine.optimizer, learning_rate(setup, step))
             clock = Clock(step, setup.training.steps, feed.epoch(step))
-            losses = [one_pass(engine, feed(step, part), clock) for part in range(setup.training.accumulation)]
+            passes = [one_pass(engine, feed(step, part), clock) for part in range(setup.training.accumulation)]
             finish_step(engine, method)
             found = probe(step + 1, encoder.eval(), words) if probe and curves.keeps(step) else {}
             encoder.train()
-            curves.add(step, losses, engine.optimizer.param_groups[0]["lr"], found)
+            rate, norm = engine.optimizer.param_groups[0]["lr"], passes[-1][1]
+            curves.add(step, [loss for loss, _ in passes], {"lr": rate, "gradient_norm": norm, **found})
             watch(step + 1)
         cost = meter.read(engine.module, setup.training.steps * setup.training.accumulation * setup.training.batch)
     finally:
@@ -111,13 +114,17 @@ def train(
     return Trained(encoder.eval(), words, curves.points, cost, digests)
 
 
-def one_pass(engine: Any, inputs: Inputs, clock: Clock) -> Loss:
-    """Forward, backward, and the engine's step, which updates weights once enough losses are in."""
+def one_pass(engine: Any, inputs: Inputs, clock: Clock) -> tuple[Loss, float]:
+    """Forward, backward, and the engine's step, which updates weights once enough losses are in.
+
+    Also the norm of the gradients that have come in for the step so far, before any clipping.
+    """
     loss: Loss = engine(inputs, clock)
     require_finite(loss, engine.module.method, clock.step)
     engine.backward(loss.total)
+    norm = gradient_norm(engine, stepped=False)
     engine.step()
-    return loss
+    return loss, gradient_norm(engine, stepped=True) if math.isnan(norm) else norm
 
 
 def require_finite(loss: Loss, method: Method, step: int) -> None:

@@ -13,8 +13,8 @@ def loss(value: float, **gauges: float) -> Loss:
 
 def test_a_point_is_the_mean_over_the_losses_of_a_step() -> None:
     curves = Curves(2)
-    curves.add(0, [loss(1.0, gap=0.5), loss(3.0, gap=0.7)], 0.1)
-    assert curves.points == {"step": [0], "lr": [0.1], "loss": [2.0], "gap": [pytest.approx(0.6)]}
+    curves.add(0, [loss(1.0, gap=0.5), loss(3.0, gap=0.7)], {"lr": 0.1})
+    assert curves.points == {"step": [0], "loss": [2.0], "gap": [pytest.approx(0.6)], "lr": [0.1]}
 
 
 @pytest.mark.parametrize("steps", [1, 99, 100, 101, 320, 1000])
@@ -27,7 +27,7 @@ def test_first_and_last_step_are_points_of_about_a_hundred(steps: int) -> None:
 def test_what_is_evaluated_now_and_then_has_gaps_and_curves_stay_of_one_length() -> None:
     curves = Curves(3)
     for step, found in enumerate(({}, {"knn.top1": 0.5}, {})):
-        curves.add(step, [loss(1.0)], 0.1, found)
+        curves.add(step, [loss(1.0)], found)
     assert [math.isnan(value) for value in curves.points["knn.top1"]] == [True, False, True]
     assert {len(values) for values in curves.points.values()} == {3}
 

@@ -136,6 +136,7 @@ def test_zero_stages_agree(make_setup: Make, split: Split, name: str) -> None:
     found = [train(make_setup(zero_stage=stage), create_method(name, tau=0.1), split, 0) for stage in STAGES]
     for other in found[1:]:
         assert other.curves["loss"] == pytest.approx(found[0].curves["loss"], abs=1e-6)
+        assert other.curves["gradient_norm"] == pytest.approx(found[0].curves["gradient_norm"], rel=1e-4)
         assert torch.allclose(weights(other), weights(found[0]), atol=1e-6, rtol=0)
 
 
@@ -249,7 +250,7 @@ def test_watch_is_told_each_finished_step_and_cost_counts_pairs(make_setup: Make
 def test_curves_begin_and_end_with_the_training_and_are_thinned() -> None:
     curves = Curves(1234)
     for step in range(1234):
-        curves.add(step, [Loss(torch.tensor(float(step)))], 0.1)
+        curves.add(step, [Loss(torch.tensor(float(step)))], {"lr": 0.1})
     assert (curves.points["step"][0], curves.points["step"][-1]) == (0, 1233)
     assert curves.points["loss"] == curves.points["step"]
     assert 90 <= len(curves.points["step"]) <= 101
