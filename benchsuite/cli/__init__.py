@@ -6,7 +6,7 @@ import traceback
 import typer
 
 from benchsuite import __version__
-from benchsuite.cli import check_method, claims, list_, report, repro, rescore, run
+from benchsuite.cli import check_method, claims, list_, regress, report, repro, rescore, run
 from benchsuite.cli.options import INTERRUPTED
 from benchsuite.errors import BenchsuiteError, RunError
 
@@ -23,6 +23,7 @@ app.command("run")(run.run)
 app.command("report")(report.report)
 app.command("rescore")(rescore.rescore)
 app.command("claims")(claims.claims)
+app.command("regress")(regress.regress)
 app.command("check-method")(check_method.check_method)
 
 

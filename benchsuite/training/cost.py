@@ -17,13 +17,14 @@ class Meter:
 
     def __init__(self) -> None:
         _reset_peak()
-        self._start = time.perf_counter()
+        self._start, self._cpu = time.perf_counter(), time.process_time()
 
     def read(self, model: nn.Module, pairs: int) -> dict[str, Any]:
         """Cost of having trained on `pairs` pairs."""
         seconds = time.perf_counter() - self._start
         return {
             "seconds": round(seconds, 3),
+            "cpu_seconds": round(time.process_time() - self._cpu, 3),
             "pairs_per_second": round(pairs / seconds, 2),
             "peak_memory_bytes": _peak(),
             "trainable_parameters": sum(p.numel() for p in model.parameters() if p.requires_grad),
