@@ -11,6 +11,9 @@ from benchsuite.papers import Table, read_table, table_names
 from benchsuite.registry import methods
 from benchsuite.toml_files import read_toml
 
+DASHES = {"dystress/table2": {("MACL", "lin_top5")}}
+"""Cells in which a table prints no number, by row and column."""
+
 MINIMAL = """
 file_format = 1
 paper = "p"
@@ -40,10 +43,11 @@ def test_every_row_and_column_exists_in_the_registries(name: str) -> None:
         check_scale(table, scale)
 
 
-@pytest.mark.parametrize("name", table_names())
+@pytest.mark.parametrize("name", [name for name in table_names() if "/figure" not in name])
 def test_every_printed_cell_has_a_value(name: str) -> None:
     table = read_table(name)
-    assert all(set(row.published) == {column.key for column in table.columns} for row in table.rows)
+    empty = {(row.label, c.key) for row in table.rows for c in table.columns if c.key not in row.published}
+    assert empty == DASHES.get(name, set())
 
 
 @pytest.mark.parametrize("name", recipe_names())
