@@ -15,6 +15,7 @@ from benchsuite.evaluation.ranks import recall
 from benchsuite.fields import Count, Positive
 from benchsuite.registry import register_task
 
+CUTS = (1, 5)
 GRID = tuple(10.0**power for power in range(-3, 7))
 """Inverse strengths tried where a split chooses."""
 
@@ -22,12 +23,12 @@ GRID = tuple(10.0**power for power in range(-3, 7))
 @register_task(
     "linear-probe",
     title="Linear probe",
-    version=1,
-    metrics=("top1",),
+    version=2,
+    metrics=("top1", "top5"),
     measures=("c", "iterations", "converged"),
 )
 class LinearProbe(Task):
-    """Accuracy of multinomial logistic regression with an L2 penalty, fitted on the training split's features.
+    """Top-1/5 accuracy of multinomial logistic regression with an L2 penalty, fitted on the training split's features.
 
     Features are the tower's own, before the projection, L2-normalised, in double precision; scikit-learn's L-BFGS. The
     penalty is |W|² / 2 + c · (sum of the samples' losses), without the intercept. The rule that sets c is part of the
@@ -64,7 +65,8 @@ class LinearProbe(Task):
         return replace(self.from_ranks({"class": ranks}), measures={"c": c, **fitted})
 
     def from_ranks(self, ranks: Mapping[str, NDArray[np.integer[Any]]]) -> Scores:
-        return Scores({"top1": recall(ranks["class"], 1)}, {"samples": len(ranks["class"])}, ranks)
+        metrics = {f"top{k}": recall(ranks["class"], k) for k in CUTS}
+        return Scores(metrics, {"samples": len(ranks["class"])}, ranks)
 
     def _read(self, embed: Embedder, dataset: PairDataset, split: str) -> Labelled:
         return labelled("linear-probe", embed, dataset, split, self.classes, self.side)

@@ -178,5 +178,11 @@ def test_geometry_refuses_classes_that_are_not_there() -> None:
 
 
 def test_the_cards_say_measures_and_versions() -> None:
-    for name in (*CLASSIFIERS, "geometry", "retrieval", "video-retrieval"):
-        assert tasks.card(name).as_json()["version"] == 1
+    versions = {"knn": 2, "knn-plain": 1, "linear-probe": 2, "geometry": 1, "retrieval": 1, "video-retrieval": 1}
+    assert {name: tasks.card(name).as_json()["version"] for name in versions} == versions
+
+
+@pytest.mark.parametrize("task", ["knn", "linear-probe"])
+def test_top_five_counts_ranks_up_to_five(task: str) -> None:
+    ranks = np.array([1, 2, 5, 6, 40], np.int32)
+    assert create_task(task, classes="kind").from_ranks({"class": ranks}).metrics == {"top1": 0.2, "top5": 0.6}
