@@ -2,6 +2,7 @@
 
 from benchsuite.fields import Positive, Temperature
 from benchsuite.methods.base import Clock, Loss, Method, PairBatch
+from benchsuite.objectives.nt_xent import candidates, nt_xent
 from benchsuite.objectives.schedules import cosine
 from benchsuite.objectives.softmax import info_nce
 from benchsuite.registry import register_method
@@ -12,13 +13,14 @@ from benchsuite.registry import register_method
     title="TS",
     paper="kukleva2023",
     equation=r"\tau(t) = \tau_- + \frac12(\tau_+ - \tau_-)(1 + \cos 2\pi P t)",
+    serves=("pair", "image", "text"),
 )
 class TemperatureSchedule(Method):
     """InfoNCE whose one temperature swings between tau_max and tau_min over the training.
 
     tau(t) = tau_min + 1/2 (tau_max - tau_min)(1 + cos(2 pi P t)), starting at tau_max. Low: instances are told apart.
     High: groups form. Section 3 of the paper; TeMo's tables use five periods between 0.01 and 0.05, moved at every
-    step. The original is unimodal, in [0.1, 1], with a period of 400 epochs.
+    step. The original is unimodal, in [0.1, 1], with a period of 400 epochs: one tower has NT-Xent over two views.
     """
 
     tau_min: Temperature = 0.01
@@ -34,5 +36,6 @@ class TemperatureSchedule(Method):
 
     def loss(self, batch: PairBatch, clock: Clock) -> Loss:
         tau = cosine(self.tau_max, self.tau_min, self.periods * clock.progress)
-        total = info_nce(batch.image @ batch.text.T, tau)
+        pair = batch.is_pair
+        total = info_nce(batch.image @ batch.text.T, tau) if pair else nt_xent(candidates(*batch.views) / tau)
         return Loss(total, gauges={"temperature": tau})

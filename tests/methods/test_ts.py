@@ -56,6 +56,17 @@ def test_equal_bounds_is_infonce(step: int, tau: float) -> None:
     assert scheduled(batch, clock).total.item() == fixed(batch, clock).total.item()
 
 
+@pytest.mark.parametrize("side", ["image", "text"])
+@given(step=st.integers(0, 50), low=st.floats(0.1, 1.0))
+def test_on_one_tower_it_is_simclr_at_the_moments_temperature(side: str, step: int, low: float) -> None:
+    generator = torch.Generator().manual_seed(step)
+    one, other = (torch.randn(4, 3, generator=generator, dtype=torch.float64) for _ in range(2))
+    batch, clock = PairBatch(**{side: one, f"{side}_view": other}), Clock(step=step, total_steps=50)
+    scheduled = create_method("ts", tau_min=low, tau_max=1.0, periods=2)(batch, clock)
+    fixed = create_method("simclr", tau=float(scheduled.gauges["temperature"]))(batch, clock)
+    assert scheduled.total.item() == pytest.approx(fixed.total.item())
+
+
 def test_starts_at_tau_max() -> None:
     assert temperature(0, 100) == pytest.approx(0.05)
     assert temperature(0, 100, tau_min=0.1, tau_max=1.0) == pytest.approx(1.0)
