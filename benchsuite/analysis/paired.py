@@ -18,9 +18,8 @@ MINIMUM = 3
 """Seeds in common below which nothing is judged: two give a spread, but one number is all that is known of it."""
 MOST = 10_000
 """Seeds beyond which `seeds_needed` stops looking."""
-EXACT = 14
-"""Seeds up to which all 2^n flips of signs are counted; beyond, `DRAWN` of them."""
-DRAWN = 9_999
+FLIPS = 2**13
+"""How many flips of signs are counted: all of them up to 13 seeds, beyond that as many, drawn by chance."""
 ROUNDING = 1e-12
 """Differences this small beside the values themselves are rounding, and count as none."""
 
@@ -95,7 +94,7 @@ class Paired:
     def p_sign_flip(self) -> float | None:
         """p without any assumption but that, were the rows alike, each difference might have had either sign.
 
-        Exact up to `EXACT` seeds.
+        Exact up to 13 seeds.
         """
         if self.n < 2:
             return None
@@ -108,7 +107,7 @@ class Paired:
             (np.asarray(self.differences) / unit,),
             lambda flipped, axis: np.round(flipped.mean(axis), 12),  # flips that tie must not differ by rounding
             permutation_type="samples",
-            n_resamples=math.inf if self.n <= EXACT else DRAWN,
+            n_resamples=FLIPS,
             vectorized=True,
             random_state=0,
         )

@@ -78,9 +78,17 @@ def test_sign_flip_counts_every_choice_of_signs(rows: tuple[dict[int, float], di
     assert found.p_sign_flip >= found.floor
 
 
-def test_signs_that_tie_but_for_rounding_count_as_ties() -> None:
-    """0.1 + 0.2 - 0.3 is not 0 in floating point; all eight flips of (.1, .2, -.3) or none are as extreme as 0."""
-    assert compare(row(0.1, 0.2, -0.3), row(0, 0, 0)).p_sign_flip == 1.0
+def test_differences_that_cancel_but_for_rounding_cancel() -> None:
+    """Their sum is 0, and 1e-17 in floating point: every flip is as extreme as that."""
+    found = compare(row(-0.09, 0.21, -0.16, -0.05, 0.09), row(0, 0, 0, 0, 0))
+    assert sum(found.differences) != 0
+    assert (found.difference, found.p, found.p_sign_flip, seeds_needed(found)) == (0, 1, 1, None)
+
+
+def test_thirteen_seeds_are_counted_exactly() -> None:
+    """All but the least difference have one sign: of 2^13 flips, four are as extreme."""
+    found = compare(row(-0.5, *range(1, 13)), row(*[0.0] * 13))
+    assert found.p_sign_flip == 4 / 2**13
 
 
 def test_many_seeds_are_flipped_by_chance_and_alike_each_time() -> None:
