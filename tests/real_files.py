@@ -2,7 +2,9 @@
 
 import io
 import itertools
-from collections.abc import Sequence
+import json
+import tarfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -83,4 +85,75 @@ def write_senteval(folder: Path) -> Path:
     for split in ("train", "test"):
         rows = [f"{i % 2}\t{i}\t{i}\tgood {i}\t{'good' if i % 2 else 'bad'} {i}" for i in range(8)]
         write(f"MRPC/msr_paraphrase_{split}.txt", ["Quality\t#1 ID\t#2 ID\t#1 String\t#2 String", *rows])
+    return folder
+
+
+def flat(grey: int, width: int = 8, height: int = 6) -> np.ndarray:
+    """A picture of one grey, so that it is known again after JPEG and resizing."""
+    return np.full((height, width, 3), grey, np.uint8)
+
+
+def write_pictures(folder: Path, names: Sequence[str]) -> Path:
+    """JPEGs of greys 0, 10, 20, ... in the order of the names, wider than high."""
+    for i, name in enumerate(names):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(png(flat(10 * i), "JPEG"))
+    return folder
+
+
+def write_pairs(folder: Path, count: int = 12, split: str = "train", kind: str = "tsv") -> Path:
+    """A table of pairs as open_clip reads them, beside its pictures."""
+    names = [f"{split}_pictures/{i:03}.jpg" for i in range(count)]
+    write_pictures(folder, names)
+    rows = [(name, f"a thing, number {i}") for i, name in enumerate(names)]
+    text = {
+        "tsv": "\n".join(["filepath\ttitle", *(f"{a}\t{b}" for a, b in rows)]),
+        "csv": "\n".join(["image,caption", *(f'{a},"{b}"' for a, b in rows)]),
+        "json": json.dumps([{"image": a, "caption": b, "image_id": i} for i, (a, b) in enumerate(rows)]),
+        "jsonl": "\n".join(json.dumps({"id": i, "image": a, "caption": [b]}) for i, (a, b) in enumerate(rows)),
+    }
+    (folder / f"{split}.{kind}").write_text(text[kind] + "\n")
+    return folder
+
+
+def write_shard(file: Path, samples: Mapping[str, Mapping[str, bytes]]) -> Path:
+    """One tar file of samples by key, each with its members by kind, in img2dataset's order."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with tarfile.open(file, "w") as tar:
+        for key, members in samples.items():
+            for kind, content in members.items():
+                info = tarfile.TarInfo(f"{key}.{kind}")
+                info.size = len(content)
+                tar.addfile(info, io.BytesIO(content))
+    return file
+
+
+def write_shards(folder: Path, sizes: Sequence[int] = (5, 4, 3), split: str = "train") -> Path:
+    """Tar files as img2dataset names them; sample i of all is grey 10 i, and said to be number i."""
+    number = itertools.count()
+    for shard, size in enumerate(sizes):
+        samples = {}
+        for place in range(size):
+            i = next(number)
+            said = f"a thing, number {i}"
+            told = json.dumps({"caption": said, "url": "http://x.y/z.jpg", "status": "success"}).encode()
+            picture = png(flat(10 * i), "JPEG")
+            samples[f"{shard:05}{place:04}"] = {"jpg": picture, "json": told, "txt": said.encode()}
+        write_shard(folder / split / f"{shard:05}.tar", samples)
+    return folder
+
+
+def write_karpathy(folder: Path, name: str = "coco", each: int = 3) -> Path:
+    """Karpathy's JSON and its pictures: `each` pictures a split, five captions each, the first one has six."""
+    rows, names = [], []
+    for split in ("train", "restval", "val", "test") if name == "coco" else ("train", "val", "test"):
+        for i in range(each):
+            place = ("train2014" if split == "train" else "val2014") if name == "coco" else ""
+            file = f"{split}_{i}.jpg"
+            names.append(f"{place}/{file}" if place else f"flickr30k-images/{file}")
+            said = [{"raw": f"{split} {i}, caption {k}", "tokens": []} for k in range(6 if i == 0 else 5)]
+            row = {"filename": file, "split": split, "sentences": said, "imgid": len(rows)}
+            rows.append({**row, "filepath": place} if place else row)
+    write_pictures(folder, names)
+    (folder / f"dataset_{name}.json").write_text(json.dumps({"images": rows, "dataset": name}))
     return folder
