@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,8 +45,7 @@ class BatchPlan:
     def index(self, step: int) -> NDArray[np.int64]:
         """Positions of the step's pairs."""
         epoch, place = divmod(step, self.steps_per_epoch)
-        order = numpy_stream(self.seed, "order", epoch).permutation(len(self.split))
-        return order[place * self.batch : (place + 1) * self.batch]
+        return epoch_order(self.seed, epoch, len(self.split))[place * self.batch : (place + 1) * self.batch].copy()
 
     def draw(self, step: int) -> Draw:
         """The pairs of a step with one of their captions and the first look of their pictures."""
@@ -82,6 +82,14 @@ class BatchPlan:
         words = numpy_stream(self.seed, "captions", view, step)
         chosen = [texts[i][int(words.integers(len(texts[i])))] for i in index]
         return Draw(index, chosen, look_parameters(self.augmentation, len(index), self.seed, view, step))
+
+
+@lru_cache(maxsize=2)
+def epoch_order(seed: int, epoch: int, count: int) -> NDArray[np.int64]:
+    """The shuffled positions of an epoch; remembered, as shuffling millions takes longer than a step."""
+    order = numpy_stream(seed, "order", epoch).permutation(count)
+    order.flags.writeable = False
+    return order
 
 
 def look_parameters(augmentation: Augmentation, n: int, seed: int, view: str, step: int) -> NDArray[np.float32]:

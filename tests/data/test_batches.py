@@ -128,3 +128,10 @@ def test_dropout_views_say_the_same_words() -> None:
 
 def test_no_augmentation_is_the_whole_picture_unchanged() -> None:
     assert np.array_equal(look_parameters(Augmentation(), 3, 0, "first", 0), [[0, 0, 1, 1, 1, 1, 1, 0]] * 3)
+
+
+def test_what_is_done_to_a_batchs_positions_does_not_reach_the_next() -> None:
+    first = plan(batch=4).index(0)
+    before = first.copy()
+    first[:] = -1
+    assert np.array_equal(plan(batch=4).index(0), before)

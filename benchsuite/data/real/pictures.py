@@ -90,6 +90,18 @@ class LazyClips(LazyArray):
         super().__init__(count, (frames, size, size, 3))
         self._files, self._fit = files, fit
 
+    def stills(self) -> LazyPictures:
+        """All frames of all clips, one after another."""
+        from PIL import Image
+
+        frames = self.shape[1]
+
+        def file(i: int) -> Path:
+            return self._files(i // frames)[i % frames]
+
+        count = len(self) * frames
+        return LazyPictures(count, self.shape[2], lambda i: Image.open(file(i)), lambda i: str(file(i)), self._fit)
+
     def _row(self, i: int) -> NDArray[np.uint8]:
         return np.stack([picture_in(file, self.shape[2], self._fit) for file in self._files(i)])
 
@@ -101,6 +113,13 @@ class PictureFiles(LazyPictures):
         from PIL import Image
 
         super().__init__(len(files), size, lambda i: Image.open(files[i]), lambda i: str(files[i]))
+
+
+def stills(images: Any) -> NDArray[np.uint8]:
+    """Pictures as they are; of clips [n, T, ...] the frames alone, [n * T, ...], as lazy as the clips are."""
+    if isinstance(images, LazyClips):
+        return images.stills().as_array()
+    return cast("NDArray[np.uint8]", images if len(images.shape) == 4 else images.reshape(-1, *images.shape[-3:]))
 
 
 def picture_in(file: Path, size: int, fit: Fit) -> NDArray[np.uint8]:
