@@ -157,3 +157,79 @@ def write_karpathy(folder: Path, name: str = "coco", each: int = 3) -> Path:
     write_pictures(folder, names)
     (folder / f"dataset_{name}.json").write_text(json.dumps({"images": rows, "dataset": name}))
     return folder
+
+
+def write_classes(folder: Path, sizes: Mapping[str, int], split: str = "train") -> Path:
+    """ImageNet's folders: so many pictures a class, all of the grey 10 times the class's place by name."""
+    for c, name in enumerate(sorted(sizes)):
+        (folder / split / name).mkdir(parents=True, exist_ok=True)
+        for i in range(sizes[name]):
+            (folder / split / name / f"{name}_{i}.JPEG").write_bytes(png(flat(10 * c % 250), "JPEG"))
+    return folder
+
+
+def write_frames(folder: Path, count: int, pattern: str = "frame_{:010d}.jpg", first: int = 0) -> Path:
+    """A video as frames from number 1 on, frame n of grey first + n."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for n in range(1, count + 1):
+        (folder / pattern.format(n)).write_bytes(png(flat(first + n), "PNG" if pattern.endswith("png") else "JPEG"))
+    return folder
+
+
+EPIC_HEADER = (
+    "narration_id,participant_id,video_id,narration_timestamp,start_timestamp,stop_timestamp,start_frame,stop_frame,"
+    "narration,verb,verb_class,noun,noun_class,all_nouns,all_noun_classes"
+)
+
+
+def write_epic(folder: Path, place: str = "frames/{video}", clips: int = 6) -> Path:
+    """Retrieval annotations and two videos of 60 frames; clip i runs from frame 10 i + 1 to 10 i + 8 of its video."""
+    for split in ("train", "test"):
+        rows = [EPIC_HEADER]
+        for i in range(clips):
+            video = f"P0{1 + i % 2}_1{i % 2}"
+            nouns = [i % 3, 7] if i % 2 else [i % 3]
+            start = 10 * (i % 6) + 1
+            rows.append(
+                f"{video}_{i},{video[:3]},{video},0,0,0,{start},{start + 7},{split} action {i % 3},"
+                f'act,{i % 3},thing,{nouns[0]},"[\'thing\']","{nouns}"'
+            )
+        (folder / f"EPIC_100_retrieval_{split}.csv").parent.mkdir(parents=True, exist_ok=True)
+        (folder / f"EPIC_100_retrieval_{split}.csv").write_text("\n".join(rows) + "\n")
+    for video, first in (("P01_10", 0), ("P02_11", 100)):
+        write_frames(folder / place.format(video=video, participant=video[:3]), 60, first=first)
+    return folder
+
+
+def write_youcook2(folder: Path, retrieval: bool = False) -> Path:
+    """Official annotations of a training and a validation video of 30 frames, one a second, two steps each."""
+    videos = {}
+    for k, subset in enumerate(("training", "validation", "testing")):
+        steps = [{"id": i, "segment": [10 * i, 10 * i + 8], "sentence": f"{subset} step {i}"} for i in range(2)]
+        videos[f"video{k}"] = {"subset": subset, "annotations": steps, "duration": 30.0}
+        write_frames(folder / "frames" / f"video{k}", 30, first=100 * k)
+    (folder / "youcookii_annotations_trainval.json").write_text(json.dumps({"database": videos}))
+    if retrieval:
+        (folder / "validation_youcook.csv").write_text("end,start,task,text,video_id\n28,20,1,serve it,video1\n")
+    return folder
+
+
+def write_something(folder: Path, lists: str = "") -> Path:
+    """Official labels of three classes, and videos of 3 to 7 frames with names of their own."""
+    templates = ["Holding [something]", "Moving [something] up", "Dropping [something]"]
+    for k, split in enumerate(("train", "validation")):
+        rows = []
+        for i in range(5):
+            name = 100 * k + i
+            label = templates[i % 3].replace("[something]", f"cup {name}").lower()
+            rows.append({"id": str(name), "label": label, "template": templates[i % 3], "placeholders": ["cup"]})
+            write_frames(folder / "frames" / str(name), 3 + i, "img_{:05d}.png", first=10 * i)
+        (folder / f"something-something-v2-{split}.json").write_text(json.dumps(rows))
+    classes = {t.replace("[", "").replace("]", ""): str(i) for i, t in enumerate(templates)}
+    (folder / "something-something-v2-labels.json").write_text(json.dumps(classes))
+    if lists:
+        (folder / lists).mkdir()
+        (folder / lists / "train.txt").write_text("0 0\n3 0\n101 1\n")
+        (folder / lists / "val.txt").write_text("102,2\n")
+        (folder / lists / "test.txt").write_text("videos/104.webm 1\n\n")
+    return folder
