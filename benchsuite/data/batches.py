@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +20,22 @@ class Draw:
     """One step's draws. A second view has draws of its own, so that methods without views see the same first ones."""
 
     index: NDArray[np.int64]
-    captions: list[str]
+    captions: Sequence[str]
     looks: NDArray[np.float32]
     """`look_parameters`: how each picture is cropped and coloured."""
+
+
+class Unsaid(Sequence[str]):
+    """The paraphrases of a split that has none: views of pictures do without, views of texts are refused."""
+
+    def __init__(self, split: str) -> None:
+        self._split = split
+
+    def __len__(self) -> int:
+        return 0
+
+    def __getitem__(self, index: Any) -> Any:
+        raise UsageError(f"split {self._split} has no paraphrases, which a method with text views needs.")
 
 
 @dataclass(frozen=True)
@@ -52,13 +66,14 @@ class BatchPlan:
         return self._draw(step, "first", self.split.captions)
 
     def draw_view(self, step: int) -> Draw:
-        """The same pairs again, with a paraphrase each and another look."""
+        """The same pairs, with a paraphrase each and another look; where there is none, reading it is refused."""
         if self.augmentation.text_view == "dropout":
             first = self.draw(step)
             looks = look_parameters(self.augmentation, self.batch, self.seed, "view", step)
             return Draw(first.index, first.captions, looks)
         if not self.split.paraphrases:
-            raise UsageError(f"split {self.split.name} has no paraphrases, which a method with text views needs.")
+            looks = look_parameters(self.augmentation, self.batch, self.seed, "view", step)
+            return Draw(self.index(step), Unsaid(self.split.name), looks)
         return self._draw(step, "view", self.split.paraphrases)
 
     def draw_third(self, step: int) -> Draw:

@@ -89,9 +89,12 @@ def test_a_batch_larger_than_the_split_is_refused() -> None:
         plan(batch=11)
 
 
-def test_text_views_without_paraphrases_are_refused() -> None:
-    with pytest.raises(UsageError, match="no paraphrases"):
-        BatchPlan(split(paraphrases=False), 4, AUGMENTATION, 0).draw_view(0)
+def test_without_paraphrases_there_are_views_of_pictures_and_those_of_texts_are_refused() -> None:
+    without, with_them = (BatchPlan(split(paraphrases=said), 4, AUGMENTATION, 0) for said in (False, True))
+    assert np.array_equal(without.draw_view(0).looks, with_them.draw_view(0).looks)
+    assert np.array_equal(without.draw_view(0).index, with_them.draw_view(0).index)
+    with pytest.raises(UsageError, match="split train has no paraphrases, which a method with text views needs"):
+        without.draw_view(0).captions[0:2]
 
 
 def test_crops_lie_inside_the_picture_and_in_the_ranges_asked_for() -> None:

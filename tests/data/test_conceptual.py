@@ -263,9 +263,9 @@ def test_a_pair_without_a_paraphrase_is_named(tmp_path: Path) -> None:
         create_dataset("cc3m", folder=str(tmp_path)).manifest()
 
 
-def test_without_paraphrases_only_a_method_with_text_views_is_refused(tmp_path: Path) -> None:
+def test_without_paraphrases_only_a_view_of_texts_is_refused(tmp_path: Path) -> None:
     split = create_dataset("cc3m", folder=str(write_pairs(tmp_path))).split("train")
-    plan = BatchPlan(split, 4, Augmentation(), 0)
-    assert len(plan.draw(0).captions) == 4
+    view = BatchPlan(split, 4, Augmentation(), 0).draw_view(0)
+    assert view.looks.shape == (4, 8)
     with pytest.raises(UsageError, match="split train has no paraphrases"):
-        plan.draw_view(0)
+        view.captions[:2]
