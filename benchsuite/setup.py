@@ -37,6 +37,8 @@ class ImageTower(Part):
     pretrained: bool = False
     mean: tuple[float, float, float] = (0.5, 0.5, 0.5)
     std: tuple[float, float, float] = (0.5, 0.5, 0.5)
+    stem: Literal["cifar"] | None = None
+    """For a timm ResNet: "cifar" begins with a 3x3 convolution of stride 1 and no pooling, as for 32x32 pixels."""
     frames: Literal["mean", "transformer"] | None = None
     """For clips: how the frames' features become one vector. None for pictures."""
 
@@ -47,7 +49,8 @@ class TextTower(Part):
     transformer: str
     config: Plain = {}
     pretrained: bool = False
-    pool: Literal["first", "mean"] = "first"
+    pool: Literal["first", "mean", "last"] = "first"
+    """Which states stand for the text: the first token's, the mean of all, or the last token's, as in CLIP."""
     max_tokens: Count = 30
     vocabulary: Count | None = None
     """Size of the tokenizer trained on the data's captions; none for a pretrained tower, which brings its own."""

@@ -20,6 +20,7 @@ PLAIN: dict[str, Any] = {
         "pretrained": False,
         "mean": [0.5, 0.5, 0.5],
         "std": [0.5, 0.5, 0.5],
+        "stem": None,
         "frames": None,
     },
     "text": {
@@ -82,6 +83,7 @@ OTHER: dict[str, Any] = {
     "augmentation.text_view": "dropout",
     "image.mean": [0.4, 0.5, 0.5],
     "image.std": [0.4, 0.5, 0.5],
+    "image.stem": "cifar",
     "image.frames": "mean",
 }
 ONLY_CHOICE = {"selection"}

@@ -132,4 +132,5 @@ def _recipe(name: str) -> dict[str, Any]:
     recipe = read_recipe(name)
     backbones = [f"{key} ({backbone.says})" for key, backbone in recipe.backbones.items()]
     summary = f"{recipe.title} ({recipe.training.steps} steps of {recipe.training.batch})"
-    return {"name": name, "summary": summary, "says": recipe.says, "seeds": recipe.seeds, "backbones": backbones}
+    said = {"says": recipe.says, "seeds": recipe.seeds, "backbones": backbones, "open": recipe.open}
+    return {"name": name, "summary": summary, **said}

@@ -3,6 +3,8 @@
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +20,22 @@ class Draw:
     """One step's draws. A second view has draws of its own, so that methods without views see the same first ones."""
 
     index: NDArray[np.int64]
-    captions: list[str]
+    captions: Sequence[str]
     looks: NDArray[np.float32]
     """`look_parameters`: how each picture is cropped and coloured."""
+
+
+class Unsaid(Sequence[str]):
+    """The paraphrases of a split that has none: views of pictures do without, views of texts are refused."""
+
+    def __init__(self, split: str) -> None:
+        self._split = split
+
+    def __len__(self) -> int:
+        return 0
+
+    def __getitem__(self, index: Any) -> Any:
+        raise UsageError(f"split {self._split} has no paraphrases, which a method with text views needs.")
 
 
 @dataclass(frozen=True)
@@ -44,21 +59,21 @@ class BatchPlan:
     def index(self, step: int) -> NDArray[np.int64]:
         """Positions of the step's pairs."""
         epoch, place = divmod(step, self.steps_per_epoch)
-        order = numpy_stream(self.seed, "order", epoch).permutation(len(self.split))
-        return order[place * self.batch : (place + 1) * self.batch]
+        return epoch_order(self.seed, epoch, len(self.split))[place * self.batch : (place + 1) * self.batch].copy()
 
     def draw(self, step: int) -> Draw:
         """The pairs of a step with one of their captions and the first look of their pictures."""
         return self._draw(step, "first", self.split.captions)
 
     def draw_view(self, step: int) -> Draw:
-        """The same pairs again, with a paraphrase each and another look."""
+        """The same pairs, with a paraphrase each and another look; where there is none, reading it is refused."""
         if self.augmentation.text_view == "dropout":
             first = self.draw(step)
             looks = look_parameters(self.augmentation, self.batch, self.seed, "view", step)
             return Draw(first.index, first.captions, looks)
         if not self.split.paraphrases:
-            raise UsageError(f"split {self.split.name} has no paraphrases, which a method with text views needs.")
+            looks = look_parameters(self.augmentation, self.batch, self.seed, "view", step)
+            return Draw(self.index(step), Unsaid(self.split.name), looks)
         return self._draw(step, "view", self.split.paraphrases)
 
     def draw_third(self, step: int) -> Draw:
@@ -82,6 +97,14 @@ class BatchPlan:
         words = numpy_stream(self.seed, "captions", view, step)
         chosen = [texts[i][int(words.integers(len(texts[i])))] for i in index]
         return Draw(index, chosen, look_parameters(self.augmentation, len(index), self.seed, view, step))
+
+
+@lru_cache(maxsize=2)
+def epoch_order(seed: int, epoch: int, count: int) -> NDArray[np.int64]:
+    """The shuffled positions of an epoch; remembered, as shuffling millions takes longer than a step."""
+    order = numpy_stream(seed, "order", epoch).permutation(count)
+    order.flags.writeable = False
+    return order
 
 
 def look_parameters(augmentation: Augmentation, n: int, seed: int, view: str, step: int) -> NDArray[np.float32]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from benchsuite.data.base import Split
 from benchsuite.data.embeddings import create_embedding
+from benchsuite.data.real.pictures import stills
 from benchsuite.errors import UsageError, unknown
 from benchsuite.paths import cache
 from benchsuite.records.canonical import short_digest
@@ -81,9 +82,8 @@ def _embedded(expert: Expert, side: str, setup: Setup, split: Split) -> NDArray[
 
     def rows() -> Arrays:
         if side == "image":
-            pictures = np.asarray(split.images)
-            each = embedding.images(pictures.reshape(-1, *pictures.shape[-3:]))  # frames alone, if these are clips
-            return {"rows": each.reshape(len(pictures), -1, each.shape[-1]).mean(1)}
+            each = embedding.images(stills(split.images))
+            return {"rows": each.reshape(len(split), -1, each.shape[-1]).mean(1)}
         each = embedding.texts([text for texts in split.captions for text in texts])
         starts = np.cumsum([0, *(len(texts) for texts in split.captions)])[:-1]
         counts = np.array([len(texts) for texts in split.captions])[:, None]

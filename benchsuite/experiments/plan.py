@@ -75,6 +75,7 @@ def plan_table(
         recipe=table.recipes[scale],
         track=recipe.track,
         says=recipe.says,
+        open=recipe.open,
         tuned={what: f"{t.chosen}: {t.rule} ({t.trials} trials)" for what, t in recipe.tuned.items()},
         backbones={backbone: one.says for backbone, one in recipe.backbones.items()},
         variants={name: one.says for name, one in recipe.variants.items() if name in used},

@@ -73,6 +73,8 @@ class Recipe(Part):
     seeds: Count
     """How many, unless asked otherwise."""
     tuned: dict[str, Tuned] = {}
+    open: list[str] = []
+    """What the paper leaves open or the code cannot express, each with what is done here instead."""
     backbones: dict[str, Backbone] = Field(min_length=1)
     variants: dict[str, Variant] = {}
     stand_ins: dict[str, StandIn] = {}

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from benchsuite.errors import UsageError, did_you_mean
@@ -27,6 +28,8 @@ class ImageEncoder(nn.Module):
             self.body = timm.create_model(tower.timm, pretrained=tower.pretrained, num_classes=0, **options)
         except (RuntimeError, TypeError, ValueError, AssertionError, OSError) as error:
             raise UsageError(f'image tower "{tower.timm}" with {options}: {first_line(error)}') from error
+        if tower.stem == "cifar":
+            begin_small(self.body, tower.timm)
         self.width = int(self.body.num_features)
 
     def forward(self, pixels: Tensor) -> Tensor:
@@ -63,8 +66,20 @@ class TextEncoder(nn.Module):
         states: Tensor = self.body(input_ids=tokens.ids, attention_mask=tokens.mask).last_hidden_state
         if self.pool == "first":
             return states[:, 0]
+        if self.pool == "last":
+            return states[torch.arange(len(states), device=states.device), tokens.mask.sum(1) - 1]
         mask = tokens.mask.unsqueeze(-1).to(states.dtype)
         return (states * mask).sum(1) / mask.sum(1)
+
+
+def begin_small(body: nn.Module, name: str) -> None:
+    """A first convolution that keeps all 32x32 pixels, in place of a ResNet's own and its pooling, which keep 8x8."""
+    first, pooling = getattr(body, "conv1", None), getattr(body, "maxpool", None)
+    if not isinstance(first, nn.Conv2d) or pooling is None:
+        raise UsageError(f'image tower "{name}": stem = "cifar" is for ResNets that begin with one convolution.')
+    body.conv1 = nn.Conv2d(3, first.out_channels, 3, padding=1, bias=False)
+    nn.init.kaiming_normal_(body.conv1.weight, mode="fan_out", nonlinearity="relu")
+    body.maxpool = nn.Identity()
 
 
 def text_config(tower: TextTower, vocabulary: int) -> Any:

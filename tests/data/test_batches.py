@@ -89,9 +89,12 @@ def test_a_batch_larger_than_the_split_is_refused() -> None:
         plan(batch=11)
 
 
-def test_text_views_without_paraphrases_are_refused() -> None:
-    with pytest.raises(UsageError, match="no paraphrases"):
-        BatchPlan(split(paraphrases=False), 4, AUGMENTATION, 0).draw_view(0)
+def test_without_paraphrases_there_are_views_of_pictures_and_those_of_texts_are_refused() -> None:
+    without, with_them = (BatchPlan(split(paraphrases=said), 4, AUGMENTATION, 0) for said in (False, True))
+    assert np.array_equal(without.draw_view(0).looks, with_them.draw_view(0).looks)
+    assert np.array_equal(without.draw_view(0).index, with_them.draw_view(0).index)
+    with pytest.raises(UsageError, match="split train has no paraphrases, which a method with text views needs"):
+        without.draw_view(0).captions[0:2]
 
 
 def test_crops_lie_inside_the_picture_and_in_the_ranges_asked_for() -> None:
@@ -128,3 +131,10 @@ def test_dropout_views_say_the_same_words() -> None:
 
 def test_no_augmentation_is_the_whole_picture_unchanged() -> None:
     assert np.array_equal(look_parameters(Augmentation(), 3, 0, "first", 0), [[0, 0, 1, 1, 1, 1, 1, 0]] * 3)
+
+
+def test_what_is_done_to_a_batchs_positions_does_not_reach_the_next() -> None:
+    first = plan(batch=4).index(0)
+    before = first.copy()
+    first[:] = -1
+    assert np.array_equal(plan(batch=4).index(0), before)

@@ -32,6 +32,15 @@ def test_pictures_labels_and_names_are_those_of_the_files(tiny: str) -> None:
     assert split.captions[-1] == ["airplane"]
 
 
+def test_pictures_may_be_enlarged(tiny: str) -> None:
+    data, larger = create_dataset("cifar10", folder=tiny), create_dataset("cifar10", folder=tiny, size=64)
+    assert larger.manifest().digest == data.manifest().digest
+    images = larger.split("train").images
+    assert images.shape == (40, 64, 64, 3)
+    small = images[3:5].reshape(2, 32, 2, 32, 2, 3).mean((2, 4))
+    assert np.corrcoef(small.ravel(), data.split("train").images[3:5].ravel())[0, 1] > 0.9
+
+
 def test_a_jpeg_and_a_grey_picture_are_decoded_to_colour(tmp_path: Path) -> None:
     write_cifar(tmp_path, TRAIN, TEST)
     file = next(tmp_path.glob("test-*"))

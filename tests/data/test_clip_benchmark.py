@@ -57,6 +57,15 @@ def test_all_seventeen_are_known_to_the_library() -> None:
 
 
 @needs_it
+@pytest.mark.parametrize("name", ours.Name.__args__)  # type: ignore[attr-defined]
+def test_each_has_templates_where_the_library_has_none_those_of_imagenet(name: str) -> None:
+    templates = create_dataset("clip-benchmark", dataset=name).templates
+    assert all("{}" in template for template in templates["clip-benchmark"])
+    if name.startswith("imagenet"):
+        assert templates["clip-benchmark"] == templates["imagenet-80"]
+
+
+@needs_it
 def test_the_digest_follows_the_files_not_the_place(tmp_path: Path) -> None:
     def digest(root: Path) -> str:
         return create_dataset("clip-benchmark", dataset="eurosat", folder=str(root)).manifest().digest

@@ -1,13 +1,17 @@
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
+from real_files import png
 
 from benchsuite.data import create_dataset
 from benchsuite.data.base import Split
 from benchsuite.data.embeddings import create_embedding
 from benchsuite.data.prepared import Prepared, prepare
+from benchsuite.data.real.pictures import LazyClips, LazyPictures, PictureFiles
 from benchsuite.errors import UsageError
 from benchsuite.setup import Clusters, Data, Expert, Experts, ImageTower, Optimizer, Protocol, Setup, Training
 
@@ -128,3 +132,42 @@ def test_an_expert_sees_a_clip_as_the_mean_of_its_frames() -> None:
     assert found[1] is not None
     assert found[0].shape == found[1].shape
     np.testing.assert_allclose(np.abs(found[0]), np.abs(found[1]), atol=1e-3)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[Path]:
+    still = np.random.default_rng(1).integers(0, 256, (12, 8, 8, 3), dtype=np.uint8)
+    for i, picture in enumerate(still):
+        (tmp_path / f"{i}.png").write_bytes(png(picture))
+    return [tmp_path / f"{i}.png" for i in range(12)]
+
+
+def test_an_image_expert_never_holds_more_pictures_than_its_batch(files: list[Path]) -> None:
+    asked: list[int] = []
+
+    class Watched(LazyPictures):
+        def __getitem__(self, index: Any) -> Any:
+            rows = super().__getitem__(index)
+            asked.append(len(rows))
+            return rows
+
+    lazy = Watched(12, 8, lambda i: Image.open(files[i]), str)
+    options = {"model": "test_vit", "pretrained": False, "batch": 5}
+    experts = Experts(image=Expert(embedding="timm", options=options))
+    found = prepare(setup("lazy", experts=experts), Split("train", lazy.as_array(), [["a"]] * 12)).image_expert
+    assert asked == [5, 5, 2]
+    assert found is not None
+    assert found.shape == (12, 64)
+
+
+@pytest.mark.parametrize("moving", [False, True])
+def test_an_expert_of_decoded_pictures_is_that_of_lazy_ones(files: list[Path], moving: bool) -> None:
+    pictures = LazyClips(6, 2, 8, lambda i: files[2 * i : 2 * i + 2], "crop") if moving else PictureFiles(files, 8)
+    experts = Experts(image=Expert(embedding="pixel-svd", options={"dimensions": 4}))
+    rows = []
+    for name, images in (("lazy", pictures.as_array()), ("eager", np.asarray(pictures))):
+        one = Split("train", images, [["a"]] * len(images))
+        rows.append(prepare(setup(f"{name} {moving}", experts=experts), one).image_expert)
+    assert rows[0] is not None
+    assert rows[0].shape == (6 if moving else 12, 4)
+    assert np.array_equal(rows[0], rows[1])  # type: ignore[arg-type]

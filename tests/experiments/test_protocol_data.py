@@ -41,7 +41,7 @@ def test_a_protocols_data_is_resolved_with_version_options_and_digest(cifar: str
     data = setup.protocols["real"].data
     assert data is not None
     assert data.version == 1
-    assert data.options == {"imbalance": 1.0, "seed": 0, "captions": "names"}
+    assert data.options == {"imbalance": 1.0, "seed": 0, "captions": "names", "size": 32}
     assert data.digest == open_dataset(data).manifest().digest
     assert data.folder == cifar
 

@@ -61,7 +61,7 @@ def test_a_text_tower_that_cannot_be_made_is_refused_briefly(changes: dict[str, 
     assert len(str(caught.value)) < 1000
 
 
-@pytest.mark.parametrize("pool", ["first", "mean"])
+@pytest.mark.parametrize("pool", ["first", "mean", "last"])
 def test_padding_does_not_change_a_text(pool: str) -> None:
     encoder = text_encoder(pool=pool).eval()
     short = Tokens(torch.tensor([[2, 7, 3]]), torch.ones(1, 3, dtype=torch.long))
@@ -79,3 +79,31 @@ def test_pools_differ_and_the_mean_is_over_all_tokens() -> None:
         assert torch.allclose(encoder(tokens), states.mean(1), atol=1e-6)
         encoder.pool = "first"
         assert torch.allclose(encoder(tokens), states[:, 0])
+        encoder.pool = "last"
+        assert torch.allclose(encoder(tokens), states[:, -1])
+
+
+def test_clips_causal_transformer_is_read_at_its_last_token() -> None:
+    sizes = {"hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2}
+    encoder = text_encoder(transformer="clip_text_model", config=sizes, pool="last").eval()
+    ids = torch.tensor([[2, 7, 8, 9, 3], [2, 7, 9, 9, 3]])
+    with torch.no_grad():
+        one, other = encoder(Tokens(ids, torch.ones_like(ids)))
+        states = encoder.body(input_ids=ids, attention_mask=torch.ones_like(ids)).last_hidden_state
+    assert not torch.allclose(one, other)
+    assert torch.allclose(states[0, :2], states[1, :2], atol=1e-6)  # what comes later is not seen
+
+
+def test_a_stem_for_small_pictures_keeps_their_detail() -> None:
+    usual, small = (ImageEncoder(ImageTower(timm="resnet18", stem=stem)).eval() for stem in (None, "cifar"))
+    grids = []
+    for tower in (usual, small):
+        tower.body.layer4.register_forward_hook(lambda *call: grids.append(call[-1].shape[-1]))
+        assert tower(torch.zeros(1, 3, 32, 32)).shape == (1, 512)
+    assert grids == [1, 4]
+    assert small.body.conv1.weight.shape == (64, 3, 3, 3)
+
+
+def test_a_stem_is_for_resnets_that_have_one() -> None:
+    with pytest.raises(UsageError, match='image tower "test_vit": stem = "cifar" is for ResNets'):
+        ImageEncoder(ImageTower(timm="test_vit", stem="cifar"))

@@ -27,7 +27,7 @@ class Embedding(Options, ABC):
         raise UsageError(f"{self.card.name} embeds no texts.")
 
     def images(self, pictures: NDArray[np.uint8]) -> NDArray[np.float32]:
-        """[N, D] for uint8 [N, H, W, 3]."""
+        """[N, D] for uint8 [N, H, W, 3], which may be decoded slice by slice only when asked for."""
         raise UsageError(f"{self.card.name} embeds no pictures.")
 
 

@@ -31,7 +31,10 @@ class TfidfSvd(Embedding):
 
 @register_embedding("pixel-svd", title="Pixels, SVD", embeds=("image",))
 class PixelSvd(Embedding):
-    """Pixels about their mean, reduced to a few dimensions: an expert that knows colours and places, not things."""
+    """Pixels about their mean, reduced to a few dimensions: an expert that knows colours and places, not things.
+
+    It needs all pictures in memory at once: a few ten thousand of 32x32 pixels.
+    """
 
     dimensions: Count = 64
     """At most; fewer where there are fewer pictures."""
@@ -39,6 +42,6 @@ class PixelSvd(Embedding):
     def images(self, pictures: NDArray[np.uint8]) -> NDArray[np.float32]:
         from sklearn.decomposition import PCA
 
-        flat = pictures.reshape(len(pictures), -1).astype(np.float32) / 255
+        flat = np.asarray(pictures).reshape(len(pictures), -1).astype(np.float32) / 255
         reduced = PCA(min(self.dimensions, *flat.shape), svd_solver="randomized", random_state=0).fit_transform(flat)
         return np.asarray(reduced, np.float32)

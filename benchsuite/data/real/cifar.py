@@ -12,9 +12,10 @@ from benchsuite.data.base import Manifest, PairDataset, Split
 from benchsuite.data.real.cifar_names import CIFAR10, CIFAR100
 from benchsuite.data.real.long_tail import long_tailed
 from benchsuite.data.real.parquet import Decoded, Layout, load
+from benchsuite.data.real.pictures import LazyPictures
 from benchsuite.data.real.prompts import CIFAR_18, NAMES
 from benchsuite.errors import unknown
-from benchsuite.fields import Finite
+from benchsuite.fields import Count, Finite
 from benchsuite.records.canonical import short_digest
 from benchsuite.registry import register_dataset
 
@@ -35,6 +36,8 @@ class Cifar(PairDataset):
     """Which pictures a long-tailed version keeps."""
     captions: str = "names"
     """The set of templates that turns class names into captions: names, or cifar-18."""
+    size: Count = 32
+    """Side to which pictures are enlarged, for towers that were trained on larger ones."""
 
     def manifest(self) -> Manifest:
         sizes = {split: len(self._kept(split)) for split in self._layout.splits}
@@ -48,6 +51,8 @@ class Cifar(PairDataset):
         texts = [self._texts(one) for one in range(len(self._layout.classes))]
         said = [texts[one] for one in labels]
         pictures = stored.pictures if whole else stored.pictures[kept]
+        if self.size != self._layout.side:
+            pictures = enlarged(pictures, self.size, f"{self._layout.dataset}, {split}")
         return Split(split, pictures, said, said, {"class": labels})
 
     def _kept(self, split: str) -> NDArray[np.int64]:
@@ -108,3 +113,11 @@ class Cifar100Captions(Cifar100):
     """CIFAR-100 as picture-text pairs: each picture is said to be its class, in CLIP's 18 wordings."""
 
     captions = "cifar-18"
+
+
+def enlarged(pictures: NDArray[np.uint8], size: int, name: str) -> NDArray[np.uint8]:
+    """The same pictures at another size, resampled when they are asked for."""
+    from PIL import Image
+
+    sized = LazyPictures(len(pictures), size, lambda i: Image.fromarray(pictures[i]), lambda i: f"{name}, picture {i}")
+    return sized.as_array()

@@ -118,9 +118,10 @@ class ClipBenchmark(PairDataset):
 
 
 def templates_of(dataset: str) -> tuple[str, ...]:
-    """clip-benchmark's English templates for a dataset, with {} for the class name."""
+    """clip-benchmark's English templates for a dataset, with {} for the class name; where it has none, ImageNet's."""
     file = _folder() / "datasets" / "en_zeroshot_classification_templates.json"
-    return tuple(template.replace("{c}", "{}") for template in json.loads(file.read_text("utf-8"))[dataset])
+    there = json.loads(file.read_text("utf-8"))
+    return tuple(template.replace("{c}", "{}") for template in there.get(dataset, there["imagenet1k"]))
 
 
 def _targets(library: Any) -> Iterator[int]:

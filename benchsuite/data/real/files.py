@@ -2,8 +2,11 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from benchsuite.errors import UsageError
 from benchsuite.paths import cache
@@ -53,18 +56,37 @@ def stamp(files: Mapping[str, Path]) -> str:
 
 def files_digest(files: Mapping[str, Path]) -> str:
     """SHA-256 (16 digits) over names and contents, wherever the files lie; remembered while no file changes."""
-    note = cache() / "digests" / f"{stamp(files)}.json"
-    if note.is_file():
-        return str(json.loads(note.read_text("utf-8"))["digest"])
+    return str(remembered(stamp(files), lambda: {"digest": _digest(files), "files": len(files)})["digest"])
+
+
+def remembered(key: str, work_out: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
+    """What was worked out under this key before, or now; kept as a note in the cache."""
+    note = cache() / "digests" / f"{key}.json"
+    if not note.is_file():
+        found = work_out()
+        note.parent.mkdir(exist_ok=True)
+        with draft_of(note) as draft:
+            draft.write_text(json.dumps(found), "utf-8")
+    told: dict[str, Any] = json.loads(note.read_text("utf-8"))
+    return told
+
+
+@contextmanager
+def draft_of(file: Path) -> Iterator[Path]:
+    """A place of one's own to write to, which becomes the file when all is written."""
+    draft = file.with_name(f"{file.name}.{uuid.uuid4().hex}.partial")
+    try:
+        yield draft
+        draft.replace(file)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _digest(files: Mapping[str, Path]) -> str:
     sha = hashlib.sha256()
     for name, path in sorted(files.items()):
         sha.update(f"{name}\0{path.stat().st_size}\0".encode())
         with path.open("rb") as stream:
             while chunk := stream.read(CHUNK):
                 sha.update(chunk)
-    found = sha.hexdigest()[:16]
-    note.parent.mkdir(exist_ok=True)
-    draft = note.with_name(f"{note.name}.{id(sha)}.partial")
-    draft.write_text(json.dumps({"digest": found, "files": len(files)}), "utf-8")
-    draft.replace(note)
-    return found
+    return sha.hexdigest()[:16]

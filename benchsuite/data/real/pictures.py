@@ -1,36 +1,49 @@
-"""Pictures of any size from files or a library's dataset, decoded when they are asked for."""
+"""Pictures and clips of any size from files or a library's dataset, decoded when they are asked for."""
 
+import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchsuite.errors import UsageError
 
+Fit = Literal["crop", "squash"]
+"""How a picture becomes a square: its middle cut out at full height or width, or all of it, pressed into shape."""
+MOST_THREADS = 16
 
-class LazyPictures:
-    """Looks like uint8 [n, size, size, 3]; an index, slice or list of indices decodes just those.
 
-    `open_` gives picture i as a Pillow image, and `where` names it in errors.
+class LazyArray(ABC):
+    """Looks like a uint8 array; an integer, slice, mask or array of integers makes just those rows.
+
+    Rows are made in a few threads: decoding and resizing let others run meanwhile. No row is kept.
     """
 
-    def __init__(self, count: int, size: int, open_: Callable[[int], Any], where: Callable[[int], str]) -> None:
-        self.shape = (count, size, size, 3)
+    def __init__(self, count: int, row: tuple[int, ...]) -> None:
+        self.shape = (count, *row)
         self.dtype = np.dtype(np.uint8)
-        self._open, self._where = open_, where
 
     def __len__(self) -> int:
         return self.shape[0]
 
     def __getitem__(self, index: Any) -> NDArray[np.uint8]:
-        chosen = np.arange(len(self))[index]
-        if chosen.ndim == 0:
-            return self._one(int(chosen))
-        return (
-            np.stack([self._one(int(i)) for i in chosen]) if len(chosen) else np.zeros((0, *self.shape[1:]), np.uint8)
-        )
+        places = self._places(index)
+        if places.ndim == 0:
+            return self._row(int(places))
+        rows = np.empty((len(places), *self.shape[1:]), np.uint8)
+
+        def make(k: int) -> None:
+            rows[k] = self._row(int(places[k]))
+
+        everywhere = map if len(places) < 2 or _threads() < 2 else _pool().map
+        for _ in everywhere(make, range(len(places))):
+            pass
+        return rows
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         whole = self[:]
@@ -40,12 +53,57 @@ class LazyPictures:
         """Itself, under the type that splits declare: all that they do with it is what it can do."""
         return cast("NDArray[np.uint8]", self)
 
-    def _one(self, i: int) -> NDArray[np.uint8]:
-        try:
-            picture = self._open(i)
-            return square(picture, self.shape[1])
-        except OSError as error:
-            raise UsageError(f"{self._where(i)}: no picture that can be decoded ({error}).") from error
+    @abstractmethod
+    def _row(self, i: int) -> NDArray[np.uint8]:
+        """Row i."""
+
+    def _places(self, index: Any) -> NDArray[np.int64]:
+        if isinstance(index, slice):
+            return np.arange(*index.indices(len(self)))
+        places = np.asarray(index)
+        if places.dtype == bool and places.shape == (len(self),):
+            return np.flatnonzero(places)
+        if places.size and (places.dtype.kind not in "iu" or places.ndim > 1):
+            raise IndexError(f"an index of {places.dtype} {list(places.shape)}; rows are chosen by whole numbers")
+        if ((places < -len(self)) | (places >= len(self))).any():
+            raise IndexError(f"rows up to {places.max()} of {len(self)}")
+        return places % max(1, len(self))
+
+
+class LazyPictures(LazyArray):
+    """uint8 [n, size, size, 3]. `open_` gives picture i as a Pillow image, and `where` names it in errors."""
+
+    def __init__(
+        self, count: int, size: int, open_: Callable[[int], Any], where: Callable[[int], str], fit: Fit = "crop"
+    ) -> None:
+        super().__init__(count, (size, size, 3))
+        self._open, self._where, self._fit = open_, where, fit
+
+    def _row(self, i: int) -> NDArray[np.uint8]:
+        return decoded(lambda: self._open(i), self._where(i), self.shape[1], self._fit)
+
+
+class LazyClips(LazyArray):
+    """uint8 [n, frames, size, size, 3]. `files` gives the files of clip i's frames, as many as there must be."""
+
+    def __init__(self, count: int, frames: int, size: int, files: Callable[[int], Sequence[Path]], fit: Fit) -> None:
+        super().__init__(count, (frames, size, size, 3))
+        self._files, self._fit = files, fit
+
+    def stills(self) -> LazyPictures:
+        """All frames of all clips, one after another."""
+        from PIL import Image
+
+        frames = self.shape[1]
+
+        def file(i: int) -> Path:
+            return self._files(i // frames)[i % frames]
+
+        count = len(self) * frames
+        return LazyPictures(count, self.shape[2], lambda i: Image.open(file(i)), lambda i: str(file(i)), self._fit)
+
+    def _row(self, i: int) -> NDArray[np.uint8]:
+        return np.stack([picture_in(file, self.shape[2], self._fit) for file in self._files(i)])
 
 
 class PictureFiles(LazyPictures):
@@ -57,15 +115,52 @@ class PictureFiles(LazyPictures):
         super().__init__(len(files), size, lambda i: Image.open(files[i]), lambda i: str(files[i]))
 
 
-def square(picture: Any, size: int) -> NDArray[np.uint8]:
-    """RGB, the shorter side brought to `size` by bicubic resampling, the middle cut out: CLIP's way, at any size."""
+def stills(images: Any) -> NDArray[np.uint8]:
+    """Pictures as they are; of clips [n, T, ...] the frames alone, [n * T, ...], as lazy as the clips are."""
+    if isinstance(images, LazyClips):
+        return images.stills().as_array()
+    return cast("NDArray[np.uint8]", images if len(images.shape) == 4 else images.reshape(-1, *images.shape[-3:]))
+
+
+def picture_in(file: Path, size: int, fit: Fit) -> NDArray[np.uint8]:
+    """The picture in a file, as a square."""
+    from PIL import Image
+
+    return decoded(lambda: Image.open(file), str(file), size, fit)
+
+
+def decoded(open_: Callable[[], Any], where: str, size: int, fit: Fit = "crop") -> NDArray[np.uint8]:
+    """uint8 [size, size, 3] of what `open_` opens; what cannot be decoded to its end is refused by name."""
+    from PIL import Image
+
+    try:
+        with open_() as picture:
+            return square(picture, size, fit)
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+        raise UsageError(f"{where}: no picture that can be decoded ({error}).") from error
+
+
+def square(picture: Any, size: int, fit: Fit = "crop") -> NDArray[np.uint8]:
+    """RGB at that size by bicubic resampling. "crop" is CLIP's way: the shorter side fitted, the middle cut out."""
     from PIL import Image
 
     picture = picture.convert("RGB")
     width, height = picture.size
     if (width, height) != (size, size):
         scale = size / min(width, height)
-        wide, high = max(size, round(width * scale)), max(size, round(height * scale))
+        wide, high = (size, size)
+        if fit == "crop":
+            wide, high = max(size, round(width * scale)), max(size, round(height * scale))
         left, top = (wide - size) // 2, (high - size) // 2
         picture = picture.resize((wide, high), Image.Resampling.BICUBIC).crop((left, top, left + size, top + size))
     return np.asarray(picture, np.uint8)
+
+
+def _threads() -> int:
+    able = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(MOST_THREADS, able)
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(_threads(), thread_name_prefix="decode")
