@@ -45,10 +45,19 @@ def build_views(contents: Contents) -> "tuple[list[TableView], list[BenchsuiteEr
     left_out: list[BenchsuiteError] = [*contents.errors]
     for asked in contents.asked:
         try:
-            views.append(build_table(read_table(asked.table), asked, contents.records, contents.gaps))
+            view = build_table(read_table(asked.table), asked, contents.records, contents.gaps)
+            require_numbers(view)
+            views.append(view)
         except BenchsuiteError as error:
             left_out.append(error)
     return views, left_out
+
+
+def require_numbers(view: "TableView") -> None:
+    """Numbers are read when a page asks for them; ask now, so that a record without one spares the other tables."""
+    for row in view.rows:
+        for cell in row.cells:
+            _ = cell.values
 
 
 def require_all(left_out: Sequence[BenchsuiteError]) -> None:

@@ -90,10 +90,13 @@ def _tops(ranks: Ranks, cuts: tuple[int, ...]) -> Scores:
 
 @dataclass(frozen=True)
 class Rule:
-    """How a task's numbers follow from its ranks; `items` names the count that is the size of the judged split."""
+    """How a task's numbers follow from its ranks."""
 
     scores: Callable[[Ranks], Scores]
     items: str = ""
+    """The count that is the size of the judged split, if one is."""
+    plain: bool = True
+    """Whether all arrays are ranks, from 1 on."""
 
 
 RULES: Mapping[str, Rule] = {

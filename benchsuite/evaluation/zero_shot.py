@@ -37,7 +37,7 @@ class ZeroShot(Task):
         if self.templates not in dataset.templates:
             raise unknown("set of templates", self.templates, dataset.templates, f"{dataset.card.name}: ")
         classifier = class_embeddings(embed, dataset.class_names[self.classes], dataset.templates[self.templates])
-        ranks = ranks_of_columns(embed.images(split), classifier, torch.from_numpy(split.labels[self.classes]))
+        ranks = ranks_of_columns(embed.images(split), classifier, torch.tensor(split.labels[self.classes]))
         return self.from_ranks({"class": ranks})
 
     def from_ranks(self, ranks: Ranks) -> Scores:

@@ -7,9 +7,8 @@ from typing import TypeVar
 
 from pydantic import ValidationError
 
-from benchsuite.errors import RecordError
 from benchsuite.records.asked import Asked
-from benchsuite.records.inspection import REMEDY, Found, Problem, inspect, ranks_problems, read_json
+from benchsuite.records.inspection import FileError, Found, Problem, inspect, read_json, with_ranks
 from benchsuite.records.names import failure_files, json_files, request_files, stem
 from benchsuite.records.schema import Record
 
@@ -25,12 +24,17 @@ class Contents:
     failures: dict[str, str]
     """Reasons by run_id."""
     asked: list[Asked]
-    refused: list[Found]
-    """Records that cannot be trusted."""
-    unreadable: list[RecordError]
+    found: list[Found]
+    """Every record's file, with all that is wrong with it."""
+    unreadable: list[FileError]
     """Notes and requests that are damaged."""
     foreign: list[Path]
     """JSON files that are no business of the suite's."""
+
+    @property
+    def refused(self) -> list[Found]:
+        """Records that cannot be trusted."""
+        return [one for one in self.found if one.problems]
 
     @property
     def refused_runs(self) -> dict[str, Found]:
@@ -44,42 +48,37 @@ class Contents:
         return {**self.failures, **refused}
 
     @property
-    def errors(self) -> list[RecordError]:
+    def errors(self) -> list[FileError]:
         """All that is refused, one error a file."""
         return [*(one.refusal() for one in self.refused), *self.unreadable]
 
 
 def read_contents(folder: Path) -> Contents:
     """Everything in the folder, each file for itself."""
-    found, foreign = inspect_all(folder)
-    unreadable: list[RecordError] = []
+    found, foreign = _inspect_all(folder)
+    unreadable: list[FileError] = []
     failures = dict(_collect(failure_files(folder), read_failure, unreadable))
     asked = _collect(request_files(folder), read_request, unreadable)
     records = {one.record.run_id: one.record for one in found if one.record and not one.problems}
-    return Contents(records, failures, asked, [one for one in found if one.problems], unreadable, foreign)
+    return Contents(records, failures, asked, found, unreadable, foreign)
 
 
-def inspect_all(folder: Path) -> tuple[list[Found], list[Path]]:
+def _inspect_all(folder: Path) -> tuple[list[Found], list[Path]]:
     """Every record's file with all that is wrong with it, and the JSON files that are none."""
-    found, foreign = [], []
-    for file in json_files(folder):
-        one = inspect(file)
-        if one is None:
-            foreign.append(file)
-        else:
-            ranks = ranks_problems(one.record, file) if one.record else ()
-            found.append(replace(one, problems=(*one.problems, *ranks)))
+    seen = {file: inspect(file) for file in json_files(folder)}
+    found = [with_ranks(one) for one in seen.values() if one]
     twice = {problem.file: problem for problem in _there_twice(found)}
-    return [
+    told = [
         replace(one, problems=(*one.problems, twice[one.file.name])) if one.file.name in twice else one for one in found
-    ], foreign
+    ]
+    return told, [file for file, one in seen.items() if one is None]
 
 
 def read_failure(file: Path) -> tuple[str, str]:
     """A failed run's id, and why it failed."""
     said = read_json(file)
     if not {"run_id", "reason"} <= said.keys():
-        raise RecordError(f"{file}: not the note of a failed run. {REMEDY}")
+        raise FileError(file, "not the note of a failed run")
     return str(said["run_id"]), str(said["reason"])
 
 
@@ -88,7 +87,7 @@ def read_request(file: Path) -> Asked:
     try:
         return Asked.model_validate(read_json(file))
     except ValidationError as error:
-        raise RecordError(f"{file}: not a table's request ({error.errors()[0]['msg']}). {REMEDY}") from error
+        raise FileError(file, f"not a table's request ({error.errors()[0]['msg']})") from error
 
 
 def _there_twice(found: Sequence[Found]) -> Iterator[Problem]:
@@ -108,11 +107,11 @@ def _there_twice(found: Sequence[Found]) -> Iterator[Problem]:
                 yield Problem(file.name, what, same)
 
 
-def _collect(files: Iterable[Path], read: Callable[[Path], T], errors: list[RecordError]) -> list[T]:
+def _collect(files: Iterable[Path], read: Callable[[Path], T], errors: list[FileError]) -> list[T]:
     found = []
     for file in files:
         try:
             found.append(read(file))
-        except RecordError as error:
+        except FileError as error:
             errors.append(error)
     return found

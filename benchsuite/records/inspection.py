@@ -2,8 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,14 @@ class Problem:
         return f"{self.file}: {self.what}" + (f"; {self.right}" if self.right else "")
 
 
+class FileError(RecordError):
+    """A stored file that cannot be used: which, why, and what to do."""
+
+    def __init__(self, file: Path, what: str, right: str = REMEDY) -> None:
+        super().__init__(f"{file}: {what}." + (f" {right}" if right else ""))
+        self.file, self.what = file, what
+
+
 @dataclass(frozen=True)
 class Found:
     """A record's file: the record as far as it can be read, the runs it may be of, and all that is wrong with it."""
@@ -38,15 +46,17 @@ class Found:
     problems: tuple[Problem, ...]
     run_ids: frozenset[str] = frozenset()
     """By its name, and by its content: the same unless it was edited or renamed."""
+    ranks_sound: bool = False
+    """Whether the ranks were looked at, and are those that were sealed."""
 
     @property
     def reason(self) -> str:
         """Why it is refused, in one line."""
         return "; ".join(problem.what for problem in self.problems)
 
-    def refusal(self) -> RecordError:
+    def refusal(self) -> FileError:
         """The error that refuses it."""
-        return RecordError(f"{self.file}: {self.reason}. {REMEDY}")
+        return FileError(self.file, self.reason)
 
 
 def inspect(file: Path) -> Found | None:
@@ -64,16 +74,18 @@ def inspect(file: Path) -> Found | None:
     return Found(file, record, problems, runs | {str(content.get("run_id"))})
 
 
-def ranks_problems(record: Record, file: Path) -> Iterator[Problem]:
-    """What is wrong with the ranks that must lie beside a record, unchanged."""
-    ranks = file.with_name(Path(record.ranks.file).name)
+def with_ranks(found: Found) -> Found:
+    """Also what is wrong with the ranks, which must lie beside the record, unchanged."""
+    if found.record is None:
+        return found
+    ranks = found.file.with_name(Path(found.record.ranks.file).name)
     try:
-        content = ranks.read_bytes()
+        same = hashlib.sha256(ranks.read_bytes()).hexdigest() == found.record.ranks.sha256
+        what = f"{ranks.name} is not what it was sealed with: edited, or damaged"
     except OSError as error:
-        yield Problem(file.name, f"its ranks, {record.ranks.file}, are missing ({error.strerror or error})")
-        return
-    if hashlib.sha256(content).hexdigest() != record.ranks.sha256:
-        yield Problem(file.name, f"{ranks.name} is not what it was sealed with: edited, or damaged")
+        same, what = False, f"its ranks, {ranks.name}, are missing ({error.strerror or error})"
+    problems = () if same else (Problem(found.file.name, what),)
+    return replace(found, problems=(*found.problems, *problems), ranks_sound=same)
 
 
 def parse(file: Path) -> Any:
@@ -89,9 +101,9 @@ def read_json(file: Path) -> dict[str, Any]:
     try:
         content = parse(file)
     except ValueError as error:
-        raise RecordError(f"{file}: {error}. {REMEDY}") from error
+        raise FileError(file, str(error)) from error
     if not isinstance(content, dict):
-        raise RecordError(f"{file}: not what is stored here but a {type(content).__name__}. {REMEDY}")
+        raise FileError(file, f"not what is stored here but a {type(content).__name__}")
     return content
 
 

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchsuite.errors import RecordError, UsageError
+from benchsuite.errors import UsageError
 from benchsuite.records.asked import Asked
 from benchsuite.records.contents import Contents, read_contents, read_failure, read_request
-from benchsuite.records.inspection import REMEDY, inspect
+from benchsuite.records.inspection import FileError, inspect
 from benchsuite.records.names import FAILED, RANKS, TABLES, failure_files, request_files, stem
 from benchsuite.records.schema import Record, Sidecar
 
@@ -110,7 +110,7 @@ def read_record(file: Path) -> Record:
     """A record from its file, checked; not its ranks."""
     found = inspect(file)
     if found is None:
-        raise RecordError(f"{file}: not a record. {REMEDY}")
+        raise FileError(file, "not a record")
     if found.record is None or found.problems:
         raise found.refusal()
     return found.record

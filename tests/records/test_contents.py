@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from benchsuite.records.contents import Contents
 from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
 
@@ -95,7 +94,8 @@ def test_foreign_files_are_left_alone_and_named(store: Store, good: Record, cont
     (store.folder / "package.json").write_bytes(content)
     (store.folder / "notes.txt").write_text("mine")
     contents = store.read()
-    assert contents == Contents({good.run_id: good}, {}, [], [], [], [store.folder / "package.json"])
+    assert (contents.records, contents.errors) == ({good.run_id: good}, [])
+    assert contents.foreign == [store.folder / "package.json"]
     assert store.records() == {good.run_id: good}
 
 
