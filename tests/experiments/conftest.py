@@ -1,27 +1,29 @@
 from collections.abc import Callable
-from pathlib import Path
+from typing import Any
 
 import pytest
 
-from benchsuite.paths import baselines
+from benchsuite.experiments.data import resolve_data
+from benchsuite.experiments.plan import Run, plan_run
+from benchsuite.records.schema import run_id
+from benchsuite.setup import Data
 
-SMALLER = {
-    "train = 2000, validation = 200, test = 200, gallery = 40": "train = 256, validation = 8, test = 64, gallery = 8",
-    "steps = 30": "steps = 12",
-}
+SIZES = {"train": 256, "validation": 8, "test": 64, "gallery": 8}
+PROTOCOLS = ("retrieval", "retrieval-gallery", "zero-shot-colour")
 
 
 @pytest.fixture(scope="session")
-def tiny_recipe(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
-    """A recipe's file: `scenes-smoke` with twelve steps on 256 pictures; further replacements of its text."""
+def tiny_run() -> Callable[..., Run]:
+    """`tiny_run(method, seed, **training)`: as at scale smoke, but twelve steps on 256 pictures and three protocols."""
 
-    def write(**changes: str) -> str:
-        text = (baselines() / "recipes" / "scenes-smoke.toml").read_text("utf-8")
-        for old, new in {**SMALLER, **changes}.items():
-            assert old in text, old
-            text = text.replace(old, new)
-        file: Path = tmp_path_factory.mktemp("recipes") / "tiny.toml"
-        file.write_text(text, "utf-8")
-        return str(file)
+    def make(method: str = "infonce", seed: int = 0, **training: Any) -> Run:
+        run = plan_run(method, "scenes-smoke", "RN50", seed, {})
+        changes = {
+            "data": resolve_data(Data(name="scenes", options=SIZES), {}),
+            "training": run.setup.training.model_copy(update={"steps": 12, **training}),
+            "protocols": {name: run.setup.protocols[name] for name in PROTOCOLS},
+        }
+        setup = run.setup.model_copy(update=changes)
+        return run.model_copy(update={"setup": setup, "run_id": run_id(setup.setup_id, run.method.method_id, seed)})
 
-    return write
+    return make

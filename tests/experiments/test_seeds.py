@@ -10,12 +10,14 @@ from typing import Any
 
 import pytest
 
+from benchsuite.experiments.plan import Run
+
 ACROSS_THREADS = 5e-3
 """Relative difference of any loss between 1 and 2 threads over twelve steps; README states it."""
 RUNS = """
 import json, sys, torch
 import benchsuite.experiments.measure as module
-from benchsuite.experiments.plan import plan_run
+from benchsuite.experiments.plan import Run
 from benchsuite.models.dual_encoder import weights_digest
 
 ends, train = [], module.train
@@ -25,9 +27,9 @@ def kept(*arguments):
     return trained
 module.train = kept
 
-for seed, threads in json.loads(sys.argv[2]):
+for run, threads in json.loads(sys.argv[1]):
     torch.set_num_threads(threads)
-    record, ranks = module.measure(plan_run("temo", sys.argv[1], "RN50", seed, {}))
+    record, ranks = module.measure(Run.model_validate(run))
     results = {name: one.model_dump() for name, one in record.results.items()}
     told = {"end": ends[-1], "curves": record.curves, "results": results, "ranks": record.ranks.sha256}
     print(json.dumps({**told, "digests": record.digests, "threads": record.environment["threads"]}))
@@ -35,20 +37,21 @@ for seed, threads in json.loads(sys.argv[2]):
 Told = dict[str, Any]
 
 
-def runs(recipe: str, hash_seed: str, *wanted: tuple[int, int]) -> list[Told]:
-    """Runs by (seed, threads), one after another in a process of its own."""
+def told_by(hash_seed: str, *runs: tuple[Run, int]) -> list[Told]:
+    """What runs give, each with its number of threads, one after another in a process of their own."""
+    wanted = json.dumps([(run.model_dump(mode="json"), threads) for run, threads in runs])
     settings = {**os.environ, "PYTHONHASHSEED": hash_seed, "OMP_WAIT_POLICY": "passive"}
-    command = [sys.executable, "-c", RUNS, recipe, json.dumps(wanted)]
+    command = [sys.executable, "-c", RUNS, wanted]
     done = subprocess.run(command, env=settings, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"end"')]
 
 
 @pytest.fixture(scope="module")
-def told(tiny_recipe: Callable[..., str], own_cache: Path) -> dict[str, Told]:
-    recipe = tiny_recipe()
-    first, other = runs(recipe, "1", (0, 1), (1, 1))
-    again, threaded = runs(recipe, "2", (0, 1), (0, 2))
+def told(tiny_run: Callable[..., Run], own_cache: Path) -> dict[str, Told]:
+    one, two = (tiny_run("temo", seed) for seed in (0, 1))
+    first, other = told_by("1", (one, 1), (two, 1))
+    again, threaded = told_by("2", (one, 1), (one, 2))
     return {"first": first, "other": other, "again": again, "threaded": threaded}
 
 
