@@ -27,8 +27,8 @@ from torch.nn.functional import normalize
 
 from benchsuite.evaluation import geometry
 from benchsuite.evaluation.knn import plain_vote_ranks, vote_ranks
-from benchsuite.evaluation.ranks import recall
-from benchsuite.evaluation.retrieval import CUTS, rank_both, recalls
+from benchsuite.evaluation.rank_metrics import CUTS, recall, recalls
+from benchsuite.evaluation.retrieval import rank_both
 
 Numbers = dict[str, float]
 SIZES = {

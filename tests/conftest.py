@@ -3,7 +3,7 @@
 import os
 import sys
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,9 @@ import torch
 from hypothesis import settings
 
 from benchsuite import registry
+from benchsuite.evaluation import rank_metrics
 from benchsuite.methods.base import PairBatch
+from benchsuite.records.code_version import code_version
 from benchsuite.records.schema import MethodPart, Record, Result
 from benchsuite.records.store import pack_ranks
 from benchsuite.setup import Data, ImageTower, Optimizer, Protocol, Setup, TextTower, Training
@@ -114,5 +116,27 @@ def make_record() -> MakeRecord:
             "ranks": sidecar,
         }
         return Record.seal(**{**parts, **changes}), content
+
+    return make
+
+
+RANKS = {"i2t": np.array([1, 2, 9, 40], np.int32), "t2i": np.array([1, 1, 5, 6, 11, 3, 2, 1], np.int32)}
+
+
+@pytest.fixture
+def make_sound(make_record: MakeRecord) -> MakeRecord:
+    """As make_record, but with the numbers that follow from its ranks, and current code; `ranks` replaces them."""
+
+    def make(seed: int = 0, ranks: Mapping[str, Any] = RANKS, **changes: Any) -> tuple[Record, bytes]:
+        told = rank_metrics.retrieval(ranks)
+        numbers = {"metrics": dict(told.metrics), "measures": dict(told.measures), "counts": dict(told.counts)}
+        current = {"code": code_version(registry.methods.card("infonce"))}
+        content, sidecar = pack_ranks(f"infonce-s{seed}", [(f"retrieval.{way}", found) for way, found in ranks.items()])
+        parts = {
+            "method": make_record()[0].method.model_copy(update=current),
+            "results": {"retrieval": Result(task="retrieval", version=1, items=len(ranks["i2t"]), **numbers)},
+            "ranks": sidecar,
+        }
+        return make_record(seed, **{**parts, **changes})[0], content
 
     return make

@@ -6,7 +6,7 @@ import traceback
 import typer
 
 from benchsuite import __version__
-from benchsuite.cli import check_method, claims, list_, regress, report, repro, rescore, run
+from benchsuite.cli import check_method, claims, diff, list_, regress, report, repro, rescore, run, verify
 from benchsuite.cli.options import INTERRUPTED
 from benchsuite.errors import BenchsuiteError, RunError
 
@@ -24,6 +24,8 @@ app.command("report")(report.report)
 app.command("rescore")(rescore.rescore)
 app.command("claims")(claims.claims)
 app.command("regress")(regress.regress)
+app.command("verify")(verify.verify)
+app.command("diff")(diff.diff)
 app.command("check-method")(check_method.check_method)
 
 

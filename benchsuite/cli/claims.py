@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,6 +13,7 @@ from benchsuite.records.store import Store
 
 if TYPE_CHECKING:
     from benchsuite.analysis.claims import ColumnAgreement, JudgedClaim
+    from benchsuite.analysis.table import TableView
 
 
 def claims(
@@ -26,13 +28,13 @@ def claims(
 ) -> None:
     """Judge papers' claims by stored runs: each table's claims are one family for Holm's correction."""
     from benchsuite.analysis.claims import agreements, judged_claims, unrun_claims
-    from benchsuite.cli.report import build_views
+    from benchsuite.cli.report import build_views, require_all
     from benchsuite.papers import named_tables, read_table
 
     if everything == bool(tables):
         raise UsageError("name papers or tables, or give --all.")
     names = named_tables(["all"] if everything else tables or [])
-    stored = build_views(Store(results)) if results.is_dir() else []
+    stored, left_out = build_views(Store(results).read())
     views = [view for view in stored if view.asked.table in names and scale in (None, view.asked.scale)]
     judged = [one for view in views for one in judged_claims(view)]
     orders = [(view, one) for view in views for one in agreements(view)]
@@ -46,13 +48,18 @@ def claims(
             ],
         }
         print(json.dumps(told, indent=2, ensure_ascii=False))
-        return
-    for one in judged:
-        print(claim_line(one))
+    else:
+        print("\n".join(lines(judged, orders)))
+    require_all(left_out)
+
+
+def lines(judged: "Sequence[JudgedClaim]", orders: "Sequence[tuple[TableView, ColumnAgreement]]") -> Iterator[str]:
+    """A line a claim and a line a column, then how many claims have which verdict."""
+    yield from map(claim_line, judged)
     for view, order in orders:
-        print(f"{view.asked.table} at scale {view.asked.scale}, order on {order_line(order)}")
+        yield f"{view.asked.table} at scale {view.asked.scale}, order on {order_line(order)}"
     counts = Counter(one.verdict.kind for one in judged)
-    print(f"{len(judged)} claims: {', '.join(f'{n} {kind}' for kind, n in counts.most_common()) or 'none'}")
+    yield f"{len(judged)} claims: {', '.join(f'{n} {kind}' for kind, n in counts.most_common()) or 'none'}"
 
 
 def claim_line(one: "JudgedClaim") -> str:

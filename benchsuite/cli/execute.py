@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchsuite.cli.options import INTERRUPTED
 from benchsuite.cli.progress import progress
-from benchsuite.errors import RunError
+from benchsuite.errors import BenchsuiteError, RunError
 from benchsuite.experiments.events import Failed, Finished
 from benchsuite.experiments.plan import Run
 from benchsuite.experiments.pool import Pool
@@ -54,9 +54,10 @@ def keep_traceback(event: Failed, logs: Path) -> None:
         (logs / f"{event.run.run_id}.txt").write_text(event.traceback, "utf-8")
 
 
-def failure(failed: Sequence[Failed], total: int, logs: Path) -> RunError:
-    """The error that ends a command some of whose runs failed."""
+def failure(failed: Sequence[Failed], total: int, logs: Path, left_out: Sequence[BenchsuiteError] = ()) -> RunError:
+    """The error that ends a command some of whose runs failed; and what else is to be told."""
     reasons = "\n".join(f"  {event.run.label}: {event.reason}" for event in failed)
     tracebacks = ", ".join(str(logs / f"{event.run.run_id}.txt") for event in failed if event.traceback)
     where = f"\nDetails: {tracebacks}" if tracebacks else ""
-    return RunError(f"{len(failed)} of {total} runs failed; the others are stored.\n{reasons}{where}")
+    told = "".join(f"\n{error}" for error in left_out)
+    return RunError(f"{len(failed)} of {total} runs failed; the others are stored.\n{reasons}{where}{told}")

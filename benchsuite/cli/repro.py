@@ -50,7 +50,7 @@ def repro(
     Runs that several tables have in common are done once.
     """
     from benchsuite.cli.execute import default_jobs, execute, failure
-    from benchsuite.cli.report import build_views
+    from benchsuite.cli.report import build_views, require_all
     from benchsuite.experiments.plan import estimated_seconds, plan_table
     from benchsuite.papers import named_tables
     from benchsuite.report.html import require_folder, write_site
@@ -61,16 +61,22 @@ def repro(
     chosen, folders = (parse_seeds(seeds), parse_names(rows)), parse_folders(data)
     plans = [plan_table(name, scale, *chosen, extra, folders) for name in names]
     store = Store(results)
-    records = store.records()
+    contents = store.read()
+    records, refused = contents.records, contents.refused_runs
     runs = list({run.run_id: run for plan in plans for run in plan.runs}.values())
-    missing = [run for run in runs if run.run_id not in records]
+    missing = [run for run in runs if run.run_id not in {*records, *refused}]
     jobs = jobs or default_jobs(len(missing))
     seconds = estimated_seconds(missing, jobs, records) + (STARTUP_SECONDS if missing else 0)
     what = names[0] if len(names) == 1 else f"{len(names)} tables"
-    print(f"{what} at scale {scale}: {len(runs)} runs, {len(missing)} to do; {about(seconds)} with {jobs} at a time.")
+    barred = sum(run.run_id in refused for run in runs)
+    print(
+        f"{what} at scale {scale}: {len(runs)} runs, {len(missing)} to do{f', {barred} refused' * bool(barred)}; "
+        f"{about(seconds)} with {jobs} at a time."
+    )
     if dry_run:
         for run in runs:
-            print(f"  {'stored' if run.run_id in records else 'to do '}  {run.run_id}  {run.label}")
+            state = "stored" if run.run_id in records else "refused" if run.run_id in refused else "to do"
+            print(f"  {state:<7}  {run.run_id}  {run.label}")
         for plan in plans:
             for row in plan.asked.rows:
                 if row.not_run:
@@ -80,16 +86,18 @@ def repro(
     store.require_writable()
     asked = {store.ask(plan.asked).name for plan in plans}
     failed = execute(missing, store, jobs, plugin or ()) if missing else []
-    views = build_views(store)
+    views, left_out = build_views(store.read())
     pages = write_site(report, views)
-    if len(names) == 1:
-        print(table_text(next(view for view in views if view.asked.name in asked)))
+    mine = [view for view in views if view.asked.name in asked]
+    if len(names) == 1 and mine:
+        print(table_text(mine[0]))
     for page in pages:
         if page.stem in asked:
             print(f"page:    {page.resolve()}")
     print(f"records: {store.folder.resolve()}")
     if failed:
-        raise failure(failed, len(missing), store.logs)
+        raise failure(failed, len(missing), store.logs, left_out)
+    require_all(left_out)
 
 
 def about(seconds: float) -> str:

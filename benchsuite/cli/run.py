@@ -31,11 +31,14 @@ def run(
     chosen = dict(parse_setting(text) for text in settings or ())
     planned = plan_run(method, recipe, backbone, seed, chosen, parse_folders(data))
     store = Store(results)
-    if planned.run_id not in store.records():
+    contents = store.read()
+    if refused := contents.refused_runs.get(planned.run_id):
+        raise refused.refusal()
+    if planned.run_id not in contents.records:
         store.require_writable()
         if failed := execute([planned], store, 1, plugin or ()):
             raise failure(failed, 1, store.logs)
-    record = store.records()[planned.run_id]
+    record = store.read().records[planned.run_id]
     print(f"{record.method.title} on {recipe}, {backbone}, seed {seed}: run {record.run_id}")
     print(
         "  "

@@ -2,8 +2,7 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -16,23 +15,14 @@ from benchsuite.cards import Card
 from benchsuite.data.base import PairDataset, Split
 from benchsuite.data.pixels import standardize, to_unit
 from benchsuite.errors import UsageError
+from benchsuite.evaluation.scores import Ranks, Scores
 from benchsuite.fields import Options
 from benchsuite.models.dual_encoder import DualEncoder
 from benchsuite.models.tokenizer import Words
 from benchsuite.registry import tasks
 from benchsuite.setup import ImageTower
 
-
-@dataclass(frozen=True)
-class Scores:
-    """A task's outcome: metrics as fractions, how many queries stand behind them, and each query's rank."""
-
-    metrics: Mapping[str, float]
-    counts: Mapping[str, int]
-    ranks: Mapping[str, NDArray[np.integer[Any]]] = field(default_factory=dict)
-    """1 is best. Kept beside the record, so that metrics can be computed again. A task may keep other whole numbers."""
-    measures: Mapping[str, float] = field(default_factory=dict)
-    """What is no fraction: distances, median ranks."""
+__all__ = ["Embedder", "Scores", "Task", "create_task"]
 
 
 class Embedder:
@@ -90,7 +80,7 @@ class Task(Options, ABC):
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
         """Metrics of the embeddings on the dataset."""
 
-    def from_ranks(self, ranks: Mapping[str, NDArray[np.integer[Any]]]) -> Scores:
+    def from_ranks(self, ranks: Ranks) -> Scores:
         """What follows from the stored ranks alone. A task that has ranks says how, and `evaluate` ends here too,
         so that `benchsuite rescore` computes what was computed before; by default nothing follows.
         """

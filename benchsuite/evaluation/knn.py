@@ -1,8 +1,5 @@
 """Nearest-neighbour classification of frozen features, weighted and plain."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -10,16 +7,16 @@ from torch import Tensor
 
 from benchsuite.data.base import PairDataset
 from benchsuite.errors import UsageError
-from benchsuite.evaluation.base import Embedder, Scores, Task
+from benchsuite.evaluation import rank_metrics
+from benchsuite.evaluation.base import Embedder, Task
 from benchsuite.evaluation.labelled import labelled, require_rows, require_taught
-from benchsuite.evaluation.ranks import block_rows, recall
+from benchsuite.evaluation.rank_metrics import PLAIN
+from benchsuite.evaluation.ranks import block_rows
+from benchsuite.evaluation.scores import Ranks, Scores
 from benchsuite.fields import Count, Positive
 from benchsuite.registry import register_task
 
 BLOCK = 512
-CUTS = (1, 5)
-PLAIN = (1, 10)
-"""Neighbours asked by plain kNN."""
 
 
 @register_task("knn", title="Weighted nearest neighbours", version=2, metrics=("top1", "top5"))
@@ -52,9 +49,8 @@ class NearestNeighbours(Task):
         ranks = vote_ranks(queries.rows, bank.rows, bank.labels, queries.labels, self.k, self.temperature)
         return self.from_ranks({"class": ranks})
 
-    def from_ranks(self, ranks: Mapping[str, NDArray[np.integer[Any]]]) -> Scores:
-        metrics = {f"top{k}": recall(ranks["class"], k) for k in CUTS}
-        return Scores(metrics, {"samples": len(ranks["class"])}, ranks)
+    def from_ranks(self, ranks: Ranks) -> Scores:
+        return rank_metrics.classification(ranks)
 
 
 @register_task("knn-plain", title="Plain nearest neighbours", version=1, metrics=("k1_top1", "k10_top1"))
@@ -82,9 +78,8 @@ class PlainNearestNeighbours(Task):
         found = plain_vote_ranks(queries.rows, bank.rows, bank.labels, queries.labels, PLAIN)
         return self.from_ranks({f"k{k}": ranks for k, ranks in found.items()})
 
-    def from_ranks(self, ranks: Mapping[str, NDArray[np.integer[Any]]]) -> Scores:
-        metrics = {f"k{k}_top1": recall(ranks[f"k{k}"], 1) for k in PLAIN}
-        return Scores(metrics, {"samples": len(ranks["k1"])}, ranks)
+    def from_ranks(self, ranks: Ranks) -> Scores:
+        return rank_metrics.plain_neighbours(ranks)
 
 
 def vote_ranks(

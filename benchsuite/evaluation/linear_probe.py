@@ -1,21 +1,21 @@
 """Linear probe: logistic regression on frozen features."""
 
 import warnings
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchsuite.data.base import PairDataset
-from benchsuite.evaluation.base import Embedder, Scores, Task
+from benchsuite.evaluation import rank_metrics
+from benchsuite.evaluation.base import Embedder, Task
 from benchsuite.evaluation.labelled import Labelled, labelled, require_taught
-from benchsuite.evaluation.ranks import recall
+from benchsuite.evaluation.rank_metrics import recall
+from benchsuite.evaluation.scores import Ranks, Scores
 from benchsuite.fields import Count, Positive
 from benchsuite.registry import register_task
 
-CUTS = (1, 5)
 GRID = tuple(10.0**power for power in range(-3, 7))
 """Inverse strengths tried where a split chooses."""
 
@@ -64,9 +64,8 @@ class LinearProbe(Task):
         ranks, fitted = probe_ranks(bank, queries, c, self.max_iterations)
         return replace(self.from_ranks({"class": ranks}), measures={"c": c, **fitted})
 
-    def from_ranks(self, ranks: Mapping[str, NDArray[np.integer[Any]]]) -> Scores:
-        metrics = {f"top{k}": recall(ranks["class"], k) for k in CUTS}
-        return Scores(metrics, {"samples": len(ranks["class"])}, ranks)
+    def from_ranks(self, ranks: Ranks) -> Scores:
+        return rank_metrics.classification(ranks)
 
     def _read(self, embed: Embedder, dataset: PairDataset, split: str) -> Labelled:
         return labelled("linear-probe", embed, dataset, split, self.classes, self.side)

@@ -1,15 +1,14 @@
 """MMVP-VLM: whether a pair of pictures and its pair of statements find each other."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
 from benchsuite.data.base import PairDataset
 from benchsuite.errors import UsageError
-from benchsuite.evaluation.base import Embedder, Scores, Task
+from benchsuite.evaluation import rank_metrics
+from benchsuite.evaluation.base import Embedder, Task
+from benchsuite.evaluation.scores import Ranks, Scores
 from benchsuite.registry import register_task
 
 PATTERNS = "pattern"
@@ -58,12 +57,8 @@ class MmvpVlm(Task):
             raise UsageError(f'mmvp: pattern "{empty[0]}" has no pair.')
         return self.from_ranks({name: ranks[groups == c] for c, name in enumerate(names)})
 
-    def from_ranks(self, ranks: Mapping[str, NDArray[Any]]) -> Scores:
-        """What follows from each statement's rank of its picture, pattern by pattern, pairs in order."""
-        metrics = {name: float(both(found).mean()) for name, found in ranks.items()}
-        pairs = sum(len(found) for found in ranks.values()) // 2
-        average = float(np.mean(list(metrics.values())))
-        return Scores({**metrics, "average": average}, {"pairs": pairs}, ranks)
+    def from_ranks(self, ranks: Ranks) -> Scores:
+        return rank_metrics.mmvp(ranks)
 
 
 def pair_ranks(image: Tensor, text: Tensor) -> NDArray[np.int32]:
@@ -75,8 +70,3 @@ def pair_ranks(image: Tensor, text: Tensor) -> NDArray[np.int32]:
     other = (image * text.view(-1, 2, text.shape[1]).flip(1).reshape(text.shape)).sum(1)
     against = other.view(-1, 2).flip(1).reshape(-1)  # statement j with the other picture of its pair
     return (1 + (~(against < own)).int()).cpu().numpy().astype(np.int32)
-
-
-def both(ranks: NDArray[Any]) -> NDArray[np.bool_]:
-    """Whether both statements of each pair have their picture first."""
-    return np.asarray((ranks.reshape(-1, 2) == 1).all(1))

@@ -1,11 +1,13 @@
 """Ranks of the right answers: the one place where ties are decided, always against the model."""
 
-from typing import Any
-
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+
+from benchsuite.evaluation.rank_metrics import recall
+
+__all__ = ["best_ranks_of_groups", "block_rows", "ranks_of_columns", "recall"]
 
 BLOCK = 1024
 """The most queries at a time."""
@@ -44,8 +46,3 @@ def best_ranks_of_groups(queries: Tensor, candidates: Tensor, group: Tensor) -> 
         best = rows.masked_fill(~own, -torch.inf).amax(1, keepdim=True)
         found.append((~(rows < best) & ~own).sum(1) + 1)
     return torch.cat(found).numpy().astype(np.int32)
-
-
-def recall(ranks: NDArray[np.integer[Any]], k: int) -> float:
-    """Share of queries whose answer is among the first k."""
-    return float((ranks <= k).mean())

@@ -1,7 +1,6 @@
 """Retrieval between pictures and captions, in both directions."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -11,11 +10,12 @@ from torch.nn.functional import normalize
 
 from benchsuite.data.base import PairDataset
 from benchsuite.errors import UsageError
-from benchsuite.evaluation.base import Embedder, Scores, Task
-from benchsuite.evaluation.ranks import best_ranks_of_groups, ranks_of_columns, recall
+from benchsuite.evaluation import rank_metrics
+from benchsuite.evaluation.base import Embedder, Task
+from benchsuite.evaluation.rank_metrics import recalls
+from benchsuite.evaluation.ranks import best_ranks_of_groups, ranks_of_columns
+from benchsuite.evaluation.scores import Ranks, Scores
 from benchsuite.registry import register_task
-
-CUTS = (1, 5, 10)
 
 
 @register_task(
@@ -43,9 +43,8 @@ class Retrieval(Task):
         ranks = rank_both(embed.images(split), embed.texts(captions), torch.from_numpy(image_of_text))
         return self.from_ranks(dict(zip(self.directions, ranks.values(), strict=True)))
 
-    def from_ranks(self, ranks: Mapping[str, NDArray[np.integer[Any]]]) -> Scores:
-        counts = {direction: len(found) for direction, found in ranks.items()}
-        return Scores(recalls(ranks), counts, ranks, medians(ranks))
+    def from_ranks(self, ranks: Ranks) -> Scores:
+        return rank_metrics.retrieval(ranks)
 
 
 @register_task(
@@ -76,17 +75,6 @@ def rank_both(image: Tensor, text: Tensor, image_of_text: Tensor) -> dict[str, N
         "i2t": best_ranks_of_groups(image, text, image_of_text),
         "t2i": ranks_of_columns(text, image, image_of_text),
     }
-
-
-def recalls(ranks: Mapping[str, NDArray[np.integer[Any]]]) -> dict[str, float]:
-    """R@1/5/10 for each direction, and the mean of the six."""
-    metrics = {f"{direction}_r{k}": recall(found, k) for direction, found in ranks.items() for k in CUTS}
-    return {**metrics, "r_mean": float(np.mean(list(metrics.values())))}
-
-
-def medians(ranks: Mapping[str, NDArray[np.integer[Any]]]) -> dict[str, float]:
-    """The median rank for each direction; of two middle ones, their mean."""
-    return {f"{direction}_median_rank": float(np.median(found)) for direction, found in ranks.items()}
 
 
 def _check(image: Tensor, text: Tensor, image_of_text: Tensor) -> None:

@@ -1,7 +1,6 @@
 """Classification of sentences by logistic regression on frozen features: SentEval's transfer tasks."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +8,9 @@ from numpy.typing import NDArray
 from benchsuite.data.base import PairDataset
 from benchsuite.data.real.senteval import Sentences, SentEval
 from benchsuite.errors import UsageError
-from benchsuite.evaluation.base import Embedder, Scores, Task
+from benchsuite.evaluation import rank_metrics
+from benchsuite.evaluation.base import Embedder, Task
+from benchsuite.evaluation.scores import Ranks, Scores
 from benchsuite.fields import Count
 from benchsuite.registry import register_task
 
@@ -59,11 +60,8 @@ class SentenceTransfer(Task):
             ranks[name] = np.where(right, 1, 2).astype(np.int32)
         return self.from_ranks(ranks)
 
-    def from_ranks(self, ranks: Mapping[str, NDArray[Any]]) -> Scores:
-        """What follows from whether each sentence was classified rightly (1) or not (2)."""
-        metrics = {name: float((found == 1).mean()) for name, found in ranks.items()}
-        average = float(np.mean(list(metrics.values())))
-        return Scores({**metrics, "average": average}, {name: len(found) for name, found in ranks.items()}, ranks)
+    def from_ranks(self, ranks: Ranks) -> Scores:
+        return rank_metrics.sentence_transfer(ranks)
 
     def _points(self, embed: Embedder, part: Sentences, where: str) -> Floats:
         rows = [

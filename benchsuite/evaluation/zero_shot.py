@@ -1,21 +1,18 @@
 """Zero-shot classification: class names in prompt templates as the classifier."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import normalize
 
 from benchsuite.data.base import PairDataset
 from benchsuite.errors import unknown
-from benchsuite.evaluation.base import Embedder, Scores, Task
-from benchsuite.evaluation.ranks import ranks_of_columns, recall
+from benchsuite.evaluation import rank_metrics
+from benchsuite.evaluation.base import Embedder, Task
+from benchsuite.evaluation.ranks import ranks_of_columns
+from benchsuite.evaluation.scores import Ranks, Scores
 from benchsuite.registry import register_task
-
-CUTS = (1, 3, 5)
 
 
 @register_task("zero-shot", title="Zero-shot classification", version=1, metrics=("top1", "top3", "top5"))
@@ -40,12 +37,11 @@ class ZeroShot(Task):
         if self.templates not in dataset.templates:
             raise unknown("set of templates", self.templates, dataset.templates, f"{dataset.card.name}: ")
         classifier = class_embeddings(embed, dataset.class_names[self.classes], dataset.templates[self.templates])
-        ranks = ranks_of_columns(embed.images(split), classifier, torch.from_numpy(split.labels[self.classes]))
+        ranks = ranks_of_columns(embed.images(split), classifier, torch.tensor(split.labels[self.classes]))
         return self.from_ranks({"class": ranks})
 
-    def from_ranks(self, ranks: Mapping[str, NDArray[np.integer[Any]]]) -> Scores:
-        found = ranks["class"]
-        return Scores({f"top{k}": recall(found, k) for k in CUTS}, {"pictures": len(found)}, ranks)
+    def from_ranks(self, ranks: Ranks) -> Scores:
+        return rank_metrics.zero_shot(ranks)
 
 
 def class_embeddings(embed: Embedder, names: Sequence[str], templates: Sequence[str]) -> Tensor:

@@ -1,15 +1,11 @@
 """Zero-shot classification with Top-10: a task of its own, so that the metrics of the other stay as they were."""
 
-from collections.abc import Mapping
-from typing import Any
-
-from numpy.typing import NDArray
-
 from benchsuite.data.base import PairDataset
 from benchsuite.errors import UsageError
-from benchsuite.evaluation.base import Embedder, Scores
-from benchsuite.evaluation.ranks import recall
-from benchsuite.evaluation.zero_shot import CUTS, ZeroShot
+from benchsuite.evaluation import rank_metrics
+from benchsuite.evaluation.base import Embedder
+from benchsuite.evaluation.scores import Ranks, Scores
+from benchsuite.evaluation.zero_shot import ZeroShot
 from benchsuite.registry import register_task
 
 CUT = 10
@@ -33,7 +29,5 @@ class ZeroShotTen(ZeroShot):
             raise UsageError(f'zero-shot-10: "{self.classes}" has {len(names)} classes; use zero-shot below {CUT}.')
         return super().evaluate(embed, dataset)
 
-    def from_ranks(self, ranks: Mapping[str, NDArray[Any]]) -> Scores:
-        """What follows from each picture's rank of its class."""
-        found = ranks["class"]
-        return Scores({f"top{k}": recall(found, k) for k in (*CUTS, CUT)}, {"pictures": len(found)}, ranks)
+    def from_ranks(self, ranks: Ranks) -> Scores:
+        return rank_metrics.zero_shot_ten(ranks)

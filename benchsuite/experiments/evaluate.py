@@ -1,13 +1,17 @@
 """A setup's protocols on trained towers: at the end, and on the way for those that ask for it."""
 
+from collections.abc import Mapping
 from functools import cache, lru_cache
 
 from benchsuite.data import PairDataset
 from benchsuite.errors import RunError
-from benchsuite.evaluation.base import Embedder, Scores, create_task
+from benchsuite.evaluation.base import Embedder, Scores, Task, create_task
+from benchsuite.evaluation.rank_metrics import RULES
 from benchsuite.experiments.data import open_dataset
 from benchsuite.models.dual_encoder import DualEncoder
 from benchsuite.models.tokenizer import Words
+from benchsuite.records.recheck import disagreements
+from benchsuite.records.schema import Result
 from benchsuite.setup import Data, Protocol, Setup
 
 
@@ -29,6 +33,24 @@ def evaluate(
         judged = opened(protocol.data) if protocol.data else dataset
         found[name] = create_task(protocol.task, **protocol.options).evaluate(embedder(judged), judged)
     return found
+
+
+def split_size(protocol: Protocol, dataset: PairDataset) -> int | None:
+    """How many items the judged split has by the manifest of its data; none for a protocol without a split."""
+    judged = opened(protocol.data) if protocol.data else dataset
+    return judged.manifest().splits.get(protocol.options.get("split", ""))
+
+
+def require_agreement(setup: Setup, results: Mapping[str, Result], scores: Mapping[str, Scores]) -> None:
+    """Stop a run whose numbers do not follow from the ranks that would be stored with them."""
+    for name, result in results.items():
+        task = create_task(result.task, **setup.protocols[name].options)
+        if type(task).from_ranks is Task.from_ranks:
+            continue
+        rule = RULES.get(result.task)
+        told = task.from_ranks(scores[name].ranks)
+        if wrong := list(disagreements(result, told, rule.items if rule else "")):
+            raise RunError(f"{name}, {result.task}: {wrong[0]}. Nothing is stored; the task's own code is at odds.")
 
 
 class Probe:

@@ -10,7 +10,7 @@ import torch
 
 from benchsuite.data.prepared import Prepared, prepare
 from benchsuite.evaluation.base import Scores
-from benchsuite.experiments.evaluate import Probe, evaluate, opened
+from benchsuite.experiments.evaluate import Probe, evaluate, opened, require_agreement, split_size
 from benchsuite.experiments.plan import Run
 from benchsuite.methods import create_method
 from benchsuite.records.environment import environment
@@ -38,13 +38,16 @@ def measure(run: Run, watch: Callable[[int], None] = lambda step: None) -> tuple
     started = time.perf_counter()
     scores = evaluate(trained.encoder, trained.words, run.setup, dataset)
     seconds = round(time.perf_counter() - started, 3)
+    sizes = {name: split_size(protocol, dataset) for name, protocol in run.setup.protocols.items()}
+    results = {name: _result(run.setup, name, one, sizes[name]) for name, one in scores.items()}
+    require_agreement(run.setup, results, scores)
     ranks = ((f"{protocol}.{name}", r) for protocol, s in scores.items() for name, r in s.ranks.items())
     content, sidecar = pack_ranks(stem(run.method.name, run.seed, run.run_id), ranks)
     record = Record.seal(
         seed=run.seed,
         method=run.method,
         setup=run.setup,
-        results={name: _result(run.setup, name, one) for name, one in scores.items()},
+        results=results,
         curves={name: [v if math.isfinite(v) else None for v in values] for name, values in trained.curves.items()},
         cost={**trained.cost, "evaluation_seconds": seconds},
         digests={**trained.digests, **prepared.digests(), "data": dataset.manifest().digest},
@@ -61,7 +64,7 @@ def sizes_from(prepared: Prepared, method: MethodPart) -> dict[str, Any]:
     return {"cluster_sizes": prepared.cluster_sizes} if not given and prepared.cluster_sizes else {}
 
 
-def _result(setup: Setup, name: str, scores: Scores) -> Result:
+def _result(setup: Setup, name: str, scores: Scores, items: int | None) -> Result:
     protocol = setup.protocols[name]
     assert protocol.version is not None
     return Result(
@@ -70,4 +73,5 @@ def _result(setup: Setup, name: str, scores: Scores) -> Result:
         metrics=dict(scores.metrics),
         counts=dict(scores.counts),
         measures=dict(scores.measures),
+        items=items,
     )

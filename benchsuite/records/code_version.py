@@ -2,7 +2,9 @@
 
 import ast
 import hashlib
+from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from benchsuite.cards import Card
 
@@ -12,7 +14,7 @@ FOLLOWED = ("benchsuite.methods", "benchsuite.objectives")
 
 def code_version(card: Card) -> str:
     """Digest of the class's file and the method and objective modules it imports, without docstrings and comments."""
-    sources = sorted(_bare(file) for file in _files(Path(card.file)))
+    sources = sorted(_read(file).bare for file in _files(Path(card.file)))
     return hashlib.sha256("\0".join(sources).encode()).hexdigest()[:16]
 
 
@@ -23,13 +25,31 @@ def _files(start: Path) -> set[Path]:
         file = waiting.pop()
         if file not in found and file.is_file():
             found.add(file)
-            waiting += [f for name in _imports(file) if (f := _module_file(name))]
+            waiting += [f for name in _read(file).imports if (f := _module_file(name))]
     return found
 
 
-def _imports(file: Path) -> list[str]:
+class _Source(NamedTuple):
+    """What a file computes, and what it takes from elsewhere."""
+
+    bare: str
+    imports: tuple[str, ...]
+
+
+def _read(file: Path) -> _Source:
+    return _parsed(file.read_text("utf-8"))
+
+
+@lru_cache(maxsize=256)
+def _parsed(text: str) -> _Source:
+    tree = ast.parse(text)
+    imports = tuple(_imports(tree))
+    return _Source(_bare(tree), imports)
+
+
+def _imports(tree: ast.Module) -> list[str]:
     names = []
-    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+    for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module:
             module = "benchsuite.methods.base" if node.module == "benchsuite" else node.module
             names += [module, *(f"{module}.{alias.name}" for alias in node.names)]
@@ -43,8 +63,7 @@ def _module_file(name: str) -> Path | None:
     return next((f for f in (path.with_suffix(".py"), path / "__init__.py") if f.is_file()), None)
 
 
-def _bare(file: Path) -> str:
-    tree = ast.parse(file.read_text("utf-8"))
+def _bare(tree: ast.Module) -> str:
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
             node.body = [item for item in node.body if not _is_text(item)] or [ast.Pass()]

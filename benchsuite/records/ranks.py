@@ -9,7 +9,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from benchsuite.errors import RecordError
+from benchsuite.records.inspection import FileError
 from benchsuite.records.schema import Record
 
 
@@ -19,17 +19,16 @@ def read_ranks(folder: Path, record: Record) -> dict[str, NDArray[np.integer[Any
     try:
         content = file.read_bytes()
     except OSError as error:
-        raise RecordError(f"{file}: {error.strerror or error}; record {record.run_id} needs it.") from error
+        raise FileError(file, f"{error.strerror or error}; record {record.run_id} needs it", "") from error
     if hashlib.sha256(content).hexdigest() != record.ranks.sha256:
-        raise RecordError(
-            f"{file}: not the ranks that record {record.run_id} was sealed with: the file was edited, or damaged."
-        )
+        what = f"not the ranks that record {record.run_id} was sealed with: the file was edited, or damaged"
+        raise FileError(file, what, "")
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
             found = {name: arrays[name] for name in arrays.files}
     except (ValueError, OSError, EOFError, BadZipFile) as error:
-        raise RecordError(f"{file}: not an .npz file of arrays ({error}).") from error
+        raise FileError(file, f"not an .npz file of arrays ({error})", "") from error
     for name, array in found.items():
         if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
-            raise RecordError(f"{file}, {name}: ranks are one row of whole numbers, not {array.dtype} {array.shape}.")
+            raise FileError(file, f"{name}: ranks are one row of whole numbers, not {array.dtype} {array.shape}", "")
     return found

@@ -2,16 +2,20 @@
 
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, Literal, Self
 
 from pydantic import Field, ValidationInfo, model_validator
 
+from benchsuite.errors import RecordError
 from benchsuite.records.canonical import digest, short_digest
 from benchsuite.setup import Part, Setup
 
 SCHEMA = 1
 UNSEALED = {"unsealed": True}
 """Validation context of a record whose digest is still to be computed."""
+UNCHECKED = {"unchecked": True}
+"""Validation context of a file that is read to say all that is wrong with it."""
 
 
 class MethodPart(Part):
@@ -38,6 +42,8 @@ class Result(Part):
     counts: dict[str, int]
     measures: dict[str, float] = {}
     """What is no fraction: distances, median ranks."""
+    items: int | None = None
+    """Size of the split that was judged, as the dataset's manifest has it; none where the protocol names no split."""
 
 
 class Sidecar(Part):
@@ -69,8 +75,12 @@ class Record(Part):
     def metric(self, measure: str) -> float:
         """The value of "protocol.metric"."""
         protocol, _, name = measure.rpartition(".")
-        result = self.results[protocol]
-        return {**result.measures, **result.metrics}[name]
+        result = self.results.get(protocol)
+        known = {**result.measures, **result.metrics} if result else {}
+        if name not in known:
+            has = ", ".join(sorted(known)) if result else "no such protocol"
+            raise RecordError(f"run {self.run_id} did not measure {measure} ({has}).")
+        return known[name]
 
     @classmethod
     def seal(cls, **content: Any) -> Self:
@@ -81,33 +91,50 @@ class Record(Part):
         plain = unsealed.as_json()
         return cls.model_validate({**plain, "digest": content_digest(plain)})
 
+    @classmethod
+    def unchecked(cls, content: Mapping[str, Any]) -> Self:
+        """A record as a file has it, neither its seal nor its agreement with itself checked: to say what is wrong."""
+        return cls.model_validate(content, context=UNCHECKED)
+
     def as_json(self) -> dict[str, Any]:
         """Plain data, as stored."""
         return self.model_dump(mode="json", by_alias=True)
+
+    def contradictions(self) -> Iterator[str]:
+        """All in which the record is at odds with itself."""
+        setup_id, method_id = self.setup.setup_id, self.method.method_id
+        if setup_id != self.setup_id:
+            yield f"setup_id is {self.setup_id}, but its setup gives {setup_id}"
+        if method_id != self.method_id:
+            yield f"method_id is {self.method_id}, but its method gives {method_id}"
+        if (right := run_id(setup_id, method_id, self.seed)) != self.run_id:
+            yield f"run_id is {self.run_id}, but its setup, method and seed give {right}"
+        if Path(self.ranks.file).name != self.ranks.file:
+            yield f'ranks.file is "{self.ranks.file}", but ranks lie beside their record'
+        for name in sorted(set(self.setup.protocols) ^ set(self.results)):
+            yield f"protocol {name} is not both asked for and answered"
+        for name, result in self.results.items():
+            yield from (f"{name}: {problem}" for problem in contradictions(result.metrics))
+            yield from (
+                f"{name}: counts.{key} = {n} is no number of queries" for key, n in result.counts.items() if n < 1
+            )
 
     @model_validator(mode="before")
     @classmethod
     def _is_as_sealed(cls, content: Any, info: ValidationInfo) -> Any:
         """Checked on what is stored, so that a key that is added to the schema later breaks no old seal."""
-        if info.context is not UNSEALED and content_digest(content) != content.get("digest"):
-            raise ValueError("the content is not what was sealed: it was edited, or damaged")
+        if info.context is None and content_digest(content) != content.get("digest"):
+            raise ValueError(BROKEN_SEAL)
         return content
 
     @model_validator(mode="after")
-    def _agrees_with_itself(self) -> Self:
-        if problem := next(self._contradictions(), None):
+    def _agrees_with_itself(self, info: ValidationInfo) -> Self:
+        if info.context is not UNCHECKED and (problem := next(self.contradictions(), None)):
             raise ValueError(problem)
         return self
 
-    def _contradictions(self) -> Iterator[str]:
-        if self.setup.setup_id != self.setup_id or self.method.method_id != self.method_id:
-            yield "setup_id or method_id is not that of the content"
-        if run_id(self.setup_id, self.method_id, self.seed) != self.run_id:
-            yield "run_id is not that of setup, method and seed"
-        if missing := sorted(set(self.setup.protocols) ^ set(self.results)):
-            yield f"protocol {missing[0]} is not both asked for and answered"
-        for name, result in self.results.items():
-            yield from (f"{name}: {problem}" for problem in contradictions(result.metrics))
+
+BROKEN_SEAL = "the content is not what was sealed: it was edited, or damaged"
 
 
 def content_digest(content: Mapping[str, Any]) -> str:

@@ -15,13 +15,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import ValidationError
 
-from benchsuite.errors import RecordError, UsageError
+from benchsuite.errors import UsageError
 from benchsuite.records.asked import Asked
-from benchsuite.records.schema import SCHEMA, Record, Sidecar
+from benchsuite.records.contents import Contents, read_contents, read_failure, read_request
+from benchsuite.records.inspection import FileError, inspect
+from benchsuite.records.names import FAILED, RANKS, TABLES, failure_files, request_files, stem
+from benchsuite.records.schema import Record, Sidecar
 
-FAILED = ".failed.json"
+__all__ = ["FAILED", "Store", "pack_ranks", "read_record", "stem"]
 
 
 class Store:
@@ -42,19 +44,16 @@ class Store:
             reason = error.strerror or error
             raise UsageError(f"results folder {self.folder}: {reason}. Name a writable one with --results.") from error
 
+    def read(self) -> Contents:
+        """Everything in the folder: what can be trusted, and what cannot, with the reason."""
+        return read_contents(self.folder)
+
     def records(self) -> dict[str, Record]:
         """All records by run_id. One that cannot be trusted stops here, by name; nothing is skipped silently."""
-        found: dict[str, Record] = {}
-        files: dict[str, Path] = {}
-        for file in sorted(self.folder.glob("*.json")):
-            if file.name.startswith(".") or file.name.endswith(FAILED):
-                continue
-            record = read_record(file)
-            require_ranks(record, self.folder, file)
-            if record.run_id in found:
-                raise RecordError(f"{file} and {files[record.run_id]}: run {record.run_id} is there twice; keep one.")
-            found[record.run_id], files[record.run_id] = record, file
-        return found
+        contents = self.read()
+        if contents.refused:
+            raise contents.refused[0].refusal()
+        return contents.records
 
     def write(self, record: Record, ranks: bytes) -> Path:
         """Store a run, ranks first."""
@@ -70,26 +69,20 @@ class Store:
 
     def failures(self) -> dict[str, str]:
         """run_id to reason."""
-        found = {}
-        for file in sorted(self.folder.glob(f"*{FAILED}")):
-            said = _read_json(file)
-            if not {"run_id", "reason"} <= said.keys():
-                raise RecordError(f"{file}: not the note of a failed run. {REMEDY}")
-            found[str(said["run_id"])] = str(said["reason"])
-        return found
+        return dict(read_failure(file) for file in failure_files(self.folder))
 
     def ask(self, asked: Asked) -> Asked:
         """Remember what a table asked for, beside what it asked for before, so that a report can find its runs."""
-        (self.folder / "tables").mkdir(exist_ok=True)
-        file = self.folder / "tables" / f"{asked.name}.json"
+        (self.folder / TABLES).mkdir(exist_ok=True)
+        file = self.folder / TABLES / f"{asked.name}.json"
         if file.exists():
-            asked = asked.joined_to(_read_asked(file))
+            asked = asked.joined_to(read_request(file))
         self._put(file, asked.model_dump_json(indent=1).encode() + b"\n", replace=True)
         return asked
 
     def asked(self) -> list[Asked]:
         """What tables asked for."""
-        return [_read_asked(file) for file in sorted((self.folder / "tables").glob("*.json"))]
+        return [read_request(file) for file in request_files(self.folder)]
 
     def _failure_file(self, run_id: str) -> Path:
         return self.folder / f"{run_id}{FAILED}"
@@ -114,35 +107,13 @@ class Store:
 
 
 def read_record(file: Path) -> Record:
-    """A record from its file, checked."""
-    content = _read_json(file)
-    version = content.get("schema")
-    if version != SCHEMA:
-        raise RecordError(f"{file}: record schema {version!r}; this benchsuite reads schema {SCHEMA}.")
-    try:
-        return Record.model_validate(content)
-    except ValidationError as error:
-        problem = error.errors()[0]
-        where = ".".join(str(part) for part in problem["loc"])
-        raise RecordError(
-            f"{file}: not a sound record: {where + ': ' if where else ''}{problem['msg']}. {REMEDY}"
-        ) from error
-
-
-def _read_asked(file: Path) -> Asked:
-    try:
-        return Asked.model_validate(_read_json(file))
-    except ValidationError as error:
-        raise RecordError(f"{file}: not a table's request ({error.errors()[0]['msg']}). {REMEDY}") from error
-
-
-def require_ranks(record: Record, folder: Path, file: Path) -> None:
-    """The record's ranks must lie beside it, unchanged."""
-    ranks = folder / record.ranks.file
-    if not ranks.is_file():
-        raise RecordError(f"{file}: its ranks, {record.ranks.file}, are missing. {REMEDY}")
-    if hashlib.sha256(ranks.read_bytes()).hexdigest() != record.ranks.sha256:
-        raise RecordError(f"{ranks}: not the ranks of {file.name}: edited, or damaged. {REMEDY}")
+    """A record from its file, checked; not its ranks."""
+    found = inspect(file)
+    if found is None:
+        raise FileError(file, "not a record")
+    if found.record is None or found.problems:
+        raise found.refusal()
+    return found.record
 
 
 def pack_ranks(name: str, ranks: Iterable[tuple[str, NDArray[np.integer[Any]]]]) -> tuple[bytes, Sidecar]:
@@ -151,22 +122,4 @@ def pack_ranks(name: str, ranks: Iterable[tuple[str, NDArray[np.integer[Any]]]])
     np.savez_compressed(buffer, **dict(ranks))  # type: ignore[arg-type]
     content = buffer.getvalue()
     sha = hashlib.sha256(content).hexdigest()
-    return content, Sidecar(file=f"{name}.{sha[:8]}.ranks.npz", sha256=sha)
-
-
-def stem(method: str, seed: int, run_id: str) -> str:
-    """File name of a run without its ending; the words are for people, the id identifies."""
-    return f"{method}-s{seed}-{run_id}"
-
-
-def _read_json(file: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(file.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise RecordError(f"{file}: truncated or not JSON ({error}). {REMEDY}") from error
-    if not isinstance(content, dict):
-        raise RecordError(f"{file}: not a record but a {type(content).__name__}. {REMEDY}")
-    return content
-
-
-REMEDY = "Delete it or move it away, and run the same command again: only what is missing is measured."
+    return content, Sidecar(file=f"{name}.{sha[:8]}{RANKS}", sha256=sha)

@@ -119,7 +119,7 @@ def test_an_unexpected_failure_names_its_place_and_keeps_the_traceback(tmp_path:
     assert str(details.relative_to(tmp_path)) in done.stderr
 
 
-def test_a_truncated_record_is_named_and_the_rest_is_safe(tmp_path: Path, measured: Path) -> None:
+def test_a_truncated_record_is_named_and_the_rest_is_shown(tmp_path: Path, measured: Path) -> None:
     runs = tmp_path / "runs"
     runs.mkdir()
     for file in (measured / "runs").glob("infonce-s*"):
@@ -127,10 +127,18 @@ def test_a_truncated_record_is_named_and_the_rest_is_safe(tmp_path: Path, measur
     victim, *others = sorted(runs.glob("*.json"))
     victim.write_bytes(victim.read_bytes()[:500])
     arguments = ["repro", "temo/table1", "--scale", "smoke", "--rows", "infonce", "--seeds", "2"]
-    refused = run(arguments, tmp_path)
-    assert refused.returncode == 1
-    assert f"{victim.relative_to(tmp_path)}: truncated or not JSON" in refused.stderr
-    assert "Traceback" not in refused.stderr
+    before = victim.read_bytes()
+    for command in (arguments, ["report"]):
+        refused = run(command, tmp_path)
+        assert refused.returncode == 1
+        assert f"{victim.relative_to(tmp_path)}: truncated or not JSON" in refused.stderr
+        assert "Traceback" not in refused.stderr
+        page = tmp_path / "reports" / "temo-table1-smoke.html"
+        assert "its record was refused, truncated or not JSON" in page.read_text()
+        assert " ± " in page.read_text()
+        page.unlink()
+    assert victim.read_bytes() == before
+    assert " 4 runs, 0 to do, 1 refused" in run([*arguments, "--dry-run"], tmp_path).stdout
     victim.unlink()
     assert " 4 runs, 1 to do" in run([*arguments, "--dry-run"], tmp_path).stdout
     assert all(json.loads(file.read_text()) for file in others)

@@ -14,7 +14,8 @@ from benchsuite.data.base import PairDataset, Split
 from benchsuite.data.real.mmvp import PATTERNS
 from benchsuite.errors import UsageError
 from benchsuite.evaluation.base import create_task
-from benchsuite.evaluation.mmvp import both, pair_ranks
+from benchsuite.evaluation.mmvp import pair_ranks
+from benchsuite.evaluation.rank_metrics import both
 
 
 class Rows:

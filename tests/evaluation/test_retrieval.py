@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from benchsuite.errors import UsageError
-from benchsuite.evaluation.retrieval import medians, score
+from benchsuite.evaluation.rank_metrics import medians
+from benchsuite.evaluation.retrieval import score
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
 

@@ -125,9 +125,10 @@ def test_leftovers_of_a_killed_write_are_ignored(store: Store, make_record: Make
         (b"", "truncated or not JSON"),
         (b'{"schema": 1, "run_id"', "truncated or not JSON"),
         (b"\xff\xfe", "truncated or not JSON"),
-        (b"[1, 2]", "not a record but a list"),
-        (b'{"name": "package.json"}', "record schema None"),
         (b'{"schema": 2}', "record schema 2; this benchsuite reads schema 1"),
+        (b'{"run_id": "0", "seed": 1, "seed": 2}', 'key "seed" is there twice'),
+        (b"[" * 100_000, "truncated or not JSON"),
+        (b'{"schema": 1, "seed": NaN}', "not a sound record"),
         (b'{"schema": 1}', "not a sound record"),
     ],
 )

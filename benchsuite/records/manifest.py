@@ -1,0 +1,105 @@
+"""MANIFEST.json: which records a results folder is to hold, so that none is removed or changed without a trace."""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import ValidationError, model_validator
+
+from benchsuite.records.canonical import digest
+from benchsuite.records.inspection import FileError, parse
+from benchsuite.records.schema import Record
+from benchsuite.setup import Part
+
+FORMAT = 1
+
+
+class Entry(Part):
+    """One record: the run it is of, its own digest, and the SHA-256 of its ranks."""
+
+    run_id: str
+    digest: str
+    ranks: str
+
+
+class Manifest(Part):
+    """Records by file name. `digest` is that of everything else in it."""
+
+    file_format: Literal[1]
+    records: dict[str, Entry]
+    digest: str
+
+    @classmethod
+    def of(cls, records: Mapping[str, Record]) -> Self:
+        """The manifest of these records, by file name."""
+        entries = {
+            name: {"run_id": record.run_id, "digest": record.digest, "ranks": record.ranks.sha256}
+            for name, record in sorted(records.items())
+        }
+        content = {"file_format": FORMAT, "records": entries}
+        return cls.model_validate({**content, "digest": digest(content)})
+
+    @model_validator(mode="before")
+    @classmethod
+    def _digest_is_its_own(cls, content: Any) -> Any:
+        if isinstance(content, Mapping):
+            found = digest({key: value for key, value in content.items() if key != "digest"})
+            if found != content.get("digest"):
+                raise ValueError(f"its digest is {content.get('digest')}, but its content gives {found}")
+        return content
+
+    def text(self) -> str:
+        """As stored: one line a record, sorted, so that a change shows as lines."""
+        lines = [f"  {json.dumps(name)}: {entry.model_dump_json()}" for name, entry in sorted(self.records.items())]
+        records = "{\n" + ",\n".join(lines) + "\n }" if lines else "{}"
+        return f'{{\n "file_format": {self.file_format},\n "records": {records},\n "digest": "{self.digest}"\n}}\n'
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What became of the records of one manifest in another, by file name."""
+
+    added: list[str]
+    removed: list[str]
+    changed: list[str]
+
+    @property
+    def lost(self) -> list[str]:
+        """What only someone who means it may do."""
+        return sorted([*self.removed, *self.changed])
+
+
+def compare(before: Manifest, after: Manifest) -> Changes:
+    """From one manifest to another."""
+    old, new = before.records, after.records
+    return Changes(
+        added=sorted(new.keys() - old.keys()),
+        removed=sorted(old.keys() - new.keys()),
+        changed=sorted(name for name in old.keys() & new.keys() if old[name] != new[name]),
+    )
+
+
+def read_manifest(file: Path) -> Manifest:
+    """A manifest from its file, checked."""
+    try:
+        content = parse(file)
+    except ValueError as error:
+        raise FileError(file, str(error), "") from error
+    version = content.get("file_format") if isinstance(content, dict) else None
+    if version != FORMAT:
+        raise FileError(file, f"file_format {version!r}; this benchsuite reads manifests of file_format {FORMAT}", "")
+    try:
+        return Manifest.model_validate(content)
+    except (ValidationError, ValueError) as error:
+        said = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
+        raise FileError(file, f"{said}: it was edited, or two were merged by hand", "") from error
+
+
+def write_manifest(file: Path, manifest: Manifest) -> None:
+    """Put the manifest in place, whole or not at all."""
+    draft = file.with_name(f".{file.name}.{os.getpid()}")
+    draft.write_text(manifest.text(), "utf-8")
+    draft.replace(file)

@@ -1,0 +1,96 @@
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from benchsuite.cli import main
+from benchsuite.records.schema import Record
+from benchsuite.records.store import Store
+from benchsuite.setup import Optimizer
+
+Make = Callable[..., tuple[Record, bytes]]
+
+
+def command(*arguments: str) -> int:
+    try:
+        main(["diff", *arguments])
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    return 0
+
+
+@pytest.fixture
+def runs(tmp_path: Path, make_sound: Make, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """Run ids: a run, one of another method, and one under another setup."""
+    monkeypatch.chdir(tmp_path)
+    store = Store(tmp_path / "runs")
+    store.require_writable()
+    base = make_sound()[0]
+    changes = {
+        "base": {},
+        "method": {"method": base.method.model_copy(update={"name": "ts", "hyperparameters": {"tau_max": 0.05}})},
+        "setup": {"setup": base.setup.model_copy(update={"optimizer": Optimizer(lr=0.5)})},
+    }
+    found = {}
+    for name, change in changes.items():
+        record, ranks = make_sound(**change)
+        store.write(record, ranks)
+        found[name] = record.run_id
+    return found
+
+
+def test_comparable_runs_are_exit_code_0_with_all_fields_named(
+    runs: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command(runs["base"], runs["method"]) == 0
+    told = capsys.readouterr().out
+    assert 'name: "infonce" against "ts"' in told
+    assert "hyperparameters.tau: 0.03 against nothing" in told
+    assert "setup: the same" in told
+    assert "They may be paired" in told
+
+
+def test_runs_of_two_setups_are_exit_code_1_and_the_field_is_named(
+    runs: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command(runs["base"][:8], runs["setup"][:8]) == 1
+    told = capsys.readouterr().out
+    assert "optimizer.lr: 0.001 against 0.5" in told
+    assert "They may not share a board: their setups differ in optimizer.lr." in told
+
+
+def test_json_says_the_same(runs: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert command(runs["base"], runs["setup"], "--json") == 1
+    told = json.loads(capsys.readouterr().out)
+    assert told["fields"]["setup"] == {"optimizer.lr": [0.001, 0.5]}
+    assert (told["comparable"], told["pairable"], told["repeated"]) == (False, False, False)
+    assert told["a"]["run_id"] == runs["base"]
+    assert command(runs["base"], runs["method"], "--json") == 0
+    assert json.loads(capsys.readouterr().out)["pairable"] is True
+
+
+def test_a_run_that_is_not_there_or_not_sound_is_named(
+    runs: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command(runs["base"], "zzzz") == 2
+    assert 'run "zzzz" does not exist' in capsys.readouterr().err
+    file = next(Path("runs").glob(f"*{runs['setup']}.json"))
+    file.write_text(file.read_text().replace('"lr": 0.5', '"lr": 0.001'))
+    assert command(runs["base"], runs["setup"]) == 1
+    assert f"{file}: the content is not what was sealed" in capsys.readouterr().err
+
+
+def test_it_needs_no_torch(runs: dict[str, str]) -> None:
+    code = (
+        "import atexit, sys\n"
+        "heavy = {'torch', 'timm', 'transformers', 'datasets', 'sklearn'}\n"
+        "atexit.register(lambda: print('heavy:', *heavy & set(sys.modules)))\n"
+        "from benchsuite.cli import main; main(['diff', *sys.argv[1:]])"
+    )
+    command = [sys.executable, "-c", code, runs["base"], runs["method"]]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.endswith("heavy:\n")

@@ -1,0 +1,116 @@
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from benchsuite.cli import main
+from benchsuite.records.schema import Record
+from benchsuite.records.store import Store
+
+Make = Callable[..., tuple[Record, bytes]]
+
+
+def command(*arguments: str) -> int:
+    try:
+        main(["verify", *arguments])
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    return 0
+
+
+@pytest.fixture
+def folder(tmp_path: Path, make_sound: Make) -> Path:
+    place = tmp_path / "results"
+    place.mkdir()
+    for seed in range(2):
+        Store(place).write(*make_sound(seed))
+    return place
+
+
+def test_sound_records_are_verified_with_what_that_cannot_prove(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command(str(folder)) == 0
+    told = capsys.readouterr().out
+    assert "2 sound records, 22 numbers as their ranks have them" in told
+    assert "\nverified.\n" in told
+    assert "cannot prove\n  that a run happened" in told
+
+
+def test_one_bad_record_is_exit_code_1_and_the_rest_is_still_told(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    next(folder.glob("infonce-s0-*.json")).write_text("{")
+    assert command(str(folder)) == 1
+    told = capsys.readouterr().out
+    assert "1 sound records" in told
+    assert "NOT verified: 1 problem." in told
+    assert "truncated or not JSON" in told
+
+
+def test_the_digest_that_is_printed_can_be_expected(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command(str(folder), "--json")
+    digest = json.loads(capsys.readouterr().out)["manifest_digest"]
+    assert command(str(folder), "--expect", digest) == 0
+    assert f"manifest digest: {digest}" in capsys.readouterr().out
+    assert command(str(folder), "--expect", "0" * 64) == 1
+    assert f"{'0' * 64} was expected" in capsys.readouterr().out
+
+
+def test_json_says_all_of_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    next(folder.glob("infonce-s0*.npz")).unlink()
+    assert command(str(folder), "--json") == 1
+    told = json.loads(capsys.readouterr().out)
+    assert told["verified"] is False
+    assert len(told["records"]) == 1
+    assert set(told["problems"][0]) == {"file", "what", "right"}
+    assert told["cannot_prove"]
+
+
+def test_update_lists_records_and_then_finds_what_is_gone(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command(str(folder), "--update") == 0
+    assert "MANIFEST.json: written: 2 added" in capsys.readouterr().out
+    shutil.copy(folder / "MANIFEST.json", folder.parent / "base.json")
+    for file in folder.glob("infonce-s0-*"):
+        file.unlink()
+    assert command(str(folder)) == 1
+    assert command(str(folder), "--update") == 1
+    assert command(str(folder), "--update", "--allow-removal") == 0
+    assert command(str(folder)) == 0
+    assert command(str(folder), "--base", str(folder.parent / "base.json")) == 1
+    assert "base.json, but gone" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["none"], "results folder none does not exist"),
+        (["--allow-removal"], "--allow-removal goes with --update"),
+        (["--expect", "0123"], "at least its first 16 digits"),
+        (["--base", "none.json"], "manifest none.json: no such file"),
+    ],
+)
+def test_wrong_usage_is_exit_code_2(
+    folder: Path, arguments: list[str], says: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(folder.parent)
+    given = arguments if arguments == ["none"] else ["results", *arguments]
+    assert command(*given) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_it_needs_no_torch(folder: Path) -> None:
+    code = (
+        "import atexit, sys\n"
+        "heavy = {'torch', 'timm', 'transformers', 'datasets', 'sklearn'}\n"
+        "atexit.register(lambda: print('heavy:', *heavy & set(sys.modules)))\n"
+        "from benchsuite.cli import main; main(['verify', sys.argv[1]])"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(folder)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "verified." in done.stdout
+    assert done.stdout.endswith("heavy:\n")

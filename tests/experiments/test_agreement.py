@@ -1,0 +1,69 @@
+"""What is checked before a record is written."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchsuite.errors import RunError
+from benchsuite.evaluation import rank_metrics
+from benchsuite.evaluation.base import Embedder, Scores, Task
+from benchsuite.experiments.evaluate import require_agreement
+from benchsuite.experiments.measure import measure
+from benchsuite.experiments.plan import Run
+from benchsuite.records.schema import Result
+from benchsuite.registry import register_task
+from benchsuite.setup import Protocol, Setup
+
+RANKS = {"class": np.array([1, 2, 1, 4], np.int32)}
+
+
+def test_a_record_holds_the_size_of_each_judged_split(tiny_run: Callable[..., Run]) -> None:
+    record, _ = measure(tiny_run(steps=1, batch=8))
+    sizes = {name: result.items for name, result in record.results.items()}
+    assert sizes == {"retrieval": 64, "retrieval-gallery": 8, "zero-shot-colour": 64}
+    assert record.results["retrieval"].counts["i2t"] == 64
+
+
+def result(task: str, **changes: Any) -> dict[str, Result]:
+    told = rank_metrics.zero_shot(RANKS)
+    numbers = {"metrics": dict(told.metrics), "counts": dict(told.counts), "items": 4}
+    return {"mine": Result.model_validate({"task": task, "version": 1, **numbers, **changes})}
+
+
+def setup(make_record: Callable[..., Any], task: str, **options: Any) -> Setup:
+    found: Setup = make_record()[0].setup
+    return found.model_copy(update={"protocols": {"mine": Protocol(task=task, version=1, options=options)}})
+
+
+def test_numbers_that_are_not_those_of_their_ranks_stop_the_run(make_record: Callable[..., Any]) -> None:
+    mine = setup(make_record, "zero-shot", classes="colour", templates="t")
+    scores = {"mine": rank_metrics.zero_shot(RANKS)}
+    require_agreement(mine, result("zero-shot"), scores)
+    for changes, says in (
+        ({"metrics": {"top1": 0.75, "top3": 0.75, "top5": 1.0}}, "top1: the record says 0.75, its ranks say 0.5"),
+        ({"counts": {"pictures": 5}}, "counts.pictures: the record says 5, its ranks say 4"),
+        ({"items": 5}, "4 of the 5 items of the split were judged"),
+    ):
+        with pytest.raises(RunError, match=says):
+            require_agreement(mine, result("zero-shot", **changes), scores)
+
+
+def test_a_plugins_task_is_held_to_its_own_ranks(make_record: Callable[..., Any], forgetful_registries: None) -> None:
+    @register_task("at-odds", version=1, metrics=("top1",))
+    class AtOdds(Task):
+        def evaluate(self, embed: Embedder, dataset: Any) -> Scores:
+            raise NotImplementedError
+
+        def from_ranks(self, ranks: Any) -> Scores:
+            return Scores({"top1": 0.25}, {"pictures": 4}, ranks)
+
+    told = result("at-odds", metrics={"top1": 0.5})
+    with pytest.raises(RunError, match=r"mine, at-odds: top1: the record says 0\.5, its ranks say 0\.25"):
+        require_agreement(setup(make_record, "at-odds"), told, {"mine": Scores({}, {}, RANKS)})
+
+
+def test_a_task_that_tells_nothing_from_ranks_is_left_alone(make_record: Callable[..., Any]) -> None:
+    told = {"mine": Result(task="geometry", version=1, metrics={}, counts={"pairs": 4}, measures={"gap": 0.5})}
+    require_agreement(setup(make_record, "geometry"), told, {"mine": Scores({}, {"pairs": 4})})

@@ -1,0 +1,331 @@
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchsuite.errors import RecordError, UsageError
+from benchsuite.evaluation.rank_metrics import RULES
+from benchsuite.records.asked import Asked
+from benchsuite.records.audit import Audit, audit
+from benchsuite.records.listed import against_base, against_digest, against_manifest, enlist
+from benchsuite.records.names import MANIFEST
+from benchsuite.records.schema import Record, Result, content_digest
+from benchsuite.records.stale import code_state, stale
+from benchsuite.records.store import Store, pack_ranks
+from benchsuite.setup import Protocol
+
+Make = Callable[..., tuple[Record, bytes]]
+Change = Callable[[dict[str, Any]], object]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, make_sound: Make) -> Path:
+    """Three sound records."""
+    place = tmp_path / "results"
+    place.mkdir()
+    for seed in range(3):
+        Store(place).write(*make_sound(seed))
+    return place
+
+
+def looked_at(folder: Path) -> Audit:
+    return audit(folder, RULES)
+
+
+def file_of(folder: Path, seed: int) -> Path:
+    return next(folder.glob(f"infonce-s{seed}-*.json"))
+
+
+def edit(file: Path, change: Change, sealed: bool = False) -> None:
+    """Change what a record says; a forger also seals it again."""
+    content = json.loads(file.read_text("utf-8"))
+    change(content)
+    if sealed:
+        content["digest"] = content_digest(content)
+    file.write_text(json.dumps(content), "utf-8")
+
+
+def metrics(content: dict[str, Any]) -> dict[str, float]:
+    found: dict[str, float] = content["results"]["retrieval"]["metrics"]
+    return found
+
+
+def store_with_ranks(folder: Path, record: Record, ranks: dict[str, Any], **changes: Any) -> None:
+    """The record, honestly sealed over other ranks."""
+    content, sidecar = pack_ranks("infonce-s9", ranks.items())
+    kept = ("seed", "method", "setup", "results", "curves", "cost", "digests", "environment", "created")
+    parts = {name: getattr(record, name) for name in kept}
+    Store(folder).write(Record.seal(**{**parts, "ranks": sidecar, **changes}), content)
+
+
+def problems(folder: Path) -> dict[str, list[str]]:
+    """What is wrong, by seed of the file's name, or by its name."""
+    found: dict[str, list[str]] = {}
+    for one in looked_at(folder).problems:
+        found.setdefault(one.file.removeprefix("infonce-")[:2], []).append(one.what)
+    return found
+
+
+def test_sound_records_have_no_problem_and_all_their_numbers_are_computed_again(folder: Path) -> None:
+    done = looked_at(folder)
+    assert done.problems == done.notes == []
+    assert len(done.records) == 3
+    assert done.rechecked.agreed == 3 * (7 + 2 + 2)
+    assert done.rechecked.untold == {}
+
+
+def test_an_edited_metric_breaks_the_seal_and_is_named(folder: Path) -> None:
+    edit(file_of(folder, 1), lambda c: metrics(c).update(i2t_r1=0.3))
+    seal, number = problems(folder)["s1"]
+    assert "not what was sealed" in seal
+    assert number == "retrieval.i2t_r1: the record says 0.3, its ranks say 0.25"
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda c: metrics(c).update(i2t_r1=0.3), "retrieval.i2t_r1: the record says 0.3, its ranks say 0.25"),
+        (lambda c: metrics(c).update(i2t_r1=0.6), "retrieval: i2t_r1 = 0.6 is above i2t_r5 = 0.5"),
+        (lambda c: metrics(c).update(r_mean=1.5), "retrieval: r_mean = 1.5 is no fraction"),
+        (lambda c: metrics(c).pop("i2t_r1"), "retrieval.i2t_r1: the record says nothing, its ranks say 0.25"),
+        (
+            lambda c: c["results"]["retrieval"]["measures"].update(i2t_median_rank=1.0),
+            "retrieval.i2t_median_rank: the record says 1.0, its ranks say 5.5",
+        ),
+        (
+            lambda c: c["results"]["retrieval"]["counts"].update(t2i=9),
+            "retrieval.counts.t2i: the record says 9, its ranks say 8",
+        ),
+        (
+            lambda c: c["results"]["retrieval"].update(items=5),
+            "retrieval.counts.i2t: 4 of the 5 items of the split were judged",
+        ),
+        (lambda c: c.update(seed=7), "run_id is .*, but its setup, method and seed give"),
+        (lambda c: c["setup"]["optimizer"].update(lr=0.5), "setup_id is .*, but its setup gives"),
+        (lambda c: c["method"]["hyperparameters"].update(tau=0.5), "method_id is .*, but its method gives"),
+        (lambda c: c.pop("seed"), "not a sound record: seed: Field required"),
+        (lambda c: c.update(schema=7), "record schema 7; this benchsuite reads schema 1"),
+        (lambda c: c.update(note="mine"), "not a sound record: note: Extra inputs"),
+    ],
+)
+def test_a_new_seal_hides_no_edit(folder: Path, change: Change, says: str) -> None:
+    edit(file_of(folder, 1), change, sealed=True)
+    found = problems(folder)
+    assert set(found) == {"s1"}
+    with pytest.raises(RecordError, match=says):
+        raise RecordError(" | ".join(found["s1"]))
+    assert len(looked_at(folder).records) == 2
+
+
+def test_all_problems_of_all_files_are_told(folder: Path) -> None:
+    edit(file_of(folder, 0), lambda c: metrics(c).update(t2i_r1=2.0, i2t_r1=0.6))
+    file_of(folder, 1).write_bytes(file_of(folder, 1).read_bytes()[:99])
+    next(folder.glob("infonce-s2*.npz")).unlink()
+    found = problems(folder)
+    assert len(found["s0"]) == 6
+    assert "truncated or not JSON" in found["s1"][0]
+    assert "are missing" in found["s2"][0]
+
+
+def test_a_record_of_another_schema_says_what_can_read_it(folder: Path) -> None:
+    edit(file_of(folder, 1), lambda c: c.update(schema=2, environment={"benchsuite": "3.1"}), sealed=True)
+    (one,) = looked_at(folder).problems
+    assert (one.what, one.right) == (
+        "record schema 2; this benchsuite reads schema 1",
+        "benchsuite 3.1, which wrote it, can",
+    )
+
+
+def test_changed_ranks_are_found(folder: Path) -> None:
+    ranks = next(folder.glob("infonce-s1*.npz"))
+    np.savez(ranks.with_suffix(""), **{"retrieval.i2t": np.array([1]), "retrieval.t2i": np.array([1])})
+    assert "edited, or damaged" in problems(folder)["s1"][0]
+
+
+@pytest.mark.parametrize(
+    ("ranks", "says"),
+    [
+        ({"i2t": np.array([], int)}, "retrieval: ranks i2t are empty"),
+        ({"i2t": np.array([0, 2])}, "retrieval: ranks i2t begin at 0; 1 is best"),
+        ({"i2t": np.array([1.5, 2.0])}, "ranks are one row of whole numbers"),
+        ({}, "retrieval: no ranks are stored"),
+        ({"i2t": np.array([1])}, "retrieval.t2i_r1: the record says"),
+    ],
+)
+def test_sealed_ranks_that_cannot_be_are_found(
+    folder: Path, make_sound: Make, ranks: dict[str, Any], says: str
+) -> None:
+    store_with_ranks(folder, make_sound(9)[0], {f"retrieval.{way}": found for way, found in ranks.items()})
+    assert any(says in one.what for one in looked_at(folder).problems)
+
+
+def test_ranks_of_a_protocol_the_record_does_not_have_are_found(folder: Path, make_sound: Make) -> None:
+    arrays = {"retrieval.i2t": np.array([1]), "elsewhere.i2t": np.array([1])}
+    store_with_ranks(folder, make_sound(9)[0], arrays)
+    assert any(one.what.startswith("elsewhere.i2t: ranks of a protocol") for one in looked_at(folder).problems)
+
+
+def test_what_no_rule_tells_is_named_and_is_no_problem(folder: Path, make_sound: Make) -> None:
+    protocols = {
+        "shape": Protocol(task="geometry", version=1),
+        "old": Protocol(task="retrieval", version=0),
+        "mine": Protocol(task="from-a-plugin", version=3),
+    }
+    results = {
+        "shape": Result(task="geometry", version=1, metrics={}, counts={"pairs": 3}, measures={"gap": 0.5}),
+        "old": Result(task="retrieval", version=0, metrics={"i2t_r1": 0.5}, counts={"i2t": 2}),
+        "mine": Result(task="from-a-plugin", version=3, metrics={"top1": 0.5}, counts={"pairs": 3}),
+    }
+    setup = make_sound()[0].setup.model_copy(update={"protocols": protocols})
+    store_with_ranks(folder, make_sound(9)[0], {}, setup=setup, results=results)
+    done = looked_at(folder)
+    assert done.problems == []
+    assert done.rechecked.untold == {
+        "geometry": {"gap"},
+        "version 0 of retrieval, which is 1 now": {"i2t_r1"},
+        "from-a-plugin": {"top1"},
+    }
+
+
+def test_two_records_of_one_run_and_a_wrong_name_are_found(folder: Path, make_sound: Make) -> None:
+    (folder / "twin.json").write_text(json.dumps(make_sound(0, cost={"seconds": 9.0})[0].as_json()))
+    file = file_of(folder, 1)
+    file.rename(folder / "renamed.json")
+    told = {one.file: one for one in looked_at(folder).problems}
+    assert "is there twice, in twin.json too" in told[file_of(folder, 0).name].what
+    assert "is there twice" in told["twin.json"].what
+    assert told["renamed.json"].right == f"name it {file.name}"
+
+
+def test_files_of_others_and_leftovers_are_notes(folder: Path) -> None:
+    (folder / "package.json").write_text('{"name": "x"}')
+    (folder / "README.md").write_text("mine")
+    (folder / ".infonce-s0.json.4711").write_text("{")
+    (folder / "infonce-s8.0123.ranks.npz").write_bytes(b"")
+    (folder / "logs").mkdir()
+    Store(folder).fail("aaaa", "killed")
+    done = looked_at(folder)
+    assert done.problems == []
+    assert [one.file for one in done.notes] == [
+        "package.json",
+        ".infonce-s0.json.4711",
+        "README.md",
+        "infonce-s8.0123.ranks.npz",
+    ]
+
+
+def test_a_seed_that_is_missing_in_one_row_is_a_note(folder: Path) -> None:
+    there = {seed: file_of(folder, seed).stem.rpartition("-")[2] for seed in (0, 1)}
+    runs = {"": {"setup_id": "s", "method_id": "m", "runs": {**there, 5: "f" * 16}}}
+    rows = [{"label": "InfoNCE", "backbone": "RN50", "method": "infonce", "parts": runs}]
+    told = {"table": "temo/table1", "scale": "smoke", "recipe": "r", "track": "t", "says": "", "tuned": {}}
+    Store(folder).ask(Asked.model_validate({**told, "backbones": {}, "temperature_factor": 1.0, "rows": rows}))
+    done = looked_at(folder)
+    assert done.problems == []
+    assert [one.what for one in done.notes] == ["RN50 InfoNCE: no record for seed 5"]
+
+
+def test_damaged_notes_and_requests_are_problems(folder: Path) -> None:
+    (folder / "aaaa.failed.json").write_text("[]")
+    (folder / "tables").mkdir()
+    (folder / "tables" / "x.json").write_text("{")
+    assert [one.file for one in looked_at(folder).problems] == ["aaaa.failed.json", "tables/x.json"]
+
+
+def test_older_code_is_stale_and_current_code_is_not(folder: Path, make_sound: Make) -> None:
+    current = make_sound(0)[0]
+    older = make_sound(7, method=current.method.model_copy(update={"code": "c0de"}))[0]
+    elsewhere = make_sound(8, method=current.method.model_copy(update={"name": "from-a-plugin"}))[0]
+    assert [code_state(one) for one in (current, older, elsewhere)] == ["current", "older", "unknown"]
+    assert [stale(one) for one in (current, older, elsewhere)] == ["", "measured with older code of infonce", ""]
+    for record in (older, elsewhere):
+        Store(folder).write(record, make_sound(record.seed)[1])
+    notes = [str(one) for one in looked_at(folder).notes]
+    assert any("measured with older code of infonce" in note for note in notes)
+    assert any("from-a-plugin" in note and "--plugin" in note for note in notes)
+
+
+def test_a_folder_without_a_manifest_says_so(folder: Path) -> None:
+    done = looked_at(folder)
+    assert against_manifest(done) == []
+    assert [one.file for one in done.notes] == [MANIFEST]
+
+
+@pytest.fixture
+def listed(folder: Path) -> Path:
+    """The folder, with its manifest."""
+    assert enlist(looked_at(folder), False) == []
+    assert against_manifest(looked_at(folder)) == []
+    return folder
+
+
+def test_a_removed_a_changed_and_an_unlisted_record_are_found(listed: Path, make_sound: Make) -> None:
+    gone = file_of(listed, 0)
+    gone.unlink()
+    other, ranks = make_sound(1, cost={"seconds": 9.0})
+    file_of(listed, 1).unlink()
+    changed, new = Store(listed).write(other, ranks), Store(listed).write(*make_sound(5))
+    done = looked_at(listed)
+    assert done.problems == []
+    told = {one.file: one.what for one in against_manifest(done)}
+    assert told == {
+        gone.name: "listed in MANIFEST.json, but gone",
+        changed.name: told[changed.name],
+        new.name: "not listed in MANIFEST.json",
+    }
+    assert "another record than the one listed" in told[changed.name]
+
+
+def test_an_earlier_manifest_finds_what_was_dropped_from_folder_and_manifest(listed: Path, tmp_path: Path) -> None:
+    base = shutil.copy(listed / MANIFEST, tmp_path / "base.json")
+    file_of(listed, 0).unlink()
+    assert enlist(looked_at(listed), True) == []
+    done = looked_at(listed)
+    assert against_manifest(done) == []
+    (lost,) = against_base(done, base)
+    assert "but gone" in lost.what
+    with pytest.raises(UsageError, match="no such file"):
+        against_base(done, tmp_path / "none.json")
+
+
+def test_enlisting_adds_and_never_drops_unless_told_to(listed: Path, make_sound: Make) -> None:
+    Store(listed).write(*make_sound(5))
+    before = (listed / MANIFEST).read_text()
+    assert enlist(looked_at(listed), False) == []
+    assert len(json.loads((listed / MANIFEST).read_text())["records"]) == 4
+    file_of(listed, 0).unlink()
+    kept = (listed / MANIFEST).read_text()
+    told = [one.what for one in enlist(looked_at(listed), False)]
+    assert told == ["listed in MANIFEST.json, but gone", "left as it is"]
+    assert (listed / MANIFEST).read_text() == kept != before
+    assert enlist(looked_at(listed), True) == []
+    assert len(json.loads((listed / MANIFEST).read_text())["records"]) == 3
+
+
+def test_nothing_is_enlisted_while_something_is_wrong(folder: Path) -> None:
+    edit(file_of(folder, 0), lambda c: metrics(c).update(i2t_r1=0.3))
+    assert [one.what for one in enlist(looked_at(folder), True)] == ["left as it is"]
+    assert not (folder / MANIFEST).exists()
+
+
+def test_an_edited_manifest_is_a_problem_and_not_the_end(listed: Path) -> None:
+    file = listed / MANIFEST
+    file.write_text(file.read_text().replace("file_format", "format"))
+    (one,) = against_manifest(looked_at(listed))
+    assert (one.file, "file_format None" in one.what) == (MANIFEST, True)
+
+
+def test_a_digest_from_elsewhere_is_compared(folder: Path) -> None:
+    done = looked_at(folder)
+    digest = done.manifest.digest
+    assert against_digest(done, digest) == against_digest(done, digest[:16]) == []
+    file_of(folder, 0).unlink()
+    (one,) = against_digest(looked_at(folder), digest)
+    assert (one.file, one.right) == (MANIFEST, f"{digest} was expected")
+    for wrong in (digest[:15], "", "Z" * 64):
+        with pytest.raises(UsageError, match="at least its first 16 digits"):
+            against_digest(done, wrong)

@@ -1,0 +1,119 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchsuite.records.schema import Record
+from benchsuite.records.store import Store
+
+Make = Callable[..., tuple[Record, bytes]]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path)
+
+
+@pytest.fixture
+def good(store: Store, make_record: Make) -> Record:
+    """A record that must never be lost, whatever lies beside it."""
+    record, ranks = make_record(seed=0)
+    store.write(record, ranks)
+    return record
+
+
+def edit(file: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    content = json.loads(file.read_text("utf-8"))
+    change(content)
+    file.write_text(json.dumps(content), "utf-8")
+
+
+def set_metric(content: dict[str, Any]) -> None:
+    content["results"]["retrieval"]["metrics"]["i2t_r1"] = 0.45
+
+
+DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
+    "edited metric": (lambda file: edit(file, set_metric), "not what was sealed"),
+    "other schema": (lambda file: edit(file, lambda c: c.update(schema=7)), "record schema 7; .* reads schema 1"),
+    "no seed": (lambda file: edit(file, lambda c: c.pop("seed")), "seed: Field required"),
+    "truncated": (lambda file: file.write_bytes(file.read_bytes()[:-40]), "truncated or not JSON"),
+    "empty object": (lambda file: file.write_text("{}"), "not a record"),
+    "no ranks": (lambda file: next(file.parent.glob("infonce-s1*.npz")).unlink(), "ranks, infonce-s1.*, are missing"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_bad_record_is_refused_with_the_reason_and_the_others_stay(
+    store: Store, good: Record, make_record: Make, damage: str
+) -> None:
+    record, ranks = make_record(seed=1)
+    file = store.write(record, ranks)
+    harm, says = DAMAGES[damage]
+    harm(file)
+    contents = store.read()
+    assert contents.records == {good.run_id: good}
+    (refused,) = contents.refused
+    assert refused.file == file
+    assert record.run_id in contents.refused_runs
+    with pytest.raises(type(contents.errors[0]), match=says):
+        raise contents.errors[0]
+
+
+def test_all_that_is_wrong_with_a_file_is_said(store: Store, make_record: Make) -> None:
+    file = store.write(*make_record())
+    edit(file, lambda c: (c.update(run_id="0" * 16), c["results"]["retrieval"]["metrics"].update(t2i_r1=2.0)))
+    (refused,) = store.read().refused
+    said = [problem.what.partition(" is ")[0] for problem in refused.problems]
+    assert said == ["the content", "run_id", "retrieval: t2i_r1 = 2.0", "retrieval: t2i_r1 = 2.0"]
+
+
+def test_two_different_records_of_one_run_are_both_refused(store: Store, good: Record, make_record: Make) -> None:
+    other, _ = make_record(seed=0, cost={"seconds": 99.0})
+    (store.folder / "copy.json").write_text(json.dumps(other.as_json()))
+    contents = store.read()
+    assert contents.records == {}
+    assert len(contents.refused) == 2
+    assert all("is there twice" in one.reason for one in contents.refused)
+    assert good.run_id in contents.gaps
+
+
+def test_of_a_record_and_its_copy_the_one_with_the_right_name_stays(store: Store, good: Record) -> None:
+    (original,) = store.folder.glob("infonce*.json")
+    (store.folder / "a-copy.json").write_bytes(original.read_bytes())
+    contents = store.read()
+    assert contents.records == {good.run_id: good}
+    assert [one.file.name for one in contents.refused] == ["a-copy.json"]
+    assert original.name in contents.refused[0].reason
+    assert contents.refused_runs == {}
+
+
+@pytest.mark.parametrize("content", [b"[1, 2]", b'{"name": "package"}', b"3"])
+def test_foreign_files_are_left_alone_and_named(store: Store, good: Record, content: bytes) -> None:
+    (store.folder / "package.json").write_bytes(content)
+    (store.folder / "notes.txt").write_text("mine")
+    contents = store.read()
+    assert (contents.records, contents.errors) == ({good.run_id: good}, [])
+    assert contents.foreign == [store.folder / "package.json"]
+    assert store.records() == {good.run_id: good}
+
+
+def test_a_damaged_note_or_request_hides_no_other(store: Store, good: Record) -> None:
+    store.fail("aaaa", "killed")
+    (store.folder / "bbbb.failed.json").write_text("[]")
+    (store.folder / "tables").mkdir()
+    (store.folder / "tables" / "x.json").write_text('{"table": ')
+    contents = store.read()
+    assert contents.failures == {"aaaa": "killed"}
+    assert contents.records == {good.run_id: good}
+    assert ["bbbb.failed.json" in str(error) or "x.json" in str(error) for error in contents.errors] == [True, True]
+
+
+def test_a_gap_tells_a_failure_from_a_refusal(store: Store, make_record: Make) -> None:
+    store.fail("aaaa", "killed")
+    record, ranks = make_record(seed=1)
+    store.write(record, ranks).write_text("{")
+    gaps = store.read().gaps
+    assert gaps["aaaa"] == "killed"
+    assert gaps[record.run_id].startswith("its record was refused, truncated or not JSON")

@@ -1,0 +1,37 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from benchsuite.errors import UsageError
+from benchsuite.records.find import find_run
+from benchsuite.records.schema import Record
+from benchsuite.records.store import Store
+
+Make = Callable[..., tuple[Record, bytes]]
+
+
+def test_a_run_is_found_by_id_beginning_name_and_path(tmp_path: Path, make_record: Make) -> None:
+    record, ranks = make_record()
+    file = Store(tmp_path).write(record, ranks)
+    for name in (record.run_id, record.run_id[:5], file.stem, str(file)):
+        assert find_run(tmp_path, name) == file
+
+
+def test_what_is_no_record_is_never_meant(tmp_path: Path, make_record: Make) -> None:
+    record, ranks = make_record()
+    Store(tmp_path).write(record, ranks)
+    Store(tmp_path).fail("aaaa", "killed")
+    (tmp_path / "MANIFEST.json").write_text("{}")
+    for name in ("MANIFEST", "aaaa", "", "0" * 16):
+        with pytest.raises(UsageError, match=rf'run "{name}" does not exist \(known: {record.run_id}\)'):
+            find_run(tmp_path, name)
+
+
+def test_a_beginning_of_two_runs_is_not_enough(tmp_path: Path) -> None:
+    for name in ("a-s0-0123", "a-s1-0145"):
+        (tmp_path / f"{name}.json").write_text("{}")
+    with pytest.raises(UsageError, match="may be 0123 or 0145"):
+        find_run(tmp_path, "01")
+    with pytest.raises(UsageError, match="--results"):
+        find_run(tmp_path / "none", "01")

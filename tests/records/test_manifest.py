@@ -1,0 +1,82 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchsuite.errors import RecordError
+from benchsuite.records.canonical import digest
+from benchsuite.records.manifest import Manifest, compare, read_manifest, write_manifest
+from benchsuite.records.schema import Record
+
+Make = Callable[..., tuple[Record, bytes]]
+
+
+@pytest.fixture
+def manifest(make_sound: Make) -> Manifest:
+    return Manifest.of({f"{seed}.json": make_sound(seed)[0] for seed in (2, 0, 1)})
+
+
+def test_what_was_written_is_read_back(manifest: Manifest, tmp_path: Path) -> None:
+    file = tmp_path / "MANIFEST.json"
+    write_manifest(file, manifest)
+    assert read_manifest(file) == manifest
+    assert json.loads(file.read_text()) == manifest.model_dump()
+    assert [other.name for other in tmp_path.iterdir()] == [file.name]
+    write_manifest(file, Manifest.of({}))
+    assert read_manifest(file).records == {}
+
+
+def test_a_record_is_one_line_and_lines_are_sorted(manifest: Manifest) -> None:
+    lines = [line for line in manifest.text().splitlines() if ".json" in line]
+    assert [line.split('"')[1] for line in lines] == ["0.json", "1.json", "2.json"]
+
+
+def test_it_says_run_digest_and_ranks_of_each_record(make_sound: Make) -> None:
+    record, _ = make_sound()
+    (entry,) = Manifest.of({"0.json": record}).records.values()
+    assert (entry.run_id, entry.digest, entry.ranks) == (record.run_id, record.digest, record.ranks.sha256)
+
+
+def test_its_digest_is_that_of_its_records_and_not_of_their_order(make_sound: Make, manifest: Manifest) -> None:
+    other = Manifest.of({f"{seed}.json": make_sound(seed)[0] for seed in (1, 2, 0)})
+    assert other.digest == manifest.digest
+    assert manifest.digest == digest({key: value for key, value in manifest.model_dump().items() if key != "digest"})
+    fewer = Manifest.of({f"{seed}.json": make_sound(seed)[0] for seed in (1, 2)})
+    slower = Manifest.of({f"{seed}.json": make_sound(seed, cost={"seconds": 9.0})[0] for seed in (0, 1, 2)})
+    assert len({manifest.digest, fewer.digest, slower.digest}) == 3
+
+
+def test_added_removed_and_changed_records_are_told_apart(make_sound: Make, manifest: Manifest) -> None:
+    records = {f"{seed}.json": make_sound(seed)[0] for seed in (1, 2, 3)}
+    records["1.json"] = make_sound(1, cost={"seconds": 9.0})[0]
+    changes = compare(manifest, Manifest.of(records))
+    assert (changes.added, changes.removed, changes.changed) == (["3.json"], ["0.json"], ["1.json"])
+    assert changes.lost == ["0.json", "1.json"]
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda c: c["records"].pop("0.json"), "its digest is .*, but its content gives"),
+        (lambda c: c["records"]["0.json"].update(digest="0" * 64), "its digest is .*, but its content gives"),
+        (lambda c: c.pop("digest"), "its digest is None"),
+        (lambda c: c.update(file_format=2), "file_format 2; this benchsuite reads manifests of file_format 1"),
+    ],
+)
+def test_an_edited_manifest_is_refused(
+    manifest: Manifest, tmp_path: Path, change: Callable[[dict[str, Any]], object], says: str
+) -> None:
+    content = manifest.model_dump()
+    change(content)
+    (tmp_path / "MANIFEST.json").write_text(json.dumps(content))
+    with pytest.raises(RecordError, match=says):
+        read_manifest(tmp_path / "MANIFEST.json")
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"file_format": 1, "records": {"a": NaN}}', "<<<<<<< HEAD\n{}"])
+def test_what_is_no_manifest_is_refused_by_name(tmp_path: Path, text: str) -> None:
+    (tmp_path / "MANIFEST.json").write_text(text)
+    with pytest.raises(RecordError, match=r"MANIFEST\.json: "):
+        read_manifest(tmp_path / "MANIFEST.json")
