@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchsuite.errors import UsageError, unknown
+from benchsuite.errors import RecordError, UsageError, unknown
 from benchsuite.evaluation.base import Scores, Task, create_task
 from benchsuite.records.ranks import read_ranks
 from benchsuite.records.schema import Record, Result
@@ -80,6 +80,9 @@ def _compare(
         again = task.from_ranks(ranks)
     except KeyError as error:
         outcome.differs.append(f"{name}: no ranks {error} are stored")
+        return
+    except RecordError as error:
+        outcome.differs.append(f"{name}: {error}")
         return
     outcome.not_from_ranks += [f"{name}.{key}" for key in result.measures if key not in again.measures]
     outcome.agreed[name] = 0

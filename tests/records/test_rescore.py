@@ -19,10 +19,21 @@ RANKS = {
     "gallery.i2t": np.array([1, 2, 9, 40], np.int32),
     "gallery.t2i": np.array([1, 1, 5, 6], np.int32),
     "colour.class": np.array([1, 3, 2], np.int32),
+    # two clips and two sentences, of relevancies [[2, 1], [0, 2]] halves; the second clip finds the wrong one first
+    "films.levels": np.array([1, 2]),
+    "films.v2t_relevant": np.array([1, 1, 0, 1]),
+    "films.v2t_gains": np.array([2, 1, 0]),
+    "films.v2t_ranks": np.array([1, 2]),
+    "films.v2t_sums": np.array([2, 2]),
+    "films.t2v_relevant": np.array([0, 1, 1, 1]),
+    "films.t2v_gains": np.array([2, 2, 1]),
+    "films.t2v_ranks": np.array([1, 1]),
+    "films.t2v_sums": np.array([2, 2]),
 }
 PROTOCOLS = {
     "gallery": Protocol(task="retrieval", version=1, options={"split": "test"}),
     "colour": Protocol(task="zero-shot", version=1, options={"classes": "colour", "templates": "t", "split": "test"}),
+    "films": Protocol(task="multi-instance-retrieval", version=1, options={}),
     "shape": Protocol(task="geometry", version=1, options={}),
 }
 Stored = Callable[..., Path]
@@ -57,7 +68,7 @@ def stored(make_record: MakeRecord, tmp_path: Path) -> Stored:
 def test_untouched_ranks_give_the_record(stored: Stored) -> None:
     outcome = rescore(stored())
     assert outcome.differs == []
-    assert outcome.agreed == {"gallery": 7 + 2 + 2, "colour": 3 + 1}
+    assert outcome.agreed == {"gallery": 7 + 2 + 2, "colour": 3 + 1, "films": 6 + 2}
     assert outcome.not_from_ranks == ["shape.gap"]
 
 
@@ -66,6 +77,18 @@ def test_one_changed_rank_names_what_differs(stored: Stored) -> None:
     said = rescore(stored(edited)).differs
     assert [line.partition(":")[0] for line in said] == ["gallery.t2i_r10", "gallery.r_mean"]
     assert said[0].endswith("the record says 1.0, its ranks say 0.75")
+
+
+def test_a_changed_place_of_a_graded_answer_names_what_differs(stored: Stored) -> None:
+    assert result("films").metrics["map_v2t"] == (1 + 1 / 2) / 2
+    edited = {**RANKS, "films.v2t_ranks": np.array([1, 4])}
+    said = rescore(stored(edited)).differs
+    assert [line.partition(":")[0] for line in said] == ["films.map_v2t", "films.map"]
+
+
+def test_arrays_that_contradict_each_other_differ(stored: Stored) -> None:
+    short = {**RANKS, "films.t2v_gains": np.array([2, 2])}
+    assert rescore(stored(short)).differs == ["films: t2v_gains has 2 numbers where t2v_relevant counts 3"]
 
 
 def test_a_median_alone_may_differ(stored: Stored) -> None:
