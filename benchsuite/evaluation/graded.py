@@ -1,6 +1,6 @@
 """Soft average precision and nDCG: rankings of items that are relevant to a degree, cut to what the two see."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +11,8 @@ from benchsuite.errors import UsageError
 Floats = NDArray[np.float64]
 Whole = NDArray[np.integer[Any]]
 Numbers = NDArray[np.generic]
+SIDES = {"v2t": ("clip", "sentence"), "t2v": ("sentence", "clip")}
+"""Each way's queries and items."""
 BLOCK = 2**20
 """Numbers sorted at a time."""
 
@@ -44,16 +46,17 @@ def gain(some: Ranking) -> Floats:
     return np.minimum(found, 1.0)
 
 
-def judge(blocks: Iterable[Ranking], query: str, item: str) -> tuple[Floats, Floats]:
-    """Average precision and nDCG of all queries; refused if there is no precision at all."""
-    each = [(average_precision(block), gain(block)) for block in blocks]
-    precision, gained = (np.concatenate(some) for some in zip(*each, strict=True))
-    if np.isnan(precision).all():
-        raise UsageError(f"multi-instance retrieval: no {query} has a {item} of relevancy 1, so there is no precision.")
-    return precision, gained
+def means(rankings: Mapping[str, Iterable[Ranking]]) -> dict[str, float]:
+    """mAP and nDCG of each way, over the queries that have one, and the means of the two ways."""
+    judged = {way: _judged(way, blocks) for way, blocks in rankings.items()}
+    found: dict[str, float] = {}
+    for number, metric in enumerate(("map", "ndcg")):
+        ways = {f"{metric}_{way}": float(np.nanmean(values[number])) for way, values in judged.items()}
+        found |= {**ways, metric: float(np.mean(list(ways.values())))}
+    return found
 
 
-def rank(similarity: Numbers, relevancy: Numbers, one: float, query: str, item: str) -> Iterator[Ranking]:
+def rank(similarity: Numbers, relevancy: Numbers, one: float, way: str) -> Iterator[Ranking]:
     """Rankings of the rows, a block at a time; of equal similarity the least relevant first.
 
     Relevancies are in the unit in which `one` is full, and so are the sums.
@@ -62,7 +65,7 @@ def rank(similarity: Numbers, relevancy: Numbers, one: float, query: str, item: 
     rows = max(1, BLOCK // similarity.shape[1])
     for start in range(0, len(similarity), rows):
         scores, worth = (np.ascontiguousarray(x[start : start + rows], np.float64) for x in (similarity, relevancy))
-        _check(scores, worth, one, start, query, item)
+        _check(scores, worth, one, start, way)
         ranked = _ranked(scores, worth)
         full = ranked == one
         relevant = (worth > 0).sum(1)
@@ -75,6 +78,15 @@ def rank(similarity: Numbers, relevancy: Numbers, one: float, query: str, item: 
             gains=ranked[first],
             ideal=-np.sort(-worth, axis=1)[first],
         )
+
+
+def _judged(way: str, blocks: Iterable[Ranking]) -> tuple[Floats, Floats]:
+    each = [(average_precision(block), gain(block)) for block in blocks]
+    precision, gained = (np.concatenate(some) for some in zip(*each, strict=True))
+    if np.isnan(precision).all():
+        query, item = SIDES[way]
+        raise UsageError(f"multi-instance retrieval: no {query} has a {item} of relevancy 1, so there is no precision.")
+    return precision, gained
 
 
 def _each(values: Floats, lengths: Whole) -> Floats:
@@ -99,7 +111,8 @@ def _ranked(scores: Floats, worth: Floats) -> Floats:
     return np.take_along_axis(worth, order, axis=1)
 
 
-def _check(scores: Floats, worth: Floats, one: float, start: int, query: str, item: str) -> None:
+def _check(scores: Floats, worth: Floats, one: float, start: int, way: str) -> None:
+    query, item = SIDES[way]
     for name, part, bad in (
         ("similarity", scores, ~np.isfinite(scores)),
         ("relevancy", worth, ~((worth >= 0) & (worth <= one))),

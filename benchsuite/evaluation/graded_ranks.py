@@ -33,9 +33,9 @@ def pack(way: str, blocks: Iterable[Ranking], levels: Whole) -> dict[str, Whole]
     return {f"{way}_{name}": np.concatenate(rows) for name, rows in zip(names, zip(*kept, strict=True), strict=True)}
 
 
-def queries(way: str, kept: Kept) -> int:
-    """How many queries the way has."""
-    return len(kept[f"{way}_relevant"]) // len(kept["levels"])
+def queries(kept: Kept, ways: Iterable[str]) -> dict[str, int]:
+    """How many queries each way has."""
+    return {way: len(kept[f"{way}_relevant"]) // len(kept["levels"]) for way in ways}
 
 
 def unpack(way: str, kept: Kept) -> Iterator[Ranking]:

@@ -8,16 +8,12 @@ from numpy.typing import ArrayLike
 from benchsuite.data.base import PairDataset, Split
 from benchsuite.errors import UsageError, unknown
 from benchsuite.evaluation.base import Embedder, Scores, Task
-from benchsuite.evaluation.graded import Floats, Numbers, Whole, judge, rank
+from benchsuite.evaluation.graded import SIDES, Numbers, Whole, means, rank
 from benchsuite.evaluation.graded_ranks import pack, queries, unpack
 from benchsuite.evaluation.relevancy import Actions, relevancy, relevancy_parts
 from benchsuite.registry import register_task
 
 __all__ = ["MultiInstanceRetrieval", "relevancy", "score"]
-
-Judged = tuple[Floats, Floats]
-SIDES = {"v2t": ("clip", "sentence"), "t2v": ("sentence", "clip")}
-"""Each way's queries and items."""
 
 
 @register_task(
@@ -52,12 +48,11 @@ class MultiInstanceRetrieval(Task):
         levels = np.unique(worth)
         kept: dict[str, Whole] = {"levels": levels[levels > 0].astype(np.int64)}
         for way, (scores, parts) in _both_ways(similarity, worth).items():
-            kept |= pack(way, rank(scores, parts, whole, *SIDES[way]), kept["levels"])
+            kept |= pack(way, rank(scores, parts, whole, way), kept["levels"])
         return self.from_ranks(kept)
 
     def from_ranks(self, ranks: Mapping[str, Whole]) -> Scores:
-        judged = {way: judge(unpack(way, ranks), *sides) for way, sides in SIDES.items()}
-        return Scores(_means(judged), {way: queries(way, ranks) for way in SIDES}, ranks)
+        return Scores(means({way: unpack(way, ranks) for way in SIDES}), queries(ranks, SIDES), ranks)
 
     def _actions(self, split: Split) -> Actions:
         for name in (self.verbs, self.nouns):
@@ -79,7 +74,7 @@ def score(similarity: ArrayLike, relevancy: ArrayLike) -> dict[str, float]:
     precision and is left out of mAP; one without any relevant item is left out of nDCG too.
     """
     ways = _both_ways(_matrix("similarity", similarity), _matrix("relevancy", relevancy))
-    return _means({way: judge(rank(*both, 1, *SIDES[way]), *SIDES[way]) for way, both in ways.items()})
+    return means({way: rank(*both, 1, way) for way, both in ways.items()})
 
 
 def _both_ways(similarity: Numbers, relevant: Numbers) -> dict[str, tuple[Numbers, Numbers]]:
@@ -89,14 +84,6 @@ def _both_ways(similarity: Numbers, relevant: Numbers) -> dict[str, tuple[Number
             "both must be [clips, sentences]."
         )
     return {"v2t": (similarity, relevant), "t2v": (similarity.T, relevant.T)}
-
-
-def _means(judged: Mapping[str, Judged]) -> dict[str, float]:
-    means: dict[str, float] = {}
-    for number, metric in enumerate(("map", "ndcg")):
-        ways = {f"{metric}_{way}": float(np.nanmean(found[number])) for way, found in judged.items()}
-        means |= {**ways, metric: float(np.mean(list(ways.values())))}
-    return means
 
 
 def _matrix(name: str, values: ArrayLike) -> Numbers:

@@ -66,7 +66,7 @@ def shuffled(similarity: NDArray[np.float64], parts: NDArray[Any], whole: int) -
     """Metrics by way of what is stored."""
     found: Kept = {"levels": np.unique(parts[parts > 0]).astype(np.int64)}
     for way, a, b in (("v2t", similarity, parts), ("t2v", similarity.T, parts.T)):
-        found |= graded_ranks.pack(way, graded.rank(a, b, whole, "", ""), found["levels"])
+        found |= graded_ranks.pack(way, graded.rank(a, b, whole, way), found["levels"])
     return dict(create_task("multi-instance-retrieval").from_ranks(found).metrics)
 
 
@@ -136,7 +136,7 @@ def test_arrays_that_contradict_each_other_are_refused(name: str, change: Any, s
 def test_levels_and_counts_are_those_of_the_relevancies() -> None:
     kept: Kept = {"levels": np.array([1, 2])}
     similarity, parts = np.array([[9.0, 8, 7, 6]]), np.array([[1, 0, 2, 2]])
-    kept |= graded_ranks.pack("v2t", graded.rank(similarity, parts, 2, "clip", "sentence"), kept["levels"])
+    kept |= graded_ranks.pack("v2t", graded.rank(similarity, parts, 2, "v2t"), kept["levels"])
     told = {name: rows.tolist() for name, rows in kept.items()}
     assert told == {
         "levels": [1, 2],
