@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,8 @@ class LinearProbe(Task):
     strongest penalty of equals), and never looks at the split that is classified. Ties count against the model.
     """
 
+    untold: ClassVar = ("c", "iterations", "converged")
+    why_untold: ClassVar = "they tell how the fit went, not what it found"
     classes: str
     """Name of the dataset's set of classes."""
     side: str = "image"

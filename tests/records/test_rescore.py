@@ -1,5 +1,5 @@
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from benchsuite.cli import main
 from benchsuite.errors import RecordError, UsageError
 from benchsuite.evaluation.base import create_task
-from benchsuite.experiments.rescore import rescore
+from benchsuite.evaluation.geometry_task import Geometry
+from benchsuite.experiments.rescore import Untold, rescore
 from benchsuite.records.schema import Result
 from benchsuite.records.store import Store, pack_ranks
 from benchsuite.setup import Protocol
@@ -54,9 +55,14 @@ def result(name: str, **changes: Any) -> Result:
 def stored(make_record: MakeRecord, tmp_path: Path) -> Stored:
     """The file of a record sealed over the given ranks and results."""
 
-    def store(ranks: dict[str, NDArray[Any]] = RANKS, seed: int = 0, **results: Result) -> Path:
+    def store(
+        ranks: dict[str, NDArray[Any]] = RANKS,
+        seed: int = 0,
+        protocols: Mapping[str, Protocol] | None = None,
+        **results: Result,
+    ) -> Path:
         content, sidecar = pack_ranks(f"infonce-s{seed}", ranks.items())
-        setup = make_record()[0].setup.model_copy(update={"protocols": PROTOCOLS})
+        setup = make_record()[0].setup.model_copy(update={"protocols": PROTOCOLS | dict(protocols or {})})
         told = {name: result(name) for name in PROTOCOLS} | results
         record, _ = make_record(seed=seed, setup=setup, results=told, ranks=sidecar)
         Store(tmp_path).require_writable()
@@ -69,7 +75,7 @@ def test_untouched_ranks_give_the_record(stored: Stored) -> None:
     outcome = rescore(stored())
     assert outcome.differs == []
     assert outcome.agreed == {"gallery": 7 + 2 + 2, "colour": 3 + 1, "films": 6 + 2}
-    assert outcome.not_from_ranks == ["shape.gap"]
+    assert outcome.untold == {"shape": Untold(["gap"], Geometry.why_untold)}
 
 
 def test_one_changed_rank_names_what_differs(stored: Stored) -> None:
@@ -119,6 +125,22 @@ def test_missing_and_foreign_ranks_differ(stored: Stored) -> None:
     ]
 
 
+def test_how_a_probe_was_fitted_is_not_told_by_ranks(stored: Stored) -> None:
+    probe = Protocol(task="linear-probe", version=1, options={"classes": "colour"})
+    fitted = {"c": 1.0, "iterations": 7.0, "converged": 1.0}
+    told = Result(task="linear-probe", version=1, metrics={"top1": 0.5}, counts={"samples": 2}, measures=fitted)
+    ranks = {**RANKS, "probe.class": np.array([1, 2])}
+    outcome = rescore(stored(ranks, protocols={"probe": probe}, probe=told))
+    assert (outcome.differs, outcome.agreed["probe"]) == ([], 2)
+    assert outcome.untold["probe"].numbers == list(fitted)
+
+
+def test_a_number_that_ranks_should_tell_and_do_not_differs(stored: Stored) -> None:
+    measures = {**result("colour").measures, "spread": 0.5}
+    said = rescore(stored(colour=result("colour", measures=measures))).differs
+    assert said == ["colour.spread: the record says 0.5, its ranks say nothing"]
+
+
 def test_a_record_from_before_a_measure_was_added_agrees(stored: Stored) -> None:
     assert rescore(stored(gallery=result("gallery", measures={}))).differs == []
 
@@ -159,7 +181,9 @@ def test_the_command_finds_a_run_and_answers(
     run_id = json.loads(file.read_text())["run_id"]
     for name in (run_id, run_id[:6], file.stem, str(file)):
         assert command(name, "--results", str(tmp_path)) == 0
-        assert "agrees" in capsys.readouterr().out
+        told = capsys.readouterr().out
+        assert "agrees" in told
+        assert f"shape: not computed again: gap ({Geometry.why_untold})" in told
     other = stored({**RANKS, "colour.class": np.array([2, 3, 2], np.int32)}, seed=1)
     assert command(str(other)) == 1
     told = capsys.readouterr().err
