@@ -13,7 +13,7 @@ Whole = NDArray[np.integer[Any]]
 Numbers = NDArray[np.generic]
 SIDES = {"v2t": ("clip", "sentence"), "t2v": ("sentence", "clip")}
 """Each way's queries and items."""
-BLOCK = 2**20
+BLOCK = 2**17
 """Numbers sorted at a time."""
 
 
