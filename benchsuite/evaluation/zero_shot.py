@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import normalize
@@ -13,6 +12,7 @@ from benchsuite.data.base import PairDataset
 from benchsuite.errors import unknown
 from benchsuite.evaluation.base import Embedder, Scores, Task
 from benchsuite.evaluation.ranks import ranks_of_columns, recall
+from benchsuite.evaluation.tensors import tensor_of
 from benchsuite.registry import register_task
 
 CUTS = (1, 3, 5)
@@ -40,7 +40,7 @@ class ZeroShot(Task):
         if self.templates not in dataset.templates:
             raise unknown("set of templates", self.templates, dataset.templates, f"{dataset.card.name}: ")
         classifier = class_embeddings(embed, dataset.class_names[self.classes], dataset.templates[self.templates])
-        ranks = ranks_of_columns(embed.images(split), classifier, torch.from_numpy(split.labels[self.classes]))
+        ranks = ranks_of_columns(embed.images(split), classifier, tensor_of(split.labels[self.classes]))
         return self.from_ranks({"class": ranks})
 
     def from_ranks(self, ranks: Mapping[str, NDArray[np.integer[Any]]]) -> Scores:
