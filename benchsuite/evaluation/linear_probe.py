@@ -31,9 +31,10 @@ class LinearProbe(Task):
     """Top-1/5 accuracy of multinomial logistic regression with an L2 penalty, fitted on the training split's features.
 
     Features are the tower's own, before the projection, L2-normalised, in double precision; scikit-learn's L-BFGS. The
-    penalty is |W|² / 2 + c · (sum of the samples' losses), without the intercept. The rule that sets c is part of the
-    protocol: "fixed" takes `c`; "validation" tries 10^-3 to 10^6, keeps what classifies the split `chosen_on` best (the
-    strongest penalty of equals), and never looks at the split that is classified. Ties count against the model.
+    objective is |W|² / 2 + c · (sum of the samples' losses), without the intercept; of two classes, W is one vector.
+    The rule that sets c is part of the protocol: "fixed" takes `c`; "validation" tries 10^-3 to 10^6, keeps what
+    classifies the split `chosen_on` best (the strongest penalty of equals), and never looks at the split that is
+    classified. Ties count against the model.
     """
 
     untold: ClassVar = ("c", "iterations", "converged")
