@@ -14,6 +14,7 @@ from benchsuite.evaluation.geometry_task import Geometry
 from benchsuite.experiments.rescore import Untold, rescore
 from benchsuite.records.schema import Result
 from benchsuite.records.store import Store, pack_ranks
+from benchsuite.registry import tasks
 from benchsuite.setup import Protocol
 
 RANKS = {
@@ -126,12 +127,14 @@ def test_missing_and_foreign_ranks_differ(stored: Stored) -> None:
 
 
 def test_how_a_probe_was_fitted_is_not_told_by_ranks(stored: Stored) -> None:
-    probe = Protocol(task="linear-probe", version=1, options={"classes": "colour"})
-    fitted = {"c": 1.0, "iterations": 7.0, "converged": 1.0}
-    told = Result(task="linear-probe", version=1, metrics={"top1": 0.5}, counts={"samples": 2}, measures=fitted)
+    version = tasks.card("linear-probe").about["version"]
+    probe = Protocol(task="linear-probe", version=version, options={"classes": "colour"})
     ranks = {**RANKS, "probe.class": np.array([1, 2])}
+    found = create_task("linear-probe", classes="colour").from_ranks({"class": ranks["probe.class"]})
+    fitted = {"c": 1.0, "iterations": 7.0, "converged": 1.0}
+    told = Result(task="linear-probe", version=version, metrics=found.metrics, counts=found.counts, measures=fitted)
     outcome = rescore(stored(ranks, protocols={"probe": probe}, probe=told))
-    assert (outcome.differs, outcome.agreed["probe"]) == ([], 2)
+    assert (outcome.differs, outcome.agreed["probe"]) == ([], len(found.metrics) + 1)
     assert outcome.untold["probe"].numbers == list(fitted)
 
 
