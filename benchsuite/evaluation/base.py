@@ -90,6 +90,11 @@ class Task(Options, ABC):
     def __init__(self, **options: Any) -> None:
         self.resolve(options)
 
+    @property
+    def looks(self) -> bool:
+        """Whether pictures or clips are embedded under these options, so that data and tower must fit."""
+        return True
+
     @abstractmethod
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
         """Metrics of the embeddings on the dataset."""

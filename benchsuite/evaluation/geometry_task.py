@@ -53,6 +53,10 @@ class Geometry(Task):
     split: str = "test"
     """Which pictures and captions."""
 
+    @property
+    def looks(self) -> bool:
+        return self.sides != "text"
+
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
         split = dataset.split(self.split)
         if self.classes:

@@ -56,6 +56,10 @@ class LinearProbe(Task):
     split: str = "test"
     """What is classified."""
 
+    @property
+    def looks(self) -> bool:
+        return self.side != "text"
+
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
         bank, queries = (self._read(embed, dataset, split) for split in (self.bank, self.split))
         require_taught("linear-probe", dataset, self.classes, bank, queries)

@@ -36,6 +36,10 @@ class SemanticSimilarity(Task):
     features: bool = True
     """Whether the tower's own features are compared, before the projection; as SimCSE does it."""
 
+    @property
+    def looks(self) -> bool:
+        return False
+
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
         if not isinstance(dataset, SentEval):
             raise UsageError(f"sts: reads dataset senteval, not {dataset.card.name}.")
