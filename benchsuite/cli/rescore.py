@@ -22,8 +22,8 @@ def rescore(
     outcome = again(file)
     for protocol, count in outcome.agreed.items():
         print(f"{protocol}: {count} numbers agree")
-    if outcome.not_from_ranks:
-        print(f"not told by ranks: {', '.join(outcome.not_from_ranks)}")
+    for protocol, untold in outcome.untold.items():
+        print(f"{protocol}: not computed again: {', '.join(untold.numbers)} ({untold.why})")
     if outcome.differs:
         raise RecordError("\n  ".join([f"{file}: {len(outcome.differs)} differ", *outcome.differs]))
     print(f"{file}: agrees")

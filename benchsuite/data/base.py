@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from benchsuite.cards import Card
 from benchsuite.errors import UsageError, unknown
 from benchsuite.fields import Options
+
+Shows = Literal["pictures", "clips", "nothing"]
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,8 @@ class PairDataset(Options, ABC):
 
     _owns_no_fields: ClassVar = True
     card: ClassVar[Card]
+    shows: ClassVar[Shows] = "pictures"
+    """What `images` of its splits hold; a plan refuses towers for something else."""
     class_names: ClassVar[Mapping[str, Sequence[str]]] = {}
     """Names of the classes of each labelled set, for zero-shot classification."""
     templates: ClassVar[Mapping[str, Sequence[str]]] = {}

@@ -72,9 +72,18 @@ class Task(Options, ABC):
 
     _owns_no_fields: ClassVar = True
     card: ClassVar[Card]
+    untold: ClassVar[Sequence[str]] = ()
+    """Metrics and measures that `from_ranks` does not give; all of them, where a task has none."""
+    why_untold: ClassVar[str] = "the task keeps nothing that they follow from"
+    """What `benchsuite rescore` says of them."""
 
     def __init__(self, **options: Any) -> None:
         self.resolve(options)
+
+    @property
+    def looks(self) -> bool:
+        """Whether pictures or clips are embedded under these options, so that data and tower must fit."""
+        return True
 
     @abstractmethod
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:

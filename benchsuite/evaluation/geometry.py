@@ -17,6 +17,7 @@ from torch.nn.functional import normalize
 from benchsuite.errors import UsageError
 from benchsuite.evaluation.labelled import require_rows
 from benchsuite.evaluation.ranks import block_rows
+from benchsuite.evaluation.tensors import tensor_of
 
 BINS = 100
 
@@ -68,7 +69,7 @@ def class_structure(rows: ArrayLike, labels: ArrayLike) -> dict[str, float]:
     code that reports it, it is the mean over the pairs of one class, so that it does not depend on how many there are.
     """
     x = _unit("rows", rows)
-    classes = torch.as_tensor(labels)
+    classes = tensor_of(labels)
     if classes.shape != (len(x),):
         raise UsageError(f"geometry: {len(x)} rows need as many classes; given {list(classes.shape)}.")
     same_sum = other_sum = 0.0
@@ -156,7 +157,7 @@ def _pair(image: ArrayLike, text: ArrayLike) -> tuple[Tensor, Tensor]:
 
 
 def _unit(name: str, rows: ArrayLike) -> Tensor:
-    x = torch.as_tensor(rows, dtype=torch.float64)
+    x = tensor_of(rows, torch.float64)
     require_rows("geometry", name, x)
     if zero := torch.nonzero(x.norm(dim=1) == 0).flatten()[:1].tolist():
         raise UsageError(f"geometry: {name}: row {zero[0]} is zero, so it has no direction.")

@@ -1,6 +1,6 @@
 """The geometry of a trained model's embeddings, as a task."""
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,7 @@ class Geometry(Task):
     bins of [-1, 1]) and the numbers of the pairs that are least similar, lowest first.
     """
 
+    why_untold: ClassVar = "they are sums of real numbers over embeddings, which are not kept"
     sides: Literal["both", "image", "text"] = "both"
     """Whose embeddings."""
     classes: str = ""
@@ -51,6 +52,10 @@ class Geometry(Task):
     """How many of the lowest-scoring positives are kept."""
     split: str = "test"
     """Which pictures and captions."""
+
+    @property
+    def looks(self) -> bool:
+        return self.sides != "text"
 
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
         split = dataset.split(self.split)

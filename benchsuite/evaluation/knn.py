@@ -41,6 +41,10 @@ class NearestNeighbours(Task):
     split: str = "test"
     """What is classified."""
 
+    @property
+    def looks(self) -> bool:
+        return self.side != "text"
+
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
         bank, queries = (
             labelled("knn", embed, dataset, split, self.classes, self.side) for split in (self.bank, self.split)
@@ -69,6 +73,10 @@ class PlainNearestNeighbours(Task):
     """Where neighbours come from."""
     split: str = "test"
     """What is classified."""
+
+    @property
+    def looks(self) -> bool:
+        return self.side != "text"
 
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
         bank, queries = (

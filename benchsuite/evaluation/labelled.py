@@ -8,6 +8,7 @@ from torch import Tensor
 from benchsuite.data.base import PairDataset, Split
 from benchsuite.errors import UsageError, unknown
 from benchsuite.evaluation.base import Embedder
+from benchsuite.evaluation.tensors import tensor_of
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ def labelled(task: str, embed: Embedder, dataset: PairDataset, split: str, class
     if classes not in found.labels:
         raise unknown("labels", classes, found.labels, f"{dataset.card.name}, split {split}: ")
     rows = _features(task, embed, found, side)
-    labels = torch.as_tensor(found.labels[classes]).long()
+    labels = tensor_of(found.labels[classes], torch.int64)
     require_rows(task, f"features of split {split}", rows)
     if labels.shape != (len(rows),):
         raise UsageError(f"{task}: split {split} has {len(rows)} samples but labels of shape {list(labels.shape)}.")

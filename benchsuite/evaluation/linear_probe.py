@@ -2,7 +2,7 @@
 
 import warnings
 from dataclasses import replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,11 +31,14 @@ class LinearProbe(Task):
     """Top-1/5 accuracy of multinomial logistic regression with an L2 penalty, fitted on the training split's features.
 
     Features are the tower's own, before the projection, L2-normalised, in double precision; scikit-learn's L-BFGS. The
-    penalty is |W|² / 2 + c · (sum of the samples' losses), without the intercept. The rule that sets c is part of the
-    protocol: "fixed" takes `c`; "validation" tries 10^-3 to 10^6, keeps what classifies the split `chosen_on` best (the
-    strongest penalty of equals), and never looks at the split that is classified. Ties count against the model.
+    objective is |W|² / 2 + c · (sum of the samples' losses), without the intercept; of two classes, W is one vector.
+    The rule that sets c is part of the protocol: "fixed" takes `c`; "validation" tries 10^-3 to 10^6, keeps what
+    classifies the split `chosen_on` best (the strongest penalty of equals), and never looks at the split that is
+    classified. Ties count against the model.
     """
 
+    untold: ClassVar = ("c", "iterations", "converged")
+    why_untold: ClassVar = "they tell how the fit went, not what it found"
     classes: str
     """Name of the dataset's set of classes."""
     side: str = "image"
@@ -52,6 +55,10 @@ class LinearProbe(Task):
     """What is learned from."""
     split: str = "test"
     """What is classified."""
+
+    @property
+    def looks(self) -> bool:
+        return self.side != "text"
 
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
         bank, queries = (self._read(embed, dataset, split) for split in (self.bank, self.split))

@@ -1,9 +1,11 @@
 """How relevant a sentence is to a clip: verbs and nouns in common, EPIC-KITCHENS-100's definition."""
 
 import json
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +16,8 @@ from benchsuite.errors import UsageError
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 BLOCK = 512
+EXACT = 2**53
+"""Whole numbers below this are exact in double precision."""
 CLIP_FIELDS = ("narration_id", "verb_class", "all_noun_classes")
 
 
@@ -61,14 +65,32 @@ def relevancy(clips_csv: Path | str, sentences_csv: Path | str) -> Floats:
 def relevancy_between(rows: Actions, columns: Actions) -> Floats:
     """[rows, columns] of 0.5 (same verb class) + 0.5 (nouns in common / nouns in either)."""
     found = np.empty((len(rows.verb), len(columns.verb)))
+    for part, same, common, either in _overlaps(rows, columns):
+        found[part] = 0.5 * same + 0.5 * common / either
+    return found
+
+
+def relevancy_parts(rows: Actions, columns: Actions) -> tuple[NDArray[np.integer[Any]], int]:
+    """The same as whole numbers, exact: [rows, columns] in parts, and the number of parts that make 1."""
+    largest = int(rows.nouns.sum(1).max() + columns.nouns.sum(1).max())
+    half = math.lcm(*range(1, largest + 1))  # any number of nouns in either divides it
+    if 2 * half * max(len(rows.verb), len(columns.verb)) >= EXACT:
+        raise UsageError(f"relevancy: a pair may have {largest} noun classes in either, too many for exact sums.")
+    found = np.empty((len(rows.verb), len(columns.verb)), np.min_scalar_type(2 * half))
+    for part, same, common, either in _overlaps(rows, columns):
+        found[part] = half * same + common * (half / either)
+    return found, 2 * half
+
+
+def _overlaps(rows: Actions, columns: Actions) -> Iterator[tuple[slice, NDArray[np.bool_], Floats, Floats]]:
+    """Blocks of rows: whether the verb is the same, the number of nouns in common, and in either."""
     width = min(rows.nouns.shape[1], columns.nouns.shape[1])
     others, sizes = columns.nouns[:, :width].astype(float), columns.nouns.sum(1)
-    for start in range(0, len(found), BLOCK):
+    for start in range(0, len(rows.verb), BLOCK):
         part = slice(start, start + BLOCK)
         common = rows.nouns[part, :width].astype(float) @ others.T
         either = rows.nouns[part].sum(1)[:, None] + sizes[None] - common
-        found[part] = 0.5 * (rows.verb[part, None] == columns.verb[None]) + 0.5 * common / either
-    return found
+        yield part, rows.verb[part, None] == columns.verb[None], common, either
 
 
 def _read(file: Path, fields: Sequence[str]) -> list[dict[str, str]]:

@@ -15,6 +15,7 @@ from benchsuite.evaluation.base import Embedder, Task
 from benchsuite.evaluation.rank_metrics import recalls
 from benchsuite.evaluation.ranks import best_ranks_of_groups, ranks_of_columns
 from benchsuite.evaluation.scores import Ranks, Scores
+from benchsuite.evaluation.tensors import tensor_of
 from benchsuite.registry import register_task
 
 
@@ -62,8 +63,8 @@ class VideoRetrieval(Retrieval):
 
 def score(image: ArrayLike, text: ArrayLike, image_of_text: ArrayLike) -> dict[str, float]:
     """Metrics of embeddings [N, D] and [M, D] by cosine; caption j belongs to picture `image_of_text[j]`."""
-    pictures, captions = (torch.as_tensor(rows, dtype=torch.float64) for rows in (image, text))
-    owners = torch.as_tensor(image_of_text).long()
+    pictures, captions = (tensor_of(rows, torch.float64) for rows in (image, text))
+    owners = tensor_of(image_of_text).long()
     _check(pictures, captions, owners)
     return recalls(rank_both(normalize(pictures, dim=-1), normalize(captions, dim=-1), owners))
 

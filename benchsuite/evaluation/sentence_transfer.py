@@ -47,6 +47,10 @@ class SentenceTransfer(Task):
     features: bool = True
     """Whether the tower's own features are used, before the projection."""
 
+    @property
+    def looks(self) -> bool:
+        return False
+
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
         if not isinstance(dataset, SentEval):
             raise UsageError(f"sentence-transfer: reads dataset senteval, not {dataset.card.name}.")

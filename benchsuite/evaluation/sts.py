@@ -1,16 +1,17 @@
 """Sentence similarity: how well cosines follow people's judgement."""
 
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
-from scipy.stats import spearmanr
+from numpy.typing import NDArray
 
 from benchsuite.data.base import PairDataset
 from benchsuite.data.real.senteval import SentencePairs, SentEval
-from benchsuite.errors import UsageError
+from benchsuite.errors import RecordError, UsageError
 from benchsuite.evaluation.base import Embedder, Scores, Task
+from benchsuite.evaluation.correlation import Ranks, correlation, doubled_ranks
 from benchsuite.registry import register_task
 
 
@@ -24,7 +25,8 @@ from benchsuite.registry import register_task
 class SemanticSimilarity(Task):
     """Spearman correlation of cosine similarities with gold scores, for each set of SentEval; nothing is trained.
 
-    A correlation lies in [-1, 1]. A model that maps all to one point has none, and is given 0. Needs dataset senteval.
+    A correlation lies in [-1, 1]. A model that maps all to one point has none, and is given 0. Kept are
+    twice the average ranks of the pairs by cosine and by gold score. Needs dataset senteval.
     """
 
     sets: list[str] = ["STS12", "STS13", "STS14", "STS15", "STS16", "STSBenchmark", "SICK-R"]
@@ -34,18 +36,27 @@ class SemanticSimilarity(Task):
     features: bool = True
     """Whether the tower's own features are compared, before the projection; as SimCSE does it."""
 
+    @property
+    def looks(self) -> bool:
+        return False
+
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
         if not isinstance(dataset, SentEval):
             raise UsageError(f"sts: reads dataset senteval, not {dataset.card.name}.")
         if not self.sets:
             raise UsageError("sts: sets is empty; name at least one.")
-        measures, counts = {}, {}
+        kept: dict[str, Ranks] = {}
         for name in self.sets:
             subsets = dataset.pairs(name).values()
             similar = [self._cosines(embed, pairs) for pairs in subsets]
-            measures[name] = aggregated(similar, [pairs.gold for pairs in subsets], self.aggregation)
-            counts[name] = sum(len(rows) for rows in similar)
-        return Scores({}, counts, measures={**measures, "average": float(np.mean(list(measures.values())))})
+            kept |= ranked(name, similar, [pairs.gold for pairs in subsets], self.aggregation)
+        return self.from_ranks(kept)
+
+    def from_ranks(self, ranks: Mapping[str, Ranks]) -> Scores:
+        """What follows from each pair's ranks by cosine and by gold score."""
+        measures = {name: aggregated(name, ranks, self.aggregation) for name in self.sets}
+        counts = {name: len(ranks[f"{name}_gold"]) for name in self.sets}
+        return Scores({}, counts, ranks, {**measures, "average": float(np.mean(list(measures.values())))})
 
     def _cosines(self, embed: Embedder, pairs: SentencePairs) -> NDArray[np.float64]:
         a, b = (embed.texts(texts, features=self.features).double() for texts in (pairs.a, pairs.b))
@@ -55,22 +66,26 @@ class SemanticSimilarity(Task):
         return np.asarray(found.cpu().numpy())
 
 
-def aggregated(similar: list[NDArray[np.float64]], gold: list[NDArray[np.float64]], how: str) -> float:
-    """One correlation for a set of subsets."""
-    if how == "all":
-        return spearman(np.concatenate(similar), np.concatenate(gold))
-    sizes = [len(rows) for rows in gold] if how == "wmean" else None
-    return float(np.average([spearman(a, b) for a, b in zip(similar, gold, strict=True)], weights=sizes))
+def ranked(
+    name: str, similar: Sequence[NDArray[np.float64]], gold: Sequence[NDArray[np.float64]], how: str
+) -> dict[str, Ranks]:
+    """What is kept of a set: the number of pairs in each part that is correlated by itself, and their ranks there."""
+    parts = (similar, gold) if how != "all" else ([np.concatenate(similar)], [np.concatenate(gold)])
+    return {
+        f"{name}_pairs": np.array([len(rows) for rows in parts[1]], np.int32),
+        f"{name}_cosine": np.concatenate([doubled_ranks(rows, CONSTANT) for rows in parts[0]]),
+        f"{name}_gold": np.concatenate([doubled_ranks(rows) for rows in parts[1]]),
+    }
 
 
-def spearman(similar: ArrayLike, gold: ArrayLike) -> float:
-    """Spearman's correlation; 0 where one side is constant."""
-    a, b = np.asarray(similar, np.float64), np.asarray(gold, np.float64)
-    if a.shape != b.shape or a.ndim != 1:
-        raise UsageError(f"sts: similarities and gold scores must be as many; given {list(a.shape)}, {list(b.shape)}.")
-    if np.ptp(a) < CONSTANT or np.ptp(b) == 0:
-        return 0.0
-    return float(spearmanr(a, b).statistic)
+def aggregated(name: str, kept: Mapping[str, Ranks], how: str) -> float:
+    """One correlation for a set, from what is kept of it."""
+    pairs, cosine, gold = (kept[f"{name}_{what}"] for what in ("pairs", "cosine", "gold"))
+    if not len(pairs) or (pairs < 1).any() or not len(cosine) == len(gold) == pairs.sum():
+        raise RecordError(f"{name}_cosine and {name}_gold have {len(cosine)} and {len(gold)} ranks of {pairs} pairs")
+    ends = np.cumsum(pairs)[:-1]
+    each = [correlation(a, b) for a, b in zip(np.split(cosine, ends), np.split(gold, ends), strict=True)]
+    return float(np.average(each, weights=pairs if how == "wmean" else None))
 
 
 CONSTANT = 1e-6

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
@@ -12,6 +11,7 @@ from benchsuite.evaluation import rank_metrics
 from benchsuite.evaluation.base import Embedder, Task
 from benchsuite.evaluation.ranks import ranks_of_columns
 from benchsuite.evaluation.scores import Ranks, Scores
+from benchsuite.evaluation.tensors import tensor_of
 from benchsuite.registry import register_task
 
 
@@ -37,7 +37,7 @@ class ZeroShot(Task):
         if self.templates not in dataset.templates:
             raise unknown("set of templates", self.templates, dataset.templates, f"{dataset.card.name}: ")
         classifier = class_embeddings(embed, dataset.class_names[self.classes], dataset.templates[self.templates])
-        ranks = ranks_of_columns(embed.images(split), classifier, torch.tensor(split.labels[self.classes]))
+        ranks = ranks_of_columns(embed.images(split), classifier, tensor_of(split.labels[self.classes]))
         return self.from_ranks({"class": ranks})
 
     def from_ranks(self, ranks: Ranks) -> Scores:

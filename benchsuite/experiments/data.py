@@ -5,15 +5,24 @@ out of everything that is written or digested. What was in the folder is in the 
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import cast
 
 from benchsuite.data import PairDataset, create_dataset
-from benchsuite.errors import unknown
+from benchsuite.data.base import Shows
+from benchsuite.errors import UsageError, unknown
+from benchsuite.evaluation.base import create_task
 from benchsuite.experiments.recipe import Recipe
 from benchsuite.registry import datasets
-from benchsuite.setup import Data
+from benchsuite.setup import Data, Setup
 
 FOLDER = "folder"
 """The option by which a dataset that reads files is told where they are."""
+REMEDIES: Mapping[Shows, str] = {
+    "clips": 'Say how frames are pooled: frames = "mean" or "transformer".',
+    "pictures": 'Leave the tower\'s `frames` out, or use a dataset of clips; such a one says `shows = "clips"`.',
+    "nothing": "Leave the tower out, or use another dataset.",
+}
+"""By what the dataset shows."""
 
 
 def open_dataset(data: Data) -> PairDataset:
@@ -47,6 +56,24 @@ def read_by(recipe: Recipe) -> Iterator[Data]:
     """The data that is trained on, and that of protocols with data of their own."""
     yield recipe.data
     yield from (protocol.data for protocol in recipe.protocols.values() if protocol.data)
+
+
+def require_fitting(recipe: str, setup: Setup) -> None:
+    """Refuse an image tower for something else than what the data shows, before anything is trained."""
+    if setup.image is None:
+        return
+    takes = "clips" if setup.image.frames else "pictures"
+    looked_at = {recipe: setup.data}
+    for name, protocol in setup.protocols.items():
+        if protocol.data and create_task(protocol.task, **protocol.options).looks:
+            looked_at[f"{recipe}, protocol {name} ({protocol.task})"] = protocol.data
+    for where, data in looked_at.items():
+        shown = cast(type[PairDataset], datasets.get(data.name)).shows
+        if shown != takes:
+            raise UsageError(
+                f'{where}: image tower "{setup.image.timm}" takes {takes}, but dataset {data.name} shows {shown}. '
+                + REMEDIES[shown]
+            )
 
 
 def sources(name: str) -> Iterable[str]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchsuite.errors import UsageError, unknown
+from benchsuite.errors import RecordError, UsageError, unknown
 from benchsuite.evaluation.base import Scores, Task, create_task
 from benchsuite.records.ranks import read_ranks
 from benchsuite.records.schema import Record, Result
@@ -20,13 +20,22 @@ CLOSE = 1e-12
 """Relative: another numpy may sum in another order."""
 
 
+@dataclass(frozen=True)
+class Untold:
+    """Metrics and measures of a protocol that do not follow from what is kept, and why not."""
+
+    numbers: list[str]
+    why: str
+
+
 @dataclass
 class Rescored:
-    """What came out: how many numbers agree in each protocol, what differs, and what ranks cannot tell."""
+    """What came out: how many numbers agree in each protocol, what differs, and what was not computed again."""
 
     agreed: dict[str, int] = field(default_factory=dict)
     differs: list[str] = field(default_factory=list)
-    not_from_ranks: list[str] = field(default_factory=list)
+    untold: dict[str, Untold] = field(default_factory=dict)
+    """By protocol."""
 
 
 def find_run(folder: Path, run: str) -> Path:
@@ -73,31 +82,37 @@ def rescore(file: Path) -> Rescored:
 def _compare(
     name: str, task: Task, result: Result, ranks: Mapping[str, NDArray[np.integer[Any]]], outcome: Rescored
 ) -> None:
-    if type(task).from_ranks is Task.from_ranks:
-        outcome.not_from_ranks += [f"{name}.{key}" for key in {**result.metrics, **result.measures}]
+    mute = type(task).from_ranks is Task.from_ranks
+    untold = [key for key in {**result.metrics, **result.measures} if mute or key in task.untold]
+    if untold:
+        outcome.untold[name] = Untold(untold, task.why_untold)
+    if mute:
         return
     try:
         again = task.from_ranks(ranks)
     except KeyError as error:
         outcome.differs.append(f"{name}: no ranks {error} are stored")
         return
-    outcome.not_from_ranks += [f"{name}.{key}" for key in result.measures if key not in again.measures]
+    except RecordError as error:
+        outcome.differs.append(f"{name}: {error}")
+        return
     outcome.agreed[name] = 0
-    for key, stored, found in _numbers(result, again):
-        if found is not None and math.isclose(stored, found, rel_tol=CLOSE, abs_tol=CLOSE):
+    for key, value, told in _numbers(result, again):
+        if key in untold:
+            continue
+        if told is not None and math.isclose(value, told, rel_tol=CLOSE, abs_tol=CLOSE):
             outcome.agreed[name] += 1
         else:
-            said = "nothing" if found is None else repr(found)
-            outcome.differs.append(f"{name}.{key}: the record says {stored!r}, its ranks say {said}")
+            said = "nothing" if told is None else repr(told)
+            outcome.differs.append(f"{name}.{key}: the record says {value!r}, its ranks say {said}")
 
 
 def _numbers(result: Result, again: Scores) -> Iterator[tuple[str, float, float | None]]:
-    """Each number that ranks must tell: as stored, and as found."""
+    """Each number as stored, and as found."""
     for key, value in result.metrics.items():
         yield key, value, again.metrics.get(key)
     for key, value in result.measures.items():
-        if key in again.measures:
-            yield key, value, again.measures[key]
+        yield key, value, again.measures.get(key)
     for key, count in result.counts.items():
         yield f"counts.{key}", count, again.counts.get(key)
 

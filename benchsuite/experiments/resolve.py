@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchsuite.evaluation.base import create_task
-from benchsuite.experiments.data import resolve_data
+from benchsuite.experiments.data import require_fitting, resolve_data
 from benchsuite.experiments.recipe import Recipe
 from benchsuite.fields import temperatures
 from benchsuite.methods import create_method, method_class
@@ -22,6 +22,7 @@ def resolve_setup(
 ) -> Setup:
     """The recipe on a backbone with the data's digests and the protocols' versions and options filled in."""
     setup = recipe.setup(backbone, variants)
+    require_fitting(f'recipe "{recipe.title}", backbone {backbone}', setup)
     protocols = {name: _resolve_protocol(protocol, folders) for name, protocol in setup.protocols.items()}
     return setup.model_copy(update={"data": resolve_data(setup.data, folders), "protocols": protocols})
 

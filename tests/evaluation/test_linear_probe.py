@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -37,6 +38,28 @@ def test_ranks_agree_with_minimising_the_stated_objective(seed: int) -> None:
     expected = by_hand(bank, queries, 3, 0.7)
     assert fitted["converged"] == 1
     assert sum(a != b for a, b in zip(ranks, expected, strict=True)) <= 1  # scikit-learn stops a little earlier
+
+
+def ladder(classes: int) -> tuple[Labelled, Labelled]:
+    """Few samples of class 0 against many of class 1, and 101 queries on the way from these to those."""
+    labels = torch.tensor([0, 0, *[1] * 12, *([2] * 4 if classes == 3 else [])])
+    way = torch.linspace(0, 1, 101)[:, None]
+    return Labelled(torch.eye(4)[labels], labels), Labelled(
+        way * torch.eye(4)[0] + (1 - way) * torch.eye(4)[1], torch.zeros(101, dtype=torch.int64)
+    )
+
+
+def won(classes: int, c: float) -> int:
+    """How many of the queries are taken for class 0: the weaker the penalty, the more."""
+    return int((probe_ranks(*ladder(classes), c, 1000)[0] == 1).sum())
+
+
+@pytest.mark.parametrize("c", [3.0, 20.0])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_the_penalty_is_as_strong_as_stated(classes: int, c: float) -> None:
+    halved = c / 2 if classes == 2 else c  # of two classes one vector w decides: W = (w/2, -w/2) has half its |w|^2
+    assert won(classes, c) == pytest.approx(by_hand(*ladder(classes), classes, halved).count(1), abs=1)
+    assert all(abs(won(classes, other) - won(classes, c)) > 2 for other in (1 / c, c**2, 1.0))
 
 
 def test_two_classes_need_no_special_case() -> None:

@@ -1,3 +1,4 @@
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -7,7 +8,7 @@ from hypothesis import strategies as st
 
 from benchsuite.errors import UsageError
 from benchsuite.evaluation import relevancy as module
-from benchsuite.evaluation.relevancy import Actions, relevancy, relevancy_between
+from benchsuite.evaluation.relevancy import Actions, relevancy, relevancy_between, relevancy_parts
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data" / "epic100"
 CLIPS = """narration_id,narration,verb_class,all_noun_classes
@@ -43,11 +44,19 @@ def test_a_noun_said_twice_counts_once(tmp_path: Path) -> None:
 @given(st.lists(ITEM, min_size=1, max_size=6), st.lists(ITEM, min_size=1, max_size=6))
 def test_relevancy_agrees_with_sets(rows: list[tuple[int, set[int]]], columns: list[tuple[int, set[int]]]) -> None:
     one, two = (Actions.of([v for v, _ in some], [sorted(n) for _, n in some]) for some in (rows, columns))
-    found = relevancy_between(one, two)
+    found, (parts, whole) = relevancy_between(one, two), relevancy_parts(one, two)
     for i, (verb, nouns) in enumerate(rows):
         for j, (other_verb, other_nouns) in enumerate(columns):
             alike = 0.5 * len(nouns & other_nouns) / len(nouns | other_nouns)
             assert found[i, j] == 0.5 * (verb == other_verb) + alike
+            exactly = Fraction(verb == other_verb) + Fraction(len(nouns & other_nouns), len(nouns | other_nouns))
+            assert Fraction(int(parts[i, j]), whole) == exactly / 2
+
+
+def test_more_nouns_than_exact_sums_allow_are_refused() -> None:
+    many = Actions.of([0], [list(range(30))])
+    with pytest.raises(UsageError, match="60 noun classes in either, too many for exact sums"):
+        relevancy_parts(many, many)
 
 
 def test_blocks_do_not_change_relevancies(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,13 +1,18 @@
+from collections.abc import Sequence
 from statistics import median
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchsuite.cards import Card
+from benchsuite.data.base import Manifest, PairDataset, Split
 from benchsuite.errors import UsageError
 from benchsuite.evaluation import text_video as module
+from benchsuite.evaluation.base import create_task
 from benchsuite.evaluation.text_video import score, text_to_video_ranks
 
 
@@ -67,3 +72,36 @@ EYE = np.eye(3)
 def test_what_cannot_be_scored_is_refused(similarity: Any, right: Any, says: str) -> None:
     with pytest.raises(UsageError, match=says):
         score(similarity, right)
+
+
+class Steps(PairDataset):
+    """Clips with a sentence each, some of them the same: as YouCook2's validation has it."""
+
+    card: ClassVar = Card("dataset", "steps", __name__, "Steps", "tests", __file__, "")
+    shows: ClassVar = "clips"
+    said: ClassVar = ["cut", "stir", "cut", "fry", "serve", "stir", "boil"]
+
+    def manifest(self) -> Manifest:
+        return Manifest("steps", 1, {"validation": len(self.said)}, "0")
+
+    def read(self, split: str) -> Split:
+        return Split(split, np.zeros((len(self.said), 2, 1, 1, 3), np.uint8), [[text] for text in self.said])
+
+
+@given(st.integers(0, 10**6))
+def test_the_task_for_videos_gives_what_is_reported_of_youcook2(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows, words = rng.integers(-2, 3, (7, 3)), {text: rng.integers(-2, 3, 3) for text in Steps.said}
+
+    class Embed:
+        def images(self, split: Split) -> torch.Tensor:
+            return torch.tensor(rows).float()
+
+        def texts(self, texts: Sequence[str]) -> torch.Tensor:
+            return torch.tensor(np.array([words[text] for text in texts])).float()
+
+    found = create_task("video-retrieval", split="validation").evaluate(Embed(), Steps())  # type: ignore[arg-type]
+    reported = score(np.array([words[text] for text in Steps.said]) @ rows.T)
+    assert {name: found.metrics[name] for name in ("t2v_r1", "t2v_r5", "t2v_r10")} | {
+        "median_rank": found.measures["t2v_median_rank"]
+    } == reported

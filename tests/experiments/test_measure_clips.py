@@ -1,5 +1,6 @@
 """A whole run on clips at the smallest size: plan, training, evaluation and record."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,8 @@ import pytest
 from benchsuite.errors import UsageError
 from benchsuite.experiments.measure import measure
 from benchsuite.experiments.plan import Run, plan_run
+from benchsuite.experiments.rescore import rescore
+from benchsuite.records.store import Store
 
 DATA = {"train": 24, "validation": 4, "test": 10}
 
@@ -30,7 +33,7 @@ def DIGEST() -> str:  # noqa: N802
 
 
 @pytest.mark.parametrize(("method", "backbone"), [("mm-ts-margin", "RN50"), ("infonce", "ViT-B/16")])
-def test_a_run_on_clips_fills_a_record(method: str, backbone: str) -> None:
+def test_a_run_on_clips_fills_a_record_that_can_be_rescored(method: str, backbone: str, tmp_path: Path) -> None:
     record, ranks = measure(planned(method, backbone))
     found = record.results["multi-instance"]
     assert set(found.metrics) == {"map_v2t", "map_t2v", "map", "ndcg_v2t", "ndcg_t2v", "ndcg"}
@@ -39,7 +42,9 @@ def test_a_run_on_clips_fills_a_record(method: str, backbone: str) -> None:
     assert ("clusters" in record.digests) == (method == "mm-ts-margin")
     assert np.isfinite([value for value in record.curves["loss"] if value is not None]).all()
     assert len(record.curves["step"]) == 3
-    assert len(ranks)
+    outcome = rescore(Store(tmp_path).write(record, ranks))
+    assert outcome.differs == []
+    assert outcome.agreed["multi-instance"] == 6 + 2
 
 
 def test_the_same_run_twice_has_the_same_metrics_and_curves() -> None:

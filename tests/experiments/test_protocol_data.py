@@ -6,7 +6,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 import torch
-from real_files import write_cifar
+from real_files import write_cifar, write_senteval
 from torch import Tensor, nn
 
 from benchsuite.cli.options import parse_folders
@@ -145,3 +145,63 @@ def test_folders_become_absolute_and_hub_names_stay(tmp_path: Path, monkeypatch:
 
 def test_the_folder_is_no_field_that_a_setup_is_told_by() -> None:
     assert "folder" not in Setup.model_validate(resolve_setup(recipe(), "RN50").model_dump()).model_dump()["data"]
+
+
+def on(dataset: str, frames: str | None, **protocols: Protocol) -> Recipe:
+    plain = recipe()
+    tower = plain.backbones["RN50"].tower
+    assert tower is not None
+    backbone = plain.backbones["RN50"].model_copy(update={"tower": tower.model_copy(update={"frames": frames})})
+    data = Data(name=dataset, options={"train": 8, "validation": 4, "test": 4})
+    return plain.model_copy(
+        update={"data": data, "backbones": {"RN50": backbone}, "protocols": protocols or plain.protocols}
+    )
+
+
+CLIPS = Data(name="clips", options={"train": 8, "validation": 4, "test": 4})
+
+
+@pytest.mark.parametrize(
+    ("dataset", "frames", "protocols", "says"),
+    [
+        ("clips", None, {}, 'backbone RN50: image tower "test_resnet" takes pictures, but dataset clips shows clips'),
+        ("clips", None, {}, r'frames = "mean" or "transformer"'),
+        ("scenes", "mean", {}, '"test_resnet" takes clips, but dataset scenes shows pictures.* `frames` out'),
+        ("senteval", None, {}, "takes pictures, but dataset senteval shows nothing. Leave the tower out"),
+        ("scenes", None, {"moving": Protocol(task="retrieval", data=CLIPS)}, r"protocol moving \(retrieval\): .*clips"),
+        (
+            "scenes",
+            None,
+            {"near": Protocol(task="knn", options={"classes": "verb"}, data=CLIPS)},
+            r"protocol near \(knn\): image tower .*dataset clips shows clips",
+        ),
+    ],
+)
+def test_a_tower_for_what_the_data_does_not_show_is_refused_by_the_plan(
+    dataset: str, frames: str | None, protocols: dict[str, Protocol], says: str
+) -> None:
+    with pytest.raises(UsageError, match=rf'recipe "scenes, smoke", .*{says}'):
+        resolve_setup(on(dataset, frames, **protocols), "RN50")
+
+
+def test_towers_that_fit_and_texts_alone_are_planned() -> None:
+    assert resolve_setup(on("clips", "transformer"), "RN50").data.name == "clips"
+    text = {"classes": "verb", "side": "text"}
+    protocols = {task: Protocol(task=task, options=text, data=CLIPS) for task in ("knn", "knn-plain", "linear-probe")}
+    protocols["shape"] = Protocol(task="geometry", options={"sides": "text"}, data=CLIPS)
+    assert set(resolve_setup(on("scenes", None, **protocols), "RN50").protocols) == set(protocols)
+
+
+def test_sentences_may_be_judged_whatever_the_tower(tmp_path: Path) -> None:
+    folder = str(write_senteval(tmp_path / "senteval"))
+    tasks = {task: Protocol(task=task, data=Data(name="senteval")) for task in ("sts", "sentence-transfer")}
+    for dataset, frames in (("scenes", None), ("clips", "mean")):
+        assert resolve_setup(on(dataset, frames, **tasks), "RN50", {"senteval": folder})
+
+
+def test_a_text_tower_alone_is_not_asked_what_it_sees() -> None:
+    plain = recipe()
+    blind = plain.backbones["RN50"].model_copy(update={"tower": None})
+    geometry = {"shape": Protocol(task="geometry", options={"sides": "text"})}
+    alone = plain.model_copy(update={"data": CLIPS, "backbones": {"RN50": blind}, "protocols": geometry})
+    assert resolve_setup(alone, "RN50").image is None

@@ -1,5 +1,5 @@
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,19 +10,32 @@ from numpy.typing import NDArray
 from benchsuite.cli import main
 from benchsuite.errors import RecordError, UsageError
 from benchsuite.evaluation.base import create_task
-from benchsuite.experiments.rescore import rescore
+from benchsuite.evaluation.geometry_task import Geometry
+from benchsuite.experiments.rescore import Untold, rescore
 from benchsuite.records.schema import Result
 from benchsuite.records.store import Store, pack_ranks
+from benchsuite.registry import tasks
 from benchsuite.setup import Protocol
 
 RANKS = {
     "gallery.i2t": np.array([1, 2, 9, 40], np.int32),
     "gallery.t2i": np.array([1, 1, 5, 6], np.int32),
     "colour.class": np.array([1, 3, 2], np.int32),
+    # two clips and two sentences, of relevancies [[2, 1], [0, 2]] halves; the second clip finds the wrong one first
+    "films.levels": np.array([1, 2]),
+    "films.v2t_relevant": np.array([1, 1, 0, 1]),
+    "films.v2t_gains": np.array([2, 1, 0]),
+    "films.v2t_ranks": np.array([1, 2]),
+    "films.v2t_sums": np.array([2, 2]),
+    "films.t2v_relevant": np.array([0, 1, 1, 1]),
+    "films.t2v_gains": np.array([2, 2, 1]),
+    "films.t2v_ranks": np.array([1, 1]),
+    "films.t2v_sums": np.array([2, 2]),
 }
 PROTOCOLS = {
     "gallery": Protocol(task="retrieval", version=1, options={"split": "test"}),
     "colour": Protocol(task="zero-shot", version=1, options={"classes": "colour", "templates": "t", "split": "test"}),
+    "films": Protocol(task="multi-instance-retrieval", version=1, options={}),
     "shape": Protocol(task="geometry", version=1, options={}),
 }
 Stored = Callable[..., Path]
@@ -43,9 +56,14 @@ def result(name: str, **changes: Any) -> Result:
 def stored(make_record: MakeRecord, tmp_path: Path) -> Stored:
     """The file of a record sealed over the given ranks and results."""
 
-    def store(ranks: dict[str, NDArray[Any]] = RANKS, seed: int = 0, **results: Result) -> Path:
+    def store(
+        ranks: dict[str, NDArray[Any]] = RANKS,
+        seed: int = 0,
+        protocols: Mapping[str, Protocol] | None = None,
+        **results: Result,
+    ) -> Path:
         content, sidecar = pack_ranks(f"infonce-s{seed}", ranks.items())
-        setup = make_record()[0].setup.model_copy(update={"protocols": PROTOCOLS})
+        setup = make_record()[0].setup.model_copy(update={"protocols": PROTOCOLS | dict(protocols or {})})
         told = {name: result(name) for name in PROTOCOLS} | results
         record, _ = make_record(seed=seed, setup=setup, results=told, ranks=sidecar)
         Store(tmp_path).require_writable()
@@ -57,8 +75,8 @@ def stored(make_record: MakeRecord, tmp_path: Path) -> Stored:
 def test_untouched_ranks_give_the_record(stored: Stored) -> None:
     outcome = rescore(stored())
     assert outcome.differs == []
-    assert outcome.agreed == {"gallery": 7 + 2 + 2, "colour": 3 + 1}
-    assert outcome.not_from_ranks == ["shape.gap"]
+    assert outcome.agreed == {"gallery": 7 + 2 + 2, "colour": 3 + 1, "films": 6 + 2}
+    assert outcome.untold == {"shape": Untold(["gap"], Geometry.why_untold)}
 
 
 def test_one_changed_rank_names_what_differs(stored: Stored) -> None:
@@ -66,6 +84,18 @@ def test_one_changed_rank_names_what_differs(stored: Stored) -> None:
     said = rescore(stored(edited)).differs
     assert [line.partition(":")[0] for line in said] == ["gallery.t2i_r10", "gallery.r_mean"]
     assert said[0].endswith("the record says 1.0, its ranks say 0.75")
+
+
+def test_a_changed_place_of_a_graded_answer_names_what_differs(stored: Stored) -> None:
+    assert result("films").metrics["map_v2t"] == (1 + 1 / 2) / 2
+    edited = {**RANKS, "films.v2t_ranks": np.array([1, 4])}
+    said = rescore(stored(edited)).differs
+    assert [line.partition(":")[0] for line in said] == ["films.map_v2t", "films.map"]
+
+
+def test_arrays_that_contradict_each_other_differ(stored: Stored) -> None:
+    short = {**RANKS, "films.t2v_gains": np.array([2, 2])}
+    assert rescore(stored(short)).differs == ["films: t2v_gains has 2 numbers where t2v_relevant counts 3"]
 
 
 def test_a_median_alone_may_differ(stored: Stored) -> None:
@@ -94,6 +124,24 @@ def test_missing_and_foreign_ranks_differ(stored: Stored) -> None:
     assert rescore(stored(strange, seed=2)).differs == [
         "elsewhere.class: ranks of a protocol that the record does not have"
     ]
+
+
+def test_how_a_probe_was_fitted_is_not_told_by_ranks(stored: Stored) -> None:
+    version = tasks.card("linear-probe").about["version"]
+    probe = Protocol(task="linear-probe", version=version, options={"classes": "colour"})
+    ranks = {**RANKS, "probe.class": np.array([1, 2])}
+    found = create_task("linear-probe", classes="colour").from_ranks({"class": ranks["probe.class"]})
+    fitted = {"c": 1.0, "iterations": 7.0, "converged": 1.0}
+    told = Result(task="linear-probe", version=version, metrics=found.metrics, counts=found.counts, measures=fitted)
+    outcome = rescore(stored(ranks, protocols={"probe": probe}, probe=told))
+    assert (outcome.differs, outcome.agreed["probe"]) == ([], len(found.metrics) + 1)
+    assert outcome.untold["probe"].numbers == list(fitted)
+
+
+def test_a_number_that_ranks_should_tell_and_do_not_differs(stored: Stored) -> None:
+    measures = {**result("colour").measures, "spread": 0.5}
+    said = rescore(stored(colour=result("colour", measures=measures))).differs
+    assert said == ["colour.spread: the record says 0.5, its ranks say nothing"]
 
 
 def test_a_record_from_before_a_measure_was_added_agrees(stored: Stored) -> None:
@@ -136,7 +184,9 @@ def test_the_command_finds_a_run_and_answers(
     run_id = json.loads(file.read_text())["run_id"]
     for name in (run_id, run_id[:6], file.stem, str(file)):
         assert command(name, "--results", str(tmp_path)) == 0
-        assert "agrees" in capsys.readouterr().out
+        told = capsys.readouterr().out
+        assert "agrees" in told
+        assert f"shape: not computed again: gap ({Geometry.why_untold})" in told
     other = stored({**RANKS, "colour.class": np.array([2, 3, 2], np.int32)}, seed=1)
     assert command(str(other)) == 1
     told = capsys.readouterr().err

@@ -23,6 +23,7 @@ class Clips(PairDataset):
     `nouns`, the set of noun classes in sight (-1: no second one), for the relevancy of multi-instance retrieval.
     """
 
+    shows: ClassVar = "clips"
     class_names: ClassVar = CLASS_NAMES
     templates: ClassVar = TEMPLATES
 

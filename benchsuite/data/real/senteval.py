@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +61,7 @@ class SentEval(PairDataset):
     Read from SentEval's data/downstream. It has no pictures: the tasks sts and sentence-transfer read it.
     """
 
+    shows: ClassVar = "nothing"
     folder: str = ""
     """SentEval's data/downstream. No part of a setup's identity; the digest is."""
 

@@ -1,0 +1,67 @@
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import spearmanr
+
+from benchsuite.errors import RecordError
+from benchsuite.evaluation.correlation import correlation, doubled_ranks
+from benchsuite.evaluation.sts import CONSTANT, aggregated, ranked
+
+
+def spearman(a: Sequence[float], b: Sequence[float]) -> float:
+    return correlation(doubled_ranks(a), doubled_ranks(b))
+
+
+def average_ranks(values: Sequence[float]) -> list[float]:
+    return [sum(b < a for b in values) + (sum(b == a for b in values) + 1) / 2 for a in values]
+
+
+def in_parts(similar: Sequence[Sequence[float]], gold: Sequence[Sequence[float]], how: str) -> float:
+    sides = ([np.array(rows, float) for rows in parts] for parts in (similar, gold))
+    return aggregated("X", ranked("X", *sides, how), how)
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=12))
+def test_spearman_is_pearson_of_average_ranks(pairs: list[tuple[int, int]]) -> None:
+    a, b = (list(map(float, side)) for side in zip(*pairs, strict=True))
+    x, y = (np.array(average_ranks(side)) for side in (a, b))
+    assert doubled_ranks(a).tolist() == (2 * x).tolist()
+    x, y = x - x.mean(), y - y.mean()
+    scale = np.sqrt((x**2).sum() * (y**2).sum())
+    assert spearman(a, b) == pytest.approx((x * y).sum() / scale if scale else 0.0, abs=1e-12)
+
+
+def test_it_agrees_with_scipy_on_many_pairs() -> None:
+    rng = np.random.default_rng(0)
+    gold = rng.integers(0, 26, 20_000) / 5
+    cosines = rng.normal(size=20_000) + gold
+    assert spearman(cosines, gold) == pytest.approx(spearmanr(cosines, gold).statistic, abs=1e-14)
+
+
+def test_order_is_all_that_counts() -> None:
+    assert spearman([1, 2, 30], [0.1, 0.2, 0.21]) == 1
+    assert spearman([3, 2, 1], [1, 2, 3]) == -1
+
+
+def test_cosines_that_differ_by_rounding_alone_are_alike() -> None:
+    assert doubled_ranks([0.5, 0.5 + CONSTANT / 2, 0.5], CONSTANT).tolist() == [4, 4, 4]
+    assert doubled_ranks([0.5, 0.5 + 2 * CONSTANT, 0.5], CONSTANT).tolist() == [3, 6, 3]
+    assert in_parts([[0.5, 0.5 + CONSTANT / 2]], [[1, 2]], "all") == 0
+    assert in_parts([[1, 2]], [[3, 3]], "all") == 0
+
+
+def test_subsets_together_are_not_their_mean() -> None:
+    similar, gold = [[1, 2], [5, 4, 3]], [[1, 2], [3, 4, 5]]
+    assert in_parts(similar, gold, "mean") == pytest.approx(0)
+    assert in_parts(similar, gold, "wmean") == pytest.approx(-1 / 5)
+    assert in_parts(similar, gold, "all") == pytest.approx(spearman([1, 2, 5, 4, 3], [1, 2, 3, 4, 5]))
+
+
+@pytest.mark.parametrize("lost", ["X_pairs", "X_cosine", "X_gold"])
+def test_ranks_that_contradict_each_other_are_refused(lost: str) -> None:
+    kept = ranked("X", [np.array([1.0, 2, 3])], [np.array([1.0, 2, 3])], "all")
+    with pytest.raises(RecordError, match="X_cosine and X_gold have"):
+        aggregated("X", {**kept, lost: kept[lost][:-1]}, "all")
