@@ -1,4 +1,4 @@
-"""Sentence similarity: how well cosines follow people's judgement."""
+"""Sentence similarity: how well cosines follow a gold judgement."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal
@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 
 from benchsuite.data.base import PairDataset
-from benchsuite.data.real.senteval import SentencePairs, SentEval
+from benchsuite.data.sentences import SentencePairs, SimilarityDataset
 from benchsuite.errors import RecordError, UsageError
 from benchsuite.evaluation.base import Embedder, Scores, Task
 from benchsuite.evaluation.correlation import Ranks, correlation, doubled_ranks
@@ -20,19 +20,31 @@ from benchsuite.registry import register_task
     title="Semantic textual similarity",
     version=1,
     metrics=(),
-    measures=("STS12", "STS13", "STS14", "STS15", "STS16", "STSBenchmark", "SICK-R", "average"),
+    measures=(
+        "STS12",
+        "STS13",
+        "STS14",
+        "STS15",
+        "STS16",
+        "STSBenchmark",
+        "SICK-R",
+        "validation",
+        "test",
+        "average",
+    ),
 )
 class SemanticSimilarity(Task):
-    """Spearman correlation of cosine similarities with gold scores, for each set of SentEval; nothing is trained.
+    """Spearman correlation of cosine similarities with gold scores, for each similarity set; nothing is trained.
 
     A correlation lies in [-1, 1]. A model that maps all to one point has none, and is given 0. Kept are
-    twice the average ranks of the pairs by cosine and by gold score. Needs dataset senteval.
+    twice the average ranks of the pairs by cosine and by gold score. Reads datasets of sentence pairs: senteval, or
+    scenes-sts, whose sets are validation and test.
     """
 
     sets: list[str] = ["STS12", "STS13", "STS14", "STS15", "STS16", "STSBenchmark", "SICK-R"]
     """Which sets; the average is over these."""
     aggregation: Literal["all", "mean", "wmean"] = "all"
-    """Over a year's subsets: one correlation of all pairs (SimCSE), the mean, or the mean by size (SentEval)."""
+    """Over a set's subsets: one correlation of all pairs (SimCSE), the mean, or the mean by size (SentEval)."""
     features: bool = True
     """Whether the tower's own features are compared, before the projection; as SimCSE does it."""
 
@@ -41,8 +53,8 @@ class SemanticSimilarity(Task):
         return False
 
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
-        if not isinstance(dataset, SentEval):
-            raise UsageError(f"sts: reads dataset senteval, not {dataset.card.name}.")
+        if not isinstance(dataset, SimilarityDataset):
+            raise UsageError(f"sts: reads sentence pairs (datasets senteval, scenes-sts), not {dataset.card.name}.")
         if not self.sets:
             raise UsageError("sts: sets is empty; name at least one.")
         kept: dict[str, Ranks] = {}

@@ -22,8 +22,8 @@ def check_scale(table: Table, scale: str) -> None:
                 continue
             try:
                 options = {**row.hyperparameters, **part.hyperparameters}
-                method = resolve_method(row.method, options, recipe.temperature_factor)
-                made = create_method(method.name, num_samples=1, **method.hyperparameters)
-                require_served(made, recipe.setup(row.backbone, (row.variant, part.variant)))
+                under = recipe.setup(row.backbone, (row.variant, part.variant))
+                method = resolve_method(row.method, options, under.temperature_factor)
+                require_served(create_method(method.name, num_samples=1, **method.hyperparameters), under)
             except UsageError as error:
                 raise UsageError(f'{table.name} at scale {scale}, row "{row.name}": {error}') from error

@@ -102,7 +102,7 @@ def plan_run(
     recipe = read_recipe(scale_recipe)
     require_used(recipe, folders)
     setup = resolve_setup(recipe, backbone, folders, (variant,))
-    part = resolve_method(method, hyperparameters, recipe.temperature_factor)
+    part = resolve_method(method, hyperparameters, setup.temperature_factor)
     return _run(setup, part, seed, f"{backbone} {method}", recipe.backbones[backbone].step_seconds)
 
 
@@ -129,10 +129,9 @@ def _plan_row(
             missing[name] = reason
             continue
         try:
-            method = resolve_method(
-                row.method, {**row.hyperparameters, **part.hyperparameters}, recipe.temperature_factor
-            )
             under = setup(row.backbone, row.variant, part.variant)
+            options = {**row.hyperparameters, **part.hyperparameters}
+            method = resolve_method(row.method, options, under.temperature_factor)
             label = " ".join(filter(None, (row.backbone, row.variant, row.label, name)))
             own = [_run(under, method, seed, label, recipe.backbones[row.backbone].step_seconds) for seed in seeds]
         except UsageError as error:

@@ -96,9 +96,14 @@ def test_nan_features_are_refused(data: SentEval, task: str) -> None:
         create_task(task).evaluate(Constant(float("nan")), data)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("task", ["sts", "sentence-transfer"])
-def test_other_data_and_other_sets_are_refused(task: str, pictures: PairDataset, data: SentEval, fake: Any) -> None:
-    with pytest.raises(UsageError, match=f"{task}: reads dataset senteval, not pictures"):
+@pytest.mark.parametrize(
+    ("task", "read"),
+    [("sts", r"sentence pairs \(datasets senteval, scenes-sts\)"), ("sentence-transfer", "dataset senteval")],
+)
+def test_other_data_and_other_sets_are_refused(
+    task: str, read: str, pictures: PairDataset, data: SentEval, fake: Any
+) -> None:
+    with pytest.raises(UsageError, match=f"{task}: reads {read}, not pictures"):
         create_task(task).evaluate(fake([], {}), pictures)
     with pytest.raises(UsageError, match=r'senteval: .* set "STS11" does not exist'):
         create_task(task, sets=["STS11"]).evaluate(Letters(), data)  # type: ignore[arg-type]

@@ -9,8 +9,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from benchsuite.data.base import Manifest, PairDataset, Split
+from benchsuite.data.base import Manifest
 from benchsuite.data.real.files import files_digest, files_under, read_text, require_file, require_folder
+from benchsuite.data.sentences import SentencePairs, SimilarityDataset
 from benchsuite.errors import UsageError, unknown
 from benchsuite.registry import register_dataset
 
@@ -37,15 +38,6 @@ QUESTIONS = ("ABBR", "DESC", "ENTY", "HUM", "LOC", "NUM")
 
 
 @dataclass(frozen=True)
-class SentencePairs:
-    """Sentences a[i] and b[i], and how alike people find them."""
-
-    a: Sequence[str]
-    b: Sequence[str]
-    gold: NDArray[np.float64]
-
-
-@dataclass(frozen=True)
 class Sentences:
     """Texts with their classes; `other` holds the second sentence of each where the task is about pairs."""
 
@@ -55,7 +47,7 @@ class Sentences:
 
 
 @register_dataset("senteval", title="SentEval", license="several", download=True)
-class SentEval(PairDataset):
+class SentEval(SimilarityDataset):
     """Sentence similarity (STS12 to STS16, STSBenchmark, SICK-R) and classification (MR, CR, SUBJ, MPQA, SST2, ...).
 
     Read from SentEval's data/downstream. It has no pictures: the tasks sts and sentence-transfer read it.
@@ -67,9 +59,6 @@ class SentEval(PairDataset):
 
     def manifest(self) -> Manifest:
         return Manifest("senteval", 1, {}, files_digest(files_under(self._root)))
-
-    def read(self, split: str) -> Split:
-        raise unknown("split", split, (), "senteval: ")
 
     def pairs(self, name: str) -> dict[str, SentencePairs]:
         """The subsets of a similarity set by name; STSBenchmark and SICK-R have one, test."""

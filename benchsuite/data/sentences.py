@@ -1,0 +1,34 @@
+"""Pairs of sentences with a gold similarity, and the contract of a dataset that has them."""
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchsuite.data.base import PairDataset, Split
+from benchsuite.errors import unknown
+
+
+@dataclass(frozen=True)
+class SentencePairs:
+    """Sentences a[i] and b[i], and how alike they are said to be."""
+
+    a: Sequence[str]
+    b: Sequence[str]
+    gold: NDArray[np.float64]
+
+
+class SimilarityDataset(PairDataset):
+    """A dataset without pictures, for the task sts: similarity sets by name, each with its subsets."""
+
+    _owns_no_fields: ClassVar = True
+
+    @abstractmethod
+    def pairs(self, name: str) -> Mapping[str, SentencePairs]:
+        """The subsets of a similarity set by name."""
+
+    def read(self, split: str) -> Split:
+        raise unknown("split", split, (), f"{self.card.name}: ")
