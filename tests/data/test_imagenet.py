@@ -74,6 +74,15 @@ def test_a_list_makes_the_training_split_long_tailed(tiny: str) -> None:
     assert data.split("train").images[0].mean() == pytest.approx(10, abs=2)
 
 
+def test_another_list_of_the_same_folders_is_seen(tiny: str) -> None:
+    found = set()
+    for place in (0, 1):
+        rows = [f"train/{one}/{one}_{place}.JPEG" for one in WNIDS]
+        (Path(tiny) / "lt.txt").write_text("\n".join(rows))
+        found.add(create_dataset("imagenet1k", folder=tiny, train_list="lt.txt").manifest().digest)
+    assert len(found) == 2
+
+
 def test_without_a_list_the_tail_is_that_of_cifar(tmp_path: Path) -> None:
     write_classes(tmp_path, dict.fromkeys(WNIDS, 8))
     data = create_dataset("imagenet1k", folder=str(tmp_path), imbalance=4)
