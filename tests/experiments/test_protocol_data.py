@@ -168,6 +168,8 @@ CLIPS = Data(name="clips", options={"train": 8, "validation": 4, "test": 4})
         ("clips", None, {}, r'frames = "mean" or "transformer"'),
         ("scenes", "mean", {}, '"test_resnet" takes clips, but dataset scenes shows pictures.* `frames` out'),
         ("senteval", None, {}, "takes pictures, but dataset senteval shows nothing. Leave the tower out"),
+        ("wiki1m", None, {}, "takes pictures, but dataset wiki1m shows nothing"),
+        ("epic-kitchens", None, {}, "takes pictures, but dataset epic-kitchens shows clips"),
         ("scenes", None, {"moving": Protocol(task="retrieval", data=CLIPS)}, r"protocol moving \(retrieval\): .*clips"),
         (
             "scenes",

@@ -13,7 +13,7 @@ from torch import nn
 from benchsuite.data import PairDataset, create_dataset
 from benchsuite.data.embeddings import create_embedding
 from benchsuite.evaluation.base import create_task
-from benchsuite.experiments.data import read_by
+from benchsuite.experiments.data import read_by, require_fitting
 from benchsuite.experiments.recipe import Recipe, read_recipe, recipe_names
 from benchsuite.models.torchvision_ops import make_importable
 from benchsuite.models.towers import text_config
@@ -48,6 +48,12 @@ each_recipe = pytest.mark.parametrize("name", sorted(RECIPES))
 
 def setups(recipe: Recipe) -> Iterator[Setup]:
     yield from (recipe.setup(backbone) for backbone in recipe.backbones)
+
+
+@each_recipe
+def test_its_towers_are_for_what_its_data_show(name: str) -> None:
+    for setup in setups(RECIPES[name]):
+        require_fitting(name, setup)
 
 
 @each_recipe

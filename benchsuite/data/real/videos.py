@@ -61,6 +61,7 @@ class Frames:
 class Videos(Listed):
     """Base of datasets of clips."""
 
+    shows: ClassVar = "clips"
     _places: ClassVar[Sequence[str]] = ("frames/{video}", "{video}")
     """Where a video's folder may be."""
 

@@ -2,6 +2,7 @@
 
 from functools import cached_property
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
@@ -24,6 +25,7 @@ class Wiki1M(PairDataset):
     nothing to see.
     """
 
+    shows: ClassVar = "nothing"
     folder: str = ""
     """Where the file lies. No part of a setup's identity; the digest is."""
     limit: Count | None = None
