@@ -15,7 +15,7 @@ from benchsuite.records.store import Store
 DATA = {"train": 24, "validation": 4, "test": 10}
 
 
-def planned(method: str, backbone: str = "RN50", **image: Any) -> Run:
+def planned(method: str, backbone: str = "VAST", **image: Any) -> Run:
     run = plan_run(method, "clips-smoke", backbone, 0, {})
     assert run.setup.image is not None
     changes = {
@@ -32,7 +32,7 @@ def DIGEST() -> str:  # noqa: N802
     return create_dataset("clips", **DATA).manifest().digest
 
 
-@pytest.mark.parametrize(("method", "backbone"), [("mm-ts-margin", "RN50"), ("infonce", "ViT-B/16")])
+@pytest.mark.parametrize(("method", "backbone"), [("mm-ts-margin", "VAST"), ("infonce", "ViT-B")])
 def test_a_run_on_clips_fills_a_record_that_can_be_rescored(method: str, backbone: str, tmp_path: Path) -> None:
     record, ranks = measure(planned(method, backbone))
     found = record.results["multi-instance"]
@@ -48,7 +48,7 @@ def test_a_run_on_clips_fills_a_record_that_can_be_rescored(method: str, backbon
 
 
 def test_the_same_run_twice_has_the_same_metrics_and_curves() -> None:
-    one, two = (measure(planned("infonce", "ViT-B/16"))[0] for _ in range(2))
+    one, two = (measure(planned("infonce", "ViT-B"))[0] for _ in range(2))
     assert one.results == two.results
     assert one.curves == two.curves
 
