@@ -128,7 +128,8 @@ def tiny(name: str) -> Recipe:
         if one.data is None or one.data.name in FOLDERS
     }
     if "transfer" in protocols:
-        protocols["transfer"].options.update(folds=2, sets=["MR"])
+        few = {"options": {"folds": 2, "sets": ["MR"]}}
+        protocols["transfer"] = protocols["transfer"].model_copy(update=few)
     small_training = {"batch": 2, "steps": 2, "processes": 1, "zero_stage": 0, "precision": "fp32"}
     return recipe.model_copy(
         update={

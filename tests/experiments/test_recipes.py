@@ -86,7 +86,8 @@ def test_its_optimizer_can_be_made_and_its_rate_falls(name: str) -> None:
     groups = [{"params": [nn.Parameter(torch.zeros(2, 2))], "weight_decay": recipe.optimizer.weight_decay}]
     assert make_optimizer(groups, recipe.optimizer).param_groups[0]["lr"] == recipe.optimizer.lr
     assert recipe.schedule.final_lr < recipe.optimizer.lr
-    assert recipe.schedule.warmup_steps < recipe.training.steps
+    if "first-steps" not in name:  # the beginning of a longer training
+        assert recipe.schedule.warmup_steps < recipe.training.steps
 
 
 @each_recipe
