@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from benchsuite.errors import UsageError, unknown
+from benchsuite.errors import UsageError, did_you_mean, unknown
 from benchsuite.papers.schema import Table
 from benchsuite.paths import baselines
 from benchsuite.toml_files import read_toml
@@ -39,7 +39,8 @@ def named_tables(names: Sequence[str], scale: str | None = None) -> list[str]:
             scales = {one for table in several for one in read_table(table).recipes}
             raise unknown("scale", str(scale), scales, f"{name}: ")
         if not several and name not in table_names():
-            raise unknown("table", name, [*table_names(), *paper_names(), EVERYTHING])
+            near = did_you_mean(name, [*table_names(), *paper_names(), EVERYTHING])
+            raise UsageError(f'table "{name}" does not exist.{near} `benchsuite list tables` shows all.')
         found |= dict.fromkeys(able or [name])
     if not found:
         raise UsageError("no table was named: give one as paper/table, a paper, or all.")

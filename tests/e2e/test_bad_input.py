@@ -21,9 +21,9 @@ REPRO = ["repro", "temo/table1", "--scale", "smoke"]
     [
         (
             ["repro", "temo/tabel1"],
-            'table "temo/tabel1" does not exist (known: temo/table1). Did you mean "temo/table1"?',
+            'table "temo/tabel1" does not exist. Did you mean "temo/table1"? `benchsuite list tables` shows all.',
         ),
-        (["repro", "temo/table1", "--scale", "huge"], 'scale "huge" does not exist (known: small, smoke)'),
+        (["repro", "temo/table1", "--scale", "huge"], 'scale "huge" does not exist (known: gpu, paper, small, smoke)'),
         ([*REPRO, "--rows", "tmeo"], 'row "tmeo" does not exist'),
         ([*REPRO, "--seeds", "some"], '--seeds "some": give how many (3), or different seeds with commas (4,7)'),
         ([*REPRO, "--seeds", "1,1"], '--seeds "1,1"'),
