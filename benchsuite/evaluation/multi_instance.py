@@ -1,16 +1,16 @@
 """Multi-instance retrieval between clips and sentences: soft mAP and nDCG, as EPIC-KITCHENS-100 defines them."""
 
-from collections.abc import Mapping
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from benchsuite.data.base import PairDataset, Split
 from benchsuite.errors import UsageError, unknown
-from benchsuite.evaluation.base import Embedder, Scores, Task
-from benchsuite.evaluation.graded import SIDES, Numbers, Whole, means, rank
-from benchsuite.evaluation.graded_ranks import pack, queries, unpack
+from benchsuite.evaluation import rank_metrics
+from benchsuite.evaluation.base import Embedder, Task
+from benchsuite.evaluation.graded import Numbers, Whole, means, rank
+from benchsuite.evaluation.graded_ranks import pack
 from benchsuite.evaluation.relevancy import Actions, relevancy, relevancy_parts
+from benchsuite.evaluation.scores import Ranks, Scores
 from benchsuite.registry import register_task
 
 __all__ = ["MultiInstanceRetrieval", "relevancy", "score"]
@@ -51,8 +51,8 @@ class MultiInstanceRetrieval(Task):
             kept |= pack(way, rank(scores, parts, whole, way), kept["levels"])
         return self.from_ranks(kept)
 
-    def from_ranks(self, ranks: Mapping[str, Whole]) -> Scores:
-        return Scores(means({way: unpack(way, ranks) for way in SIDES}), queries(ranks, SIDES), ranks)
+    def from_ranks(self, ranks: Ranks) -> Scores:
+        return rank_metrics.multi_instance(ranks)
 
     def _actions(self, split: Split) -> Actions:
         for name in (self.verbs, self.nouns):

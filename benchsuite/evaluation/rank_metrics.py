@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchsuite.evaluation.graded import SIDES, means
+from benchsuite.evaluation.graded_ranks import queries, unpack
 from benchsuite.evaluation.scores import Ranks, Scores
 
 CUTS = (1, 5, 10)
@@ -83,6 +85,11 @@ def sentence_transfer(ranks: Ranks) -> Scores:
     return Scores({**metrics, "average": average}, {name: len(found) for name, found in ranks.items()}, ranks)
 
 
+def multi_instance(ranks: Ranks) -> Scores:
+    """Soft mAP and nDCG, from the rankings that `graded_ranks` packs."""
+    return Scores(means({way: unpack(way, ranks) for way in SIDES}), queries(ranks, SIDES), ranks)
+
+
 def _tops(ranks: Ranks, cuts: tuple[int, ...]) -> Scores:
     found = ranks["class"]
     return Scores({f"top{k}": recall(found, k) for k in cuts}, {"pictures": len(found)}, ranks)
@@ -104,10 +111,11 @@ RULES: Mapping[str, Rule] = {
     "knn-plain": Rule(plain_neighbours, "samples"),
     "linear-probe": Rule(classification, "samples"),
     "mmvp": Rule(mmvp),
+    "multi-instance-retrieval": Rule(multi_instance, "v2t", plain=False),
     "retrieval": Rule(retrieval, "i2t"),
     "sentence-transfer": Rule(sentence_transfer),
     "video-retrieval": Rule(retrieval, "v2t"),
     "zero-shot": Rule(zero_shot, "pictures"),
     "zero-shot-10": Rule(zero_shot_ten, "pictures"),
 }
-"""By task. A task that is not here (from a plugin, or whose ranks need torch to be read) is left to `rescore`."""
+"""By task. A task that is not here (from a plugin, or whose options decide what follows) is left to `rescore`."""

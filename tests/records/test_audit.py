@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rankings import FILMS
 
 from benchsuite.errors import RecordError, UsageError
 from benchsuite.evaluation.rank_metrics import RULES
@@ -189,6 +190,23 @@ def test_what_no_rule_tells_is_named_and_is_no_problem(folder: Path, make_sound:
         "version 0 of retrieval, which is 1 now": {"i2t_r1"},
         "from-a-plugin": {"top1"},
     }
+
+
+def test_soft_rankings_are_computed_again_and_a_changed_one_is_found(folder: Path, make_sound: Make) -> None:
+    task = "multi-instance-retrieval"
+    told = RULES[task].scores(FILMS)
+    result = Result(task=task, version=1, metrics=dict(told.metrics), counts=dict(told.counts), items=2)
+    setup = make_sound()[0].setup.model_copy(update={"protocols": {"films": Protocol(task=task, version=1)}})
+
+    def store(seed: int, **changed: Any) -> list[str]:
+        ranks = {f"films.{name}": rows for name, rows in {**FILMS, **changed}.items()}
+        store_with_ranks(folder, make_sound(seed)[0], ranks, setup=setup, results={"films": result})
+        return [one.what for one in looked_at(folder).problems]
+
+    assert store(9) == []
+    assert looked_at(folder).rechecked.untold == {}
+    assert any("films.ndcg_v2t: the record says" in what for what in store(10, v2t_gains=np.array([2, 0, 1])))
+    assert any("films: v2t_ranks are below 1" in what for what in store(11, v2t_ranks=np.array([0, 2])))
 
 
 def test_two_records_of_one_run_and_a_wrong_name_are_found(folder: Path, make_sound: Make) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from rankings import FILMS
 
 from benchsuite.cli import main
 from benchsuite.errors import RecordError, UsageError
@@ -21,16 +22,7 @@ RANKS = {
     "gallery.i2t": np.array([1, 2, 9, 40], np.int32),
     "gallery.t2i": np.array([1, 1, 5, 6], np.int32),
     "colour.class": np.array([1, 3, 2], np.int32),
-    # two clips and two sentences, of relevancies [[2, 1], [0, 2]] halves; the second clip finds the wrong one first
-    "films.levels": np.array([1, 2]),
-    "films.v2t_relevant": np.array([1, 1, 0, 1]),
-    "films.v2t_gains": np.array([2, 1, 0]),
-    "films.v2t_ranks": np.array([1, 2]),
-    "films.v2t_sums": np.array([2, 2]),
-    "films.t2v_relevant": np.array([0, 1, 1, 1]),
-    "films.t2v_gains": np.array([2, 2, 1]),
-    "films.t2v_ranks": np.array([1, 1]),
-    "films.t2v_sums": np.array([2, 2]),
+    **{f"films.{name}": rows for name, rows in FILMS.items()},
 }
 PROTOCOLS = {
     "gallery": Protocol(task="retrieval", version=1, options={"split": "test"}),
