@@ -1,6 +1,6 @@
 """A paper's claims, judged by our runs: each table's as one family, and how far whole orders agree."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -61,7 +61,7 @@ def distinct(claims: Sequence[Claim]) -> list[Claim]:
 def agreements(view: TableView) -> list[ColumnAgreement]:
     """For each column and each setup's rows, how far our order is the published one."""
     found = []
-    for (backbone, variant), rows in _boards(view).items():
+    for (backbone, variant), rows in view.boards.items():
         for number, column in enumerate(view.columns):
             cells = [row.cells[number] for row in rows]
             if column.better != "neither" and any(cell.n for cell in cells):
@@ -69,14 +69,6 @@ def agreements(view: TableView) -> list[ColumnAgreement]:
                 order = kendall([cell.published for cell in cells], measured)
                 found.append(ColumnAgreement(backbone, variant, column, order))
     return found
-
-
-def _boards(view: TableView) -> Mapping[tuple[str, str], list[TableRow]]:
-    """Rows that may be compared: of one backbone and variant, unless variants are what the table is about."""
-    boards: dict[tuple[str, str], list[TableRow]] = {}
-    for row in view.rows:
-        boards.setdefault((row.backbone, "" if view.table.factors else row.variant), []).append(row)
-    return boards
 
 
 def _question(claim: Claim, view: TableView) -> Question:

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 
+from benchsuite.analysis.ties import Rank, tie_groups
 from benchsuite.papers import Column, PublishedCell, Row, Table
 from benchsuite.papers.schema import RowKey, row_name
 from benchsuite.records.asked import Asked, AskedRow
 from benchsuite.records.schema import Record
+from benchsuite.records.stale import stale
 from benchsuite.setup import Setup, differences
 
 
@@ -87,6 +89,11 @@ class TableRow:
     def seeds(self) -> int:
         """Seeds with a record in any cell."""
         return len({record.seed for record in self.records})
+
+    @property
+    def stale(self) -> str:
+        """Whether, and why, its numbers are not those of the code that is here."""
+        return next(filter(None, map(stale, self.records)), "")
 
 
 @dataclass(frozen=True)
@@ -170,6 +177,42 @@ class TableView:
     def complete(self) -> bool:
         """Whether every seed asked for has a record."""
         return all(row.measured == row.asked for row in self.rows)
+
+    @property
+    def boards(self) -> dict[tuple[str, str], list[TableRow]]:
+        """Rows that may be compared: of one backbone and variant, unless variants are what the table is about."""
+        found: dict[tuple[str, str], list[TableRow]] = {}
+        for row in self.rows:
+            found.setdefault((row.backbone, "" if self.table.factors else row.variant), []).append(row)
+        return found
+
+    @cached_property
+    def _ranks(self) -> dict[tuple[RowKey, str], Rank]:
+        found = {}
+        for rows in self.boards.values():
+            names = {row_name(row.key): row for row in rows}
+            for number, column in enumerate(self.columns):
+                if column.better != "neither":
+                    values = {name: row.cells[number].values for name, row in names.items()}
+                    for name, rank in tie_groups(values, "lower" if column.better == "lower" else "higher").items():
+                        found[names[name].key, column.key] = rank
+        return found
+
+    def rank(self, row: TableRow, cell: Cell) -> Rank | None:
+        """The place of a row on a column among the rows of its board, with those it is tied with; none if unranked.
+
+        The one place from which ranks and marks of the best come, for every format.
+        """
+        return self._ranks.get((row.key, cell.column.key))
+
+    def is_best(self, row: TableRow, cell: Cell) -> bool:
+        """Whether no other row of the board beats it, and some other could be told from it: all tied is none best."""
+        rank = self.rank(row, cell)
+        board = [key for key, column in self._ranks if column == cell.column.key and self._on_board(row, key)]
+        return rank is not None and rank.best and any(not self._ranks[key, cell.column.key].best for key in board)
+
+    def _on_board(self, row: TableRow, key: RowKey) -> bool:
+        return key[0] == row.backbone and (bool(self.table.factors) or key[1] == row.variant)
 
     def row(self, key: RowKey) -> TableRow | None:
         """The row of that key, if it was asked for."""

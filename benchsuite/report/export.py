@@ -1,0 +1,123 @@
+"""A table for other programs: CSV, JSON, LaTeX and Markdown, cell by cell from the one table object."""
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from benchsuite.analysis.table import Cell, TableRow, TableView
+from benchsuite.report.numbers import measured, published, units
+
+CSV_HEAD = (
+    "backbone", "variant", "row", "column", "unit", "published", "mean", "sd", "seeds", "place", "best", "method",
+    "setup_id",
+)  # fmt: skip
+
+
+def as_csv(view: TableView) -> str:
+    """A line a cell; numbers in the column's unit, unrounded."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, CSV_HEAD, lineterminator="\n")
+    writer.writeheader()
+    for cell in _cells(view):
+        writer.writerow({key: "" if cell[key] is None else cell[key] for key in CSV_HEAD})
+    return text.getvalue()
+
+
+def as_json(view: TableView) -> str:
+    """Everything of each cell, the values of each seed too."""
+    told = {
+        "table": view.asked.table,
+        "scale": view.asked.scale,
+        "title": view.table.title,
+        "says": view.asked.says,
+        "stand_ins": view.stand_ins,
+        "cells": list(_cells(view)),
+        "gaps": {"/".join(row.key): row.gap for row in view.rows if row.gap},
+    }
+    return json.dumps(told, indent=1, ensure_ascii=False) + "\n"
+
+
+def as_markdown(view: TableView) -> str:
+    """Published / ours ± deviation; the best in bold."""
+    heads = ["", *(f"{c.group} {c.label}".strip() for c in view.columns)]
+    lines = [_pipes(heads), _pipes(["---"] * len(heads))]
+    for row in view.rows:
+        cells = [f"{published(cell)} / {_bold(view, row, cell, '**', '**')}" for cell in row.cells]
+        lines.append(_pipes([f"{row.backbone}: {row.shown}", *cells]))
+    return "\n".join([*lines, "", f"{units(view)}: published / ours ± standard deviation over seeds."]) + "\n"
+
+
+def as_latex(view: TableView) -> str:
+    """A booktabs table: published above ours; the best in bold, a dagger where the paper only quotes the number."""
+    width = len(view.columns)
+    groups = " & ".join(f"\\multicolumn{{{n}}}{{c}}{{{tex(name)}}}" for name, n in view.groups)
+    lines = [
+        "% needs \\usepackage{booktabs}",
+        f"\\begin{{tabular}}{{l{'r' * width}}}",
+        "\\toprule",
+        f" & {groups} \\\\",
+        " & ".join(["", *(tex(column.label) for column in view.columns)]) + " \\\\",
+    ]
+    for backbone, rows in view.backbones.items():
+        lines += ["\\midrule", f"\\multicolumn{{{width + 1}}}{{l}}{{\\textit{{{tex(backbone)}}}}} \\\\"]
+        for row in rows:
+            dagger = "$^\\dagger$" if row.quoted else ""
+            theirs = [tex(published(cell)) for cell in row.cells]
+            ours = [_bold(view, row, cell, "\\textbf{", "}", tex) for cell in row.cells]
+            lines += [f"{tex(row.shown)}{dagger} & {' & '.join(theirs)} \\\\", f" & {' & '.join(ours)} \\\\"]
+    lines += ["\\bottomrule", "\\end{tabular}"]
+    return "\n".join(lines) + "\n"
+
+
+FORMATS: Mapping[str, Callable[[TableView], str]] = {
+    "csv": as_csv,
+    "json": as_json,
+    "latex": as_latex,
+    "md": as_markdown,
+}
+
+SPECIAL = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "±": r"$\pm$", "–": "--", "·": r"$\cdot$",
+    "→": r"$\to$",
+}  # fmt: skip
+
+
+def tex(text: str) -> str:
+    """Plain text for LaTeX."""
+    return "".join(SPECIAL.get(one, one) for one in text)
+
+
+def _cells(view: TableView) -> Iterator[dict[str, Any]]:
+    for row in view.rows:
+        for cell in row.cells:
+            rank = view.rank(row, cell)
+            factor = 100 if cell.column.unit == "percent" else 1
+            yield {
+                "backbone": row.backbone,
+                "variant": row.variant,
+                "row": row.label,
+                "column": cell.column.key,
+                "unit": cell.column.unit,
+                "published": cell.source.value if cell.source else None,
+                "mean": None if cell.mean is None else cell.mean * factor,
+                "sd": None if cell.sd is None else cell.sd * factor,
+                "seeds": cell.n,
+                "values": {str(seed): value * factor for seed, value in cell.values.items()},
+                "place": rank.place if rank else None,
+                "tied_with": list(rank.tied_with) if rank else [],
+                "best": view.is_best(row, cell),
+                "method": row.method,
+                "setup_id": next((record.setup_id for record in cell.records.values()), ""),
+            }
+
+
+def _bold(view: TableView, row: TableRow, cell: Cell, start: str, end: str, escape: Callable[[str], str] = str) -> str:
+    shown = escape(measured(cell))
+    return f"{start}{shown}{end}" if view.is_best(row, cell) else shown
+
+
+def _pipes(cells: list[str]) -> str:
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
