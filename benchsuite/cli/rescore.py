@@ -6,6 +6,7 @@ import typer
 
 from benchsuite.cli.options import RESULTS, Plugins, Results, load_plugins
 from benchsuite.errors import RecordError
+from benchsuite.records.find import find_run
 
 
 def rescore(
@@ -14,7 +15,6 @@ def rescore(
     results: Results = RESULTS,
 ) -> None:
     """Compute a run's metrics again from its stored ranks. Exit code 1 if they are not those of the record."""
-    from benchsuite.experiments.rescore import find_run
     from benchsuite.experiments.rescore import rescore as again
 
     load_plugins(plugin)

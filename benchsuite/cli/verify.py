@@ -48,7 +48,8 @@ def verify(
 
 def lines(done: Audit) -> Iterator[str]:
     """Problems first, then what is only worth knowing, the digest, the verdict and its limits."""
-    yield f"{done.folder}: {len(done.records)} sound records, {done.rechecked.agreed} numbers as their ranks have them"
+    sound = f"{len(done.records)} sound record{'s' * (len(done.records) != 1)}"
+    yield f"{done.folder}: {sound}, {done.rechecked.agreed} numbers as their ranks have them"
     for title, found in (("problems", done.problems), ("notes", done.notes)):
         if found:
             yield f"{title}:"

@@ -37,7 +37,7 @@ class LinearProbe(Task):
     classified. Ties count against the model.
     """
 
-    untold: ClassVar = ("c", "iterations", "converged")
+    untold: ClassVar = rank_metrics.RULES["linear-probe"].untold
     why_untold: ClassVar = "they tell how the fit went, not what it found"
     classes: str
     """Name of the dataset's set of classes."""

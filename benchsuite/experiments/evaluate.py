@@ -10,7 +10,7 @@ from benchsuite.evaluation.rank_metrics import RULES
 from benchsuite.experiments.data import open_dataset
 from benchsuite.models.dual_encoder import DualEncoder
 from benchsuite.models.tokenizer import Words
-from benchsuite.records.recheck import disagreements
+from benchsuite.records.recheck import compare, omissions
 from benchsuite.records.schema import Result
 from benchsuite.setup import Data, Protocol, Setup
 
@@ -49,7 +49,8 @@ def require_agreement(setup: Setup, results: Mapping[str, Result], scores: Mappi
             continue
         rule = RULES.get(result.task)
         told = task.from_ranks(scores[name].ranks)
-        if wrong := list(disagreements(result, told, rule.items if rule else "")):
+        wrong = compare(result, told, task.untold)[1] + list(omissions(result, told, rule.items if rule else ""))
+        if wrong:
             raise RunError(f"{name}, {result.task}: {wrong[0]}. Nothing is stored; the task's own code is at odds.")
 
 

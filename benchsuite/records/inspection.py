@@ -123,9 +123,11 @@ def _read(content: Mapping[str, Any]) -> tuple[Record | None, list[tuple[str, st
     wrong = [] if _sealed(content) else [(BROKEN_SEAL, PUT_BACK)]
     try:
         record = Record.unchecked(content)
+        return record, wrong + [(problem, PUT_BACK) for problem in record.contradictions()]
     except ValidationError as error:
         return None, wrong + [(f"not a sound record: {_where(one)}{one['msg']}", PUT_BACK) for one in error.errors()]
-    return record, wrong + [(problem, PUT_BACK) for problem in record.contradictions()]
+    except ValueError as error:  # identities of what has no canonical form
+        return None, [*wrong, (f"not a sound record: {error}", PUT_BACK)]
 
 
 def _sealed(content: Mapping[str, Any]) -> bool:

@@ -1,7 +1,7 @@
 """Do a protocol's numbers follow from its ranks? The rules come from whoever calls; here they are compared."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -33,7 +33,8 @@ class Told(Protocol):
 class Rule(Protocol):
     """How a task's numbers follow from its ranks.
 
-    `items` names the count that is the size of the judged split, if one is; `plain` says that all arrays are ranks.
+    `items` names the count that is the size of the judged split, if one is; `plain` says that all arrays are ranks;
+    `untold` names measures that do not follow.
     """
 
     @property
@@ -44,6 +45,9 @@ class Rule(Protocol):
 
     @property
     def plain(self) -> bool: ...
+
+    @property
+    def untold(self) -> Sequence[str]: ...
 
 
 @dataclass
@@ -69,33 +73,45 @@ def recheck(record: Record, ranks: Ranks, rules: Mapping[str, Rule]) -> Rechecke
         except ValueError as error:
             done.differs.append(f"{name}: {error}")
             continue
-        left = {key for key in result.measures if key not in told.measures}
-        if left:
+        if left := set(rule.untold) & result.measures.keys():
             done.untold.setdefault(result.task, set()).update(left)
-        wrong = list(disagreements(result, told, rule.items))
-        done.agreed += len(result.metrics) + len(result.measures) + len(result.counts) - len(left) - len(wrong)
-        done.differs += [f"{name}.{text}" for text in wrong]
-    strangers = sorted(key for key in ranks if key.rpartition(".")[0] not in record.results)
-    done.differs += [f"{key}: ranks of a protocol that the record does not have" for key in strangers]
+        agreed, wrong = compare(result, told, rule.untold)
+        done.agreed += agreed
+        done.differs += [f"{name}.{text}" for text in (*wrong, *omissions(result, told, rule.items))]
+    done.differs += strangers(record, ranks)
     return done
 
 
-def disagreements(result: Result, told: Told, items: str = "") -> Iterator[str]:
-    """The numbers that are not what ranks say."""
+def compare(result: Result, told: Told, untold: Collection[str] = ()) -> tuple[int, list[str]]:
+    """How many of the stored numbers are what ranks say, and the others; without those that ranks do not tell."""
+    agreed, wrong = 0, []
     for part, stored, found in (
         ("", result.metrics, told.metrics),
-        ("", {key: value for key, value in result.measures.items() if key in told.measures}, told.measures),
+        ("", result.measures, told.measures),
         ("counts.", result.counts, told.counts),
     ):
         for key, value in stored.items():
             other = found.get(key)
-            if other is None or not math.isclose(value, other, rel_tol=CLOSE, abs_tol=CLOSE):
+            if other is not None and math.isclose(value, other, rel_tol=CLOSE, abs_tol=CLOSE):
+                agreed += 1
+            elif part or key not in untold:
                 said = "nothing" if other is None else repr(other)
-                yield f"{part}{key}: the record says {value!r}, its ranks say {said}"
+                wrong.append(f"{part}{key}: the record says {value!r}, its ranks say {said}")
+    return agreed, wrong
+
+
+def omissions(result: Result, told: Told, items: str = "") -> Iterator[str]:
+    """Metrics that ranks tell and the record does not, and items of the split that were not judged."""
     for key in sorted(told.metrics.keys() - result.metrics.keys()):
         yield f"{key}: the record says nothing, its ranks say {told.metrics[key]!r}"
     if items and result.items is not None and result.counts.get(items) != result.items:
         yield f"counts.{items}: {result.counts.get(items)} of the {result.items} items of the split were judged"
+
+
+def strangers(record: Record, ranks: Mapping[str, Any]) -> list[str]:
+    """Ranks of something else."""
+    lost = sorted(key for key in ranks if key.rpartition(".")[0] not in record.results)
+    return [f"{key}: ranks of a protocol that the record does not have" for key in lost]
 
 
 def _tell(rule: Rule, ranks: Ranks) -> Told:

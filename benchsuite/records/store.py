@@ -23,7 +23,7 @@ from benchsuite.records.inspection import FileError, inspect
 from benchsuite.records.names import FAILED, RANKS, TABLES, failure_files, request_files, stem
 from benchsuite.records.schema import Record, Sidecar
 
-__all__ = ["FAILED", "Store", "pack_ranks", "read_record", "stem"]
+__all__ = ["Store", "pack_ranks", "read_record", "stem"]
 
 
 class Store:

@@ -47,7 +47,7 @@ def test_one_bad_record_is_exit_code_1_and_the_rest_is_still_told(
     next(folder.glob("infonce-s0-*.json")).write_text("{")
     assert command(str(folder)) == 1
     told = capsys.readouterr().out
-    assert "1 sound records" in told
+    assert "1 sound record," in told
     assert "NOT verified: 1 problem." in told
     assert "truncated or not JSON" in told
 

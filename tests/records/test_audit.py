@@ -1,11 +1,14 @@
 import json
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from rankings import FILMS
 
 from benchsuite.errors import RecordError, UsageError
@@ -347,3 +350,38 @@ def test_a_digest_from_elsewhere_is_compared(folder: Path) -> None:
     for wrong in (digest[:15], "", "Z" * 64):
         with pytest.raises(UsageError, match="at least its first 16 digits"):
             against_digest(done, wrong)
+
+
+ODD = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3) | st.just("\ud800")
+ANYTHING = st.recursive(ODD, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=2), inner))
+
+
+def places(content: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The way to every part of a record."""
+    inner = content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, list) else ()
+    return [at, *(place for key, part in inner for place in places(part, (*at, key)))]
+
+
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data(), sealed=st.booleans())
+def test_whatever_a_file_holds_nothing_breaks_and_the_others_are_told(
+    tmp_path: Path, make_sound: Make, data: st.DataObject, sealed: bool
+) -> None:
+    if not (tmp_path / "sound").exists():
+        (tmp_path / "sound").touch()
+        for seed in range(2):
+            Store(tmp_path).write(*make_sound(seed))
+    content = make_sound(1)[0].as_json()
+    *way, last = data.draw(st.sampled_from([place for place in places(content) if place]))
+    part: Any = content
+    for key in way:
+        part = part[key]
+    before = json.dumps(part[last])
+    part[last] = data.draw(ANYTHING)
+    if sealed:
+        with suppress(ValueError):  # what has no canonical form cannot be sealed
+            content["digest"] = content_digest(content)
+    file_of(tmp_path, 1).write_text(json.dumps(content), "utf-8")
+    done = looked_at(tmp_path)
+    assert file_of(tmp_path, 0).name in done.records
+    assert json.dumps(part[last]) == before or done.problems or sealed

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from rankings import FILMS
 
 from benchsuite.cli import main
-from benchsuite.errors import RecordError, UsageError
+from benchsuite.errors import RecordError
 from benchsuite.evaluation.base import create_task
 from benchsuite.evaluation.geometry_task import Geometry
 from benchsuite.experiments.rescore import Untold, rescore
@@ -195,13 +195,3 @@ def test_the_command_names_runs_that_are_not_there(
     assert run_id in capsys.readouterr().err
     assert command(run_id, "--results", str(tmp_path / "none")) == 2
     assert "--results" in capsys.readouterr().err
-
-
-def test_a_beginning_of_two_runs_is_not_enough(stored: Stored) -> None:
-    from benchsuite.experiments.rescore import find_run
-
-    folder = stored().parent
-    for name in ("a-s0-0123", "a-s1-0145"):
-        (folder / f"{name}.json").write_text("{}")
-    with pytest.raises(UsageError, match="may be 0123 or 0145"):
-        find_run(folder, "01")
