@@ -46,9 +46,13 @@ Told = Callable[[str], None]
 
 
 class Bench:
-    """Runs methods in this process and remembers their references' records."""
+    """Runs methods in this process, on one thread, and remembers their references' records.
+
+    One thread: sums come out in one order on any number of cores, and costs do not depend on who else is at work.
+    """
 
     def __init__(self, told: Told = lambda line: None) -> None:
+        torch.set_num_threads(1)
         self._told = told
         self._records: dict[tuple[str, int], Record] = {}
         self._unit: list[float] = []
