@@ -45,8 +45,10 @@ def resolve_data(data: Data, folders: Mapping[str, str]) -> Data:
 
 
 def require_used(recipe: Recipe, folders: Mapping[str, str]) -> None:
-    """Every folder must be for a dataset that the recipe reads from files."""
-    known = {source for data in read_by(recipe) for source in sources(data.name) if takes_folder(data.name)}
+    """Every folder must be for a dataset that the recipe, or a variant of it, reads from files."""
+    swapped = filter(None, (trained_on(recipe, variant) for variant in recipe.variants))
+    read = [*read_by(recipe), *swapped]
+    known = {source for data in read for source in sources(data.name) if takes_folder(data.name)}
     for name in folders:
         if name not in known:
             raise unknown("dataset", name, known, f"--data {name}=...: {recipe.title}: ")
@@ -56,6 +58,21 @@ def read_by(recipe: Recipe) -> Iterator[Data]:
     """The data that is trained on, and that of protocols with data of their own."""
     yield recipe.data
     yield from (protocol.data for protocol in recipe.protocols.values() if protocol.data)
+
+
+def trained_on(recipe: Recipe, variant: str) -> Data | None:
+    """What a variant trains on, if that is another dataset than the recipe's."""
+    change = recipe.variants[variant].change.get("data", {}) if variant in recipe.variants else {}
+    return Data.model_validate(change) if "name" in change else None
+
+
+def nowhere(recipe: Recipe, variants: Iterable[str], folders: Mapping[str, str]) -> str:
+    """Why these variants cannot be run: they train on another dataset than the recipe, which nobody gave."""
+    for data in filter(None, (trained_on(recipe, variant) for variant in variants)):
+        told = FOLDER in data.options or any(source in folders for source in sources(data.name))
+        if takes_folder(data.name) and not told:
+            return f"no data was given: add --data {data.name}=FOLDER"
+    return ""
 
 
 def require_fitting(recipe: str, setup: Setup) -> None:

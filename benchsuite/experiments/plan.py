@@ -7,7 +7,7 @@ from typing import Any
 
 from benchsuite.errors import UsageError, unknown
 from benchsuite.experiments.columns import measured_columns
-from benchsuite.experiments.data import require_used
+from benchsuite.experiments.data import nowhere, require_used
 from benchsuite.experiments.recipe import Recipe, read_recipe
 from benchsuite.experiments.resolve import NOWHERE, resolve_method, resolve_setup
 from benchsuite.experiments.rows import select
@@ -53,7 +53,8 @@ def plan_table(
 ) -> Plan:
     """The runs of a table. `rows` selects by method, label or backbone/label; `extra` are methods to add as rows.
 
-    `folders` say where datasets lie that are read from files.
+    `folders` say where datasets lie that are read from files. Rows and parts that train on another dataset than the
+    recipe's are left out, with the reason, where its folder is not given; a table of nothing else is refused.
     """
     table = read_table(name)
     if scale not in table.recipes:
@@ -67,8 +68,10 @@ def plan_table(
     def setup(backbone: str, *variants: str) -> Setup:
         return resolve_setup(recipe, backbone, folders, variants)
 
-    planned = [_plan_row(table, row, recipe, setup, seeds or range(recipe.seeds)) for row in chosen]
+    planned = [_plan_row(table, row, recipe, setup, folders, seeds or range(recipe.seeds)) for row in chosen]
     used = {name for row in chosen for name in (row.variant, *(part.variant for part in table.parts.values()))}
+    if not any(runs for _, runs in planned) and (reason := nowhere(recipe, sorted(used), folders)):
+        raise UsageError(f"{name} at scale {scale}: nothing of it can be run: {reason}.")
     asked = Asked(
         table=name,
         scale=scale,
@@ -117,15 +120,20 @@ def estimated_seconds(runs: Sequence[Run], jobs: int, records: Mapping[str, Reco
 
 
 def _plan_row(
-    table: Table, row: Row, recipe: Recipe, setup: Callable[..., Setup], seeds: Sequence[int]
+    table: Table,
+    row: Row,
+    recipe: Recipe,
+    setup: Callable[..., Setup],
+    folders: Mapping[str, str],
+    seeds: Sequence[int],
 ) -> tuple[AskedRow, list[Run]]:
     asked = AskedRow(label=row.label, backbone=row.backbone, variant=row.variant, method=row.method)
-    if reason := row.not_run or recipe.lacks(row.backbone, row.variant):
+    if reason := row.not_run or recipe.lacks(row.backbone, row.variant) or nowhere(recipe, (row.variant,), folders):
         return asked.model_copy(update={"not_run": reason}), []
     assert row.method is not None
     parts, missing, runs = {}, {}, []
     for name, part in (table.parts or WHOLE).items():
-        if reason := recipe.lacks(part.variant):
+        if reason := recipe.lacks(part.variant) or nowhere(recipe, (part.variant,), folders):
             missing[name] = reason
             continue
         try:
