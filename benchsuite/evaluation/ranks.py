@@ -20,6 +20,11 @@ def block_rows(columns: int) -> int:
     return max(1, min(BLOCK, SCORES // max(columns, 1)))
 
 
+def not_below(scores: Tensor, right: Tensor) -> Tensor:
+    """Which candidates come before or beside the right one: ties, and what is no number, count against the model."""
+    return ~(scores < right)
+
+
 def ranks_of_columns(queries: Tensor, candidates: Tensor, target: Tensor) -> NDArray[np.int32]:
     """For each query, the rank of candidate `target[i]` by similarity; 1 is best.
 
@@ -30,7 +35,7 @@ def ranks_of_columns(queries: Tensor, candidates: Tensor, target: Tensor) -> NDA
     for start in range(0, len(queries), block):
         rows = queries[start : start + block] @ candidates.T
         right = target[start : start + block, None]
-        found.append((~(rows < rows.gather(1, right))).sum(1))
+        found.append(not_below(rows, rows.gather(1, right)).sum(1))
     return torch.cat(found).numpy().astype(np.int32)
 
 
@@ -44,5 +49,5 @@ def best_ranks_of_groups(queries: Tensor, candidates: Tensor, group: Tensor) -> 
         rows = queries[start : start + block] @ candidates.T
         own = group[None, :] == torch.arange(start, start + len(rows))[:, None]
         best = rows.masked_fill(~own, -torch.inf).amax(1, keepdim=True)
-        found.append((~(rows < best) & ~own).sum(1) + 1)
+        found.append((not_below(rows, best) & ~own).sum(1) + 1)
     return torch.cat(found).numpy().astype(np.int32)

@@ -95,6 +95,39 @@ def test_report_makes_the_pages_again_from_the_records_alone(measured: Path) -> 
     assert again == (measured / "reports" / "temo-table1-smoke.html").read_text()
 
 
+def test_claims_are_judged_from_the_records_alone(measured: Path) -> None:
+    done = run(["claims", "temo/table1", "--json"], measured)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    verdicts = {(one["row"], one["reference"], one["column"]): one["verdict"] for one in told["claims"]}
+    assert verdicts["RN50/TeMo", "RN50/InfoNCE", "coco_ir1"] == "not separable"
+    assert verdicts["RN50/TeMo", "RN50/CWCL", "coco_ir1"] == "not run"
+    assert {one["scale"] for one in told["claims"]} == {"smoke"}
+
+
+def test_a_table_is_exported_with_the_numbers_of_its_records(measured: Path) -> None:
+    done = run(["export", "temo/table1", "--scale", "smoke", "--format", "json"], measured)
+    assert done.returncode == 0, done.stderr
+    cells = {(one["backbone"], one["row"], one["column"]): one for one in json.loads(done.stdout)["cells"]}
+    records = Store(measured / "runs").records().values()
+    mine = [r for r in records if r.method.name == "ts" and r.setup.image and r.setup.image.timm == "test_resnet"]
+    found = cells["RN50", "TS", "coco_ir1"]["values"]
+    assert found == pytest.approx({str(r.seed): 100 * r.metric("retrieval.t2i_r1") for r in mine})
+
+
+def test_a_table_that_is_not_there_is_not_exported(measured: Path) -> None:
+    done = run(["export", "temo/table2", "--scale", "smoke"], measured)
+    assert done.returncode == 2
+    assert "temo/table2 is not in runs. Run `benchsuite repro temo/table2 --scale smoke` first." in done.stderr
+
+
+def test_two_tables_do_the_runs_they_share_once(measured: Path) -> None:
+    asked = ["repro", "temo/table1", "temo/table4", "--scale", "smoke", "--rows", "infonce,ts", "--seeds", "2"]
+    done = run([*asked, "--dry-run"], measured)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("2 tables at scale smoke: 8 runs, 0 to do; ")
+
+
 def test_a_failing_run_keeps_the_others_and_tells_why(tmp_path: Path) -> None:
     (tmp_path / "broken.py").write_text(BROKEN)
     arguments = ["repro", "temo/table1", "--scale", "smoke", "--rows", "RN50/InfoNCE,broken", "--seeds", "1"]

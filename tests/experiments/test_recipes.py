@@ -27,6 +27,7 @@ import timm  # noqa: E402
 RECIPES = {name: read_recipe(name) for name in recipe_names()}
 PAPER = sorted(name for name in RECIPES if name.endswith("-paper"))
 CUT = sorted(name for name in RECIPES if name.endswith("-gpu") and name != "cc3m-100k-gpu")
+SMOKE = sorted(name for name in RECIPES if name.endswith("-smoke") and name.replace("-smoke", "-small") in RECIPES)
 EPOCHS = {
     "cc3m-paper": (2_900_000, 30),
     "cc3m-100k-gpu": (100_000, 30),
@@ -192,3 +193,10 @@ def test_a_cut_differs_from_the_papers_recipe_in_nothing_else() -> None:
         parts = set(Setup.model_fields) & set(Recipe.model_fields)
         assert {part for part in parts if getattr(whole, part) != getattr(cut, part)} <= allowed
         assert whole.backbones == cut.backbones
+
+
+@pytest.mark.parametrize("part", ["protocols", "backbones", "variants", "stand_ins", "missing"])
+@pytest.mark.parametrize("smoke", SMOKE)
+def test_what_smoke_checks_is_what_small_runs(smoke: str, part: str) -> None:
+    small = RECIPES[smoke.replace("-smoke", "-small")]
+    assert set(getattr(RECIPES[smoke], part)) == set(getattr(small, part))
