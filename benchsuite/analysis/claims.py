@@ -12,7 +12,7 @@ from benchsuite.analysis.verdict import Question, Verdict, judge_family
 from benchsuite.papers import Column, Table
 from benchsuite.papers.claims import Claim, claims_of
 
-UNRUN = "this table has not been run"
+UNRUN = "no run of this table is stored here, or none at this scale"
 
 
 @dataclass(frozen=True)
@@ -51,10 +51,10 @@ def unrun_claims(table: Table) -> list[JudgedClaim]:
 
 
 def distinct(claims: Sequence[Claim]) -> list[Claim]:
-    """Each claim once; one that the text makes too is kept with the text's place."""
+    """Each comparison once; one that the text makes too is kept as the text has it."""
     found: dict[object, Claim] = {}
     for claim in claims:
-        found.setdefault((claim.row, claim.reference, claim.column.key), claim)
+        found.setdefault((frozenset((claim.row, claim.reference)), claim.column.key), claim)
     return list(found.values())
 
 

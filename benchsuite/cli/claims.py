@@ -67,7 +67,8 @@ def claim_line(one: "JudgedClaim") -> str:
     claim = one.claim
     where = claim.table + (f" at scale {one.scale}" if one.scale else "")
     told = "" if claim.published is None else f" (published by {claim.published:g})"
-    text = f' [{claim.place}: "{claim.says}"]' if claim.place else ""
+    note = f"; note: {claim.note}" if claim.note else ""
+    text = f" [{claim.place}, in our words: {claim.says}{note}]" if claim.place else ""
     return f"{where}: {claim.name}{told}: {one.verdict.kind}: {one.verdict.reason}{text}"
 
 
@@ -85,6 +86,7 @@ def claim_as_json(one: "JudgedClaim") -> dict[str, Any]:
         "says": claim.says or None,
         "place": claim.place or None,
         "stated_difference": claim.by,
+        "note": claim.note or None,
         "verdict": verdict.kind,
         "reason": verdict.reason,
         "difference": paired and paired.difference,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchsuite.cli.options import INTERRUPTED
 from benchsuite.cli.progress import progress
-from benchsuite.errors import BenchsuiteError, RunError
+from benchsuite.errors import BenchsuiteError, RunError, UsageError
 from benchsuite.experiments.events import Failed, Finished
 from benchsuite.experiments.plan import Run
 from benchsuite.experiments.pool import Pool
@@ -24,6 +24,11 @@ def default_jobs(runs: int) -> int:
 
 def execute(runs: Sequence[Run], store: Store, jobs: int, plugins: Sequence[Path]) -> list[Failed]:
     """Do the runs and store each record as it comes. Returns those that failed; the others are stored."""
+    if spread := next((run for run in runs if run.setup.training.processes > 1), None):
+        raise UsageError(
+            f"{spread.label} asks for {spread.setup.training.processes} processes, which this command does not start. "
+            "Copy the recipe and set training.processes = 1; on fewer processes it is another setup."
+        )
     failed: list[Failed] = []
     stored = 0
     pool = Pool(jobs, store.logs, plugins)

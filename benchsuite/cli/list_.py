@@ -95,7 +95,7 @@ def _table(name: str) -> dict[str, Any]:
     scales = ", ".join(table.recipes)
     return {
         "name": name,
-        "summary": f"{table.title} ({runnable} of {len(table.rows)} rows run, {cells} published numbers; {scales})",
+        "summary": f"{table.title} ({runnable} of {len(table.rows)} rows can be run, {cells} numbers; {scales})",
         "title": table.title,
         "locator": table.locator,
         "scales": {scale: _coverage(table, recipe) for scale, recipe in table.recipes.items()},

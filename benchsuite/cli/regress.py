@@ -81,7 +81,9 @@ def updated(names: list[str], before: "Expectations | None") -> "Expectations":
     from benchsuite.experiments.regress import expect
 
     now = expect(names, told)
-    kept = before.methods if before and before.setups == now.setups else {}
+    kept = before.methods if before else {}
+    if before and before.setups != now.setups and set(kept) - set(names):
+        raise UsageError("the setups have changed: update all methods, without naming any.")
     return now.model_copy(update={"methods": dict(sorted({**kept, **now.methods}.items()))})
 
 

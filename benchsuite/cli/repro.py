@@ -67,11 +67,12 @@ def repro(
     missing = [run for run in runs if run.run_id not in {*records, *refused}]
     jobs = jobs or default_jobs(len(missing))
     seconds = estimated_seconds(missing, jobs, records) + (STARTUP_SECONDS if missing else 0)
+    told = about(seconds) if all(run.estimate for run in missing) else "no estimate (a recipe gives no step_seconds),"
     what = names[0] if len(names) == 1 else f"{len(names)} tables"
     barred = sum(run.run_id in refused for run in runs)
     print(
         f"{what} at scale {scale}: {len(runs)} runs, {len(missing)} to do{f', {barred} refused' * bool(barred)}; "
-        f"{about(seconds)} with {jobs} at a time."
+        f"{told} with {jobs} at a time."
     )
     if dry_run:
         for run in runs:

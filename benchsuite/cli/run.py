@@ -14,7 +14,7 @@ def run(
     recipe: Annotated[
         str, typer.Option(help="The training setup: one of `benchsuite list recipes`, or a TOML file.")
     ] = "scenes-small",
-    backbone: Annotated[str, typer.Option(help="One of the recipe's.")] = "RN50",
+    backbone: Annotated[str | None, typer.Option(help="One of the recipe's; its first by default.")] = None,
     seed: Annotated[int, typer.Option(min=0)] = 0,
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="A hyper-parameter, as name=value. May be repeated.")
@@ -26,9 +26,11 @@ def run(
     """Train and evaluate one method once, and store the record; single runs are on no page."""
     from benchsuite.cli.execute import execute, failure
     from benchsuite.experiments.plan import plan_run
+    from benchsuite.experiments.recipe import read_recipe
 
     load_plugins(plugin)
     chosen = dict(parse_setting(text) for text in settings or ())
+    backbone = backbone or next(iter(read_recipe(recipe).backbones))
     planned = plan_run(method, recipe, backbone, seed, chosen, parse_folders(data))
     store = Store(results)
     contents = store.read()

@@ -1,5 +1,6 @@
 """Finding and reading table files."""
 
+import re
 from collections.abc import Sequence
 
 from benchsuite.errors import UsageError, did_you_mean, unknown
@@ -47,7 +48,8 @@ def named_tables(names: Sequence[str], scale: str | None = None) -> list[str]:
     return list(found)
 
 
-def _in_order(name: str) -> tuple[str, int, str]:
-    """By paper, then tables and figures by number."""
-    digits = "".join(one for one in name.rpartition("/")[2] if one.isdigit())
-    return name.rstrip("0123456789"), int(digits or 0), name
+def _in_order(name: str) -> tuple[str, str, int, str]:
+    """By paper, then figures and tables by number."""
+    paper, _, table = name.partition("/")
+    kind, number, rest = re.fullmatch(r"(\D*)(\d*)(.*)", table).groups()  # type: ignore[union-attr]
+    return paper, kind, int(number or 0), rest

@@ -69,7 +69,8 @@ class Row(Part):
     method: str | None = None
     hyperparameters: dict[str, Any] = {}
     role: Literal["proposed", "baseline", "step"] = "baseline"
-    """What claims follow: the proposed method against each baseline, the steps of an ablation against each other."""
+    """What claims follow: the proposed method against each baseline and step, the steps of an ablation against each
+    other; see `benchsuite.papers.claims`."""
     quoted: str = ""
     """Where the paper has the numbers from, if it only quotes them."""
     not_run: str = ""
@@ -101,7 +102,7 @@ class Row(Part):
 
 
 class TextClaim(Part):
-    """A claim that the paper's text makes with a number: a row beats another."""
+    """A claim that the paper's text makes, with or without a number: a row beats another."""
 
     says: str
     place: str

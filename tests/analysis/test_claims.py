@@ -116,3 +116,9 @@ def test_rows_of_another_variant_are_another_order_unless_variants_are_the_point
     values = {"a": (0.1, 0.1), "b": (0.2, 0.2), "c": (0.3, 0.3)}
     assert [one.agreement.rows for one in agreements(view(make_record, table(*rows), values))] == [2, 1]
     assert [one.agreement.rows for one in agreements(view(make_record, table(*rows, factors=["x"]), values))] == [3]
+
+
+def test_a_text_that_contradicts_its_cells_is_judged_once_as_the_text_has_it() -> None:
+    text = {"says": "s", "place": "abstract", "row": "old", "reference": "ours", "columns": ["a"]}
+    (one,) = unrun_claims(table(*TWO, claims=[text]))
+    assert (one.claim.row[2], one.claim.published) == ("old", -2)

@@ -35,3 +35,11 @@ def test_a_scale_that_no_table_has_is_named() -> None:
 def test_tables_stand_in_the_order_of_their_numbers() -> None:
     numbers = [int("".join(c for c in name if c.isdigit())) for name in table_names() if name.startswith("temo/table")]
     assert numbers == sorted(numbers)
+
+
+def test_what_follows_a_number_is_not_part_of_it() -> None:
+    found = [name for name in table_names() if name.startswith(("dystress/table12", "modality-gap/fig"))]
+    assert found == [
+        "dystress/table12", "dystress/table12-imagenet1k", "modality-gap/figure2", "modality-gap/figure4a",
+        "modality-gap/figure4b", "modality-gap/figure6", "modality-gap/figure7",
+    ]  # fmt: skip
