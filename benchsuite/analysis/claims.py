@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from benchsuite.analysis.agreement import Agreement, kendall
-from benchsuite.analysis.pairing import pairs, setup_fields
+from benchsuite.analysis.pairing import foreign_fields, pairs
 from benchsuite.analysis.table import Cell, TableRow, TableView
 from benchsuite.analysis.ties import Better
 from benchsuite.analysis.verdict import Question, Verdict, judge_family
@@ -100,6 +100,5 @@ def _refusals(ours: Cell, theirs: Cell, factors: Sequence[str]) -> tuple[list[st
     if not refused:
         return [], ""
     seed = min(refused)
-    fields = setup_fields(ours.records[seed], theirs.records[seed])
-    foreign = [text for name, text in fields.items() if not any(f"{name}.".startswith(f"{f}.") for f in factors)]
+    foreign = foreign_fields(ours.records[seed], theirs.records[seed], factors)
     return foreign, "" if foreign else f"seed {seed}: {refused[seed]}"

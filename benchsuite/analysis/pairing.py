@@ -23,10 +23,9 @@ def pairable(left: Record, right: Record, allowed: Sequence[str] = ()) -> str:
     """Nothing, or why the two may not be paired. `allowed`: fields, or groups of them, in which setups may differ."""
     if left.seed != right.seed:
         return f"seed {left.seed} against seed {right.seed}"
-    fields = setup_fields(left, right)
-    if foreign := [text for name, text in fields.items() if not _within(name, allowed)]:
+    if foreign := foreign_fields(left, right, allowed):
         return f"the setups differ in {'; '.join(foreign)}"
-    return "; ".join(_digest_differences(left.digests, right.digests, list(fields)))
+    return "; ".join(_digest_differences(left.digests, right.digests, list(setup_fields(left, right))))
 
 
 def pairs(
@@ -39,9 +38,16 @@ def pairs(
 
 
 def setup_fields(left: Record, right: Record) -> dict[str, str]:
-    """The fields in which two setups differ by dotted name, with both values in words."""
+    """The fields in which two setups differ by dotted name, with both values in words; equal ids are equal setups."""
+    if left.setup_id == right.setup_id:
+        return {}
     a, b = (record.setup.model_dump(mode="json") for record in (left, right))
     return {name: f"{name} {x!r} against {y!r}" for name, (x, y) in differences(a, b).items()}
+
+
+def foreign_fields(left: Record, right: Record, allowed: Sequence[str] = ()) -> list[str]:
+    """Those in which the setups may not differ, in words."""
+    return [text for name, text in setup_fields(left, right).items() if not _within(name, allowed)]
 
 
 def _why_not(left: Record | None, right: Record | None, allowed: Sequence[str]) -> str:

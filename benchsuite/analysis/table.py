@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 
+from benchsuite.analysis.pairing import setup_fields
 from benchsuite.analysis.ties import Rank, tie_groups
 from benchsuite.papers import Column, PublishedCell, Row, Table
 from benchsuite.papers.schema import RowKey, row_name
 from benchsuite.records.asked import Asked, AskedRow
 from benchsuite.records.schema import Record
 from benchsuite.records.stale import stale
-from benchsuite.setup import Setup, differences
+from benchsuite.setup import Setup
 
 
 @dataclass(frozen=True)
@@ -183,8 +184,12 @@ class TableView:
         """Rows that may be compared: of one backbone and variant, unless variants are what the table is about."""
         found: dict[tuple[str, str], list[TableRow]] = {}
         for row in self.rows:
-            found.setdefault((row.backbone, "" if self.table.factors else row.variant), []).append(row)
+            found.setdefault(self._board(row.key), []).append(row)
         return found
+
+    def _board(self, key: RowKey) -> tuple[str, str]:
+        backbone, variant, _ = key
+        return backbone, "" if self.table.factors else variant
 
     @cached_property
     def _ranks(self) -> dict[tuple[RowKey, str], Rank]:
@@ -198,6 +203,11 @@ class TableView:
                         found[names[name].key, column.key] = rank
         return found
 
+    @cached_property
+    def _decided(self) -> set[tuple[tuple[str, str], str]]:
+        """Boards and columns in which any row is beaten."""
+        return {(self._board(key), column) for (key, column), rank in self._ranks.items() if not rank.best}
+
     def rank(self, row: TableRow, cell: Cell) -> Rank | None:
         """The place of a row on a column among the rows of its board, with those it is tied with; none if unranked.
 
@@ -208,11 +218,7 @@ class TableView:
     def is_best(self, row: TableRow, cell: Cell) -> bool:
         """Whether no other row of the board beats it, and some other could be told from it: all tied is none best."""
         rank = self.rank(row, cell)
-        board = [key for key, column in self._ranks if column == cell.column.key and self._on_board(row, key)]
-        return rank is not None and rank.best and any(not self._ranks[key, cell.column.key].best for key in board)
-
-    def _on_board(self, row: TableRow, key: RowKey) -> bool:
-        return key[0] == row.backbone and (bool(self.table.factors) or key[1] == row.variant)
+        return rank is not None and rank.best and (self._board(row.key), cell.column.key) in self._decided
 
     def row(self, key: RowKey) -> TableRow | None:
         """The row of that key, if it was asked for."""
@@ -291,11 +297,9 @@ def _other_setup(row: AskedRow, part: str, asked: Asked, records: Mapping[str, R
     current = asked.setups.get(row.setup_key(part), mine)
     if mine == current:
         return ""
-    setups = {record.setup_id: record.setup for record in records.values()}
-    fields = []
-    if mine in setups and current in setups:
-        theirs, ours = (setups[key].model_dump(mode="json") for key in (mine, current))
-        fields = [f"{name} {left!r} against {right!r}" for name, (left, right) in differences(theirs, ours).items()]
+    under = {record.setup_id: record for record in records.values()}
+    known = mine in under and current in under
+    fields = setup_fields(under[mine], under[current]).values() if known else ()
     why = f" ({'; '.join(fields)})" if fields else ""
     return f"not comparable: measured under another setup, {mine}{why}; ask for this row again"
 
