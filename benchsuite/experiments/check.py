@@ -6,7 +6,6 @@ from benchsuite.experiments.recipe import read_recipe
 from benchsuite.experiments.resolve import resolve_method
 from benchsuite.methods import create_method
 from benchsuite.papers import Table
-from benchsuite.papers.schema import WHOLE
 from benchsuite.training.needs import require_served
 
 
@@ -17,13 +16,12 @@ def check_scale(table: Table, scale: str) -> None:
     for row in table.rows:
         if row.method is None or recipe.lacks(row.backbone, row.variant):
             continue
-        for part in (table.parts or WHOLE).values():
+        for part in table.all_parts.values():
             if recipe.lacks(part.variant):
                 continue
             try:
-                options = {**row.hyperparameters, **part.hyperparameters}
                 under = recipe.setup(row.backbone, (row.variant, part.variant))
-                method = resolve_method(row.method, options, under.temperature_factor)
+                method = resolve_method(row.method, row.options(part), under.temperature_factor)
                 require_served(create_method(method.name, num_samples=1, **method.hyperparameters), under)
             except UsageError as error:
                 raise UsageError(f'{table.name} at scale {scale}, row "{row.name}": {error}') from error

@@ -13,7 +13,6 @@ from benchsuite.experiments.resolve import NOWHERE, resolve_method, resolve_setu
 from benchsuite.experiments.rows import select
 from benchsuite.methods import create_method
 from benchsuite.papers import Row, Table, read_table
-from benchsuite.papers.schema import WHOLE
 from benchsuite.records.asked import Asked, AskedRow, AskedRuns
 from benchsuite.records.schema import MethodPart, Record, run_id
 from benchsuite.setup import Part, Setup
@@ -132,14 +131,13 @@ def _plan_row(
         return asked.model_copy(update={"not_run": reason}), []
     assert row.method is not None
     parts, missing, runs = {}, {}, []
-    for name, part in (table.parts or WHOLE).items():
+    for name, part in table.all_parts.items():
         if reason := recipe.lacks(part.variant) or nowhere(recipe, (part.variant,), folders):
             missing[name] = reason
             continue
         try:
             under = setup(row.backbone, row.variant, part.variant)
-            options = {**row.hyperparameters, **part.hyperparameters}
-            method = resolve_method(row.method, options, under.temperature_factor)
+            method = resolve_method(row.method, row.options(part), under.temperature_factor)
             label = " ".join(filter(None, (row.backbone, row.variant, row.label, name)))
             own = [_run(under, method, seed, label, recipe.backbones[row.backbone].step_seconds) for seed in seeds]
         except UsageError as error:

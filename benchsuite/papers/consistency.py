@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import Any
 
 from benchsuite.papers.claims import gain
-from benchsuite.papers.schema import WHOLE, Column, PublishedCell, Row, Table
+from benchsuite.papers.schema import Column, PublishedCell, Row, Table, TablePart
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,11 @@ def disagreements(tables: Iterable[Table]) -> list[Problem]:
 
 
 def _sameness(table: Table, row: Row, column: Column) -> tuple[object, ...]:
-    part = (table.parts or WHOLE)[column.part] if column.part or not table.parts else WHOLE[""]
-    options = {**row.hyperparameters, **part.hyperparameters}
+    part = table.all_parts.get(column.part, TablePart())
     measure = column.measure if isinstance(column.measure, str) else tuple(sorted(column.measure.items()))
     variants = frozenset({row.variant, part.variant})
-    return table.paper, row.backbone, variants, row.method, repr(sorted(options.items())), measure, bool(row.quoted)
+    options = repr(sorted(row.options(part).items()))
+    return table.paper, row.backbone, variants, row.method, options, measure, bool(row.quoted)
 
 
 def _disagreement(found: list[tuple[str, PublishedCell, Row]]) -> Problem:

@@ -1,6 +1,6 @@
 """What a table file holds: the published cells with their places, and the runs that would fill them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
@@ -51,9 +51,6 @@ class TablePart(Part):
     hyperparameters: dict[str, Any] = {}
 
 
-WHOLE = {"": TablePart()}
-"""The one part of a table whose columns all come from the same runs."""
-
 RowKey = tuple[str, str, str]
 """Backbone, variant and label: what tells a row of a table from the others."""
 
@@ -86,6 +83,10 @@ class Row(Part):
     def name(self) -> str:
         """`backbone/variant/label`, without what is empty."""
         return row_name(self.key)
+
+    def options(self, part: TablePart) -> dict[str, Any]:
+        """The hyper-parameters of the row's runs for a part of the table."""
+        return {**self.hyperparameters, **part.hyperparameters}
 
     @field_validator("published", mode="before")
     @classmethod
@@ -156,6 +157,11 @@ class Table(Part):
     def name(self) -> str:
         """`paper/table`, as the command line says it."""
         return f"{self.paper}/{self.table}"
+
+    @property
+    def all_parts(self) -> Mapping[str, TablePart]:
+        """The parts; a table whose columns all come from the same runs has one, without a name."""
+        return self.parts or {"": TablePart()}
 
     def column(self, key: str) -> Column:
         """The column of that key."""
