@@ -20,6 +20,7 @@ from benchsuite.models.tokenizer import words_for
 from benchsuite.paths import baselines
 from benchsuite.records.schema import Record
 from benchsuite.registry import methods
+from benchsuite.setup import Setup
 
 SEEDS, NOISE_SEEDS, FIRST = 2, 5, 3
 """Seeds the gate runs, seeds whose spread is the noise, and steps whose losses and gradients are compared."""
@@ -34,6 +35,10 @@ class Track:
     backbone: str
     reference: str
     metrics: tuple[str, ...]
+
+    def setup(self) -> Setup:
+        """What all its methods are run under."""
+        return resolve_setup(read_recipe(self.recipe), self.backbone)
 
 
 TRACKS = (
@@ -75,12 +80,12 @@ class Bench:
                 },
                 cost=statistics.median(float(r.cost["cpu_seconds"]) for r in records) / self._reference_seconds(),
             )
+        except UsageError:
+            raise
+        except BenchsuiteError as error:
+            return Found(crash=str(error))
         except Exception as error:
-            if isinstance(error, UsageError):
-                raise
-            return Found(
-                crash=f"{type(error).__name__}: {error}" if not isinstance(error, BenchsuiteError) else f"{error}"
-            )
+            return Found(crash=f"{type(error).__name__}: {error}")
 
     def _record(self, track: Track, name: str, seed: int) -> Record:
         key = (f"{track.towers}/{name}", seed)
@@ -107,7 +112,7 @@ def track_of(name: str) -> Track:
 
 def collapsed(track: Track) -> dict[str, float]:
     """What the track's protocols say of towers whose weights are all zero, so that everything is tied."""
-    setup = resolve_setup(read_recipe(track.recipe), track.backbone)
+    setup = track.setup()
     dataset = opened(setup.data)
     words = words_for(setup.text, setup.data, dataset.split("train")) if setup.text else None
     encoder = seeded_encoder(setup, words.size if words else 0, 0)
@@ -123,7 +128,7 @@ def gate(expectations: Expectations, names: Sequence[str], told: Told) -> Iterat
     """Every check of these methods and of the evaluation."""
     bench = Bench(told)
     for track in TRACKS:
-        setup_id = resolve_setup(read_recipe(track.recipe), track.backbone).setup_id
+        setup_id = track.setup().setup_id
         if setup_id != expectations.setups.get(track.towers):
             raise UsageError(
                 f"recipe {track.recipe} is another setup ({setup_id}) than the one expectations are stored for "
@@ -131,12 +136,12 @@ def gate(expectations: Expectations, names: Sequence[str], told: Told) -> Iterat
             )
         yield from check_collapsed(track.towers, expectations.collapsed.get(track.towers, {}), collapsed(track))
     for name in names:
-        found = bench.found(name, expectations.seeds)
         if name not in expectations.methods:
             yield Check(
                 name, "expectations", "measured nothing", found="none are stored: `benchsuite regress --update`"
             )
             continue
+        found = bench.found(name, expectations.seeds)
         yield from check_method(name, expectations.methods[name], found, expectations.seeds)
 
 
@@ -147,10 +152,9 @@ def expect(names: Iterable[str], told: Told) -> Expectations:
     if broken := {name: one.crash for name, one in found.items() if one.crash}:
         name, why = next(iter(broken.items()))
         raise UsageError(f"{name} crashed, so nothing can be expected of it: {why}")
-    setups = {t.towers: resolve_setup(read_recipe(t.recipe), t.backbone).setup_id for t in TRACKS}
     return Expectations(
         seeds=SEEDS,
-        setups=setups,
+        setups={track.towers: track.setup().setup_id for track in TRACKS},
         references={track.towers: track.reference for track in TRACKS},
         methods={name: _expected(name, one) for name, one in found.items()},
         collapsed={track.towers: collapsed(track) for track in TRACKS},

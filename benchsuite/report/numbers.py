@@ -3,11 +3,6 @@
 from benchsuite.analysis.table import Cell, TableView
 
 
-def percent(value: float | None, digits: int = 2) -> str:
-    """`0.2164` as `21.64`; a dash for nothing."""
-    return "–" if value is None else f"{100 * value:.{digits}f}"
-
-
 def published(cell: Cell) -> str:
     """As printed, percentages with two decimals at least."""
     if cell.source is None:
@@ -39,7 +34,7 @@ def units(view: TableView) -> str:
 
 
 def _percent(value: float) -> str:
-    return percent(value, 1)
+    return f"{100 * value:.1f}"
 
 
 def _plain(value: float) -> str:
