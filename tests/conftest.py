@@ -19,7 +19,7 @@ from benchsuite.evaluation import rank_metrics
 from benchsuite.methods.base import PairBatch
 from benchsuite.records.code_version import code_version
 from benchsuite.records.schema import MethodPart, Record, Result
-from benchsuite.records.store import pack_ranks
+from benchsuite.records.store import Store, pack_ranks
 from benchsuite.setup import Data, ImageTower, Optimizer, Protocol, Setup, TextTower, Training
 
 settings.register_profile("benchsuite", derandomize=True, deadline=None, max_examples=40)
@@ -138,5 +138,19 @@ def make_sound(make_record: MakeRecord) -> MakeRecord:
             "ranks": sidecar,
         }
         return make_record(seed, **{**parts, **changes})[0], content
+
+    return make
+
+
+@pytest.fixture
+def sound_folder(tmp_path: Path, make_sound: Callable[..., tuple[Record, bytes]]) -> Callable[[int], Path]:
+    """Makes a results folder with so many sound records, of seeds from 0 on."""
+
+    def make(count: int) -> Path:
+        place = tmp_path / "results"
+        place.mkdir()
+        for seed in range(count):
+            Store(place).write(*make_sound(seed))
+        return place
 
     return make

@@ -9,7 +9,6 @@ import pytest
 
 from benchsuite.cli import main
 from benchsuite.records.schema import Record
-from benchsuite.records.store import Store
 
 Make = Callable[..., tuple[Record, bytes]]
 
@@ -23,12 +22,8 @@ def command(*arguments: str) -> int:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, make_sound: Make) -> Path:
-    place = tmp_path / "results"
-    place.mkdir()
-    for seed in range(2):
-        Store(place).write(*make_sound(seed))
-    return place
+def folder(sound_folder: Callable[[int], Path]) -> Path:
+    return sound_folder(2)
 
 
 def test_sound_records_are_verified_with_what_that_cannot_prove(

@@ -27,13 +27,9 @@ Change = Callable[[dict[str, Any]], object]
 
 
 @pytest.fixture
-def folder(tmp_path: Path, make_sound: Make) -> Path:
+def folder(sound_folder: Callable[[int], Path]) -> Path:
     """Three sound records."""
-    place = tmp_path / "results"
-    place.mkdir()
-    for seed in range(3):
-        Store(place).write(*make_sound(seed))
-    return place
+    return sound_folder(3)
 
 
 def looked_at(folder: Path) -> Audit:
