@@ -157,6 +157,16 @@ def seeds_for_signs(alpha: float = ALPHA) -> int:
     return max(2, math.ceil(1 - math.log2(alpha)))
 
 
+def t_quantile(n: int, alpha: float = ALPHA) -> float:
+    """How many standard errors the interval of a mean of n values reaches to either side."""
+    return float(special.stdtrit(n - 1, 1 - alpha / 2))
+
+
+def half_width(sd: float, n: int, alpha: float = ALPHA) -> float:
+    """Half of the interval that holds the true mean in 1 - alpha of repetitions, of n values with this spread."""
+    return t_quantile(n, alpha) * sd / math.sqrt(n)
+
+
 def holm(ps: Sequence[float | None]) -> list[float | None]:
     """Adjusted so that `p <= alpha` holds for any true null of the family in at most alpha of all families.
 
@@ -191,7 +201,7 @@ def _figures(
     if _is_constant(differences, (*left, *right)):
         return mean, 0.0, mean, mean, _p(mean, 0.0, n)
     sd = math.sqrt(math.fsum((one - mean) ** 2 for one in differences) / (n - 1))
-    reach = float(special.stdtrit(n - 1, 1 - alpha / 2)) * sd / math.sqrt(n)
+    reach = half_width(sd, n, alpha)
     return mean, sd, mean - reach, mean + reach, _p(mean, sd, n)
 
 

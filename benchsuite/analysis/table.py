@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 
+from benchsuite.analysis.paired import half_width
 from benchsuite.analysis.pairing import setup_fields
 from benchsuite.analysis.ties import Rank, tie_groups
 from benchsuite.papers import Column, PublishedCell, Row, Table
@@ -45,15 +46,30 @@ class Cell:
         """Seeds measured."""
         return len(self.values)
 
-    @property
+    @cached_property
     def mean(self) -> float | None:
         """Mean over seeds."""
         return statistics.fmean(self.values.values()) if self.values else None
 
-    @property
+    @cached_property
     def sd(self) -> float | None:
         """Standard deviation over seeds; none for fewer than two."""
         return statistics.stdev(self.values.values()) if self.n > 1 else None
+
+    @property
+    def half(self) -> float | None:
+        """Half of the 95% interval of the mean over seeds (Student's t); none for fewer than two."""
+        return None if self.sd is None else half_width(self.sd, self.n)
+
+    @property
+    def low(self) -> float | None:
+        """Lower end of that interval; it knows no bounds, so that of a share may lie below 0."""
+        return None if self.mean is None or self.half is None else self.mean - self.half
+
+    @property
+    def high(self) -> float | None:
+        """Upper end of it."""
+        return None if self.mean is None or self.half is None else self.mean + self.half
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from benchsuite.analysis.table import Cell, TableRow, TableView
-from benchsuite.report.numbers import measured, published, units
+from benchsuite.report.numbers import OURS, counts, measured, published, units
 
 CSV_HEAD = (
-    "backbone", "variant", "row", "column", "unit", "published", "mean", "sd", "seeds", "place", "best", "method",
-    "setup_id",
+    "backbone", "variant", "row", "column", "unit", "published", "mean", "sd", "low", "high", "seeds", "place", "best",
+    "method", "setup_id",
 )  # fmt: skip
 
 
@@ -40,13 +40,13 @@ def as_json(view: TableView) -> str:
 
 
 def as_markdown(view: TableView) -> str:
-    """Published / ours ± deviation; the best in bold."""
-    heads = ["", *(f"{c.group} {c.label}".strip() for c in view.columns)]
+    """Published / ours ± half of its interval, and over how many seeds; the best in bold."""
+    heads = ["", *(f"{c.group} {c.label}".strip() for c in view.columns), "n"]
     lines = [_pipes(heads), _pipes(["---"] * len(heads))]
     for row in view.rows:
         cells = [f"{published(cell)} / {_bold(view, row, cell, '**', '**')}" for cell in row.cells]
-        lines.append(_pipes([f"{row.backbone}: {row.shown}", *cells]))
-    return "\n".join([*lines, "", f"{units(view)}: published / ours ± standard deviation over seeds."]) + "\n"
+        lines.append(_pipes([f"{row.backbone}: {row.shown}", *cells, counts(row)]))
+    return "\n".join([*lines, "", f"{units(view)}: published / ours, which is {OURS}."]) + "\n"
 
 
 def as_latex(view: TableView) -> str:
@@ -55,18 +55,22 @@ def as_latex(view: TableView) -> str:
     groups = " & ".join(f"\\multicolumn{{{n}}}{{c}}{{{tex(name)}}}" for name, n in view.groups)
     lines = [
         "% needs \\usepackage{booktabs}",
-        f"\\begin{{tabular}}{{l{'r' * width}}}",
+        f"% {units(view)}. Published above ours, which is {OURS}.",
+        f"\\begin{{tabular}}{{l{'r' * (width + 1)}}}",
         "\\toprule",
         f" & {groups} \\\\",
-        " & ".join(["", *(tex(column.label) for column in view.columns)]) + " \\\\",
+        " & ".join(["", *(tex(column.label) for column in view.columns), "$n$"]) + " \\\\",
     ]
     for backbone, rows in view.backbones.items():
-        lines += ["\\midrule", f"\\multicolumn{{{width + 1}}}{{l}}{{\\textit{{{tex(backbone)}}}}} \\\\"]
+        lines += ["\\midrule", f"\\multicolumn{{{width + 2}}}{{l}}{{\\textit{{{tex(backbone)}}}}} \\\\"]
         for row in rows:
             dagger = "$^\\dagger$" if row.quoted else ""
             theirs = [tex(published(cell)) for cell in row.cells]
             ours = [_bold(view, row, cell, "\\textbf{", "}", tex) for cell in row.cells]
-            lines += [f"{tex(row.shown)}{dagger} & {' & '.join(theirs)} \\\\", f" & {' & '.join(ours)} \\\\"]
+            lines += [
+                f"{tex(row.shown)}{dagger} & {' & '.join(theirs)} \\\\",
+                f" & {' & '.join(ours)} & {tex(counts(row))} \\\\",
+            ]
     lines += ["\\bottomrule", "\\end{tabular}"]
     return "\n".join(lines) + "\n"
 
@@ -80,7 +84,7 @@ FORMATS: Mapping[str, Callable[[TableView], str]] = {
 
 SPECIAL = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "±": r"$\pm$", "–": "--", "·": r"$\cdot$",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "±": r"$\pm$", "–": "--", "−": "$-$", "·": r"$\cdot$",
     "→": r"$\to$",
 }  # fmt: skip
 
@@ -104,6 +108,8 @@ def _cells(view: TableView) -> Iterator[dict[str, Any]]:
                 "published": cell.source.value if cell.source else None,
                 "mean": None if cell.mean is None else cell.mean * factor,
                 "sd": None if cell.sd is None else cell.sd * factor,
+                "low": None if cell.low is None else cell.low * factor,
+                "high": None if cell.high is None else cell.high * factor,
                 "seeds": cell.n,
                 "values": {str(seed): value * factor for seed, value in cell.values.items()},
                 "place": rank.place if rank else None,

@@ -24,6 +24,7 @@ def table_page(view: TableView, command: str) -> str:
         command=command,
         methods=method_cards(view),
         units=numbers.units(view),
+        ours=numbers.OURS,
         claims=judged_claims(view),
         orders=[one for one in agreements(view) if one.agreement.tau is not None],
         curves=curves_name(view),

@@ -1,6 +1,6 @@
 """Numbers the way pages and terminals show them: fractions as percentages, other numbers as they are."""
 
-from benchsuite.analysis.table import Cell, TableView
+from benchsuite.analysis.table import Cell, TableRow, TableView
 
 
 def published(cell: Cell) -> str:
@@ -13,16 +13,32 @@ def published(cell: Cell) -> str:
 
 
 def measured(cell: Cell) -> str:
-    """Mean ± standard deviation over seeds, with one seed the value alone."""
+    """Mean ± half of its 95% interval over seeds, with one seed the value alone."""
     if cell.mean is None:
         return "–"
     shown = _percent if cell.column.unit == "percent" else _plain
-    return shown(cell.mean) if cell.sd is None else f"{shown(cell.mean)} ± {shown(cell.sd)}"
+    return shown(cell.mean) if cell.half is None else f"{shown(cell.mean)} ± {shown(cell.half)}"
+
+
+def difference(cell: Cell) -> str:
+    """Ours minus the published number, signed, in the column's unit; a dash where either is missing."""
+    if cell.mean is None or cell.published is None:
+        return "–"
+    shown = (_percent if cell.column.unit == "percent" else _plain)(cell.mean - cell.published)
+    if not float(shown):
+        return shown.removeprefix("-")
+    return f"−{shown[1:]}" if shown.startswith("-") else f"+{shown}"
 
 
 def seeds(n: int) -> str:
     """`1 seed`, `3 seeds`."""
     return f"{n} seed" if n == 1 else f"{n} seeds"
+
+
+def counts(row: TableRow) -> str:
+    """Over how many seeds the numbers of a row are: `3`, or `2–3` where its cells differ."""
+    found = sorted({cell.n for cell in row.cells if cell.n})
+    return "–".join(map(str, dict.fromkeys((found[0], found[-1])))) if found else "–"
 
 
 def units(view: TableView) -> str:
@@ -31,6 +47,10 @@ def units(view: TableView) -> str:
     if len(plain) == len(view.columns):
         return "Plain numbers"
     return f"Percent ({', '.join(dict.fromkeys(plain))}: plain numbers)" if plain else "Percent"
+
+
+OURS = "mean ± half of its 95% interval over n seeds"
+"""What `measured` shows, for whoever shows it."""
 
 
 def _percent(value: float) -> str:

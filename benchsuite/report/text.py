@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 
 from benchsuite.analysis.table import TableRow, TableView
-from benchsuite.report.numbers import measured, published, seeds, units
+from benchsuite.report.numbers import OURS, measured, published, seeds, units
 
 
 def table_text(view: TableView) -> str:
     """Published above ours in each row; gaps with their reasons."""
     parts = [
         f"{view.asked.table} at scale {view.asked.scale}: {view.table.title}",
-        f"{units(view)}; ours is mean ± standard deviation over seeds. {view.asked.says}",
+        f"{units(view)}; ours is {OURS}. {view.asked.says}",
         "",
     ]
     for backbone, rows in view.backbones.items():

@@ -3,6 +3,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from scipy import stats
 
 from benchsuite.analysis.table import TableView, build_table
 from benchsuite.papers import Table
@@ -61,9 +62,19 @@ def test_a_cell_holds_the_published_fraction_and_ours_by_seed(make_record: MakeR
     assert second.sd == pytest.approx(statistics.stdev([0.1, 0.2, 0.4]))
 
 
+def test_the_interval_of_a_mean_is_students_t(make_record: MakeRecord) -> None:
+    values = (0.1, 0.2, 0.4)
+    runs = [record(make_record, seed, value) for seed, value in enumerate(values)]
+    cell = view([row("First", runs)], runs).rows[0].cells[1]
+    low, high = stats.t.interval(0.95, 2, statistics.fmean(values), stats.sem(values))
+    assert (cell.low, cell.high) == (pytest.approx(low), pytest.approx(high))
+    assert cell.half == pytest.approx((high - low) / 2)
+
+
 def test_one_seed_has_no_spread_and_none_no_mean(make_record: MakeRecord) -> None:
     run = record(make_record, 0, 0.1)
-    assert view([row("First", [run])], [run]).rows[0].cells[1].sd is None
+    alone = view([row("First", [run])], [run]).rows[0].cells[1]
+    assert (alone.mean, alone.sd, alone.half, alone.low, alone.high) == (0.1, None, None, None, None)
     assert view([row("First", [run])], []).rows[0].cells[1].mean is None
 
 

@@ -2,6 +2,7 @@ import csv
 import io
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -11,7 +12,7 @@ from benchsuite.records.asked import Asked, AskedRow, AskedRuns
 from benchsuite.records.schema import Record
 from benchsuite.report.export import as_csv, as_json, as_latex, as_markdown, tex
 from benchsuite.report.html import table_page
-from benchsuite.report.numbers import measured, published
+from benchsuite.report.numbers import counts, measured, published
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
 VALUES = {"Best": (0.40, 0.41, 0.42, 0.43), "Twin_2": (0.405, 0.405, 0.425, 0.425), "Worst": (0.10, 0.12, 0.11, 0.12)}
@@ -84,8 +85,10 @@ def test_every_format_shows_the_same_numbers_and_marks(view: TableView) -> None:
         for place, cell in enumerate(row.cells):
             key, best = (row.label, cell.column.key), view.is_best(row, cell)
             factor = 100 if cell.column.unit == "percent" else 1
-            if cell.mean is not None:
-                assert float(lines[key]["mean"]) == cells[key]["mean"] == cell.mean * factor
+            for name in ("mean", "sd", "low", "high"):
+                value = getattr(cell, name)
+                assert cells[key][name] == (None if value is None else value * factor)
+                assert lines[key][name] == ("" if value is None else str(value * factor))
             assert (lines[key]["best"] == "True") == cells[key]["best"] == best
             bold = f"**{measured(cell)}**" if best else measured(cell)
             assert markdown[number][place + 1].removesuffix(" |") == f"{published(cell)} / {bold}"
@@ -94,6 +97,15 @@ def test_every_format_shows_the_same_numbers_and_marks(view: TableView) -> None:
             assert latex[2 * number + 1][place + 1] == (f"\\textbf{{{ours}}}" if best else ours)
             shown = f"{measured(cell)} ★</strong>" if best else f'<span class="ours">{measured(cell)}</span>'
             assert shown in page
+        assert [markdown[number][-1], latex[2 * number + 1][-1]] == [f"{counts(row)} |", tex(counts(row))]
+
+
+def test_how_many_seeds_a_row_has_is_told_with_its_numbers(make_record: MakeRecord) -> None:
+    built = build(make_record, VALUES)
+    assert [counts(row) for row in built.rows] == ["4", "4", "4", "–"]
+    one, other = built.rows[0].cells
+    fewer = replace(other, records={seed: record for seed, record in other.records.items() if seed < 2})
+    assert counts(replace(built.rows[0], cells=[one, fewer])) == "2–4"
 
 
 def test_latex_escapes_what_is_special_and_marks_quoted_rows(view: TableView) -> None:

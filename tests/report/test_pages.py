@@ -11,7 +11,7 @@ from benchsuite.papers.schema import Plot
 from benchsuite.records.asked import Asked, AskedRow, AskedRuns
 from benchsuite.records.schema import Record
 from benchsuite.report.html import index_page, table_page, write_site
-from benchsuite.report.numbers import measured, published, seeds
+from benchsuite.report.numbers import difference, measured, published, seeds
 from benchsuite.report.text import table_text
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
@@ -49,21 +49,30 @@ def with_recall(make: MakeRecord, seed: int, value: float) -> Record:
     return make(seed, results={"retrieval": result.model_copy(update={"metrics": metrics})})[0]
 
 
-def shown(printed: float | None, records: Mapping[int, Record], unit: str = "percent") -> tuple[str, str]:
+def shown(printed: float | None, records: Mapping[int, Record], unit: str = "percent") -> tuple[str, str, str]:
     column = Column.model_validate({"key": "a", "group": "", "label": "", "measure": "", "unit": unit})
     source = None if printed is None else PublishedCell(value=printed)
     cell = Cell(column, source, records, "retrieval.i2t_r1")
-    return published(cell), measured(cell)
+    return published(cell), measured(cell), difference(cell)
 
 
-def test_numbers_are_percent_with_their_spread_or_plain(make_record: MakeRecord) -> None:
+def test_numbers_are_percent_with_half_their_interval_or_plain(make_record: MakeRecord) -> None:
     records = {seed: with_recall(make_record, seed, value) for seed, value in enumerate((0.1, 0.2))}
-    assert shown(21.64, records) == ("21.64", "15.0 ± 7.1")
-    assert shown(35, {0: records[0]}) == ("35.00", "10.0")
-    assert shown(14.321, {}) == ("14.321", "–")
-    assert shown(None, {}) == ("–", "–")
-    assert shown(0.294, records, unit="number") == ("0.294", "0.150 ± 0.071")
+    assert shown(21.64, records)[:2] == ("21.64", "15.0 ± 63.5")
+    assert shown(35, {0: records[0]})[:2] == ("35.00", "10.0")
+    assert shown(14.321, {})[:2] == ("14.321", "–")
+    assert shown(None, {})[:2] == ("–", "–")
+    assert shown(0.294, records, unit="number")[:2] == ("0.294", "0.150 ± 0.635")
     assert [seeds(1), seeds(3)] == ["1 seed", "3 seeds"]
+
+
+def test_a_difference_is_ours_minus_theirs_with_its_sign(make_record: MakeRecord) -> None:
+    records = {seed: with_recall(make_record, seed, value) for seed, value in enumerate((0.1, 0.2))}
+    assert shown(21.64, records)[2] == "−6.6"
+    assert shown(5, records)[2] == "+10.0"
+    assert [shown(printed, records)[2] for printed in (15.04, 14.96)] == ["0.0", "0.0"]
+    assert shown(0.294, records, unit="number")[2] == "−0.144"
+    assert (shown(None, records)[2], shown(21.64, {})[2]) == ("–", "–")
 
 
 def test_a_page_is_one_file_without_scripts_or_addresses_elsewhere() -> None:
