@@ -1,6 +1,7 @@
 """May two runs be paired? Only if a seed meant the same to both: setup, initial weights, batches, words."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from itertools import combinations, product
 
 from benchsuite.records.schema import Record
 from benchsuite.setup import differences
@@ -35,6 +36,27 @@ def pairs(
     seeds = sorted(left.keys() | right.keys())
     said = {seed: _why_not(left.get(seed), right.get(seed), allowed) for seed in seeds}
     return tuple(seed for seed in seeds if not said[seed]), {seed: why for seed, why in said.items() if why}
+
+
+def apart(
+    rows: Mapping[str, Mapping[int, Record]], allowed: Sequence[str] = ()
+) -> dict[tuple[str, str], dict[int, str]]:
+    """Pairs of rows, by their names in order, with the seeds that both have and may not be paired at, and why not.
+
+    Few different setups and digests occur at a seed, so each two of them are looked at once, and not each two rows.
+    """
+    kinds: dict[int, dict[Hashable, tuple[Record, list[str]]]] = {}
+    for name in sorted(rows):
+        for seed, record in rows[name].items():
+            kind = (record.seed, record.setup_id, tuple(sorted(record.digests.items())))
+            kinds.setdefault(seed, {}).setdefault(kind, (record, []))[1].append(name)
+    found: dict[tuple[str, str], dict[int, str]] = {}
+    for seed, groups in sorted(kinds.items()):
+        for (left, ours), (right, theirs) in combinations(groups.values(), 2):
+            if why := pairable(left, right, allowed):
+                for one, other in product(ours, theirs):
+                    found.setdefault((min(one, other), max(one, other)), {})[seed] = why
+    return found
 
 
 def setup_fields(left: Record, right: Record) -> dict[str, str]:

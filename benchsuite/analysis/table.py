@@ -8,8 +8,8 @@ from functools import cached_property
 from itertools import groupby
 
 from benchsuite.analysis.paired import half_width
-from benchsuite.analysis.pairing import setup_fields
-from benchsuite.analysis.ties import Rank, tie_groups
+from benchsuite.analysis.pairing import apart, setup_fields
+from benchsuite.analysis.ties import Places, Rank, places
 from benchsuite.papers import Column, PublishedCell, Row, Table
 from benchsuite.papers.schema import RowKey, row_name
 from benchsuite.records.asked import Asked, AskedRow
@@ -208,33 +208,33 @@ class TableView:
         return backbone, "" if self.table.factors else variant
 
     @cached_property
-    def _ranks(self) -> dict[tuple[RowKey, str], Rank]:
+    def _places(self) -> dict[tuple[tuple[str, str], str], Places]:
+        """By board and column."""
         found = {}
-        for rows in self.boards.values():
-            names = {row_name(row.key): row for row in rows}
+        for board, rows in self.boards.items():
+            kept_apart: dict[str, dict[tuple[str, str], dict[int, str]]] = {}
             for number, column in enumerate(self.columns):
-                if column.better != "neither":
-                    values = {name: row.cells[number].values for name, row in names.items()}
-                    for name, rank in tie_groups(values, "lower" if column.better == "lower" else "higher").items():
-                        found[names[name].key, column.key] = rank
+                cells = {row_name(row.key): row.cells[number] for row in rows}
+                if column.part not in kept_apart:
+                    records = {name: cell.records for name, cell in cells.items()}
+                    kept_apart[column.part] = apart(records, self.table.factors)
+                values = {name: cell.values for name, cell in cells.items()}
+                found[board, column.key] = places(values, column.better, kept_apart[column.part])
         return found
 
-    @cached_property
-    def _decided(self) -> set[tuple[tuple[str, str], str]]:
-        """Boards and columns in which any row is beaten."""
-        return {(self._board(key), column) for (key, column), rank in self._ranks.items() if not rank.best}
+    def _places_beside(self, row: TableRow, cell: Cell) -> Places:
+        return self._places[self._board(row.key), cell.column.key]
 
     def rank(self, row: TableRow, cell: Cell) -> Rank | None:
         """The place of a row on a column among the rows of its board, with those it is tied with; none if unranked.
 
         The one place from which ranks and marks of the best come, for every format.
         """
-        return self._ranks.get((row.key, cell.column.key))
+        return self._places_beside(row, cell).ranks.get(row_name(row.key))
 
     def is_best(self, row: TableRow, cell: Cell) -> bool:
         """Whether no other row of the board beats it, and some other could be told from it: all tied is none best."""
-        rank = self.rank(row, cell)
-        return rank is not None and rank.best and (self._board(row.key), cell.column.key) in self._decided
+        return self._places_beside(row, cell).is_best(row_name(row.key))
 
     def row(self, key: RowKey) -> TableRow | None:
         """The row of that key, if it was asked for."""

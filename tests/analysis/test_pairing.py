@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from benchsuite.analysis.pairing import pairable, pairs, setup_fields
+from benchsuite.analysis.pairing import apart, pairable, pairs, setup_fields
 from benchsuite.records.schema import Record
 from benchsuite.setup import Setup
 
@@ -111,3 +111,32 @@ def test_rows_are_paired_seed_by_seed_and_no_seed_is_dropped(make_record: MakeRe
 
 def test_a_record_under_another_seed_is_refused(make_record: MakeRecord) -> None:
     assert pairs({0: run(make_record, 1)}, {0: run(make_record, 0)}) == ((), {0: "seed 1 against seed 0"})
+
+
+def test_rows_are_kept_apart_only_at_the_seeds_that_meant_something_else(make_record: MakeRecord) -> None:
+    other = {**DIGESTS, "batches": "y"}
+    rows = {
+        "c": {0: run(make_record, 0), 1: run(make_record, 1)},
+        "b": {0: run(make_record, 0, other), 1: run(make_record, 1)},
+        "a": {0: run(make_record, 0, other), 2: run(make_record, 2)},
+    }
+    found = apart(rows)
+    assert {duel: list(seeds) for duel, seeds in found.items()} == {("a", "c"): [0], ("b", "c"): [0]}
+    assert "the batches differ" in found["a", "c"][0]
+
+
+def test_what_only_one_of_two_rows_read_keeps_neither_from_a_third(make_record: MakeRecord) -> None:
+    """Clusters differ between two rows; a row that reads none may be paired with both."""
+    rows = {name: {0: run(make_record, digests={**DIGESTS, "clusters": name})} for name in ("one", "two")}
+    rows["none"] = {0: run(make_record)}
+    assert list(apart(rows)) == [("one", "two")]
+
+
+def test_a_difference_that_is_allowed_keeps_no_rows_apart(make_record: MakeRecord) -> None:
+    rows = {"slow": {0: run(make_record, optimizer={"lr": 0.5})}, "usual": {0: run(make_record)}}
+    assert apart(rows, ["optimizer"]) == {}
+    assert list(apart(rows)) == [("slow", "usual")]
+
+
+def test_records_filed_under_another_seed_are_kept_apart(make_record: MakeRecord) -> None:
+    assert list(apart({"a": {0: run(make_record, 0)}, "b": {0: run(make_record, 1)}})) == [("a", "b")]

@@ -178,3 +178,25 @@ def test_a_part_of_another_setup_stands_on_no_board_with_the_others(make_record:
     found = parted({"ten": ten}, ten, setups={"RN50/V/ten": "another"}).rows[0]
     assert found.cells[0].values == {}
     assert found.gap.startswith("not comparable: measured under another setup")
+
+
+def test_rows_are_not_ranked_by_seeds_that_meant_something_else(make_record: MakeRecord) -> None:
+    """Another batch order on every seed: nothing may be said of these two rows, however far apart they are."""
+
+    def ranked(batches: str) -> list[bool]:
+        digests = {**make_record()[0].digests, "batches": batches}
+        high = [record(make_record, seed, 0.4 + seed / 1000) for seed in range(3)]
+        low = [record(make_record, seed, 0.1, digests=digests) for seed in range(3)]
+        rows = [
+            row("First", high),
+            AskedRow(label="Low", backbone="RN50", method="ts", runs={s: f"l{s}" for s in range(3)}),
+        ]
+        asked = Asked(
+            table="p/t", scale="small", recipe="r", track="scenes", says="", tuned={}, backbones={},
+            temperature_factor=1, rows=rows,
+        )  # fmt: skip
+        built = build_table(TABLE, asked, {**{r.run_id: r for r in high}, **{f"l{r.seed}": r for r in low}}, {})
+        return [built.is_best(one, one.cells[1]) for one in built.rows]
+
+    assert ranked("b") == [True, False]
+    assert ranked("another") == [False, False]

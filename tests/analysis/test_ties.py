@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchsuite.analysis.paired import compare, holm
-from benchsuite.analysis.ties import is_ahead, tie_groups
+from benchsuite.analysis.ties import is_ahead, places, tie_groups
 
 Values = dict[str, dict[int, float]]
 
@@ -113,3 +113,25 @@ def test_places_are_what_the_comparisons_say(values: Values, better: Literal["hi
 def test_higher_is_the_mirror_of_lower(values: Values) -> None:
     mirrored = {name: {seed: -value for seed, value in by_seed.items()} for name, by_seed in values.items()}
     assert tie_groups(values, "higher") == tie_groups(mirrored, "lower")
+
+
+def test_seeds_that_meant_something_else_do_not_count_between_two_rows() -> None:
+    """Without three of five seeds the top row is tied with the middle one, but still beats the low one."""
+    ranks = tie_groups(CLEAR, apart={("middle", "top"): [0, 1, 2]})
+    assert ranks["middle"].place == ranks["top"].place == 1
+    assert ranks["top"].unjudged == ("middle",)
+    assert ranks["low"].place == 3
+    assert tie_groups(CLEAR, apart={("middle", "top"): [7]}) == tie_groups(CLEAR)
+
+
+def test_the_best_are_marked_only_where_somebody_is_beaten() -> None:
+    decided = places(CLEAR, "higher")
+    assert [name for name in CLEAR if decided.is_best(name)] == ["top"]
+    assert not decided.is_best("never ran")
+    tied = places({"a": row(0.5), "b": row(0.5, *WOBBLE[1:], WOBBLE[0])}, "higher")
+    assert [rank.place for rank in tied.ranks.values()] == [1, 1]
+    assert not tied.is_best("a")
+
+
+def test_a_column_that_ranks_nothing_has_no_places() -> None:
+    assert places(CLEAR, "neither").ranks == {}
