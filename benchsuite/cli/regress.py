@@ -32,7 +32,7 @@ def regress(
     from benchsuite.experiments.regress import gate, gated, stored_file
     from benchsuite.registry import methods
     from benchsuite.report.gate import junit, summary
-    from benchsuite.report.html import require_folder
+    from benchsuite.report.folder import require_folder
 
     added = load_plugins(plugin)
     chosen = parse_names(names) or [*gated(), *added]

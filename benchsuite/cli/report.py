@@ -14,26 +14,69 @@ from benchsuite.records.store import Store
 
 if TYPE_CHECKING:
     from benchsuite.analysis.table import TableView
+    from benchsuite.report.leaderboard import Leaderboard
 
 
 def report(
     results: Results = RESULTS,
     folder: Annotated[Path, typer.Option("--report", help="Folder for the pages.", metavar="FOLDER")] = REPORTS,
+    single_file: Annotated[
+        Path | None,
+        typer.Option(help="Write one HTML file instead, to be mailed; without the pages of runs.", metavar="FILE"),
+    ] = None,
+    serve: Annotated[bool, typer.Option("--serve", help="Show the pages at an address of this machine only.")] = False,
+    port: Annotated[int, typer.Option(help="Where --serve listens; 0 takes any that is free.", min=0, max=65535)] = 8000,
 ) -> None:
-    """Write the pages of all tables measured into a results folder."""
-    from benchsuite.report.html import write_site
+    """Write the leaderboard's pages, from all that was measured into a results folder."""
+    from benchsuite.report.site import write_single, write_site
 
     if not results.is_dir():
         raise UsageError(
             f"results folder {results} does not exist. Run `benchsuite repro temo/table1` first, or name another."
         )
+    if single_file and serve:
+        raise UsageError("--single-file writes a file to open as it is; --serve shows a folder. Choose one.")
     contents = Store(results).read()
     views, left_out = build_views(contents)
-    pages = write_site(folder, views)
-    print(f"{len(views)} tables, {len(pages)} pages: {pages[0].resolve()}")
+    board = leaderboard(results, contents, views, left_out)
+    if single_file:
+        print(f"{len(views)} tables in one file: {write_single(single_file, board).resolve()}")
+    else:
+        site = write_site(folder, board, told)
+        print(f"{len(views)} tables, {len(contents.records)} runs, {site.pages} pages: {site.index.resolve()}")
     for file in contents.foreign:
         print(f"{file}: not a record; left alone.", file=sys.stderr)
+    if serve:
+        show(folder, port)
     require_all(left_out)
+
+
+def leaderboard(
+    results: Path, contents: Contents, views: "Sequence[TableView]", left_out: Sequence[BenchsuiteError]
+) -> "Leaderboard":
+    """What the site shows of a results folder."""
+    from benchsuite.records.ranks import read_ranks
+    from benchsuite.report.leaderboard import Leaderboard
+
+    return Leaderboard(contents, views, lambda record: read_ranks(results, record), [str(one) for one in left_out])
+
+
+def show(folder: Path, port: int) -> None:
+    """Serve the pages until Ctrl-C."""
+    from benchsuite.report.serve import page_server
+
+    with page_server(folder, port) as server:
+        print(f"http://127.0.0.1:{server.server_port}/  (Ctrl-C ends it)", flush=True)
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            print()
+
+
+def told(done: int, of: int) -> None:
+    """Progress, where somebody is looking and there is something to wait for."""
+    if sys.stderr.isatty() and of > 200:
+        print(f"\r{done} of {of} pages", end="\n" if done == of else "", file=sys.stderr, flush=True)
 
 
 def build_views(contents: Contents) -> "tuple[list[TableView], list[BenchsuiteError]]":

@@ -50,10 +50,11 @@ def repro(
     Runs that several tables have in common are done once.
     """
     from benchsuite.cli.execute import default_jobs, execute, failure
-    from benchsuite.cli.report import build_views, require_all
+    from benchsuite.cli.report import build_views, leaderboard, require_all, told
     from benchsuite.experiments.plan import estimated_seconds, plan_table
     from benchsuite.papers import named_tables
-    from benchsuite.report.html import require_folder, write_site
+    from benchsuite.report.folder import require_folder
+    from benchsuite.report.site import write_site
     from benchsuite.report.text import table_text
 
     extra = load_plugins(plugin)
@@ -87,13 +88,14 @@ def repro(
     store.require_writable()
     asked = {store.ask(plan.asked).name for plan in plans}
     failed = execute(missing, store, jobs, plugin or ()) if missing else []
-    views, left_out = build_views(store.read())
-    pages = write_site(report, views)
+    contents = store.read()
+    views, left_out = build_views(contents)
+    site = write_site(report, leaderboard(results, contents, views, left_out), told)
     mine = [view for view in views if view.asked.name in asked]
     if len(names) == 1 and mine:
         print(table_text(mine[0]))
-    for page in pages:
-        if page.stem in asked:
+    for name, page in site.tables.items():
+        if name in asked:
             print(f"page:    {page.resolve()}")
     print(f"records: {store.folder.resolve()}")
     if failed:

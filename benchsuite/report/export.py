@@ -82,6 +82,9 @@ FORMATS: Mapping[str, Callable[[TableView], str]] = {
     "md": as_markdown,
 }
 
+SUFFIXES = {"csv": "csv", "json": "json", "latex": "tex", "md": "md"}
+"""How files of each format end."""
+
 SPECIAL = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "±": r"$\pm$", "–": "--", "−": "$-$", "·": r"$\cdot$",

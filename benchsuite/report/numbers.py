@@ -1,12 +1,19 @@
 """Numbers the way pages and terminals show them: fractions as percentages, other numbers as they are."""
 
+from benchsuite.analysis.paired import Paired
 from benchsuite.analysis.table import Cell, TableRow, TableView
+from benchsuite.papers.claims import Claim
+
+DASH = "–"
+MINUS = "−"
+LAST = -1e9
+"""In the place of a number that is missing, for sorting."""
 
 
 def published(cell: Cell) -> str:
     """As printed, percentages with two decimals at least."""
     if cell.source is None:
-        return "–"
+        return DASH
     printed = f"{cell.source.value:g}"
     short = cell.column.unit == "percent" and len(printed.partition(".")[2]) < 2
     return f"{cell.source.value:.2f}" if short else printed
@@ -15,19 +22,16 @@ def published(cell: Cell) -> str:
 def measured(cell: Cell) -> str:
     """Mean ± half of its 95% interval over seeds, with one seed the value alone."""
     if cell.mean is None:
-        return "–"
-    shown = _percent if cell.column.unit == "percent" else _plain
+        return DASH
+    shown = percent if cell.column.unit == "percent" else plain
     return shown(cell.mean) if cell.half is None else f"{shown(cell.mean)} ± {shown(cell.half)}"
 
 
 def difference(cell: Cell) -> str:
     """Ours minus the published number, signed, in the column's unit; a dash where either is missing."""
     if cell.mean is None or cell.published is None:
-        return "–"
-    shown = (_percent if cell.column.unit == "percent" else _plain)(cell.mean - cell.published)
-    if not float(shown):
-        return shown.removeprefix("-")
-    return f"−{shown[1:]}" if shown.startswith("-") else f"+{shown}"
+        return DASH
+    return signed(cell.mean - cell.published, cell.column.unit)
 
 
 def seeds(n: int) -> str:
@@ -38,24 +42,90 @@ def seeds(n: int) -> str:
 def counts(row: TableRow) -> str:
     """Over how many seeds the numbers of a row are: `3`, or `2–3` where its cells differ."""
     found = sorted({cell.n for cell in row.cells if cell.n})
-    return "–".join(map(str, dict.fromkeys((found[0], found[-1])))) if found else "–"
+    return DASH.join(map(str, dict.fromkeys((found[0], found[-1])))) if found else "–"
 
 
 def units(view: TableView) -> str:
     """What the numbers of a table are."""
-    plain = [column.label for column in view.columns if column.unit == "number"]
-    if len(plain) == len(view.columns):
+    others = [column.label for column in view.columns if column.unit == "number"]
+    if len(others) == len(view.columns):
         return "Plain numbers"
-    return f"Percent ({', '.join(dict.fromkeys(plain))}: plain numbers)" if plain else "Percent"
+    return f"Percent ({', '.join(dict.fromkeys(others))}: plain numbers)" if others else "Percent"
 
 
 OURS = "mean ± half of its 95% interval over n seeds"
 """What `measured` shows, for whoever shows it."""
 
 
-def _percent(value: float) -> str:
+def percent(value: float) -> str:
+    """A fraction as a percentage."""
     return f"{100 * value:.1f}"
 
 
-def _plain(value: float) -> str:
+def plain(value: float) -> str:
+    """Any other number."""
     return f"{value:.3f}"
+
+
+def in_unit(value: float, unit: str) -> str:
+    """As a percentage or as it is."""
+    return percent(value) if unit == "percent" else plain(value)
+
+
+def signed(value: float, unit: str) -> str:
+    """A difference with its sign; none for what rounds to nothing."""
+    shown = in_unit(value, unit)
+    if not float(shown):
+        return shown.removeprefix("-")
+    return f"{MINUS}{shown[1:]}" if shown.startswith("-") else f"+{shown}"
+
+
+def paired(pair: Paired | None, unit: str, lower: bool = False) -> str:
+    """A mean paired difference ± half of its interval; with `lower` in the direction that is better."""
+    if pair is None or pair.difference is None:
+        return DASH
+    told = signed(-pair.difference if lower else pair.difference, unit)
+    if pair.low is None or pair.high is None:
+        return told
+    return f"{told} ± {in_unit((pair.high - pair.low) / 2, unit)}"
+
+
+def our_gain(claim: Claim, pair: Paired | None) -> str:
+    """By how much our runs have the claim's row ahead."""
+    return paired(pair, claim.column.unit, claim.column.better == "lower")
+
+
+def gain(claim: Claim) -> str:
+    """By how much the printed numbers have it ahead, in the column's unit."""
+    if claim.published is None:
+        return DASH
+    return f"{claim.published:+.2f}".replace("-", MINUS) if claim.column.unit == "percent" else f"{claim.published:+g}"
+
+
+def p(value: float | None) -> str:
+    """A p value, short."""
+    if value is None:
+        return DASH
+    return f"{value:.3f}" if value >= 0.001 else "< 0.001"
+
+
+def times(ratio: float | None) -> str:
+    """How many times as much."""
+    return DASH if ratio is None else f"× {ratio:.2f}"
+
+
+def sort_key(value: float | None) -> float:
+    """What a table sorts by; what is missing comes last, from the top."""
+    return LAST if value is None else value
+
+
+def order(cell: Cell) -> float:
+    """A cell sorts by our mean."""
+    return sort_key(cell.mean)
+
+
+def places(view: TableView, column: int) -> int:
+    """The most digits behind the point in a column, so that its points stand in one line."""
+    cells = [row.cells[column] for row in view.rows]
+    shown = [text for cell in cells for text in (published(cell), measured(cell).partition(" ")[0])]
+    return min(max((len(text.partition(".")[2]) for text in shown), default=1), 4)

@@ -1,0 +1,47 @@
+"""Addresses from page to page: relative ones in a folder of pages, fragments in a single file."""
+
+import posixpath
+import re
+from collections.abc import Collection
+from hashlib import sha256
+
+
+class Links:
+    """Where a page's links lead. A page is named by its place in the site, `tables/temo-table1-small`."""
+
+    def __init__(self, here: str, pages: Collection[str], single: bool = False) -> None:
+        self.here = here
+        self.single = single
+        self._pages = pages
+
+    def has(self, page: str) -> bool:
+        """Whether the site has the page: a single file leaves out those of runs."""
+        return page in self._pages
+
+    def page(self, page: str, anchor: str = "") -> str:
+        """The address of a page of the site, or of a place in it."""
+        if not self.has(page):
+            raise KeyError(f"{self.here} links to {page}, which is no page of the site")
+        if self.single:
+            return f"#{self._id(page, anchor)}"
+        if page == self.here and anchor:
+            return f"#{anchor}"
+        return self.file(f"{page}.html") + (f"#{anchor}" if anchor else "")
+
+    def file(self, file: str) -> str:
+        """The address of a file beside the pages."""
+        return posixpath.relpath(file, posixpath.dirname(self.here) or ".")
+
+    def anchor(self, name: str) -> str:
+        """The id of a place in this page, as `page` links to it."""
+        return self._id(self.here, name) if self.single else name
+
+    @staticmethod
+    def _id(page: str, anchor: str) -> str:
+        return f"{page}/{anchor}" if anchor else page
+
+
+def slug(name: str) -> str:
+    """A name as part of an address: as it is if it is harmless, else its harmless letters and a digest of it."""
+    safe = re.sub(r"[^a-z0-9._-]+", "-", name.lower()).strip("-.")
+    return safe if safe == name else f"{safe[:40]}-{sha256(name.encode()).hexdigest()[:8]}".lstrip("-")

@@ -1,0 +1,68 @@
+"""What templates cannot say themselves: numbers aligned on their point, equations, docstrings, drawings."""
+
+import inspect
+import textwrap
+from collections.abc import Callable
+from functools import lru_cache
+from typing import ParamSpec
+from xml.etree import ElementTree
+
+from latex2mathml.converter import convert
+from markupsafe import Markup
+
+P = ParamSpec("P")
+NAMESPACE = "{http://www.w3.org/1998/Math/MathML}"
+TAGS = {
+    "math", "mrow", "mi", "mo", "mn", "mtext", "mspace", "msup", "msub", "msubsup", "mfrac", "msqrt", "mroot", "mover",
+    "munder", "munderover", "mstyle", "mpadded", "mtable", "mtr", "mtd",
+}  # fmt: skip
+ATTRIBUTES = {"display", "stretchy", "width", "mathvariant", "fence", "form", "separator", "linethickness", "accent"}
+
+
+def aligned(number: str, places: int) -> Markup:
+    """A number whose point stands under the points of the others: what follows it is as wide as `places` digits."""
+    whole, point, rest = number.partition(".")
+    return Markup('<span class="n">{}<span class="f f{}">{}{}</span></span>').format(whole, places, point, rest)
+
+
+@lru_cache(maxsize=256)
+def math(latex: str) -> Markup:
+    """An equation as MathML; as it was typed where it is none, or holds anything but mathematics."""
+    typed = Markup('<code class="tex">{}</code>').format(latex)
+    try:
+        root = ElementTree.fromstring(convert(latex, display="block"))
+    except Exception:
+        return typed  # converter and parser raise a dozen kinds of errors for what is no equation
+    for element in root.iter():
+        if element.tag.removeprefix(NAMESPACE) not in TAGS or not ATTRIBUTES >= set(element.attrib):
+            return typed
+        element.tag = element.tag.removeprefix(NAMESPACE)
+    root.set("alttext", latex)
+    return Markup(ElementTree.tostring(root, encoding="unicode"))
+
+
+def paragraphs(doc: str) -> list[str]:
+    """A docstring's paragraphs, each as one line; lists keep theirs."""
+    return [_unwrapped(one) for one in inspect.cleandoc(doc).split("\n\n") if one.strip()]
+
+
+def prose(text: str) -> Markup:
+    """Text with `code` in it."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:
+        return Markup("{}").format(text)
+    return Markup("").join(Markup("<code>{}</code>").format(one) if i % 2 else one for i, one in enumerate(parts))
+
+
+def drawn(draw: Callable[P, str]) -> Callable[P, Markup]:
+    """A function that draws SVG and escapes what it is given, for use in templates."""
+    return lambda *args, **kwargs: Markup(draw(*args, **kwargs))
+
+
+def _unwrapped(text: str) -> str:
+    lines = textwrap.dedent(text).splitlines()
+    indented = any(line.startswith((" ", "- ", "* ")) for line in lines)
+    return "\n".join(lines) if indented else " ".join(lines)
+
+
+

@@ -1,0 +1,116 @@
+"""Every page of the site: what it is called, and what its template shows."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from benchsuite.analysis.table import TableView
+from benchsuite.records.names import stem
+from benchsuite.records.schema import Record
+from benchsuite.report import numbers
+from benchsuite.report.export import FORMATS, SUFFIXES
+from benchsuite.report.leaderboard import Leaderboard
+from benchsuite.report.links import slug
+
+KINDS = ("reproduced", "contradicted", "not separable", "not comparable", "not run")
+"""Verdicts in the order in which pages list them."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page before it is written: its name is its place in the site, without `.html`."""
+
+    name: str
+    title: str
+    template: str
+    values: Mapping[str, Any]
+
+
+def all_pages(board: Leaderboard) -> Iterator[Page]:
+    """The home page first."""
+    yield home_page(board)
+    for view in board.views:
+        yield table_page(board, view)
+    for method in board.methods.values():
+        yield Page(method_name(method.name), method.title, "method.html", {"method": method, "board": board})
+    for paper in board.papers:
+        yield claims_page(board, paper)
+    for one in []:  # TODO board.boards:
+        yield Page(compare_name(one.setup_id), f"Compare on {one.title}", "compare.html", {"one": one, "board": board})
+    for record in board.records.values():
+        yield run_page(board, record)
+
+
+def home_page(board: Leaderboard) -> Page:
+    """What was measured, and where to look."""
+    papers = [(paper, list(some)) for paper, some in groupby(board.views, lambda view: view.table.paper)]
+    return Page("index", "Leaderboard", "home.html", {"board": board, "papers": papers, "kinds": KINDS})
+
+
+def table_page(board: Leaderboard, view: TableView) -> Page:
+    """One table at one scale."""
+    exports = {name: FORMATS[name](view) for name in FORMATS}
+    claims = [(view, one) for one in board.claims[view.asked.name]]
+    values = {
+        "board": board,
+        "view": view,
+        "claims": claims,
+        "counts": board.verdict_counts([view]),
+        "kinds": KINDS,
+        "orders": board.orders(view),
+        "figures": board.figures(view),
+        "exports": exports,
+        "suffixes": SUFFIXES,
+        "units": numbers.units(view),
+        "command": command(view),
+    }
+    return Page(table_name(view), f"{view.table.title} ({view.asked.scale})", "table.html", values)
+
+
+def claims_page(board: Leaderboard, paper: str) -> Page:
+    """All that a paper claims, at every scale that was run."""
+    views = [view for view in board.views if view.table.paper == paper]
+    judged = [(view, one) for view in views for one in board.claims[view.asked.name]]
+    counts = board.verdict_counts(views)
+    source = next((view.table.source for view in views if view.table.source), paper)
+    values = {"board": board, "paper": paper, "source": source, "judged": judged, "counts": counts, "kinds": KINDS}
+    return Page(claims_name(paper), f"Claims of {paper}", "claims.html", values)
+
+
+def run_page(board: Leaderboard, record: Record) -> Page:
+    """One run."""
+    shown_in = board.appearances.get(record.run_id, [])
+    title = f"{record.method.title}, seed {record.seed}"
+    return Page(run_name(record), title, "run.html", {"board": board, "record": record, "shown_in": shown_in})
+
+
+def table_name(view: TableView) -> str:
+    """`tables/temo-table1-small`."""
+    return f"tables/{slug(view.asked.name)}"
+
+
+def method_name(method: str) -> str:
+    """`methods/temo`."""
+    return f"methods/{slug(method)}"
+
+
+def claims_name(paper: str) -> str:
+    """`claims/temo`."""
+    return f"claims/{slug(paper)}"
+
+
+def compare_name(setup_id: str) -> str:
+    """`compare/` and the setup."""
+    return f"compare/{slug(setup_id)}"
+
+
+def run_name(record: Record) -> str:
+    """As the record's file is called."""
+    return f"runs/{slug(stem(record.method.name, record.seed, record.run_id))}"
+
+
+def command(view: TableView) -> str:
+    """What to type to measure the table again."""
+    return f"benchsuite repro {view.asked.table} --scale {view.asked.scale}"
+

@@ -1,0 +1,218 @@
+// What pages can do beyond being read: sort, search, filter and hide columns, with the state in the address; copy; compare.
+"use strict";
+(() => {
+  const make = (tag, attributes = {}, ...children) => {
+    const node = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) {
+      if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+      else if (value !== false) node.setAttribute(name, value === true ? "" : value);
+    }
+    node.append(...children);
+    return node;
+  };
+
+  // The address holds only what differs from the page as it was written.
+  const address = {
+    get: (key) => new URLSearchParams(location.search).get(key),
+    set: (key, value) => {
+      const all = new URLSearchParams(location.search);
+      if (value) all.set(key, value); else all.delete(key);
+      const query = all.toString();
+      history.replaceState(null, "", location.pathname + (query ? `?${query}` : "") + location.hash);
+    },
+  };
+
+  function enhance(tools) {
+    const table = document.getElementById(tools.dataset.for);
+    const id = tools.dataset.for;
+    const heads = [...table.tHead.querySelectorAll("th:not([data-dt-order])")];
+    const names = columnNames(table);
+    const filters = heads.filter((head) => head.dataset.filter).map((head) => names.findIndex((one) => one.head === head));
+    const data = new DataTable(table, {
+      paging: false, info: false, autoWidth: false, order: [], orderMulti: false,
+      layout: { topStart: null, topEnd: null, bottomStart: null, bottomEnd: null },
+      language: { zeroRecords: "No row fits the search." },
+    });
+    const found = make("span", { class: "found", role: "status" });
+    const count = () => {
+      const [now, all] = [data.rows({ search: "applied" }).count(), data.rows().count()];
+      found.textContent = now === all ? `${all} rows` : `${now} of ${all} rows`;
+    };
+
+    const search = make("input", { type: "search", value: address.get(`${id}.q`) ?? "" });
+    const look = () => { data.search(search.value).draw(); address.set(`${id}.q`, search.value); };
+    search.addEventListener("input", look);
+    tools.append(make("label", {}, "Search", search));
+
+    for (const number of filters) {
+      const key = `${id}.f${number}`;
+      const kinds = [...new Set(data.column(number).nodes().toArray().map(words))].sort();
+      const select = make("select", {}, make("option", { value: "" }, "all"), ...kinds.map((kind) => make("option", { value: kind }, kind)));
+      const filter = () => {
+        data.column(number).search.fixed("chosen", select.value ? (_, __, row) => words(data.cell(row, number).node()) === select.value : null).draw();
+        address.set(key, select.value);
+      };
+      select.addEventListener("change", filter);
+      tools.append(make("label", {}, names[number].text, select));
+      if (kinds.includes(address.get(key))) { select.value = address.get(key); filter(); }
+    }
+
+    const hidden = new Set((address.get(`${id}.hide`) ?? "").split(",").filter(Boolean).map(Number));
+    const boxes = names.slice(1).map(({ text }, index) => {
+      const number = index + 1;
+      const box = make("input", { type: "checkbox", onchange: () => {
+        data.column(number).visible(box.checked);
+        if (box.checked) hidden.delete(number); else hidden.add(number);
+        address.set(`${id}.hide`, [...hidden].sort((a, b) => a - b).join(","));
+      } });
+      box.checked = !hidden.has(number);
+      if (!box.checked && number < names.length) data.column(number).visible(false);
+      return make("label", {}, box, text);
+    });
+    tools.append(make("details", {}, make("summary", {}, "Columns"), make("div", {}, ...boxes)));
+
+    const off = new Set((address.get(`${id}.no`) ?? "").split(",").filter(Boolean));
+    for (const line of (tools.dataset.lines ?? "").split(",").filter(Boolean)) {
+      const show = () => table.classList.toggle(`no-${line}`, off.has(line));
+      const box = make("input", { type: "checkbox", onchange: () => {
+        if (box.checked) off.delete(line); else off.add(line);
+        show();
+        address.set(`${id}.no`, [...off].join(","));
+      } });
+      box.checked = !off.has(line);
+      show();
+      tools.append(make("label", {}, box, line));
+    }
+    tools.append(found);
+
+    const [column, direction] = (address.get(`${id}.sort`) ?? "").split(".");
+    if (column && Number(column) < names.length) data.order([Number(column), direction === "desc" ? "desc" : "asc"]);
+    if (search.value) data.search(search.value);
+    data.on("draw", count);
+    data.draw();
+    data.on("order", () => {
+      const [first] = data.order();
+      address.set(`${id}.sort`, first && first.length ? `${first[0]}.${first[1]}` : "");
+    });
+    tools.hidden = false;
+    return data;
+  }
+
+  const words = (cell) => (cell.querySelector(".verdict")?.lastChild ?? cell).textContent.trim();
+
+  // A column's name: its own head, after that of its group.
+  function columnNames(table) {
+    const found = [];
+    [...table.tHead.rows].forEach((row, level) => {
+      let at = 0;
+      for (const head of row.cells) {
+        while (found[at]?.until > level) at += 1;
+        for (let width = 0; width < head.colSpan; width += 1, at += 1) {
+          const before = found[at]?.text ?? "";
+          const text = `${before} ${head.textContent.replace(/\s+/g, " ").trim()}`.trim();
+          found[at] = { head, text, until: level + head.rowSpan };
+        }
+      }
+    });
+    return found;
+  }
+
+  function addCopying(pre) {
+    const said = make("span", { role: "status", class: "unseen" });
+    const button = make("button", { type: "button", class: "copier", onclick: async () => {
+      try {
+        await navigator.clipboard.writeText(pre.textContent);
+        button.textContent = "Copied";
+      } catch {
+        getSelection().selectAllChildren(pre);
+        button.textContent = "Selected";
+      }
+      said.textContent = button.textContent;
+      setTimeout(() => { button.textContent = "Copy"; }, 2000);
+    } }, "Copy");
+    pre.before(button, said);
+  }
+
+  // Two methods on one task, seed by seed. The arithmetic of the mean and its interval; places and verdicts are not made here.
+  function compare(picker) {
+    const data = JSON.parse(document.getElementById("compare-data").textContent);
+    const choose = (label, key, options, chosen) => {
+      const select = make("select", {}, ...options.map((text, value) => make("option", { value }, text)));
+      const stored = Number(address.get(key) ?? NaN);
+      select.value = stored in options ? stored : chosen;
+      select.addEventListener("change", () => { address.set(key, select.value); show(); });
+      picker.append(make("label", {}, label, select));
+      return select;
+    };
+    const output = make("output", {});
+    const left = choose("Method", "a", data.standings.map((one) => one.label), Math.min(1, data.standings.length - 1));
+    const right = choose("minus", "b", data.standings.map((one) => one.label), 0);
+    const task = choose("on", "task", data.tasks.map((one) => one.label), 0);
+    picker.append(output);
+
+    function show() {
+      const { unit } = data.tasks[task.value];
+      const [scale, digits, name] = unit === "percent" ? [100, 1, "points"] : [1, 3, ""];
+      const value = (number, sign) => {
+        const text = (number * scale).toFixed(digits);
+        const zero = Number(text) === 0;
+        return zero ? text.replace("-", "") : (sign && number > 0 ? "+" : "") + text.replace("-", "−");
+      };
+      const [a, b] = [left, right].map((select) => data.standings[select.value]);
+      const seeds = data.seeds.filter((seed) => a.groups[seed] !== undefined && a.groups[seed] === b.groups[seed]
+        && a.values[task.value][seed] != null && b.values[task.value][seed] != null);
+      const differences = seeds.map((seed) => a.values[task.value][seed] - b.values[task.value][seed]);
+      const rows = seeds.map((seed, index) => make("tr", {}, make("th", { scope: "row" }, String(seed)),
+        ...[a.values[task.value][seed], b.values[task.value][seed]].map((one) => make("td", {}, value(one))),
+        make("td", {}, value(differences[index], true))));
+      const n = differences.length;
+      const mean = differences.reduce((sum, one) => sum + one, 0) / n;
+      const spread = Math.sqrt(differences.reduce((sum, one) => sum + (one - mean) ** 2, 0) / (n - 1));
+      const half = n > 1 ? data.t[n] * spread / Math.sqrt(n) : null;
+      const told = n === 0 ? "No seed at which the two may be paired."
+        : `Mean difference ${value(mean, true)}${half === null ? "" : ` ± ${value(half)}`} ${name} over ${n} ${n === 1 ? "seed" : "seeds"}.`;
+      output.replaceChildren(make("p", {}, told), make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Seed by seed" },
+        make("table", {}, make("caption", { class: "unseen" }, "Seed by seed"),
+          make("thead", {}, make("tr", {}, ...["Seed", a.label, b.label, "Difference"].map((text) => make("th", { scope: "col" }, text)))),
+          make("tbody", {}, ...rows))));
+    }
+    show();
+    picker.hidden = false;
+  }
+
+  // One file: show the page that the address names, or that holds the place it names.
+  function paginate() {
+    const pages = [...document.querySelectorAll("section.page")];
+    const turn = () => {
+      const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+      const current = target?.closest("section.page") ?? pages[0];
+      for (const page of pages) page.classList.toggle("current", page === current);
+      document.title = current.dataset.title;
+      if (target && target !== current) target.scrollIntoView(); else scrollTo(0, 0);
+    };
+    document.body.classList.add("paged");
+    addEventListener("hashchange", turn);
+    turn();
+  }
+
+  // A place inside of something folded is unfolded when the address leads there; everything is, on paper.
+  function unfold() {
+    const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!target) return;
+    for (let node = target; node; node = node.parentElement) if (node.tagName === "DETAILS") node.open = true;
+  }
+  let opened = [];
+  addEventListener("beforeprint", () => {
+    opened = [...document.querySelectorAll("details:not([open]):not(.export)")];
+    for (const one of opened) one.open = true;
+  });
+  addEventListener("afterprint", () => { for (const one of opened) one.open = false; });
+
+  document.querySelectorAll(".tools[data-for]").forEach(enhance);
+  document.querySelectorAll("pre.copy").forEach(addCopying);
+  const picker = document.querySelector(".picker");
+  if (picker) compare(picker);
+  if (document.body.classList.contains("single")) paginate();
+  addEventListener("hashchange", unfold);
+  unfold();
+})();
