@@ -34,6 +34,7 @@ from benchsuite.registry import register_task
         "inter_class_uniformity_image",
         "inter_class_uniformity_text",
     ),
+    headline=("gap", "uniformity_image", "uniformity_text"),
 )
 class Geometry(Task):
     """Modality gap, alignment, uniformity, and similarities of pairs; with classes, also tolerance.

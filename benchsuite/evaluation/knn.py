@@ -19,7 +19,7 @@ from benchsuite.registry import register_task
 BLOCK = 512
 
 
-@register_task("knn", title="Weighted nearest neighbours", version=2, metrics=("top1", "top5"))
+@register_task("knn", title="Weighted nearest neighbours", version=2, metrics=("top1", "top5"), headline="top1")
 class NearestNeighbours(Task):
     """Top-1/5 accuracy of a vote among the k nearest training samples, each weighing exp(cos / temperature).
 
@@ -57,7 +57,13 @@ class NearestNeighbours(Task):
         return rank_metrics.classification(ranks)
 
 
-@register_task("knn-plain", title="Plain nearest neighbours", version=1, metrics=("k1_top1", "k10_top1"))
+@register_task(
+    "knn-plain",
+    title="Plain nearest neighbours",
+    version=1,
+    metrics=("k1_top1", "k10_top1"),
+    headline="k1_top1",
+)
 class PlainNearestNeighbours(Task):
     """Accuracy of an unweighted vote among the 1 and the 10 nearest training samples by Euclidean distance (TeMo, TS).
 

@@ -26,6 +26,7 @@ GRID = tuple(10.0**power for power in range(-3, 7))
     version=2,
     metrics=("top1", "top5"),
     measures=("c", "iterations", "converged"),
+    headline="top1",
 )
 class LinearProbe(Task):
     """Top-1/5 accuracy of multinomial logistic regression with an L2 penalty, fitted on the training split's features.

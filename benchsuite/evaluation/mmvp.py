@@ -30,6 +30,7 @@ PATTERNS = "pattern"
         "viewpoint",
         "average",
     ),
+    headline="average",
 )
 class MmvpVlm(Task):
     """For each of nine visual patterns, the share of pairs both of whose statements pick their own picture.

@@ -21,6 +21,7 @@ __all__ = ["MultiInstanceRetrieval", "relevancy", "score"]
     title="Multi-instance retrieval",
     version=1,
     metrics=("map_v2t", "map_t2v", "map", "ndcg_v2t", "ndcg_t2v", "ndcg"),
+    headline="map",
 )
 class MultiInstanceRetrieval(Task):
     """Soft mAP and nDCG between the clips of a split and its different narrations, in both directions.

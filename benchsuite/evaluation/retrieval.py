@@ -25,6 +25,7 @@ from benchsuite.registry import register_task
     version=1,
     metrics=("i2t_r1", "i2t_r5", "i2t_r10", "t2i_r1", "t2i_r5", "t2i_r10", "r_mean"),
     measures=("i2t_median_rank", "t2i_median_rank"),
+    headline="r_mean",
 )
 class Retrieval(Task):
     """R@1/5/10 from picture to caption and from caption to picture, over one split.
@@ -54,6 +55,7 @@ class Retrieval(Task):
     version=1,
     metrics=("v2t_r1", "v2t_r5", "v2t_r10", "t2v_r1", "t2v_r5", "t2v_r10", "r_mean"),
     measures=("v2t_median_rank", "t2v_median_rank"),
+    headline="r_mean",
 )
 class VideoRetrieval(Retrieval):
     """R@1/5/10 and median rank between clips and captions: retrieval as for pictures, named as for videos."""

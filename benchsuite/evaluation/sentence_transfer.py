@@ -30,6 +30,7 @@ STEPS = 1000
     title="Sentence classification",
     version=1,
     metrics=("MR", "CR", "SUBJ", "MPQA", "SST2", "TREC", "MRPC", "average"),
+    headline="average",
 )
 class SentenceTransfer(Task):
     """Accuracy of logistic regression on frozen sentence features, for each transfer task of SentEval.

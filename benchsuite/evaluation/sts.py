@@ -32,6 +32,9 @@ from benchsuite.registry import register_task
         "test",
         "average",
     ),
+    headline="average",
+    better="higher",
+    unit="percent",
 )
 class SemanticSimilarity(Task):
     """Spearman correlation of cosine similarities with gold scores, for each similarity set; nothing is trained.

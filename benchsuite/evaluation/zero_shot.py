@@ -15,7 +15,13 @@ from benchsuite.evaluation.tensors import tensor_of
 from benchsuite.registry import register_task
 
 
-@register_task("zero-shot", title="Zero-shot classification", version=1, metrics=("top1", "top3", "top5"))
+@register_task(
+    "zero-shot",
+    title="Zero-shot classification",
+    version=1,
+    metrics=("top1", "top3", "top5"),
+    headline="top1",
+)
 class ZeroShot(Task):
     """Top-1/3/5 accuracy of choosing the class whose prompts lie nearest to the picture.
 

@@ -16,6 +16,7 @@ CUT = 10
     title="Zero-shot classification, to Top-10",
     version=1,
     metrics=("top1", "top3", "top5", "top10"),
+    headline="top1",
 )
 class ZeroShotTen(ZeroShot):
     """Top-1/3/5/10 accuracy of choosing the class whose prompts lie nearest to the picture; from 10 classes on.

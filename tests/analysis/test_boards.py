@@ -1,0 +1,129 @@
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from benchsuite.analysis.boards import Board, boards
+from benchsuite.records.asked import Asked, AskedRow, AskedRuns
+from benchsuite.records.schema import Record, Result
+from benchsuite.report.numbers import measured
+from benchsuite.setup import Protocol
+
+Runs = dict[int, Record]
+MakeRuns = Callable[..., Runs]
+HIGH, LOW, LIKE_HIGH = (0.80, 0.81, 0.82), (0.10, 0.12, 0.11), (0.81, 0.80, 0.83)
+
+
+def board(*configurations: Runs, asked: Sequence[Asked] = ()) -> Board:
+    (found,) = boards([record for runs in configurations for record in runs.values()], asked)
+    return found
+
+
+def asked(setup_id: str, says: str = "small towers") -> Asked:
+    parts = {"": AskedRuns(setup_id=setup_id, method_id="m", runs={})}
+    return Asked(
+        table="p/t", scale="small", recipe="scenes-small", track="s", says=says, tuned={}, backbones={},
+        temperature_factor=1, rows=[AskedRow(label="R", backbone="RN50", parts=parts)],
+    )  # fmt: skip
+
+
+def test_configurations_of_one_setup_stand_beside_each_other_with_their_seeds(make_runs: MakeRuns) -> None:
+    found = board(
+        make_runs("infonce", LOW), make_runs("ts", HIGH), make_runs("ts", HIGH[:2], hyperparameters={"periods": 1})
+    )
+    assert [one.label for one in found.standings] == ["TS", "TS (periods=1)", "InfoNCE"]
+    assert [len(one.records) for one in found.standings] == [3, 2, 3]
+    (task,) = found.tasks
+    assert (task.protocol, task.metric) == ("retrieval", "r_mean")
+    assert dict(found.standings[0].values(task)) == dict(enumerate(HIGH))
+    assert measured(found.standings[0].cell(task)) == "81.0 ± 2.5"
+    assert (found.runs, found.seeds) == (8, [0, 1, 2])
+
+
+def test_a_setup_with_one_configuration_is_no_board(make_runs: MakeRuns) -> None:
+    assert boards(make_runs().values()) == []
+
+
+def test_setups_are_never_mixed_and_those_with_most_runs_come_first(make_runs: MakeRuns) -> None:
+    plain = make_runs()[0].setup
+    other = plain.model_copy(update={"temperature_factor": 2.0})
+    few = [*make_runs("infonce", (0.1,), setup=other).values(), *make_runs("ts", (0.2,), setup=other).values()]
+    many = [*make_runs("infonce").values(), *make_runs("ts").values()]
+    found = boards([*few, *many])
+    assert [one.setup_id for one in found] == [plain.setup_id, other.setup_id]
+    assert [one.name for one in found] == [f"board-{plain.setup_id}", f"board-{other.setup_id}"]
+    assert [one.setup.temperature_factor for one in found] == [1.0, 2.0]
+
+
+def test_places_are_of_pairs_and_only_the_unbeaten_are_marked(make_runs: MakeRuns) -> None:
+    found = board(make_runs("infonce", LOW), make_runs("ts", HIGH), make_runs("mine", LIKE_HIGH))
+    (task,) = found.tasks
+    ranks = {one.label: found.rank(one, task) for one in found.standings}
+    assert {label: rank and rank.place for label, rank in ranks.items()} == {"mine": 1, "TS": 1, "InfoNCE": 3}
+    assert getattr(ranks["TS"], "tied_with", None) == ("mine",)
+    assert [found.is_best(one, task) for one in found.standings] == [True, True, False]
+
+
+def test_where_all_are_tied_none_is_marked_and_means_order_the_rows(make_runs: MakeRuns) -> None:
+    found = board(make_runs("ts", (0.1, 0.3)), make_runs("infonce", (0.4, 0.2)))
+    assert [one.label for one in found.standings] == ["InfoNCE", "TS"]
+    assert not any(found.is_best(one, found.tasks[0]) for one in found.standings)
+    assert [found.mean_place(one) for one in found.standings] == [1.0, 1.0]
+
+
+def test_runs_that_a_seed_did_not_mean_the_same_to_are_not_compared(make_runs: MakeRuns) -> None:
+    found = board(make_runs("infonce", LOW), make_runs("ts", HIGH, digests={"initial_weights": "w", "batches": "x"}))
+    assert list(found.apart) == [("InfoNCE", "TS")]
+    assert list(found.apart["InfoNCE", "TS"]) == [0, 1, 2]
+    assert "the batches differ" in found.apart["InfoNCE", "TS"][0]
+    assert {rank.place for rank in found.places["retrieval"].ranks.values()} == {1}
+
+
+def two_protocols(make_runs: MakeRuns, method: str, recalls: Sequence[float], gap: float, **more: Any) -> Runs:
+    plain = make_runs()[0]
+    protocols = {"retrieval": plain.setup.protocols["retrieval"], "shape": Protocol(task="geometry", version=1)}
+    setup = plain.setup.model_copy(update={"protocols": protocols})
+    found: Runs = {}
+    for seed, recall in enumerate(recalls):
+        result = plain.results["retrieval"]
+        results = {
+            "retrieval": result.model_copy(update={"metrics": {**result.metrics, "r_mean": recall}}),
+            "shape": Result(task="geometry", version=1, metrics={}, counts={"pairs": 1}, measures={"gap": gap}),
+        }
+        found[seed] = make_runs(method, [None] * seed + [0.0], setup=setup, results=results, **more)[seed]
+    return found
+
+
+def test_a_task_that_ranks_nothing_is_shown_and_counts_for_no_order(make_runs: MakeRuns) -> None:
+    found = board(two_protocols(make_runs, "infonce", LOW, 0.9), two_protocols(make_runs, "ts", HIGH, 0.1))
+    recall, gap = found.tasks
+    assert (gap.protocol, gap.unit, gap.better) == ("shape", "number", "neither")
+    assert [one.label for one in found.standings] == ["TS", "InfoNCE"]
+    assert found.rank(found.standings[0], gap) is None
+    assert not found.is_best(found.standings[0], gap)
+    assert measured(found.standings[0].cell(gap)) == "0.100 ± 0.000"
+    assert [found.mean_place(one) for one in found.standings] == [1.0, 2.0]
+    assert found.is_best(found.standings[0], recall)
+
+
+def test_a_board_has_the_name_and_the_reservations_of_the_tables_that_asked_for_it(make_runs: MakeRuns) -> None:
+    runs = make_runs("infonce"), make_runs("ts")
+    setup_id = runs[0][0].setup_id
+    found = board(*runs, asked=[asked(setup_id), asked(setup_id, "more"), asked("another", "no")])
+    assert (found.title, found.says) == ("scenes-small, RN50", ["small towers", "more"])
+    assert len(found.requests) == 2
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+def test_the_order_of_records_says_nothing(make_runs: MakeRuns, backwards: bool) -> None:
+    records = [r for name in ("ts", "infonce", "mine") for r in make_runs(name, HIGH).values()]
+    (found,) = boards(records[::-1] if backwards else records)
+    assert [one.label for one in found.standings] == ["InfoNCE", "TS", "mine"]
+    assert [list(one.records) for one in found.standings] == [[0, 1, 2]] * 3
+
+
+def test_rows_measured_with_older_code_are_told(make_runs: MakeRuns) -> None:
+    found = board(make_runs("infonce"), make_runs("ts", code="0123456789abcdef"))
+    assert {one.method: one.stale for one in found.standings} == {
+        "infonce": "", "ts": "measured with older code of ts",
+    }  # fmt: skip

@@ -1,0 +1,96 @@
+from collections.abc import Callable
+
+from benchsuite.analysis.naming import labels, titles
+from benchsuite.records.asked import Asked, AskedRow, AskedRuns
+from benchsuite.records.schema import Record
+
+MakeRuns = Callable[..., dict[int, Record]]
+
+
+def test_one_configuration_of_a_method_goes_by_its_title(make_runs: MakeRuns) -> None:
+    found = labels([make_runs("infonce", hyperparameters={"tau": 0.3})[0], make_runs("ts")[0]])
+    assert found == ["InfoNCE", "TS"]
+
+
+def test_several_are_told_apart_by_what_is_neither_default_nor_alike(make_runs: MakeRuns) -> None:
+    settings = [{"periods": 2.0}, {"tau_max": 0.09, "periods": 2.0}, {"periods": 2.0, "tau_min": 0.1 + 0.2}]
+    found = labels([make_runs("ts", hyperparameters=one)[0] for one in settings])
+    assert found == ["TS", "TS (tau_max=0.09)", "TS (tau_min=0.3)"]
+
+
+def test_temperatures_are_at_their_default_when_the_setup_multiplies_them(make_runs: MakeRuns) -> None:
+    plain = make_runs()[0].setup
+    setup = plain.model_copy(update={"temperature_factor": 5.0})
+    runs = [make_runs("infonce", hyperparameters={"tau": tau}, setup=setup)[0] for tau in (0.05, 0.01)]
+    assert labels(runs) == ["InfoNCE", "InfoNCE (tau=0.01)"]
+
+
+def test_a_method_that_is_not_registered_shows_all_that_differs(make_runs: MakeRuns) -> None:
+    many = list(range(200))
+    settings = [{"warm": True, "sizes": many}, {"warm": False, "sizes": [1.0, 0.5]}]
+    found = labels([make_runs("mine", hyperparameters=one)[0] for one in settings])
+    assert found == ["mine (warm=true, sizes=[200 values])", "mine (warm=false, sizes=[1, 0.5])"]
+
+
+def test_older_code_is_told_from_the_code_that_is_here(make_runs: MakeRuns) -> None:
+    found = labels([make_runs("infonce")[0], make_runs("infonce", code="0123456789abcdef")[0]])
+    assert found == ["InfoNCE", "InfoNCE (code 01234567)"]
+
+
+def test_methods_that_share_a_title_are_told_apart_by_name(make_runs: MakeRuns) -> None:
+    assert labels([make_runs("ts")[0], make_runs("mine", title="TS")[0]]) == ["TS, ts", "TS, mine"]
+
+
+def test_settings_that_look_alike_are_told_apart_by_identity(make_runs: MakeRuns) -> None:
+    runs = [make_runs("infonce", hyperparameters={"tau": tau})[0] for tau in (0.3, 0.3 + 1e-9)]
+    found = labels(runs)
+    assert found == [f"InfoNCE (tau=0.3), infonce, {run.method_id[:8]}" for run in runs]
+
+
+def asked(*rows: tuple[str, str, str, str], recipe: str = "scenes-small") -> Asked:
+    """Rows of backbone, variant, part and setup_id."""
+    made = [
+        AskedRow(
+            label=f"{number}", backbone=backbone, variant=variant,
+            parts={part: AskedRuns(setup_id=setup_id, method_id="m", runs={})},
+        )
+        for number, (backbone, variant, part, setup_id) in enumerate(rows)
+    ]  # fmt: skip
+    return Asked(
+        table="p/t", scale="small", recipe=recipe, track="s", says="", tuned={}, backbones={}, temperature_factor=1,
+        rows=made,
+    )  # fmt: skip
+
+
+def test_a_setup_is_called_as_tables_asked_for_it(make_runs: MakeRuns) -> None:
+    setup = make_runs()[0].setup
+    found = titles(
+        dict.fromkeys("abc", setup),
+        [
+            asked(("RN50", "AdamW", "", "a"), ("RN50", "", "", "a"), ("ViT", "CC12M", "", "b")),
+            asked(("X", "", "p", "c")),
+        ],
+    )
+    assert found == {
+        "a": "scenes-small, RN50", "b": "scenes-small, ViT, CC12M", "c": "scenes-small, X, p",
+    }  # fmt: skip
+
+
+def test_of_names_as_short_the_one_of_most_rows_is_taken(make_runs: MakeRuns) -> None:
+    rows = [("A", "", "", "s"), ("B", "", "", "s"), ("B", "", "", "s")]
+    assert titles({"s": make_runs()[0].setup}, [asked(*rows)]) == {"s": "scenes-small, B"}
+
+
+def test_what_no_table_asked_for_is_called_by_data_and_towers(make_runs: MakeRuns) -> None:
+    setup = make_runs()[0].setup
+    assert titles({"s": setup}, []) == {"s": "scenes, test_vit, distilbert"}
+    assert titles({"s": setup.model_copy(update={"text": None})}, []) == {"s": "scenes, test_vit"}
+
+
+def test_no_two_setups_have_one_title(make_runs: MakeRuns) -> None:
+    found = titles(
+        dict.fromkeys(["1234567890", "abcdefghij", "other"], make_runs()[0].setup), [asked(("A", "", "", "other"))]
+    )
+    assert list(found.values()) == [
+        "scenes, test_vit, distilbert, 12345678", "scenes, test_vit, distilbert, abcdefgh", "scenes-small, A",
+    ]  # fmt: skip
