@@ -133,9 +133,9 @@ class Leaderboard:
         return boards(self.records.values(), self.contents.asked)
 
     @cached_property
-    def costs(self) -> Mapping[tuple[str, str], Cost]:
-        """By setup and method configuration."""
-        return costs(self.records.values())
+    def costs(self) -> Mapping[str, Mapping[str, Cost]]:
+        """By setup and row of its board."""
+        return {board.setup_id: costs(board) for board in self.boards}
 
     @cached_property
     def appearances(self) -> Mapping[str, list[Appearance]]:
@@ -174,19 +174,14 @@ class Leaderboard:
         """What its runs did over the training."""
         return method_figures(method.records)
 
-    def ratio(self, board: Board, standing: Standing) -> float | None:
-        """Its cost as a multiple of the reference's on that board."""
-        cost = self.costs.get((board.setup_id, standing.method_id))
-        return cost.ratio if cost else None
+    def cost(self, board: Board, standing: Standing) -> Cost:
+        """What a row of a board costs."""
+        return self.costs[board.setup_id][standing.label]
 
-    def costs_of(self, method: MethodSummary) -> list[tuple[str, str, Cost]]:
-        """The costs of a method's configurations: the board's title, the configuration's label, the cost."""
-        return [
-            (board.title, standing.label, cost)
-            for board in self.boards
-            for standing in board.standings
-            if standing.method == method.name and (cost := self.costs.get((board.setup_id, standing.method_id)))
-        ]
+    def costs_of(self, method: MethodSummary) -> list[tuple[Board, Standing, Cost]]:
+        """The costs of a method's configurations, on each board."""
+        rows = [(board, one) for board in self.boards for one in board.standings if one.method == method.name]
+        return [(board, one, self.cost(board, one)) for board, one in rows]
 
     def repeat(self, shown: Appearance, record: Record) -> str:
         """What to type to measure a run again, where it does not count as measured."""

@@ -114,6 +114,16 @@ def times(ratio: float | None) -> str:
     return DASH if ratio is None else f"× {ratio:.2f}"
 
 
+def megabytes(size: int | None) -> str:
+    """A number of bytes."""
+    return DASH if size is None else f"{size / 1e6:,.0f} MB"
+
+
+def thousands(count: int | None) -> str:
+    """A large number."""
+    return DASH if count is None else f"{count:,}"
+
+
 def sort_key(value: float | None) -> float:
     """What a table sorts by; what is missing comes last, from the top."""
     return LAST if value is None else value

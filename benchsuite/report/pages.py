@@ -5,11 +5,15 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from benchsuite.analysis.boards import Board
+from benchsuite.analysis.comparison import comparison
+from benchsuite.analysis.costs import reference
 from benchsuite.analysis.table import TableView
 from benchsuite.records.names import stem
 from benchsuite.records.schema import Record
 from benchsuite.report import numbers
 from benchsuite.report.export import FORMATS, SUFFIXES
+from benchsuite.report.cost_figures import cost_figures
 from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.links import slug
 
@@ -36,8 +40,8 @@ def all_pages(board: Leaderboard) -> Iterator[Page]:
         yield Page(method_name(method.name), method.title, "method.html", {"method": method, "board": board})
     for paper in board.papers:
         yield claims_page(board, paper)
-    for one in []:  # TODO board.boards:
-        yield Page(compare_name(one.setup_id), f"Compare on {one.title}", "compare.html", {"one": one, "board": board})
+    for one in board.boards:
+        yield compare_page(board, one)
     for record in board.records.values():
         yield run_page(board, record)
 
@@ -76,6 +80,26 @@ def claims_page(board: Leaderboard, paper: str) -> Page:
     source = next((view.table.source for view in views if view.table.source), paper)
     values = {"board": board, "paper": paper, "source": source, "judged": judged, "counts": counts, "kinds": KINDS}
     return Page(claims_name(paper), f"Claims of {paper}", "claims.html", values)
+
+
+def compare_page(board: Leaderboard, one: Board) -> Page:
+    """The methods of one board, seed by seed."""
+    beside = reference(one) or one.standings[0]
+    lines = [
+        (standing, task, one.paired(standing, beside, task))
+        for task in one.tasks
+        for standing in one.standings
+        if standing is not beside
+    ]
+    values = {
+        "board": board,
+        "one": one,
+        "reference": beside,
+        "lines": [line for line in lines if line[2].n],
+        "data": comparison(one),
+        "figures": cost_figures(one, board.costs[one.setup_id]),
+    }
+    return Page(compare_name(one.setup_id), f"Compare on {one.title}", "compare.html", values)
 
 
 def run_page(board: Leaderboard, record: Record) -> Page:

@@ -145,36 +145,37 @@
       return select;
     };
     const output = make("output", {});
-    const left = choose("Method", "a", data.standings.map((one) => one.label), Math.min(1, data.standings.length - 1));
-    const right = choose("minus", "b", data.standings.map((one) => one.label), 0);
-    const task = choose("on", "task", data.tasks.map((one) => one.label), 0);
+    const rows = data.rows.map((one) => one.label);
+    const left = choose("Method", "a", rows, Math.min(1, rows.length - 1));
+    const right = choose("minus", "b", rows, 0);
+    const task = choose("on", "task", data.tasks.map((one) => `${one.title} (${one.id}, ${one.metric})`), 0);
     picker.append(output);
 
     function show() {
-      const { unit } = data.tasks[task.value];
-      const [scale, digits, name] = unit === "percent" ? [100, 1, "points"] : [1, 3, ""];
-      const value = (number, sign) => {
+      const [scale, digits, name] = data.tasks[task.value].unit === "percent" ? [100, 1, " points"] : [1, 3, ""];
+      const value = (number, sign = false) => {
         const text = (number * scale).toFixed(digits);
-        const zero = Number(text) === 0;
-        return zero ? text.replace("-", "") : (sign && number > 0 ? "+" : "") + text.replace("-", "−");
+        return Number(text) === 0 ? text.replace("-", "") : (sign && number > 0 ? "+" : "") + text.replace("-", "−");
       };
-      const [a, b] = [left, right].map((select) => data.standings[select.value]);
-      const seeds = data.seeds.filter((seed) => a.groups[seed] !== undefined && a.groups[seed] === b.groups[seed]
-        && a.values[task.value][seed] != null && b.values[task.value][seed] != null);
-      const differences = seeds.map((seed) => a.values[task.value][seed] - b.values[task.value][seed]);
-      const rows = seeds.map((seed, index) => make("tr", {}, make("th", { scope: "row" }, String(seed)),
-        ...[a.values[task.value][seed], b.values[task.value][seed]].map((one) => make("td", {}, value(one))),
-        make("td", {}, value(differences[index], true))));
+      const pair = [Number(left.value), Number(right.value)];
+      const [a, b] = pair.map((row) => data.rows[row]);
+      const apart = data.apart.find(([one, other]) => pair.includes(one) && pair.includes(other) && one !== other)?.[2] ?? [];
+      const shared = data.seeds.map((seed, at) => [seed, a.values[task.value][at], b.values[task.value][at]])
+        .filter(([seed, ours, theirs]) => ours !== null && theirs !== null && !apart.includes(seed));
+      const differences = shared.map(([, ours, theirs]) => ours - theirs);
       const n = differences.length;
       const mean = differences.reduce((sum, one) => sum + one, 0) / n;
       const spread = Math.sqrt(differences.reduce((sum, one) => sum + (one - mean) ** 2, 0) / (n - 1));
-      const half = n > 1 ? data.t[n] * spread / Math.sqrt(n) : null;
-      const told = n === 0 ? "No seed at which the two may be paired."
-        : `Mean difference ${value(mean, true)}${half === null ? "" : ` ± ${value(half)}`} ${name} over ${n} ${n === 1 ? "seed" : "seeds"}.`;
-      output.replaceChildren(make("p", {}, told), make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Seed by seed" },
+      const half = n > 1 ? ` ± ${value(data.quantiles[n] * spread / Math.sqrt(n))}` : "";
+      const left_out = apart.length ? ` Left out, since the seed did not mean the same to both: ${apart.join(", ")}.` : "";
+      const told = n ? `Mean difference ${value(mean, true)}${half}${name} over ${n} ${n === 1 ? "seed" : "seeds"}.`
+        : "There is no seed at which the two may be paired.";
+      const lines = shared.map(([seed, ours, theirs], at) => make("tr", {}, make("th", { scope: "row" }, String(seed)),
+        ...[value(ours), value(theirs), value(differences[at], true)].map((text) => make("td", {}, text))));
+      output.replaceChildren(make("p", {}, told + left_out), make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Seed by seed" },
         make("table", {}, make("caption", { class: "unseen" }, "Seed by seed"),
           make("thead", {}, make("tr", {}, ...["Seed", a.label, b.label, "Difference"].map((text) => make("th", { scope: "col" }, text)))),
-          make("tbody", {}, ...rows))));
+          make("tbody", {}, ...lines))));
     }
     show();
     picker.hidden = false;
