@@ -10,6 +10,9 @@ from benchsuite.fields import Count, NonNegative, Positive, Share
 from benchsuite.records.canonical import canonical, short_digest
 
 Plain = dict[str, Any]
+Towers = Literal["pair", "image", "text"]
+REFERENCES: Mapping[Towers, str] = {"pair": "infonce", "image": "simclr", "text": "simclr"}
+"""The method that all others stand beside: of costs, and of the regression gate. InfoNCE, where there are pairs."""
 
 
 class Part(BaseModel):
@@ -196,7 +199,7 @@ class Setup(Part):
         return self
 
     @property
-    def towers(self) -> Literal["pair", "image", "text"]:
+    def towers(self) -> Towers:
         """Which towers are trained."""
         if self.image and self.text:
             return "pair"

@@ -20,7 +20,7 @@ from benchsuite.models.tokenizer import words_for
 from benchsuite.paths import baselines
 from benchsuite.records.schema import Record
 from benchsuite.registry import methods
-from benchsuite.setup import Setup
+from benchsuite.setup import REFERENCES, Setup, Towers
 
 SEEDS, NOISE_SEEDS, FIRST = 2, 5, 3
 """Seeds the gate runs, seeds whose spread is the noise, and steps whose losses and gradients are compared."""
@@ -28,13 +28,17 @@ SEEDS, NOISE_SEEDS, FIRST = 2, 5, 3
 
 @dataclass(frozen=True)
 class Track:
-    """Towers that methods are tried on, and the method they stand beside."""
+    """Towers that methods are tried on, and what is read of them."""
 
-    towers: str
+    towers: Towers
     recipe: str
     backbone: str
-    reference: str
     metrics: tuple[str, ...]
+
+    @property
+    def reference(self) -> str:
+        """What its methods are compared with."""
+        return REFERENCES[self.towers]
 
     def setup(self) -> Setup:
         """What all its methods are run under."""
@@ -42,8 +46,8 @@ class Track:
 
 
 TRACKS = (
-    Track("pair", "scenes-smoke", "RN50", "infonce", ("retrieval.r_mean", "zero-shot-colour.top1")),
-    Track("image", "scenes-image-smoke", "ResNet-18", "simclr", ("knn-colour.top1",)),
+    Track("pair", "scenes-smoke", "RN50", ("retrieval.r_mean", "zero-shot-colour.top1")),
+    Track("image", "scenes-image-smoke", "ResNet-18", ("knn-colour.top1",)),
 )
 """Methods are tried on the first track that they serve. Costs are multiples of the first reference's."""
 

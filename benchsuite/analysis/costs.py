@@ -1,0 +1,131 @@
+"""What configurations cost beside the reference of their setup, and which of them none beats in cost and quality."""
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from benchsuite.analysis.boards import Board, Runs, Standing
+from benchsuite.analysis.ties import Better
+from benchsuite.records.schema import Record
+from benchsuite.records.stale import code_state
+from benchsuite.setup import REFERENCES
+
+Basis = Literal["cpu_seconds", "seconds"]
+SAME_MACHINE = ("processor", "device", "threads", "processes")
+"""What must be alike for times to be comparable."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What training with a configuration costs, and how many times that of the reference it is."""
+
+    basis: Basis
+    """What ratios are of: CPU seconds, which do not depend on who else is at work, unless `note` says why not."""
+    ratios: Mapping[int, float]
+    """By seed: this run's time over that of the reference's run with the same seed."""
+    left_out: Mapping[int, str] = field(default_factory=dict)
+    """Seeds that both have and that are not compared, and why."""
+    reason: str = ""
+    """Why there is no ratio at all, if so."""
+    note: str = ""
+    """Why it is not CPU seconds, if so."""
+    seconds: float | None = None
+    """Median over seeds."""
+    peak_memory: int | None = None
+    """Bytes: the most of any seed."""
+    parameters: int | None = None
+    """Trained ones, the method's own included."""
+
+    @property
+    def n(self) -> int:
+        """Seeds compared."""
+        return len(self.ratios)
+
+    @property
+    def median(self) -> float | None:
+        """Median ratio."""
+        return statistics.median(self.ratios.values()) if self.ratios else None
+
+    @property
+    def low(self) -> float | None:
+        """Least ratio."""
+        return min(self.ratios.values(), default=None)
+
+    @property
+    def high(self) -> float | None:
+        """Greatest ratio."""
+        return max(self.ratios.values(), default=None)
+
+
+def costs(board: Board) -> dict[str, Cost]:
+    """The cost of each row of a board by label."""
+    beside = reference(board)
+    name = REFERENCES[board.setup.towers]
+    why = "" if beside else f"{name} has no run under this setup"
+    return {one.label: cost(one.records, beside.records if beside else {}, why) for one in board.standings}
+
+
+def reference(board: Board) -> Standing | None:
+    """The row that costs are relative to: of several configurations the one of current code with most runs."""
+    rows = [one for one in board.standings if one.method == REFERENCES[board.setup.towers]]
+    return max(rows, key=_standard, default=None)
+
+
+def cost(ours: Runs, theirs: Runs, reason: str = "") -> Cost:
+    """Of the runs of a configuration, beside those of the reference under the same setup."""
+    common = {seed: (ours[seed], theirs[seed]) for seed in sorted(ours.keys() & theirs.keys())}
+    note = next((why for pair in common.values() for record in pair if (why := _no_cpu_seconds(record))), "")
+    basis: Basis = "seconds" if note else "cpu_seconds"
+    left_out = {seed: why for seed, pair in common.items() if (why := _not_comparable(*pair, basis))}
+    ratios = {seed: a.cost[basis] / b.cost[basis] for seed, (a, b) in common.items() if seed not in left_out}
+    if not ratios:
+        reason = reason or next(iter(left_out.values()), "no seed in common with the reference")
+    return Cost(
+        basis=basis,
+        ratios=ratios,
+        left_out=left_out,
+        reason=reason,
+        note=note,
+        seconds=statistics.median(seconds) if (seconds := _known(ours, "seconds")) else None,
+        peak_memory=max(_known(ours, "peak_memory_bytes"), default=None),
+        parameters=max(_known(ours, "trainable_parameters"), default=None),
+    )
+
+
+def pareto(points: Sequence[tuple[float, float]], better: Better = "higher") -> list[int]:
+    """Which points (cost, quality) no other dominates, by number, cheapest first.
+
+    One dominates another if it is neither dearer nor worse, and one of both cheaper or better. Equal points do not
+    dominate each other.
+    """
+    sign = 1.0 if better == "higher" else -1.0
+    order = sorted(range(len(points)), key=lambda i: (points[i][0], -sign * points[i][1]))
+    front: list[int] = []
+    for i in order:
+        if not front or points[i] == points[front[-1]] or sign * points[i][1] > sign * points[front[-1]][1]:
+            front.append(i)
+    return front
+
+
+def _standard(row: Standing) -> tuple[bool, int, bool, str]:
+    """What makes a row the one to compare with; a label without settings is that of the method's defaults."""
+    return code_state(row.record) == "current", len(row.records), row.label == row.title, row.method_id
+
+
+def _known(runs: Runs, what: str) -> list[Any]:
+    return [record.cost[what] for record in runs.values() if record.cost.get(what) is not None]
+
+
+def _no_cpu_seconds(record: Record) -> str:
+    if (device := record.environment.get("device", "cpu")) != "cpu":
+        return f"in seconds, since the work is done by {device}"
+    return "" if "cpu_seconds" in record.cost else "in seconds, since a record has no CPU seconds"
+
+
+def _not_comparable(ours: Record, theirs: Record, basis: Basis) -> str:
+    a, b = ours.environment, theirs.environment
+    differing = [f"{name} {a.get(name)} against {b.get(name)}" for name in SAME_MACHINE if a.get(name) != b.get(name)]
+    if differing:
+        return f"measured on different machines: {', '.join(differing)}"
+    return "" if ours.cost.get(basis) and theirs.cost.get(basis) else "a record does not say how long it took"

@@ -1,0 +1,67 @@
+import json
+from collections.abc import Callable
+
+import pytest
+from scipy import stats
+
+from benchsuite.analysis.boards import Board, boards
+from benchsuite.analysis.comparison import comparison
+from benchsuite.analysis.paired import compare
+from benchsuite.records.schema import Record
+from benchsuite.setup import Protocol
+
+Runs = dict[int, Record]
+MakeRuns = Callable[..., Runs]
+
+
+def board(*configurations: Runs) -> Board:
+    (found,) = boards(record for runs in configurations for record in runs.values())
+    return found
+
+
+def test_every_value_is_there_by_row_task_and_seed(make_runs: MakeRuns) -> None:
+    told = comparison(board(make_runs("infonce", (0.1, None, 0.3)), make_runs("ts", (0.5, 1 / 3, None))))
+    assert told["seeds"] == [0, 1, 2]
+    assert [(row["label"], row["method"], row["values"]) for row in told["rows"]] == [
+        ("TS", "ts", [[0.5, 0.333333, None]]),
+        ("InfoNCE", "infonce", [[0.1, None, 0.3]]),
+    ]
+    retrieval = {"metric": "r_mean", "title": "Image-text retrieval", "unit": "percent", "better": "higher"}
+    assert told["tasks"] == [{"id": "retrieval", **retrieval}]
+    assert len({row["id"] for row in told["rows"]}) == 2
+
+
+def test_seeds_that_did_not_mean_the_same_are_named_for_two_rows(make_runs: MakeRuns) -> None:
+    other = {"initial_weights": "w", "batches": "x"}
+    mixed = {**make_runs("ts"), 1: make_runs("ts", digests=other)[1]}
+    told = comparison(board(make_runs("infonce"), mixed))
+    labels = [row["label"] for row in told["rows"]]
+    assert told["apart"] == [[labels.index("InfoNCE"), labels.index("TS"), [1]]]
+
+
+def test_the_quantiles_give_the_interval_that_the_analysis_gives(make_runs: MakeRuns) -> None:
+    told = comparison(board(make_runs("infonce", (0.1, 0.2, 0.4)), make_runs("ts", (0.5, 0.55, 0.6))))
+    assert list(told["quantiles"]) == ["2", "3"]
+    ours, theirs = (row["values"][0] for row in told["rows"])
+    differences = [a - b for a, b in zip(ours, theirs, strict=True)]
+    mean, reach = sum(differences) / 3, told["quantiles"]["3"] * stats.sem(differences)
+    paired = compare(dict(enumerate(ours)), dict(enumerate(theirs)))
+    assert (mean - reach, mean + reach) == (pytest.approx(paired.low), pytest.approx(paired.high))
+
+
+def test_a_large_board_is_small_data(make_runs: MakeRuns) -> None:
+    """35 rows, 10 tasks and 3 seeds, with all the digits they may have."""
+    plain = make_runs()[0]
+    names = [f"retrieval-{n}" for n in range(10)]
+    setup = plain.setup.model_copy(update={"protocols": dict.fromkeys(names, Protocol(task="retrieval", version=1))})
+    rows = []
+    for n in range(35):
+        result = plain.results["retrieval"]
+        results = {
+            name: result.model_copy(update={"metrics": {**result.metrics, "r_mean": (n + k + 1) / 47}})
+            for k, name in enumerate(names)
+        }
+        rows.append(make_runs("ts", setup=setup, results=results, hyperparameters={"periods": n / 7}))
+    told = json.dumps(comparison(board(*rows)), separators=(",", ":"))
+    assert len(json.loads(told)["rows"]) == 35
+    assert len(told) < 20_000

@@ -1,0 +1,125 @@
+from collections.abc import Callable
+from typing import Any, Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchsuite.analysis.boards import Board, boards
+from benchsuite.analysis.costs import cost, costs, pareto, reference
+from benchsuite.records.schema import Record
+
+Runs = dict[int, Record]
+MakeRuns = Callable[..., Runs]
+HERE = {"processor": "P", "device": "cpu", "threads": 1, "processes": 1}
+
+
+def board(*configurations: Runs) -> Board:
+    (found,) = boards(record for runs in configurations for record in runs.values())
+    return found
+
+
+def test_costs_are_multiples_of_the_references_paired_by_seed(make_runs: MakeRuns) -> None:
+    """Each seed may have met a slower machine: the ratio of medians would be another."""
+    found = costs(board(make_runs("infonce", cost=(1.0, 10.0, 4.0)), make_runs("ts", cost=(3.0, 20.0, 10.0))))
+    assert dict(found["TS"].ratios) == {0: 3.0, 1: 2.0, 2: 2.5}
+    assert (found["TS"].median, found["TS"].low, found["TS"].high, found["TS"].n) == (2.5, 2.0, 3.0, 3)
+    assert (found["TS"].basis, found["TS"].note, found["TS"].reason) == ("cpu_seconds", "", "")
+    assert found["InfoNCE"].median == 1.0
+    assert found["TS"].seconds == 20.0
+
+
+def test_memory_is_the_most_and_parameters_are_told(make_runs: MakeRuns) -> None:
+    more = {"peak_memory_bytes": 700, "trainable_parameters": 12}
+    costs_of = {0: {"seconds": 1.0, **more}, 1: {"seconds": 1.0, **more, "peak_memory_bytes": 900}}
+    runs = make_runs("ts", (0.1, 0.1))
+    found = cost({seed: record.model_copy(update={"cost": costs_of[seed]}) for seed, record in runs.items()}, {})
+    assert (found.peak_memory, found.parameters) == (900, 12)
+    assert cost(make_runs("ts", (0.1,)), {}).peak_memory is None
+
+
+def test_only_seeds_of_both_count_and_without_any_it_says_so(make_runs: MakeRuns) -> None:
+    ours, theirs = (
+        make_runs("ts", (0.1, 0.1, None), (2.0, 2.0, 2.0)),
+        make_runs("infonce", (None, 0.1, 0.1), (1.0,) * 3),
+    )
+    assert dict(cost(ours, theirs).ratios) == {1: 2.0}
+    none = cost({0: ours[0]}, theirs)
+    assert (none.median, none.low, none.n, none.reason) == (None, None, 0, "no seed in common with the reference")
+
+
+@pytest.mark.parametrize("change", [{"processor": "Q"}, {"threads": 2}, {"processes": 2}, {"device": "cuda"}])
+def test_times_of_different_machines_are_not_compared(make_runs: MakeRuns, change: dict[str, Any]) -> None:
+    ours = make_runs("ts", (0.1,), (2.0,), environment={**HERE, **change})
+    found = cost(ours, make_runs("infonce", (0.1,), (1.0,), environment=HERE))
+    (name, value) = next(iter(change.items()))
+    assert found.ratios == {}
+    assert found.reason == found.left_out[0] == f"measured on different machines: {name} {value} against {HERE[name]}"
+
+
+def test_without_cpu_seconds_it_is_seconds_and_says_so(make_runs: MakeRuns) -> None:
+    ours, theirs = make_runs("ts", (0.1,), (2.0,)), make_runs("infonce", (0.1,))
+    found = cost(ours, theirs)
+    assert (found.basis, found.note) == ("seconds", "in seconds, since a record has no CPU seconds")
+    assert dict(found.ratios) == {0: 4.0 / 1.5}
+
+
+def test_what_a_gpu_did_is_not_told_by_the_processors_seconds(make_runs: MakeRuns) -> None:
+    gpu = {**HERE, "device": "cuda:0"}
+    found = cost(make_runs("ts", (0.1,), (2.0,), environment=gpu), make_runs("infonce", (0.1,), environment=gpu))
+    assert (found.basis, found.note) == ("seconds", "in seconds, since the work is done by cuda:0")
+
+
+def test_a_record_without_a_time_is_left_out(make_runs: MakeRuns) -> None:
+    theirs = make_runs("infonce", (0.1,), (1.0,))
+    nothing = {0: theirs[0].model_copy(update={"cost": {"cpu_seconds": 0.0, "seconds": 0.0}})}
+    for one, other in ((nothing, theirs), (theirs, nothing)):
+        assert cost(one, other).left_out == {0: "a record does not say how long it took"}
+
+
+def test_a_board_without_the_reference_says_which_is_missing(make_runs: MakeRuns) -> None:
+    found = costs(board(make_runs("ts", cost=(1.0,) * 3), make_runs("mine", cost=(1.0,) * 3)))
+    assert {one.reason for one in found.values()} == {"infonce has no run under this setup"}
+    assert {one.median for one in found.values()} == {None}
+
+
+def test_one_tower_is_compared_with_simclr(make_runs: MakeRuns) -> None:
+    setup = make_runs()[0].setup.model_copy(update={"text": None})
+    alone = [make_runs(name, cost=cpu, setup=setup) for name, cpu in (("simclr", (1.0,) * 3), ("macl", (2.0,) * 3))]
+    assert costs(board(*alone))["MACL"].median == 2.0
+
+
+def test_of_several_references_that_of_the_defaults_is_taken_then_older_code_and_fewer_runs_lose(
+    make_runs: MakeRuns,
+) -> None:
+    plain, warm = make_runs("infonce", (0.1,)), make_runs("infonce", (0.1,), hyperparameters={"tau": 0.3})
+    more = make_runs("infonce", (0.1, 0.2), hyperparameters={"tau": 0.2})
+    old = make_runs("infonce", code="0123456789abcdef")
+    found = [reference(board(*some)) for some in ((warm, plain), (warm, plain, more), (old, plain), (old, warm))]
+    assert [one and one.method_id for one in found] == [
+        plain[0].method_id, more[0].method_id, plain[0].method_id, warm[0].method_id,
+    ]  # fmt: skip
+
+
+def test_a_front_is_what_is_neither_dearer_nor_worse() -> None:
+    points = [(1.0, 0.5), (2.0, 0.4), (2.0, 0.7), (3.0, 0.7), (0.5, 0.1), (2.0, 0.7), (4.0, 0.9)]
+    assert pareto(points) == [4, 0, 2, 5, 6]
+    assert pareto(points, "lower") == [4]
+    assert pareto([]) == []
+
+
+numbers = st.integers(0, 6).map(float)
+
+
+@given(st.lists(st.tuples(numbers, numbers), max_size=25), st.sampled_from(["higher", "lower"]))
+def test_no_point_of_a_front_is_dominated_and_every_other_is(
+    points: list[tuple[float, float]], better: Literal["higher", "lower"]
+) -> None:
+    def dominates(a: tuple[float, float], b: tuple[float, float]) -> bool:
+        gain = a[1] - b[1] if better == "higher" else b[1] - a[1]
+        return a[0] <= b[0] and gain >= 0 and (a[0] < b[0] or gain > 0)
+
+    front = pareto(points, better)
+    undominated = {i for i, one in enumerate(points) if not any(dominates(other, one) for other in points)}
+    assert sorted(front) == sorted(undominated)
+    assert [points[i][0] for i in front] == sorted(points[i][0] for i in front)
