@@ -4,7 +4,7 @@ from typing import Any
 
 from benchsuite.analysis.boards import Board, Standing
 from benchsuite.analysis.headline import Headline
-from benchsuite.analysis.paired import t_quantile
+from benchsuite.analysis.paired import Paired, compare, t_quantile
 
 DIGITS = 6
 
@@ -27,6 +27,14 @@ def comparison(board: Board) -> dict[str, Any]:
         "apart": [[number[a], number[b], sorted(some)] for (a, b), some in board.apart.items()],
         "quantiles": {str(n): round(t_quantile(n), DIGITS) for n in range(2, len(seeds) + 1)},
     }
+
+
+def paired(board: Board, ours: Standing, theirs: Standing, task: Headline) -> Paired:
+    """Two rows on a task, at the seeds that meant the same to both."""
+    pair = (ours.label, theirs.label)
+    left_out = {seed for key in (pair, pair[::-1]) for seed in board.apart.get(key, ())}
+    both = [{seed: v for seed, v in one.values(task).items() if seed not in left_out} for one in (ours, theirs)]
+    return compare(*both)
 
 
 def _task(task: Headline) -> dict[str, str]:

@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Any
 
 from benchsuite.analysis.boards import Board
-from benchsuite.analysis.comparison import comparison
+from benchsuite.analysis.comparison import comparison, paired
 from benchsuite.analysis.costs import reference
 from benchsuite.analysis.table import TableView
 from benchsuite.records.names import stem
@@ -86,7 +86,7 @@ def compare_page(board: Leaderboard, one: Board) -> Page:
     """The methods of one board, seed by seed."""
     beside = reference(one) or one.standings[0]
     lines = [
-        (standing, task, one.paired(standing, beside, task))
+        (standing, task, paired(one, standing, beside, task))
         for task in one.tasks
         for standing in one.standings
         if standing is not beside
