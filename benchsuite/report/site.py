@@ -77,8 +77,8 @@ def downloads(page: Page) -> Iterator[tuple[str, str]]:
 
 
 def assets() -> Iterator[tuple[str, bytes]]:
-    """Styles, scripts, and the licences of what is not ours."""
-    for file in sorted(STATIC.rglob("*")):
+    """Styles, scripts, and the licences of what is not ours; libraries before what uses them."""
+    for file in sorted(STATIC.rglob("*"), key=lambda file: (-len(file.parts), file.name)):
         if file.is_file():
             yield f"static/{file.relative_to(STATIC).as_posix()}", file.read_bytes()
 

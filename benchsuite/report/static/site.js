@@ -130,7 +130,9 @@
       said.textContent = button.textContent;
       setTimeout(() => { button.textContent = "Copy"; }, 2000);
     } }, "Copy");
-    pre.before(button, said);
+    const box = make("div", { class: "copybox" });
+    pre.replaceWith(box);
+    box.append(pre, button, said);
   }
 
   // Two methods on one task, seed by seed. The arithmetic of the mean and its interval; places and verdicts are not made here.
