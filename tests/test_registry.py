@@ -35,7 +35,7 @@ def python(code: str, *paths: Path) -> str:
         "import benchsuite",
         "from benchsuite.registry import methods, tasks, datasets; [list(r) for r in (methods, tasks, datasets)]",
         "from benchsuite.registry import methods; assert methods.card('temo').title == 'TeMo'",
-        "import benchsuite.report.html",
+        "import benchsuite.report.site",
         "import benchsuite.report.text",
         "import benchsuite.analysis.table",
         "import benchsuite.records.store",

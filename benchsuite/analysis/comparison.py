@@ -33,8 +33,8 @@ def paired(board: Board, ours: Standing, theirs: Standing, task: Headline) -> Pa
     """Two rows on a task, at the seeds that meant the same to both."""
     pair = (ours.label, theirs.label)
     left_out = {seed for key in (pair, pair[::-1]) for seed in board.apart.get(key, ())}
-    both = [{seed: v for seed, v in one.values(task).items() if seed not in left_out} for one in (ours, theirs)]
-    return compare(*both)
+    a, b = ({seed: v for seed, v in one.values(task).items() if seed not in left_out} for one in (ours, theirs))
+    return compare(a, b)
 
 
 def _task(task: Headline) -> dict[str, str]:

@@ -25,7 +25,9 @@ def report(
         typer.Option(help="Write one HTML file instead, to be mailed; without the pages of runs.", metavar="FILE"),
     ] = None,
     serve: Annotated[bool, typer.Option("--serve", help="Show the pages at an address of this machine only.")] = False,
-    port: Annotated[int, typer.Option(help="Where --serve listens; 0 takes any that is free.", min=0, max=65535)] = 8000,
+    port: Annotated[
+        int, typer.Option(help="Where --serve listens; 0 takes any that is free.", min=0, max=65535)
+    ] = 8000,
 ) -> None:
     """Write the leaderboard's pages, from all that was measured into a results folder."""
     from benchsuite.report.site import write_single, write_site
@@ -42,7 +44,7 @@ def report(
     if single_file:
         print(f"{len(views)} tables in one file: {write_single(single_file, board).resolve()}")
     else:
-        site = write_site(folder, board, told)
+        site = write_site(folder, board, show_progress)
         print(f"{len(views)} tables, {len(contents.records)} runs, {site.pages} pages: {site.index.resolve()}")
     for file in contents.foreign:
         print(f"{file}: not a record; left alone.", file=sys.stderr)
@@ -73,7 +75,7 @@ def show(folder: Path, port: int) -> None:
             print()
 
 
-def told(done: int, of: int) -> None:
+def show_progress(done: int, of: int) -> None:
     """Progress, where somebody is looking and there is something to wait for."""
     if sys.stderr.isatty() and of > 200:
         print(f"\r{done} of {of} pages", end="\n" if done == of else "", file=sys.stderr, flush=True)

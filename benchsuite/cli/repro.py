@@ -50,7 +50,7 @@ def repro(
     Runs that several tables have in common are done once.
     """
     from benchsuite.cli.execute import default_jobs, execute, failure
-    from benchsuite.cli.report import build_views, leaderboard, require_all, told
+    from benchsuite.cli.report import build_views, leaderboard, require_all, show_progress
     from benchsuite.experiments.plan import estimated_seconds, plan_table
     from benchsuite.papers import named_tables
     from benchsuite.report.folder import require_folder
@@ -90,7 +90,7 @@ def repro(
     failed = execute(missing, store, jobs, plugin or ()) if missing else []
     contents = store.read()
     views, left_out = build_views(contents)
-    site = write_site(report, leaderboard(results, contents, views, left_out), told)
+    site = write_site(report, leaderboard(results, contents, views, left_out), show_progress)
     mine = [view for view in views if view.asked.name in asked]
     if len(names) == 1 and mine:
         print(table_text(mine[0]))

@@ -187,7 +187,9 @@ class Leaderboard:
         """What to type to measure a run again, where it does not count as measured."""
         asked, row = shown.view.asked, shown.row
         place = f"{asked.table} --scale {asked.scale}"
-        return f"benchsuite repro {place} --rows {shlex.quote(row_name(row.key))} --seeds {record.seed}, --results again"
+        return (
+            f"benchsuite repro {place} --rows {shlex.quote(row_name(row.key))} --seeds {record.seed}, --results again"
+        )
 
     def stale(self, record: Record) -> str:
         """Whether it was measured with other code than is here."""

@@ -44,4 +44,4 @@ class Links:
 def slug(name: str) -> str:
     """A name as part of an address: as it is if it is harmless, else its harmless letters and a digest of it."""
     safe = re.sub(r"[^a-z0-9._-]+", "-", name.lower()).strip("-.")
-    return safe if safe == name else f"{safe[:40]}-{sha256(name.encode()).hexdigest()[:8]}".lstrip("-")
+    return safe if safe and safe == name else f"{safe[:40]}-{sha256(name.encode()).hexdigest()[:8]}".lstrip("-")

@@ -34,7 +34,7 @@ def math(latex: str) -> Markup:
     except Exception:
         return typed  # converter and parser raise a dozen kinds of errors for what is no equation
     for element in root.iter():
-        if element.tag.removeprefix(NAMESPACE) not in TAGS or not ATTRIBUTES >= set(element.attrib):
+        if element.tag.removeprefix(NAMESPACE) not in TAGS or not set(element.attrib) <= ATTRIBUTES:
             return typed
         element.tag = element.tag.removeprefix(NAMESPACE)
     root.set("alttext", latex)
@@ -63,6 +63,3 @@ def _unwrapped(text: str) -> str:
     lines = textwrap.dedent(text).splitlines()
     indented = any(line.startswith((" ", "- ", "* ")) for line in lines)
     return "\n".join(lines) if indented else " ".join(lines)
-
-
-

@@ -12,8 +12,8 @@ from benchsuite.analysis.table import TableView
 from benchsuite.records.names import stem
 from benchsuite.records.schema import Record
 from benchsuite.report import numbers
-from benchsuite.report.export import FORMATS, SUFFIXES
 from benchsuite.report.cost_figures import cost_figures
+from benchsuite.report.export import FORMATS, SUFFIXES
 from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.links import slug
 
@@ -137,4 +137,3 @@ def run_name(record: Record) -> str:
 def command(view: TableView) -> str:
     """What to type to measure the table again."""
     return f"benchsuite repro {view.asked.table} --scale {view.asked.scale}"
-

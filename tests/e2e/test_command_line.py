@@ -91,8 +91,8 @@ def test_rows_of_a_backbone_share_their_setup(measured: Path) -> None:
 def test_report_makes_the_pages_again_from_the_records_alone(measured: Path) -> None:
     made = run(["report", "--report", "again"], measured)
     assert made.returncode == 0, made.stderr
-    again = (measured / "again" / "temo-table1-smoke.html").read_text()
-    assert again == (measured / "reports" / "temo-table1-smoke.html").read_text()
+    again = (measured / "again" / "tables" / "temo-table1-smoke.html").read_text()
+    assert again == (measured / "reports" / "tables" / "temo-table1-smoke.html").read_text()
 
 
 def test_claims_are_judged_from_the_records_alone(measured: Path) -> None:
@@ -136,7 +136,7 @@ def test_a_failing_run_keeps_the_others_and_tells_why(tmp_path: Path) -> None:
     assert "broken: the loss is nan at step 3" in done.stderr
     assert "Traceback" not in done.stdout + done.stderr
     assert [r.method.name for r in Store(tmp_path / "runs").records().values()] == ["infonce"]
-    page = (tmp_path / "reports" / "temo-table1-smoke.html").read_text()
+    page = (tmp_path / "reports" / "tables" / "temo-table1-smoke.html").read_text()
     assert "the loss is nan at step 3" in page
     assert "Broken &lt;b&gt;" in page
     assert "Broken <b>" not in page
@@ -166,7 +166,7 @@ def test_a_truncated_record_is_named_and_the_rest_is_shown(tmp_path: Path, measu
         assert refused.returncode == 1
         assert f"{victim.relative_to(tmp_path)}: truncated or not JSON" in refused.stderr
         assert "Traceback" not in refused.stderr
-        page = tmp_path / "reports" / "temo-table1-smoke.html"
+        page = tmp_path / "reports" / "tables" / "temo-table1-smoke.html"
         assert "its record was refused, truncated or not JSON" in page.read_text()
         assert " ± " in page.read_text()
         page.unlink()

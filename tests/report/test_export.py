@@ -5,14 +5,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
+from html_pages import Reading, leaderboard, pages
 
 from benchsuite.analysis.table import TableView, build_table
 from benchsuite.papers import Table
 from benchsuite.records.asked import Asked, AskedRow, AskedRuns
 from benchsuite.records.schema import Record
 from benchsuite.report.export import as_csv, as_json, as_latex, as_markdown, tex
-from benchsuite.report.html import table_page
-from benchsuite.report.numbers import counts, measured, published
+from benchsuite.report.numbers import counts, difference, measured, published
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
 VALUES = {"Best": (0.40, 0.41, 0.42, 0.43), "Twin_2": (0.405, 0.405, 0.425, 0.425), "Worst": (0.10, 0.12, 0.11, 0.12)}
@@ -80,7 +80,7 @@ def test_every_format_shows_the_same_numbers_and_marks(view: TableView) -> None:
     latex = [line.removesuffix(" \\\\").split(" & ") for line in as_latex(view).splitlines() if line.endswith(" \\\\")][
         3:
     ]
-    page = table_page(view, "command")
+    board = [cell for cell in Reading(pages(leaderboard([view]))["tables/p-t-small"]).cells if "theirs" in cell]
     for number, row in enumerate(view.rows):
         for place, cell in enumerate(row.cells):
             key, best = (row.label, cell.column.key), view.is_best(row, cell)
@@ -95,8 +95,12 @@ def test_every_format_shows_the_same_numbers_and_marks(view: TableView) -> None:
             assert latex[2 * number][place + 1] == tex(published(cell))
             ours = tex(measured(cell))
             assert latex[2 * number + 1][place + 1] == (f"\\textbf{{{ours}}}" if best else ours)
-            shown = f"{measured(cell)} ★</strong>" if best else f'<span class="ours">{measured(cell)}</span>'
-            assert shown in page
+            page = board[number * len(row.cells) + place]
+            assert page["theirs"] == published(cell)
+            assert page["ours"].replace("± ", " ± ") == ("★ best or tied with the best: " if best else "") + measured(
+                cell
+            )
+            assert page["diff"] == difference(cell)
         assert [markdown[number][-1], latex[2 * number + 1][-1]] == [f"{counts(row)} |", tex(counts(row))]
 
 

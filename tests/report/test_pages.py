@@ -1,145 +1,194 @@
-from collections.abc import Callable, Mapping
-from html.parser import HTMLParser
-from pathlib import Path
+import json
+from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
+from html_pages import Reading, leaderboard, pages
 
-from benchsuite.analysis.table import Cell, TableView, build_table
-from benchsuite.errors import UsageError
-from benchsuite.papers import Column, PublishedCell, read_table
-from benchsuite.papers.schema import Plot
+from benchsuite.analysis.table import TableView, build_table
+from benchsuite.papers import read_table
 from benchsuite.records.asked import Asked, AskedRow, AskedRuns
 from benchsuite.records.schema import Record
-from benchsuite.report.html import index_page, table_page, write_site
-from benchsuite.report.numbers import difference, measured, published, seeds
-from benchsuite.report.text import table_text
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
-HOSTILE = "<script>alert(1)</script>"
+HOSTILE = (
+    """<script>alert(1)</script>"'</pre></script><img src=x onerror=alert(1)> javascript:alert(1) {{ 7919 * 7907 }}"""
+)
+TABLE1 = "tables/temo-table1-smoke"
 
 
-class Tags(HTMLParser):
-    """Every tag and every address of a page."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.tags: list[str] = []
-        self.addresses: list[str] = []
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        self.addresses += [value or "" for name, value in attrs if name in ("href", "src")]
+def request(*rows: AskedRow, **changes: object) -> Asked:
+    told = {
+        "table": "temo/table1", "scale": "smoke", "recipe": "scenes-smoke", "track": "scenes", "says": "small towers",
+        "measures": {"coco_ir1": "retrieval.t2i_r5", "coco_tr1": "retrieval.i2t_r1"},
+        "stand_ins": {"cifar10_top1": "the 10 colours of scenes"},
+        "missing": {"cifar100_top1": "scenes has no hundred classes"}, "tuned": {"rate": "by trial"},
+        "backbones": {"RN50": "a small ResNet"}, "temperature_factor": 5.0, "rows": rows,
+    }  # fmt: skip
+    return Asked.model_validate({**told, **changes})
 
 
-def view(label: str = "InfoNCE", gap: str = "", says: str = "small towers") -> TableView:
-    table = read_table("temo/table1")
-    rows = [AskedRow(label=label, backbone="RN50", method="infonce", not_run=gap)]
-    asked = Asked(
-        table="temo/table1", scale="smoke", recipe="scenes-smoke", track="scenes", says=says,
-        measures={"cifar10_top1": "zero-shot.top1"}, stand_ins={"cifar10_top1": "the 10 colours of scenes"},
-        tuned={"rate": "by trial"}, backbones={"RN50": "a small ResNet"}, temperature_factor=5.0, rows=rows,
-    )  # fmt: skip
-    return build_table(table, asked, {}, {})
+def waiting(**changes: object) -> TableView:
+    """A table of which nothing is measured."""
+    rows = [AskedRow.model_validate({"label": "InfoNCE", "backbone": "RN50", "method": "infonce", **changes})]
+    return build_table(read_table("temo/table1"), request(*rows), {}, {})
 
 
-def with_recall(make: MakeRecord, seed: int, value: float) -> Record:
-    result = make(seed)[0].results["retrieval"]
-    metrics = {**result.metrics, "i2t_r1": value}
-    return make(seed, results={"retrieval": result.model_copy(update={"metrics": metrics})})[0]
-
-
-def shown(printed: float | None, records: Mapping[int, Record], unit: str = "percent") -> tuple[str, str, str]:
-    column = Column.model_validate({"key": "a", "group": "", "label": "", "measure": "", "unit": unit})
-    source = None if printed is None else PublishedCell(value=printed)
-    cell = Cell(column, source, records, "retrieval.i2t_r1")
-    return published(cell), measured(cell), difference(cell)
-
-
-def test_numbers_are_percent_with_half_their_interval_or_plain(make_record: MakeRecord) -> None:
-    records = {seed: with_recall(make_record, seed, value) for seed, value in enumerate((0.1, 0.2))}
-    assert shown(21.64, records)[:2] == ("21.64", "15.0 ± 63.5")
-    assert shown(35, {0: records[0]})[:2] == ("35.00", "10.0")
-    assert shown(14.321, {})[:2] == ("14.321", "–")
-    assert shown(None, {})[:2] == ("–", "–")
-    assert shown(0.294, records, unit="number")[:2] == ("0.294", "0.150 ± 0.635")
-    assert [seeds(1), seeds(3)] == ["1 seed", "3 seeds"]
-
-
-def test_a_difference_is_ours_minus_theirs_with_its_sign(make_record: MakeRecord) -> None:
-    records = {seed: with_recall(make_record, seed, value) for seed, value in enumerate((0.1, 0.2))}
-    assert shown(21.64, records)[2] == "−6.6"
-    assert shown(5, records)[2] == "+10.0"
-    assert [shown(printed, records)[2] for printed in (15.04, 14.96)] == ["0.0", "0.0"]
-    assert shown(0.294, records, unit="number")[2] == "−0.144"
-    assert (shown(None, records)[2], shown(21.64, {})[2]) == ("–", "–")
-
-
-def test_a_page_is_one_file_without_scripts_or_addresses_elsewhere() -> None:
-    for page in (table_page(view(), "command"), index_page([view()]), index_page([])):
-        found = Tags(page)
-        assert "script" not in found.tags
-        assert all(address.endswith(".html") and "/" not in address for address in found.addresses)
-        assert "default-src 'none'" in page
-
-
-def test_a_page_says_what_stands_for_what_and_how_rows_were_trained() -> None:
-    page = table_page(view(), "benchsuite repro temo/table1 --scale smoke")
-    method = "InfoNCE in both directions at one fixed temperature."
-    data, rule = "the 10 colours of scenes", "multiplied by 5"
-    for said in ("21.64", "a small ResNet", "rate: by trial", "repro temo/table1 --scale smoke", method, data, rule):
-        assert said in page
-
-
-@pytest.mark.parametrize("part", ["label", "gap", "says"])
-def test_hostile_names_show_as_text(part: str) -> None:
-    page = table_page(view(**{part: HOSTILE}), "command")
-    assert "script" not in Tags(page).tags
-    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
-
-
-def test_an_empty_report_says_what_to_run() -> None:
-    assert "benchsuite repro temo/table1 --scale smoke" in index_page([])
-
-
-def test_a_site_has_an_index_that_leads_to_its_pages(tmp_path: Path) -> None:
-    index, page = write_site(tmp_path / "new", [view()])
-    assert page.name in Tags(index.read_text()).addresses
-    assert [file.name for file in tmp_path.glob("new/*")].sort() == [index.name, page.name].sort()
-
-
-def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(UsageError, match=r"report folder .*file: .* Name a writable one with --report"):
-        write_site(tmp_path / "file", [])
-
-
-def test_the_terminal_shows_published_above_ours_and_the_reason_for_gaps() -> None:
-    lines = table_text(view(gap="no code")).splitlines()
-    (published,) = [line for line in lines if line.startswith("InfoNCE")]
-    assert published.split()[:3] == ["InfoNCE", "published", "21.64"]
-    assert lines[lines.index(published) + 1].split()[:2] == ["ours", "–"]
-    assert lines[lines.index(published) + 1].endswith("no code")
-
-
-def test_a_figures_points_are_a_csv_beside_its_page(tmp_path: Path, make_record: MakeRecord) -> None:
-    record = make_record(0, curves={"step": [0, 1], "gap": [0.9, 0.8], "loss": [1.0, 1.0]})[0]
-    table = read_table("temo/table1").model_copy(update={"plots": [Plot(title="Gap, by step", y=["gap"])]})
-    parts = {"": AskedRuns(setup_id="", method_id="", runs={0: "r"})}
-    asked = view().asked.model_copy(
-        update={"measures": {}, "rows": [AskedRow(label="InfoNCE", backbone="RN50", method="infonce", parts=parts)]}
+@pytest.fixture
+def measured(make_record: MakeRecord) -> TableView:
+    """Two methods with three seeds each, and one seed of the second failed."""
+    parts, records = {}, {}
+    for name, values in {"infonce": (0.20, 0.22, 0.21), "temo": (0.40, 0.425, 0.41)}.items():
+        runs = {}
+        for seed, value in enumerate(values):
+            first = make_record(seed)[0]
+            part = first.method.model_copy(update={"name": name, "title": name.upper()})
+            result = first.results["retrieval"]
+            told = {"retrieval": result.model_copy(update={"metrics": {**result.metrics, "i2t_r1": value}})}
+            curves = {"step": [0, 1], "loss": [2.0, 1.0], "gap": [0.9, 0.8]}
+            record = make_record(seed, method=part, results=told, curves=curves)[0]
+            runs[seed], records[record.run_id] = record.run_id, record
+        setup, method = record.setup_id, record.method_id
+        parts[name] = {"": AskedRuns(setup_id=setup, method_id=method, runs={**runs, 3: f"{name}-3"})}
+    asked = request(
+        AskedRow(label="InfoNCE", backbone="RN50", method="infonce", parts=parts["infonce"]),
+        AskedRow(label="TeMo", backbone="RN50", method="temo", parts=parts["temo"]),
     )
-    write_site(tmp_path, [build_table(table, asked, {"r": record}, {})])
-    lines = (tmp_path / "temo-table1-smoke-curves.csv").read_text().splitlines()
-    assert lines == [
-        "plot,backbone,variant,row,seed,curve,x,y",
-        '"Gap, by step",RN50,,InfoNCE,0,gap,1,0.9',
-        '"Gap, by step",RN50,,InfoNCE,0,gap,2,0.8',
-    ]
-    assert "temo-table1-smoke-curves.csv" in Tags((tmp_path / "temo-table1-smoke.html").read_text()).addresses
+    return build_table(read_table("temo/table1"), asked, records, {"temo-3": "loss is not finite at step 7"})
 
 
-def test_a_page_lists_every_claim_with_its_verdict() -> None:
-    page = table_page(view(), "command")
-    assert "RN50/TeMo beats RN50/InfoNCE on MSCOCO IR@1, published by 1.64" in page
-    assert "its rows were not asked for" in page
+def test_a_table_says_what_stands_for_what_and_how_rows_were_trained(measured: TableView) -> None:
+    text = Reading(pages(leaderboard([measured]))[TABLE1]).text
+    for said in (
+        "21.64", "a small ResNet", "rate: by trial", "benchsuite repro temo/table1 --scale smoke",
+        "the 10 colours of scenes", "multiplied by 5", "scenes has no hundred classes", "small towers",
+        measured.rows[0].records[0].setup_id,
+    ):  # fmt: skip
+        assert said in text
+
+
+def test_a_half_finished_table_shows_its_gaps_with_the_reason(measured: TableView) -> None:
+    text = Reading(pages(leaderboard([measured]))[TABLE1]).text
+    assert "Unfinished" in text
+    assert "seed 3 failed: loss is not finite at step 7" in text
+    assert "not run yet: seed 3" in text
+    assert "not run yet: seed 3" not in Reading(pages(leaderboard([waiting(not_run="no code")]))[TABLE1]).text
+
+
+def test_a_table_lists_every_claim_with_its_verdict_and_counts_them_on_their_number(measured: TableView) -> None:
+    board = leaderboard([measured])
+    page = Reading(pages(board)[TABLE1])
+    (claim,) = [one for one in board.claims["temo-table1-smoke"] if one.verdict.kind == "reproduced"]
+    assert claim.verdict.reason in page.text
+    assert page.text.count("In our words") == sum(1 for one in board.claims["temo-table1-smoke"] if one.claim.place)
+    marks = [cell["marks"] for cell in page.cells if "marks" in cell and "reproduced" in cell["marks"]]
+    assert len(marks) == 1
+    assert marks[0].startswith("✓1")
+
+
+def test_the_home_page_counts_what_is_there(measured: TableView) -> None:
+    text = " ".join(Reading(pages(leaderboard([measured]))["index"]).text.split())
+    assert "6 runs of 2 methods under 1 setups, 3 seeds; 1 tables of 1 papers" in text
+    assert "(unfinished)" in text
+
+
+def test_an_empty_results_folder_gives_a_page_that_says_what_to_run() -> None:
+    empty = pages(leaderboard())
+    assert list(empty) == ["index"]
+    assert "benchsuite repro temo/table1 --scale smoke" in empty["index"]
+    assert "What papers claim" not in empty["index"]
+
+
+def test_files_that_cannot_be_trusted_are_named_on_the_home_page() -> None:
+    assert "x.json: edited" in pages(leaderboard([waiting()], problems=["x.json: edited"]))["index"]
+
+
+def test_a_run_has_its_configuration_digests_curves_and_the_command_that_repeats_it(measured: TableView) -> None:
+    board = leaderboard([measured])
+    record = measured.rows[1].records[2]
+    page = pages(board)[f"runs/temo-s2-{record.run_id}"]
+    text = Reading(page).text
+    command = "benchsuite repro temo/table1 --scale smoke --rows RN50/TeMo --seeds 2, --results again"
+    for said in (command, record.digest, record.ranks.sha256, record.setup_id, "0.03", "41.0", "temo/table1 (smoke)"):
+        assert said in text
+    assert json.dumps(record.setup.data.digest)[1:-1] in text
+
+
+def test_a_run_that_no_table_asked_for_has_a_page_too(make_record: MakeRecord) -> None:
+    record = make_record(5)[0]
+    page = pages(leaderboard(records=[record]))[f"runs/infonce-s5-{record.run_id}"]
+    assert "No table asked for it" in page
+
+
+def test_a_method_shows_what_its_docstring_says_and_every_result(measured: TableView) -> None:
+    page = pages(leaderboard([measured]))["methods/temo"]
+    text = Reading(page).text
+    assert "<math" in page
+    for said in ("Traps:", "tau_alpha", "image view, text view", "benchsuite.methods.temo", "temo/table1", "41.2"):
+        assert said in text
+
+
+def test_a_method_whose_plugin_is_not_loaded_still_has_its_page(make_record: MakeRecord) -> None:
+    part = make_record()[0].method.model_copy(update={"name": "mine", "title": "Mine"})
+    text = Reading(pages(leaderboard(records=[make_record(method=part)[0]]))["methods/mine"]).text
+    assert "Mine" in text
+    assert "its plugin is not loaded" in text
+
+
+def test_the_file_of_a_plugin_is_named_without_its_folder(measured: TableView) -> None:
+    board = leaderboard([measured])
+    card = board.methods["temo"].card
+    assert card is not None
+    mine = replace(board.methods["temo"], card=replace(card, owner="/home/someone/secret/mine.py"))
+    assert mine.owner == "mine.py"
+
+
+def test_rows_of_one_setup_can_be_compared_seed_by_seed(measured: TableView) -> None:
+    name = f"compare/{measured.rows[0].records[0].setup_id}"
+    page = Reading(pages(leaderboard([measured]))[name])
+    (line,) = [cell for cell in page.cells if "seeds" in cell]
+    assert "".join(line["seeds"].split()) == "0:0.01:0.02:0.0"  # r_mean, of which all runs have the same
+
+
+def test_stale_rows_and_runs_are_named(measured: TableView) -> None:
+    found = pages(leaderboard([measured]))
+    assert "stale: measured with older code of temo" in Reading(found[TABLE1]).text
+    assert "measured with older code of temo" in found[f"runs/temo-s0-{measured.rows[1].records[0].run_id}"]
+
+
+@pytest.mark.parametrize("single", [False, True])
+def test_hostile_text_shows_as_text_wherever_it_comes_in(make_record: MakeRecord, single: bool) -> None:
+    first = make_record()[0]
+    names = {"name": HOSTILE, "title": HOSTILE, "owner": HOSTILE, "hyperparameters": {HOSTILE: HOSTILE}}
+    told = {
+        "method": first.method.model_copy(update=names),
+        "environment": {HOSTILE: HOSTILE, "packages": {HOSTILE: HOSTILE}},
+        "digests": {**first.digests, HOSTILE: HOSTILE},
+        "curves": {"step": [0, 1], HOSTILE: [1.0, 0.5]},
+        "cost": {"seconds": 1.5, HOSTILE: HOSTILE},
+    }
+    records = {one.run_id: one for one in (make_record(**told)[0], make_record(seed=1, **told)[0], first)}
+    parts = {"": AskedRuns(setup_id=first.setup_id, method_id="", runs=dict(enumerate(records)))}
+    row = AskedRow(label=HOSTILE, backbone=HOSTILE, variant=HOSTILE, method=HOSTILE, parts=parts, not_run=HOSTILE)
+    words = dict.fromkeys(("says", "recipe", "track"), HOSTILE)
+    maps = dict.fromkeys(("tuned", "backbones", "variants"), {HOSTILE: HOSTILE})
+    asked = request(
+        row, **words, **maps, open=[HOSTILE], stand_ins={"coco_ir1": HOSTILE}, missing={"coco_tr1": HOSTILE}
+    )
+    view = build_table(read_table("temo/table1"), asked, records, {})
+    board = leaderboard([view], records.values(), problems=[HOSTILE])
+    for name, text in pages(board, single).items():
+        page = Reading(text)
+        assert set(page.tags) & {"img", "iframe", "object"} == set(), name
+        assert all(src.startswith(("../static/", "static/")) for src in page.addresses if src.endswith(".js")), name
+        assert text.count("<script") == (0 if single else 2) + ("compare-data" in text), name
+        assert not [one for one in page.addresses if one.lower().startswith(("javascript:", "http", "//"))], name
+        assert "62615533" not in page.text, name
+    assert HOSTILE in Reading(pages(board, single)[TABLE1]).text
+
+
+@pytest.mark.parametrize("single", [False, True])
+def test_no_two_places_of_a_page_or_of_the_one_file_have_the_same_id(measured: TableView, single: bool) -> None:
+    found = [Reading(text).ids for text in pages(leaderboard([measured]), single).values()]
+    for ids in [[one for page in found for one in page]] if single else found:
+        assert len(ids) == len(set(ids))

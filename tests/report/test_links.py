@@ -1,0 +1,48 @@
+import pytest
+
+from benchsuite.report.links import Links, slug
+
+PAGES = ["index", "tables/temo-table1-small", "methods/temo", "runs/temo-s0-0"]
+
+
+def test_addresses_are_relative_to_the_page_they_stand_on() -> None:
+    table = Links("tables/temo-table1-small", PAGES)
+    assert table.page("methods/temo") == "../methods/temo.html"
+    assert table.page("index", "tables") == "../index.html#tables"
+    assert table.page("tables/temo-table1-small", "claims") == "#claims"
+    assert table.file("static/site.css") == "../static/site.css"
+    assert Links("index", PAGES).page("methods/temo", "cost") == "methods/temo.html#cost"
+    assert Links("index", PAGES).file("static/site.css") == "static/site.css"
+
+
+def test_in_one_file_all_places_are_its_own_and_no_two_have_one_id() -> None:
+    table, home = (Links(here, PAGES, single=True) for here in ("tables/temo-table1-small", "index"))
+    assert table.page("methods/temo") == "#methods/temo"
+    assert home.page("tables/temo-table1-small", "claims") == f"#{table.anchor('claims')}"
+    assert table.anchor("claims") != home.anchor("claims")
+
+
+def test_a_link_to_nowhere_is_an_error() -> None:
+    links = Links("index", PAGES)
+    assert not links.has("runs/other")
+    with pytest.raises(KeyError, match="index links to runs/other, which is no page"):
+        links.page("runs/other")
+
+
+def test_names_become_harmless_addresses_that_stay_different() -> None:
+    assert slug("infonce-learnable") == "infonce-learnable"
+    hostile = [
+        "<script>alert(1)</script>",
+        "../../etc/passwd",
+        "..",
+        "",
+        "javascript:alert(1)",
+        "a/b",
+        "a b",
+        "a:b",
+        "Ä",
+    ]
+    slugs = [slug(name) for name in hostile]
+    assert len(set(slugs)) == len(hostile)
+    assert all(one and set(one) <= set("abcdefghijklmnopqrstuvwxyz0123456789._-") for one in slugs)
+    assert all(one.strip("._-") and not one.startswith(".") for one in slugs)

@@ -1,0 +1,66 @@
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from benchsuite.analysis.paired import compare
+from benchsuite.analysis.table import Cell
+from benchsuite.papers import Column, PublishedCell
+from benchsuite.records.schema import Record
+from benchsuite.report import numbers
+
+MakeRecord = Callable[..., tuple[Record, bytes]]
+
+
+def with_recall(make: MakeRecord, seed: int, value: float) -> Record:
+    result = make(seed)[0].results["retrieval"]
+    metrics = {**result.metrics, "i2t_r1": value}
+    return make(seed, results={"retrieval": result.model_copy(update={"metrics": metrics})})[0]
+
+
+def shown(printed: float | None, records: Mapping[int, Record], unit: str = "percent") -> tuple[str, str, str]:
+    column = Column.model_validate({"key": "a", "group": "", "label": "", "measure": "", "unit": unit})
+    source = None if printed is None else PublishedCell(value=printed)
+    cell = Cell(column, source, records, "retrieval.i2t_r1")
+    return numbers.published(cell), numbers.measured(cell), numbers.difference(cell)
+
+
+def test_numbers_are_percent_with_half_their_interval_or_plain(make_record: MakeRecord) -> None:
+    records = {seed: with_recall(make_record, seed, value) for seed, value in enumerate((0.1, 0.2))}
+    assert shown(21.64, records)[:2] == ("21.64", "15.0 ± 63.5")
+    assert shown(35, {0: records[0]})[:2] == ("35.00", "10.0")
+    assert shown(14.321, {})[:2] == ("14.321", "–")
+    assert shown(None, {})[:2] == ("–", "–")
+    assert shown(0.294, records, unit="number")[:2] == ("0.294", "0.150 ± 0.635")
+    assert [numbers.seeds(1), numbers.seeds(3)] == ["1 seed", "3 seeds"]
+
+
+def test_a_difference_is_ours_minus_theirs_with_its_sign(make_record: MakeRecord) -> None:
+    records = {seed: with_recall(make_record, seed, value) for seed, value in enumerate((0.1, 0.2))}
+    assert shown(21.64, records)[2] == "−6.6"
+    assert shown(5, records)[2] == "+10.0"
+    assert [shown(printed, records)[2] for printed in (15.04, 14.96)] == ["0.0", "0.0"]
+    assert shown(0.294, records, unit="number")[2] == "−0.144"
+    assert (shown(None, records)[2], shown(21.64, {})[2]) == ("–", "–")
+
+
+def test_a_paired_difference_shows_half_of_its_interval_in_the_better_direction() -> None:
+    pair = compare({0: 0.30, 1: 0.33}, {0: 0.20, 1: 0.21})
+    assert numbers.paired(pair, "percent") == "+11.0 ± 12.7"  # t of 1 degree of freedom, 12.706, times .01
+    assert numbers.paired(pair, "percent", lower=True) == "−11.0 ± 12.7"
+    assert numbers.paired(compare({0: 0.3}, {0: 0.1}), "number") == "+0.200"
+    assert numbers.paired(None, "percent") == "–"
+
+
+@pytest.mark.parametrize(("value", "text"), [(None, "–"), (0.04, "0.040"), (0.0004, "< 0.001"), (1.0, "1.000")])
+def test_p_is_short(value: float | None, text: str) -> None:
+    assert numbers.p(value) == text
+
+
+def test_costs_are_multiples_and_what_is_unknown_is_a_dash() -> None:
+    assert [numbers.times(2.345), numbers.times(None)] == ["× 2.35", "–"]
+    assert [numbers.megabytes(84_600_000), numbers.megabytes(None)] == ["85 MB", "–"]
+    assert [numbers.thousands(515088), numbers.thousands(None)] == ["515,088", "–"]
+
+
+def test_what_is_missing_sorts_below_every_number() -> None:
+    assert numbers.sort_key(None) < numbers.sort_key(-1000.0) < numbers.sort_key(0.0)

@@ -1,0 +1,127 @@
+import re
+import threading
+import urllib.request
+from base64 import b64encode
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from html_pages import Reading, leaderboard
+
+from benchsuite.analysis.table import build_table
+from benchsuite.errors import UsageError
+from benchsuite.papers import read_table
+from benchsuite.papers.schema import Plot
+from benchsuite.records.asked import Asked, AskedRow, AskedRuns
+from benchsuite.records.schema import Record
+from benchsuite.report.serve import page_server
+from benchsuite.report.site import write_single, write_site
+
+MakeRecord = Callable[..., tuple[Record, bytes]]
+NAME = "temo-table1-smoke"
+
+
+def board(make: MakeRecord, plots: bool = False):  # type: ignore[no-untyped-def]
+    """A table with one run."""
+    record = make(0, curves={"step": [0, 1], "gap": [0.9, 0.8], "loss": [1.0, 1.0]})[0]
+    parts = {"": AskedRuns(setup_id="", method_id="", runs={0: record.run_id})}
+    rows = [AskedRow(label="InfoNCE", backbone="RN50", method="infonce", parts=parts)]
+    asked = Asked(
+        table="temo/table1", scale="smoke", recipe="r", track="scenes", says="", tuned={}, backbones={},
+        temperature_factor=1.0, rows=rows,
+    )  # fmt: skip
+    table = read_table("temo/table1")
+    if plots:
+        table = table.model_copy(update={"plots": [Plot(title="Gap, by step", y=["gap"])]})
+    return leaderboard([build_table(table, asked, {record.run_id: record}, {})])
+
+
+def test_every_address_in_the_folder_leads_somewhere(tmp_path: Path, make_record: MakeRecord) -> None:
+    site = write_site(tmp_path / "new", board(make_record, plots=True))
+    assert site.index == tmp_path / "new" / "index.html"
+    assert site.tables == {NAME: tmp_path / "new" / "tables" / f"{NAME}.html"}
+    found = {page: Reading(page.read_text("utf-8")) for page in (tmp_path / "new").rglob("*.html")}
+    assert len(found) == site.pages
+    for page, reading in found.items():
+        for address in reading.addresses:
+            file, _, anchor = address.partition("#")
+            there = (page.parent / file).resolve() if file else page
+            assert there.is_file(), f"{page}: {address}"
+            assert not anchor or anchor in found[there].ids, f"{page}: {address}"
+
+
+def test_a_table_lies_there_in_every_format_with_its_points(tmp_path: Path, make_record: MakeRecord) -> None:
+    write_site(tmp_path, board(make_record, plots=True))
+    assert {file.suffix for file in (tmp_path / "tables").glob(f"{NAME}.*")} == {
+        ".html",
+        ".csv",
+        ".json",
+        ".tex",
+        ".md",
+    }
+    assert (tmp_path / "tables" / f"{NAME}-curves.csv").read_text().splitlines() == [
+        "plot,backbone,variant,row,seed,curve,x,y",
+        '"Gap, by step",RN50,,InfoNCE,0,gap,1,0.9',
+        '"Gap, by step",RN50,,InfoNCE,0,gap,2,0.8',
+    ]
+
+
+def test_pages_of_an_earlier_build_go_and_files_of_others_stay(tmp_path: Path, make_record: MakeRecord) -> None:
+    first = write_site(tmp_path, board(make_record))
+    (tmp_path / "runs" / "mine.html").write_text("<p>mine</p>")
+    (run,) = (tmp_path / "runs").glob("infonce*.html")
+    write_site(tmp_path, leaderboard())
+    assert not run.exists()
+    assert not first.tables[NAME].exists()
+    assert (tmp_path / "runs" / "mine.html").read_text() == "<p>mine</p>"
+
+
+def test_pages_load_nothing_from_elsewhere_and_say_so_in_their_policy(tmp_path: Path, make_record: MakeRecord) -> None:
+    write_site(tmp_path, board(make_record))
+    for page in tmp_path.rglob("*.html"):
+        text = page.read_text("utf-8")
+        assert "default-src 'none'; script-src 'self'" in text
+        assert not re.search(r"(src|href)=\"(https?:|//)", text)
+    for style in tmp_path.rglob("*.css"):
+        assert not re.search(r"@import|url\((?!\s*[\"']?(#|data:))", style.read_text())
+
+
+def test_the_licence_of_what_is_not_ours_lies_beside_it(tmp_path: Path) -> None:
+    write_site(tmp_path, leaderboard())
+    licence = tmp_path / "static" / "vendor" / "dataTables.LICENSE.txt"
+    assert "MIT License" in licence.read_text()
+
+
+def test_one_file_holds_all_and_allows_no_script_but_its_own(tmp_path: Path, make_record: MakeRecord) -> None:
+    text = write_single(tmp_path / "mail" / "all.html", board(make_record)).read_text("utf-8")
+    page = Reading(text)
+    assert {"index", f"tables/{NAME}", "methods/infonce", "claims/temo"} <= set(page.ids)
+    assert all(address.startswith("#") and address[1:] in page.ids for address in page.addresses)
+    scripts = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
+    assert len(scripts) == 2
+    for script in scripts:
+        digest = b64encode(sha256(script.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in text.partition("</head>")[0]
+    assert "unsafe-inline" not in re.findall(r"script-src ([^;]*)", text)[0]
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(UsageError, match=r"report folder .*file: .* Name a writable one with --report"):
+        write_site(tmp_path / "file", leaderboard())
+
+
+def test_pages_can_be_looked_at_over_http_from_this_machine(tmp_path: Path) -> None:
+    write_site(tmp_path, leaderboard())
+    with page_server(tmp_path, 0) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{server.server_port}/static/site.css") as answer:
+                assert answer.read() == (tmp_path / "static" / "site.css").read_bytes()
+            with pytest.raises(UsageError, match=f"port {server.server_port}: .* --port"):
+                page_server(tmp_path, server.server_port)
+        finally:
+            server.shutdown()
+            thread.join()
