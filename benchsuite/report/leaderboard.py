@@ -123,9 +123,17 @@ class Leaderboard:
         return len({record.seed for record in self.records.values()})
 
     @cached_property
+    def by_paper(self) -> Mapping[tuple[str, str], list[TableView]]:
+        """The tables of each paper at each scale."""
+        found: dict[tuple[str, str], list[TableView]] = {}
+        for view in self.views:
+            found.setdefault((view.table.paper, view.asked.scale), []).append(view)
+        return found
+
+    @property
     def papers(self) -> list[str]:
         """Papers with any table here."""
-        return list(dict.fromkeys(view.table.paper for view in self.views))
+        return list(dict.fromkeys(paper for paper, _ in self.by_paper))
 
     @cached_property
     def boards(self) -> list[Board]:

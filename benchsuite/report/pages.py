@@ -1,8 +1,7 @@
 """Every page of the site: what it is called, and what its template shows."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
 from benchsuite.analysis.boards import Board
@@ -38,8 +37,8 @@ def all_pages(board: Leaderboard) -> Iterator[Page]:
         yield table_page(board, view)
     for method in board.methods.values():
         yield Page(method_name(method.name), method.title, "method.html", {"method": method, "board": board})
-    for paper in board.papers:
-        yield claims_page(board, paper)
+    for (paper, scale), views in board.by_paper.items():
+        yield claims_page(board, paper, scale, views)
     for one in board.boards:
         yield compare_page(board, one)
     for record in board.records.values():
@@ -48,8 +47,7 @@ def all_pages(board: Leaderboard) -> Iterator[Page]:
 
 def home_page(board: Leaderboard) -> Page:
     """What was measured, and where to look."""
-    papers = [(paper, list(some)) for paper, some in groupby(board.views, lambda view: view.table.paper)]
-    return Page("index", "Leaderboard", "home.html", {"board": board, "papers": papers, "kinds": KINDS})
+    return Page("index", "Leaderboard", "home.html", {"board": board, "kinds": KINDS})
 
 
 def table_page(board: Leaderboard, view: TableView) -> Page:
@@ -72,14 +70,18 @@ def table_page(board: Leaderboard, view: TableView) -> Page:
     return Page(table_name(view), f"{view.table.title} ({view.asked.scale})", "table.html", values)
 
 
-def claims_page(board: Leaderboard, paper: str) -> Page:
-    """All that a paper claims, at every scale that was run."""
-    views = [view for view in board.views if view.table.paper == paper]
-    judged = [(view, one) for view in views for one in board.claims[view.asked.name]]
-    counts = board.verdict_counts(views)
-    source = next((view.table.source for view in views if view.table.source), paper)
-    values = {"board": board, "paper": paper, "source": source, "judged": judged, "counts": counts, "kinds": KINDS}
-    return Page(claims_name(paper), f"Claims of {paper}", "claims.html", values)
+def claims_page(board: Leaderboard, paper: str, scale: str, views: Sequence[TableView]) -> Page:
+    """All that a paper claims, as judged at one scale."""
+    values = {
+        "board": board,
+        "paper": paper,
+        "scale": scale,
+        "source": next((view.table.source for view in views if view.table.source), paper),
+        "judged": [(view, one) for view in views for one in board.claims[view.asked.name]],
+        "counts": board.verdict_counts(views),
+        "kinds": KINDS,
+    }
+    return Page(claims_name(paper, scale), f"Claims of {paper} ({scale})", "claims.html", values)
 
 
 def compare_page(board: Leaderboard, one: Board) -> Page:
@@ -119,9 +121,9 @@ def method_name(method: str) -> str:
     return f"methods/{slug(method)}"
 
 
-def claims_name(paper: str) -> str:
-    """`claims/temo`."""
-    return f"claims/{slug(paper)}"
+def claims_name(paper: str, scale: str) -> str:
+    """`claims/temo-small`."""
+    return f"claims/{slug(f'{paper}-{scale}')}"
 
 
 def compare_name(setup_id: str) -> str:

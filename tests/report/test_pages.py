@@ -171,7 +171,7 @@ def test_hostile_text_shows_as_text_wherever_it_comes_in(make_record: MakeRecord
     parts = {"": AskedRuns(setup_id=first.setup_id, method_id="", runs=dict(enumerate(records)))}
     row = AskedRow(label=HOSTILE, backbone=HOSTILE, variant=HOSTILE, method=HOSTILE, parts=parts, not_run=HOSTILE)
     words = dict.fromkeys(("says", "recipe", "track"), HOSTILE)
-    maps = dict.fromkeys(("tuned", "backbones", "variants"), {HOSTILE: HOSTILE})
+    maps = {name: {HOSTILE: HOSTILE} for name in ("tuned", "backbones", "variants")}
     asked = request(
         row, **words, **maps, open=[HOSTILE], stand_ins={"coco_ir1": HOSTILE}, missing={"coco_tr1": HOSTILE}
     )

@@ -96,7 +96,7 @@ def test_the_licence_of_what_is_not_ours_lies_beside_it(tmp_path: Path) -> None:
 def test_one_file_holds_all_and_allows_no_script_but_its_own(tmp_path: Path, make_record: MakeRecord) -> None:
     text = write_single(tmp_path / "mail" / "all.html", board(make_record)).read_text("utf-8")
     page = Reading(text)
-    assert {"index", f"tables/{NAME}", "methods/infonce", "claims/temo"} <= set(page.ids)
+    assert {"index", f"tables/{NAME}", "methods/infonce", "claims/temo-smoke"} <= set(page.ids)
     assert all(address.startswith("#") and address[1:] in page.ids for address in page.addresses)
     scripts = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
     assert len(scripts) == 2
