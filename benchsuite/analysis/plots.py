@@ -4,9 +4,9 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from benchsuite.analysis.curves import curve
 from benchsuite.analysis.table import TableRow, TableView
 from benchsuite.papers.schema import Plot
-from benchsuite.records.schema import Record
 
 
 @dataclass(frozen=True)
@@ -20,29 +20,32 @@ class Series:
     """One for a line over the training, one a point otherwise."""
     x: Sequence[float]
     y: Sequence[float]
+    part: str = ""
+    """Of a table whose columns come from different runs: which of them a line is of; several, if they share it."""
 
 
-def series(view: TableView, plot: Plot) -> list[Series]:
-    """All lines of a plot; points without a value are left out."""
+def series(view: TableView, plot: Plot, gaps: bool = False) -> list[Series]:
+    """All lines of a plot, none of a histogram. Points without a value are left out; with `gaps` they are NaN."""
+    if plot.kind == "histogram":
+        return []
     make = _over_training if plot.x == "step" else _against_column
-    return [one for row in view.rows for name in plot.y for one in make(view, plot, row, name) if one.x]
+    return [one for row in view.rows for name in plot.y for one in make(view, plot, row, name, gaps) if one.x]
 
 
-def _over_training(view: TableView, plot: Plot, row: TableRow, name: str) -> Iterator[Series]:
-    for record in row.records:
-        points = [(_x(plot, step), value) for step, value in _curve(record, name)]
-        kept = [(x, y) for x, y in points if x is not None]
-        yield Series(row, name, [record.seed], [x for x, _ in kept], [y for _, y in kept])
+def _over_training(view: TableView, plot: Plot, row: TableRow, name: str, gaps: bool) -> Iterator[Series]:
+    parts: dict[str, dict[str, None]] = {}
+    for cell in row.cells:
+        for record in cell.records.values():
+            parts.setdefault(record.run_id, {})[cell.column.part] = None
+    for record in {record.run_id: record for record in row.records}.values():
+        found = curve(record, name)
+        points = [(_x(plot, step), value) for step, value in zip(found.steps, found.values, strict=True)]
+        kept = [(x, y) for x, y in points if x is not None and (gaps or not math.isnan(y))]
+        part = " and ".join(parts.get(record.run_id, ()))
+        yield Series(row, name, [record.seed], [x for x, _ in kept], [y for _, y in kept], part)
 
 
-def _curve(record: Record, name: str) -> Iterator[tuple[float, float]]:
-    """Steps are counted from 1: the first value is that of the first step."""
-    for step, value in zip(record.curves["step"], record.curves.get(name, ()), strict=False):
-        if step is not None and value is not None:
-            yield step + 1, value
-
-
-def _against_column(view: TableView, plot: Plot, row: TableRow, name: str) -> Iterator[Series]:
+def _against_column(view: TableView, plot: Plot, row: TableRow, name: str, gaps: bool) -> Iterator[Series]:
     keys = [column.key for column in view.columns]
     left, right = (row.cells[keys.index(key)] for key in (plot.x, name))
     seeds = [seed for seed in left.values if seed in right.values]

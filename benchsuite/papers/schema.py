@@ -121,12 +121,21 @@ class Plot(Part):
     """Curves that a figure shows: quantities over the training, or one column against another."""
 
     title: str
+    kind: Literal["series", "histogram"] = "series"
+    """A histogram is of the cosines of positive and of negative pairs, a panel a row."""
     x: str = "step"
-    """`step`, or a column's key: then a point a run."""
+    """`step`, or a column's key: then a point a run. Not for histograms."""
     y: list[str] = Field(min_length=1)
-    """Names of curves in the records, or columns' keys."""
+    """Names of curves in the records, or columns' keys; for histograms the columns that have the cosines' means."""
     x_scale: Literal["linear", "log", "minus-inverse-log-squared"] = "linear"
     """The last is -1 / log(t)^2, of a step t above 1."""
+
+    @property
+    def columns(self) -> list[str]:
+        """Keys of the columns that it draws; none for curves."""
+        if self.kind == "histogram":
+            return self.y
+        return [] if self.x == "step" else [self.x, *self.y]
 
 
 class Table(Part):
@@ -195,8 +204,10 @@ class Table(Part):
                 _known(f'row "{row.label}"', "column", key, keys, *place)
                 _in_range(row, self.column(key), cell.value, *place)
         for number, plot in enumerate(self.plots):
-            for key in [plot.x, *plot.y] if plot.x != "step" else []:
+            for key in plot.columns:
                 _known(f'plot "{plot.title}"', "column", key, keys, "plots", number)
+            if plot.kind == "histogram":
+                _is_of_similarities(plot, [self.column(key) for key in plot.y], "plots", number)
         for number, claim in enumerate(self.claims):
             for key in claim.columns:
                 _known(f'claim "{claim.says}"', "column", key, keys, "claims", number, "columns")
@@ -227,6 +238,16 @@ def _once(what: str, where: str, names: Sequence[str]) -> None:
 def _known(where: str, what: str, name: str, known: Sequence[str], *place: str | int) -> None:
     if name not in known:
         raise MisplacedError(str(unknown(what, name, known, f"{where}: ")), *place)
+
+
+def _is_of_similarities(plot: Plot, columns: Sequence[Column], *place: str | int) -> None:
+    if (plot.x, plot.x_scale) != ("step", "linear"):
+        raise MisplacedError(f'plot "{plot.title}": a histogram has neither x nor x_scale', *place)
+    for column in columns:
+        measures = [column.measure] if isinstance(column.measure, str) else column.measure.values()
+        if not all(measure.endswith((".positive_mean", ".negative_mean")) for measure in measures):
+            what = f'column "{column.key}" is no mean of similarities (positive_mean or negative_mean of geometry)'
+            raise MisplacedError(f'plot "{plot.title}": {what}', *place)
 
 
 def _in_range(row: Row, column: Column, value: float, *place: str | int) -> None:

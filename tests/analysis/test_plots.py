@@ -54,3 +54,30 @@ def test_a_column_against_another_is_a_point_a_seed(view: TableView) -> None:
 def test_the_scale_on_which_theory_draws_a_line_leaves_out_the_first_step(view: TableView) -> None:
     found = series(view, Plot(title="", y=["loss"], x_scale="minus-inverse-log-squared"))
     assert found[0].x == pytest.approx([-1 / math.log(2) ** 2, -1 / math.log(10) ** 2])
+
+
+def test_gaps_are_kept_where_they_are_asked_for(view: TableView) -> None:
+    found = series(view, Plot(title="", y=["gap"]), gaps=True)
+    assert found[0].x == [1, 2, 10]
+    assert found[0].y == pytest.approx([0.9, math.nan, 0.5], nan_ok=True)
+
+
+def test_a_histogram_has_no_series(view: TableView) -> None:
+    assert series(view, Plot(title="", kind="histogram", y=["a"])) == []
+
+
+def test_a_run_that_two_parts_of_a_table_share_is_one_line(make_record: MakeRecord) -> None:
+    record = make_record(0, curves={"step": [0], "loss": [1.0]})[0]
+    row: dict[str, Any] = {"label": "One", "backbone": "B", "method": "infonce"}
+    columns = [{**column, "part": part} for column, part in zip(COLUMNS, ("first", "second"), strict=True)]
+    table = Table.model_validate(
+        {"file_format": 1, "paper": "p", "table": "t", "locator": "", "title": "", "recipes": {"small": "r"},
+         "columns": columns, "rows": [row], "parts": {"first": {}, "second": {}}}
+    )  # fmt: skip
+    parts = {name: AskedRuns(setup_id="", method_id="", runs={0: "0"}) for name in ("first", "second")}
+    asked = Asked(
+        table="p/t", scale="small", recipe="r", track="s", says="", tuned={}, backbones={}, temperature_factor=1.0,
+        measures={"a": "retrieval.i2t_r1", "b": "retrieval.t2i_r5"}, rows=[AskedRow(**row, parts=parts)],
+    )  # fmt: skip
+    (one,) = series(build_table(table, asked, {"0": record}, {}), Plot(title="", y=["loss"]))
+    assert (one.part, one.y) == ("first and second", [1.0])
