@@ -1,0 +1,93 @@
+"""The page that compares two methods makes the numbers that Python makes, and keeps the choice in the address."""
+
+from collections.abc import Callable
+from itertools import permutations
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from conftest import MadeSite
+
+from benchsuite.analysis.boards import Board, boards
+from benchsuite.analysis.comparison import paired
+from benchsuite.analysis.headline import Headline
+from benchsuite.records.store import Store
+from benchsuite.report.numbers import in_unit, signed
+from benchsuite.report.numbers import paired as shown
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+Open = Callable[..., "Page"]
+ALL_CHOICES = """() => {
+  const [left, right, task] = document.querySelectorAll(".picker select");
+  const found = [];
+  for (const on of task.options) for (const a of left.options) for (const b of right.options) {
+    [task.value, left.value, right.value] = [on.value, a.value, b.value];
+    task.dispatchEvent(new Event("change"));
+    const output = document.querySelector(".picker output");
+    found.push({a: a.text, b: b.text, task: on.text, told: output.querySelector("p").textContent,
+      lines: [...output.querySelectorAll("tbody tr")].map(row => [...row.cells].map(cell => cell.textContent))});
+  }
+  return found;
+}"""
+
+
+def name_of(task: Headline) -> str:
+    return f"{task.title} ({task.protocol}, {task.metric})"
+
+
+@pytest.fixture(scope="module")
+def board(site: MadeSite) -> Board:
+    contents = Store(site.results).read()
+    return boards(contents.records.values(), contents.asked)[0]
+
+
+def test_every_pair_has_the_difference_that_python_has(new_page: Open, site: MadeSite, board: Board) -> None:
+    assert board.apart, "a pair with a seed left out is among what this test is about"
+    choices = new_page(f"compare/{board.setup_id}").evaluate(ALL_CHOICES)
+    told = {(one["a"], one["b"], one["task"]): one for one in choices}
+    checked = 0
+    for ours, theirs in permutations(board.standings, 2):
+        for task in board.tasks:
+            pair = paired(board, ours, theirs, task)
+            said = told[ours.label, theirs.label, name_of(task)]
+            points = " points" if task.unit == "percent" else ""
+            n = f"{pair.n} {'seed' if pair.n == 1 else 'seeds'}"
+            assert said["told"].startswith(f"Mean difference {shown(pair, task.unit)}{points} over {n}.")
+            assert said["lines"] == [
+                [str(seed), in_unit(a, task.unit).replace("-", "−"), in_unit(b, task.unit).replace("-", "−"),
+                 signed(a - b, task.unit)]
+                for seed, a, b in zip(pair.seeds, pair.ours, pair.theirs, strict=True)
+            ]  # fmt: skip
+            left_out = board.apart.get((ours.label, theirs.label)) or board.apart.get((theirs.label, ours.label)) or ()
+            assert ("Left out" in said["told"]) == bool(left_out)
+            assert all(str(seed) in said["told"].partition("Left out")[2] for seed in left_out)
+            checked += 1
+    assert checked >= 100
+
+
+def test_a_method_has_no_difference_to_itself(new_page: Open, board: Board) -> None:
+    page = new_page(f"compare/{board.setup_id}", "?a=0&b=0")
+    assert "Mean difference 0.0 ± 0.0 points" in page.locator(".picker output").inner_text()
+
+
+def test_the_choice_is_kept_in_the_address(new_page: Open, board: Board) -> None:
+    page = new_page(f"compare/{board.setup_id}")
+    one, other, task = board.standings[3], board.standings[1], board.tasks[1]
+    page.get_by_role("combobox", name="Method", exact=True).select_option(label=one.label)
+    page.get_by_role("combobox", name="minus", exact=True).select_option(label=other.label)
+    page.get_by_role("combobox", name="on", exact=True).select_option(label=name_of(task))
+    before = page.locator(".picker output").inner_text()
+    assert parse_qs(urlsplit(page.url).query) == {"a": ["3"], "b": ["1"], "task": ["1"]}
+    page.reload()
+    assert page.locator(".picker output").inner_text() == before
+    assert one.label in before
+    assert other.label in before
+
+
+def test_the_table_below_has_the_same_differences_without_scripts(new_page: Open, board: Board) -> None:
+    page = new_page(f"compare/{board.setup_id}", java_script_enabled=False)
+    lines = page.locator("#differences tbody tr").all_inner_texts()
+    assert len(lines) == (len(board.standings) - 1) * len(board.tasks)
+    assert not page.locator(".picker").is_visible()

@@ -1,0 +1,89 @@
+"""Every link leads somewhere, every page can be reached, and none leaves the files. No browser is needed for that."""
+
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from conftest import MadeSite, run_report
+
+ADDRESSES = ("href", "src", "action", "formaction", "data", "poster", "srcset", "xlink:href", "background", "cite")
+
+
+class Addresses(HTMLParser):
+    """Ids and addresses of a page."""
+
+    def __init__(self, file: Path) -> None:
+        super().__init__()
+        self.file = file
+        self.ids: list[str] = []
+        self.addresses: list[str] = []
+        self.feed(file.read_text("utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.ids += [value or "" for name, value in attrs if name == "id"]
+        self.addresses += [value or "" for name, value in attrs if name in ADDRESSES]
+
+
+@pytest.fixture(scope="module")
+def pages(site: MadeSite) -> dict[Path, Addresses]:
+    return {file: Addresses(file) for file in site.folder.rglob("*.html")}
+
+
+def target(page: Addresses, address: str) -> tuple[Path, str]:
+    parts = urlsplit(address)
+    assert not parts.scheme, f"{page.file}: {address}"
+    assert not parts.netloc, f"{page.file}: {address}"
+    file = (page.file.parent / unquote(parts.path)).resolve() if parts.path else page.file
+    return file, unquote(parts.fragment)
+
+
+def broken(pages: dict[Path, Addresses]) -> list[str]:
+    found = []
+    for page in pages.values():
+        for address in page.addresses:
+            if address.startswith("data:,"):
+                continue
+            file, anchor = target(page, address)
+            if not file.is_file():
+                found.append(f"{page.file}: {address} is no file")
+            elif anchor and anchor not in pages[file].ids:
+                found.append(f"{page.file}: {address} names no place")
+    return found
+
+
+def test_every_link_resolves(pages: dict[Path, Addresses]) -> None:
+    assert sum(len(page.addresses) for page in pages.values()) > 1000
+    assert broken(pages) == []
+
+
+def test_every_page_can_be_reached_from_the_first(site: MadeSite, pages: dict[Path, Addresses]) -> None:
+    reached, waiting = set(), [site.folder.resolve() / "index.html"]
+    by_file = {file.resolve(): page for file, page in pages.items()}
+    while waiting:
+        file = waiting.pop()
+        if file in by_file and file not in reached:
+            reached.add(file)
+            waiting += [target(by_file[file], one)[0] for one in by_file[file].addresses if not one.startswith("data:")]
+    assert set(by_file) - reached == set()
+
+
+def test_no_two_places_of_a_page_have_one_name(pages: dict[Path, Addresses], site: MadeSite) -> None:
+    for page in (*pages.values(), Addresses(site.single)):
+        assert len(page.ids) == len(set(page.ids)), page.file
+
+
+def test_the_single_file_links_to_nothing_but_itself(site: MadeSite) -> None:
+    page = Addresses(site.single)
+    links = [one for one in page.addresses if not one.startswith("data:,")]
+    assert len(links) > 100
+    assert [one for one in links if not one.startswith("#") or unquote(one[1:]) not in page.ids] == []
+
+
+def test_an_empty_folder_gives_a_page_that_says_what_to_run(site: MadeSite, tmp_path: Path) -> None:
+    (tmp_path / "runs").mkdir()
+    done = run_report(["--results", str(tmp_path / "runs"), "--report", str(tmp_path / "pages")], site.environment)
+    assert done.returncode == 0, done.stderr
+    (page,) = [Addresses(file) for file in (tmp_path / "pages").rglob("*.html")]
+    assert "benchsuite repro temo/table1 --scale smoke" in page.file.read_text("utf-8")
+    assert broken({page.file: page}) == []

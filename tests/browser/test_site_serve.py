@@ -1,0 +1,88 @@
+"""The site over HTTP from this machine, and all of it in one file."""
+
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.request import urlopen
+
+import pytest
+from conftest import TABLE, MadeSite, Watch, soon
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+
+Open = Callable[..., "Page"]
+
+
+@pytest.fixture
+def server(site: MadeSite, tmp_path: Path) -> "Iterator[tuple[subprocess.Popen[str], str]]":
+    command = [sys.executable, "-m", "benchsuite", "report", "--results", str(site.results), "--report",
+               str(tmp_path / "pages"), "--serve", "--port", "0"]  # fmt: skip
+    process = subprocess.Popen(command, env=site.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout
+    address = next((line.split()[0] for line in process.stdout if line.startswith("http://127.0.0.1:")), "")
+    assert address, process.stderr and process.stderr.read()
+    yield process, address
+    process.kill()
+    process.communicate()
+
+
+def test_served_pages_are_the_written_ones_and_ctrl_c_ends_it_well(
+    server: "tuple[subprocess.Popen[str], str]", site: MadeSite
+) -> None:
+    process, address = server
+    with urlopen(f"{address}{TABLE}.html") as answer:
+        assert answer.read().decode() == site.text(TABLE)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert said == ""
+
+
+def test_served_pages_work_as_files_do(
+    browser: "Browser", server: "tuple[subprocess.Popen[str], str]", site: MadeSite
+) -> None:
+    _, address = server
+    page = browser.new_page()
+    watch = Watch((address,))
+    watch.over(page)
+    page.goto(address)
+    page.get_by_role("link", name="temo/table1").first.click()
+    page.wait_for_url(f"{address}{TABLE}.html")
+    page.locator("#board-1").get_by_role("button", name="IR@1").first.click()
+    assert soon(lambda: page.url.endswith("?board-1.sort=1.asc"))
+    page.close()
+    assert watch.seen == []
+
+
+def shown(page: "Page") -> list[str]:
+    return page.locator("section.page:visible").evaluate_all("all => all.map(one => one.id)")
+
+
+def test_the_single_file_turns_its_pages(new_page: Open, site: MadeSite) -> None:
+    page = new_page(site.single.as_uri())
+    assert shown(page) == ["index"]
+    page.locator("section.page:visible").get_by_role("link", name="temo/table1").first.click()
+    assert shown(page) == [TABLE]
+    assert page.title().startswith("Zero-shot classification and crossmodal retrieval")
+    page.locator("section.page:visible").get_by_role("link", name="TeMo").first.click()
+    assert shown(page) == ["methods/temo"]
+    page.go_back()
+    assert shown(page) == [TABLE]
+    page.locator("header").get_by_role("link", name="Boards").click()
+    assert shown(page) == ["index"]
+    assert page.locator("[id='index/boards']").evaluate("one => one.getBoundingClientRect().top < innerHeight / 2")
+
+
+def test_the_single_file_sorts_and_keeps_its_state(new_page: Open, site: MadeSite) -> None:
+    page = new_page(f"{site.single.as_uri()}#{TABLE}")
+    page.locator(f"[id='{TABLE}/board-1']").get_by_role("button", name="IR@1").first.click()
+    assert soon(lambda: "board-1.sort=1.asc" in page.url)
+    assert page.url.endswith(f"#{TABLE}")
+    page.reload()
+    assert shown(page) == [TABLE]
+    assert page.locator(f"[id='{TABLE}/board-1'] th[aria-sort=ascending]").count() == 1

@@ -1,0 +1,107 @@
+"""Pages on phones and on wide screens, by day and by night; nothing jumps."""
+
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+import pytest
+from conftest import TABLE, MadeSite
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page, Route
+
+Open = Callable[..., "Page"]
+PHONE = {"width": 380, "height": 740}
+WIDE = {"width": 2560, "height": 1300}
+SHIFTS = """
+window.shifts = [];
+new PerformanceObserver(list => {
+  for (const one of list.getEntries()) if (!one.hadRecentInput) window.shifts.push(one.value);
+}).observe({type: "layout-shift", buffered: true});
+"""
+UNFOLD = "all => all.forEach(one => { one.open = true })"
+
+
+def too_wide(page: "Page") -> list[str]:
+    """What sticks out of the page to the right, where anything makes the page scroll sideways."""
+    return page.evaluate(
+        """() => document.documentElement.scrollWidth <= innerWidth ? [] : [...document.querySelectorAll("body *")]
+            .filter(one => !one.closest(".scroll *") && one.getBoundingClientRect().right > innerWidth)
+            .map(one => one.outerHTML.slice(0, 120)).concat(`${document.documentElement.scrollWidth} px`)"""
+    )
+
+
+@pytest.mark.parametrize("size", [{"width": 320, "height": 640}, PHONE, WIDE], ids=lambda size: f"{size['width']}px")
+def test_no_page_scrolls_sideways(
+    new_page: Open, kinds: Mapping[str, str], site: MadeSite, size: dict[str, int]
+) -> None:
+    for kind, name in {**kinds, "single file": site.single.as_uri()}.items():
+        page = new_page(name, viewport=size)
+        assert too_wide(page) == [], kind
+        page.locator("details").evaluate_all(UNFOLD)
+        assert too_wide(page) == [], f"{kind}, unfolded"
+
+
+@pytest.mark.parametrize("size", [PHONE, {"width": 1280, "height": 420}], ids=["phone", "low window"])
+@pytest.mark.parametrize(("name", "table"), [(TABLE, "board-1"), ("claims/temo-small", "claims-table")])
+def test_head_and_first_column_stay_in_view(new_page: Open, name: str, table: str, size: dict[str, int]) -> None:
+    page = new_page(name, viewport=size)
+    region = page.locator(".scroll").filter(has=page.locator(f"#{table}"))
+    assert region.evaluate("one => one.scrollWidth > one.clientWidth + 50 && one.scrollHeight > one.clientHeight + 50")
+    region.scroll_into_view_if_needed()
+    region.evaluate("one => one.scrollTo({left: 180, top: 160, behavior: 'instant'})")
+    box = region.bounding_box()
+    head = page.locator(f"#{table} thead").bounding_box()
+    labels = [one.bounding_box() for one in page.locator(f"#{table} tbody th[scope=row]").all()[:3]]
+    corner = page.locator(f"#{table} thead th").first.bounding_box()
+    assert box
+    assert head
+    assert corner
+    assert head["y"] == pytest.approx(box["y"], abs=2)
+    for one in (*labels, corner):
+        assert one
+        assert one["x"] == pytest.approx(box["x"], abs=2)
+        assert one["width"] <= 0.5 * box["width"], "the first column leaves no room for the others"
+    assert corner["y"] == pytest.approx(box["y"], abs=2)
+    drawn = page.evaluate("([x, y]) => document.elementFromPoint(x, y).closest('th')?.matches('thead th')", [
+        corner["x"] + 10, corner["y"] + corner["height"] / 2,
+    ])  # fmt: skip
+    assert drawn, "the corner lies above what scrolls below it"
+
+
+def test_a_table_scrolls_by_keyboard(new_page: Open) -> None:
+    page = new_page(TABLE, viewport=PHONE)
+    region = page.locator(".scroll").filter(has=page.locator("#board-1"))
+    region.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("one => one.scrollLeft > 0", arg=region.element_handle())
+
+
+def luminance(page: "Page", of: str) -> float:
+    colour = page.evaluate(f"getComputedStyle(document.body).{of}.match(/[0-9.]+/g).slice(0, 3).map(Number)")
+    red, green, blue = (one / 255 / 12.92 if one <= 10 else ((one / 255 + 0.055) / 1.055) ** 2.4 for one in colour)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_follow_the_readers_theme(new_page: Open, scheme: str) -> None:
+    page = new_page("index", color_scheme=scheme)
+    paper, ink = luminance(page, "backgroundColor"), luminance(page, "color")
+    assert (paper < 0.05) if scheme == "dark" else (paper > 0.9)
+    light, dark = max(paper, ink), min(paper, ink)
+    assert (light + 0.05) / (dark + 0.05) >= 7
+
+
+@pytest.mark.parametrize("size", [PHONE, {"width": 1280, "height": 900}], ids=["phone", "desktop"])
+def test_nothing_moves_once_it_is_drawn(new_page: Open, site: MadeSite, size: dict[str, int]) -> None:
+    def late(route: "Route") -> None:
+        time.sleep(0.2)  # until a page would be drawn that does not wait for its scripts
+        route.continue_()
+
+    page = new_page("index", viewport=size)
+    page.add_init_script(SHIFTS)
+    page.route("**/*.js", late)
+    for kind in ("index", TABLE, "claims/temo-small", "methods/temo"):
+        page.goto(site.url(kind))
+        page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 100)))")
+        assert sum(page.evaluate("window.shifts")) < 0.005, kind
