@@ -107,6 +107,11 @@ class Leaderboard:
         """The runs that fill a table, each once."""
         return list({record.run_id: record for row in view.rows for record in row.records}.values())
 
+    @staticmethod
+    def setups_of(rows: Sequence[TableRow]) -> list[str]:
+        """The setups that rows were measured under."""
+        return list(dict.fromkeys(record.setup_id for row in rows for record in row.records))
+
     @cached_property
     def scales(self) -> list[str]:
         """Scales of the tables."""
