@@ -106,7 +106,7 @@ def _histogram(figure: Figure, width: float) -> Surface:
     panels = list(dict.fromkeys(one.panel for one in figure.series))
     sides = {one.label: one.style for one in figure.series}
     entries = [Entry(label, style, mark=False) for label, style in sides.items()]
-    step = LINE + GAP + max(30, 84 - 8 * len(panels))
+    step = LINE + GAP + max(30, 100 - 6 * len(panels))
     bottom = step * len(panels)
     top = bottom + FOOT
     surface = Surface(width, top + legend_height(entries, width))

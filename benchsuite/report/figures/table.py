@@ -72,7 +72,7 @@ def _one_of_curves(view: TableView, plot: Plot, names: Sequence[str], lines: Seq
     if "." not in shown[0] and quantity != "lr":
         caption += " On training batches, not on held-out data."
     if plot.x_scale == "minus-inverse-log-squared":
-        caption += " The training goes from left to right, from step 2 on."
+        caption += " The training goes from left to right."
     return _figure(
         view, "curves", title, caption, _across(plot, STEP), Axis(spoken(quantity), _is_share(lines)), traces
     )
@@ -177,7 +177,7 @@ def _figure(view: TableView, kind: Kind, title: str, caption: str, x: Axis, y: A
 def _across(plot: Plot, axis: Axis) -> Axis:
     """The x axis on the plot's scale."""
     if plot.x_scale == "minus-inverse-log-squared":
-        return Axis(f"−1 / log² of: {axis.name.lower()}")
+        return Axis(f"−1 / log² of the {axis.name.lower()}")
     return replace(axis, log=plot.x_scale == "log")
 
 

@@ -33,7 +33,8 @@ def _curves(figure: "Figure") -> str:
     ends = sorted(((one.points[-1][1], one.label) for one in bold), reverse=True)
     starts = {one.label: one.points[0][1] for one in bold}
     several = any(one.part == "seed" or one.low for one in figure.series)
-    what = f"Line chart, {_count(len(bold), 'line')}{', each a mean over seeds' if several else ''}"
+    means = ", each a mean over seeds" if several and len(bold) > 1 else ", a mean over seeds" if several else ""
+    what = f"Line chart, {_count(len(bold), 'line')}{means}"
     last = [
         f"{label} {told(value, figure.y)} (from {told(starts[label], figure.y)})" for value, label in _shortened(ends)
     ]
@@ -69,7 +70,7 @@ def _histogram(figure: "Figure") -> str:
     said = []
     for panel in panels:
         sides = [one for one in figure.series if one.panel == panel]
-        means = ", ".join(f"{one.label.lower()} {_mean(one):.2f}" for one in sides)
+        means = ", ".join(f"{one.label.lower()} {round(_mean(one), 2) + 0:.2f}" for one in sides)
         common = sum(min(pair) for pair in zip(*(one.y for one in sides), strict=True))
         said.append(f"{panel}: mean of {means}; {100 * common:.0f}% in common")
     what = f"Histograms of {figure.x.name.lower()} from -1 to 1, {_count(len(panels), 'panel')}"

@@ -18,6 +18,16 @@ def test_curves_are_told_by_their_ranges_and_who_ends_where() -> None:
     )
 
 
+def test_one_mean_is_no_each() -> None:
+    assert curves(1).alt.startswith("Line chart, 1 line, a mean over seeds. ")
+
+
+def test_no_mean_is_minus_nothing() -> None:
+    sides = [Trace(side, [-1.0, 0.0], [0.5 + tiny, 0.5 - tiny], panel="A") for side, tiny in (("P", 0.001), ("N", 0.0))]
+    figure = Figure("a", "a", "histogram", "", "", Axis("Cosine"), Axis("Share"), sides)
+    assert "mean of p 0.00, n 0.00" in figure.alt
+
+
 def test_the_last_value_is_the_last_there_is() -> None:
     line = Trace("A", [1, 2, 3], [math.nan, 0.25, math.nan])
     figure = Figure("a", "a", "curves", "", "", Axis("Step", log=True), Axis("Top-1", percent=True), [line])

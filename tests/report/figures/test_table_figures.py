@@ -129,7 +129,7 @@ def test_scales_of_x_are_kept(make_view: Callable[..., TableView]) -> None:
     plots = [{"title": scale, "y": ["loss"], "x_scale": scale} for scale in ("log", "minus-inverse-log-squared")]
     log, inverse, *_ = figures(make_view(plots))
     assert log.x.log
-    assert inverse.x.name == "−1 / log² of: training step"
+    assert inverse.x.name == "−1 / log² of the training step"
     assert inverse.series[0].x == pytest.approx([-1 / np.log(2) ** 2, -1 / np.log(10) ** 2])
 
 
