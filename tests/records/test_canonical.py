@@ -1,6 +1,8 @@
 import hashlib
 import json
 import math
+from enum import IntEnum, StrEnum
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -72,6 +74,17 @@ def test_what_is_not_plain_is_refused(value: Any) -> None:
 )
 def test_different_data_have_different_digests(left: Any, right: Any) -> None:
     assert digest(left) != digest(right)
+
+
+def test_kinds_of_plain_data_are_written_as_plain_data() -> None:
+    class Colour(StrEnum):
+        red = "r"
+
+    class Level(IntEnum):
+        top = 3
+
+    kinds = {"a": np.float64(2.0), "b": Colour.red, "c": Level.top, "d": MappingProxyType({"e": (1.5,)})}
+    assert canonical(kinds) == b'{"a":2,"b":"r","c":3,"d":{"e":[1.5]}}'
 
 
 def test_a_tuple_is_a_list() -> None:
