@@ -19,7 +19,6 @@ LONG = 400
 """Characters of a reason that are shown."""
 CELLS, VERDICTS, PLACES, ROWS, WORDS = "cells", "verdicts", "places", "missing runs", "words of the page"
 TELLING = {"reproduced", "contradicted", "not comparable"}
-"""Verdicts that say more than that there are, or are not, runs enough."""
 LEGEND = "Cells as on the pages, in percent or as plain numbers: mean ±, and over how many seeds."
 
 
@@ -139,6 +138,11 @@ def lost(found: Changes) -> list[tuple[str, str]]:
     return [(how, _run(one)) for how, one in [*gone, *(("changed", new) for _, new in found.changed)]]
 
 
+def is_telling(one: ClaimChange) -> bool:
+    """Whether either verdict says more than that there are, or are not, runs enough."""
+    return bool({one.before.kind, one.after.kind} & TELLING)
+
+
 def same(found: Changes) -> str:
     """What is said where no table differs."""
     return "Nothing differs." if found.nothing else "No table differs."
@@ -146,7 +150,7 @@ def same(found: Changes) -> str:
 
 def _verdicts(claims: Sequence[ClaimChange]) -> list[Line]:
     """Those that say something one by one; how many others went from which kind to which."""
-    telling = [bool({one.before.kind, one.after.kind} & TELLING) for one in claims]
+    telling = list(map(is_telling, claims))
     told = list(compress(claims, telling))
     others = Counter((c.before.kind, c.after.kind) for c, tells in zip(claims, telling, strict=True) if not tells)
     lines = [Line((one.claim.name,), one.before.kind, one.after.kind, one.after.reason) for one in told]

@@ -4,7 +4,20 @@ from collections import Counter
 from collections.abc import Sequence
 
 from benchsuite.analysis.changes import Changes, TableChange
-from benchsuite.report.changes import LEGEND, LONG, Line, Part, counts, lost, moved, named, parts, same, size
+from benchsuite.report.changes import (
+    LEGEND,
+    LONG,
+    Line,
+    Part,
+    counts,
+    is_telling,
+    lost,
+    moved,
+    named,
+    parts,
+    same,
+    size,
+)
 from benchsuite.report.foreign import code
 
 LIMIT = 60_000
@@ -38,13 +51,13 @@ class Comment:
 
     def text(self) -> str:
         """All of it, with a note of what was cut."""
-        cut = ", ".join(f"{n} of {what}" for what, n in self._cut.items())
+        cut = ", ".join(f"{what} {n}" for what, n in self._cut.items())
         note = f"**Cut here for its length**, lines left out: {cut}. `benchsuite diff` shows all of them.\n"
         return "\n".join([*self._blocks, *([note] if cut else [])])
 
 
 def as_markdown(found: Changes, limit: int = LIMIT) -> str:
-    """A table for each table that differs, with long lists folded."""
+    """A table for each table that differs, with long lists folded; first those whose claims are judged otherwise."""
     comment = Comment(limit)
     comment.add("the summary", "### What changes on the pages\n", _summary(found))
     for name, side in (("before", found.before), ("after", found.after)):
@@ -54,7 +67,7 @@ def as_markdown(found: Changes, limit: int = LIMIT) -> str:
     if len(found.tables) > 1:
         overview = [_row([_title(one), counts([one])]) for one in found.tables]
         _folding(comment, "tables that differ", "", ("table", "differences"), overview)
-    for table in found.tables:
+    for table in sorted(found.tables, key=lambda one: not any(map(is_telling, one.claims))):
         for number, part in enumerate(parts(table)):
             above = "" if number else f"#### {_title(table)}\n\n"
             why = any(line.why for line in part.lines)

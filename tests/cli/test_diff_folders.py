@@ -1,4 +1,5 @@
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -131,3 +132,17 @@ def test_it_needs_no_torch(folders: tuple[Path, Path]) -> None:
     done = subprocess.run(arguments, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.endswith("heavy:\n")
+
+
+@pytest.mark.parametrize(("format_", "encoding"), [("text", "ascii"), ("md", "utf-8"), ("json", "utf-8")])
+def test_names_that_are_no_text_and_terminals_that_know_few_letters_are_no_reason_to_fail(
+    folders: tuple[Path, Path], format_: str, encoding: str
+) -> None:
+    Path(os.fsdecode(b"before/\xff.json")).write_text("{}")
+    arguments = [sys.executable, "-m", "benchsuite", "diff", *map(str, folders), "--format", format_]
+    settings = {**os.environ, "PYTHONIOENCODING": encoding}
+    done = subprocess.run(arguments, capture_output=True, env=settings, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    told = done.stdout.decode(encoding)
+    assert ".json" in told
+    assert format_ != "json" or json.loads(told)["foreign"]["before"]

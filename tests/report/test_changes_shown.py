@@ -127,7 +127,7 @@ def test_a_comment_is_cut_at_its_limit_and_says_what_is_left_out(make_record: Ma
         assert cut == whole
         return
     (note,) = re.findall(r"\*\*Cut here for its length\*\*, lines left out: (.*)\. `benchsuite diff`", cut)
-    left = sum(int(n) for n in re.findall(r"(\d+) of ", note))
+    left = sum(int(n) for n in re.findall(r" (\d+)(?=,|$)", note))
     lines = re.compile(r"^(?:- |\| `)", re.M)
     assert len(lines.findall(whole)) - len(lines.findall(cut)) == left > 0
 
@@ -137,3 +137,11 @@ def test_a_comment_with_everything_new_fits_into_githubs_limit(make_record: Make
     markdown = as_markdown(changes(Side([], {}), side(make_record, many)))
     assert "Cut here" in markdown
     assert len(markdown) <= LIMIT < 65_536
+
+
+def test_what_is_judged_otherwise_comes_first(make_record: MakeRecord) -> None:
+    early = side(make_record, {"InfoNCE": LOW, "TeMo": LOW}, scale="early")
+    late = side(make_record, {"InfoNCE": LOW, "TeMo": HIGH}, scale="late")
+    both = Side([*early.views, *late.views], {**early.records, **late.records})
+    markdown = as_markdown(changes(Side([], {}), both))
+    assert markdown.index("#### `temo/table1` at scale `late`") < markdown.index("#### `temo/table1` at scale `early`")
