@@ -11,7 +11,7 @@ from measured import HIGH, LOW, side
 from benchsuite.analysis.changes import Changes, Side, changes
 from benchsuite.records.schema import Record
 from benchsuite.report.changes import as_json, as_text
-from benchsuite.report.changes_comment import FOLD, LIMIT, as_markdown
+from benchsuite.report.changes_comment import FOLD, LIMIT, NOTE, Comment, as_markdown
 from benchsuite.report.numbers import measured as shown
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
@@ -126,10 +126,21 @@ def test_a_comment_is_cut_at_its_limit_and_says_what_is_left_out(make_record: Ma
     if len(whole) <= limit:
         assert cut == whole
         return
+    kept, _, _ = cut.partition("**Cut here")
+    assert len(kept) <= limit - NOTE
+    assert whole.startswith(kept.rstrip().removesuffix("</details>").rstrip())
     (note,) = re.findall(r"\*\*Cut here for its length\*\*, lines left out: (.*)\. `benchsuite diff`", cut)
     left = sum(int(n) for n in re.findall(r" (\d+)(?=,|$)", note))
     lines = re.compile(r"^(?:- |\| `)", re.M)
     assert len(lines.findall(whole)) - len(lines.findall(cut)) == left > 0
+
+
+def test_after_a_cut_nothing_follows_under_a_title_that_is_missing() -> None:
+    comment = Comment(1_000)
+    comment.add("long", "Title of both", ["x" * 900])
+    comment.add("short", "", ["y"])
+    assert re.findall(r"left out: (.*)\. `", comment.text()) == ["long 1, short 1"]
+    assert "y\n" not in comment.text()
 
 
 def test_a_comment_with_everything_new_fits_into_githubs_limit(make_record: MakeRecord) -> None:
