@@ -16,9 +16,14 @@ def canonical(value: Any) -> bytes:
     """Plain data as bytes that depend on its meaning alone.
 
     UTF-8 JSON without blanks, keys sorted, and numbers by value: 5, 5.0 and numpy-free floats that are whole are
-    written alike, as a recipe may spell either. NaN and infinity have no canonical form and are refused.
+    written alike, as a recipe may spell either. NaN, infinity, halves of characters and what is nested without end have
+    no canonical form and are refused.
     """
-    return WRITER.encode(_plain(value)).encode()
+    try:
+        text = WRITER.encode(_plain(value))
+    except RecursionError as error:
+        raise ValueError("what is nested so deeply has no canonical form.") from error
+    return text.encode()
 
 
 def digest(value: Any) -> str:

@@ -51,6 +51,19 @@ def test_what_is_no_number_is_refused(number: float) -> None:
         canonical({"deep": [1, {"down": number}]})
 
 
+def test_what_is_no_text_is_refused() -> None:
+    with pytest.raises(ValueError, match="surrogates not allowed"):
+        canonical("\ud800")
+
+
+def test_what_is_nested_without_end_is_refused() -> None:
+    value: list[Any] = []
+    for _ in range(100_000):
+        value = [value]
+    with pytest.raises(ValueError, match="nested so deeply"):
+        canonical(value)
+
+
 @pytest.mark.parametrize("value", [np.float32(1), np.arange(2), {1}, b"bytes", {1: "key is not text"}])
 def test_what_is_not_plain_is_refused(value: Any) -> None:
     with pytest.raises(ValueError, match=r"plain data|must be text"):
