@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+from benchsuite.report.html import write_site
 from numpy.typing import NDArray
 
 from benchsuite.analysis.boards import Board, boards
@@ -37,7 +38,6 @@ from benchsuite.records.names import json_files
 from benchsuite.records.ranks import read_ranks
 from benchsuite.records.schema import Record, content_digest, run_id
 from benchsuite.records.store import Store, pack_ranks, stem
-from benchsuite.report.html import write_site
 from benchsuite.setup import Setup
 
 T = TypeVar("T")
