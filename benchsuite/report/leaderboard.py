@@ -20,7 +20,7 @@ from benchsuite.records.contents import Contents
 from benchsuite.records.schema import Record
 from benchsuite.records.stale import stale
 from benchsuite.registry import methods
-from benchsuite.report.figures import Figure, method_figures, table_figures
+from benchsuite.report.figures import Figure, table_figures
 
 Ranks = Callable[[Record], Mapping[str, NDArray[Any]]]
 
@@ -182,10 +182,6 @@ class Leaderboard:
             )
             for name in sorted({*records, *rows})
         }
-
-    def curves(self, method: MethodSummary) -> list[Figure]:
-        """What its runs did over the training."""
-        return method_figures(method.records)
 
     def cost(self, board: Board, standing: Standing) -> Cost:
         """What a row of a board costs."""
