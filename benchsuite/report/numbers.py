@@ -6,8 +6,6 @@ from benchsuite.papers.claims import Claim
 
 DASH = "–"
 MINUS = "−"
-LAST = -1e9
-"""In the place of a number that is missing, for sorting."""
 
 
 def published(cell: Cell) -> str:
@@ -124,12 +122,12 @@ def thousands(count: int | None) -> str:
     return DASH if count is None else f"{count:,}"
 
 
-def sort_key(value: float | None) -> float:
-    """What a table sorts by; what is missing comes last, from the top."""
-    return LAST if value is None else value
+def sort_key(value: float | None) -> float | str:
+    """What a table sorts by; nothing for what is missing, which comes last in either direction."""
+    return "" if value is None else value
 
 
-def order(cell: Cell) -> float:
+def order(cell: Cell) -> float | str:
     """A cell sorts by our mean."""
     return sort_key(cell.mean)
 

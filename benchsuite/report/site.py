@@ -59,8 +59,8 @@ def write_single(file: Path, board: Leaderboard) -> Path:
     style = "\n".join(content.decode() for name, content in assets() if name.endswith(".css"))
     scripts = [content.decode() for name, content in assets() if name.endswith(".js")]
     text = render(
-        "single.html", Links("index", names, single=True), title="Leaderboard", sections=sections, style=style,
-        scripts=scripts, hashes=[_csp_hash(one) for one in scripts],
+        "single.html", Links("index", names, single=True), title="Leaderboard", board=board, sections=sections,
+        style=style, scripts=scripts, hashes=[_csp_hash(one) for one in scripts],
     )  # fmt: skip
     write(file, text.encode())
     return file

@@ -62,5 +62,5 @@ def test_costs_are_multiples_and_what_is_unknown_is_a_dash() -> None:
     assert [numbers.thousands(515088), numbers.thousands(None)] == ["515,088", "–"]
 
 
-def test_what_is_missing_sorts_below_every_number() -> None:
-    assert numbers.sort_key(None) < numbers.sort_key(-1000.0) < numbers.sort_key(0.0)
+def test_what_is_missing_sorts_as_nothing_and_nought_as_a_number() -> None:
+    assert [numbers.sort_key(None), numbers.sort_key(0.0), numbers.sort_key(-1.5)] == ["", 0.0, -1.5]

@@ -22,15 +22,21 @@
     },
   };
 
+  // Cells with data-order sort by that number, and what has none comes last in either direction.
+  const byNumber = (sign) => (a, b) => (a === "" || b === "" ? (a === "") - (b === "") : sign * (a - b));
+  DataTable.type("number-or-nothing", { order: { asc: byNumber(1), desc: byNumber(-1) } });
+
   function enhance(tools) {
     const table = document.getElementById(tools.dataset.for);
     const id = tools.dataset.for;
     const heads = [...table.tHead.querySelectorAll("th:not([data-dt-order])")];
     const names = columnNames(table);
+    const ordered = [...(table.tBodies[0].rows[0]?.cells ?? [])].flatMap((cell, number) => ("order" in cell.dataset ? number : []));
     const filters = heads.filter((head) => head.dataset.filter).map((head) => names.findIndex((one) => one.head === head));
     const data = new DataTable(table, {
       paging: false, info: false, autoWidth: false, order: [], orderMulti: false,
       layout: { topStart: null, topEnd: null, bottomStart: null, bottomEnd: null },
+      columnDefs: [{ targets: ordered, type: "number-or-nothing" }],
       language: { zeroRecords: "No row fits the search." },
     });
     const found = make("span", { class: "found", role: "status" });
@@ -39,63 +45,99 @@
       found.textContent = now === all ? `${all} rows` : `${now} of ${all} rows`;
     };
 
+    // Columns keep the widths they have while rows come and go.
+    const hold = () => {
+      const widths = names.map(({ head }) => head.getBoundingClientRect().width);
+      names.forEach(({ head }, number) => { if (!head.style.minWidth && widths[number]) head.style.minWidth = `${widths[number]}px`; });
+    };
+    const release = () => names.forEach(({ head }) => { head.style.minWidth = ""; });
+    addEventListener("resize", release);
+
+    // Every word must be somewhere in a row, also in a column that is hidden.
+    const texts = data.rows().nodes().toArray().map((row) => row.textContent.toLowerCase());
     const search = make("input", { type: "search", value: address.get(`${id}.q`) ?? "" });
-    const look = () => { data.search(search.value).draw(); address.set(`${id}.q`, search.value); };
-    search.addEventListener("input", look);
+    const look = () => {
+      const wanted = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+      data.search.fixed("words", wanted.length ? (_, __, row) => wanted.every((word) => texts[row].includes(word)) : null);
+    };
+    search.addEventListener("input", () => { hold(); look(); data.draw(); address.set(`${id}.q`, search.value); });
     tools.append(make("label", {}, "Search", search));
+    look();
+    const undo = [() => { search.value = ""; look(); address.set(`${id}.q`, ""); }];
 
     for (const number of filters) {
       const key = `${id}.f${number}`;
       const kinds = [...new Set(data.column(number).nodes().toArray().map(words))].sort();
       const select = make("select", {}, make("option", { value: "" }, "all"), ...kinds.map((kind) => make("option", { value: kind }, kind)));
       const filter = () => {
-        data.column(number).search.fixed("chosen", select.value ? (_, __, row) => words(data.cell(row, number).node()) === select.value : null).draw();
+        data.column(number).search.fixed("chosen", select.value ? (_, __, row) => words(data.cell(row, number).node()) === select.value : null);
         address.set(key, select.value);
       };
-      select.addEventListener("change", filter);
+      select.addEventListener("change", () => { hold(); filter(); data.draw(); });
       tools.append(make("label", {}, names[number].text, select));
       if (kinds.includes(address.get(key))) { select.value = address.get(key); filter(); }
+      undo.push(() => { select.value = ""; filter(); });
     }
 
     const hidden = new Set((address.get(`${id}.hide`) ?? "").split(",").filter(Boolean).map(Number));
     const boxes = names.slice(1).map(({ text }, index) => {
       const number = index + 1;
-      const box = make("input", { type: "checkbox", onchange: () => {
+      const show = () => {
+        release();
         data.column(number).visible(box.checked);
         if (box.checked) hidden.delete(number); else hidden.add(number);
         address.set(`${id}.hide`, [...hidden].sort((a, b) => a - b).join(","));
-      } });
+      };
+      const box = make("input", { type: "checkbox", onchange: show });
       box.checked = !hidden.has(number);
-      if (!box.checked && number < names.length) data.column(number).visible(false);
+      if (!box.checked) data.column(number).visible(false);
+      undo.push(() => { if (!box.checked) { box.checked = true; show(); } });
       return make("label", {}, box, text);
     });
-    tools.append(make("details", {}, make("summary", {}, "Columns"), make("div", {}, ...boxes)));
+    tools.append(folding("Columns", ...boxes));
 
     const off = new Set((address.get(`${id}.no`) ?? "").split(",").filter(Boolean));
     for (const line of (tools.dataset.lines ?? "").split(",").filter(Boolean)) {
-      const show = () => table.classList.toggle(`no-${line}`, off.has(line));
-      const box = make("input", { type: "checkbox", onchange: () => {
+      const show = () => {
+        release();
+        table.classList.toggle(`no-${line}`, !box.checked);
         if (box.checked) off.delete(line); else off.add(line);
-        show();
         address.set(`${id}.no`, [...off].join(","));
-      } });
+      };
+      const box = make("input", { type: "checkbox", onchange: show });
       box.checked = !off.has(line);
-      show();
+      table.classList.toggle(`no-${line}`, !box.checked);
+      undo.push(() => { if (!box.checked) { box.checked = true; show(); } });
       tools.append(make("label", {}, box, line));
     }
-    tools.append(found);
 
     const [column, direction] = (address.get(`${id}.sort`) ?? "").split(".");
-    if (column && Number(column) < names.length) data.order([Number(column), direction === "desc" ? "desc" : "asc"]);
-    if (search.value) data.search(search.value);
+    if (Number(column) in names && column) data.order([Number(column), direction === "desc" ? "desc" : "asc"]);
+    undo.push(() => data.order([]));
+    tools.append(make("button", { type: "button", onclick: () => { release(); undo.forEach((one) => one()); data.draw(); } }, "Reset"), found);
     data.on("draw", count);
     data.draw();
     data.on("order", () => {
       const [first] = data.order();
-      address.set(`${id}.sort`, first && first.length ? `${first[0]}.${first[1]}` : "");
+      address.set(`${id}.sort`, first?.[1] ? `${first[0]}.${first[1]}` : "");
+    });
+    table.tHead.addEventListener("keydown", (event) => {
+      if (event.key !== " " || !event.target.matches("[role=button]")) return;
+      event.preventDefault();
+      event.target.click();
     });
     tools.hidden = false;
-    return data;
+  }
+
+  // A small menu over the page: closed by Escape and by going elsewhere.
+  function folding(title, ...content) {
+    const summary = make("summary", {}, title);
+    const menu = make("details", {}, summary, make("div", {}, ...content));
+    for (const leaving of ["pointerdown", "focusin"]) {
+      document.addEventListener(leaving, ({ target }) => { if (!menu.contains(target)) menu.open = false; });
+    }
+    menu.addEventListener("keydown", ({ key }) => { if (key === "Escape") { menu.open = false; summary.focus(); } });
+    return menu;
   }
 
   const words = (cell) => (cell.querySelector(".verdict")?.lastChild ?? cell).textContent.trim();
