@@ -94,8 +94,8 @@ def test_hostile_names_stay_names(make_record: MakeRecord) -> None:
     values = {HOSTILE: HIGH, "InfoNCE": LOW}
     before = Side([], {}, left_out=[HOSTILE], foreign=[HOSTILE])
     found = changes(before, side(make_record, values, scale=HOSTILE, says=HOSTILE))
-    again = changes(side(make_record, values, says="x"), side(make_record, {HOSTILE: LOW}, says=HOSTILE))
-    for one in (found, again):
+    ends = side(make_record, values, says="x"), side(make_record, {HOSTILE: LOW}, says=HOSTILE)
+    for one in (found, changes(*ends), changes(*reversed(ends))):
         markdown = as_markdown(one)
         outside = " ".join(text for around, text in texts(markdown) if "code" not in around)
         assert not [word for word in ("TeMo|", "@somebody", "#1", "example", "&lt;") if word in outside]
