@@ -52,10 +52,10 @@ class Registry:
 
     def card(self, name: str) -> Card:
         """What can be said of `name` without importing it."""
-        cards = self.cards()
-        if name not in cards:
-            raise unknown(self.kind, name, cards)
-        return cards[name]
+        card = self._live_cards.get(name) or self._declared.get(name)
+        if card is None:
+            raise unknown(self.kind, name, self.cards())
+        return card
 
     def cards(self) -> dict[str, Card]:
         """All cards by name: built-in, installed by other packages, and loaded from plugin files."""
@@ -65,7 +65,7 @@ class Registry:
         return iter(self.cards())
 
     def __contains__(self, name: object) -> bool:
-        return name in self.cards()
+        return name in self._live_cards or name in self._declared
 
     @cached_property
     def _declared(self) -> dict[str, Card]:

@@ -1,6 +1,8 @@
 """A setup: everything of a run but the method and the seed. Two rows are comparable only if theirs are equal."""
 
+import json
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Annotated, Any, Literal, Self
 
 from annotated_types import Ge, Gt, Le
@@ -212,7 +214,13 @@ class Setup(Part):
         Settings at their defaults are left out, so that a setting that is added later, with the default that keeps
         things as they were, leaves identities as they were. A default, once released, must not change.
         """
-        return short_digest(self.model_dump(mode="json", exclude_defaults=True))
+        return _identity(self.model_dump_json(exclude_defaults=True))
+
+
+@lru_cache(maxsize=1024)
+def _identity(text: str) -> str:
+    """Of JSON. Thousands of records share a few setups."""
+    return short_digest(json.loads(text))
 
 
 def differences(left: Mapping[str, Any], right: Mapping[str, Any], prefix: str = "") -> dict[str, tuple[Any, Any]]:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from only_installed import run_with_only
 
 from benchsuite.records.schema import Record, content_digest
 from benchsuite.records.store import Store
@@ -115,38 +116,9 @@ def test_a_branch_without_results_has_nothing_to_lose(repository: Path) -> None:
     assert "no results, here or at HEAD^1" in done.stdout
 
 
-BLOCKED = """
-import sys
-from importlib.metadata import packages_distributions, requires
-from importlib.abc import MetaPathFinder
-from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name as plain
-
-installed, waiting = set(), sys.argv[1].split()
-while waiting:
-    name = plain(waiting.pop())
-    if name not in installed:
-        installed.add(name)
-        needed = [Requirement(line) for line in requires(name) or ()]
-        waiting += [one.name for one in needed if one.marker is None or one.marker.evaluate({"extra": ""})]
-owners = {module: set(map(plain, names)) for module, names in packages_distributions().items()}
-
-class OnlyInstalled(MetaPathFinder):
-    def find_spec(self, name, path=None, target=None):
-        top = name.partition(".")[0]
-        if top != "benchsuite" and top in owners and not owners[top] & installed:
-            raise ModuleNotFoundError(f"the job does not install {name}", name=name)
-
-sys.meta_path.insert(0, OnlyInstalled())
-from benchsuite.cli import main
-main(["verify", sys.argv[2]])
-"""
-
-
 def test_the_job_installs_all_that_the_check_imports(repository: Path) -> None:
     (listed,) = re.findall(r"pip install -c constraints\.txt (.*)", WORKFLOW.read_text("utf-8"))
-    command = [sys.executable, "-c", BLOCKED, listed, str(repository / "results")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = run_with_only(listed, "verify", "results", folder=repository)
     assert done.returncode == 0, done.stderr
-    short = [sys.executable, "-c", BLOCKED, listed.replace("platformdirs", ""), str(repository / "results")]
-    assert "does not install platformdirs" in subprocess.run(short, capture_output=True, text=True, check=False).stderr
+    short = run_with_only(listed.replace("platformdirs", ""), "verify", "results", folder=repository)
+    assert "does not install platformdirs" in short.stderr

@@ -4,16 +4,16 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import combinations_with_replacement
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from benchsuite.analysis.paired import ALPHA, MINIMUM, ROUNDING
+from benchsuite.analysis.figures import ROUNDING, Floats
+from benchsuite.analysis.paired import ALPHA, MINIMUM
 from benchsuite.streams import numpy_stream
 
-Floats = NDArray[np.float64]
 ROWS = 3
 """Rows below which there is no order to speak of."""
 EXACT = 7
@@ -75,17 +75,19 @@ def kendall(
 def tau_b(x: Floats, y: Floats) -> Floats:
     """Kendall's tau-b of `x` [rows] with each line of `y` [..., rows]; 0 where all of a line are tied."""
     a, b = _signs(x), _signs(y)
-    pairs = np.sqrt((a != 0).sum() * (b != 0).sum(axis=(-2, -1)))
-    taus: Floats = np.divide((a * b).sum(axis=(-2, -1)), pairs, out=np.zeros(pairs.shape), where=pairs > 0)
+    pairs = np.sqrt((a != 0).sum() * (b != 0).sum(axis=-1))
+    taus: Floats = np.divide((a * b).sum(axis=-1), pairs, out=np.zeros(pairs.shape), where=pairs > 0)
     return taus
 
 
 def _signs(values: Floats) -> Floats:
-    """Who is above whom, [..., rows, rows]; what differs by rounding alone is tied."""
-    gaps = values[..., :, None] - values[..., None, :]
+    """Which of two rows is above the other, [..., pairs of rows]; what differs by rounding alone is tied."""
+    one, other = np.triu_indices(values.shape[-1], 1)
+    gaps = values[..., one] - values[..., other]
     return np.sign(np.where(np.abs(gaps) <= ROUNDING * np.abs(values).max(), 0.0, gaps))
 
 
+@lru_cache(maxsize=64)
 def _draws(n: int) -> tuple[Floats, Floats]:
     """Ways of drawing n seeds of n: the share of each seed [draws, n], and each way's chance [draws]."""
     if n > EXACT:

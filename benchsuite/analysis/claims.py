@@ -38,7 +38,8 @@ class ColumnAgreement:
 def judged_claims(view: TableView) -> list[JudgedClaim]:
     """The claims of a table at a scale. Holm's family is the table: all of its claims at this scale."""
     claims = distinct(claims_of(view.table))
-    questions = [_question(claim, view) for claim in claims]
+    numbers = {column.key: number for number, column in enumerate(view.columns)}
+    questions = [_question(claim, numbers[claim.column.key], view) for claim in claims]
     verdicts = judge_family(questions, f"{view.asked.table} at scale {view.asked.scale}")
     return [JudgedClaim(c, view.asked.scale, v) for c, v in zip(claims, verdicts, strict=True)]
 
@@ -71,11 +72,10 @@ def agreements(view: TableView) -> list[ColumnAgreement]:
     return found
 
 
-def _question(claim: Claim, view: TableView) -> Question:
+def _question(claim: Claim, number: int, view: TableView) -> Question:
     better: Better = "lower" if claim.column.better == "lower" else "higher"
     unit: Literal["points", ""] = "points" if claim.column.unit == "percent" else ""
     rows = [view.row(key) for key in (claim.row, claim.reference)]
-    number = list(view.columns).index(claim.column)
     reasons = [_why_not_run(row, number, view) for row in rows]
     if reason := next(filter(None, reasons), ""):
         return Question({}, {}, better, not_run=reason, unit=unit)

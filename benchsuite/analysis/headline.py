@@ -45,12 +45,13 @@ def headline(protocol: str, results: Sequence[Result]) -> Headline | None:
     """
     first = results[0]
     card = tasks.card(first.task) if first.task in tasks else None
-    common = [name for name in (*first.metrics, *first.measures) if all(_has(result, name) for result in results)]
-    metric = next((name for name in _declared(card) or common if name in common), None)
+    declared = _declared(card)
+    candidates = declared or (*first.metrics, *first.measures)
+    metric = next((name for name in candidates if all(_has(result, name) for result in results)), None)
     if metric is None:
         return None
     plain = metric not in first.metrics
-    about = card.about if card and metric in _declared(card) else {}
+    about = card.about if card and declared else {}
     return Headline(
         protocol=protocol,
         metric=metric,

@@ -2,9 +2,11 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from benchsuite.records.asked import Asked
+from benchsuite.records.canonical import canonical, digest
 from benchsuite.records.schema import Record
 from benchsuite.records.stale import code_state
 from benchsuite.registry import methods
@@ -27,16 +29,13 @@ def labels(configurations: Sequence[Record]) -> list[str]:
     by_method: defaultdict[str, list[Record]] = defaultdict(list)
     for record in configurations:
         by_method[record.method.name].append(record)
+    apart = {name: _apart(some) for name, some in by_method.items()}
     found = []
     for record in configurations:
-        same = by_method[record.method.name]
-        said = ", ".join([*_settings(record, same), *_code(record, same)])
+        said = ", ".join([*_settings(record, apart[record.method.name]), *_code(record, apart[record.method.name])])
         found.append(f"{record.method.title} ({said})" if said else record.method.title)
-    return _told_apart(
-        found,
-        [record.method.name for record in configurations],
-        [record.method_id[:SHORT] for record in configurations],
-    )
+    names = [record.method.name for record in configurations]
+    return _told_apart(found, names, [record.method_id[:SHORT] for record in configurations])
 
 
 def titles(setups: Mapping[str, Setup], asked: Sequence[Asked]) -> dict[str, str]:
@@ -64,19 +63,37 @@ def _towers(setup: Setup) -> tuple[str, ...]:
     return tuple(filter(None, (setup.data.name, image, text)))
 
 
-def _settings(record: Record, same: Sequence[Record]) -> Iterator[str]:
+@dataclass(frozen=True)
+class _Apart:
+    """In what configurations of one method differ."""
+
+    settings: frozenset[str]
+    """Hyper-parameters that are not alike in all."""
+    twins: frozenset[str]
+    """Digests of hyper-parameters that several have."""
+
+
+def _apart(same: Sequence[Record]) -> _Apart:
+    names = {name for record in same for name in record.method.hyperparameters}
+    values = {name: {canonical(record.method.hyperparameters.get(name)) for record in same} for name in names}
+    counts = Counter(digest(record.method.hyperparameters) for record in same)
+    return _Apart(
+        frozenset(name for name, some in values.items() if len(some) > 1),
+        frozenset(one for one, count in counts.items() if count > 1),
+    )
+
+
+def _settings(record: Record, apart: _Apart) -> Iterator[str]:
     """Hyper-parameters that are not alike in all configurations of the method, where they are not the default."""
-    defaults = _defaults(record)
+    defaults = _defaults(record) if apart.settings else {}
     for name, value in record.method.hyperparameters.items():
-        alike = all(other.method.hyperparameters.get(name) == value for other in same)
-        if not alike and (name not in defaults or defaults[name] != value):
+        if name in apart.settings and not (name in defaults and defaults[name] == value):
             yield f"{name}={_shown(value)}"
 
 
-def _code(record: Record, same: Sequence[Record]) -> Iterator[str]:
+def _code(record: Record, apart: _Apart) -> Iterator[str]:
     """The code, where another configuration has the same hyper-parameters; the code that is here needs no word."""
-    twins = [one for one in same if one.method.hyperparameters == record.method.hyperparameters]
-    if len(twins) > 1 and code_state(record) != "current":
+    if apart.twins and digest(record.method.hyperparameters) in apart.twins and code_state(record) != "current":
         yield f"code {record.method.code[:SHORT]}"
 
 

@@ -4,13 +4,13 @@ import math
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import accumulate
+from functools import cached_property, lru_cache
 from typing import ClassVar
 
 import numpy as np
 from scipy import special
 
+from benchsuite.analysis.figures import ROUNDING, figures, holm_adjusted
 from benchsuite.errors import RecordError, UsageError
 
 ALPHA = 0.05
@@ -20,8 +20,6 @@ MOST = 10_000
 """Seeds beyond which `seeds_needed` stops looking."""
 FLIPS = 2**13
 """How many flips of signs are counted: all of them up to 13 seeds, beyond that as many, drawn by chance."""
-ROUNDING = 1e-12
-"""Differences this small beside the values themselves are rounding, and count as none."""
 
 
 @dataclass(frozen=True)
@@ -125,16 +123,36 @@ class Paired:
 
 
 def compare(ours: Mapping[int, float], theirs: Mapping[int, float], alpha: float = ALPHA) -> Paired:
-    """The two rows' values by seed, paired by seed."""
+    """The two rows' values by seed, paired by seed. Whoever compares many asks `compare_all`, which is faster."""
+    return compare_all([(ours, theirs)], alpha)[0]
+
+
+def compare_all(pairs: Sequence[tuple[Mapping[int, float], Mapping[int, float]]], alpha: float = ALPHA) -> list[Paired]:
+    """Each two rows' values by seed, paired by seed."""
     if not 0 < alpha < 1:
         raise UsageError(f"alpha is a share of wrong verdicts, between 0 and 1; {alpha} is not.")
-    for seed, value in (*ours.items(), *theirs.items()):
+    shared = [tuple(sorted(ours.keys() & theirs.keys())) for ours, theirs in pairs]
+    place = {seed: number for number, seed in enumerate(sorted({seed for seeds in shared for seed in seeds}))}
+    values = np.full((2, len(pairs), len(place)), np.nan)
+    for number, (rows, seeds) in enumerate(zip(pairs, shared, strict=True)):
+        for side, row in enumerate(rows):
+            require_numbers(row)
+            for seed in seeds:
+                values[side, number, place[seed]] = row[seed]
+    found = figures(values[0], values[1], ~np.isnan(values[0]))
+    return [
+        _paired(ours, theirs, seeds, alpha, *numbers)
+        for (ours, theirs), seeds, *numbers in zip(
+            pairs, shared, found.difference.tolist(), found.sd.tolist(), found.p.tolist(), strict=True
+        )
+    ]
+
+
+def require_numbers(row: Mapping[int, float]) -> None:
+    """Refuse a row with a value that is no number."""
+    for seed, value in row.items():
         if not math.isfinite(value):
             raise RecordError(f"seed {seed} has the value {value}, which cannot be compared; a number is needed.")
-    seeds = tuple(sorted(ours.keys() & theirs.keys()))
-    left, right = tuple(ours[seed] for seed in seeds), tuple(theirs[seed] for seed in seeds)
-    figures = _figures(left, right, alpha)
-    return Paired(seeds, left, right, tuple(sorted(ours.keys() ^ theirs.keys())), alpha, *figures)
 
 
 def seeds_needed(paired: Paired, alpha: float = ALPHA) -> int | None:
@@ -146,9 +164,11 @@ def seeds_needed(paired: Paired, alpha: float = ALPHA) -> int | None:
     """
     if not paired.difference or paired.sd is None:
         return None
-    difference, sd = paired.difference, paired.sd
+    if paired.sd == 0:
+        return max(MINIMUM, seeds_for_signs(alpha))
+    ratio = abs(paired.difference) / paired.sd
     counts = range(MINIMUM, MOST + 1)
-    place = bisect_left(counts, True, key=lambda n: _p(difference, sd, n) <= alpha)
+    place = bisect_left(counts, True, key=lambda n: ratio * math.sqrt(n) >= t_quantile(n, alpha))
     return counts[place] if place < len(counts) else None
 
 
@@ -157,6 +177,7 @@ def seeds_for_signs(alpha: float = ALPHA) -> int:
     return max(2, math.ceil(1 - math.log2(alpha)))
 
 
+@lru_cache(maxsize=2**16)
 def t_quantile(n: int, alpha: float = ALPHA) -> float:
     """How many standard errors the interval of a mean of n values reaches to either side."""
     return float(special.stdtrit(n - 1, 1 - alpha / 2))
@@ -172,12 +193,8 @@ def holm(ps: Sequence[float | None]) -> list[float | None]:
 
     None stays None and does not count. No independence is assumed.
     """
-    order = sorted((p, place) for place, p in enumerate(ps) if p is not None)
-    scaled = ((len(order) - rank) * p for rank, (p, _) in enumerate(order))
-    adjusted: list[float | None] = [None] * len(ps)
-    for (_, place), p in zip(order, accumulate(scaled, max), strict=True):
-        adjusted[place] = min(1.0, p)
-    return adjusted
+    found = holm_adjusted(np.array([math.nan if p is None else p for p in ps]))
+    return [None if math.isnan(p) else p for p in found.tolist()]
 
 
 def adjusted(pairs: Sequence[Paired | None]) -> list[float | None]:
@@ -185,33 +202,21 @@ def adjusted(pairs: Sequence[Paired | None]) -> list[float | None]:
     return holm([None if one is None or one.too_small else one.p for one in pairs])
 
 
-def _figures(
-    left: Sequence[float], right: Sequence[float], alpha: float
-) -> tuple[float | None, float | None, float | None, float | None, float | None]:
-    """Difference, sd, low, high, p."""
-    n = len(left)
-    if n == 0:
-        return None, None, None, None, None
-    differences = [a - b for a, b in zip(left, right, strict=True)]
-    mean = math.fsum(differences) / n
-    if abs(mean) <= ROUNDING * max(map(abs, (*left, *right))):
-        mean = 0.0
-    if n == 1:
-        return mean, None, None, None, None
-    if _is_constant(differences, (*left, *right)):
-        return mean, 0.0, mean, mean, _p(mean, 0.0, n)
-    sd = math.sqrt(math.fsum((one - mean) ** 2 for one in differences) / (n - 1))
+def _paired(
+    ours: Mapping[int, float],
+    theirs: Mapping[int, float],
+    seeds: tuple[int, ...],
+    alpha: float,
+    difference: float,
+    sd: float,
+    p: float,
+) -> Paired:
+    n, left_out = len(seeds), tuple(sorted(ours.keys() ^ theirs.keys()))
+    left, right = tuple(ours[seed] for seed in seeds), tuple(theirs[seed] for seed in seeds)
+    if n < 2:
+        return Paired(seeds, left, right, left_out, alpha, difference if n else None, None, None, None, None)
     reach = half_width(sd, n, alpha)
-    return mean, sd, mean - reach, mean + reach, _p(mean, sd, n)
-
-
-def _p(difference: float, sd: float, n: int) -> float:
-    """Two-sided p of the paired t-test; without spread, of the signs."""
-    if difference == 0:
-        return 1.0
-    if sd == 0:
-        return 2.0 ** (1 - n)
-    return float(2 * special.stdtr(n - 1, -abs(difference) / (sd / math.sqrt(n))))
+    return Paired(seeds, left, right, left_out, alpha, difference, sd, difference - reach, difference + reach, p)
 
 
 def _is_constant(values: Sequence[float], beside: Sequence[float]) -> bool:

@@ -1,10 +1,12 @@
 """May two runs be paired? Only if a seed meant the same to both: setup, initial weights, batches, words."""
 
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import combinations, product
 
 from benchsuite.records.schema import Record
-from benchsuite.setup import differences
+from benchsuite.setup import Setup, differences
 
 REQUIRED = ("initial_weights", "batches")
 """Digests that every run has."""
@@ -24,6 +26,8 @@ def pairable(left: Record, right: Record, allowed: Sequence[str] = ()) -> str:
     """Nothing, or why the two may not be paired. `allowed`: fields, or groups of them, in which setups may differ."""
     if left.seed != right.seed:
         return f"seed {left.seed} against seed {right.seed}"
+    if left.setup_id == right.setup_id and left.digests == right.digests and left.digests.keys() >= set(REQUIRED):
+        return ""  # nearly all pairs there are
     if foreign := foreign_fields(left, right, allowed):
         return f"the setups differ in {'; '.join(foreign)}"
     return "; ".join(_digest_differences(left.digests, right.digests, list(setup_fields(left, right))))
@@ -59,11 +63,25 @@ def apart(
     return found
 
 
-def setup_fields(left: Record, right: Record) -> dict[str, str]:
+def setup_fields(left: Record, right: Record) -> Mapping[str, str]:
     """The fields in which two setups differ by dotted name, with both values in words; equal ids are equal setups."""
     if left.setup_id == right.setup_id:
         return {}
-    a, b = (record.setup.model_dump(mode="json") for record in (left, right))
+    return _fields(*(_Identified(record.setup_id, record.setup) for record in (left, right)))
+
+
+@dataclass(frozen=True)
+class _Identified:
+    """A setup that is known by its identity."""
+
+    setup_id: str
+    setup: Setup = field(compare=False)
+
+
+@lru_cache(maxsize=1024)
+def _fields(left: _Identified, right: _Identified) -> Mapping[str, str]:
+    """Thousands of pairs of records are of a few pairs of setups."""
+    a, b = (one.setup.model_dump(mode="json") for one in (left, right))
     return {name: f"{name} {x!r} against {y!r}" for name, (x, y) in differences(a, b).items()}
 
 

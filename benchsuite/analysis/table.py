@@ -238,7 +238,11 @@ class TableView:
 
     def row(self, key: RowKey) -> TableRow | None:
         """The row of that key, if it was asked for."""
-        return next((row for row in self.rows if row.key == key), None)
+        return self._rows.get(key)
+
+    @cached_property
+    def _rows(self) -> dict[RowKey, TableRow]:
+        return {row.key: row for row in self.rows}
 
 
 def build_table(table: Table, asked: Asked, records: Mapping[str, Record], failures: Mapping[str, str]) -> TableView:

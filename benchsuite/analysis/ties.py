@@ -1,12 +1,15 @@
 """Places on one column: who is ahead of whom beyond doubt. Ranks, stars and bold come from here alone."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import compress
 from typing import Literal
 
-from benchsuite.analysis.paired import ALPHA, adjusted, compare
+import numpy as np
+
+from benchsuite.analysis.figures import Bools, Figures, Ints, figures, holm_adjusted
+from benchsuite.analysis.paired import ALPHA, MINIMUM, require_numbers
 
 Better = Literal["higher", "lower"]
 Apart = Mapping[tuple[str, str], Collection[int]]
@@ -67,32 +70,49 @@ def tie_groups(
     Rows without values have no rank. `apart` leaves seeds out of the comparison of two rows.
     """
     rows = sorted(name for name, by_seed in values.items() if by_seed)
-    duels = list(combinations(rows, 2))
-    left_out = [apart.get(duel, ()) for duel in duels]
-    pairs = [
-        compare(_without(values[a], seeds), _without(values[b], seeds), alpha)
-        for (a, b), seeds in zip(duels, left_out, strict=True)
-    ]
-    beaten = dict.fromkeys(rows, 0)
-    tied: dict[str, list[str]] = {name: [] for name in rows}
-    unjudged: dict[str, list[str]] = {name: [] for name in rows}
-    for (a, b), pair, p in zip(duels, pairs, adjusted(pairs), strict=True):
-        if p is not None and p <= alpha:
-            beaten[b if is_ahead(pair.difference, better) else a] += 1
-            continue
-        for one, other in ((a, b), (b, a)):
-            tied[one].append(other)
-            if p is None:
-                unjudged[one].append(other)
+    one, other, found = _duels([values[name] for name in rows], _by_number(apart, rows))
+    p = holm_adjusted(np.where(found.n < MINIMUM, np.nan, found.p))
+    decided = p <= alpha
+    ahead = (found.difference > 0) == (better == "higher")
+    beaten = np.bincount(np.where(ahead, other, one)[decided], minlength=len(rows))
+    tied, unjudged = (_sides(some, one, other, rows) for some in (~decided, np.isnan(p)))
+    numbers = {name: number for number, name in enumerate(rows)}
     return {
-        name: Rank(1 + beaten[name], tuple(sorted(tied[name])), tuple(sorted(unjudged[name])))
+        name: Rank(1 + int(beaten[number]), tied[number], unjudged[number])
         for name in values
-        if name in beaten
+        if (number := numbers.get(name)) is not None
     }
 
 
-def _without(values: Mapping[int, float], seeds: Collection[int]) -> Mapping[int, float]:
-    return {seed: value for seed, value in values.items() if seed not in seeds} if seeds else values
+def _duels(
+    rows: Sequence[Mapping[int, float]], apart: Mapping[tuple[int, int], Collection[int]]
+) -> tuple[Ints, Ints, Figures]:
+    """All pairs of rows by their numbers, the lesser first, and what their values over common seeds say."""
+    place = {seed: number for number, seed in enumerate(sorted({seed for row in rows for seed in row}))}
+    table = np.full((len(rows), len(place)), np.nan)
+    for number, row in enumerate(rows):
+        require_numbers(row)
+        for seed, value in row.items():
+            table[number, place[seed]] = value
+    one, other = np.triu_indices(len(rows), 1)
+    there = ~np.isnan(table)
+    shared = there[one] & there[other]
+    for (a, b), seeds in apart.items():
+        duel = a * len(rows) - a * (a + 1) // 2 + b - a - 1  # the number of pair (a, b) among those of triu_indices
+        shared[duel, [place[seed] for seed in seeds if seed in place]] = False
+    return one, other, figures(table[one], table[other], shared)
+
+
+def _by_number(apart: Apart, rows: Sequence[str]) -> dict[tuple[int, int], Collection[int]]:
+    number = {name: n for n, name in enumerate(rows)}
+    return {(number[a], number[b]): seeds for (a, b), seeds in apart.items() if a in number and b in number}
+
+
+def _sides(chosen: Bools, one: Ints, other: Ints, rows: Sequence[str]) -> list[tuple[str, ...]]:
+    """For each row, by number, those on the other side of the chosen pairs."""
+    beside = np.zeros((len(rows), len(rows)), bool)
+    beside[one[chosen], other[chosen]] = beside[other[chosen], one[chosen]] = True
+    return [tuple(compress(rows, line)) for line in beside.tolist()]
 
 
 def is_ahead(difference: float | None, better: Better) -> bool:

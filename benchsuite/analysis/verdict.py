@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from benchsuite.analysis.paired import ALPHA, MOST, Paired, adjusted, compare, seeds_needed
+from benchsuite.analysis.paired import ALPHA, MOST, Paired, adjusted, compare_all, seeds_needed
 from benchsuite.analysis.ties import Better, is_ahead
 
 Kind = Literal["reproduced", "contradicted", "not separable", "not comparable", "not run"]
@@ -55,7 +55,7 @@ def judge_family(questions: Sequence[Question], family: str, alpha: float = ALPH
 
     `family` says what they are claims of: "temo/table1".
     """
-    pairs = [_pair(question, alpha) for question in questions]
+    pairs = _pairs(questions, alpha)
     ps = adjusted(pairs)
     claims = len(ps) - ps.count(None)
     return [
@@ -64,11 +64,14 @@ def judge_family(questions: Sequence[Question], family: str, alpha: float = ALPH
     ]
 
 
-def _pair(question: Question, alpha: float) -> Paired | None:
-    if question.not_run or question.not_comparable or question.refusal:
-        return None
-    pair = compare(question.ours, question.theirs, alpha)
-    return pair if pair.n else None
+def _pairs(questions: Sequence[Question], alpha: float) -> list[Paired | None]:
+    """Both rows of each question compared; None where they may not be, or share no seed."""
+    found: list[Paired | None] = [None] * len(questions)
+    allowed = [n for n, one in enumerate(questions) if not (one.not_run or one.not_comparable or one.refusal)]
+    compared = compare_all([(questions[n].ours, questions[n].theirs) for n in allowed], alpha)
+    for n, pair in zip(allowed, compared, strict=True):
+        found[n] = pair if pair.n else None
+    return found
 
 
 def _unpaired(question: Question) -> Verdict:

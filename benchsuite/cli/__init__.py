@@ -2,6 +2,7 @@
 
 import sys
 import traceback
+from io import TextIOWrapper
 
 import typer
 
@@ -47,6 +48,10 @@ def options(
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; every expected failure is one message and an exit code."""
+    if isinstance(
+        sys.stdout, TextIOWrapper
+    ):  # what the terminal cannot show, and names that are no text, are spelt out
+        sys.stdout.reconfigure(errors="backslashreplace")
     given = sys.argv[1:] if arguments is None else arguments
     debug = "--debug" in given
     try:

@@ -1,40 +1,118 @@
-"""`benchsuite diff`: in what do two runs differ?"""
+"""`benchsuite diff`: in what do two runs differ, or what two results folders show?"""
 
 import json
 from collections.abc import Iterator
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from benchsuite.cli.options import RESULTS, Plugins, Results, load_plugins
+from benchsuite.errors import BenchsuiteError, RecordError, UsageError
 from benchsuite.records.find import find_run
+from benchsuite.records.inspection import FileError
 from benchsuite.records.schema import Record
 from benchsuite.records.stale import stale
-from benchsuite.records.store import read_record
+from benchsuite.records.store import Store, read_record
 
 if TYPE_CHECKING:
+    from benchsuite.analysis.changes import Side
     from benchsuite.analysis.difference import Difference
 
 SAME = "the same"
 
 
+class Format(StrEnum):
+    """What differences can be written as."""
+
+    text = "text"
+    md = "md"
+    json = "json"
+
+
 def diff(
-    a: Annotated[str, typer.Argument(help="A run_id or its beginning, or a record's file.")],
+    a: Annotated[str, typer.Argument(help="A run_id or its beginning, a record's file, or a results folder.")],
     b: Annotated[str, typer.Argument(help="Another.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_: Annotated[
+        Format, typer.Option("--format", help="What to print; md, of folders only, fits into a pull request's comment.")
+    ] = Format.text,
+    as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
     plugin: Plugins = None,
     results: Results = RESULTS,
 ) -> None:
-    """Name the fields in which two runs differ, and whether they may share a board. Exit code 1 if they may not."""
+    """Name what differs between two runs, or between the tables of two results folders.
+
+    Exit code 1 if the runs may not share a board, or if anything in the folders could not be used.
+    """
+    load_plugins(plugin)
+    if as_json and as_ is Format.md:
+        raise UsageError("--json and --format md: give one of them.")
+    format_ = Format.json if as_json else as_
+    if Path(a).is_dir() or Path(b).is_dir():
+        diff_folders(Path(a), Path(b), format_)
+    else:
+        diff_runs([find_run(results, run) for run in (a, b)], format_)
+
+
+def diff_runs(files: list[Path], format_: Format) -> None:
+    """Two records."""
     from benchsuite.analysis.difference import Difference
 
-    load_plugins(plugin)
-    files = [find_run(results, run) for run in (a, b)]
+    if format_ is Format.md:
+        raise UsageError("--format md compares results folders, and these are runs: give text or json.")
     found = Difference(*map(read_record, files))
+    as_json = format_ is Format.json
     print(json.dumps(as_data(found), indent=2, ensure_ascii=False) if as_json else "\n".join(lines(found, files)))
     if found.not_comparable:
         raise typer.Exit(1)
+
+
+def diff_folders(a: Path, b: Path, format_: Format) -> None:
+    """Two results folders; an empty one is one into which nothing has been measured yet."""
+    from benchsuite.analysis.changes import changes
+    from benchsuite.report.changes import as_json, as_text
+    from benchsuite.report.changes_comment import as_markdown
+
+    for folder in (a, b):
+        if not folder.is_dir():
+            what = "is a file: a run is compared with a run" if folder.exists() else "does not exist"
+            raise UsageError(f"results folder {folder} {what}. Give two folders; one without results may be empty.")
+    found = changes(read_side(a), read_side(b))
+    match format_:
+        case Format.text:
+            print(as_text(found, [str(a), str(b)]), end="")
+        case Format.md:
+            print(as_markdown(found), end="")
+        case Format.json:
+            print(as_json(found), end="")
+    if found.before.left_out or found.after.left_out:
+        raise typer.Exit(1)
+
+
+def read_side(folder: Path) -> "Side":
+    """What a results folder shows, and what of it cannot be shown, with the reason."""
+    from benchsuite.analysis.changes import Side
+    from benchsuite.cli.report import build_views
+
+    contents = Store(folder).read()
+    views, left_out = build_views(contents)
+    names = [(view.asked.table, view.asked.scale) for view in views]
+    twice = [name for number, name in enumerate(names) if name in names[:number]]
+    left_out += [
+        RecordError(f"{table} at scale {scale} is asked for by two files of tables/.") for table, scale in twice
+    ]
+    return Side(
+        views,
+        contents.records,
+        left_out=[reason(error, folder) for error in left_out],
+        foreign=[str(file.relative_to(folder)) for file in contents.foreign],
+    )
+
+
+def reason(error: BenchsuiteError, folder: Path) -> str:
+    """Why a file cannot be used, by its name inside of the folder."""
+    return f"{error.file.relative_to(folder)}: {error.what}" if isinstance(error, FileError) else str(error)
 
 
 def lines(found: "Difference", files: list[Path]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -88,9 +89,10 @@ def build_views(contents: Contents) -> "tuple[list[TableView], list[BenchsuiteEr
 
     views: list[TableView] = []
     left_out: list[BenchsuiteError] = [*contents.errors]
+    read, gaps = cache(read_table), contents.gaps
     for asked in contents.asked:
         try:
-            view = build_table(read_table(asked.table), asked, contents.records, contents.gaps)
+            view = build_table(read(asked.table), asked, contents.records, gaps)
             require_numbers(view)
             views.append(view)
         except BenchsuiteError as error:

@@ -6,14 +6,23 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+ATOMS = frozenset((str, int, bool, type(None)))
+WRITER = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, check_circular=False
+)
+
 
 def canonical(value: Any) -> bytes:
     """Plain data as bytes that depend on its meaning alone.
 
     UTF-8 JSON without blanks, keys sorted, and numbers by value: 5, 5.0 and numpy-free floats that are whole are
-    written alike, as a recipe may spell either. NaN and infinity have no canonical form and are refused.
+    written alike, as a recipe may spell either. NaN, infinity, halves of characters and what is nested without end have
+    no canonical form and are refused.
     """
-    text = json.dumps(_plain(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    try:
+        text = WRITER.encode(_plain(value))
+    except RecursionError as error:
+        raise ValueError("what is nested so deeply has no canonical form.") from error
     return text.encode()
 
 
@@ -28,18 +37,35 @@ def short_digest(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
+    """A copy in which numbers are spelt alike. Exact types are asked for first: a record has hundreds of values."""
+    kind = type(value)
+    if kind is float:
+        if not math.isfinite(value):
+            raise ValueError(f"{value} has no canonical form.")
+        return int(value) if value.is_integer() else value
+    if kind in ATOMS:
+        return value
+    if kind is list:
+        return [_plain(item) for item in value]
+    if kind is dict:
+        if wrong := [key for key in value if not isinstance(key, str)]:
+            raise ValueError(f"keys must be text; {wrong[0]!r} is not.")
+        return {key: _plain(item) for key, item in value.items()}
+    return _plain(_exact(value))
+
+
+def _exact(value: Any) -> Any:
+    """What is a kind of plain data, as that kind itself."""
     match value:
-        case None | bool() | str() | int():
-            return value
         case float():
-            if not math.isfinite(value):
-                raise ValueError(f"{value} has no canonical form.")
-            return int(value) if value.is_integer() else value
+            return float(value)
+        case int():
+            return int(value)
+        case str():
+            return "".join(value)
         case Mapping():
-            if wrong := [key for key in value if not isinstance(key, str)]:
-                raise ValueError(f"keys must be text; {wrong[0]!r} is not.")
-            return {key: _plain(item) for key, item in value.items()}
+            return dict(value)
         case list() | tuple():
-            return [_plain(item) for item in value]
+            return list(value)
         case _:
             raise ValueError(f"{type(value).__name__} is not plain data.")

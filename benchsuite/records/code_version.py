@@ -14,8 +14,32 @@ FOLLOWED = ("benchsuite.methods", "benchsuite.objectives")
 
 def code_version(card: Card) -> str:
     """Digest of the class's file and the method and objective modules it imports, without docstrings and comments."""
-    sources = sorted(_read(file).bare for file in _files(Path(card.file)))
-    return hashlib.sha256("\0".join(sources).encode()).hexdigest()[:16]
+    known = _known.get((ROOT, card.file))
+    if known is None or any(_stamp(file) != stamp for file, stamp in known.stamps.items()):
+        stamps = {file: _stamp(file) for file in _files(Path(card.file))}
+        sources = sorted(_read(file).bare for file in stamps)
+        known = _Known(hashlib.sha256("\0".join(sources).encode()).hexdigest()[:16], stamps)
+        _known[ROOT, card.file] = known
+    return known.version
+
+
+class _Known(NamedTuple):
+    """A version, for as long as no file that it was read from changes."""
+
+    version: str
+    stamps: dict[Path, tuple[int, int] | None]
+
+
+_known: dict[tuple[Path, str], _Known] = {}
+"""By root and file of the class: a report asks for each record."""
+
+
+def _stamp(file: Path) -> tuple[int, int] | None:
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
 
 
 def _files(start: Path) -> set[Path]:

@@ -1,6 +1,8 @@
 """All of a results folder at once: what can be trusted, and what cannot with the reason, so that work goes on."""
 
+import gc
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
@@ -55,12 +57,25 @@ class Contents:
 
 def read_contents(folder: Path) -> Contents:
     """Everything in the folder, each file for itself."""
-    found, foreign = _inspect_all(folder)
+    with _uncollected():
+        found, foreign = _inspect_all(folder)
     unreadable: list[FileError] = []
     failures = dict(_collect(failure_files(folder), read_failure, unreadable))
     asked = _collect(request_files(folder), read_request, unreadable)
     records = {one.record.run_id: one.record for one in found if one.record and not one.problems}
     return Contents(records, failures, asked, found, unreadable, foreign)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without the collector of cycles, which looks through all that was read again and again and finds none."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _inspect_all(folder: Path) -> tuple[list[Found], list[Path]]:

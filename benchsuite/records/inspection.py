@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from benchsuite.errors import RecordError
+from benchsuite.records.canonical import canonical
 from benchsuite.records.names import run_of
 from benchsuite.records.schema import BROKEN_SEAL, SCHEMA, Record, content_digest
 
@@ -78,12 +79,14 @@ def with_ranks(found: Found) -> Found:
     """Also what is wrong with the ranks, which must lie beside the record, unchanged."""
     if found.record is None:
         return found
-    ranks = found.file.with_name(Path(found.record.ranks.file).name)
+    name = Path(found.record.ranks.file).name
     try:
+        ranks = found.file.with_name(name)
         same = hashlib.sha256(ranks.read_bytes()).hexdigest() == found.record.ranks.sha256
-        what = f"{ranks.name} is not what it was sealed with: edited, or damaged"
-    except OSError as error:
-        same, what = False, f"its ranks, {ranks.name}, are missing ({error.strerror or error})"
+        what = f"{name} is not what it was sealed with: edited, or damaged"
+    except (OSError, ValueError) as error:  # a name that none could be is a ValueError
+        reason = getattr(error, "strerror", None) or error
+        same, what = False, f"its ranks, {name}, are missing ({reason})"
     problems = () if same else (Problem(found.file.name, what),)
     return replace(found, problems=(*found.problems, *problems), ranks_sound=same)
 
@@ -97,13 +100,17 @@ def parse(file: Path) -> Any:
 
 
 def read_json(file: Path) -> dict[str, Any]:
-    """An object from a file that the suite wrote."""
+    """An object from a file that the suite wrote: nothing in it that it could not write."""
     try:
         content = parse(file)
     except ValueError as error:
         raise FileError(file, str(error)) from error
     if not isinstance(content, dict):
         raise FileError(file, f"not what is stored here but a {type(content).__name__}")
+    try:
+        canonical(content)
+    except ValueError as error:
+        raise FileError(file, f"not what is stored here ({error})") from error
     return content
 
 

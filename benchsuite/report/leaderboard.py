@@ -20,7 +20,7 @@ from benchsuite.records.contents import Contents
 from benchsuite.records.schema import Record
 from benchsuite.records.stale import stale
 from benchsuite.registry import methods
-from benchsuite.report.figures import Figure, method_figures, table_figures
+from benchsuite.report.figures import Figure, table_figures
 
 Ranks = Callable[[Record], Mapping[str, NDArray[Any]]]
 
@@ -107,6 +107,11 @@ class Leaderboard:
         """The runs that fill a table, each once."""
         return list({record.run_id: record for row in view.rows for record in row.records}.values())
 
+    @staticmethod
+    def setups_of(rows: Sequence[TableRow]) -> list[str]:
+        """The setups that rows were measured under."""
+        return list(dict.fromkeys(record.setup_id for row in rows for record in row.records))
+
     @cached_property
     def scales(self) -> list[str]:
         """Scales of the tables."""
@@ -177,10 +182,6 @@ class Leaderboard:
             )
             for name in sorted({*records, *rows})
         }
-
-    def curves(self, method: MethodSummary) -> list[Figure]:
-        """What its runs did over the training."""
-        return method_figures(method.records)
 
     def cost(self, board: Board, standing: Standing) -> Cost:
         """What a row of a board costs."""

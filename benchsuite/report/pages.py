@@ -13,7 +13,8 @@ from benchsuite.records.schema import Record
 from benchsuite.report import numbers
 from benchsuite.report.cost_figures import cost_figures
 from benchsuite.report.export import FORMATS, SUFFIXES
-from benchsuite.report.leaderboard import Leaderboard
+from benchsuite.report.figures import method_figures
+from benchsuite.report.leaderboard import Leaderboard, MethodSummary
 from benchsuite.report.links import slug
 
 KINDS = ("reproduced", "contradicted", "not separable", "not comparable", "not run")
@@ -36,7 +37,7 @@ def all_pages(board: Leaderboard) -> Iterator[Page]:
     for view in board.views:
         yield table_page(board, view)
     for method in board.methods.values():
-        yield Page(method_name(method.name), method.title, "method.html", {"method": method, "board": board})
+        yield method_page(board, method)
     for (paper, scale), views in board.by_paper.items():
         yield claims_page(board, paper, scale, views)
     for one in board.boards:
@@ -68,6 +69,12 @@ def table_page(board: Leaderboard, view: TableView) -> Page:
         "command": command(view),
     }
     return Page(table_name(view), f"{view.table.title} ({view.asked.scale})", "table.html", values)
+
+
+def method_page(board: Leaderboard, method: MethodSummary) -> Page:
+    """What a method says of itself, and what was measured of it."""
+    values = {"board": board, "method": method, "figures": method_figures(method.records)}
+    return Page(method_name(method.name), method.title, "method.html", values)
 
 
 def claims_page(board: Leaderboard, paper: str, scale: str, views: Sequence[TableView]) -> Page:

@@ -1,10 +1,14 @@
+import math
+from collections.abc import Collection
 from typing import Literal
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from benchsuite.analysis.paired import compare, holm
 from benchsuite.analysis.ties import is_ahead, places, tie_groups
+from benchsuite.errors import RecordError
 
 Values = dict[str, dict[int, float]]
 
@@ -26,6 +30,10 @@ def columns(draw: st.DrawFn) -> Values:
         }
         for name in names
     }
+
+
+def without(row: dict[int, float], seeds: Collection[int]) -> dict[int, float]:
+    return {seed: value for seed, value in row.items() if seed not in seeds}
 
 
 CLEAR = {"low": row(0.1), "top": row(0.9, 0, 0.001, 0, 0.002, 0), "middle": row(0.5, 0.002, 0, 0.001, 0.001, 0)}
@@ -68,6 +76,12 @@ def test_rows_without_values_have_no_rank_and_count_for_nothing() -> None:
     assert ranks == tie_groups(CLEAR)
 
 
+def test_what_is_no_number_is_refused_and_nobody_has_no_place() -> None:
+    with pytest.raises(RecordError, match="seed 1 has the value nan"):
+        tie_groups({"a": {0: 0.1, 1: math.nan}, "b": {0: 0.2}})
+    assert tie_groups({}) == tie_groups({"a": {}}) == {}
+
+
 def test_too_few_seeds_tie_and_say_so() -> None:
     ranks = tie_groups({"one": {0: 0.9, 1: 0.9}, "other": row(0.1), "far": row(0.9, 0, 0, 0.001, 0.001, 0)})
     assert ranks["one"].unjudged == ("far", "other")
@@ -90,12 +104,18 @@ def test_the_order_of_rows_says_nothing(values: Values) -> None:
     assert tie_groups(values) == tie_groups(backwards)
 
 
-@given(columns(), st.sampled_from(["higher", "lower"]))
-def test_places_are_what_the_comparisons_say(values: Values, better: Literal["higher", "lower"]) -> None:
-    ranks = tie_groups(values, better)
+DUELS = st.sampled_from([(a, b) for a in "ABCDE" for b in "ABCDE" if a < b])
+APART = st.dictionaries(DUELS, st.frozensets(st.integers(0, 7), max_size=4), max_size=4)
+
+
+@given(columns(), st.sampled_from(["higher", "lower"]), APART)
+def test_places_are_what_the_comparisons_say(
+    values: Values, better: Literal["higher", "lower"], apart: dict[tuple[str, str], frozenset[int]]
+) -> None:
+    ranks = tie_groups(values, better, apart=apart)
     present = [name for name in sorted(values) if values[name]]
     duels = [(a, b) for a in present for b in present if a < b]
-    pairs = [compare(values[a], values[b]) for a, b in duels]
+    pairs = [compare(without(values[a], apart.get((a, b), ())), values[b]) for a, b in duels]
     ps = holm([None if pair.n < 3 else pair.p for pair in pairs])
     beats = {
         (a, b) if is_ahead(pair.difference, better) else (b, a)
@@ -107,6 +127,8 @@ def test_places_are_what_the_comparisons_say(values: Values, better: Literal["hi
         assert rank.place == 1 + sum(loser == name for _, loser in beats)
         others = {other for other in present if other != name}
         assert set(rank.tied_with) == {o for o in others if not {(o, name), (name, o)} & beats}
+        unpaired = {other for duel, p in zip(duels, ps, strict=True) if p is None and name in duel for other in duel}
+        assert set(rank.unjudged) == unpaired - {name}
 
 
 @given(columns())

@@ -1,6 +1,8 @@
 import hashlib
 import json
 import math
+from enum import IntEnum, StrEnum
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -49,6 +51,19 @@ def test_what_is_no_number_is_refused(number: float) -> None:
         canonical({"deep": [1, {"down": number}]})
 
 
+def test_what_is_no_text_is_refused() -> None:
+    with pytest.raises(ValueError, match="surrogates not allowed"):
+        canonical("\ud800")
+
+
+def test_what_is_nested_without_end_is_refused() -> None:
+    value: list[Any] = []
+    for _ in range(100_000):
+        value = [value]
+    with pytest.raises(ValueError, match="nested so deeply"):
+        canonical(value)
+
+
 @pytest.mark.parametrize("value", [np.float32(1), np.arange(2), {1}, b"bytes", {1: "key is not text"}])
 def test_what_is_not_plain_is_refused(value: Any) -> None:
     with pytest.raises(ValueError, match=r"plain data|must be text"):
@@ -72,6 +87,17 @@ def test_what_is_not_plain_is_refused(value: Any) -> None:
 )
 def test_different_data_have_different_digests(left: Any, right: Any) -> None:
     assert digest(left) != digest(right)
+
+
+def test_kinds_of_plain_data_are_written_as_plain_data() -> None:
+    class Colour(StrEnum):
+        red = "r"
+
+    class Level(IntEnum):
+        top = 3
+
+    kinds = {"a": np.float64(2.0), "b": Colour.red, "c": Level.top, "d": MappingProxyType({"e": (1.5,)})}
+    assert canonical(kinds) == b'{"a":2,"b":"r","c":3,"d":{"e":[1.5]}}'
 
 
 def test_a_tuple_is_a_list() -> None:

@@ -117,3 +117,33 @@ def test_a_gap_tells_a_failure_from_a_refusal(store: Store, make_record: Make) -
     gaps = store.read().gaps
     assert gaps["aaaa"] == "killed"
     assert gaps[record.run_id].startswith("its record was refused, truncated or not JSON")
+
+
+DEEP = f'{{"table": {"[" * 600}{"]" * 600}}}'
+
+
+@pytest.mark.parametrize("content", ['{"temperature_factor": NaN}', '{"says": "\\ud800"}', DEEP])
+def test_a_request_that_the_suite_could_not_have_written_is_named(store: Store, good: Record, content: str) -> None:
+    (store.folder / "tables").mkdir()
+    file = store.folder / "tables" / "x.json"
+    file.write_text(content)
+    found = store.read()
+    assert [(one.file, one.what.partition(" (")[0]) for one in found.unreadable] == [(file, "not what is stored here")]
+    assert set(found.records) == {good.run_id}
+
+
+def test_a_record_that_is_nested_without_end_is_refused(store: Store, good: Record) -> None:
+    (store.folder / "x.json").write_text(DEEP.replace("table", "schema"))
+    found = store.read()
+    assert [one.file.name for one in found.refused] == ["x.json"]
+    assert set(found.records) == {good.run_id}
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "a\0b", "\ud800", "x" * 300])
+def test_ranks_of_an_impossible_name_are_missing(store: Store, good: Record, name: str) -> None:
+    content = {**good.as_json(), "ranks": {"file": name, "sha256": ""}}
+    (store.folder / "other.json").write_text(json.dumps(content))
+    found = store.read()
+    assert [one.file.name for one in found.refused] == ["other.json"]
+    assert "are missing" in found.refused[0].reason
+    assert set(found.records) == {good.run_id}

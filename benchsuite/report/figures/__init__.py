@@ -1,30 +1,21 @@
-from collections.abc import Callable, Sequence
-from typing import Any
+"""Figures of the pages: what they show as data, and their drawing as SVG. matplotlib is imported when one is drawn."""
 
+from benchsuite.report.figures.cost import CostPoint, cost_figure
+from benchsuite.report.figures.method import method_figures
+from benchsuite.report.figures.model import Axis, Figure, Trace
+from benchsuite.report.figures.picture import standalone, svg
+from benchsuite.report.figures.spark import sparkline
+from benchsuite.report.figures.table import table_figures
 
-class Figure: ...
-
-
-def table_figures(view: Any, ranks: Any) -> list[Figure]:
-    return []
-
-
-def method_figures(records: Any) -> list[Figure]:
-    return []
-
-
-def svg(figure: Figure) -> str:
-    return ""
-
-
-def sparkline(name: str, steps: Any, values: Any) -> str:
-    return ""
-
-
-class CostPoint:
-    def __init__(self, *a):
-        pass
-
-
-def cost_figure(*a, **k):
-    return []
+__all__ = [
+    "Axis",
+    "CostPoint",
+    "Figure",
+    "Trace",
+    "cost_figure",
+    "method_figures",
+    "sparkline",
+    "standalone",
+    "svg",
+    "table_figures",
+]

@@ -1,0 +1,237 @@
+"""How long a results folder of thousands of records takes: to read, to judge, and to put on pages.
+
+The folder is made from a smaller one of real records: other seeds, other ranks with the numbers that follow from them,
+sealed anew, and the tables' requests with all seeds. With more than fits into so many seeds, further scales are made
+up, which differ in a setting. Each step runs once.
+
+    benchsuite repro all --scale smoke --seeds 1
+    python benchmarks/site.py --from runs [--records 5000] [--seeds 3] [--keep FOLDER] [--json]
+"""
+
+import argparse
+import json
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from benchsuite.report.html import write_site
+from numpy.typing import NDArray
+
+from benchsuite.analysis.boards import Board, boards
+from benchsuite.analysis.claims import agreements, judged_claims
+from benchsuite.analysis.comparison import comparison
+from benchsuite.analysis.costs import costs
+from benchsuite.analysis.table import TableView
+from benchsuite.cli.report import build_views
+from benchsuite.evaluation.rank_metrics import RULES
+from benchsuite.records.asked import Asked, AskedRow, AskedRuns
+from benchsuite.records.canonical import digest
+from benchsuite.records.contents import Contents
+from benchsuite.records.inspection import Found, parse, with_ranks
+from benchsuite.records.names import json_files
+from benchsuite.records.ranks import read_ranks
+from benchsuite.records.schema import Record, content_digest, run_id
+from benchsuite.records.store import Store, pack_ranks, stem
+from benchsuite.setup import Setup
+
+T = TypeVar("T")
+Ranks = Mapping[str, NDArray[np.integer[Any]]]
+
+
+class Stopwatch:
+    """Seconds by step: on the clock, and of this process on a processor, which a busy machine does not lengthen."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, tuple[float, float]] = {}
+
+    @contextmanager
+    def __call__(self, step: str) -> Iterator[None]:
+        start, cpu = time.perf_counter(), time.process_time()
+        yield
+        self.seconds[step] = (round(time.perf_counter() - start, 2), round(time.process_time() - cpu, 2))
+
+
+def make(source: Path, folder: Path, count: int, seeds: int) -> None:
+    """Write a folder of at least so many records."""
+    contents = Store(source).read()
+    if not contents.records:
+        sys.exit(f"{source}: no sound record. Run `benchsuite repro all --scale smoke --seeds 1` first.")
+    originals = sorted(contents.records.values(), key=lambda record: record.run_id)
+    store, written, scale = Store(folder), 0, 0
+    store.require_writable()
+    ranks = {record.run_id: read_ranks(source, record) for record in originals}
+    while written < count:
+        for record in originals:
+            setup = another(record.setup, scale)
+            for seed in range(seeds):
+                put(store, *varied(record, ranks[record.run_id], setup, seed))
+                written += 1
+                if written == count:
+                    break
+            if written == count:
+                break
+        for asked in contents.asked:
+            store.ask(widened(asked, contents.records, scale, seeds))
+        scale += 1
+
+
+def another(setup: Setup, scale: int) -> Setup:
+    """The setup at a made-up scale."""
+    if not scale:
+        return setup
+    training = setup.training.model_copy(update={"steps": setup.training.steps + scale})
+    return setup.model_copy(update={"training": training})
+
+
+def varied(record: Record, ranks: Ranks, setup: Setup, seed: int) -> tuple[Record, bytes]:
+    """A sound record of another seed: ranks are moved about, and what follows from them is computed again."""
+    rng = np.random.default_rng([seed, int(record.run_id[:8], 16)])
+    found: dict[str, NDArray[np.integer[Any]]] = dict(ranks)
+    results = dict(record.results)
+    for name, result in record.results.items():
+        rule = RULES.get(result.task)
+        measures = {key: value + 0.01 * rng.standard_normal() for key, value in result.measures.items()}
+        if rule is None or not rule.plain:
+            results[name] = result.model_copy(update={"measures": measures})
+            continue
+        own = {key: jittered(array, rng) for key, array in ranks.items() if key.rpartition(".")[0] == name}
+        found |= own
+        told = rule.scores({key.rpartition(".")[2]: array for key, array in own.items()})
+        untold = {key: value for key, value in result.measures.items() if key in rule.untold}
+        update = {"metrics": dict(told.metrics), "measures": {**untold, **told.measures}, "counts": dict(told.counts)}
+        results[name] = result.model_copy(update=update)
+    named = stem(record.method.name, seed, run_id(setup.setup_id, record.method_id, seed))
+    content, sidecar = pack_ranks(named, found.items())
+    digests = {name: value if name == "data" else digest([value, seed]) for name, value in record.digests.items()}
+    cost = {**record.cost, "cpu_seconds": round(record.cost["cpu_seconds"] * rng.uniform(0.95, 1.05), 3)}
+    kept = {name: getattr(record, name) for name in ("method", "curves", "environment", "created")}
+    made = {"seed": seed, "setup": setup, "results": results, "digests": digests, "cost": cost, "ranks": sidecar}
+    return Record.seal(**kept, **made), content
+
+
+def jittered(ranks: NDArray[np.integer[Any]], rng: np.random.Generator) -> NDArray[np.integer[Any]]:
+    """A tenth of the ranks at another place."""
+    chosen = rng.random(len(ranks)) < 0.1
+    return np.where(chosen, rng.permutation(ranks), ranks).astype(ranks.dtype)
+
+
+def put(store: Store, record: Record, ranks: bytes) -> None:
+    """As the store writes it, without waiting for the disk."""
+    named = stem(record.method.name, record.seed, record.run_id)
+    (store.folder / record.ranks.file).write_bytes(ranks)
+    (store.folder / f"{named}.json").write_text(json.dumps(record.as_json(), indent=1, ensure_ascii=False) + "\n")
+
+
+def widened(asked: Asked, records: Mapping[str, Record], scale: int, seeds: int) -> Asked:
+    """The request at a made-up scale, for all seeds."""
+
+    def runs(one: AskedRuns) -> AskedRuns:
+        before = next((records[run] for run in one.runs.values() if run in records), None)
+        if before is None:
+            return one
+        setup_id = another(before.setup, scale).setup_id
+        ids = {seed: run_id(setup_id, one.method_id, seed) for seed in range(seeds)}
+        return AskedRuns(setup_id=setup_id, method_id=one.method_id, runs=ids)
+
+    def row(one: AskedRow) -> AskedRow:
+        return one.model_copy(update={"parts": {part: runs(some) for part, some in one.parts.items()}})
+
+    rows = [row(one) for one in asked.rows]
+    setups = {one.setup_key(part): some.setup_id for one in rows for part, some in one.parts.items()}
+    name = f"{asked.scale}-{scale}" if scale else asked.scale
+    return asked.model_copy(update={"scale": name, "rows": rows, "setups": setups})
+
+
+def measure(folder: Path, pages: Path) -> dict[str, tuple[float, float]]:
+    """Seconds of each step."""
+    timed = Stopwatch()
+    parts_of_reading(folder, timed)
+    with timed("Store.read"):
+        contents: Contents = Store(folder).read()
+    if contents.errors:
+        sys.exit(f"{folder}: {contents.errors[0]}")
+    views: Sequence[TableView]
+    with timed("build_views"):
+        views, left_out = build_views(contents)
+    if left_out:
+        sys.exit(str(left_out[0]))
+    with timed("places of tables"):
+        each(views, lambda view: [view.is_best(row, cell) for row in view.rows for cell in row.cells])
+    with timed("judged_claims"):
+        each(views, judged_claims)
+    with timed("agreements"):
+        each(views, agreements)
+    found: Sequence[Board]
+    with timed("boards"):
+        found = boards(contents.records.values(), contents.asked)
+    with timed("costs"):
+        each(found, costs)
+    with timed("comparison"):
+        each(found, lambda board: json.dumps(comparison(board), separators=(",", ":")))
+    with timed("write_site, all judging again"):
+        views, _ = build_views(contents)
+        write_site(pages, views)
+    return timed.seconds
+
+
+def parts_of_reading(folder: Path, timed: Stopwatch) -> None:
+    """What `Store.read` does to each record, one thing after the other."""
+    files = json_files(folder)
+    with timed("read: JSON"):
+        contents = [parse(file) for file in files]
+    with timed("read: seal"):
+        each(contents, content_digest)
+    with timed("read: schema"):
+        records = [Record.unchecked(content) for content in contents]
+    with timed("read: identities"):
+        each(records, lambda record: list(record.contradictions()))
+    with timed("read: ranks"):
+        each(records, lambda record: with_ranks(Found(folder / record.ranks.file, record, ())))
+
+
+def each(things: Sequence[T], do: Callable[[T], object]) -> None:
+    """Do it to all."""
+    for one in things:
+        do(one)
+
+
+def main() -> None:
+    """Make the folder, measure, print."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--from", dest="source", type=Path, required=True, metavar="FOLDER", help="real records")
+    parser.add_argument("--records", type=int, default=5_000)
+    parser.add_argument("--seeds", type=int, default=3, help="of each configuration")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="where the records go; made only if not there")
+    parser.add_argument("--json", action="store_true")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = asked.keep or Path(scratch) / "runs"
+        if not folder.is_dir():
+            make(asked.source, folder, asked.records, asked.seeds)
+        pages = Path(scratch) / "pages"
+        seconds = measure(folder, pages)
+        largest = max(pages.iterdir(), key=lambda file: file.stat().st_size)
+        told = {
+            "records": len(json_files(folder)),
+            "seconds": seconds,
+            "pages": len(list(pages.iterdir())),
+            "largest_page": {"name": largest.name, "bytes": largest.stat().st_size},
+            "peak_megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+        }
+    if asked.json:
+        print(json.dumps(told, indent=1))
+        return
+    print(f"{told['records']} records, {told['pages']} pages, {told['peak_megabytes']} MB of memory")
+    for step, (clock, cpu) in seconds.items():
+        print(f"{clock:8.2f} s {cpu:8.2f} s CPU  {step}")
+    print(f"largest page: {largest.name}, {told['largest_page']['bytes'] / 1e6:.2f} MB")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,219 @@
+"""What differs between two results folders, as readers of the pages see it: cells, verdicts, places; and records."""
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, TypeVar
+
+from benchsuite.analysis.claims import judged_claims, unrun_claims
+from benchsuite.analysis.table import Cell, TableRow, TableView
+from benchsuite.analysis.verdict import Verdict
+from benchsuite.papers import Column
+from benchsuite.papers.claims import Claim
+from benchsuite.papers.schema import RowKey
+from benchsuite.records.schema import Record
+from benchsuite.setup import differences
+
+K = TypeVar("K", bound=Hashable)
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Side:
+    """One results folder: its tables, the sound records by run_id, and what of it is not shown."""
+
+    views: Sequence[TableView]
+    records: Mapping[str, Record]
+    left_out: Sequence[str] = ()
+    """Files that cannot be used, each with the reason."""
+    foreign: Sequence[str] = ()
+    """Files that are no business of the suite's."""
+
+
+@dataclass(frozen=True)
+class Change(Generic[T]):
+    """Something that is not the same on both sides; None where it is not there."""
+
+    before: T | None
+    after: T | None
+
+    @property
+    def kind(self) -> Literal["new", "gone", "changed"]:
+        """What became of it."""
+        return "new" if self.before is None else "gone" if self.after is None else "changed"
+
+
+@dataclass(frozen=True)
+class CellChange(Change[Cell]):
+    """A cell whose values by seed differ; a cell without values is not there."""
+
+    row: TableRow
+    """As it is after the change, where there is one."""
+    column: Column
+
+
+@dataclass(frozen=True)
+class RowChange(Change[str]):
+    """A row that came or went, or of which other seeds are missing than before. The sides say which, and why."""
+
+    row: TableRow
+
+
+@dataclass(frozen=True)
+class PlaceChange(Change[int]):
+    """Another place on a column; none where nothing is measured, or where no row of the board beats another."""
+
+    row: TableRow
+    column: Column
+
+
+@dataclass(frozen=True)
+class ClaimChange:
+    """A claim that is judged otherwise."""
+
+    claim: Claim
+    before: Verdict
+    after: Verdict
+
+
+@dataclass(frozen=True)
+class TableChange(Change[TableView]):
+    """All that differs in a table at a scale."""
+
+    cells: Sequence[CellChange]
+    rows: Sequence[RowChange]
+    claims: Sequence[ClaimChange]
+    places: Sequence[PlaceChange]
+    words: Mapping[str, tuple[Any, Any]]
+    """What the page says beside its numbers and how it measures, by dotted name, where both sides have it."""
+
+    @property
+    def view(self) -> TableView:
+        """After the change; before it, where the table is gone."""
+        view = self.after or self.before
+        assert view is not None
+        return view
+
+
+@dataclass(frozen=True)
+class Changes:
+    """Tables with differences, and what became of the records: of the changed ones, the two that are of one run."""
+
+    before: Side
+    after: Side
+    tables: Sequence[TableChange]
+    added: Sequence[Record]
+    removed: Sequence[Record]
+    changed: Sequence[tuple[Record, Record]]
+
+    @property
+    def nothing(self) -> bool:
+        """Whether both folders show the same, from the same records."""
+        return not (self.tables or self.added or self.removed or self.changed)
+
+
+def changes(before: Side, after: Side) -> Changes:
+    """From one folder to another."""
+    tables = [_table_change(old, new) for _, old, new in _matched(_by_name(before), _by_name(after))]
+    records = list(_matched(before.records, after.records))
+    return Changes(
+        before,
+        after,
+        tables=[one for one in tables if one is not None],
+        added=[new for _, old, new in records if new and not old],
+        removed=[old for _, old, new in records if old and not new],
+        changed=[(old, new) for _, old, new in records if old and new and old.digest != new.digest],
+    )
+
+
+def _by_name(side: Side) -> dict[tuple[str, str], TableView]:
+    return {(view.asked.table, view.asked.scale): view for view in side.views}
+
+
+def _matched(before: Mapping[K, T], after: Mapping[K, T]) -> Iterator[tuple[K, T | None, T | None]]:
+    """Both sides by key: in the order of the second, and what only the first has at the end."""
+    return ((key, before.get(key), after.get(key)) for key in dict.fromkeys([*after, *before]))
+
+
+def _table_change(before: TableView | None, after: TableView | None) -> TableChange | None:
+    """What differs, or None if nothing does."""
+    rows = list(_matched(_rows(before), _rows(after)))
+    found = TableChange(
+        before,
+        after,
+        cells=[change for _, old, new in rows for change in _cell_changes(old, new)],
+        rows=[change for _, old, new in rows for change in _row_change(old, new, before is None or after is None)],
+        claims=list(_claim_changes(before, after)),
+        places=[change for _, old, new in rows for change in _place_changes(before, old, after, new)],
+        words=_words(before, after),
+    )
+    differs = found.kind != "changed" or found.cells or found.rows or found.claims or found.places or found.words
+    return found if differs else None
+
+
+def _rows(view: TableView | None) -> dict[RowKey, TableRow]:
+    return {row.key: row for row in view.rows} if view else {}
+
+
+def _cells(row: TableRow | None) -> dict[str, Cell]:
+    """Those with values."""
+    return {cell.column.key: cell for cell in row.cells if cell.n} if row else {}
+
+
+def _cell_changes(before: TableRow | None, after: TableRow | None) -> Iterator[CellChange]:
+    row = after or before
+    assert row is not None
+    old, new = _cells(before), _cells(after)
+    for cell in row.cells:
+        key = cell.column.key
+        a, b = old.get(key), new.get(key)
+        if (a and dict(a.values)) != (b and dict(b.values)):
+            yield CellChange(a, b, row, cell.column)
+
+
+def _row_change(before: TableRow | None, after: TableRow | None, whole_table: bool) -> Iterator[RowChange]:
+    """Of a table that came or went as a whole, only rows of which seeds are missing are worth a word."""
+    row = after or before
+    assert row is not None
+    old, new = (None if one is None else one.gap for one in (before, after))
+    if old != new and (not whole_table or row.measured < row.asked):
+        yield RowChange(old, new, row)
+
+
+def _claim_changes(before: TableView | None, after: TableView | None) -> Iterator[ClaimChange]:
+    for _, old, new in _matched(_judged(before or after, before), _judged(after or before, after)):
+        if old and new and old[1].kind != new[1].kind:
+            yield ClaimChange(new[0], old[1], new[1])
+
+
+def _judged(there: TableView | None, view: TableView | None) -> dict[object, tuple[Claim, Verdict]]:
+    """Claims and verdicts; of a table that is not there, all are not run."""
+    assert there is not None
+    found = judged_claims(view) if view else unrun_claims(there.table)
+    return {(one.claim.row, one.claim.reference, one.claim.column.key): (one.claim, one.verdict) for one in found}
+
+
+def _place_changes(
+    before: TableView | None, old: TableRow | None, after: TableView | None, new: TableRow | None
+) -> Iterator[PlaceChange]:
+    row = new or old
+    assert row is not None
+    a, b = _places(before, old), _places(after, new)
+    for cell in row.cells:
+        key = cell.column.key
+        if a.get(key) != b.get(key):
+            yield PlaceChange(a.get(key), b.get(key), row, cell.column)
+
+
+def _places(view: TableView | None, row: TableRow | None) -> dict[str, int]:
+    """By column; the first place counts only where some other row is beaten."""
+    if view is None or row is None:
+        return {}
+    ranks = {cell.column.key: (view.rank(row, cell), view.is_best(row, cell)) for cell in row.cells}
+    return {key: rank.place for key, (rank, best) in ranks.items() if rank and (best or rank.place > 1)}
+
+
+def _words(before: TableView | None, after: TableView | None) -> dict[str, tuple[Any, Any]]:
+    if before is None or after is None:
+        return {}
+    old, new = (view.asked.model_dump(mode="json", exclude={"rows"}) for view in (before, after))
+    return differences(old, new)

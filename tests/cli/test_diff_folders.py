@@ -1,0 +1,148 @@
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from measured import HIGH, LOW, fill
+
+from benchsuite.cli import main
+from benchsuite.records.schema import Record
+
+Make = Callable[..., tuple[Record, bytes]]
+
+
+def command(*arguments: str | Path) -> int:
+    try:
+        main(["diff", *map(str, arguments)])
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    return 0
+
+
+@pytest.fixture
+def folders(tmp_path: Path, make_record: Make, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+    """Two results folders, side by side: TeMo beats InfoNCE in the second alone."""
+    monkeypatch.chdir(tmp_path)
+    before, after = Path("before"), Path("after")
+    fill(before, make_record, {"InfoNCE": LOW, "TeMo": LOW})
+    return before, fill(after, make_record, {"InfoNCE": LOW, "TeMo": HIGH})
+
+
+def test_folders_that_differ_are_compared_and_exit_code_0(
+    folders: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command(*folders) == 0
+    told = capsys.readouterr().out
+    assert "A  before: 8 records, 1 table\nB  after: 8 records, 1 table\n" in told
+    assert "RN50/TeMo beats RN50/InfoNCE on MSCOCO IR@1: not separable -> reproduced" in told
+
+
+def test_every_format_is_printed(folders: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    assert command(*folders, "--format", "md") == 0
+    assert "| row | column | before | after |" in capsys.readouterr().out
+    assert command(*folders, "--format", "json") == 0
+    told = capsys.readouterr().out
+    assert json.loads(told)["tables"][0]["table"] == "temo/table1"
+    assert command(*folders, "--json") == 0
+    assert capsys.readouterr().out == told
+    assert command(*folders, "--json", "--format", "md") == 2
+
+
+def test_a_folder_beside_itself_differs_in_nothing(
+    folders: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command(folders[0], folders[0]) == 0
+    assert "Nothing differs." in capsys.readouterr().out
+
+
+def test_an_empty_folder_is_one_without_results_yet(
+    folders: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("empty").mkdir()
+    assert command("empty", folders[1]) == 0
+    told = capsys.readouterr().out
+    assert "A  empty: 0 records, 0 tables" in told
+    assert "temo/table1 at scale small: 1 new table; cells: 4 new" in told
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_folder_that_is_not_there_is_exit_code_2(
+    folders: tuple[Path, Path], capsys: pytest.CaptureFixture[str], swapped: bool
+) -> None:
+    names = [Path("nowhere"), folders[0]]
+    assert command(*(reversed(names) if swapped else names)) == 2
+    assert "results folder nowhere does not exist" in capsys.readouterr().err
+
+
+def test_a_run_is_not_compared_with_a_folder(folders: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    file = next(folders[0].glob("infonce-*.json"))
+    assert command(file, folders[1]) == 2
+    assert "is a file: a run is compared with a run" in capsys.readouterr().err
+    assert command(file, file, "--format", "md") == 2
+    assert "--format md compares results folders" in capsys.readouterr().err
+
+
+def test_files_that_cannot_be_used_are_named_with_exit_code_1_and_the_rest_is_shown(
+    folders: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    before, after = folders
+    next(before.glob("infonce-s0-*.json")).write_text("{")
+    (after / "tables" / "other.json").write_text("[]")
+    request = json.loads((after / "tables" / "temo-table1-small.json").read_text())
+    (after / "tables" / "unknown.json").write_text(json.dumps({**request, "table": "temo/table99"}))
+    (after / "tables" / "copy.json").write_text(json.dumps(request))
+    (after / "notes.json").write_text('{"by": "somebody"}')
+    assert command(before, after) == 1
+    told = capsys.readouterr().out
+    assert "left out of A: infonce-s0-" in told
+    assert "truncated or not JSON" in told
+    assert "left out of B: tables/other.json: not what is stored here but a list" in told
+    assert 'left out of B: table "temo/table99" does not exist' in told
+    assert "left out of B: temo/table1 at scale small is asked for by two files of tables/." in told
+    assert "not a record, left alone in B: notes.json" in told
+    assert "RN50/TeMo, MSCOCO IR@1:" in told
+    for format_ in ("md", "json"):
+        assert command(before, after, "--format", format_) == 1
+        told = capsys.readouterr().out
+        assert "notes.json" in told
+        assert "tables/other.json" in told
+
+
+def test_a_record_without_the_number_that_is_asked_for_spares_the_others(
+    folders: tuple[Path, Path], capsys: pytest.CaptureFixture[str], make_record: Make
+) -> None:
+    fill(folders[1], make_record, {"InfoNCE": LOW}, scale="smoke", measures={"coco_ir1": "retrieval.nothing"})
+    assert command(*folders) == 1
+    told = capsys.readouterr().out
+    assert "did not measure retrieval.nothing" in told
+    assert "temo/table1 at scale small:" in told
+
+
+def test_it_needs_no_torch(folders: tuple[Path, Path]) -> None:
+    code = (
+        "import atexit, sys\n"
+        "heavy = {'torch', 'timm', 'transformers', 'datasets', 'sklearn', 'jinja2'}\n"
+        "atexit.register(lambda: print('heavy:', *heavy & set(sys.modules)))\n"
+        "from benchsuite.cli import main; main(['diff', *sys.argv[1:]])"
+    )
+    arguments = [sys.executable, "-c", code, *map(str, folders), "--format", "md"]
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.endswith("heavy:\n")
+
+
+@pytest.mark.parametrize(("format_", "encoding"), [("text", "ascii"), ("md", "utf-8"), ("json", "utf-8")])
+def test_names_that_are_no_text_and_terminals_that_know_few_letters_are_no_reason_to_fail(
+    folders: tuple[Path, Path], format_: str, encoding: str
+) -> None:
+    Path(os.fsdecode(b"before/\xff.json")).write_text("{}")
+    arguments = [sys.executable, "-m", "benchsuite", "diff", *map(str, folders), "--format", format_]
+    settings = {**os.environ, "PYTHONIOENCODING": encoding}
+    done = subprocess.run(arguments, capture_output=True, env=settings, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    told = done.stdout.decode(encoding)
+    assert ".json" in told
+    assert format_ != "json" or json.loads(told)["foreign"]["before"]

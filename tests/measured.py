@@ -1,0 +1,56 @@
+"""TeMo's Table 1 on two columns, measured as a test wishes: as a side of a comparison, and as a results folder."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchsuite.analysis.changes import Side
+from benchsuite.analysis.table import build_table
+from benchsuite.papers import read_table
+from benchsuite.records.asked import Asked, AskedRow, AskedRuns
+from benchsuite.records.schema import Record, Result
+from benchsuite.records.store import Store
+
+MakeRecord = Callable[..., tuple[Record, bytes]]
+Values = Mapping[str, Sequence[float]]
+HIGH, LOW = (0.30, 0.31, 0.33, 0.32), (0.10, 0.12, 0.12, 0.13)
+"""Two rows that four seeds tell apart."""
+
+
+def measured(make: MakeRecord, values: Values, **changes: Any) -> tuple[Asked, list[tuple[Record, bytes]]]:
+    """What was asked for, and its records: each row's R@1 by seed, on RN50; changes are of the request."""
+    rows, found = [], []
+    for label, column in values.items():
+        runs = {}
+        for seed, value in enumerate(column):
+            numbers = {"metrics": {"t2i_r1": value, "i2t_r1": value / 2}, "counts": {"t2i": 100}}
+            method = make()[0].method.model_copy(update={"hyperparameters": {"row": label}, "title": label})
+            result = {"retrieval": Result(task="retrieval", version=1, **numbers)}
+            found.append(make(seed, results=result, method=method))
+            runs[seed] = found[-1][0].run_id
+        parts = {"": AskedRuns(setup_id=found[-1][0].setup_id, method_id="", runs=runs)} if runs else {}
+        rows.append(AskedRow(label=label, backbone="RN50", method="infonce", parts=parts))
+    parts = {
+        "table": "temo/table1", "scale": "small", "recipe": "scenes-small", "track": "scenes", "says": "", "tuned": {},
+        "backbones": {}, "temperature_factor": 1.0,
+        "measures": {"coco_ir1": "retrieval.t2i_r1", "coco_tr1": "retrieval.i2t_r1"},
+    }  # fmt: skip
+    return Asked(**{**parts, "rows": rows, **changes}), found
+
+
+def side(make: MakeRecord, values: Values, **changes: Any) -> Side:
+    """As one side of a comparison."""
+    asked, found = measured(make, values, **changes)
+    records = {record.run_id: record for record, _ in found}
+    return Side([build_table(read_table("temo/table1"), asked, records, {})], records)
+
+
+def fill(folder: Path, make: MakeRecord, values: Values, **changes: Any) -> Path:
+    """As a results folder."""
+    store = Store(folder)
+    store.require_writable()
+    asked, found = measured(make, values, **changes)
+    for record, ranks in found:
+        store.write(record, ranks)
+    store.ask(asked)
+    return folder

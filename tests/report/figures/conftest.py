@@ -1,0 +1,14 @@
+"""Figures of every kind."""
+
+from collections.abc import Callable
+
+import pytest
+from sketches import EVERY
+
+from benchsuite.report.figures import Figure
+
+
+@pytest.fixture(params=EVERY)
+def every_kind(request: pytest.FixtureRequest) -> Callable[..., Figure]:
+    """Makes a figure of each kind in turn; its labels begin with `label`."""
+    return EVERY[request.param]  # type: ignore[return-value]

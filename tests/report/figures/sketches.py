@@ -1,0 +1,76 @@
+"""Figures of every kind, small and by hand; and their drawings as trees."""
+
+import math
+from xml.etree import ElementTree
+
+from benchsuite.report.figures import Axis, CostPoint, Figure, Trace, cost_figure, svg
+
+SVG = "{http://www.w3.org/2000/svg}"
+HOSTILE = "<script>alert(1)</script>"
+GAP = math.nan
+
+
+def curves(count: int = 2, label: str = "Row", **changes: object) -> Figure:
+    """Lines of three points, of which the first has a gap; a thin one of one seed beside each."""
+    steps = [1.0, 2.0, 3.0, 4.0]
+    series = [
+        one
+        for k in range(count)
+        for one in (
+            Trace(f"{label} {k}", steps, [k + 1.0, GAP if k == 0 else k + 1.5, k + 2.0, k + 0.5], "seed", k, [7]),
+            Trace(f"{label} {k}", steps, [k + 1.1, GAP if k == 0 else k + 1.6, k + 2.1, k + 0.6], "mean", k),
+        )
+    ]
+    parts = {"id": "t-curves", "slug": "curves", "title": "Loss over time", "caption": "All of it", **changes}
+    return Figure(kind="curves", x=Axis("Training step", whole=True), y=Axis("Loss"), series=series, **parts)  # type: ignore[arg-type]
+
+
+def points(count: int = 3, label: str = "Row") -> Figure:
+    series = [
+        one
+        for k in range(count)
+        for one in (
+            Trace(f"{label} {k}", [0.1 * k, 0.1 * k + 0.05], [0.2 + 0.01 * k, 0.3 + 0.01 * k], "seed", k, [0, 1]),
+            Trace(f"{label} {k}", [0.1 * k + 0.025], [0.25 + 0.01 * k], "mean", k),
+        )
+    ]
+    return Figure("t-points", "points", "points", "Against", "", Axis("Gap"), Axis("R@1", percent=True), series)
+
+
+def histogram(label: str = "Row") -> Figure:
+    edges = [-1.0, -0.5, 0.0, 0.5]
+    shares = {"Positive pairs": [0.0, 0.0, 0.25, 0.75], "Negative pairs": [0.25, 0.5, 0.25, 0.0]}
+    series = [
+        Trace(side, edges, values, "mean", style, panel=f"{label} {k}")
+        for k in range(2)
+        for style, (side, values) in enumerate(shares.items())
+    ]
+    axes = Axis("Cosine"), Axis("Share", percent=True)
+    return Figure("t-histogram", "histogram", "histogram", "Similarities", "", *axes, series)
+
+
+def rows(label: str = "Row") -> Figure:
+    series = [
+        Trace(f"{label} 0", [0.5, 0.7], [1, 1], "seed", seeds=[0, 1]),
+        Trace(f"{label} 0", [0.6], [1]),
+        Trace(f"{label} 0", [0.3], [1], "published"),
+        Trace(f"{label} 1", [0.4], [2]),
+    ]
+    return Figure("t-rows", "rows", "rows", "Gap by row", "", Axis("Gap"), Axis("Row"), series)
+
+
+def costs(label: str = "Row") -> Figure:
+    found = [CostPoint(f"{label} {k}", 1.0 + k, (0.2, 0.1, 0.4)[k], 0.05, 0.5, k != 1) for k in range(3)]
+    return cost_figure(found, "R@1", "t")[0]
+
+
+EVERY = {"curves": curves, "points": points, "histogram": histogram, "rows": rows, "cost": costs}
+
+
+def tree(figure: Figure) -> ElementTree.Element:
+    """The drawing, read as XML."""
+    return ElementTree.fromstring(svg(figure))
+
+
+def texts(root: ElementTree.Element) -> list[str]:
+    return [one.text or "" for one in root.iter(f"{SVG}text")]

@@ -1,0 +1,91 @@
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from benchsuite.records.schema import Record
+from benchsuite.report.figures import method_figures
+
+MakeRecord = Callable[..., tuple[Record, bytes]]
+NAMES = ("lr", "loss", "temperature_positive", "i2t_temperature", "gap", "gradient_norm", "margin", "i2t")
+
+
+def run(make: MakeRecord, seed: int = 0, values: list[float | None] | None = None, **changes: Any) -> Record:
+    values = values or [1.0 + seed, 2.0 + seed]
+    curves: dict[str, Any] = {"step": list(range(len(values)))} | dict.fromkeys(NAMES, values)
+    return make(seed, curves=curves, **changes)[0]
+
+
+def changed(make: MakeRecord, number: int) -> dict[str, Any]:
+    """Another temperature."""
+    method = make()[0].method
+    return {"method": method.model_copy(update={"hyperparameters": {"tau": number / 100}})}
+
+
+def test_loss_temperatures_margins_gap_and_gradient_norm_are_shown(make_record: MakeRecord) -> None:
+    found = method_figures([run(make_record)])
+    assert [one.slug for one in found] == [
+        "loss", "temperature-positive", "i2t-temperature", "margin", "gap", "gradient-norm",
+    ]  # fmt: skip
+    assert [one.title for one in found][:2] == ["InfoNCE: loss", "InfoNCE: temperature positive"]
+    assert len({one.id for one in found}) == len(found)
+
+
+def test_runs_that_differ_in_nothing_but_the_seed_have_one_mean(make_record: MakeRecord) -> None:
+    loss = method_figures([run(make_record, seed) for seed in (2, 0, 1)])[0]
+    assert [(one.part, list(one.seeds)) for one in loss.series] == [
+        ("seed", [0]),
+        ("seed", [1]),
+        ("seed", [2]),
+        ("mean", []),
+    ]
+    assert list(loss.series[-1].y) == [2.0, 3.0]
+
+
+def test_setups_are_told_apart_by_what_differs(make_record: MakeRecord) -> None:
+    records = [run(make_record), run(make_record, **changed(make_record, 7))]
+    assert [one.label for one in method_figures(records)[0].series] == ["tau=0.03", "tau=0.07"]
+    setup = make_record()[0].setup
+    other = setup.model_copy(update={"training": setup.training.model_copy(update={"steps": 9})})
+    records = [run(make_record), run(make_record, setup=other)]
+    assert [one.label for one in method_figures(records)[0].series] == ["2 steps", "9 steps"]
+    hidden = setup.model_copy(update={"augmentation": setup.augmentation.model_copy(update={"flip": True})})
+    labels = [one.label for one in method_figures([run(make_record), run(make_record, setup=hidden)])[0].series]
+    assert all(label.startswith("InfoNCE, setup ") for label in labels)
+    assert len(set(labels)) == 2
+
+
+def test_more_than_twelve_runs_are_means_with_bands(make_record: MakeRecord) -> None:
+    many = [run(make_record, seed, **changed(make_record, tau)) for seed in range(7) for tau in (3, 7)]
+    loss = method_figures(many)[0]
+    assert [one.part for one in loss.series] == ["mean", "mean"]
+    assert (list(loss.series[0].low), list(loss.series[0].high)) == ([1.0, 2.0], [7.0, 8.0])
+    assert "bands: from the least seed to the greatest" in loss.caption
+    twelve = method_figures(many[:12])[0]
+    assert len([one for one in twelve.series if one.part == "seed"]) == 12
+
+
+def test_the_setups_with_most_seeds_are_shown_and_the_others_counted(make_record: MakeRecord) -> None:
+    records = [
+        run(make_record, seed, **changed(make_record, tau)) for tau in range(1, 11) for seed in range(1 + (tau > 5))
+    ]
+    loss = method_figures(records)[0]
+    assert len({one.label for one in loss.series}) == 8
+    assert {f"tau={tau / 100:g}" for tau in range(6, 11)} <= {one.label for one in loss.series}
+    assert "2 further setups are left out." in loss.caption
+
+
+def test_long_curves_are_thinned(make_record: MakeRecord) -> None:
+    values: list[float | None] = [float(k) for k in range(1000)]
+    assert len(method_figures([run(make_record, values=values)])[0].series[0].x) <= 121
+
+
+@pytest.mark.parametrize("values", [[None, None], [None]])
+def test_no_values_are_no_figures(make_record: MakeRecord, values: list[float | None]) -> None:
+    assert method_figures([run(make_record, values=values)]) == []
+    assert method_figures([]) == []
+
+
+def test_one_run_that_fell_apart_leaves_the_others(make_record: MakeRecord) -> None:
+    loss = method_figures([run(make_record, 0), run(make_record, 1, values=[None, None])])[0]
+    assert [(one.part, list(one.y)) for one in loss.series] == [("mean", [1.0, 2.0])]

@@ -1,0 +1,214 @@
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from sketches import HOSTILE
+
+from benchsuite.analysis.table import TableView, build_table
+from benchsuite.papers import Table
+from benchsuite.records.asked import Asked, AskedRow, AskedRuns
+from benchsuite.records.schema import Record, Result
+from benchsuite.report.figures import Figure, Trace, svg, table_figures
+from benchsuite.setup import Protocol
+
+MakeRecord = Callable[..., tuple[Record, bytes]]
+COLUMNS: list[dict[str, Any]] = [
+    {"key": "gap", "group": "Modality gap", "label": "Gap", "measure": "geometry.gap", "unit": "number"},
+    {"key": "positive", "group": "Pairs", "label": "Positive", "measure": "geometry.positive_mean", "unit": "number"},
+    {"key": "r1", "group": "Retrieval", "label": "R@1", "measure": "retrieval.i2t_r1"},
+]  # fmt: skip
+CURVES: dict[str, list[float | None]] = {
+    "step": [0, 1, 9], "loss": [3.0, None, 1.0], "temperature": [0.1, 0.2, 0.3],
+    "temperature_positive": [0.2, 0.3, 0.4], "gap": [0.9, 0.8, 0.7], "retrieval.i2t_r1": [None, 0.1, 0.2],
+}  # fmt: skip
+COUNTS: dict[str, NDArray[Any]] = {
+    "geometry.positives": np.array([0, 1, 2, 1]), "geometry.negatives": np.array([6, 6, 0, 0]),
+}  # fmt: skip
+GEOMETRY = {"gap": 0.7, "positive_mean": 0.4, "negative_mean": 0.1}
+
+
+@pytest.fixture
+def make_view(make_record: MakeRecord) -> Callable[..., TableView]:
+    """A table with these plots and rows, so many seeds a row."""
+
+    def make(
+        plots: Sequence[Mapping[str, Any]] = (),
+        rows: Sequence[str] = ("One", "Two"),
+        seeds: int = 2,
+        curves: Mapping[str, Any] = CURVES,
+        geometry: Mapping[str, float] = GEOMETRY,
+        backbones: Sequence[str] = ("B",),
+    ) -> TableView:
+        base = make_record()[0]
+        protocols = {**base.setup.protocols, "geometry": Protocol(task="geometry")}
+        setup = base.setup.model_copy(update={"protocols": protocols})
+        measured = Result(task="geometry", version=1, metrics={}, counts={"pairs": 4}, measures=dict(geometry))
+        records, asked_rows, table_rows = {}, [], []
+        for number, (backbone, label) in enumerate((backbone, label) for backbone in backbones for label in rows):
+            runs = {}
+            for seed in range(seeds):
+                values = {**measured.measures, "gap": geometry["gap"] + number / 10 + seed / 100}
+                results = {**base.results, "geometry": measured.model_copy(update={"measures": values})}
+                runs[seed] = f"{number}-{seed}"
+                records[runs[seed]] = make_record(seed, setup=setup, results=results, curves=dict(curves))[0]
+            row = {"label": label, "backbone": backbone, "method": "infonce"}
+            parts = {"": AskedRuns(setup_id="", method_id="", runs=runs)}
+            asked_rows.append(AskedRow(**row, parts=parts))  # type: ignore[arg-type]
+            table_rows.append({**row, "published": {"gap": 0.3} if number == 0 else {}})
+        table = Table.model_validate(
+            {"file_format": 1, "paper": "p", "table": "t", "locator": "", "title": "", "recipes": {"small": "r"},
+             "columns": COLUMNS, "rows": table_rows, "plots": plots}
+        )  # fmt: skip
+        asked = Asked(
+            table="p/t", scale="small", recipe="r", track="s", says="", tuned={}, backbones={}, temperature_factor=1.0,
+            measures={one["key"]: one["measure"] for one in COLUMNS}, rows=asked_rows,
+        )  # fmt: skip
+        return build_table(table, asked, records, {})
+
+    return make
+
+
+def figures(view: TableView) -> list[Figure]:
+    return table_figures(view, lambda record: COUNTS)
+
+
+def traces(figure: Figure, part: str) -> list[Trace]:
+    return [one for one in figure.series if one.part == part]
+
+
+def test_curves_are_a_thin_line_a_seed_and_a_bold_mean(make_view: Callable[..., TableView]) -> None:
+    figure = figures(make_view([{"title": "Loss over time", "y": ["loss"]}]))[0]
+    assert (figure.kind, figure.title, figure.x.name, figure.y.name) == (
+        "curves",
+        "Loss over time",
+        "Training step",
+        "Loss",
+    )
+    assert [(one.label, one.seeds) for one in traces(figure, "seed")] == [
+        ("One", [0]), ("One", [1]), ("Two", [0]), ("Two", [1]),
+    ]  # fmt: skip
+    assert [one.label for one in traces(figure, "mean")] == ["One", "Two"]
+    assert traces(figure, "mean")[0].y == pytest.approx([3.0, float("nan"), 1.0], nan_ok=True)
+    assert "Thin lines: single seeds; bold lines: their mean (2 seeds)." in figure.caption
+
+
+def test_one_seed_is_its_line_alone(make_view: Callable[..., TableView]) -> None:
+    figure = figures(make_view([{"title": "P", "y": ["loss"]}], seeds=1))[0]
+    assert [one.part for one in figure.series] == ["mean", "mean"]
+    assert "One seed." in figure.caption
+
+
+def test_temperatures_share_a_figure_and_other_quantities_do_not(make_view: Callable[..., TableView]) -> None:
+    plot = {"title": "P", "y": ["temperature", "gap", "temperature_positive"]}
+    first, second, *_ = figures(make_view([plot]))
+    assert (first.title, second.title) == ("P: Temperature", "P: Gap")
+    assert [one.label for one in traces(first, "mean")] == [
+        "One, temperature", "One, temperature positive", "Two, temperature", "Two, temperature positive",
+    ]  # fmt: skip
+    assert [one.label for one in traces(second, "mean")] == ["One", "Two"]
+
+
+def test_too_many_lines_for_one_figure_are_a_figure_a_curve(make_view: Callable[..., TableView]) -> None:
+    plot = {"title": "P", "y": ["temperature", "temperature_positive"]}
+    found = figures(make_view([plot], rows=["A", "B", "C", "D", "E"]))
+    assert [one.title for one in found[:2]] == ["P: Temperature", "P: Temperature positive"]
+    assert {one.slug for one in found[:2]} == {"p-temperature", "p-temperature-positive"}
+
+
+def test_what_is_evaluated_on_the_way_is_in_percent(make_view: Callable[..., TableView]) -> None:
+    figure = figures(make_view([{"title": "P", "y": ["retrieval.i2t_r1"]}]))[0]
+    assert figure.y.percent
+    assert list(traces(figure, "mean")[0].x) == [2, 10]
+    assert "training batches" not in figure.caption
+
+
+def test_scales_of_x_are_kept(make_view: Callable[..., TableView]) -> None:
+    plots = [{"title": scale, "y": ["loss"], "x_scale": scale} for scale in ("log", "minus-inverse-log-squared")]
+    log, inverse, *_ = figures(make_view(plots))
+    assert log.x.log
+    assert inverse.x.name == "−1 / log² of the training step"
+    assert inverse.series[0].x == pytest.approx([-1 / np.log(2) ** 2, -1 / np.log(10) ** 2])
+
+
+def test_one_column_against_another_is_a_figure_a_column(make_view: Callable[..., TableView]) -> None:
+    figure = figures(make_view([{"title": "P", "x": "gap", "y": ["r1"]}]))[0]
+    assert (figure.kind, figure.x.name, figure.y.name) == ("points", "Modality gap", "Retrieval, R@1")
+    assert (figure.x.percent, figure.y.percent) == (False, True)
+    seeds, mean = figure.series[:2]
+    assert (seeds.seeds, seeds.x) == ([0, 1], pytest.approx([0.7, 0.71]))
+    assert mean.x == pytest.approx([0.705])
+
+
+def test_histograms_come_with_columns_that_look_at_pairs(make_view: Callable[..., TableView]) -> None:
+    by_default = figures(make_view())[0]
+    assert (by_default.kind, by_default.title) == ("histogram", "Similarities of positive and of negative pairs")
+    assert [(one.panel, one.label) for one in by_default.series[:3]] == [
+        ("One", "Positive pairs"), ("One", "Negative pairs"), ("Two", "Positive pairs"),
+    ]  # fmt: skip
+    assert list(by_default.series[0].y) == [0, 0.25, 0.5, 0.25]
+    asked = figures(make_view([{"title": "As asked", "kind": "histogram", "y": ["positive"]}]))
+    assert [one.title for one in asked if one.kind == "histogram"] == ["As asked"]
+    assert not [
+        one for one in figures(make_view(geometry={"gap": 0.5, "positive_mean": 0.4})) if one.kind == "histogram"
+    ]
+
+
+def test_ranks_are_read_for_histograms_alone(make_view: Callable[..., TableView]) -> None:
+    read: list[str] = []
+
+    def ranks(record: Record) -> Mapping[str, NDArray[Any]]:
+        read.append(record.run_id)
+        return COUNTS
+
+    table_figures(make_view([{"title": "P", "y": ["loss"]}], geometry={"gap": 0.5, "positive_mean": 0.4}), ranks)
+    assert read == []
+    table_figures(make_view(seeds=2), ranks)
+    assert len(read) == 4
+
+
+def test_the_gap_of_each_row_is_a_summary_beside_the_published(make_view: Callable[..., TableView]) -> None:
+    figure = figures(make_view())[-1]
+    assert (figure.kind, figure.title) == ("rows", "Modality gap by row")
+    assert [(one.label, one.part, list(one.x)) for one in figure.series] == [
+        ("One", "seed", pytest.approx([0.7, 0.71])), ("One", "mean", pytest.approx([0.705])),
+        ("One", "published", [0.3]), ("Two", "seed", pytest.approx([0.8, 0.81])),
+        ("Two", "mean", pytest.approx([0.805])),
+    ]  # fmt: skip
+    assert not [one for one in figures(make_view(rows=["One"])) if one.kind == "rows"]
+
+
+def test_rows_of_several_backbones_say_which(make_view: Callable[..., TableView]) -> None:
+    figure = figures(make_view([{"title": "P", "y": ["loss"]}], rows=["One"], backbones=["RN50", "ViT"]))[0]
+    assert [one.label for one in traces(figure, "mean")] == ["RN50: One", "ViT: One"]
+
+
+@pytest.mark.parametrize("curves", [{"step": [0], "lr": [1.0]}, {"step": [0, 1], "loss": [None, None]}])
+def test_what_has_no_values_is_no_figure(make_view: Callable[..., TableView], curves: Mapping[str, Any]) -> None:
+    found = figures(make_view([{"title": "P", "y": ["loss"]}], curves=curves))
+    assert [one.kind for one in found] == ["histogram", "rows"]
+
+
+def test_a_table_without_runs_has_no_figures(make_view: Callable[..., TableView]) -> None:
+    plots = [
+        {"title": "P", "y": ["loss"]}, {"title": "P", "x": "gap", "y": ["r1"]},
+        {"title": "P", "kind": "histogram", "y": ["positive"]},
+    ]  # fmt: skip
+    assert figures(make_view(plots, seeds=0)) == []
+
+
+def test_ids_are_unique_and_text_is_harmless_on_a_page(make_view: Callable[..., TableView]) -> None:
+    plots = [
+        {"title": HOSTILE, "y": ["loss"]},
+        {"title": HOSTILE, "y": ["gap"]},
+        {"title": HOSTILE, "x": "gap", "y": ["r1"]},
+    ]
+    found = figures(make_view(plots, rows=[HOSTILE, f"{HOSTILE}2"]))
+    page = "".join(map(svg, found))
+    ids = re.findall(r'id="([^"]*)"', page)
+    assert len(set(ids)) == len(ids) == 2 * len(found)
+    assert all(re.fullmatch(r"[a-z0-9-]+", one) for one in ids)
+    assert len({one.slug for one in found}) == len(found)
+    assert "<script" not in page
