@@ -35,6 +35,8 @@ class MadeSite:
     results: Path
     folder: Path
     single: Path
+    empty: Path
+    """The page of a results folder with nothing in it."""
     environment: dict[str, str]
     """In which the command ran."""
 
@@ -79,10 +81,11 @@ class Watch:
             self.seen.append(f"asked for {url}, which is no file")
 
 
-def run_report(arguments: list[str], environment: dict[str, str]) -> "subprocess.CompletedProcess[str]":
+def run_report(arguments: list[str], environment: dict[str, str]) -> None:
     """`benchsuite report`, as anyone would type it."""
     command = [sys.executable, "-m", "benchsuite", "report", *arguments]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.fixture(scope="session")
@@ -92,12 +95,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> MadeSite:
     write_plugin(folder / "installed")
     write_results(folder / "results")
     path = os.pathsep.join(filter(None, (os.environ.get("PYTHONPATH"), str(folder / "installed"))))
-    made = MadeSite(
-        folder / "results", folder / "pages", folder / "one" / "leaderboard.html", {**os.environ, "PYTHONPATH": path}
-    )
-    for where in (["--report", str(made.folder)], ["--single-file", str(made.single)]):
-        done = run_report(["--results", str(made.results), *where], made.environment)
-        assert done.returncode == 0, done.stderr
+    (folder / "nothing").mkdir()
+    single, empty = folder / "one" / "leaderboard.html", folder / "empty" / "index.html"
+    made = MadeSite(folder / "results", folder / "pages", single, empty, {**os.environ, "PYTHONPATH": path})
+    run_report(["--results", str(made.results), "--report", str(made.folder)], made.environment)
+    run_report(["--results", str(made.results), "--single-file", str(made.single)], made.environment)
+    run_report(["--results", str(folder / "nothing"), "--report", str(made.empty.parent)], made.environment)
     return made
 
 
@@ -131,7 +134,7 @@ def _absent(reason: str) -> None:
 @pytest.fixture
 def new_page(browser: "Browser", site: MadeSite) -> "Iterator[Callable[..., Page]]":
     """Opens a page by its name, or by its whole address, in a context of its own; keywords are the context's."""
-    watch = Watch((f"{site.folder.as_uri()}/", site.single.as_uri()))
+    watch = Watch((f"{site.folder.as_uri()}/", f"{site.empty.parent.as_uri()}/", site.single.as_uri()))
     contexts: list[BrowserContext] = []
 
     def go(page: str, query: str = "", **options: Any) -> "Page":

@@ -1,11 +1,10 @@
 """Pages can be used by everyone: axe-core finds nothing on any type of page; what it cannot see is looked at here."""
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from conftest import TABLE, MadeSite, run_report
+from conftest import TABLE, MadeSite
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -44,11 +43,8 @@ def test_axe_finds_nothing_on_a_phone_with_a_sorted_and_searched_table(new_page:
     assert violations(page) == []
 
 
-def test_axe_finds_nothing_on_the_page_of_an_empty_folder(new_page: Open, site: MadeSite, tmp_path: Path) -> None:
-    (tmp_path / "runs").mkdir()
-    pages = site.folder / "empty"
-    assert run_report(["--results", str(tmp_path / "runs"), "--report", str(pages)], site.environment).returncode == 0
-    page = new_page("empty/index")
+def test_axe_finds_nothing_on_the_page_of_an_empty_folder(new_page: Open, site: MadeSite) -> None:
+    page = new_page(site.empty.as_uri())
     assert violations(page) == []
     assert page.get_by_text("benchsuite repro temo/table1 --scale smoke").first.is_visible()
 

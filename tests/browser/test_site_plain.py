@@ -14,7 +14,7 @@ OUT_OF_SIGHT = """() => {
   const found = [];
   while (texts.nextNode()) {
     const text = texts.currentNode, holder = text.parentElement;
-    if (!text.data.trim() || holder.closest("script, style, title, annotation")) continue;
+    if (!text.data.trim() || holder.closest("script, style, title, desc")) continue;
     const range = document.createRange();
     range.selectNodeContents(text);
     if (!range.getClientRects().length) found.push(text.data.trim());
