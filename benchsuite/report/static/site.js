@@ -228,9 +228,11 @@
   // One file: show the page that the address names, or that holds the place it names.
   function paginate() {
     const pages = [...document.querySelectorAll("section.page")];
+    const improved = new Set();
     const turn = () => {
-      const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+      const target = place();
       const current = target?.closest("section.page") ?? pages[0];
+      if (!improved.has(current)) { improved.add(current); improve(current); }
       for (const page of pages) page.classList.toggle("current", page === current);
       document.title = current.dataset.title;
       if (target && target !== current) target.scrollIntoView(); else scrollTo(0, 0);
@@ -240,11 +242,18 @@
     turn();
   }
 
+  // The place that the address names, if there is one.
+  function place() {
+    try {
+      return document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    } catch {
+      return null;
+    }
+  }
+
   // A place inside of something folded is unfolded when the address leads there; everything is, on paper.
   function unfold() {
-    const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    if (!target) return;
-    for (let node = target; node; node = node.parentElement) if (node.tagName === "DETAILS") node.open = true;
+    for (let node = place(); node; node = node.parentElement) if (node.tagName === "DETAILS") node.open = true;
   }
   let opened = [];
   addEventListener("beforeprint", () => {
@@ -253,11 +262,12 @@
   });
   addEventListener("afterprint", () => { for (const one of opened) one.open = false; });
 
-  document.querySelectorAll(".tools[data-for]").forEach(enhance);
-  document.querySelectorAll("pre.copy").forEach(addCopying);
-  const picker = document.querySelector(".picker");
-  if (picker) compare(picker);
-  if (document.body.classList.contains("single")) paginate();
+  function improve(root) {
+    root.querySelectorAll(".tools[data-for]").forEach(enhance);
+    root.querySelectorAll("pre.copy").forEach(addCopying);
+    root.querySelectorAll(".picker").forEach(compare);
+  }
+  if (document.body.classList.contains("single")) paginate(); else improve(document);
   addEventListener("hashchange", unfold);
   unfold();
 })();
