@@ -7,12 +7,15 @@ FAILED = ".failed.json"
 MANIFEST = "MANIFEST.json"
 RANKS = ".ranks.npz"
 TABLES = "tables"
+AWKWARD = re.compile(r"[^\w.+-]+")
+"""What a method's name may hold and a file's better does not: slashes, spaces."""
 RECORD = re.compile(r".+-s\d+-(?P<run>[0-9a-f]{16})\.json")
 
 
 def stem(method: str, seed: int, run_id: str) -> str:
     """File name of a run without its ending; the words are for people, the id identifies."""
-    return f"{method}-s{seed}-{run_id}"
+    harmless = AWKWARD.sub("-", method).strip(".-") or "method"
+    return f"{harmless}-s{seed}-{run_id}"
 
 
 def run_of(name: str) -> str:

@@ -4,7 +4,6 @@ Two tables, two boards; a row that is unfinished with its reason, one with older
 cannot be run; a seed that did not mean the same to all. And names that would do harm if a page took them for HTML.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -159,15 +158,9 @@ class _Maker:
             if seed == failed:
                 self.store.fail(record.run_id, REASON)
             else:
-                self._store(record, ranks)
+                self.store.write(record, ranks)
         asked = AskedRuns(setup_id=record.setup_id, method_id=record.method_id, runs=runs)
         return AskedRow(label=label, backbone=backbone, method=method, title=part.title, parts={"": asked})
-
-    def _store(self, record: Record, ranks: bytes) -> None:
-        """Under a plain name: the store would take the slash in a hostile one for a folder."""
-        (self.store.folder / record.ranks.file).write_bytes(ranks)
-        place = self.store.folder / f"run-s{record.seed}-{record.run_id}.json"
-        place.write_text(json.dumps(record.as_json()), "utf-8")
 
 
 def _record(method: MethodPart, setup: Setup, seed: int, level: float, elsewhere: bool) -> tuple[Record, bytes]:

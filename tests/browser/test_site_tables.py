@@ -240,7 +240,15 @@ def test_the_menu_of_columns_closes_by_escape_and_by_going_elsewhere(new_page: O
 
 
 @pytest.mark.parametrize(
-    "query", ["?board-1.sort=99.asc", "?board-1.hide=99,x,-1", "?board-1.no=everything", "?board-1.f7=x", "?x=%3Cb%3E#%", "#%zz"]
+    "query",
+    [
+        "?board-1.sort=99.asc",
+        "?board-1.hide=99,x,-1",
+        "?board-1.no=everything",
+        "?board-1.f7=x",
+        "?x=%3Cb%3E#%",
+        "#%zz",
+    ],
 )
 def test_an_address_that_asks_for_what_is_not_there_shows_the_table(new_page: Open, query: str) -> None:
     assert seen(new_page(TABLE, query)) == seen(new_page(TABLE))

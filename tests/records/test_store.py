@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from benchsuite.errors import RecordError, UsageError
+from benchsuite.records.names import stem
 from benchsuite.records.schema import Record
 from benchsuite.records.store import Store, pack_ranks, read_record
 
@@ -37,6 +38,18 @@ def test_what_was_written_is_read_back_with_its_ranks(store: Store, make_record:
         assert hashlib.sha256(kept).hexdigest() == record.ranks.sha256
         records[record.run_id] = record
     assert store.records() == records
+
+
+@pytest.mark.parametrize("name", ["<script>alert(1)</script>", "../up", ".hidden", "two words", "a:b", "///"])
+def test_a_method_of_any_name_is_stored_under_a_harmless_one(store: Store, make_record: Make, name: str) -> None:
+    method = make_record()[0].method.model_copy(update={"name": name})
+    content, sidecar = pack_ranks(stem(name, 0, "f00d"), [("retrieval.i2t", np.arange(1, 5))])
+    record, _ = make_record(method=method, ranks=sidecar)
+    place = store.write(record, content)
+    assert place.parent == store.folder
+    assert set(place.name) <= set("abcdefghijklmnopqrstuvwxyz0123456789._+-")
+    assert not place.name.startswith((".", "-"))
+    assert store.records() == {record.run_id: record}
 
 
 def test_ranks_keep_their_names_and_values() -> None:
