@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Annotated, Any, Literal, Self
 
 from annotated_types import Ge, Gt, Le
@@ -207,20 +207,26 @@ class Setup(Part):
             return "pair"
         return "image" if self.image else "text"
 
-    @property
+    @cached_property
     def setup_id(self) -> str:
         """Identity of the setup; only planned setups, whose data and protocols are resolved, have one.
 
         Settings at their defaults are left out, so that a setting that is added later, with the default that keeps
         things as they were, leaves identities as they were. A default, once released, must not change.
         """
-        return _identity(self.model_dump_json(exclude_defaults=True))
+        return short_digest(self.model_dump(mode="json", exclude_defaults=True))
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy that may differ, and finds its own identity."""
+        copy = super().model_copy(update=update, deep=deep)
+        copy.__dict__.pop("setup_id", None)
+        return copy
 
 
 @lru_cache(maxsize=1024)
-def _identity(text: str) -> str:
-    """Of JSON. Thousands of records share a few setups."""
-    return short_digest(json.loads(text))
+def stored_setup(text: str) -> Setup:
+    """A setup from its JSON: thousands of records share a few, which are read and identified once."""
+    return Setup.model_validate(json.loads(text))
 
 
 def differences(left: Mapping[str, Any], right: Mapping[str, Any], prefix: str = "") -> dict[str, tuple[Any, Any]]:

@@ -28,8 +28,10 @@ settings.load_profile("benchsuite")
 
 @pytest.fixture(scope="session", autouse=True)
 def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A cache folder for the session, so that the user's is never touched."""
-    folder = tmp_path_factory.mktemp("cache")
+    """A cache folder for the session, shared by its processes, so that the user's is never touched."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "cache"
+    folder.mkdir(exist_ok=True)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BENCHSUITE_CACHE", str(folder))
         yield folder

@@ -140,6 +140,16 @@ def test_the_identity_of_a_setup_lasts() -> None:
     assert make(before_every).setup_id == "4b893ec0a5937d7e"
 
 
+@pytest.mark.parametrize("deep", [False, True])
+def test_a_copy_that_differs_has_an_identity_of_its_own(deep: bool) -> None:
+    setup = make()
+    before = setup.setup_id
+    copy = setup.model_copy(update={"temperature_factor": 7.0}, deep=deep)
+    assert copy.setup_id == make(changed("temperature_factor", 7.0)).setup_id != before
+    assert setup.setup_id == before
+    assert setup.model_copy() == setup == make()
+
+
 def test_settings_at_their_defaults_are_no_part_of_the_identity() -> None:
     plain = {key: PLAIN[key] for key in ("data", "image", "projection", "optimizer", "training", "protocols")}
     spelled = {**plain, "temperature_factor": 1.0, "selection": "last", "clusters": None}

@@ -1,6 +1,6 @@
 """Options that several commands share."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -63,6 +63,7 @@ def parse_seeds(text: str | None) -> list[int] | None:
     return seeds
 
 
-def parse_names(texts: Sequence[str] | None) -> list[str]:
-    """Names given one by one or with commas."""
-    return [name.strip() for text in texts or () for name in text.split(",") if name.strip()]
+def parse_names(texts: Sequence[str] | None, whole: Container[str] = ()) -> list[str]:
+    """Names given one by one or with commas; one of `whole` may have commas of its own, and then stands alone."""
+    parts = (part for text in texts or () for part in ([text] if text in whole else text.split(",")))
+    return [name.strip() for name in parts if name.strip()]

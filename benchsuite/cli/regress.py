@@ -1,6 +1,7 @@
 """`benchsuite regress`: has a change of the code changed what methods do?"""
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -43,7 +44,7 @@ def regress(
     before = read_expectations(file) if file.exists() else None
     if update:
         after = updated(chosen, before)
-        file.write_text(json.dumps(after.model_dump(), indent=1, sort_keys=True) + "\n", "utf-8")
+        file.write_text(as_json(after), "utf-8")
         print("\n".join(changes(before, after)) or "nothing changed")
         print(f"expectations: {file}")
         return
@@ -87,6 +88,12 @@ def updated(names: list[str], before: "Expectations | None") -> "Expectations":
     return now.model_copy(update={"methods": dict(sorted({**kept, **now.methods}.items()))})
 
 
+def as_json(expectations: "Expectations") -> str:
+    """The file's text: a line for each list of values, so that a review shows what moved."""
+    text = json.dumps(expectations.model_dump(), indent=1, sort_keys=True)
+    return re.sub(r"\[\s+([^][]*?)\s+\]", lambda found: f"[{' '.join(found[1].split())}]", text) + "\n"
+
+
 def changes(before: "Expectations | None", after: "Expectations") -> list[str]:
     """What an update changed, for whoever reviews it."""
     from benchsuite.analysis.regression import Found, check_method
@@ -97,7 +104,7 @@ def changes(before: "Expectations | None", after: "Expectations") -> list[str]:
         if name not in old:
             lines.append(f"new: {name}")
             continue
-        seen = Found(now.loss, now.gradient_norm, {m: v[: after.seeds] for m, v in now.differences.items()}, now.cost)
+        seen = Found(now.curves, {m: v[: after.seeds] for m, v in now.differences.items()}, now.cost)
         lines += [c.line for c in check_method(name, old[name], seen, after.seeds) if c.kind != "unchanged"]
     for towers, scores in after.collapsed.items():
         was = before.collapsed.get(towers) if before else None

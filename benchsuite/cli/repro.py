@@ -18,7 +18,7 @@ from benchsuite.cli.options import (
     parse_names,
     parse_seeds,
 )
-from benchsuite.papers.schema import row_name
+from benchsuite.papers.schema import names_of, row_name
 from benchsuite.records.store import Store
 
 STARTUP_SECONDS = 15
@@ -52,14 +52,15 @@ def repro(
     from benchsuite.cli.execute import default_jobs, execute, failure
     from benchsuite.cli.report import build_views, leaderboard, require_all, show_progress
     from benchsuite.experiments.plan import estimated_seconds, plan_table
-    from benchsuite.papers import named_tables
+    from benchsuite.papers import named_tables, read_table
     from benchsuite.report.folder import require_folder
     from benchsuite.report.site import write_site
     from benchsuite.report.text import table_text
 
     extra = load_plugins(plugin)
     names = named_tables(tables, scale)
-    chosen, folders = (parse_seeds(seeds), parse_names(rows)), parse_folders(data)
+    labels = {label for name in names for row in read_table(name).rows for label in names_of(row)}
+    chosen, folders = (parse_seeds(seeds), parse_names(rows, labels)), parse_folders(data)
     plans = [plan_table(name, scale, *chosen, extra, folders) for name in names]
     store = Store(results)
     contents = store.read()

@@ -103,6 +103,19 @@ def plan_run(
     """One run outside of any table. As in a table, the recipe's factor multiplies the temperatures that are given."""
     recipe = read_recipe(scale_recipe)
     require_used(recipe, folders)
+    return plan_under(recipe, method, backbone, seed, hyperparameters, folders, variant)
+
+
+def plan_under(
+    recipe: Recipe,
+    method: str,
+    backbone: str,
+    seed: int,
+    hyperparameters: Mapping[str, Any],
+    folders: Mapping[str, str] = NOWHERE,
+    variant: str = "",
+) -> Run:
+    """The same under a recipe at hand."""
     setup = resolve_setup(recipe, backbone, folders, (variant,))
     part = resolve_method(method, hyperparameters, setup.temperature_factor)
     return _run(setup, part, seed, f"{backbone} {method}", recipe.backbones[backbone].step_seconds)

@@ -1,15 +1,17 @@
 """The record of a run, schema version 1: what docs/formats.md describes key by key."""
 
+import json
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from pydantic import Field, ValidationInfo, model_validator
+from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 from benchsuite.errors import RecordError
 from benchsuite.records.canonical import digest, short_digest
-from benchsuite.setup import Part, Setup
+from benchsuite.setup import Part, Setup, stored_setup
 
 SCHEMA = 1
 UNSEALED = {"unsealed": True}
@@ -127,6 +129,16 @@ class Record(Part):
             raise ValueError(BROKEN_SEAL)
         return content
 
+    @field_validator("setup", mode="before")
+    @classmethod
+    def _shared_setup(cls, stored: Any) -> Any:
+        if not isinstance(stored, dict):
+            return stored
+        try:
+            return stored_setup(json.dumps(stored))
+        except ValidationError:
+            return stored  # to be told by its fields
+
     @model_validator(mode="after")
     def _agrees_with_itself(self, info: ValidationInfo) -> Self:
         if info.context is not UNCHECKED and (problem := next(self.contradictions(), None)):
@@ -145,16 +157,19 @@ def content_digest(content: Mapping[str, Any]) -> str:
 def contradictions(metrics: dict[str, float]) -> list[str]:
     """Impossible values: outside of [0, 1], or a recall that falls when more answers count."""
     found = [f"{name} = {value} is no fraction" for name, value in metrics.items() if not 0 <= value <= 1]
+    pairs = _rising(tuple(metrics))
+    return found + [f"{a} = {metrics[a]} is above {b} = {metrics[b]}" for a, b in pairs if metrics[a] > metrics[b]]
+
+
+@lru_cache(maxsize=1024)
+def _rising(metrics: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Metrics of which the second counts more answers than the first, by the number at the end of their names."""
     families: dict[str, list[tuple[int, str]]] = {}
     for name in metrics:
         stem = name.rstrip("0123456789")
         if stem != name:
             families.setdefault(stem, []).append((int(name[len(stem) :]), name))
-    for members in families.values():
-        ordered = [name for _, name in sorted(members)]
-        pairs = pairwise(ordered)
-        found += [f"{a} = {metrics[a]} is above {b} = {metrics[b]}" for a, b in pairs if metrics[a] > metrics[b]]
-    return found
+    return [pair for members in families.values() for pair in pairwise(name for _, name in sorted(members))]
 
 
 def run_id(setup_id: str, method_id: str, seed: int) -> str:

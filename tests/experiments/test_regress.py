@@ -1,23 +1,31 @@
 """The gate on a tiny recipe: nothing changed is no alarm, and what is broken is named."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import combinations
 from pathlib import Path
 
 import pytest
 import torch
 
-from benchsuite.analysis.regression import BAD, Check, Expectations
+from benchsuite.analysis.regression import BAD, FIRST, Check, Expectations, Expected, Found, check_method
 from benchsuite.data.batches import BatchPlan
 from benchsuite.errors import UsageError
 from benchsuite.evaluation import ranks
 from benchsuite.experiments import regress
-from benchsuite.experiments.regress import Track, expect, gate
+from benchsuite.experiments.evaluate import opened
+from benchsuite.experiments.regress import Bench, Track, expect, gate
 from benchsuite.methods import method_class
 from benchsuite.methods.base import Clock, Loss, PairBatch
+from benchsuite.objectives.global_estimator import MovingAverage
 from benchsuite.paths import baselines
 
-NAMES = ["infonce", "ts"]
+NAMES = ["infonce", "ts", "sogclr", "gap-hard-swap"]
 METRICS = ("retrieval.r_mean",)
+
+
+def tracks(recipe: str) -> tuple[Track]:
+    return (Track("pair", recipe, "RN50", METRICS, pictures=32, steps=6),)
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +33,7 @@ def recipe(tmp_path_factory: pytest.TempPathFactory) -> str:
     text = (baselines() / "recipes" / "scenes-smoke.toml").read_text().partition("[protocols.retrieval-gallery]")[0]
     for usual, small in (
         ("train = 2000, validation = 200, test = 200", "train = 64, validation = 8, test = 24"),
-        ("batch = 64\nsteps = 30", "batch = 16\nsteps = 4"),
+        ("batch = 64\nsteps = 30", "batch = 16\nsteps = 30"),
         ("k = 20", "k = 4"),
     ):
         assert usual in text
@@ -37,7 +45,7 @@ def recipe(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(autouse=True)
 def tiny(monkeypatch: pytest.MonkeyPatch, recipe: str) -> Iterator[None]:
-    monkeypatch.setattr(regress, "TRACKS", (Track("pair", recipe, "RN50", METRICS),))
+    monkeypatch.setattr(regress, "TRACKS", tracks(recipe))
     monkeypatch.setattr(regress, "NOISE_SEEDS", 3)
     threads = torch.get_num_threads()
     yield
@@ -47,7 +55,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch, recipe: str) -> Iterator[None]:
 @pytest.fixture(scope="module")
 def expectations(recipe: str) -> Iterator[Expectations]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(regress, "TRACKS", (Track("pair", recipe, "RN50", METRICS),))
+        patch.setattr(regress, "TRACKS", tracks(recipe))
         patch.setattr(regress, "NOISE_SEEDS", 3)
         yield expect(NAMES, lambda line: None)
 
@@ -55,7 +63,7 @@ def expectations(recipe: str) -> Iterator[Expectations]:
 def alarms(expectations: Expectations) -> list[Check]:
     """Without costs, which are times."""
     checks = list(gate(expectations, NAMES, lambda line: None))
-    assert len(checks) > 8
+    assert len(checks) > 20
     return [check for check in checks if check.kind in BAD and not check.what.startswith("cost")]
 
 
@@ -93,23 +101,43 @@ def test_a_gradient_that_is_gone_is_named_though_the_loss_stays(
     assert "first values of gradient norm" in {check.what for check in alarms(expectations)}
 
 
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [(ZeroDivisionError("by nothing"), "ZeroDivisionError: by nothing"), (UsageError("ts: no."), "ts: no.")],
+)
 def test_a_crash_is_named_and_the_others_are_still_checked(
-    expectations: Expectations, monkeypatch: pytest.MonkeyPatch
+    error: Exception, told: str, expectations: Expectations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def crash(loss: Loss) -> Loss:
-        raise ZeroDivisionError("by nothing")
+        raise error
 
     monkeypatch.setattr(method_class("ts"), "loss", broken_ts(crash))
     (one,) = alarms(expectations)
-    assert one.line == "crashed: ts, run: ZeroDivisionError: by nothing"
+    assert one.line == f"crashed: ts, run: {told}"
 
 
-def test_another_order_of_batches_changes_every_method(
+def test_what_a_method_forgets_is_named_though_its_loss_starts_alike(
+    expectations: Expectations, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(MovingAverage, "write", lambda self, log_u, index: None)
+    found = alarms(expectations)
+    assert {check.subject for check in found} == {"sogclr"}
+    assert {"first values of objective", "first values of gradient norm"} <= {check.what for check in found}
+
+
+def test_what_a_method_rarely_does_is_made_to_show(expectations: Expectations, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(method_class("gap-hard-swap"), "swap", lambda self, x, y: (x, y))
+    assert {check.subject for check in alarms(expectations)} == {"gap-hard-swap"}
+
+
+def test_another_order_of_batches_is_named_and_changes_every_method(
     expectations: Expectations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sound = BatchPlan.index
     monkeypatch.setattr(BatchPlan, "index", lambda self, step: sound(self, step + 1))
-    assert {check.subject for check in alarms(expectations)} == {"infonce", "ts"}
+    found = alarms(expectations)
+    assert [check.subject for check in found[:2]] == ["batches (pair)", "batches (pair)"]
+    assert {check.subject for check in found[2:]} == set(NAMES)
 
 
 def test_a_kinder_rule_for_ties_shows_on_collapsed_towers(
@@ -120,10 +148,59 @@ def test_a_kinder_rule_for_ties_shows_on_collapsed_towers(
     assert {check.subject for check in alarms(expectations)} == {"collapsed towers (pair)"}
 
 
+@pytest.mark.parametrize(("again", "kind", "times"), [(1e6, "unchanged", 1), (1.0, "improved", regress.REPEATS)])
+def test_a_cost_that_looks_wrong_is_measured_again_before_it_is_told(
+    again: float, kind: str, times: int, expectations: Expectations, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dear = expectations.methods["ts"].model_copy(update={"cost": 1e6})
+    asked: list[str] = []
+
+    def cost(self: Bench, name: str) -> float:
+        asked.append(name)
+        return again
+
+    monkeypatch.setattr(Bench, "cost", cost)
+    changed = expectations.model_copy(update={"methods": {"ts": dear}})
+    (check,) = (check for check in gate(changed, ["ts"], lambda line: None) if check.what.startswith("cost"))
+    assert check.kind == kind
+    assert asked == ["ts"] * times
+
+
 def test_expectations_of_another_setup_are_not_compared(expectations: Expectations) -> None:
     other = expectations.model_copy(update={"setups": {"pair": "another"}})
     with pytest.raises(UsageError, match=r"another setup .* `benchsuite regress --update`"):
         list(gate(other, NAMES, lambda line: None))
+
+
+@pytest.mark.parametrize("track", regress.TRACKS, ids=lambda track: track.towers)
+def test_the_gate_meets_every_sample_again_and_some_twice_within_the_steps_it_compares(track: Track) -> None:
+    setup = track.setup()
+    split = opened(setup.data).split("train")
+    plan = BatchPlan(split, setup.training.batch, setup.augmentation, seed=0)
+    met = Counter(int(i) for step in range(FIRST) for i in plan.index(step))
+    assert setup.training.steps > FIRST
+    assert set(met) == set(range(len(split)))
+    assert min(met.values()) >= 2
+    assert max(met.values()) >= 3
+
+
+def test_no_two_methods_are_expected_to_do_the_same() -> None:
+    stored = Expectations.model_validate_json(regress.stored_file().read_text("utf-8"))
+    alike = [
+        (one, other)
+        for one, other in combinations(stored.methods, 2)
+        if stored.methods[one].track == stored.methods[other].track
+        and not any(
+            check.kind in BAD and check.what.startswith("first values")
+            for check in check_method(one, stored.methods[one], seen(stored.methods[other], stored.seeds), stored.seeds)
+        )
+    ]
+    assert alike == []
+
+
+def seen(expected: Expected, seeds: int) -> Found:
+    differences = {metric: values[:seeds] for metric, values in expected.differences.items()}
+    return Found(expected.curves, differences, expected.cost)
 
 
 def test_the_stored_expectations_cover_every_built_in_method() -> None:

@@ -108,6 +108,7 @@ def test_an_edited_metric_breaks_the_seal_and_is_named(folder: Path) -> None:
         (lambda c: c["setup"]["optimizer"].update(lr=0.5), "setup_id is .*, but its setup gives"),
         (lambda c: c["method"]["hyperparameters"].update(tau=0.5), "method_id is .*, but its method gives"),
         (lambda c: c.pop("seed"), "not a sound record: seed: Field required"),
+        (lambda c: c["setup"]["training"].update(batch=1), "not a sound record: setup.training.batch: Input should be"),
         (lambda c: c.update(schema=7), "record schema 7; this benchsuite reads schema 1"),
         (lambda c: c.update(note="mine"), "not a sound record: note: Extra inputs"),
     ],

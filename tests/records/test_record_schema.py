@@ -36,6 +36,20 @@ def test_seed_enters_the_run_alone(make_record: Make) -> None:
     assert one.run_id != other.run_id
 
 
+def test_records_of_one_setup_share_it_and_another_is_another(make_record: Make) -> None:
+    """A number that only looks alike, such as true for 1, is not taken for the setup that was read before."""
+    content = make_record()[0].as_json()
+    options = content["setup"]["data"]["options"]
+    read = [
+        Record.unchecked(
+            {**content, "setup": {**content["setup"], "data": {**content["setup"]["data"], "options": some}}}
+        )
+        for some in (options, dict(options), {**options, "train": 1}, {**options, "train": True})
+    ]
+    assert read[0].setup is read[1].setup
+    assert len({record.setup.setup_id for record in read}) == 3
+
+
 def test_same_content_has_the_same_digest(make_record: Make) -> None:
     assert make_record()[0].digest == make_record()[0].digest
 

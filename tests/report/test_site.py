@@ -60,10 +60,10 @@ def test_a_table_lies_there_in_every_format_with_its_points(tmp_path: Path, make
         ".tex",
         ".md",
     }
-    assert (tmp_path / "tables" / f"{NAME}-curves.csv").read_text().splitlines() == [
-        "plot,backbone,variant,row,seed,curve,x,y",
-        '"Gap, by step",RN50,,InfoNCE,0,gap,1,0.9',
-        '"Gap, by step",RN50,,InfoNCE,0,gap,2,0.8',
+    assert (tmp_path / "tables" / f"{NAME}-gap-by-step.csv").read_text().splitlines() == [
+        "series,part,seed,Training step,Gap",
+        "InfoNCE,mean,0,1,0.9",
+        "InfoNCE,mean,0,2,0.8",
     ]
 
 

@@ -50,8 +50,8 @@ def cost_figure(
     better = "lower" if lower_is_better else "higher"
     bounds = " Upright lines are intervals of the quality." if any(one.low for one in series) else ""
     caption = (
-        f"{quality} against cost; cheaper is to the left, {better} is better. The line joins what nothing beats in "
-        f"both (the Pareto front).{bounds}"
+        f"Cheaper is to the left, {better} is better. The line joins what nothing else beats in both, by means "
+        f"alone (the Pareto front).{bounds}"
     )
     short, title = slug(f"cost {quality}"), f"{quality} against cost"
     x, y = Axis(cost, log=log), Axis(quality, percent)

@@ -19,10 +19,7 @@ from numpy.typing import NDArray
 
 from benchsuite.report.figures.markup import SIZE, escaped
 
-OWN: Any = {
-    "path.sketch": None, "path.effects": [], "lines.scale_dashes": False, "figure.autolayout": False,
-    "figure.constrained_layout.use": False, "figure.hooks": [],
-}  # fmt: skip
+OWN: Any = {"path.effects": [], "lines.scale_dashes": False}
 """Settings that would come from the user's matplotlibrc otherwise, and could change the picture: see `draw`."""
 ROUND = 0.5523
 """How far a circle's control points lie from its corners."""

@@ -2,9 +2,11 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from typing import Any
 
 import matplotlib
 import pytest
+from matplotlib.patheffects import withStroke
 from sketches import EVERY, HOSTILE, SVG, costs, curves, histogram, points, rows, texts, tree
 
 from benchsuite.report.figures import Axis, Figure, Trace, standalone, svg
@@ -67,10 +69,19 @@ def test_colours_are_classes_and_nothing_comes_from_elsewhere(every_kind: Make) 
     assert {"currentColor"} >= set(re.findall(r'(?:fill|stroke)="((?!none)[^"]*)"', drawing))
 
 
-def test_equal_figures_are_drawn_equally_whatever_matplotlib_is_set_to(every_kind: Make) -> None:
+ODD_SETTINGS: list[dict[str, Any]] = [
+    {"path.effects": [withStroke(linewidth=4, foreground="w")]},
+    {"lines.scale_dashes": True, "lines.marker": "o", "lines.linewidth": 9, "markers.fillstyle": "top"},
+    {"figure.autolayout": True},
+    {"figure.constrained_layout.use": True, "figure.facecolor": "red", "text.usetex": True},
+    {"path.sketch": (1, 100, 2), "patch.force_edgecolor": True, "lines.solid_capstyle": "butt"},
+]
+
+
+@pytest.mark.parametrize("odd", ODD_SETTINGS)
+@pytest.mark.filterwarnings("error")
+def test_equal_figures_are_drawn_equally_whatever_matplotlib_is_set_to(every_kind: Make, odd: dict[str, Any]) -> None:
     before = svg(every_kind())
-    odd = {"path.sketch": (1, 100, 2), "lines.scale_dashes": True, "figure.autolayout": True, "lines.marker": "o",
-           "lines.linewidth": 9, "text.usetex": True, "figure.facecolor": "red"}  # fmt: skip
     with matplotlib.rc_context(odd):
         assert svg(every_kind()) == before
 
@@ -83,7 +94,7 @@ def test_ids_of_two_figures_never_meet() -> None:
 
 
 def test_nothing_is_drawn_outside_of_the_drawing(every_kind: Make) -> None:
-    root = tree(every_kind(label="A rather long label, as those of ablations are"))
+    root = tree(every_kind(label="A long label, as ablations have them: all, without the one thing or the other"))
     _, _, wide, high = map(float, root.attrib["viewBox"].split())
     numbers = [corner for path in root.iter(f"{SVG}path") for corner in corners(path.attrib["d"])]
     assert numbers
@@ -152,6 +163,13 @@ def test_a_logarithmic_axis_has_ticks_at_powers() -> None:
     figure = Figure("a", "a", "curves", "", "", Axis("Step", log=True), Axis("y"), [line])
     xs = {one.text: float(one.attrib["x"]) for one in tree(figure).iter(f"{SVG}text")}
     assert xs["100"] - xs["10"] == pytest.approx(xs["10"] - xs["1"], abs=0.2)
+
+
+def test_ticks_of_steps_are_whole() -> None:
+    line = Trace("Row", [1, 2], [10.0, 20.0])
+    figure = Figure("a", "a", "curves", "", "", Axis("Step", whole=True), Axis("y"), [line])
+    assert {"1", "2"} <= set(texts(tree(figure)))
+    assert not {said for said in texts(tree(figure)) if said.startswith("1.")}
 
 
 @pytest.mark.parametrize("value", [0.0, 0.05, -3.0, 1e-12, 1e12])
