@@ -141,6 +141,11 @@ class TableView:
         }
 
     @property
+    def backbones_here(self) -> dict[str, str]:
+        """What stands for each backbone at this scale, in words."""
+        return {name: self.asked.backbones[name] for name in self.backbones if name in self.asked.backbones}
+
+    @property
     def stand_ins(self) -> dict[str, str]:
         """What stands for each group of columns at this scale, or for a column where its group has several."""
         return _by_group(self.columns, self.asked.stand_ins)

@@ -10,8 +10,8 @@ from benchsuite.analysis.table import Cell, TableRow, TableView
 from benchsuite.report.numbers import OURS, counts, measured, published, units
 
 CSV_HEAD = (
-    "backbone", "variant", "row", "column", "unit", "published", "mean", "sd", "low", "high", "seeds", "place", "best",
-    "method", "setup_id",
+    "scale", "backbone", "variant", "row", "column", "measured_on", "unit", "published", "mean", "sd", "low", "high",
+    "seeds", "place", "best", "method", "setup_id",
 )  # fmt: skip
 
 
@@ -46,7 +46,7 @@ def as_markdown(view: TableView) -> str:
     for row in view.rows:
         cells = [f"{published(cell)} / {_bold(view, row, cell, '**', '**')}" for cell in row.cells]
         lines.append(_pipes([f"{row.backbone}: {row.shown}", *cells, counts(row)]))
-    return "\n".join([*lines, "", f"{units(view)}: published / ours, which is {OURS}."]) + "\n"
+    return "\n".join([*lines, "", f"{units(view)}: published / ours. {' '.join(_fine_print(view))}"]) + "\n"
 
 
 def as_latex(view: TableView) -> str:
@@ -55,7 +55,6 @@ def as_latex(view: TableView) -> str:
     groups = " & ".join(f"\\multicolumn{{{n}}}{{c}}{{{tex(name)}}}" for name, n in view.groups)
     lines = [
         "% needs \\usepackage{booktabs}",
-        f"% {units(view)}. Published above ours, which is {OURS}.",
         f"\\begin{{tabular}}{{l{'r' * (width + 1)}}}",
         "\\toprule",
         f" & {groups} \\\\",
@@ -71,7 +70,10 @@ def as_latex(view: TableView) -> str:
                 f"{tex(row.shown)}{dagger} & {' & '.join(theirs)} \\\\",
                 f" & {' & '.join(ours)} & {tex(counts(row))} \\\\",
             ]
-    lines += ["\\bottomrule", "\\end{tabular}"]
+    told = " ".join(["$^\\dagger$ quoted by the paper."] if any(row.quoted for row in view.rows) else [])
+    print_ = f"{tex(units(view))}: published above ours. {tex(' '.join(_fine_print(view)))} {told}".strip()
+    note = f"\\multicolumn{{{width + 2}}}{{p{{\\linewidth}}}}{{\\footnotesize {print_}}} \\\\"
+    lines += ["\\bottomrule", note, "\\end{tabular}"]
     return "\n".join(lines) + "\n"
 
 
@@ -97,16 +99,29 @@ def tex(text: str) -> str:
     return "".join(SPECIAL.get(one, one) for one in text)
 
 
+def _fine_print(view: TableView) -> list[str]:
+    """What a reader of the table alone must know: ours are measured here, on what, and how."""
+    asked = view.asked
+    here = [f"{name} is {what}" for name, what in (*view.backbones_here.items(), *view.stand_ins.items())]
+    return [
+        f"Ours, measured at scale {asked.scale}: {OURS}.",
+        *([f"In ours, {'; '.join(here)}."] if here else []),
+        "Bold: no other row of the board separably beats it, where any is beaten.",
+    ]
+
+
 def _cells(view: TableView) -> Iterator[dict[str, Any]]:
     for row in view.rows:
         for cell in row.cells:
             rank = view.rank(row, cell)
             factor = 100 if cell.column.unit == "percent" else 1
             yield {
+                "scale": view.asked.scale,
                 "backbone": row.backbone,
                 "variant": row.variant,
                 "row": row.label,
                 "column": cell.column.key,
+                "measured_on": view.asked.stand_ins.get(cell.column.key, ""),
                 "unit": cell.column.unit,
                 "published": cell.source.value if cell.source else None,
                 "mean": None if cell.mean is None else cell.mean * factor,

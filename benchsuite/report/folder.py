@@ -1,5 +1,6 @@
 """The folder that pages are written to."""
 
+import glob
 import os
 from collections.abc import Collection
 from pathlib import Path
@@ -24,15 +25,20 @@ def require_folder(folder: Path) -> None:
         raise UsageError(f"report folder {folder}: {reason}. Name a writable one with --report.") from error
 
 
-def write(file: Path, content: bytes) -> None:
+def write(file: Path, content: bytes) -> Path:
     """A file, and the folder it lies in."""
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(content)
+    return file
 
 
-def remove_old(folder: Path, pages: Collection[str]) -> None:
-    """Remove pages that an earlier build wrote and this one did not; files of anyone else stay."""
-    for room in ROOMS:
-        for file in (folder / room).glob("*.html"):
-            if f"{room}/{file.stem}" not in pages and GENERATOR in file.read_bytes()[:2000]:
-                file.unlink()
+def remove_old(folder: Path, written: Collection[Path]) -> None:
+    """Remove pages that an earlier build wrote and this one did not, and their data; files of anyone else stay."""
+    for page in (page for room in ROOMS for page in (folder / room).glob("*.html")):
+        if page not in written and GENERATOR in page.read_bytes()[:2000]:
+            for file in (
+                *page.parent.glob(f"{glob.escape(page.stem)}.*"),
+                *page.parent.glob(f"{glob.escape(page.stem)}-*.csv"),
+            ):
+                if file not in written:
+                    file.unlink()

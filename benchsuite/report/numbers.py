@@ -37,6 +37,11 @@ def seeds(n: int) -> str:
     return f"{n} seed" if n == 1 else f"{n} seeds"
 
 
+def counted(n: int, what: str) -> str:
+    """`1 table`, `3 tables`."""
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"
+
+
 def counts(row: TableRow) -> str:
     """Over how many seeds the numbers of a row are: `3`, or `2–3` where its cells differ."""
     found = sorted({cell.n for cell in row.cells if cell.n})
@@ -63,6 +68,11 @@ def percent(value: float) -> str:
 def plain(value: float) -> str:
     """Any other number."""
     return f"{value:.3f}"
+
+
+def exact(value: float) -> str:
+    """A number that is no share, whole ones without decimals."""
+    return (f"{value:.0f}" if value == round(value) else plain(value)).replace("-", MINUS)
 
 
 def in_unit(value: float, unit: str) -> str:

@@ -33,15 +33,13 @@ def write_site(folder: Path, board: Leaderboard, progress: Progress = lambda don
     require_folder(folder)
     pages = list(all_pages(board))
     names = {page.name for page in pages}
-    for name, content in assets():
-        write(folder / name, content)
+    written = {write(folder / name, content) for name, content in assets()}
     for number, page in enumerate(pages):
         text = render(page.template, Links(page.name, names), title=page.title, **page.values)
-        write(folder / f"{page.name}.html", text.encode())
-        for file, data in downloads(page):
-            write(folder / file, data.encode())
+        written.add(write(folder / f"{page.name}.html", text.encode()))
+        written |= {write(folder / file, data.encode()) for file, data in downloads(page)}
         progress(number + 1, len(pages))
-    remove_old(folder, names)
+    remove_old(folder, written)
     tables = {view.asked.name: folder / f"{table_name(view)}.html" for view in board.views}
     return Site(folder / "index.html", tables, len(pages))
 

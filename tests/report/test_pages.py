@@ -88,7 +88,7 @@ def test_a_table_lists_every_claim_with_its_verdict_and_counts_them_on_their_num
 
 def test_the_home_page_counts_what_is_there(measured: TableView) -> None:
     text = " ".join(Reading(pages(leaderboard([measured]))["index"]).text.split())
-    assert "6 runs of 2 methods under 1 setups, 3 seeds; 1 tables of 1 papers" in text
+    assert "6 runs of 2 methods under 1 setup, 3 seeds; 1 table of 1 paper" in text
     assert "(unfinished)" in text
 
 

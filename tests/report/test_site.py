@@ -73,6 +73,7 @@ def test_pages_of_an_earlier_build_go_and_files_of_others_stay(tmp_path: Path, m
     (run,) = (tmp_path / "runs").glob("infonce*.html")
     write_site(tmp_path, leaderboard())
     assert not run.exists()
+    assert not list((tmp_path / "tables").iterdir())
     assert not first.tables[NAME].exists()
     assert (tmp_path / "runs" / "mine.html").read_text() == "<p>mine</p>"
 

@@ -190,8 +190,9 @@
     };
     const output = make("output", {});
     const rows = data.rows.map((one) => one.label);
-    const left = choose("Method", "a", rows, Math.min(1, rows.length - 1));
-    const right = choose("minus", "b", rows, 0);
+    const reference = Number(picker.dataset.reference);
+    const left = choose("Method", "a", rows, reference === 0 ? Math.min(1, rows.length - 1) : 0);
+    const right = choose("minus", "b", rows, reference);
     const task = choose("on", "task", data.tasks.map((one) => `${one.title} (${one.id}, ${one.metric})`), 0);
     picker.append(output);
 
