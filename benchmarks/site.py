@@ -20,15 +20,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-from benchsuite.report.html import write_site
 from numpy.typing import NDArray
 
-from benchsuite.analysis.boards import Board, boards
-from benchsuite.analysis.claims import agreements, judged_claims
-from benchsuite.analysis.comparison import comparison
-from benchsuite.analysis.costs import costs
-from benchsuite.analysis.table import TableView
-from benchsuite.cli.report import build_views
+from benchsuite.cli.report import build_views, leaderboard
 from benchsuite.evaluation.rank_metrics import RULES
 from benchsuite.records.asked import Asked, AskedRow, AskedRuns
 from benchsuite.records.canonical import digest
@@ -38,6 +32,7 @@ from benchsuite.records.names import json_files
 from benchsuite.records.ranks import read_ranks
 from benchsuite.records.schema import Record, content_digest, run_id
 from benchsuite.records.store import Store, pack_ranks, stem
+from benchsuite.report.site import write_site
 from benchsuite.setup import Setup
 
 T = TypeVar("T")
@@ -156,27 +151,21 @@ def measure(folder: Path, pages: Path) -> dict[str, tuple[float, float]]:
         contents: Contents = Store(folder).read()
     if contents.errors:
         sys.exit(f"{folder}: {contents.errors[0]}")
-    views: Sequence[TableView]
     with timed("build_views"):
         views, left_out = build_views(contents)
     if left_out:
         sys.exit(str(left_out[0]))
+    board = leaderboard(folder, contents, views, left_out)
     with timed("places of tables"):
         each(views, lambda view: [view.is_best(row, cell) for row in view.rows for cell in row.cells])
     with timed("judged_claims"):
-        each(views, judged_claims)
-    with timed("agreements"):
-        each(views, agreements)
-    found: Sequence[Board]
+        _ = board.claims
     with timed("boards"):
-        found = boards(contents.records.values(), contents.asked)
+        _ = board.boards
     with timed("costs"):
-        each(found, costs)
-    with timed("comparison"):
-        each(found, lambda board: json.dumps(comparison(board), separators=(",", ":")))
-    with timed("write_site, all judging again"):
-        views, _ = build_views(contents)
-        write_site(pages, views)
+        _ = board.costs
+    with timed("write_site, after all these"):
+        write_site(pages, board)
     return timed.seconds
 
 
@@ -216,12 +205,13 @@ def main() -> None:
             make(asked.source, folder, asked.records, asked.seeds)
         pages = Path(scratch) / "pages"
         seconds = measure(folder, pages)
-        largest = max(pages.iterdir(), key=lambda file: file.stat().st_size)
+        written = list(pages.rglob("*.html"))
+        largest = max(written, key=lambda file: file.stat().st_size)
         told = {
             "records": len(json_files(folder)),
             "seconds": seconds,
-            "pages": len(list(pages.iterdir())),
-            "largest_page": {"name": largest.name, "bytes": largest.stat().st_size},
+            "pages": len(written),
+            "largest_page": {"name": str(largest.relative_to(pages)), "bytes": largest.stat().st_size},
             "peak_megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
         }
     if asked.json:
@@ -230,7 +220,7 @@ def main() -> None:
     print(f"{told['records']} records, {told['pages']} pages, {told['peak_megabytes']} MB of memory")
     for step, (clock, cpu) in seconds.items():
         print(f"{clock:8.2f} s {cpu:8.2f} s CPU  {step}")
-    print(f"largest page: {largest.name}, {told['largest_page']['bytes'] / 1e6:.2f} MB")
+    print(f"largest page: {told['largest_page']['name']}, {told['largest_page']['bytes'] / 1e6:.2f} MB")
 
 
 if __name__ == "__main__":

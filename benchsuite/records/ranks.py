@@ -2,19 +2,57 @@
 
 import hashlib
 import io
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
+from numpy.lib.npyio import NpzFile
 from numpy.typing import NDArray
 
 from benchsuite.records.inspection import FileError
 from benchsuite.records.schema import Record
 
+Whole = NDArray[np.integer[Any]]
 
-def read_ranks(folder: Path, record: Record) -> dict[str, NDArray[np.integer[Any]]]:
-    """The arrays of a record's ranks file by "protocol.name"; refused if it is not the file that was sealed."""
+
+class StoredRanks(Mapping[str, Whole]):
+    """The arrays of a ranks file by "protocol.name", each read when it is asked for, once."""
+
+    def __init__(self, file: Path, arrays: NpzFile) -> None:
+        self._file, self._arrays = file, arrays
+        self._read: dict[str, Whole] = {}
+
+    def __getitem__(self, name: str) -> Whole:
+        if name not in self._read:
+            self._read[name] = self._array(name)
+        return self._read[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._arrays.files)
+
+    def __len__(self) -> int:
+        return len(self._arrays.files)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._arrays.files
+
+    def _array(self, name: str) -> Whole:
+        if name not in self:
+            raise KeyError(name)
+        try:
+            array: Whole = self._arrays[name]
+        except (ValueError, OSError, EOFError, BadZipFile) as error:
+            raise _no_arrays(self._file, error) from error
+        if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
+            what = f"{name}: ranks are one row of whole numbers, not {array.dtype} {array.shape}"
+            raise FileError(self._file, what, "")
+        return array
+
+
+def read_ranks(folder: Path, record: Record) -> StoredRanks:
+    """The arrays of a record's ranks file; refused if it is not the file that was sealed."""
     file = folder / record.ranks.file
     try:
         content = file.read_bytes()
@@ -24,11 +62,13 @@ def read_ranks(folder: Path, record: Record) -> dict[str, NDArray[np.integer[Any
         what = f"not the ranks that record {record.run_id} was sealed with: the file was edited, or damaged"
         raise FileError(file, what, "")
     try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-            found = {name: arrays[name] for name in arrays.files}
+        arrays = np.load(io.BytesIO(content), allow_pickle=False)
     except (ValueError, OSError, EOFError, BadZipFile) as error:
-        raise FileError(file, f"not an .npz file of arrays ({error})", "") from error
-    for name, array in found.items():
-        if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
-            raise FileError(file, f"{name}: ranks are one row of whole numbers, not {array.dtype} {array.shape}", "")
-    return found
+        raise _no_arrays(file, error) from error
+    if not isinstance(arrays, NpzFile):
+        raise _no_arrays(file, "a single array")
+    return StoredRanks(file, arrays)
+
+
+def _no_arrays(file: Path, why: object) -> FileError:
+    return FileError(file, f"not an .npz file of arrays ({why})", "")

@@ -3,6 +3,7 @@
 import posixpath
 import re
 from collections.abc import Collection
+from functools import lru_cache
 from hashlib import sha256
 
 
@@ -30,7 +31,7 @@ class Links:
 
     def file(self, file: str) -> str:
         """The address of a file beside the pages."""
-        return posixpath.relpath(file, posixpath.dirname(self.here) or ".")
+        return _between(posixpath.dirname(self.here) or ".", file)
 
     def anchor(self, name: str) -> str:
         """The id of a place in this page, as `page` links to it."""
@@ -39,6 +40,12 @@ class Links:
     @staticmethod
     def _id(page: str, anchor: str) -> str:
         return f"{page}/{anchor}" if anchor else page
+
+
+@lru_cache(maxsize=2**16)
+def _between(folder: str, file: str) -> str:
+    """Thousands of pages of one folder link to a few others."""
+    return posixpath.relpath(file, folder)
 
 
 def slug(name: str) -> str:

@@ -8,7 +8,7 @@ from typing import ParamSpec
 from xml.etree import ElementTree
 
 from latex2mathml.converter import convert
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 P = ParamSpec("P")
 NAMESPACE = "{http://www.w3.org/1998/Math/MathML}"
@@ -22,7 +22,7 @@ ATTRIBUTES = {"display", "stretchy", "width", "mathvariant", "fence", "form", "s
 def aligned(number: str, places: int) -> Markup:
     """A number whose point stands under the points of the others: what follows it is as wide as `places` digits."""
     whole, point, rest = number.partition(".")
-    return Markup('<span class="n">{}<span class="f f{}">{}{}</span></span>').format(whole, places, point, rest)
+    return Markup(f'<span class="n">{escape(whole)}<span class="f f{places:d}">{point}{escape(rest)}</span></span>')
 
 
 @lru_cache(maxsize=256)

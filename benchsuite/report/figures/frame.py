@@ -116,7 +116,9 @@ def _covered(box: tuple[float, ...], taken: Sequence[tuple[float, ...]], frame: 
     """Area shared with what is there, and ten times that outside of the frame."""
     left, top, right, bottom = box
     shared = sum(
-        max(0.0, min(right, r) - max(left, x)) * max(0.0, min(bottom, b) - max(top, t)) for x, t, r, b in taken
+        (min(right, r) - max(left, x)) * (min(bottom, b) - max(top, t))
+        for x, t, r, b in taken
+        if x < right and left < r and t < bottom and top < b
     )
     outside = max(0.0, frame.left - left, right - frame.right - EDGE, frame.top - 6 - top, bottom - frame.bottom)
     return shared + 10 * outside * SMALL

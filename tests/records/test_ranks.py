@@ -1,0 +1,73 @@
+import hashlib
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchsuite.errors import RecordError
+from benchsuite.records.ranks import read_ranks
+from benchsuite.records.schema import Record, Sidecar
+
+MakeRecord = Callable[..., tuple[Record, bytes]]
+
+
+@pytest.fixture
+def sealed(tmp_path: Path, make_record: MakeRecord) -> Callable[..., Record]:
+    """A record whose ranks file has this content."""
+
+    def make(content: bytes) -> Record:
+        (tmp_path / "x.ranks.npz").write_bytes(content)
+        sha = hashlib.sha256(content).hexdigest()
+        return make_record(ranks=Sidecar(file="x.ranks.npz", sha256=sha))[0]
+
+    return make
+
+
+def packed(**arrays: Any) -> bytes:
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)
+    return buffer.getvalue()
+
+
+def test_arrays_are_found_by_name_and_read_once(tmp_path: Path, sealed: Callable[..., Record]) -> None:
+    ranks = read_ranks(tmp_path, sealed(packed(a=np.array([1, 2]), b=np.array([3]))))
+    assert list(ranks) == ["a", "b"]
+    assert (len(ranks), "a" in ranks, "c" in ranks) == (2, True, False)
+    assert {name: found.tolist() for name, found in ranks.items()} == {"a": [1, 2], "b": [3]}
+    assert ranks["a"] is ranks["a"]
+    with pytest.raises(KeyError):
+        ranks["c"]
+
+
+def test_a_broken_array_is_refused_when_it_is_read_and_spares_the_others(
+    tmp_path: Path, sealed: Callable[..., Record]
+) -> None:
+    ranks = read_ranks(tmp_path, sealed(packed(good=np.array([1]), real=np.array([0.5]), deep=np.array([[1]]))))
+    assert ranks["good"].tolist() == [1]
+    for name in ("real", "deep"):
+        with pytest.raises(RecordError, match=rf"x\.ranks\.npz: {name}: ranks are one row of whole numbers"):
+            ranks[name]
+
+
+def test_objects_that_would_run_code_are_refused(tmp_path: Path, sealed: Callable[..., Record]) -> None:
+    ranks = read_ranks(tmp_path, sealed(packed(bad=np.array([{}], dtype=object))))
+    with pytest.raises(RecordError, match=r"not an \.npz file of arrays"):
+        ranks["bad"]
+
+
+def test_what_is_no_file_of_arrays_is_refused(tmp_path: Path, sealed: Callable[..., Record]) -> None:
+    single = io.BytesIO()
+    np.save(single, np.array([1]))
+    for content in (b"", b"nothing", single.getvalue()):
+        with pytest.raises(RecordError, match=r"not an \.npz file of arrays"):
+            read_ranks(tmp_path, sealed(content))
+
+
+def test_a_file_that_is_not_the_sealed_one_is_refused(tmp_path: Path, sealed: Callable[..., Record]) -> None:
+    record = sealed(packed(a=np.array([1])))
+    (tmp_path / "x.ranks.npz").write_bytes(packed(a=np.array([2])))
+    with pytest.raises(RecordError, match="was sealed with: the file was edited, or damaged"):
+        read_ranks(tmp_path, record)
