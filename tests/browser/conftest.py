@@ -155,6 +155,12 @@ def new_page(browser: "Browser", site: MadeSite) -> "Iterator[Callable[..., Page
 TABLE = "tables/temo-table1-small"
 
 
+def address(page: "Page") -> str:
+    """Where a page is, with what scripts wrote into the address."""
+    where: str = page.evaluate("location.href")
+    return where
+
+
 def soon(holds: Callable[[], bool], seconds: float = 10) -> bool:
     """Whether something holds within a while: scripts answer a click a little later."""
     end = time.monotonic() + seconds

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from conftest import MadeSite
+from conftest import MadeSite, address
 
 from benchsuite.analysis.boards import Board, boards
 from benchsuite.analysis.comparison import paired
@@ -79,7 +79,7 @@ def test_the_choice_is_kept_in_the_address(new_page: Open, board: Board) -> None
     page.get_by_role("combobox", name="minus", exact=True).select_option(label=other.label)
     page.get_by_role("combobox", name="on", exact=True).select_option(label=name_of(task))
     before = page.locator(".picker output").inner_text()
-    assert parse_qs(urlsplit(page.url).query) == {"a": ["3"], "b": ["1"], "task": ["1"]}
+    assert parse_qs(urlsplit(address(page)).query) == {"a": ["3"], "b": ["1"], "task": ["1"]}
     page.reload()
     assert page.locator(".picker output").inner_text() == before
     assert one.label in before

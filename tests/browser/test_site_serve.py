@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.request import urlopen
 
 import pytest
-from conftest import TABLE, MadeSite, Watch, soon
+from conftest import TABLE, MadeSite, Watch, address, soon
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -24,9 +24,9 @@ def server(site: MadeSite, tmp_path: Path) -> "Iterator[tuple[subprocess.Popen[s
                str(tmp_path / "pages"), "--serve", "--port", "0"]  # fmt: skip
     process = subprocess.Popen(command, env=site.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout
-    address = next((line.split()[0] for line in process.stdout if line.startswith("http://127.0.0.1:")), "")
-    assert address, process.stderr and process.stderr.read()
-    yield process, address
+    origin = next((line.split()[0] for line in process.stdout if line.startswith("http://127.0.0.1:")), "")
+    assert origin, process.stderr and process.stderr.read()
+    yield process, origin
     process.kill()
     process.communicate()
 
@@ -34,8 +34,8 @@ def server(site: MadeSite, tmp_path: Path) -> "Iterator[tuple[subprocess.Popen[s
 def test_served_pages_are_the_written_ones_and_ctrl_c_ends_it_well(
     server: "tuple[subprocess.Popen[str], str]", site: MadeSite
 ) -> None:
-    process, address = server
-    with urlopen(f"{address}{TABLE}.html") as answer:
+    process, origin = server
+    with urlopen(f"{origin}{TABLE}.html") as answer:
         assert answer.read().decode() == site.text(TABLE)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=60)
@@ -46,15 +46,15 @@ def test_served_pages_are_the_written_ones_and_ctrl_c_ends_it_well(
 def test_served_pages_work_as_files_do(
     browser: "Browser", server: "tuple[subprocess.Popen[str], str]", site: MadeSite
 ) -> None:
-    _, address = server
+    _, origin = server
     page = browser.new_page()
-    watch = Watch((address,))
+    watch = Watch((origin,))
     watch.over(page)
-    page.goto(address)
+    page.goto(origin)
     page.get_by_role("link", name="temo/table1").first.click()
-    page.wait_for_url(f"{address}{TABLE}.html")
+    page.wait_for_url(f"{origin}{TABLE}.html")
     page.locator("#board-1").get_by_role("button", name="IR@1").first.click()
-    assert soon(lambda: page.url.endswith("?board-1.sort=1.asc"))
+    assert soon(lambda: address(page).endswith("?board-1.sort=1.asc"))
     page.close()
     assert watch.seen == []
 
@@ -81,8 +81,8 @@ def test_the_single_file_turns_its_pages(new_page: Open, site: MadeSite) -> None
 def test_the_single_file_sorts_and_keeps_its_state(new_page: Open, site: MadeSite) -> None:
     page = new_page(f"{site.single.as_uri()}#{TABLE}")
     page.locator(f"[id='{TABLE}/board-1']").get_by_role("button", name="IR@1").first.click()
-    assert soon(lambda: "board-1.sort=1.asc" in page.url)
-    assert page.url.endswith(f"#{TABLE}")
+    assert soon(lambda: "board-1.sort=1.asc" in address(page))
+    assert address(page).endswith(f"#{TABLE}")
     page.reload()
     assert shown(page) == [TABLE]
     assert page.locator(f"[id='{TABLE}/board-1'] th[aria-sort=ascending]").count() == 1

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from conftest import TABLE, soon
+from conftest import TABLE, address, soon
 
 from benchsuite.report.pages import KINDS
 
@@ -49,7 +49,7 @@ def filter_of(page: "Page", table: str, column: str) -> "Locator":
 
 
 def state(page: "Page") -> dict[str, str]:
-    return {key: value for key, (value,) in parse_qs(urlsplit(page.url).query).items()}
+    return {key: value for key, (value,) in parse_qs(urlsplit(address(page)).query).items()}
 
 
 def in_order(values: list[float | None], reverse: bool = False) -> list[float | None]:
@@ -185,7 +185,7 @@ def seen(page: "Page") -> str:
 
 def test_the_address_keeps_what_was_changed(new_page: Open) -> None:
     page = new_page(TABLE)
-    plain = page.url
+    plain = address(page)
     assert not state(page)
     change_all(page)
     assert state(page) == {"board-1.q": "e", "board-1.sort": "1.desc", "board-1.hide": "2", "board-1.no": "difference"}
@@ -195,13 +195,13 @@ def test_the_address_keeps_what_was_changed(new_page: Open) -> None:
     assert head(page, "board-1", "IR@1").get_attribute("aria-sort") == "descending"
     assert tools(page, "board-1").get_by_label("Search").input_value() == "e"
     assert not tools(page, "board-1").get_by_label("difference").is_checked()
-    assert seen(new_page(page.url)) == changed, "the address can be sent to someone else"
-    assert page.url != plain
+    assert seen(new_page(address(page))) == changed, "the address can be sent to someone else"
+    assert address(page) != plain
 
 
 def test_reset_shows_the_page_as_it_was_written_at_a_clean_address(new_page: Open) -> None:
     page = new_page(TABLE)
-    plain, before = page.url, seen(page)
+    plain, before = address(page), seen(page)
     change_all(page)
     tools(page, "board-2").get_by_label("Search").fill("temo")
     assert seen(page) != before
@@ -209,12 +209,12 @@ def test_reset_shows_the_page_as_it_was_written_at_a_clean_address(new_page: Ope
     assert seen(page) == before
     assert state(page) == {"board-2.q": "temo"}
     tools(page, "board-2").get_by_role("button", name="Reset").click()
-    assert page.url == plain
+    assert address(page) == plain
 
 
 def test_undoing_leaves_a_clean_address_too(new_page: Open) -> None:
     page = new_page(TABLE)
-    plain = page.url
+    plain = address(page)
     change_all(page)
     mine = tools(page, "board-1")
     mine.get_by_label("Search").fill("")
@@ -222,7 +222,7 @@ def test_undoing_leaves_a_clean_address_too(new_page: Open) -> None:
     mine.locator("summary").click()
     mine.get_by_label("MSCOCO TR@1").check()
     mine.get_by_label("difference").check()
-    assert page.url == plain
+    assert address(page) == plain
 
 
 def test_the_menu_of_columns_closes_by_escape_and_by_going_elsewhere(new_page: Open) -> None:
