@@ -58,6 +58,12 @@ def test_what_is_not_recorded_is_not_taken_for_equal(make_record: MakeRecord, na
     assert pairable(run(make_record), silent) == pairable(silent, run(make_record)) == says
 
 
+@pytest.mark.parametrize("name", ["initial_weights", "batches"])
+def test_two_records_that_are_silent_alike_are_not_taken_for_equal(make_record: MakeRecord, name: str) -> None:
+    silent = run(make_record, digests={key: value for key, value in DIGESTS.items() if key != name})
+    assert pairable(silent, silent) == f"a record does not say its {name.replace('_', ' ')}"
+
+
 def test_pictures_alone_have_no_words(make_record: MakeRecord) -> None:
     digests = {key: value for key, value in DIGESTS.items() if key != "words"}
     alone = run(make_record, digests=digests, text=None)

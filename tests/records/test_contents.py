@@ -1,3 +1,4 @@
+import gc
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -147,3 +148,14 @@ def test_ranks_of_an_impossible_name_are_missing(store: Store, good: Record, nam
     assert [one.file.name for one in found.refused] == ["other.json"]
     assert "are missing" in found.refused[0].reason
     assert set(found.records) == {good.run_id}
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_reading_leaves_the_collector_of_cycles_as_it_was(store: Store, good: Record, on: bool) -> None:
+    before = gc.isenabled()
+    try:
+        (gc.enable if on else gc.disable)()
+        assert list(store.read().records) == [good.run_id]
+        assert gc.isenabled() == on
+    finally:
+        (gc.enable if before else gc.disable)()
