@@ -65,8 +65,8 @@ def test_places_are_of_pairs_and_only_the_unbeaten_are_marked(make_runs: MakeRun
 
 
 def test_where_all_are_tied_none_is_marked_and_means_order_the_rows(make_runs: MakeRuns) -> None:
-    found = board(make_runs("ts", (0.1, 0.3)), make_runs("infonce", (0.4, 0.2)))
-    assert [one.label for one in found.standings] == ["InfoNCE", "TS"]
+    found = board(make_runs("ts", (0.4, 0.2)), make_runs("infonce", (0.1, 0.3)))
+    assert [one.label for one in found.standings] == ["TS", "InfoNCE"]
     assert not any(found.is_best(one, found.tasks[0]) for one in found.standings)
     assert [found.mean_place(one) for one in found.standings] == [1.0, 1.0]
 
@@ -104,6 +104,12 @@ def test_a_task_that_ranks_nothing_is_shown_and_counts_for_no_order(make_runs: M
     assert measured(found.standings[0].cell(gap)) == "0.100 ± 0.000"
     assert [found.mean_place(one) for one in found.standings] == [1.0, 2.0]
     assert found.is_best(found.standings[0], recall)
+
+
+def test_means_of_what_ranks_nothing_order_no_rows(make_runs: MakeRuns) -> None:
+    """Both tied on recall, where TS has the better mean; it has the larger gap, which is neither good nor bad."""
+    found = board(two_protocols(make_runs, "infonce", (0.1, 0.3), 0.1), two_protocols(make_runs, "ts", (0.4, 0.2), 0.9))
+    assert [one.label for one in found.standings] == ["TS", "InfoNCE"]
 
 
 def test_a_board_has_the_name_and_the_reservations_of_the_tables_that_asked_for_it(make_runs: MakeRuns) -> None:

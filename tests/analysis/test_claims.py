@@ -68,6 +68,16 @@ def test_a_claim_is_judged_by_paired_runs(
     assert one.verdict.family == "p/t at scale small"
 
 
+def test_a_column_that_nothing_measures_is_judged_by_no_other(make_record: MakeRecord) -> None:
+    columns = [
+        {"key": "a", "group": "G", "label": "R@1", "measure": "retrieval.i2t_r1"},
+        {"key": "b", "group": "G", "label": "rest", "measure": "retrieval.r_mean", "unit": "number"},
+    ]
+    both = [{**one, "published": {"a": number, "b": number}} for one, number in zip(TWO, (10, 12), strict=True)]
+    judged = judged_claims(view(make_record, table(*both, columns=columns), {"ours": HIGH, "old": LOW}))
+    assert [(one.claim.column.key, one.verdict.kind) for one in judged] == [("a", "reproduced"), ("b", "not run")]
+
+
 def test_where_lower_is_better_the_lower_row_is_ahead(make_record: MakeRecord) -> None:
     lower = table(row("old", 12), row("ours", 10, "proposed"), column={"better": "lower"})
     (one,) = judged_claims(view(make_record, lower, {"ours": LOW, "old": HIGH}))

@@ -180,6 +180,37 @@ def test_a_part_of_another_setup_stands_on_no_board_with_the_others(make_record:
     assert found.gap.startswith("not comparable: measured under another setup")
 
 
+def test_parts_are_kept_apart_by_their_own_runs(make_record: MakeRecord) -> None:
+    """In one part the rows met other batches; in the other they did not, and are ranked."""
+
+    def runs(value: float, **changes: Any) -> dict[str, Record]:
+        return {f"{value}-{seed}-{len(changes)}": record(make_record, seed, value, **changes) for seed in range(3)}
+
+    other = {"digests": {**make_record()[0].digests, "batches": "another"}}
+    stored = {
+        "High": {"ten": runs(0.4, **other), "hundred": runs(0.4)},
+        "Low": {"ten": runs(0.1), "hundred": runs(0.1)},
+    }
+    rows = [
+        AskedRow(
+            label=label, backbone="RN50", method="infonce",
+            parts={
+                part: AskedRuns(setup_id="", method_id="", runs={one.seed: run for run, one in some.items()})
+                for part, some in parts.items()
+            },
+        )
+        for label, parts in stored.items()
+    ]  # fmt: skip
+    asked = Asked(
+        table="p/t", scale="small", recipe="r", track="s", says="", tuned={}, backbones={}, temperature_factor=1.0,
+        measures={"a": "retrieval.i2t_r1", "b": "retrieval.i2t_r1"}, rows=rows,
+    )  # fmt: skip
+    records = {run: one for parts in stored.values() for some in parts.values() for run, one in some.items()}
+    high = build_table(PARTS, asked, records, {})
+    best = [high.is_best(high.rows[0], cell) for cell in high.rows[0].cells]
+    assert (high.rows[0].label, best) == ("High", [False, True, False])
+
+
 def test_rows_are_not_ranked_by_seeds_that_meant_something_else(make_record: MakeRecord) -> None:
     """Another batch order on every seed: nothing may be said of these two rows, however far apart they are."""
 

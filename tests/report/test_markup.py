@@ -29,6 +29,7 @@ def test_points_stand_under_each_other_because_what_follows_is_equally_wide() ->
     assert aligned("21.5", 2) == '<span class="n">21<span class="f f2">.5</span></span>'
     assert aligned("–", 2) == '<span class="n">–<span class="f f2"></span></span>'
     assert "<script>" not in aligned(HOSTILE, 1)
+    assert "<script>" not in aligned(f"1.{HOSTILE}", 1)
 
 
 def test_a_docstring_becomes_paragraphs_and_its_lists_keep_their_lines() -> None:
