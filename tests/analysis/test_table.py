@@ -184,7 +184,10 @@ def test_parts_are_kept_apart_by_their_own_runs(make_record: MakeRecord) -> None
     """In one part the rows met other batches; in the other they did not, and are ranked."""
 
     def runs(value: float, **changes: Any) -> dict[str, Record]:
-        return {f"{value}-{seed}-{len(changes)}": record(make_record, seed, value, **changes) for seed in range(3)}
+        return {
+            f"{value}-{seed}-{len(changes)}": record(make_record, seed, value * (1 + seed / 50), **changes)
+            for seed in range(3)
+        }
 
     other = {"digests": {**make_record()[0].digests, "batches": "another"}}
     stored = {
@@ -206,9 +209,9 @@ def test_parts_are_kept_apart_by_their_own_runs(make_record: MakeRecord) -> None
         measures={"a": "retrieval.i2t_r1", "b": "retrieval.i2t_r1"}, rows=rows,
     )  # fmt: skip
     records = {run: one for parts in stored.values() for some in parts.values() for run, one in some.items()}
-    high = build_table(PARTS, asked, records, {})
-    best = [high.is_best(high.rows[0], cell) for cell in high.rows[0].cells]
-    assert (high.rows[0].label, best) == ("High", [False, True, False])
+    built = build_table(PARTS, asked, records, {})
+    best = [built.is_best(built.rows[0], cell) for cell in built.rows[0].cells]
+    assert (built.rows[0].label, best) == ("High", [False, True, False])
 
 
 def test_rows_are_not_ranked_by_seeds_that_meant_something_else(make_record: MakeRecord) -> None:
