@@ -104,7 +104,7 @@ def changes(before: "Expectations | None", after: "Expectations") -> list[str]:
         if name not in old:
             lines.append(f"new: {name}")
             continue
-        seen = Found(now.curves, {m: v[: after.seeds] for m, v in now.differences.items()}, now.cost)
+        seen = Found(now.curves, now.still, {m: v[: after.seeds] for m, v in now.differences.items()}, now.cost)
         lines += [c.line for c in check_method(name, old[name], seen, after.seeds) if c.kind != "unchanged"]
     for towers, scores in after.collapsed.items():
         was = before.collapsed.get(towers) if before else None

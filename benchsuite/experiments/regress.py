@@ -26,13 +26,13 @@ from benchsuite.experiments.measure import TRAIN, measure
 from benchsuite.experiments.plan import plan_under
 from benchsuite.experiments.recipe import Recipe, read_recipe
 from benchsuite.experiments.resolve import resolve_setup
-from benchsuite.methods import create_method
+from benchsuite.methods import create_method, method_class
 from benchsuite.models.dual_encoder import seeded_encoder
 from benchsuite.models.tokenizer import words_for
 from benchsuite.paths import baselines
 from benchsuite.records.schema import Record
 from benchsuite.registry import methods
-from benchsuite.setup import REFERENCES, Setup, Towers
+from benchsuite.setup import REFERENCES, Schedule, Setup, Towers
 
 SEEDS, NOISE_SEEDS = 2, 5
 """Seeds the gate runs, and seeds whose spread is the noise."""
@@ -41,6 +41,7 @@ PACE, REPEATS = 12, 3
 
 Other work on the machine moves CPU times by a third either way for a while; the cost nearest to the expected counts.
 """
+STILL_RATE = 1e-9
 NOT_ITS_OWN = {"step", "lr", "gap"}
 """Curves that are the loop's and not the method's."""
 LIVELY: Mapping[str, Mapping[str, Any]] = {
@@ -53,8 +54,10 @@ LIVELY: Mapping[str, Mapping[str, Any]] = {
 class Track:
     """Towers that methods are tried on, and what is read of them.
 
-    The recipe is cut down so that what methods remember shows: of so few pictures each is met again within the first
-    steps, whose values are compared. There are fewer steps, and no protocols but the metrics'.
+    The recipe is cut down so that what methods remember shows: of so few pictures each is met again from the third step
+    on. There are fewer steps, and no protocols but the metrics'. On still towers, whose learning rate is next to
+    nothing, a few steps go through the whole of a schedule and meet every picture several times, and rounding does not
+    grow.
     """
 
     towers: Towers
@@ -63,32 +66,40 @@ class Track:
     metrics: tuple[str, ...]
     pictures: int = 128
     steps: int = 16
+    still_steps: int = 8
 
     @property
     def protocols(self) -> set[str]:
         """Where its metrics come from."""
         return {metric.rpartition(".")[0] for metric in self.metrics}
 
-    def cut(self) -> Recipe:
+    def cut(self, still: bool = False) -> Recipe:
         """The recipe, cut down."""
         whole = read_recipe(self.recipe)
         few = {"options": {**whole.data.options, "train": self.pictures}}
-        return whole.model_copy(
-            update={
-                "data": whole.data.model_copy(update=few),
-                "training": whole.training.model_copy(update={"steps": self.steps}),
-                "protocols": {name: one for name, one in whole.protocols.items() if name in self.protocols},
-            }
-        )
+        changes = {
+            "data": whole.data.model_copy(update=few),
+            "training": whole.training.model_copy(update={"steps": self.still_steps if still else self.steps}),
+            "protocols": {name: one for name, one in whole.protocols.items() if name in self.protocols},
+        }
+        if still:
+            changes["optimizer"] = whole.optimizer.model_copy(update={"lr": STILL_RATE})
+            changes["schedule"] = Schedule(final_lr=STILL_RATE)
+        return whole.model_copy(update=changes)
 
     @property
     def reference(self) -> str:
         """What its methods are compared with."""
         return REFERENCES[self.towers]
 
-    def setup(self) -> Setup:
+    def setup(self, still: bool = False) -> Setup:
         """What all its methods are run under."""
-        return resolve_setup(self.cut(), self.backbone)
+        return resolve_setup(self.cut(still), self.backbone)
+
+    @property
+    def setups(self) -> dict[str, str]:
+        """The identities of both setups."""
+        return {self.towers: self.setup().setup_id, f"{self.towers}, still": self.setup(still=True).setup_id}
 
 
 TRACKS = (
@@ -117,13 +128,11 @@ class Bench:
         try:
             track = track_of(name)
             records = [self._record(track, name, seed) for seed in range(seeds)]
+            still = self._measured(track, name, 0, still=True)
             base = [self._record(track, track.reference, seed) for seed in range(seeds)]
             return Found(
-                curves={
-                    name: [_first(record, name) for record in records]
-                    for name in records[0].curves
-                    if name not in NOT_ITS_OWN
-                },
+                curves={curve: [_values(r, curve)[:FIRST] for r in records] for curve in _curves(records[0])},
+                still={curve: _values(still, curve) for curve in _curves(still)},
                 differences={
                     metric: [
                         ours.metric(metric) - (0.0 if name == track.reference else theirs.metric(metric))
@@ -151,8 +160,9 @@ class Bench:
             self._records[key] = self._measured(track, name, seed)
         return self._records[key]
 
-    def _measured(self, track: Track, name: str, seed: int) -> Record:
-        record, _ = measure(plan_under(track.cut(), name, track.backbone, seed, LIVELY.get(name, {})))
+    def _measured(self, track: Track, name: str, seed: int, still: bool = False) -> Record:
+        options = {**method_class(name).miniature, **LIVELY.get(name, {})}
+        record, _ = measure(plan_under(track.cut(still), name, track.backbone, seed, options))
         return record
 
     def _reference_seconds(self) -> float:
@@ -195,12 +205,12 @@ def gate(expectations: Expectations, names: Sequence[str], told: Told) -> Iterat
     """Every check of these methods and of the evaluation."""
     bench = Bench(told)
     for track in TRACKS:
-        setup_id = track.setup().setup_id
-        if setup_id != expectations.setups.get(track.towers):
-            raise UsageError(
-                f"recipe {track.recipe} is another setup ({setup_id}) than the one expectations are stored for "
-                f"({expectations.setups.get(track.towers)}): look at the change, then `benchsuite regress --update`."
-            )
+        for part, setup_id in track.setups.items():
+            if setup_id != expectations.setups.get(part):
+                raise UsageError(
+                    f"recipe {track.recipe} is another setup ({part}: {setup_id}) than the one expectations are stored "
+                    f"for ({expectations.setups.get(part)}): look at the change, then `benchsuite regress --update`."
+                )
         yield from check_batches(
             track.towers, expectations.batches.get(track.towers, []), batches(track, expectations.seeds)
         )
@@ -222,13 +232,14 @@ def gate(expectations: Expectations, names: Sequence[str], told: Told) -> Iterat
 def expect(names: Iterable[str], told: Told) -> Expectations:
     """New expectations, from runs now."""
     bench = Bench(told, pace=NOISE_SEEDS)
-    found = {name: bench.found(name, NOISE_SEEDS) for name in names}
-    if broken := {name: one.crash for name, one in found.items() if one.crash}:
-        name, why = next(iter(broken.items()))
-        raise UsageError(f"{name} crashed, so nothing can be expected of it: {why}")
+    found = {}
+    for name in names:
+        found[name] = bench.found(name, NOISE_SEEDS)
+        if why := found[name].crash:
+            raise UsageError(f"{name} crashed, so nothing can be expected of it: {why}")
     return Expectations(
         seeds=SEEDS,
-        setups={track.towers: track.setup().setup_id for track in TRACKS},
+        setups={part: setup_id for track in TRACKS for part, setup_id in track.setups.items()},
         references={track.towers: track.reference for track in TRACKS},
         batches={track.towers: batches(track, SEEDS) for track in TRACKS},
         methods={name: _expected(name, one) for name, one in found.items()},
@@ -239,9 +250,8 @@ def expect(names: Iterable[str], told: Told) -> Expectations:
 def _expected(name: str, found: Found) -> Expected:
     return Expected(
         track=track_of(name).towers,
-        curves={
-            curve: [[float(f"{v:.8g}") for v in one] for one in some[:SEEDS]] for curve, some in found.curves.items()
-        },
+        curves={curve: [[*map(_digits, one)] for one in some[:SEEDS]] for curve, some in found.curves.items()},
+        still={curve: [*map(_digits, one)] for curve, one in found.still.items()},
         differences={metric: [round(v, 6) for v in some] for metric, some in found.differences.items()},
         cost=round(found.cost, 3),
     )
@@ -251,8 +261,16 @@ def _seconds(record: Record) -> float:
     return float(record.cost["cpu_seconds"])
 
 
-def _first(record: Record, curve: str) -> list[float]:
-    return [float("nan") if value is None else value for value in record.curves[curve][:FIRST]]
+def _curves(record: Record) -> list[str]:
+    return [curve for curve in record.curves if curve not in NOT_ITS_OWN]
+
+
+def _values(record: Record, curve: str) -> list[float]:
+    return [float("nan") if value is None else value for value in record.curves[curve]]
+
+
+def _digits(value: float) -> float:
+    return float(f"{value:.8g}")
 
 
 def gated() -> list[str]:

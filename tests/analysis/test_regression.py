@@ -12,9 +12,11 @@ CURVES = {
     "gradient_norm": [[1.0, 0.9], [1.1, 1.0]],
     "temperature": [[0.05, 0.04], [0.05, 0.04]],
 }
+STILL = {"loss": [4.0, 3.9], "gradient_norm": [1.0, 0.9]}
 EXPECTED = Expected(
     track="pair",
     curves=CURVES,
+    still=STILL,
     differences={"retrieval.r_mean": STORED},
     cost=2.0,
 )
@@ -23,6 +25,7 @@ EXPECTED = Expected(
 def found(**changes: Any) -> Found:
     same = {
         "curves": CURVES,
+        "still": STILL,
         "differences": {"retrieval.r_mean": STORED[:2]},
         "cost": 2.0,
     }
@@ -42,7 +45,7 @@ def notable(**changes: Any) -> dict[str, str]:
 
 
 def test_what_is_as_expected_is_unchanged() -> None:
-    assert len(kinds()) == 5
+    assert len(kinds()) == 7
     assert notable() == {}
 
 
@@ -54,6 +57,9 @@ def test_what_is_as_expected_is_unchanged() -> None:
         (with_curve("temperature", [[0.05, 0.04], [0.05, 0.05]]), {"first values of temperature": "regressed"}),
         (with_curve("loss", [[4.0, math.nan], [4.1, 3.1]]), {"first values of loss": "measured nothing"}),
         (with_curve("loss", [[4.0, 3.0], [4.1]]), {"first values of loss": "measured nothing"}),
+        ({"still": {**STILL, "loss": [4.0, 3.901]}}, {"loss on still towers": "regressed"}),
+        ({"still": {**STILL, "gradient_norm": [1.01, 0.9]}}, {"gradient norm on still towers": "regressed"}),
+        ({"still": {"gradient_norm": [1.0, 0.9]}}, {"loss on still towers": "measured nothing"}),
         (with_curve("loss", []), {"first values of loss": "measured nothing"}),
         ({"cost": 3.3}, {"cost as a multiple of the reference's": "regressed"}),
         ({"cost": 1.2}, {"cost as a multiple of the reference's": "improved"}),
@@ -82,6 +88,11 @@ def test_noisier_seeds_widen_the_band_and_none_closes_it() -> None:
     assert half_band([0.0, 0.2, 0.4], 2) > half_band([0.1, 0.2, 0.3], 2) > half_band([0.2, 0.2], 2) > 0
 
 
+def test_still_towers_allow_for_the_last_digits_and_no_more() -> None:
+    assert notable(still={**STILL, "loss": [4.0, 3.9 * (1 + 5e-6)]}) == {}
+    assert notable(still={**STILL, "loss": [4.0, 3.9 * (1 + 5e-5)]}) == {"loss on still towers": "regressed"}
+
+
 @pytest.mark.parametrize(("step", "share"), [(0, 5e-6), (1, 1e-4)])
 def test_a_loss_may_be_off_by_rounding_which_grows_with_the_steps_and_no_more(step: int, share: float) -> None:
     def off(times: float) -> dict[str, Any]:
@@ -95,13 +106,14 @@ def test_a_loss_may_be_off_by_rounding_which_grows_with_the_steps_and_no_more(st
 
 def test_a_value_near_zero_is_judged_by_the_size_of_its_curve() -> None:
     stored = EXPECTED.model_copy(update={"curves": {"loss": [[0.5, 1e-9]]}})
-    (check, *_) = check_method("m", stored, found(curves={"loss": [[0.5, -2e-6]]}), 1)
-    assert check.kind == "unchanged"
+    by_name = {check.what: check for check in check_method("m", stored, found(curves={"loss": [[0.5, -2e-6]]}), 1)}
+    assert by_name["first values of loss"].kind == "unchanged"
 
 
 def test_the_worst_of_the_first_values_is_told_with_seed_step_and_band() -> None:
-    check = next(iter(check_method("m", EXPECTED, found(**with_curve("loss", [[4.0, 3.3], [4.1, 3.2]])), 2)))
-    assert check.line == ("regressed: m, first values of loss: found 3.3 (seed 0, step 1), expected 3, band ±1.2e-03")
+    checks = check_method("m", EXPECTED, found(**with_curve("loss", [[4.0, 3.3], [4.1, 3.2]])), 2)
+    (line,) = [check.line for check in checks if check.kind == "regressed"]
+    assert line == "regressed: m, first values of loss: found 3.3 (seed 0, step 1), expected 3, band ±1.2e-03"
 
 
 def test_other_draws_are_named_with_the_seed() -> None:
@@ -120,7 +132,7 @@ def test_an_evaluation_that_is_kinder_to_collapsed_towers_is_named() -> None:
 def test_the_summary_names_method_metric_expected_found_and_band() -> None:
     moved = {"retrieval.r_mean": [one - 0.2 for one in STORED[:2]]}
     text = summary(list(check_method("temo", EXPECTED, found(differences=moved), 2)))
-    assert "5 checks: 4 unchanged, 1 regressed." in text
+    assert "7 checks: 6 unchanged, 1 regressed." in text
     (line,) = [line for line in text.splitlines() if line.startswith("| regressed")]
     for told in ("temo", "retrieval.r_mean", "+0.1200", "-0.0800", "±0.0632"):
         assert told in line
@@ -130,6 +142,6 @@ def test_junit_counts_failures_and_errors_and_escapes() -> None:
     crash = list(check_method("<m>", EXPECTED, found(crash='said "no" & died'), 2))
     good = list(check_method("good", EXPECTED, found(), 2))
     text = junit([*crash, *good])
-    assert 'tests="6" failures="0" errors="1"' in text
+    assert 'tests="8" failures="0" errors="1"' in text
     assert 'classname="&lt;m&gt;"' in text
     assert "said &quot;no&quot; &amp; died" in text
