@@ -34,7 +34,7 @@ def write(file: Path, content: bytes) -> Path:
 
 def remove_old(folder: Path, written: Collection[Path]) -> None:
     """Remove pages that an earlier build wrote and this one did not, and their data; files of anyone else stay."""
-    for page in (page for room in ROOMS for page in (folder / room).glob("*.html")):
+    for page in (page for room in ROOMS for page in (folder / room).rglob("*.html")):
         if page not in written and GENERATOR in page.read_bytes()[:2000]:
             for file in (
                 *page.parent.glob(f"{glob.escape(page.stem)}.*"),

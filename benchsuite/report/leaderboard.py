@@ -33,6 +33,10 @@ class Appearance:
     row: TableRow
 
 
+Result = tuple[Appearance, Cell]
+"""A number, and the row that it is in."""
+
+
 @dataclass(frozen=True)
 class MethodSummary:
     """A method that any row or run is of."""
@@ -50,11 +54,19 @@ class MethodSummary:
         owner = self.card.owner if self.card else ""
         return owner if owner.startswith("benchsuite.") else Path(owner).name
 
-    @property
-    def results(self) -> list[tuple[Appearance, Cell]]:
+    @cached_property
+    def results(self) -> list[Result]:
         """Every number of it that is published or measured."""
         cells = [(one, cell) for one in self.rows for cell in one.row.cells]
         return [(one, cell) for one, cell in cells if cell.n or cell.source]
+
+    @property
+    def by_scale(self) -> Mapping[str, list[Result]]:
+        """Its results at each scale."""
+        found: dict[str, list[Result]] = {}
+        for one, cell in self.results:
+            found.setdefault(one.view.asked.scale, []).append((one, cell))
+        return found
 
 
 @dataclass(frozen=True)

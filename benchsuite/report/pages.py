@@ -14,11 +14,15 @@ from benchsuite.report import numbers
 from benchsuite.report.cost_figures import cost_figures
 from benchsuite.report.export import FORMATS, SUFFIXES
 from benchsuite.report.figures import method_figures
-from benchsuite.report.leaderboard import Leaderboard, MethodSummary
+from benchsuite.report.leaderboard import Leaderboard, MethodSummary, Result
 from benchsuite.report.links import slug
 
 KINDS = ("reproduced", "contradicted", "not separable", "not comparable", "not run")
 """Verdicts in the order in which pages list them."""
+RESULTS = 1_500
+"""Numbers of a method that its own page lists; where there are more, each scale's are on a page of their own."""
+BOARDS = 20
+"""Boards in full on the home page, those with most runs; the others are on the pages that compare their methods."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,8 @@ def all_pages(board: Leaderboard) -> Iterator[Page]:
         yield table_page(board, view)
     for method in board.methods.values():
         yield method_page(board, method)
+        for scale, results in method.by_scale.items() if many(method) else ():
+            yield results_page(board, method, scale, results)
     for (paper, scale), views in board.by_paper.items():
         yield claims_page(board, paper, scale, views)
     for one in board.boards:
@@ -48,7 +54,7 @@ def all_pages(board: Leaderboard) -> Iterator[Page]:
 
 def home_page(board: Leaderboard) -> Page:
     """What was measured, and where to look."""
-    return Page("index", "Leaderboard", "home.html", {"board": board, "kinds": KINDS})
+    return Page("index", "Leaderboard", "home.html", {"board": board, "kinds": KINDS, "full": BOARDS})
 
 
 def table_page(board: Leaderboard, view: TableView) -> Page:
@@ -73,8 +79,19 @@ def table_page(board: Leaderboard, view: TableView) -> Page:
 
 def method_page(board: Leaderboard, method: MethodSummary) -> Page:
     """What a method says of itself, and what was measured of it."""
-    values = {"board": board, "method": method, "figures": method_figures(method.records)}
+    values = {"board": board, "method": method, "many": many(method), "figures": method_figures(method.records)}
     return Page(method_name(method.name), method.title, "method.html", values)
+
+
+def many(method: MethodSummary) -> bool:
+    """Whether it has more results than its page can hold."""
+    return len(method.results) > RESULTS
+
+
+def results_page(board: Leaderboard, method: MethodSummary, scale: str, results: Sequence[Result]) -> Page:
+    """The results of a method at one scale, where it has too many for its own page."""
+    values = {"board": board, "method": method, "scale": scale, "results": results}
+    return Page(results_name(method.name, scale), f"{method.title} ({scale})", "results.html", values)
 
 
 def claims_page(board: Leaderboard, paper: str, scale: str, views: Sequence[TableView]) -> Page:
@@ -126,6 +143,11 @@ def table_name(view: TableView) -> str:
 def method_name(method: str) -> str:
     """`methods/temo`."""
     return f"methods/{slug(method)}"
+
+
+def results_name(method: str, scale: str) -> str:
+    """`methods/temo/small`."""
+    return f"{method_name(method)}/{slug(scale)}"
 
 
 def claims_name(paper: str, scale: str) -> str:

@@ -1,4 +1,5 @@
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -128,6 +129,34 @@ def test_a_method_shows_what_its_docstring_says_and_every_result(measured: Table
         assert said in text
 
 
+def test_a_method_with_too_many_results_for_its_page_has_a_page_a_scale(
+    measured: TableView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = replace(measured, asked=measured.asked.model_copy(update={"scale": "small"}))
+    monkeypatch.setattr("benchsuite.report.pages.RESULTS", 1)
+    found = pages(leaderboard([measured, other]))
+    assert "temo/small.html" in found["methods/temo"]
+    assert "41.2" not in Reading(found["methods/temo"]).text
+    for scale in ("smoke", "small"):
+        page = Reading(found[f"methods/temo/{scale}"])
+        assert "41.2" in page.text
+        assert {one for one in page.addresses if "tables/" in one} == {f"../../tables/temo-table1-{scale}.html"}
+
+
+def test_boards_too_many_for_the_home_page_are_on_the_pages_that_compare(
+    measured: TableView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compare = f"compare/{measured.rows[0].records[0].setup_id}"
+    before = pages(leaderboard([measured]))
+    monkeypatch.setattr("benchsuite.report.pages.BOARDS", 0)
+    after = pages(leaderboard([measured]))
+    assert 'class="data board"' in before["index"]
+    assert 'class="data board"' not in after["index"]
+    assert 'class="data board"' in pages(leaderboard([measured]), single=True)["index"]
+    assert f"{compare}.html#board" in after["index"]
+    assert 'id="board"' in after[compare]
+
+
 def test_a_method_whose_plugin_is_not_loaded_still_has_its_page(make_record: MakeRecord) -> None:
     part = make_record()[0].method.model_copy(update={"name": "mine", "title": "Mine"})
     text = Reading(pages(leaderboard(records=[make_record(method=part)[0]]))["methods/mine"]).text
@@ -156,8 +185,13 @@ def test_stale_rows_and_runs_are_named(measured: TableView) -> None:
     assert "measured with older code of temo" in found[f"runs/temo-s0-{measured.rows[1].records[0].run_id}"]
 
 
+@pytest.mark.parametrize("room", [True, False])
 @pytest.mark.parametrize("single", [False, True])
-def test_hostile_text_shows_as_text_wherever_it_comes_in(make_record: MakeRecord, single: bool) -> None:
+def test_hostile_text_shows_as_text_wherever_it_comes_in(
+    make_record: MakeRecord, monkeypatch: pytest.MonkeyPatch, single: bool, room: bool
+) -> None:
+    for limit in () if room else ("RESULTS", "BOARDS"):
+        monkeypatch.setattr(f"benchsuite.report.pages.{limit}", 0)
     first = make_record()[0]
     names = {"name": HOSTILE, "title": HOSTILE, "owner": HOSTILE, "hyperparameters": {HOSTILE: HOSTILE}}
     told = {
@@ -180,7 +214,7 @@ def test_hostile_text_shows_as_text_wherever_it_comes_in(make_record: MakeRecord
     for name, text in pages(board, single).items():
         page = Reading(text)
         assert set(page.tags) & {"img", "iframe", "object"} == set(), name
-        assert all(src.startswith(("../static/", "static/")) for src in page.addresses if src.endswith(".js")), name
+        assert all(re.match(r"(\.\./)*static/", src) for src in page.addresses if src.endswith(".js")), name
         assert text.count("<script") == (0 if single else 2) + ("compare-data" in text), name
         assert not [one for one in page.addresses if one.lower().startswith(("javascript:", "http", "//"))], name
         assert "62615533" not in page.text, name
