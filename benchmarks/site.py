@@ -10,6 +10,7 @@ up, which differ in a setting. Each step runs once.
 
 import argparse
 import json
+import os
 import resource
 import sys
 import tempfile
@@ -40,16 +41,21 @@ Ranks = Mapping[str, NDArray[np.integer[Any]]]
 
 
 class Stopwatch:
-    """Seconds by step: on the clock, and of this process on a processor, which a busy machine does not lengthen."""
+    """Seconds by step: on the clock, and of this process and its workers on processors."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, tuple[float, float]] = {}
 
     @contextmanager
     def __call__(self, step: str) -> Iterator[None]:
-        start, cpu = time.perf_counter(), time.process_time()
+        start, cpu = time.perf_counter(), on_processors()
         yield
-        self.seconds[step] = (round(time.perf_counter() - start, 2), round(time.process_time() - cpu, 2))
+        self.seconds[step] = (round(time.perf_counter() - start, 2), round(on_processors() - cpu, 2))
+
+
+def on_processors() -> float:
+    """Seconds so far, of this process and of those that it waited for."""
+    return sum(os.times()[:4])
 
 
 def make(source: Path, folder: Path, count: int, seeds: int) -> None:

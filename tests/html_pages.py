@@ -70,4 +70,4 @@ def pages(board: Leaderboard, single: bool = False) -> Mapping[str, str]:
 
 def rendered(page: Page, names: Sequence[str], single: bool = False) -> str:
     """One page."""
-    return render(page.template, Links(page.name, names, single), title=page.title, body=single, **page.values)
+    return render(page.template, Links(page.name, names, single), title=page.title, body=single, **page.values())

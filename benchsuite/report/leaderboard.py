@@ -86,6 +86,10 @@ class Leaderboard:
         """All runs that can be trusted."""
         return self.contents.records
 
+    def prepare(self) -> None:
+        """Compute now what many pages show, so that pages that are made side by side need not each do it."""
+        _ = self._verdicts, self.costs, self.appearances, self.methods
+
     @cached_property
     def claims(self) -> Mapping[str, list[JudgedClaim]]:
         """By table and scale: its claims, judged as one family."""

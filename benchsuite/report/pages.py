@@ -1,6 +1,6 @@
 """Every page of the site: what it is called, and what its template shows."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,7 +32,8 @@ class Page:
     name: str
     title: str
     template: str
-    values: Mapping[str, Any]
+    values: Callable[[], Mapping[str, Any]]
+    """What the template shows; not computed before the page is written."""
 
 
 def all_pages(board: Leaderboard) -> Iterator[Page]:
@@ -54,32 +55,36 @@ def all_pages(board: Leaderboard) -> Iterator[Page]:
 
 def home_page(board: Leaderboard) -> Page:
     """What was measured, and where to look."""
-    return Page("index", "Leaderboard", "home.html", {"board": board, "kinds": KINDS, "full": BOARDS})
+    return Page("index", "Leaderboard", "home.html", lambda: {"board": board, "kinds": KINDS, "full": BOARDS})
 
 
 def table_page(board: Leaderboard, view: TableView) -> Page:
     """One table at one scale."""
-    exports = {name: FORMATS[name](view) for name in FORMATS}
-    claims = [(view, one) for one in board.claims[view.asked.name]]
-    values = {
-        "board": board,
-        "view": view,
-        "claims": claims,
-        "counts": board.verdict_counts([view]),
-        "kinds": KINDS,
-        "orders": board.orders(view),
-        "figures": board.figures(view),
-        "exports": exports,
-        "suffixes": SUFFIXES,
-        "units": numbers.units(view),
-        "command": command(view),
-    }
+
+    def values() -> Mapping[str, Any]:
+        return {
+            "board": board,
+            "view": view,
+            "claims": [(view, one) for one in board.claims[view.asked.name]],
+            "counts": board.verdict_counts([view]),
+            "kinds": KINDS,
+            "orders": board.orders(view),
+            "figures": board.figures(view),
+            "exports": {name: FORMATS[name](view) for name in FORMATS},
+            "suffixes": SUFFIXES,
+            "units": numbers.units(view),
+            "command": command(view),
+        }
+
     return Page(table_name(view), f"{view.table.title} ({view.asked.scale})", "table.html", values)
 
 
 def method_page(board: Leaderboard, method: MethodSummary) -> Page:
     """What a method says of itself, and what was measured of it."""
-    values = {"board": board, "method": method, "many": many(method), "figures": method_figures(method.records)}
+
+    def values() -> Mapping[str, Any]:
+        return {"board": board, "method": method, "many": many(method), "figures": method_figures(method.records)}
+
     return Page(method_name(method.name), method.title, "method.html", values)
 
 
@@ -90,49 +95,60 @@ def many(method: MethodSummary) -> bool:
 
 def results_page(board: Leaderboard, method: MethodSummary, scale: str, results: Sequence[Result]) -> Page:
     """The results of a method at one scale, where it has too many for its own page."""
-    values = {"board": board, "method": method, "scale": scale, "results": results}
+
+    def values() -> Mapping[str, Any]:
+        return {"board": board, "method": method, "scale": scale, "results": results}
+
     return Page(results_name(method.name, scale), f"{method.title} ({scale})", "results.html", values)
 
 
 def claims_page(board: Leaderboard, paper: str, scale: str, views: Sequence[TableView]) -> Page:
     """All that a paper claims, as judged at one scale."""
-    values = {
-        "board": board,
-        "paper": paper,
-        "scale": scale,
-        "source": next((view.table.source for view in views if view.table.source), paper),
-        "judged": [(view, one) for view in views for one in board.claims[view.asked.name]],
-        "counts": board.verdict_counts(views),
-        "kinds": KINDS,
-    }
+
+    def values() -> Mapping[str, Any]:
+        return {
+            "board": board,
+            "paper": paper,
+            "scale": scale,
+            "source": next((view.table.source for view in views if view.table.source), paper),
+            "judged": [(view, one) for view in views for one in board.claims[view.asked.name]],
+            "counts": board.verdict_counts(views),
+            "kinds": KINDS,
+        }
+
     return Page(claims_name(paper, scale), f"Claims of {paper} ({scale})", "claims.html", values)
 
 
 def compare_page(board: Leaderboard, one: Board) -> Page:
     """The methods of one board, seed by seed."""
-    beside = reference(one) or one.standings[0]
-    lines = [
-        (standing, task, paired(one, standing, beside, task))
-        for task in one.tasks
-        for standing in one.standings
-        if standing is not beside
-    ]
-    values = {
-        "board": board,
-        "one": one,
-        "reference": beside,
-        "lines": [line for line in lines if line[2].n],
-        "data": comparison(one),
-        "figures": cost_figures(one, board.costs[one.setup_id]),
-    }
+
+    def values() -> Mapping[str, Any]:
+        beside = reference(one) or one.standings[0]
+        lines = [
+            (standing, task, paired(one, standing, beside, task))
+            for task in one.tasks
+            for standing in one.standings
+            if standing is not beside
+        ]
+        return {
+            "board": board,
+            "one": one,
+            "reference": beside,
+            "lines": [line for line in lines if line[2].n],
+            "data": comparison(one),
+            "figures": cost_figures(one, board.costs[one.setup_id]),
+        }
+
     return Page(compare_name(one.setup_id), f"Compare on {one.title}", "compare.html", values)
 
 
 def run_page(board: Leaderboard, record: Record) -> Page:
     """One run."""
-    shown_in = board.appearances.get(record.run_id, [])
-    title = f"{record.method.title}, seed {record.seed}"
-    return Page(run_name(record), title, "run.html", {"board": board, "record": record, "shown_in": shown_in})
+
+    def values() -> Mapping[str, Any]:
+        return {"board": board, "record": record, "shown_in": board.appearances.get(record.run_id, [])}
+
+    return Page(run_name(record), f"{record.method.title}, seed {record.seed}", "run.html", values)
 
 
 def table_name(view: TableView) -> str:

@@ -1,10 +1,11 @@
 """Writes the site: pages in folders with their styles and scripts beside them, or all in one file."""
 
 from base64 import b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from benchsuite.report.export import SUFFIXES
 from benchsuite.report.folder import remove_old, require_folder, write
@@ -12,6 +13,7 @@ from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.links import Links
 from benchsuite.report.pages import Page, all_pages, table_name
 from benchsuite.report.render import render
+from benchsuite.report.workers import spread
 
 STATIC = Path(__file__).parent / "static"
 
@@ -34,14 +36,21 @@ def write_site(folder: Path, board: Leaderboard, progress: Progress = lambda don
     pages = list(all_pages(board))
     names = {page.name for page in pages}
     written = {write(folder / name, content) for name, content in assets()}
-    for number, page in enumerate(pages):
-        text = render(page.template, Links(page.name, names), title=page.title, **page.values)
-        written.add(write(folder / f"{page.name}.html", text.encode()))
-        written |= {write(folder / file, data.encode()) for file, data in downloads(page)}
+    board.prepare()
+    for number, files in enumerate(spread(lambda page: write_page(folder, page, names), pages)):
+        written.update(files)
         progress(number + 1, len(pages))
     remove_old(folder, written)
     tables = {view.asked.name: folder / f"{table_name(view)}.html" for view in board.views}
     return Site(folder / "index.html", tables, len(pages))
+
+
+def write_page(folder: Path, page: Page, names: Collection[str]) -> list[Path]:
+    """One page, and the files of data that it offers."""
+    values = page.values()
+    text = render(page.template, Links(page.name, names), title=page.title, **values)
+    data = [write(folder / file, content.encode()) for file, content in downloads(page.name, values)]
+    return [write(folder / f"{page.name}.html", text.encode()), *data]
 
 
 def write_single(file: Path, board: Leaderboard) -> Path:
@@ -49,10 +58,10 @@ def write_single(file: Path, board: Leaderboard) -> Path:
     require_folder(file.parent)
     pages = [page for page in all_pages(board) if not page.name.startswith(("runs/", "compare/"))]
     names = {page.name for page in pages}
-    sections = [
-        (page, render(page.template, Links(page.name, names, single=True), title=page.title, body=True, **page.values))
-        for page in pages
-    ]
+    sections = []
+    for page in pages:
+        links = Links(page.name, names, single=True)
+        sections.append((page, render(page.template, links, title=page.title, body=True, **page.values())))
     style = "\n".join(content.decode() for name, content in assets() if name.endswith(".css"))
     scripts = [content.decode() for name, content in assets() if name.endswith(".js")]
     text = render(
@@ -63,12 +72,12 @@ def write_single(file: Path, board: Leaderboard) -> Path:
     return file
 
 
-def downloads(page: Page) -> Iterator[tuple[str, str]]:
+def downloads(page: str, values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """The files of data that a page offers."""
-    for kind, text in page.values.get("exports", {}).items():
-        yield f"{page.name}.{SUFFIXES[kind]}", text
-    for figure in page.values.get("figures", ()):
-        yield f"{page.name}-{figure.slug}.csv", figure.csv
+    for kind, text in values.get("exports", {}).items():
+        yield f"{page}.{SUFFIXES[kind]}", text
+    for figure in values.get("figures", ()):
+        yield f"{page}-{figure.slug}.csv", figure.csv
 
 
 def assets() -> Iterator[tuple[str, bytes]]:

@@ -4,11 +4,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import combinations
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 import torch
 
 from benchsuite.analysis.regression import BAD, FIRST, Check, Expectations, Expected, Found, check_method
+from benchsuite.cli import main
 from benchsuite.data.batches import BatchPlan
 from benchsuite.errors import UsageError
 from benchsuite.evaluation import ranks
@@ -231,6 +233,50 @@ def seen(expected: Expected, seeds: int) -> Found:
 def test_the_stored_expectations_cover_every_built_in_method() -> None:
     stored = Expectations.model_validate_json(regress.stored_file().read_text("utf-8"))
     assert set(stored.methods) == set(regress.gated())
+
+
+def command(*arguments: str) -> int:
+    try:
+        main(["regress", *arguments])
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    return 0
+
+
+def test_the_command_stores_finds_names_and_stores_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(regress, "stored_file", lambda: tmp_path / "expected.json")
+    monkeypatch.setattr(Bench, "cost", lambda self, name: 1.0)
+    folder = tmp_path / "pages"
+    asked = ("infonce", "ts", "--report", str(folder))
+
+    assert command(*asked) == 2
+    assert "run `benchsuite regress --update` once" in capsys.readouterr().err
+    assert command("infonce,ts", "--update") == 0
+    assert capsys.readouterr().out.splitlines()[:2] == ["new: infonce", "new: ts"]
+    assert command("infonce", "ts", "--update") == 0
+    assert "nothing changed" in capsys.readouterr().out
+
+    assert command(*asked) == 0
+    told = capsys.readouterr().out
+    checks = int(told.split(" checks: ")[0])
+    assert f"{checks} checks: {checks} unchanged." in told
+    assert len(ElementTree.parse(folder / "regress.xml").findall(".//testcase")) == checks
+
+    scaled = broken_ts(lambda loss: Loss(loss.total * 1.001, gauges=loss.gauges))
+    with monkeypatch.context() as broken:
+        broken.setattr(method_class("ts"), "loss", scaled)
+        assert command(*asked) == 1
+        told = capsys.readouterr().out
+        assert "regressed: ts, loss on still towers: found " in told
+        failed = [case for case in ElementTree.parse(folder / "regress.xml").iter("testcase") if len(case)]
+        assert failed
+        assert all("ts" in case.attrib["classname"] for case in failed)
+        assert "regressed" in (folder / "regress.md").read_text()
+        assert command("ts", "--update") == 0
+        assert "regressed: ts, loss on still towers: found " in capsys.readouterr().out
+        assert command(*asked) == 0
 
 
 def test_expectations_lie_beside_the_golden_values() -> None:

@@ -1,0 +1,86 @@
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from html_pages import leaderboard
+
+from benchsuite.records.schema import Record
+from benchsuite.report import workers
+from benchsuite.report.site import write_site
+from benchsuite.report.workers import FEW, processors, spread
+
+MakeRecord = Callable[..., tuple[Record, bytes]]
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are copied on Linux alone")
+
+
+@pytest.fixture
+def two(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two workers, whatever this machine has."""
+    monkeypatch.setattr(workers, "processors", lambda: 2)
+
+
+def test_results_come_in_order_from_other_processes(two: None) -> None:
+    found = list(spread(lambda thing: (thing, os.getpid()), range(FEW)))
+    assert [thing for thing, _ in found] == list(range(FEW))
+    assert os.getpid() not in {process for _, process in found}
+
+
+@pytest.mark.parametrize(("things", "count"), [(FEW - 1, 2), (FEW, 1)])
+def test_little_work_and_one_processor_need_no_other_process(
+    monkeypatch: pytest.MonkeyPatch, things: int, count: int
+) -> None:
+    monkeypatch.setattr(workers, "processors", lambda: count)
+    assert set(spread(lambda _: os.getpid(), range(things))) == {os.getpid()}
+
+
+def test_processors_are_those_that_this_process_may_use() -> None:
+    assert processors() == len(os.sched_getaffinity(0))
+
+
+def test_what_goes_wrong_in_a_worker_is_an_error_here(two: None) -> None:
+    def work(thing: int) -> int:
+        if thing == 7:
+            raise KeyError("tables/7 links to nowhere")
+        return thing
+
+    with pytest.raises(KeyError, match="tables/7 links to nowhere"):
+        list(spread(work, range(FEW)))
+
+
+def test_workers_end_when_their_process_is_killed() -> None:
+    code = """
+import os, time
+from benchsuite.report import workers
+workers.processors = lambda: 2
+def work(thing):
+    print(os.getpid(), flush=True)
+    time.sleep(0.5)
+list(workers.spread(work, range(1000)))
+"""
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        found = {int(process.stdout.readline())}
+        while len(found) < 2:
+            found.add(int(process.stdout.readline()))
+        process.kill()
+        process.communicate(timeout=60)  # returns when none is left that could write
+    assert process.pid not in found
+
+
+def test_a_site_is_the_same_whoever_makes_its_pages(
+    two: None, tmp_path: Path, make_record: MakeRecord, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    board = leaderboard(records=[make_record(seed)[0] for seed in range(9)])
+    write_site(tmp_path / "alone", board)
+    monkeypatch.setattr(workers, "FEW", 2)
+    seen: list[tuple[int, int]] = []
+    site = write_site(tmp_path / "together", board, lambda done, of: seen.append((done, of)))
+    assert seen == [(number + 1, site.pages) for number in range(site.pages)]
+    alone, together = (
+        {file.relative_to(folder): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+        for folder in (tmp_path / "alone", tmp_path / "together")
+    )
+    assert alone == together
