@@ -27,8 +27,11 @@ def require_folder(folder: Path) -> None:
 
 def write(file: Path, content: bytes) -> Path:
     """A file, and the folder it lies in."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(content)
+    try:
+        file.write_bytes(content)
+    except FileNotFoundError:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
     return file
 
 

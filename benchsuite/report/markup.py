@@ -19,6 +19,7 @@ TAGS = {
 ATTRIBUTES = {"display", "stretchy", "width", "mathvariant", "fence", "form", "separator", "linethickness", "accent"}
 
 
+@lru_cache(maxsize=2**14)
 def aligned(number: str, places: int) -> Markup:
     """A number whose point stands under the points of the others: what follows it is as wide as `places` digits."""
     whole, point, rest = number.partition(".")
