@@ -10,7 +10,19 @@ import benchsuite
 
 HOUSE = Path(benchsuite.__file__).parent
 FLOORS = [
-    {"objectives", "records", "registry", "cards", "errors", "fields", "paths", "setup", "streams", "toml_files"},
+    {
+        "objectives",
+        "records",
+        "registry",
+        "cards",
+        "errors",
+        "fields",
+        "paths",
+        "setup",
+        "streams",
+        "toml_files",
+        "workers",
+    },
     {"methods", "data", "models", "papers"},
     {"analysis", "training", "evaluation", "conformance"},
     {"report", "experiments"},

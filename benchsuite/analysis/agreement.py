@@ -67,24 +67,25 @@ def kendall(
         have = "1 seed" if len(seeds) == 1 else f"{len(seeds)} seeds"
         return replace(found, reason=f"{have} in common; an interval takes at least {MINIMUM}")
     shares, chances = _draws(len(seeds))
-    taus = tau_b(theirs, shares @ values.T)
-    low, high = _quantile(taus, chances, alpha / 2), -_quantile(-taus, chances, alpha / 2)
+    low, high = _ends(tau_b(theirs, shares @ values.T), chances, alpha / 2)
     return replace(found, low=low, high=high, exact=len(seeds) <= EXACT)
 
 
 def tau_b(x: Floats, y: Floats) -> Floats:
     """Kendall's tau-b of `x` [rows] with each line of `y` [..., rows]; 0 where all of a line are tied."""
     a, b = _signs(x), _signs(y)
-    pairs = np.sqrt((a != 0).sum() * (b != 0).sum(axis=-1))
-    taus: Floats = np.divide((a * b).sum(axis=-1), pairs, out=np.zeros(pairs.shape), where=pairs > 0)
+    pairs = np.sqrt(np.count_nonzero(a) * np.count_nonzero(b, axis=0))
+    taus: Floats = np.divide(np.tensordot(a, b, 1), pairs, out=np.zeros(pairs.shape), where=pairs > 0)
     return taus
 
 
 def _signs(values: Floats) -> Floats:
-    """Which of two rows is above the other, [..., pairs of rows]; what differs by rounding alone is tied."""
-    one, other = np.triu_indices(values.shape[-1], 1)
-    gaps = values[..., one] - values[..., other]
-    return np.sign(np.where(np.abs(gaps) <= ROUNDING * np.abs(values).max(), 0.0, gaps))
+    """Which of two rows is above the other, [pairs of rows, ...]; what differs by rounding alone is tied."""
+    rows = np.ascontiguousarray(np.moveaxis(values, -1, 0))
+    gaps = np.concatenate([row - rows[number + 1 :] for number, row in enumerate(rows)])
+    least = ROUNDING * np.abs(rows).max()
+    signs: Floats = np.subtract(gaps > least, gaps < -least, dtype=np.float64)
+    return signs
 
 
 @lru_cache(maxsize=64)
@@ -99,7 +100,8 @@ def _draws(n: int) -> tuple[Floats, Floats]:
     return shares, np.array(orders) / n**n
 
 
-def _quantile(values: Floats, chances: Floats, share: float) -> float:
-    """The least value that at least `share` of the chances do not exceed."""
+def _ends(values: Floats, chances: Floats, share: float) -> tuple[float, float]:
+    """The least and the greatest value that at least `share` of the chances do not exceed, or do not fall below."""
     order = np.argsort(values)
-    return float(values[order][np.searchsorted(np.cumsum(chances[order]), share)])
+    rising, least = values[order], np.searchsorted(np.cumsum(chances[order]), share)
+    return float(rising[least]), float(rising[::-1][np.searchsorted(np.cumsum(chances[order[::-1]]), share)])

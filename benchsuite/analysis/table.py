@@ -56,7 +56,7 @@ class Cell:
         """Standard deviation over seeds; none for fewer than two."""
         return statistics.stdev(self.values.values()) if self.n > 1 else None
 
-    @property
+    @cached_property
     def half(self) -> float | None:
         """Half of the 95% interval of the mean over seeds (Student's t); none for fewer than two."""
         return None if self.sd is None else half_width(self.sd, self.n)

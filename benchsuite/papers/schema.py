@@ -1,6 +1,7 @@
 """What a table file holds: the published cells with their places, and the runs that would fill them."""
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
@@ -219,6 +220,7 @@ class Table(Part):
         return self
 
 
+@lru_cache(maxsize=2**12)
 def row_name(key: RowKey) -> str:
     """`backbone/variant/label`, without what is empty."""
     return "/".join(part for part in key if part)

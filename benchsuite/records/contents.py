@@ -13,6 +13,7 @@ from benchsuite.records.asked import Asked
 from benchsuite.records.inspection import FileError, Found, Problem, inspect, read_json, with_ranks
 from benchsuite.records.names import failure_files, json_files, request_files, stem
 from benchsuite.records.schema import Record
+from benchsuite.workers import spread
 
 T = TypeVar("T")
 
@@ -80,13 +81,19 @@ def _uncollected() -> Iterator[None]:
 
 def _inspect_all(folder: Path) -> tuple[list[Found], list[Path]]:
     """Every record's file with all that is wrong with it, and the JSON files that are none."""
-    seen = {file: inspect(file) for file in json_files(folder)}
-    found = [with_ranks(one) for one in seen.values() if one]
+    files = json_files(folder)
+    seen = dict(zip(files, spread(_inspect, files), strict=True))
+    found = [one for one in seen.values() if one]
     twice = {problem.file: problem for problem in _there_twice(found)}
     told = [
         replace(one, problems=(*one.problems, twice[one.file.name])) if one.file.name in twice else one for one in found
     ]
     return told, [file for file, one in seen.items() if one is None]
+
+
+def _inspect(file: Path) -> Found | None:
+    found = inspect(file)
+    return with_ranks(found) if found else None
 
 
 def read_failure(file: Path) -> tuple[str, str]:

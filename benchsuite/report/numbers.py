@@ -1,5 +1,7 @@
 """Numbers the way pages and terminals show them: fractions as percentages, other numbers as they are."""
 
+from collections.abc import Sequence
+
 from benchsuite.analysis.paired import Paired
 from benchsuite.analysis.table import Cell, TableRow, TableView
 from benchsuite.papers.claims import Claim
@@ -142,8 +144,11 @@ def order(cell: Cell) -> float | str:
     return sort_key(cell.mean)
 
 
-def places(view: TableView, column: int) -> int:
-    """The most digits behind the point in a column, so that its points stand in one line."""
-    cells = [row.cells[column] for row in view.rows]
+def places(view: TableView) -> list[int]:
+    """By column, the most digits behind the point in it, so that its points stand in one line."""
+    return [_places([row.cells[number] for row in view.rows]) for number in range(len(view.columns))]
+
+
+def _places(cells: Sequence[Cell]) -> int:
     shown = [text for cell in cells for text in (published(cell), measured(cell).partition(" ")[0])]
     return min(max((len(text.partition(".")[2]) for text in shown), default=1), 4)

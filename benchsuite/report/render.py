@@ -23,6 +23,7 @@ def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("benchsuite.report"),
         autoescape=select_autoescape(default=True),
+        auto_reload=False,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

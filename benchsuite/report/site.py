@@ -13,7 +13,7 @@ from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.links import Links
 from benchsuite.report.pages import Page, all_pages, table_name
 from benchsuite.report.render import render
-from benchsuite.report.workers import spread
+from benchsuite.workers import spread
 
 STATIC = Path(__file__).parent / "static"
 

@@ -91,13 +91,12 @@ def _cost(figure: Figure, width: float) -> Surface:
     surface, frame = _with_legend(figure, width, entries, names)
     corners = _stairs([one.points[0] for one in front], figure)
     surface.line(frame.x.all([x for x, _ in corners]), frame.y.all([y for _, y in corners]), "s1", 1.5)
-    for one in ordered:
-        (x,), (y,) = frame.x.all(one.x), frame.y.all(one.y)
-        on = one.part == "front"
-        group = "s1" if on else "quiet"
-        if one.low and math.isfinite(one.low[0]) and math.isfinite(one.high[0]):
-            surface.line([x, x], frame.y.all([one.low[0], one.high[0]]), group, 1.2)
-        surface.marks([x], [y], group, styles.mark(0 if on else 1), 4, hollow=not on)
+    for some, group, style in ((front, "s1", 0), (ordered[len(front) :], "quiet", 1)):
+        x, y = ([scale.at(one.points[0][at]) for one in some] for at, scale in enumerate((frame.x, frame.y)))
+        bounded = [(at, one) for at, one in zip(x, some, strict=True) if one.low and _finite(one.low[0], one.high[0])]
+        bars = [(at, frame.y.at(one.low[0]), at, frame.y.at(one.high[0])) for at, one in bounded]
+        surface.strokes(bars, group, 1.2)
+        surface.marks(x, y, group, styles.mark(style), 4, hollow=bool(style))
     _number(surface, frame, ordered, numbers)
     return surface
 
@@ -151,10 +150,8 @@ def _rows(figure: Figure, width: float) -> Surface:
     top = bottom + FOOT
     surface = Surface(width, top + legend_height(entries, width))
     scale = Scale(figure.x, [x for one in figure.series for x, _ in one.points], EDGE, width - EDGE, ticks=6)
-    for at, _ in scale.ticks:
-        surface.line([at, at], [0, bottom], "rule", 1)
-    for number in range(1, len(rows)):
-        surface.line([0, width], [step * number, step * number], "rule", 1)
+    surface.strokes([(at, 0, at, bottom) for at, _ in scale.ticks], "rule", 1)
+    surface.strokes([(0, step * number, width, step * number) for number in range(1, len(rows))], "rule", 1)
     for one in figure.series:
         y = step * rows.index(one.label) + LINE + 8
         style, size = (6, 4.0) if one.part == "published" else (0, 4.5 if one.part == "mean" else 2.6)
@@ -186,7 +183,7 @@ def _with_legend(
     surface = Surface(width, bottom + FOOT + sum(heights))
     xs = [x for one in figure.series for x, _ in one.points]
     ys = [y for one in figure.series for _, y in one.points]
-    ys += [value for one in figure.series for value in (*one.low, *one.high) if math.isfinite(value)]
+    ys += [value for one in figure.series for value in (*one.low, *one.high) if _finite(value)]
     frame = framed(surface, figure.x, figure.y, xs, ys, TOP, bottom)
     legend(surface, entries, bottom + FOOT)
     legend(surface, more, bottom + FOOT + heights[0])
@@ -204,6 +201,10 @@ def _number(surface: Surface, frame: Frame, series: Sequence[Trace], numbers: Ma
         ends = [one.points[-1] for one in series]
         places = [(frame.x.at(x), frame.y.at(y)) for x, y in ends]
         numbered(surface, places, [str(numbers[one.label]) for one in series], frame)
+
+
+def _finite(*values: float) -> bool:
+    return all(map(math.isfinite, values))
 
 
 def _stairs(front: Sequence[tuple[float, float]], figure: Figure) -> list[tuple[float, float]]:

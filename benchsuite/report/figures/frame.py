@@ -59,8 +59,8 @@ def framed(
     upright = Scale(y, ys, bottom, top)
     left = EDGE + max((width(said, SMALL) for _, said in upright.ticks), default=0)
     frame = Frame(left, right, top, bottom, Scale(x, xs, left + EDGE / 2, right, ticks=6), upright)
+    surface.strokes([(left, at, right, at) for at, _ in upright.ticks], "rule", 1)
     for at, said in upright.ticks:
-        surface.line([left, right], [at, at], "rule", 1)
         surface.text(left - 6, at + 3.5, said, "quiet", "end", SMALL)
     across(surface, frame.x, x, bottom, left, right)
     surface.text(0, top - 10, shortened(axis_name(y), surface.width), "ink")
@@ -69,9 +69,9 @@ def framed(
 
 def across(surface: Surface, scale: Scale, axis: Axis, bottom: float, left: float, right: float) -> None:
     """The x axis: a line, its ticks, its name below."""
-    surface.line([left, right], [bottom, bottom], "base", 1)
+    ticks = [(at, bottom, at, bottom + 4) for at, _ in scale.ticks]
+    surface.strokes([(left, bottom, right, bottom), *ticks], "base", 1)
     for at, said in scale.ticks:
-        surface.line([at, at], [bottom, bottom + 4], "base", 1)
         half = width(said, SMALL) / 2
         surface.text(min(at, surface.width - half), bottom + 15, said, "quiet", "middle", SMALL)
     surface.text(right, bottom + 31, shortened(axis_name(axis), right), "ink", "end")
@@ -105,7 +105,10 @@ def numbered(surface: Surface, places: Sequence[tuple[float, float]], texts: Seq
         wide, high = width(text, SMALL) + 2, SMALL
         middles = [(x + dx * (ring * 9 + wide / 2 - 4), y + dy * (ring * 9 + high / 2 - 4)) for dx, dy, ring in OFFERS]
         boxes = [(mx - wide / 2, my - high / 2, mx + wide / 2, my + high / 2) for mx, my in middles]
-        best = min(range(len(boxes)), key=lambda one: (round(_covered(boxes[one], taken, frame)), OFFERS[one][2]))
+        covered: list[int] = []
+        while 0 not in covered and len(covered) < len(boxes):
+            covered.append(round(_covered(boxes[len(covered)], taken, frame)))
+        best = min(range(len(covered)), key=lambda one: (covered[one], OFFERS[one][2]))
         taken.append(boxes[best])
         if OFFERS[best][2] > 1:
             surface.line([x, middles[best][0]], [y, middles[best][1]], "quiet", 0.6)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from functools import cached_property
 
 from matplotlib.ticker import LogLocator, MaxNLocator
 
@@ -38,7 +39,7 @@ class Scale:
         """Where they lie."""
         return [self.at(value) for value in values]
 
-    @property
+    @cached_property
     def ticks(self) -> list[tuple[float, str]]:
         """Where they are, and what they say."""
         low, high = self._low, self._high

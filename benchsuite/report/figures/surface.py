@@ -49,6 +49,12 @@ class Surface:
         """A line with gaps where there is no number."""
         self._add(Line2D(x, y, linewidth=size, linestyle="-" if dash is None else (0, dash), **_plain(group)))
 
+    def strokes(self, ends: Sequence[tuple[float, float, float, float]], group: str, size: float) -> None:
+        """Straight lines from (x, y) to (x, y), as one thing: a thing costs as much as a hundred strokes."""
+        if ends:
+            x, y = ([value for one in ends for value in (one[at], one[at + 2], np.nan)] for at in (0, 1))
+            self.line(x, y, group, size)
+
     def marks(
         self,
         x: Sequence[float],

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from html_pages import leaderboard
 
+from benchsuite import workers
 from benchsuite.records.schema import Record
-from benchsuite.report import workers
 from benchsuite.report.site import write_site
-from benchsuite.report.workers import FEW, processors, spread
+from benchsuite.workers import FEW, processors, spread
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are copied on Linux alone")
@@ -53,7 +53,7 @@ def test_what_goes_wrong_in_a_worker_is_an_error_here(two: None) -> None:
 def test_workers_end_when_their_process_is_killed() -> None:
     code = """
 import os, time
-from benchsuite.report import workers
+from benchsuite import workers
 workers.processors = lambda: 2
 def work(thing):
     print(os.getpid(), flush=True)

@@ -15,7 +15,9 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 FEW = 200
-"""So many things are not worth other processes."""
+"""Fewer things than that are not worth other processes."""
+PARTS = 32
+"""Of the work of each process: with fewer, one waits long for another; with more, they talk more than they work."""
 
 _inherited: list[Any] = []
 """In a worker: the work and the things, which it has because its process is a copy of ours."""
@@ -33,7 +35,7 @@ def spread(work: Callable[[T], R], things: Sequence[T]) -> Iterator[R]:
             with warnings.catch_warnings():
                 # a library's idle threads; they hold nothing that a worker waits for
                 warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
-                results = pool.map(_do, range(len(things)), chunksize=8)
+                results = pool.map(_do, range(len(things)), chunksize=1 + len(things) // (processes * PARTS))
             yield from results
     finally:
         gc.unfreeze()
