@@ -18,11 +18,19 @@ if TYPE_CHECKING:
 Open = Callable[..., "Page"]
 
 
+def heed_ctrl_c() -> None:
+    """In a new process: Ctrl-C ends it, even if the tests were started in the background, where it is ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.fixture
 def server(site: MadeSite, tmp_path: Path) -> "Iterator[tuple[subprocess.Popen[str], str]]":
     command = [sys.executable, "-m", "benchsuite", "report", "--results", str(site.results), "--report",
                str(tmp_path / "pages"), "--serve", "--port", "0"]  # fmt: skip
-    process = subprocess.Popen(command, env=site.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(
+        command, env=site.environment, stdout=pipe, stderr=pipe, text=True, preexec_fn=heed_ctrl_c
+    )
     assert process.stdout
     origin = next((line.split()[0] for line in process.stdout if line.startswith("http://127.0.0.1:")), "")
     assert origin, process.stderr and process.stderr.read()

@@ -31,7 +31,14 @@ class Broken(Method):
 
 def start(arguments: Sequence[str], folder: Path) -> "subprocess.Popen[str]":
     pipe = subprocess.PIPE
-    return subprocess.Popen([*COMMAND, *arguments], cwd=folder, stdout=pipe, stderr=pipe, text=True)
+    return subprocess.Popen(
+        [*COMMAND, *arguments], cwd=folder, stdout=pipe, stderr=pipe, text=True, preexec_fn=heed_ctrl_c
+    )
+
+
+def heed_ctrl_c() -> None:
+    """In a new process: Ctrl-C ends it, even if the tests were started in the background, where it is ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def run(arguments: Sequence[str], folder: Path) -> "subprocess.CompletedProcess[str]":
