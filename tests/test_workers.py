@@ -8,6 +8,8 @@ import pytest
 from html_pages import leaderboard
 
 from benchsuite import workers
+from benchsuite.errors import RecordError
+from benchsuite.records.inspection import FileError
 from benchsuite.records.schema import Record
 from benchsuite.report.site import write_site
 from benchsuite.workers import FEW, processors, spread
@@ -40,14 +42,23 @@ def test_processors_are_those_that_this_process_may_use() -> None:
     assert processors() == len(os.sched_getaffinity(0))
 
 
-def test_what_goes_wrong_in_a_worker_is_an_error_here(two: None) -> None:
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (KeyError("tables/7 links to nowhere"), "'tables/7 links to nowhere'"),
+        (RecordError("row 7: no bins."), "row 7: no bins."),
+        (FileError(Path("7.npz"), "not an .npz file of arrays", ""), "7.npz: not an .npz file of arrays."),
+    ],
+)
+def test_what_goes_wrong_in_a_worker_is_the_same_error_here(two: None, error: Exception, said: str) -> None:
     def work(thing: int) -> int:
         if thing == 7:
-            raise KeyError("tables/7 links to nowhere")
+            raise error
         return thing
 
-    with pytest.raises(KeyError, match="tables/7 links to nowhere"):
+    with pytest.raises(type(error)) as caught:
         list(spread(work, range(FEW)))
+    assert str(caught.value) == said
 
 
 def test_workers_end_when_their_process_is_killed() -> None:

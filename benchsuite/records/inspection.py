@@ -34,8 +34,11 @@ class FileError(RecordError):
     """A stored file that cannot be used: which, why, and what to do."""
 
     def __init__(self, file: Path, what: str, right: str = REMEDY) -> None:
-        super().__init__(f"{file}: {what}." + (f" {right}" if right else ""))
-        self.file, self.what = file, what
+        super().__init__(file, what, right)
+        self.file, self.what, self.right = file, what, right
+
+    def __str__(self) -> str:
+        return f"{self.file}: {self.what}." + (f" {self.right}" if self.right else "")
 
 
 @dataclass(frozen=True)
