@@ -53,6 +53,12 @@ def test_interval_counts_every_way_of_drawing_the_seeds(n: int, seed: int) -> No
     assert found.low < found.high
 
 
+def test_each_end_of_the_interval_counts_the_chances_from_its_own_side() -> None:
+    values, chances = np.array([2.0, 0.0, 3.0, 1.0]), np.array([0.19, 0.5, 0.01, 0.3])
+    assert agreement._ends(values, chances, 0.025) == (0.0, 2.0)
+    assert agreement._ends(-values, chances, 0.025) == (-2.0, 0.0)
+
+
 def test_seeds_are_drawn_for_all_rows_together() -> None:
     """What a seed does to every row moves no order."""
     values = np.random.default_rng(5).integers(0, 64, size=(4, 5)) / 64

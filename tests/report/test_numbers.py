@@ -1,4 +1,6 @@
 from collections.abc import Callable, Mapping
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -32,6 +34,17 @@ def test_numbers_are_percent_with_half_their_interval_or_plain(make_record: Make
     assert shown(None, {})[:2] == ("–", "–")
     assert shown(0.294, records, unit="number")[:2] == ("0.294", "0.150 ± 0.635")
     assert [numbers.seeds(1), numbers.seeds(3)] == ["1 seed", "3 seeds"]
+
+
+def test_points_of_a_column_stand_in_one_line_whatever_other_columns_have() -> None:
+    def cell(value: float | None, unit: str) -> Cell:
+        column = Column.model_validate({"key": "a", "group": "", "label": "", "measure": "", "unit": unit})
+        return Cell(column, None if value is None else PublishedCell(value=value), {}, "retrieval.i2t_r1")
+
+    rows = [[cell(21.6, "percent"), cell(0.123456, "number"), cell(None, "percent")],
+            [cell(35, "percent"), cell(2, "number"), cell(None, "percent")]]  # fmt: skip
+    view: Any = SimpleNamespace(columns=range(3), rows=[SimpleNamespace(cells=cells) for cells in rows])
+    assert numbers.places(view) == [2, 4, 0]
 
 
 def test_a_difference_is_ours_minus_theirs_with_its_sign(make_record: MakeRecord) -> None:

@@ -217,6 +217,16 @@ def test_the_front_is_a_line_and_what_is_off_it_is_hollow() -> None:
     assert {path.get("class") for one in groups for path in one if path.get("d", "").endswith("Z")} == {"hollow"}
 
 
+def test_bars_reach_from_the_lower_bound_through_their_mark_to_the_upper() -> None:
+    drawn = [data for group in ("s1", "quiet") for data in paths(costs(), group)]
+    bars = [corners(part) for data in drawn if "C" not in data and "Z" not in data for part in data.split("M")]
+    upright = [one for one in bars if len(one) == 2 and one[0][0] == one[1][0] and one[0][1] != one[1][1]]
+    assert len(upright) == 3
+    heights = [low - high for (_, low), (_, high) in upright]
+    assert heights == pytest.approx([heights[0]] * 3, abs=0.2)
+    assert heights[0] > 0
+
+
 def test_a_file_of_its_own_has_its_colours_with_it() -> None:
     alone = standalone(curves())
     assert "--series-1" in alone
