@@ -91,7 +91,7 @@ def _cost(figure: Figure, width: float) -> Surface:
     surface, frame = _with_legend(figure, width, entries, names)
     corners = _stairs([one.points[0] for one in front], figure)
     surface.line(frame.x.all([x for x, _ in corners]), frame.y.all([y for _, y in corners]), "s1", 1.5)
-    for some, group, style in ((front, "s1", 0), (ordered[len(front) :], "quiet", 1)):
+    for some, group, style in ((ordered[len(front) :], "quiet", 1), (front, "s1", 0)):
         x, y = ([scale.at(one.points[0][at]) for one in some] for at, scale in enumerate((frame.x, frame.y)))
         bounded = [(at, one) for at, one in zip(x, some, strict=True) if one.low and _finite(one.low[0], one.high[0])]
         bars = [(at, frame.y.at(one.low[0]), at, frame.y.at(one.high[0])) for at, one in bounded]
