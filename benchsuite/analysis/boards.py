@@ -112,6 +112,11 @@ class Board:
         """Whether no other row beats it, where any is beaten."""
         return self.places[task.protocol].is_best(standing.label)
 
+    @property
+    def separates(self) -> bool:
+        """Whether any row beats another on any task."""
+        return any(rank.place > 1 for found in self.places.values() for rank in found.ranks.values())
+
     def mean_place(self, standing: Standing) -> float | None:
         """Over the tasks that rank: to order rows by, and nothing else; none where no task ranks."""
         return _mean_place(standing.label, self.places)

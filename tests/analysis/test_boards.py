@@ -62,6 +62,7 @@ def test_places_are_of_pairs_and_only_the_unbeaten_are_marked(make_runs: MakeRun
     assert {label: rank and rank.place for label, rank in ranks.items()} == {"mine": 1, "TS": 1, "InfoNCE": 3}
     assert getattr(ranks["TS"], "tied_with", None) == ("mine",)
     assert [found.is_best(one, task) for one in found.standings] == [True, True, False]
+    assert found.separates
 
 
 def test_where_all_are_tied_none_is_marked_and_means_order_the_rows(make_runs: MakeRuns) -> None:
@@ -69,6 +70,7 @@ def test_where_all_are_tied_none_is_marked_and_means_order_the_rows(make_runs: M
     assert [one.label for one in found.standings] == ["TS", "InfoNCE"]
     assert not any(found.is_best(one, found.tasks[0]) for one in found.standings)
     assert [found.mean_place(one) for one in found.standings] == [1.0, 1.0]
+    assert not found.separates
 
 
 def test_runs_that_a_seed_did_not_mean_the_same_to_are_not_compared(make_runs: MakeRuns) -> None:

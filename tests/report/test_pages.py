@@ -157,6 +157,20 @@ def test_boards_too_many_for_the_home_page_are_on_the_pages_that_compare(
     assert 'id="board"' in after[compare]
 
 
+@pytest.mark.parametrize("separates", [True, False])
+def test_a_board_on_which_all_are_tied_says_so(
+    measured: TableView, monkeypatch: pytest.MonkeyPatch, separates: bool
+) -> None:
+    monkeypatch.setattr("benchsuite.analysis.boards.Board.separates", separates)
+    for page in ("index", f"compare/{measured.rows[0].records[0].setup_id}"):
+        assert ("No row of this board is separable" in pages(leaderboard([measured]))[page]) is not separates
+
+
+def test_what_stands_for_a_column_is_said_above_its_numbers(measured: TableView) -> None:
+    text = Reading(pages(leaderboard([measured]))[TABLE1]).text
+    assert text.index("CIFAR10 Top-1: the 10 colours of scenes") < text.index("21.64")
+
+
 def test_a_method_whose_plugin_is_not_loaded_still_has_its_page(make_record: MakeRecord) -> None:
     part = make_record()[0].method.model_copy(update={"name": "mine", "title": "Mine"})
     text = Reading(pages(leaderboard(records=[make_record(method=part)[0]]))["methods/mine"]).text
