@@ -26,7 +26,7 @@ _inherited: list[Any] = []
 def spread(work: Callable[[T], R], things: Sequence[T]) -> Iterator[R]:
     """The results in order. Only they go from process to process, so that things may be large and work a closure."""
     processes = processors()
-    if len(things) < FEW or processes < 2:
+    if len(things) < FEW or processes < 2 or sys.platform != "linux":  # copies of a process are not safe elsewhere
         yield from map(work, things)
         return
     gc.freeze()  # what is there now is left alone by the workers' collections, and not copied for them
@@ -42,8 +42,8 @@ def spread(work: Callable[[T], R], things: Sequence[T]) -> Iterator[R]:
 
 
 def processors() -> int:
-    """How many may be used; one where a process cannot be copied, or not safely."""
-    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else 1
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _inherit(*given: Any) -> None:

@@ -10,19 +10,8 @@ import benchsuite
 
 HOUSE = Path(benchsuite.__file__).parent
 FLOORS = [
-    {
-        "objectives",
-        "records",
-        "registry",
-        "cards",
-        "errors",
-        "fields",
-        "paths",
-        "setup",
-        "streams",
-        "toml_files",
-        "workers",
-    },
+    {"objectives", "records", "registry", "setup", "cards"}
+    | {"errors", "fields", "paths", "streams", "toml_files", "workers"},
     {"methods", "data", "models", "papers"},
     {"analysis", "training", "evaluation", "conformance"},
     {"report", "experiments"},

@@ -36,7 +36,7 @@ def difference(cell: Cell) -> str:
 
 def seeds(n: int) -> str:
     """`1 seed`, `3 seeds`."""
-    return f"{n} seed" if n == 1 else f"{n} seeds"
+    return counted(n, "seed")
 
 
 def counted(n: int, what: str) -> str:

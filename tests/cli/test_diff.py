@@ -2,11 +2,12 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
+from commands import exit_code
 
-from benchsuite.cli import main
 from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
 from benchsuite.setup import Optimizer
@@ -14,12 +15,7 @@ from benchsuite.setup import Optimizer
 Make = Callable[..., tuple[Record, bytes]]
 
 
-def command(*arguments: str) -> int:
-    try:
-        main(["diff", *arguments])
-    except SystemExit as stop:
-        return int(stop.code or 0)
-    return 0
+command = partial(exit_code, "diff")
 
 
 @pytest.fixture

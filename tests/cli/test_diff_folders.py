@@ -3,23 +3,19 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
+from commands import exit_code
 from measured import HIGH, LOW, fill
 
-from benchsuite.cli import main
 from benchsuite.records.schema import Record
 
 Make = Callable[..., tuple[Record, bytes]]
 
 
-def command(*arguments: str | Path) -> int:
-    try:
-        main(["diff", *map(str, arguments)])
-    except SystemExit as stop:
-        return int(stop.code or 0)
-    return 0
+command = partial(exit_code, "diff")
 
 
 @pytest.fixture

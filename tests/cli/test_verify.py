@@ -3,22 +3,18 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
+from commands import exit_code
 
-from benchsuite.cli import main
 from benchsuite.records.schema import Record
 
 Make = Callable[..., tuple[Record, bytes]]
 
 
-def command(*arguments: str) -> int:
-    try:
-        main(["verify", *arguments])
-    except SystemExit as stop:
-        return int(stop.code or 0)
-    return 0
+command = partial(exit_code, "verify")
 
 
 @pytest.fixture

@@ -2,15 +2,16 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 import torch
+from commands import exit_code
 
 from benchsuite.analysis.regression import BAD, FIRST, Check, Expectations, Expected, Found, check_method
-from benchsuite.cli import main
 from benchsuite.data.batches import BatchPlan
 from benchsuite.errors import UsageError
 from benchsuite.evaluation import ranks
@@ -235,12 +236,7 @@ def test_the_stored_expectations_cover_every_built_in_method() -> None:
     assert set(stored.methods) == set(regress.gated())
 
 
-def command(*arguments: str) -> int:
-    try:
-        main(["regress", *arguments])
-    except SystemExit as stop:
-        return int(stop.code or 0)
-    return 0
+command = partial(exit_code, "regress")
 
 
 def test_the_command_stores_finds_names_and_stores_again(

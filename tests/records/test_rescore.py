@@ -1,14 +1,15 @@
 import json
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from commands import exit_code
 from numpy.typing import NDArray
 from rankings import FILMS
 
-from benchsuite.cli import main
 from benchsuite.errors import RecordError
 from benchsuite.evaluation.base import create_task
 from benchsuite.evaluation.geometry_task import Geometry
@@ -161,12 +162,7 @@ def test_ranks_are_rows_of_whole_numbers(stored: Stored) -> None:
         rescore(stored({**RANKS, "colour.class": np.array([1.0, 2.5, 3.0])}))
 
 
-def command(*arguments: str) -> int:
-    try:
-        main(["rescore", *arguments])
-    except SystemExit as stop:
-        return int(stop.code or 0)
-    return 0
+command = partial(exit_code, "rescore")
 
 
 def test_the_command_finds_a_run_and_answers(

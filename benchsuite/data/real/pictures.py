@@ -1,6 +1,5 @@
 """Pictures and clips of any size from files or a library's dataset, decoded when they are asked for."""
 
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchsuite.errors import UsageError
+from benchsuite.workers import processors
 
 Fit = Literal["crop", "squash"]
 """How a picture becomes a square: its middle cut out at full height or width, or all of it, pressed into shape."""
@@ -157,8 +157,7 @@ def square(picture: Any, size: int, fit: Fit = "crop") -> NDArray[np.uint8]:
 
 
 def _threads() -> int:
-    able = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(MOST_THREADS, able)
+    return min(MOST_THREADS, processors())
 
 
 @cache
