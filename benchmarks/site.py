@@ -23,14 +23,14 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from benchsuite.canonical import digest
 from benchsuite.cli.report import build_views, leaderboard
 from benchsuite.evaluation.rank_metrics import RULES
-from benchsuite.records.asked import Asked, AskedRow, AskedRuns
-from benchsuite.records.canonical import digest
 from benchsuite.records.contents import Contents
 from benchsuite.records.inspection import Found, parse, with_ranks
 from benchsuite.records.names import json_files
 from benchsuite.records.ranks import read_ranks
+from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record, content_digest, run_id
 from benchsuite.records.store import Store, pack_ranks, stem
 from benchsuite.report.site import write_site
@@ -77,8 +77,8 @@ def make(source: Path, folder: Path, count: int, seeds: int) -> None:
                     break
             if written == count:
                 break
-        for asked in contents.asked:
-            store.ask(widened(asked, contents.records, scale, seeds))
+        for request in contents.requests:
+            store.ask(widened(request, contents.records, scale, seeds))
         scale += 1
 
 
@@ -104,8 +104,12 @@ def varied(record: Record, ranks: Ranks, setup: Setup, seed: int) -> tuple[Recor
         own = {key: jittered(array, rng) for key, array in ranks.items() if key.rpartition(".")[0] == name}
         found |= own
         told = rule.scores({key.rpartition(".")[2]: array for key, array in own.items()})
-        untold = {key: value for key, value in result.measures.items() if key in rule.untold}
-        update = {"metrics": dict(told.metrics), "measures": {**untold, **told.measures}, "counts": dict(told.counts)}
+        not_recomputable = {key: value for key, value in result.measures.items() if key in rule.not_recomputable}
+        update = {
+            "metrics": dict(told.metrics),
+            "measures": {**not_recomputable, **told.measures},
+            "counts": dict(told.counts),
+        }
         results[name] = result.model_copy(update=update)
     named = stem(record.method.name, seed, run_id(setup.setup_id, record.method_id, seed))
     content, sidecar = pack_ranks(named, found.items())
@@ -129,24 +133,24 @@ def put(store: Store, record: Record, ranks: bytes) -> None:
     (store.folder / f"{named}.json").write_text(json.dumps(record.as_json(), indent=1, ensure_ascii=False) + "\n")
 
 
-def widened(asked: Asked, records: Mapping[str, Record], scale: int, seeds: int) -> Asked:
+def widened(request: TableRequest, records: Mapping[str, Record], scale: int, seeds: int) -> TableRequest:
     """The request at a made-up scale, for all seeds."""
 
-    def runs(one: AskedRuns) -> AskedRuns:
+    def runs(one: RequestedRuns) -> RequestedRuns:
         before = next((records[run] for run in one.runs.values() if run in records), None)
         if before is None:
             return one
         setup_id = another(before.setup, scale).setup_id
         ids = {seed: run_id(setup_id, one.method_id, seed) for seed in range(seeds)}
-        return AskedRuns(setup_id=setup_id, method_id=one.method_id, runs=ids)
+        return RequestedRuns(setup_id=setup_id, method_id=one.method_id, runs=ids)
 
-    def row(one: AskedRow) -> AskedRow:
+    def row(one: RequestedRow) -> RequestedRow:
         return one.model_copy(update={"parts": {part: runs(some) for part, some in one.parts.items()}})
 
-    rows = [row(one) for one in asked.rows]
+    rows = [row(one) for one in request.rows]
     setups = {one.setup_key(part): some.setup_id for one in rows for part, some in one.parts.items()}
-    name = f"{asked.scale}-{scale}" if scale else asked.scale
-    return asked.model_copy(update={"scale": name, "rows": rows, "setups": setups})
+    name = f"{request.scale}-{scale}" if scale else request.scale
+    return request.model_copy(update={"scale": name, "rows": rows, "setups": setups})
 
 
 def measure(folder: Path, pages: Path) -> dict[str, tuple[float, float]]:
@@ -204,11 +208,11 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3, help="of each configuration")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="where the records go; made only if not there")
     parser.add_argument("--json", action="store_true")
-    asked = parser.parse_args()
+    request = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
-        folder = asked.keep or Path(scratch) / "runs"
+        folder = request.keep or Path(scratch) / "runs"
         if not folder.is_dir():
-            make(asked.source, folder, asked.records, asked.seeds)
+            make(request.source, folder, request.records, request.seeds)
         pages = Path(scratch) / "pages"
         seconds = measure(folder, pages)
         written = list(pages.rglob("*.html"))
@@ -220,7 +224,7 @@ def main() -> None:
             "largest_page": {"name": str(largest.relative_to(pages)), "bytes": largest.stat().st_size},
             "peak_megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
         }
-    if asked.json:
+    if request.json:
         print(json.dumps(told, indent=1))
         return
     print(f"{told['records']} records, {told['pages']} pages, {told['peak_megabytes']} MB of memory")

@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal, Self
 from annotated_types import Ge, Gt, Le
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from benchsuite.canonical import canonical, short_digest
 from benchsuite.fields import Count, NonNegative, Positive, Share
-from benchsuite.records.canonical import canonical, short_digest
 
 Plain = dict[str, Any]
 Towers = Literal["pair", "image", "text"]

@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchsuite.analysis.changes import Side
-from benchsuite.analysis.table import build_table
+from benchsuite.analysis.diff import Side
+from benchsuite.analysis.tables import build_table
 from benchsuite.papers import read_table
-from benchsuite.records.asked import Asked, AskedRow, AskedRuns
+from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record, Result
 from benchsuite.records.store import Store
 
@@ -17,7 +17,7 @@ HIGH, LOW = (0.30, 0.31, 0.33, 0.32), (0.10, 0.12, 0.12, 0.13)
 """Two rows that four seeds tell apart."""
 
 
-def measured(make: MakeRecord, values: Values, **changes: Any) -> tuple[Asked, list[tuple[Record, bytes]]]:
+def measured(make: MakeRecord, values: Values, **changes: Any) -> tuple[TableRequest, list[tuple[Record, bytes]]]:
     """What was asked for, and its records: each row's R@1 by seed, on RN50; changes are of the request."""
     rows, found = [], []
     for label, column in values.items():
@@ -28,29 +28,30 @@ def measured(make: MakeRecord, values: Values, **changes: Any) -> tuple[Asked, l
             result = {"retrieval": Result(task="retrieval", version=1, **numbers)}
             found.append(make(seed, results=result, method=method))
             runs[seed] = found[-1][0].run_id
-        parts = {"": AskedRuns(setup_id=found[-1][0].setup_id, method_id="", runs=runs)} if runs else {}
-        rows.append(AskedRow(label=label, backbone="RN50", method="infonce", parts=parts))
+        parts = {"": RequestedRuns(setup_id=found[-1][0].setup_id, method_id="", runs=runs)} if runs else {}
+        rows.append(RequestedRow(label=label, backbone="RN50", method="infonce", parts=parts))
     parts = {
-        "table": "temo/table1", "scale": "small", "recipe": "scenes-small", "track": "scenes", "says": "", "tuned": {},
+        "table": "temo/table1", "scale": "small", "recipe": "scenes-small", "track": "scenes",
+        "description": "", "tuned": {},
         "backbones": {}, "temperature_factor": 1.0,
         "measures": {"coco_ir1": "retrieval.t2i_r1", "coco_tr1": "retrieval.i2t_r1"},
     }  # fmt: skip
-    return Asked(**{**parts, "rows": rows, **changes}), found
+    return TableRequest(**{**parts, "rows": rows, **changes}), found
 
 
 def side(make: MakeRecord, values: Values, **changes: Any) -> Side:
     """As one side of a comparison."""
-    asked, found = measured(make, values, **changes)
+    request, found = measured(make, values, **changes)
     records = {record.run_id: record for record, _ in found}
-    return Side([build_table(read_table("temo/table1"), asked, records, {})], records)
+    return Side([build_table(read_table("temo/table1"), request, records, {})], records)
 
 
 def fill(folder: Path, make: MakeRecord, values: Values, **changes: Any) -> Path:
     """As a results folder."""
     store = Store(folder)
     store.require_writable()
-    asked, found = measured(make, values, **changes)
+    request, found = measured(make, values, **changes)
     for record, ranks in found:
         store.write(record, ranks)
-    store.ask(asked)
+    store.ask(request)
     return folder

@@ -10,7 +10,7 @@ import benchsuite
 
 HOUSE = Path(benchsuite.__file__).parent
 FLOORS = [
-    {"objectives", "records", "registry", "setup", "cards"}
+    {"objectives", "records", "registry", "setup", "cards", "canonical"}
     | {"errors", "fields", "paths", "streams", "toml_files", "workers"},
     {"methods", "data", "models", "papers"},
     {"analysis", "training", "evaluation", "conformance"},

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from benchsuite.records.canonical import canonical
+from benchsuite.canonical import canonical
 from benchsuite.setup import Setup, differences
 
 OTHER_DATA = {"name": "cifar10", "options": {"folder": "x"}, "version": 1, "digest": "def"}

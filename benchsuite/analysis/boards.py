@@ -3,22 +3,94 @@
 import statistics
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, Literal
 
-from benchsuite.analysis.headline import Headline, headline
-from benchsuite.analysis.naming import labels, titles
+from benchsuite.analysis.labels import labels, titles
 from benchsuite.analysis.pairing import apart
-from benchsuite.analysis.table import Cell
-from benchsuite.analysis.ties import Places, Rank, places
-from benchsuite.records.asked import Asked
-from benchsuite.records.schema import Record
-from benchsuite.records.stale import stale
+from benchsuite.analysis.ranking import Rank, Ranking, places
+from benchsuite.analysis.stats import Paired, compare, t_quantile
+from benchsuite.analysis.tables import Cell
+from benchsuite.cards import Card
+from benchsuite.errors import unknown
+from benchsuite.papers import Column
+from benchsuite.records.code_version import stale
+from benchsuite.records.requests import TableRequest
+from benchsuite.records.schema import Record, Result
+from benchsuite.registry import tasks
 from benchsuite.setup import Setup
 
 Runs = Mapping[int, Record]
 """A configuration's records by seed."""
+
+
+@dataclass(frozen=True)
+class Headline:
+    """A column of an overall board: one number of one protocol."""
+
+    protocol: str
+    metric: str
+    task: str
+    title: str
+    """The task's."""
+    version: int
+    unit: Literal["percent", "number"]
+    better: Literal["higher", "lower", "neither"]
+
+    @property
+    def measure(self) -> str:
+        """ "protocol.metric"."""
+        return f"{self.protocol}.{self.metric}"
+
+    @cached_property
+    def column(self) -> Column:
+        """As a column of a table, so that its cells are those of tables."""
+        about = {"group": self.title, "label": self.protocol, "unit": self.unit, "better": self.better}
+        return Column.model_validate({"key": self.protocol, "measure": self.measure, **about})
+
+
+def headline(protocol: str, results: Sequence[Result]) -> Headline | None:
+    """What stands for a protocol on a board, of what all of its runs have; none if they have nothing in common.
+
+    A task that does not declare it has its first metric there, or else its first measure. Metrics are shares, of which
+    more is better; a measure ranks nothing unless its task says what is better.
+    """
+    first = results[0]
+    card = tasks.card(first.task) if first.task in tasks else None
+    declared = _declared(card)
+    candidates = declared or (*first.metrics, *first.measures)
+    metric = next((name for name in candidates if all(_has(result, name) for result in results)), None)
+    if metric is None:
+        return None
+    plain = metric not in first.metrics
+    about = card.about if card and declared else {}
+    return Headline(
+        protocol=protocol,
+        metric=metric,
+        task=first.task,
+        title=card.title if card else first.task,
+        version=first.version,
+        unit=about.get("unit", "number" if plain else "percent"),
+        better=about.get("better", "neither" if plain else "higher"),
+    )
+
+
+def _declared(card: Card | None) -> Collection[str]:
+    """What the task says stands for it, the first of these that a run has; nothing if it does not say."""
+    said = card.about.get("headline", ()) if card else ()
+    names = (said,) if isinstance(said, str) else tuple(said)
+    if card and names:
+        known = (*card.about.get("metrics", ()), *card.about.get("measures", ()))
+        for name in names:
+            if name not in known:
+                raise unknown("metric", name, known, f"task {card.name}, headline: ")
+    return names
+
+
+def _has(result: Result, name: str) -> bool:
+    return name in result.metrics or name in result.measures
 
 
 @dataclass(frozen=True)
@@ -77,11 +149,11 @@ class Board:
     """In the setup's order."""
     standings: Sequence[Standing]
     """By mean place, then by the mean position of their means: an order to show rows in, and no result."""
-    places: Mapping[str, Places]
+    places: Mapping[str, Ranking]
     """By protocol."""
     apart: Mapping[tuple[str, str], Mapping[int, str]]
     """Pairs of labels with the seeds that did not mean the same to both, and why: not compared there."""
-    requests: Sequence[Asked]
+    requests: Sequence[TableRequest]
     """Tables that asked for runs of this setup; they say what results at their scale can say."""
 
     @property
@@ -90,9 +162,9 @@ class Board:
         return f"board-{self.setup_id}"
 
     @property
-    def says(self) -> list[str]:
+    def descriptions(self) -> list[str]:
         """What results at this scale can say, as its recipe has it."""
-        return list(dict.fromkeys(one.says for one in self.requests))
+        return list(dict.fromkeys(one.description for one in self.requests))
 
     @property
     def runs(self) -> int:
@@ -115,33 +187,33 @@ class Board:
     @property
     def separates(self) -> bool:
         """Whether any row beats another on any task."""
-        return any(rank.place > 1 for found in self.places.values() for rank in found.ranks.values())
+        return any(rank.rank > 1 for found in self.places.values() for rank in found.ranks.values())
 
     def mean_place(self, standing: Standing) -> float | None:
         """Over the tasks that rank: to order rows by, and nothing else; none where no task ranks."""
         return _mean_place(standing.label, self.places)
 
 
-def boards(records: Iterable[Record], asked: Sequence[Asked] = ()) -> list[Board]:
+def boards(records: Iterable[Record], requests: Sequence[TableRequest] = ()) -> list[Board]:
     """A board for each setup under which at least two configurations ran, those with most runs first.
 
-    `asked` gives boards their names; without it they are called after their data and towers.
+    `requests` gives boards their names; without it they are called after their data and towers.
     """
     by_setup: defaultdict[str, defaultdict[str, dict[int, Record]]] = defaultdict(lambda: defaultdict(dict))
     for record in sorted(records, key=lambda record: (record.method.name, record.method_id, record.seed)):
         by_setup[record.setup_id][record.method_id][record.seed] = record
     shared = {setup_id: list(rows.values()) for setup_id, rows in sorted(by_setup.items()) if len(rows) > 1}
     setups = {setup_id: _any(rows[0]).setup for setup_id, rows in shared.items()}
-    named = titles(setups, asked)
-    requests: defaultdict[str, list[Asked]] = defaultdict(list)
-    for one in asked:
+    named = titles(setups, requests)
+    by_setup_requests: defaultdict[str, list[TableRequest]] = defaultdict(list)
+    for one in requests:
         for setup_id in {runs.setup_id for row in one.rows for runs in row.parts.values()}:
-            requests[setup_id].append(one)
-    found = [_board(named[key], setup, shared[key], requests[key]) for key, setup in setups.items()]
+            by_setup_requests[setup_id].append(one)
+    found = [_board(named[key], setup, shared[key], by_setup_requests[key]) for key, setup in setups.items()]
     return sorted(found, key=lambda board: (-board.runs, board.title))
 
 
-def _board(title: str, setup: Setup, rows: Sequence[Runs], requests: Sequence[Asked]) -> Board:
+def _board(title: str, setup: Setup, rows: Sequence[Runs], requests: Sequence[TableRequest]) -> Board:
     results = {name: [record.results[name] for runs in rows for record in runs.values()] for name in setup.protocols}
     tasks = [task for name, some in results.items() if (task := headline(name, some))]
     standings = [
@@ -158,8 +230,8 @@ def _board(title: str, setup: Setup, rows: Sequence[Runs], requests: Sequence[As
     return Board(title, setup, _any(rows[0]).setup_id, tasks, ordered, found, kept_apart, requests)
 
 
-def _mean_place(label: str, found: Mapping[str, Places]) -> float | None:
-    ranks = [one.ranks[label].place for one in found.values() if label in one.ranks]
+def _mean_place(label: str, found: Mapping[str, Ranking]) -> float | None:
+    ranks = [one.ranks[label].rank for one in found.values() if label in one.ranks]
     return statistics.fmean(ranks) if ranks else None
 
 
@@ -178,3 +250,45 @@ def _positions(standings: Sequence[Standing], tasks: Sequence[Headline]) -> dict
 
 def _any(runs: Runs) -> Record:
     return next(iter(runs.values()))
+
+
+DIGITS = 6
+
+
+def comparison(board: Board) -> dict[str, Any]:
+    """Everything that a paired comparison needs, ready for JSON; percent columns as fractions.
+
+    `seeds` are all that any row has; `values` of a row are a list for each task, in the order of `seeds`, null where
+    the row lacks one. `apart` has two rows' numbers and the seeds at which they may not be paired; `quantiles`, by
+    number of pairs, how many standard errors the 95% interval of their mean difference reaches to either side.
+    """
+    seeds = board.seeds
+    number = {one.label: i for i, one in enumerate(board.standings)}
+    return {
+        "name": board.name,
+        "title": board.title,
+        "tasks": [_task(task) for task in board.tasks],
+        "seeds": seeds,
+        "rows": [_row(one, board, seeds) for one in board.standings],
+        "apart": [[number[a], number[b], sorted(some)] for (a, b), some in board.apart.items()],
+        "quantiles": {str(n): round(t_quantile(n), DIGITS) for n in range(2, len(seeds) + 1)},
+    }
+
+
+def paired(board: Board, ours: Standing, theirs: Standing, task: Headline) -> Paired:
+    """Two rows on a task, at the seeds that meant the same to both."""
+    pair = (ours.label, theirs.label)
+    left_out = {seed for key in (pair, pair[::-1]) for seed in board.apart.get(key, ())}
+    a, b = ({seed: v for seed, v in one.values(task).items() if seed not in left_out} for one in (ours, theirs))
+    return compare(a, b)
+
+
+def _task(task: Headline) -> dict[str, str]:
+    named = {"id": task.protocol, "metric": task.metric, "title": task.title}
+    return {**named, "unit": task.unit, "better": task.better}
+
+
+def _row(one: Standing, board: Board, seeds: list[int]) -> dict[str, Any]:
+    by_task = [one.values(task) for task in board.tasks]
+    values = [[round(by_seed[seed], DIGITS) if seed in by_seed else None for seed in seeds] for by_seed in by_task]
+    return {"id": one.method_id, "method": one.method, "label": one.label, "values": values}

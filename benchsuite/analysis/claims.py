@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from benchsuite.analysis.agreement import Agreement, kendall
 from benchsuite.analysis.pairing import foreign_fields, pairs
-from benchsuite.analysis.table import Cell, TableRow, TableView
-from benchsuite.analysis.ties import Better
-from benchsuite.analysis.verdict import Question, Verdict, judge_family
+from benchsuite.analysis.rank_correlation import Agreement, kendall
+from benchsuite.analysis.ranking import Better
+from benchsuite.analysis.tables import Cell, TableRow, TableView
+from benchsuite.analysis.verdicts import Question, Verdict, judge_family
 from benchsuite.papers import Column, Table
 from benchsuite.papers.claims import Claim, claims_of
 
@@ -40,8 +40,8 @@ def judged_claims(view: TableView) -> list[JudgedClaim]:
     claims = distinct(claims_of(view.table))
     numbers = {column.key: number for number, column in enumerate(view.columns)}
     questions = [_question(claim, numbers[claim.column.key], view) for claim in claims]
-    verdicts = judge_family(questions, f"{view.asked.table} at scale {view.asked.scale}")
-    return [JudgedClaim(c, view.asked.scale, v) for c, v in zip(claims, verdicts, strict=True)]
+    verdicts = judge_family(questions, f"{view.request.table} at scale {view.request.scale}")
+    return [JudgedClaim(c, view.request.scale, v) for c, v in zip(claims, verdicts, strict=True)]
 
 
 def unrun_claims(table: Table) -> list[JudgedClaim]:
@@ -89,7 +89,7 @@ def _why_not_run(row: TableRow | None, number: int, view: TableView) -> str:
         return "its rows were not asked for"
     cell = row.cells[number]
     if cell.measure is None:
-        return view.asked.missing.get(cell.column.key, "this column is not measured at this scale")
+        return view.request.missing.get(cell.column.key, "this column is not measured at this scale")
     return "" if cell.n else f"{row.shown}: {row.gap or 'no record'}"
 
 

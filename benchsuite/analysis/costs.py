@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from benchsuite.analysis.boards import Board, Runs, Standing
-from benchsuite.analysis.ties import Better
+from benchsuite.analysis.ranking import Better
+from benchsuite.records.code_version import code_state
 from benchsuite.records.schema import Record
-from benchsuite.records.stale import code_state
 from benchsuite.setup import REFERENCES
 
 Basis = Literal["cpu_seconds", "seconds"]

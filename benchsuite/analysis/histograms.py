@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchsuite.analysis.table import Cell, TableRow, TableView
+from benchsuite.analysis.tables import Cell, TableRow, TableView
 from benchsuite.errors import RecordError
 from benchsuite.papers.schema import Plot
 from benchsuite.records.schema import Record

@@ -84,7 +84,7 @@ def lines(report: "Report") -> list[str]:
     for method in report.methods:
         for reason, checks in reasons(method).items():
             shown += ["", f"{method.name}, {', '.join(checks)}: {reason}"]
-    shown += ["", *(f"{name:<{max(map(len, CHECKS))}}  {check.says}" for name, check in CHECKS.items())]
+    shown += ["", *(f"{name:<{max(map(len, CHECKS))}}  {check.description}" for name, check in CHECKS.items())]
     return [*shown, "", *footer(report)]
 
 

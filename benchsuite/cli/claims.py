@@ -13,7 +13,7 @@ from benchsuite.records.store import Store
 
 if TYPE_CHECKING:
     from benchsuite.analysis.claims import ColumnAgreement, JudgedClaim
-    from benchsuite.analysis.table import TableView
+    from benchsuite.analysis.tables import TableView
 
 
 def claims(
@@ -35,16 +35,16 @@ def claims(
         raise UsageError("name papers or tables, or give --all.")
     names = named_tables(["all"] if everything else tables or [])
     stored, left_out = build_views(Store(results).read())
-    views = [view for view in stored if view.asked.table in names and scale in (None, view.asked.scale)]
+    views = [view for view in stored if view.request.table in names and scale in (None, view.request.scale)]
     judged = [one for view in views for one in judged_claims(view)]
     orders = [(view, one) for view in views for one in agreements(view)]
-    run = {view.asked.table for view in views}
+    run = {view.request.table for view in views}
     judged += [one for name in names if name not in run for one in unrun_claims(read_table(name))]
     if as_json:
         told = {
             "claims": [claim_as_json(one) for one in judged],
             "orders": [
-                {"table": view.asked.table, "scale": view.asked.scale, **order_as_json(one)} for view, one in orders
+                {"table": view.request.table, "scale": view.request.scale, **order_as_json(one)} for view, one in orders
             ],
         }
         print(json.dumps(told, indent=2, ensure_ascii=False))
@@ -57,7 +57,7 @@ def lines(judged: "Sequence[JudgedClaim]", orders: "Sequence[tuple[TableView, Co
     """A line a claim and a line a column, then how many claims have which verdict."""
     yield from map(claim_line, judged)
     for view, order in orders:
-        yield f"{view.asked.table} at scale {view.asked.scale}, order on {order_line(order)}"
+        yield f"{view.request.table} at scale {view.request.scale}, order on {order_line(order)}"
     counts = Counter(one.verdict.kind for one in judged)
     yield f"{len(judged)} claims: {', '.join(f'{n} {kind}' for kind, n in counts.most_common()) or 'none'}"
 
@@ -68,7 +68,7 @@ def claim_line(one: "JudgedClaim") -> str:
     where = claim.table + (f" at scale {one.scale}" if one.scale else "")
     told = "" if claim.published is None else f" (published by {claim.published:g})"
     note = f"; note: {claim.note}" if claim.note else ""
-    text = f" [{claim.place}, in our words: {claim.says}{note}]" if claim.place else ""
+    text = f" [{claim.locator}, in our words: {claim.statement}{note}]" if claim.locator else ""
     return f"{where}: {claim.name}{told}: {one.verdict.kind}: {one.verdict.reason}{text}"
 
 
@@ -83,8 +83,8 @@ def claim_as_json(one: "JudgedClaim") -> dict[str, Any]:
         "reference": "/".join(filter(None, claim.reference)),
         "column": claim.column.key,
         "published_difference": claim.published,
-        "says": claim.says or None,
-        "place": claim.place or None,
+        "description": claim.statement or None,
+        "place": claim.locator or None,
         "stated_difference": claim.by,
         "note": claim.note or None,
         "verdict": verdict.kind,

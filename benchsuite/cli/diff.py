@@ -10,15 +10,14 @@ import typer
 
 from benchsuite.cli.options import RESULTS, Plugins, Results, load_plugins
 from benchsuite.errors import BenchsuiteError, RecordError, UsageError
-from benchsuite.records.find import find_run
+from benchsuite.records.code_version import stale
 from benchsuite.records.inspection import FileError
+from benchsuite.records.names import find_run
 from benchsuite.records.schema import Record
-from benchsuite.records.stale import stale
 from benchsuite.records.store import Store, read_record
 
 if TYPE_CHECKING:
-    from benchsuite.analysis.changes import Side
-    from benchsuite.analysis.difference import Difference
+    from benchsuite.analysis.diff import Difference, Side
 
 SAME = "the same"
 
@@ -57,7 +56,7 @@ def diff(
 
 def diff_runs(files: list[Path], format_: Format) -> None:
     """Two records."""
-    from benchsuite.analysis.difference import Difference
+    from benchsuite.analysis.diff import Difference
 
     if format_ is Format.md:
         raise UsageError("--format md compares results folders, and these are runs: give text or json.")
@@ -70,9 +69,9 @@ def diff_runs(files: list[Path], format_: Format) -> None:
 
 def diff_folders(a: Path, b: Path, format_: Format) -> None:
     """Two results folders; an empty one is one into which nothing has been measured yet."""
-    from benchsuite.analysis.changes import changes
-    from benchsuite.report.changes import as_json, as_text
-    from benchsuite.report.changes_comment import as_markdown
+    from benchsuite.analysis.diff import changes
+    from benchsuite.report.diff import as_json, as_text
+    from benchsuite.report.diff_comment import as_markdown
 
     for folder in (a, b):
         if not folder.is_dir():
@@ -92,12 +91,12 @@ def diff_folders(a: Path, b: Path, format_: Format) -> None:
 
 def read_side(folder: Path) -> "Side":
     """What a results folder shows, and what of it cannot be shown, with the reason."""
-    from benchsuite.analysis.changes import Side
+    from benchsuite.analysis.diff import Side
     from benchsuite.cli.report import build_views
 
     contents = Store(folder).read()
     views, left_out = build_views(contents)
-    names = [(view.asked.table, view.asked.scale) for view in views]
+    names = [(view.request.table, view.request.scale) for view in views]
     twice = [name for number, name in enumerate(names) if name in names[:number]]
     left_out += [
         RecordError(f"{table} at scale {scale} is asked for by two files of tables/.") for table, scale in twice

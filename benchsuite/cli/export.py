@@ -34,7 +34,7 @@ def export(
     if not results.is_dir():
         raise UsageError(f"results folder {results} does not exist. Run `benchsuite repro {table}` first.")
     found, left_out = build_views(Store(results).read())
-    views = {view.asked.scale: view for view in found if view.asked.table == table}
+    views = {view.request.scale: view for view in found if view.request.table == table}
     if not views:
         raise UsageError(f"{table} is not in {results}. Run `benchsuite repro {table} --scale {scale}` first.")
     if scale not in views:

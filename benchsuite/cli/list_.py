@@ -130,7 +130,12 @@ def _recipe(name: str) -> dict[str, Any]:
     from benchsuite.experiments.recipe import read_recipe
 
     recipe = read_recipe(name)
-    backbones = [f"{key} ({backbone.says})" for key, backbone in recipe.backbones.items()]
+    backbones = [f"{key} ({backbone.description})" for key, backbone in recipe.backbones.items()]
     summary = f"{recipe.title} ({recipe.training.steps} steps of {recipe.training.batch})"
-    said = {"says": recipe.says, "seeds": recipe.seeds, "backbones": backbones, "open": recipe.open}
+    said = {
+        "description": recipe.description,
+        "seeds": recipe.seeds,
+        "backbones": backbones,
+        "assumptions": recipe.assumptions,
+    }
     return {"name": name, "summary": summary, **said}

@@ -32,8 +32,8 @@ def regress(
     from benchsuite.analysis.regression import BAD
     from benchsuite.experiments.regress import gate, gated, stored_file
     from benchsuite.registry import methods
-    from benchsuite.report.folder import require_folder
     from benchsuite.report.gate import junit, summary
+    from benchsuite.report.site import require_folder
 
     added = load_plugins(plugin)
     chosen = parse_names(names) or [*gated(), *added]

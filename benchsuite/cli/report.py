@@ -14,7 +14,7 @@ from benchsuite.records.contents import Contents
 from benchsuite.records.store import Store
 
 if TYPE_CHECKING:
-    from benchsuite.analysis.table import TableView
+    from benchsuite.analysis.tables import TableView
     from benchsuite.report.leaderboard import Leaderboard
 
 
@@ -84,15 +84,15 @@ def show_progress(done: int, of: int) -> None:
 
 def build_views(contents: Contents) -> "tuple[list[TableView], list[BenchsuiteError]]":
     """The tables that were asked for, as far as they are measured; and all that could not be shown."""
-    from benchsuite.analysis.table import build_table
+    from benchsuite.analysis.tables import build_table
     from benchsuite.papers import read_table
 
     views: list[TableView] = []
     left_out: list[BenchsuiteError] = [*contents.errors]
     read, gaps = cache(read_table), contents.gaps
-    for asked in contents.asked:
+    for request in contents.requests:
         try:
-            view = build_table(read(asked.table), asked, contents.records, gaps)
+            view = build_table(read(request.table), request, contents.records, gaps)
             require_numbers(view)
             views.append(view)
         except BenchsuiteError as error:

@@ -53,9 +53,8 @@ def repro(
     from benchsuite.cli.report import build_views, leaderboard, require_all, show_progress
     from benchsuite.experiments.plan import estimated_seconds, plan_table
     from benchsuite.papers import named_tables, read_table
-    from benchsuite.report.folder import require_folder
-    from benchsuite.report.site import write_site
-    from benchsuite.report.text import table_text
+    from benchsuite.report.export import table_text
+    from benchsuite.report.site import require_folder, write_site
 
     extra = load_plugins(plugin)
     names = named_tables(tables, scale)
@@ -81,22 +80,22 @@ def repro(
             state = "stored" if run.run_id in records else "refused" if run.run_id in refused else "to do"
             print(f"  {state:<7}  {run.run_id}  {run.label}")
         for plan in plans:
-            for row in plan.asked.rows:
+            for row in plan.request.rows:
                 if row.not_run:
-                    print(f"  not run  {plan.asked.table} {row_name(row.key)}: {row.not_run}")
+                    print(f"  not run  {plan.request.table} {row_name(row.key)}: {row.not_run}")
         return
     require_folder(report)
     store.require_writable()
-    asked = {store.ask(plan.asked).name for plan in plans}
+    request = {store.ask(plan.request).name for plan in plans}
     failed = execute(missing, store, jobs, plugin or ()) if missing else []
     contents = store.read()
     views, left_out = build_views(contents)
     site = write_site(report, leaderboard(results, contents, views, left_out), show_progress)
-    mine = [view for view in views if view.asked.name in asked]
+    mine = [view for view in views if view.request.name in request]
     if len(names) == 1 and mine:
         print(table_text(mine[0]))
     for name, page in site.tables.items():
-        if name in asked:
+        if name in request:
             print(f"page:    {page.resolve()}")
     print(f"records: {store.folder.resolve()}")
     if failed:

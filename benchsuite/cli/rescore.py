@@ -6,7 +6,7 @@ import typer
 
 from benchsuite.cli.options import RESULTS, Plugins, Results, load_plugins
 from benchsuite.errors import RecordError
-from benchsuite.records.find import find_run
+from benchsuite.records.names import find_run
 
 
 def rescore(
@@ -22,8 +22,8 @@ def rescore(
     outcome = again(file)
     for protocol, count in outcome.agreed.items():
         print(f"{protocol}: {count} numbers agree")
-    for protocol, untold in outcome.untold.items():
-        print(f"{protocol}: not computed again: {', '.join(untold.numbers)} ({untold.why})")
+    for protocol, not_recomputable in outcome.not_recomputable.items():
+        print(f"{protocol}: not computed again: {', '.join(not_recomputable.numbers)} ({not_recomputable.why})")
     if outcome.differs:
         raise RecordError("\n  ".join([f"{file}: {len(outcome.differs)} differ", *outcome.differs]))
     print(f"{file}: agrees")

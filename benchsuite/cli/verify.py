@@ -9,8 +9,7 @@ import typer
 
 from benchsuite.cli.options import RESULTS, Plugins, load_plugins
 from benchsuite.errors import UsageError
-from benchsuite.records.audit import CANNOT_PROVE, Audit, audit
-from benchsuite.records.listed import against_base, against_digest, against_manifest, enlist
+from benchsuite.records.audit import CANNOT_PROVE, Audit, against_base, against_digest, against_manifest, audit, enlist
 
 
 def verify(
@@ -54,9 +53,11 @@ def lines(done: Audit) -> Iterator[str]:
         if found:
             yield f"{title}:"
             yield from (f"  {one}" for one in found)
-    if done.rechecked.untold:
+    if done.rechecked.not_recomputable:
         yield "not checked again (`benchsuite rescore RUN` does what the task's own code can):"
-        yield from (f"  {task}: {', '.join(sorted(names))}" for task, names in sorted(done.rechecked.untold.items()))
+        yield from (
+            f"  {task}: {', '.join(sorted(names))}" for task, names in sorted(done.rechecked.not_recomputable.items())
+        )
     yield f"manifest digest: {done.manifest.digest}"
     count = len(done.problems)
     yield f"NOT verified: {count} problem{'s' * (count != 1)}." if count else "verified."
@@ -73,7 +74,7 @@ def as_data(done: Audit) -> dict[str, Any]:
         "numbers_checked": done.rechecked.agreed,
         "problems": [vars(one) for one in done.problems],
         "notes": [vars(one) for one in done.notes],
-        "not_checked": {task: sorted(names) for task, names in sorted(done.rechecked.untold.items())},
+        "not_checked": {task: sorted(names) for task, names in sorted(done.rechecked.not_recomputable.items())},
         "manifest_digest": done.manifest.digest,
         "cannot_prove": list(CANNOT_PROVE),
     }

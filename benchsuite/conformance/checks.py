@@ -22,7 +22,7 @@ class Check:
     """A name, what it asks in one line, and the function that finds out."""
 
     name: str
-    says: str
+    description: str
     run: Callable[[Subject], None] | Callable[[Subject, Together | None], None]
     on_processes: bool = False
 

@@ -12,17 +12,17 @@ from benchsuite.methods.base import Clock, Method, PairBatch
 class Recorder(PairBatch):
     """A batch that remembers which of its parts were read and which were only asked after."""
 
-    def __init__(self, read: set[str], asked: set[str], **given: Tensor) -> None:
+    def __init__(self, read: set[str], request: set[str], **given: Tensor) -> None:
         super().__init__(**given)
         self.read = read
-        self.asked = asked
+        self.request = request
 
     def has(self, name: str) -> bool:
-        self.asked.add(name)
+        self.request.add(name)
         return super().has(name)
 
     def normalized(self) -> PairBatch:
-        return Recorder(self.read, self.asked, **super().normalized()._given)
+        return Recorder(self.read, self.request, **super().normalized()._given)
 
     def _get(self, name: str) -> Tensor:
         self.read.add(name)
@@ -37,10 +37,10 @@ def check_needs(subject: Subject) -> None:
     read: set[str] = set()
     for mode in modes(method):
         given = parts(method, mode)
-        seen, asked = reads(subject, given)
+        seen, request = reads(subject, given)
         if undeclared := seen - set(given):
             raise NotMetError(f"{mode}: reads {listed(undeclared)}, which it does not declare in needs.")
-        if asked - set(given):
+        if request - set(given):
             richer, _ = reads(subject, of_tower(mode))
             if undeclared := richer - set(given):
                 raise NotMetError(
@@ -54,18 +54,18 @@ def check_needs(subject: Subject) -> None:
 def reads(subject: Subject, given: list[str]) -> tuple[set[str], set[str]]:
     """Parts that were read, and parts that were asked after, when the batch carries `given`."""
     read: set[str] = set()
-    asked: set[str] = set()
+    request: set[str] = set()
     method: Method = subject.make()
     for step in range(5):
         torch.manual_seed(step)
-        batch = Recorder(read, asked, **tensors(given, 6, seed=step))
+        batch = Recorder(read, request, **tensors(given, 6, seed=step))
         try:
             method(batch, Clock(step, 4))
         except ValueError:
             if read <= set(given):
                 raise
-            return read, asked
-    return read, asked
+            return read, request
+    return read, request
 
 
 def listed(names: Set[str]) -> str:

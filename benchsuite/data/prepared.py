@@ -8,12 +8,12 @@ import numpy as np
 from filelock import FileLock
 from numpy.typing import NDArray
 
+from benchsuite.canonical import short_digest
 from benchsuite.data.base import Split
 from benchsuite.data.embeddings import create_embedding
 from benchsuite.data.real.pictures import stills
 from benchsuite.errors import UsageError, unknown
 from benchsuite.paths import cache
-from benchsuite.records.canonical import short_digest
 from benchsuite.setup import Clusters, Expert, Experts, Setup
 
 Arrays = Mapping[str, NDArray[np.generic]]

@@ -72,16 +72,16 @@ class Task(Options, ABC):
 
     _owns_no_fields: ClassVar = True
     card: ClassVar[Card]
-    untold: ClassVar[Sequence[str]] = ()
+    not_recomputable: ClassVar[Sequence[str]] = ()
     """Metrics and measures that `from_ranks` does not give; all of them, where a task has none."""
-    why_untold: ClassVar[str] = "the task keeps nothing that they follow from"
+    why_not_recomputable: ClassVar[str] = "the task keeps nothing that they follow from"
     """What `benchsuite rescore` says of them."""
 
     def __init__(self, **options: Any) -> None:
         self.resolve(options)
 
     @property
-    def looks(self) -> bool:
+    def needs_images(self) -> bool:
         """Whether pictures or clips are embedded under these options, so that data and tower must fit."""
         return True
 

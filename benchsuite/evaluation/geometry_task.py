@@ -44,7 +44,7 @@ class Geometry(Task):
     bins of [-1, 1]) and the numbers of the pairs that are least similar, lowest first.
     """
 
-    why_untold: ClassVar = "they are sums of real numbers over embeddings, which are not kept"
+    why_not_recomputable: ClassVar = "they are sums of real numbers over embeddings, which are not kept"
     sides: Literal["both", "image", "text"] = "both"
     """Whose embeddings."""
     classes: str = ""
@@ -55,7 +55,7 @@ class Geometry(Task):
     """Which pictures and captions."""
 
     @property
-    def looks(self) -> bool:
+    def needs_images(self) -> bool:
         return self.sides != "text"
 
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:

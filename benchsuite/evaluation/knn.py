@@ -42,7 +42,7 @@ class NearestNeighbours(Task):
     """What is classified."""
 
     @property
-    def looks(self) -> bool:
+    def needs_images(self) -> bool:
         return self.side != "text"
 
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
@@ -81,7 +81,7 @@ class PlainNearestNeighbours(Task):
     """What is classified."""
 
     @property
-    def looks(self) -> bool:
+    def needs_images(self) -> bool:
         return self.side != "text"
 
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:

@@ -38,8 +38,8 @@ class LinearProbe(Task):
     classified. Ties count against the model.
     """
 
-    untold: ClassVar = rank_metrics.RULES["linear-probe"].untold
-    why_untold: ClassVar = "they tell how the fit went, not what it found"
+    not_recomputable: ClassVar = rank_metrics.RULES["linear-probe"].not_recomputable
+    why_not_recomputable: ClassVar = "they tell how the fit went, not what it found"
     classes: str
     """Name of the dataset's set of classes."""
     side: str = "image"
@@ -58,7 +58,7 @@ class LinearProbe(Task):
     """What is classified."""
 
     @property
-    def looks(self) -> bool:
+    def needs_images(self) -> bool:
         return self.side != "text"
 
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:

@@ -104,14 +104,14 @@ class Rule:
     """The count that is the size of the judged split, if one is."""
     plain: bool = True
     """Whether all arrays are ranks, from 1 on."""
-    untold: tuple[str, ...] = ()
+    not_recomputable: tuple[str, ...] = ()
     """Measures that do not follow."""
 
 
 RULES: Mapping[str, Rule] = {
     "knn": Rule(classification, "samples"),
     "knn-plain": Rule(plain_neighbours, "samples"),
-    "linear-probe": Rule(classification, "samples", untold=("c", "iterations", "converged")),
+    "linear-probe": Rule(classification, "samples", not_recomputable=("c", "iterations", "converged")),
     "mmvp": Rule(mmvp),
     "multi-instance-retrieval": Rule(multi_instance, "v2t", plain=False),
     "retrieval": Rule(retrieval, "i2t"),

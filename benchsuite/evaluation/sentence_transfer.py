@@ -49,7 +49,7 @@ class SentenceTransfer(Task):
     """Whether the tower's own features are used, before the projection."""
 
     @property
-    def looks(self) -> bool:
+    def needs_images(self) -> bool:
         return False
 
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:

@@ -52,7 +52,7 @@ class SemanticSimilarity(Task):
     """Whether the tower's own features are compared, before the projection; as SimCSE does it."""
 
     @property
-    def looks(self) -> bool:
+    def needs_images(self) -> bool:
         return False
 
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:

@@ -53,5 +53,5 @@ def _require_metric(metric: str, task: str, where: str) -> None:
 
 def _stand_in(column: Column, protocol: str, recipe: Recipe) -> str:
     if protocol in recipe.stand_ins:
-        return recipe.stand_ins[protocol].says
+        return recipe.stand_ins[protocol].description
     return column.stand_in.get(recipe.track, "")

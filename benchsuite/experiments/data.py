@@ -82,7 +82,7 @@ def require_fitting(recipe: str, setup: Setup) -> None:
     takes = "clips" if setup.image.frames else "pictures"
     looked_at = {recipe: setup.data}
     for name, protocol in setup.protocols.items():
-        if protocol.data and create_task(protocol.task, **protocol.options).looks:
+        if protocol.data and create_task(protocol.task, **protocol.options).needs_images:
             looked_at[f"{recipe}, protocol {name} ({protocol.task})"] = protocol.data
     for where, data in looked_at.items():
         shown = cast(type[PairDataset], datasets.get(data.name)).shows

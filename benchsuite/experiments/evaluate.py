@@ -49,7 +49,9 @@ def require_agreement(setup: Setup, results: Mapping[str, Result], scores: Mappi
             continue
         rule = RULES.get(result.task)
         told = task.from_ranks(scores[name].ranks)
-        wrong = compare(result, told, task.untold)[1] + list(omissions(result, told, rule.items if rule else ""))
+        wrong = compare(result, told, task.not_recomputable)[1] + list(
+            omissions(result, told, rule.items if rule else "")
+        )
         if wrong:
             raise RunError(f"{name}, {result.task}: {wrong[0]}. Nothing is stored; the task's own code is at odds.")
 

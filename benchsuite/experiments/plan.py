@@ -13,7 +13,7 @@ from benchsuite.experiments.resolve import NOWHERE, resolve_method, resolve_setu
 from benchsuite.experiments.rows import select
 from benchsuite.methods import create_method
 from benchsuite.papers import Row, Table, read_table
-from benchsuite.records.asked import Asked, AskedRow, AskedRuns
+from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import MethodPart, Record, run_id
 from benchsuite.setup import Part, Setup
 from benchsuite.training.needs import require_served
@@ -38,7 +38,7 @@ class Run(Part):
 class Plan:
     """A table's runs, and the request that leads a report to them."""
 
-    asked: Asked
+    request: TableRequest
     runs: Sequence[Run]
 
 
@@ -71,16 +71,16 @@ def plan_table(
     used = {name for row in chosen for name in (row.variant, *(part.variant for part in table.parts.values()))}
     if not any(runs for _, runs in planned) and (reason := nowhere(recipe, sorted(used), folders)):
         raise UsageError(f"{name} at scale {scale}: nothing of it can be run: {reason}.")
-    asked = Asked(
+    request = TableRequest(
         table=name,
         scale=scale,
         recipe=table.recipes[scale],
         track=recipe.track,
-        says=recipe.says,
-        open=recipe.open,
+        description=recipe.description,
+        assumptions=recipe.assumptions,
         tuned={what: f"{t.chosen}: {t.rule} ({t.trials} trials)" for what, t in recipe.tuned.items()},
-        backbones={backbone: one.says for backbone, one in recipe.backbones.items()},
-        variants={name: one.says for name, one in recipe.variants.items() if name in used},
+        backbones={backbone: one.description for backbone, one in recipe.backbones.items()},
+        variants={name: one.description for name, one in recipe.variants.items() if name in used},
         measures=columns.measures,
         stand_ins=columns.stand_ins,
         missing=columns.missing,
@@ -88,7 +88,7 @@ def plan_table(
         setups={row.setup_key(part): runs.setup_id for row, _ in planned for part, runs in row.parts.items()},
         rows=[row for row, _ in planned],
     )
-    return Plan(asked, [run for _, runs in planned for run in runs])
+    return Plan(request, [run for _, runs in planned for run in runs])
 
 
 def plan_run(
@@ -138,10 +138,10 @@ def _plan_row(
     setup: Callable[..., Setup],
     folders: Mapping[str, str],
     seeds: Sequence[int],
-) -> tuple[AskedRow, list[Run]]:
-    asked = AskedRow(label=row.label, backbone=row.backbone, variant=row.variant, method=row.method)
+) -> tuple[RequestedRow, list[Run]]:
+    request = RequestedRow(label=row.label, backbone=row.backbone, variant=row.variant, method=row.method)
     if reason := row.not_run or recipe.lacks(row.backbone, row.variant) or nowhere(recipe, (row.variant,), folders):
-        return asked.model_copy(update={"not_run": reason}), []
+        return request.model_copy(update={"not_run": reason}), []
     assert row.method is not None
     parts, missing, runs = {}, {}, []
     for name, part in table.all_parts.items():
@@ -155,12 +155,12 @@ def _plan_row(
             own = [_run(under, method, seed, label, recipe.backbones[row.backbone].step_seconds) for seed in seeds]
         except UsageError as error:
             raise UsageError(f'{table.name}, row "{row.label}": {error}') from error
-        parts[name] = AskedRuns(
+        parts[name] = RequestedRuns(
             setup_id=under.setup_id, method_id=method.method_id, runs={run.seed: run.run_id for run in own}
         )
-        asked = asked.model_copy(update={"title": method.title})
+        request = request.model_copy(update={"title": method.title})
         runs += own
-    return asked.model_copy(update={"parts": parts, "missing": missing}), runs
+    return request.model_copy(update={"parts": parts, "missing": missing}), runs
 
 
 def _run(setup: Setup, method: MethodPart, seed: int, label: str, step_seconds: float) -> Run:

@@ -32,7 +32,7 @@ class Backbone(Part):
 
     tower: ImageTower | None = None
     """The image tower; none where the backbone is the recipe's text tower alone."""
-    says: str
+    description: str
     """What it is, for the page."""
     step_seconds: NonNegative = 0.0
     """One InfoNCE step on one thread of a laptop, for estimates before anything was measured."""
@@ -50,14 +50,14 @@ class StandIn(Part):
     """Which of the recipe's protocols stands for one that a paper evaluates."""
 
     protocol: str
-    says: str
+    description: str
     """What stands for the paper's data, in words."""
 
 
 class Variant(Part):
     """A change of the setup that a table's rows or columns ask for by name."""
 
-    says: str
+    description: str
     change: dict[str, Any] = {}
     """Settings by part, laid over the recipe's: `optimizer.name = "adamp"`. None: this scale does not tell it apart."""
 
@@ -68,12 +68,12 @@ class Recipe(Part):
     title: str
     track: str
     """Which of a column's measures apply: the data behind them."""
-    says: str
+    description: str
     """What results at this scale can and cannot say."""
     seeds: Count
     """How many, unless asked otherwise."""
     tuned: dict[str, Tuned] = {}
-    open: list[str] = []
+    assumptions: list[str] = []
     """What the paper leaves open or the code cannot express, each with what is done here instead."""
     backbones: dict[str, Backbone] = Field(min_length=1)
     variants: dict[str, Variant] = {}

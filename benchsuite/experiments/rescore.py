@@ -18,7 +18,7 @@ from benchsuite.registry import tasks
 
 
 @dataclass(frozen=True)
-class Untold:
+class NotRecomputable:
     """Metrics and measures of a protocol that do not follow from what is kept, and why not."""
 
     numbers: list[str]
@@ -31,7 +31,7 @@ class Rescored:
 
     agreed: dict[str, int] = field(default_factory=dict)
     differs: list[str] = field(default_factory=list)
-    untold: dict[str, Untold] = field(default_factory=dict)
+    not_recomputable: dict[str, NotRecomputable] = field(default_factory=dict)
     """By protocol."""
 
 
@@ -59,9 +59,9 @@ def _compare(
     name: str, task: Task, result: Result, ranks: Mapping[str, NDArray[np.integer[Any]]], outcome: Rescored
 ) -> None:
     mute = type(task).from_ranks is Task.from_ranks
-    untold = [key for key in {**result.metrics, **result.measures} if mute or key in task.untold]
-    if untold:
-        outcome.untold[name] = Untold(untold, task.why_untold)
+    not_recomputable = [key for key in {**result.metrics, **result.measures} if mute or key in task.not_recomputable]
+    if not_recomputable:
+        outcome.not_recomputable[name] = NotRecomputable(not_recomputable, task.why_not_recomputable)
     if mute:
         return
     try:
@@ -72,5 +72,5 @@ def _compare(
     except RecordError as error:
         outcome.differs.append(f"{name}: {error}")
         return
-    outcome.agreed[name], wrong = compare(result, again, untold)
+    outcome.agreed[name], wrong = compare(result, again, not_recomputable)
     outcome.differs += [f"{name}.{text}" for text in (*wrong, *omissions(result, again))]

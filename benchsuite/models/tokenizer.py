@@ -15,9 +15,9 @@ from tokenizers.processors import BertProcessing
 from tokenizers.trainers import WordPieceTrainer
 from torch import Tensor
 
+from benchsuite.canonical import short_digest
 from benchsuite.data.base import Split
 from benchsuite.paths import cache
-from benchsuite.records.canonical import short_digest
 from benchsuite.setup import Data, TextTower
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")

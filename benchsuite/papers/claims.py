@@ -17,9 +17,9 @@ class Claim:
     column: Column
     published: float | None
     """By how much, in the column's unit; none if a cell is not printed."""
-    says: str = ""
+    statement: str = ""
     """The claim in words, if the text makes it."""
-    place: str = ""
+    locator: str = ""
     """Where the text makes it; "" if it follows from the table alone."""
     by: float | None = None
     """The difference that the text states."""
@@ -82,8 +82,8 @@ def _claim(table: Table, row: Row, reference: Row, column: Column, text: TextCla
         reference=reference.key,
         column=column,
         published=round(gain(row, reference, column), 6) if both else None,
-        says=text.says if text else "",
-        place=text.place if text else "",
+        statement=text.statement if text else "",
+        locator=text.locator if text else "",
         by=text.by if text else None,
         note=text.note if text else "",
     )

@@ -16,7 +16,7 @@ class Problem:
     """Something that does not fit, and the notes that say so, if any do."""
 
     where: str
-    says: str
+    description: str
     notes: tuple[str, ...]
 
     @property
@@ -83,7 +83,7 @@ def _claims(table: Table) -> Iterator[Problem]:
             found = gain(row, reference, column)
             if abs(found - claim.by) > unit(claim.by) / 2 + unit(*(cell.value for cell in cells if cell)):
                 yield Problem(
-                    f'{table.name}, claim "{claim.says}" ({claim.place})',
+                    f'{table.name}, claim "{claim.statement}" ({claim.locator})',
                     f"the text says {claim.by:g}, the cells say {found:.4g}",
                     (claim.note,),
                 )

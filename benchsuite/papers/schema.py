@@ -106,8 +106,8 @@ class Row(Part):
 class TextClaim(Part):
     """A claim that the paper's text makes, with or without a number: a row beats another."""
 
-    says: str
-    place: str
+    statement: str
+    locator: str
     row: str
     """Label, backbone/label or backbone/variant/label."""
     reference: str
@@ -211,12 +211,12 @@ class Table(Part):
                 _is_of_similarities(plot, [self.column(key) for key in plot.y], "plots", number)
         for number, claim in enumerate(self.claims):
             for key in claim.columns:
-                _known(f'claim "{claim.says}"', "column", key, keys, "claims", number, "columns")
+                _known(f'claim "{claim.statement}"', "column", key, keys, "claims", number, "columns")
             for end in ("row", "reference"):
                 try:
                     self.row(getattr(claim, end))
                 except UsageError as error:
-                    raise MisplacedError(f'claim "{claim.says}": {error}', "claims", number, end) from error
+                    raise MisplacedError(f'claim "{claim.statement}": {error}', "claims", number, end) from error
         return self
 
 

@@ -5,15 +5,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchsuite.records.asked import Asked
+from benchsuite.errors import UsageError
+from benchsuite.records.code_version import code_state, stale
 from benchsuite.records.contents import read_contents
 from benchsuite.records.inspection import FileError, Found, Problem
-from benchsuite.records.manifest import Manifest
-from benchsuite.records.names import FAILED, RANKS, stem
+from benchsuite.records.manifest import Manifest, compare, read_manifest, write_manifest
+from benchsuite.records.names import FAILED, MANIFEST, RANKS, stem
 from benchsuite.records.ranks import read_ranks
 from benchsuite.records.recheck import Rechecked, Rule, recheck
+from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import Record
-from benchsuite.records.stale import code_state, stale
 
 CANNOT_PROVE = (
     "that a run happened: whoever can compute digests can write a record that agrees with itself",
@@ -59,7 +60,7 @@ def audit(folder: Path, rules: Mapping[str, Rule]) -> Audit:
     done.notes += [Problem(file.name, "not a record, left alone", "") for file in contents.foreign]
     done.notes += _strangers(folder, contents.found)
     done.notes += _code_notes(done.records)
-    done.notes += _missing_runs(contents.asked, {one.record.run_id for one in contents.found if one.record})
+    done.notes += _missing_runs(contents.requests, {one.record.run_id for one in contents.found if one.record})
     return done
 
 
@@ -81,8 +82,8 @@ def _number_problems(one: Found, rules: Mapping[str, Rule], total: Rechecked) ->
         yield unreadable(error, one.file.parent)
         return
     total.agreed += done.agreed
-    for task, names in done.untold.items():
-        total.untold.setdefault(task, set()).update(names)
+    for task, names in done.not_recomputable.items():
+        total.not_recomputable.setdefault(task, set()).update(names)
     yield from (Problem(one.file.name, text) for text in done.differs)
 
 
@@ -115,13 +116,77 @@ def _code_notes(records: Mapping[str, Record]) -> Iterator[Problem]:
         yield Problem(f"method {method}", what, "load its file with --plugin")
 
 
-def _missing_runs(requests: list[Asked], there: set[str]) -> Iterator[Problem]:
+def _missing_runs(requests: list[TableRequest], there: set[str]) -> Iterator[Problem]:
     """Seeds that a table asked for and that have no record, row by row."""
-    for asked in requests:
-        for row in asked.rows:
+    for request in requests:
+        for row in request.rows:
             for part, runs in row.parts.items():
                 seeds = [str(seed) for seed, run in sorted(runs.runs.items()) if run not in there]
                 if seeds:
                     name = " ".join(filter(None, (row.backbone, row.variant, row.label, part)))
                     what = f"{name}: no record for seed {', '.join(seeds)}"
-                    yield Problem(f"tables/{asked.name}.json", what, "repeat the command to measure what is missing")
+                    yield Problem(f"tables/{request.name}.json", what, "repeat the command to measure what is missing")
+
+
+SHORTEST = 16
+"""The fewest digits of a digest that are compared."""
+
+
+def against_manifest(done: Audit) -> list[Problem]:
+    """What MANIFEST.json says otherwise; a note where there is none."""
+    update = f"`benchsuite verify {done.folder} --update` "
+    file = done.folder / MANIFEST
+    if not file.exists():
+        what = "not there, so nothing tells whether a record was removed"
+        done.notes.append(Problem(MANIFEST, what, f"{update}writes it"))
+        return []
+    try:
+        listed = read_manifest(file)
+    except FileError as error:
+        return [Problem(MANIFEST, error.what, f"put back a version that was written, then {update}adds what is new")]
+    added = compare(listed, done.manifest).added
+    unlisted = [Problem(name, f"not listed in {MANIFEST}", f"{update}lists it") for name in added]
+    return [*_lost(listed, done, MANIFEST), *unlisted]
+
+
+def against_base(done: Audit, base: Path) -> list[Problem]:
+    """Records of an earlier manifest that are gone or others now."""
+    if not base.is_file():
+        raise UsageError(f"manifest {base}: no such file.")
+    return list(_lost(read_manifest(base), done, str(base)))
+
+
+def against_digest(done: Audit, expected: str) -> list[Problem]:
+    """Whether the records there are those that somebody else saw."""
+    found = done.manifest.digest
+    if len(expected) < SHORTEST or set(expected) - set("0123456789abcdef"):
+        raise UsageError(f'--expect "{expected}": give the manifest digest, or at least its first {SHORTEST} digits.')
+    if found.startswith(expected):
+        return []
+    return [Problem(MANIFEST, f"the manifest digest of what is there is {found}", f"{expected} was expected")]
+
+
+def enlist(done: Audit, allow_removal: bool) -> list[Problem]:
+    """Write MANIFEST.json as of the records that are there, unless something speaks against it: then what."""
+    file = done.folder / MANIFEST
+    if done.problems:
+        return [Problem(MANIFEST, "left as it is", "mend the other problems first")]
+    before = read_manifest(file) if file.exists() else Manifest.of({})
+    changes = compare(before, done.manifest)
+    if changes.lost and not allow_removal:
+        kept = Problem(MANIFEST, "left as it is", "--allow-removal lets listed records go or be replaced")
+        return [*_lost(before, done, MANIFEST), kept]
+    write_manifest(file, done.manifest)
+    told = [f"{len(names)} {how}" for how, names in vars(changes).items() if names] or ["nothing new"]
+    done.notes.append(Problem(MANIFEST, f"written: {', '.join(told)}", ""))
+    return []
+
+
+def _lost(before: Manifest, done: Audit, where: str) -> Iterator[Problem]:
+    changes = compare(before, done.manifest)
+    for name in changes.removed:
+        if name not in done.refused:  # a refused file is a problem of its own
+            yield Problem(name, f"listed in {where}, but gone", "put it back")
+    for name in changes.changed:
+        what = f"another record than the one listed in {where}, whose digest is {before.records[name].digest[:16]}"
+        yield Problem(name, what, "put the listed one back")

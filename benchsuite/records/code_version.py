@@ -4,9 +4,11 @@ import ast
 import hashlib
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from benchsuite.cards import Card
+from benchsuite.records.schema import Record
+from benchsuite.registry import methods
 
 ROOT = Path(__file__).parents[1]
 FOLLOWED = ("benchsuite.methods", "benchsuite.objectives")
@@ -96,3 +98,19 @@ def _bare(tree: ast.Module) -> str:
 
 def _is_text(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+State = Literal["current", "older", "unknown"]
+
+
+def stale(record: Record) -> str:
+    """Why the record is out of date, for whoever shows it; nothing if it is not, or if its method is not known here."""
+    return f"measured with older code of {record.method.name}" if code_state(record) == "older" else ""
+
+
+def code_state(record: Record) -> State:
+    """Current or older code of the method; unknown if the method is not registered here: its plugin is not loaded."""
+    name = record.method.name
+    if name not in methods:
+        return "unknown"
+    return "current" if code_version(methods.card(name)) == record.method.code else "older"

@@ -9,9 +9,9 @@ from typing import TypeVar
 
 from pydantic import ValidationError
 
-from benchsuite.records.asked import Asked
 from benchsuite.records.inspection import FileError, Found, Problem, inspect, read_json, with_ranks
 from benchsuite.records.names import failure_files, json_files, request_files, stem
+from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import Record
 from benchsuite.workers import spread
 
@@ -26,7 +26,7 @@ class Contents:
     """By run_id."""
     failures: dict[str, str]
     """Reasons by run_id."""
-    asked: list[Asked]
+    requests: list[TableRequest]
     found: list[Found]
     """Every record's file, with all that is wrong with it."""
     unreadable: list[FileError]
@@ -62,9 +62,9 @@ def read_contents(folder: Path) -> Contents:
         found, foreign = _inspect_all(folder)
     unreadable: list[FileError] = []
     failures = dict(_collect(failure_files(folder), read_failure, unreadable))
-    asked = _collect(request_files(folder), read_request, unreadable)
+    requests = _collect(request_files(folder), read_request, unreadable)
     records = {one.record.run_id: one.record for one in found if one.record and not one.problems}
-    return Contents(records, failures, asked, found, unreadable, foreign)
+    return Contents(records, failures, requests, found, unreadable, foreign)
 
 
 @contextmanager
@@ -104,10 +104,10 @@ def read_failure(file: Path) -> tuple[str, str]:
     return str(said["run_id"]), str(said["reason"])
 
 
-def read_request(file: Path) -> Asked:
+def read_request(file: Path) -> TableRequest:
     """What a table asked for."""
     try:
-        return Asked.model_validate(read_json(file))
+        return TableRequest.model_validate(read_json(file))
     except ValidationError as error:
         raise FileError(file, f"not a table's request ({error.errors()[0]['msg']})") from error
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from benchsuite.canonical import canonical
 from benchsuite.errors import RecordError
-from benchsuite.records.canonical import canonical
 from benchsuite.records.names import run_of
 from benchsuite.records.schema import BROKEN_SEAL, SCHEMA, Record, content_digest
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 
 from pydantic import ValidationError, model_validator
 
-from benchsuite.records.canonical import digest
+from benchsuite.canonical import digest
 from benchsuite.records.inspection import FileError, parse
 from benchsuite.records.schema import Record
 from benchsuite.setup import Part

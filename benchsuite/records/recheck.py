@@ -34,7 +34,7 @@ class Rule(Protocol):
     """How a task's numbers follow from its ranks.
 
     `items` names the count that is the size of the judged split, if one is; `plain` says that all arrays are ranks;
-    `untold` names measures that do not follow.
+    `not_recomputable` names measures that do not follow.
     """
 
     @property
@@ -47,7 +47,7 @@ class Rule(Protocol):
     def plain(self) -> bool: ...
 
     @property
-    def untold(self) -> Sequence[str]: ...
+    def not_recomputable(self) -> Sequence[str]: ...
 
 
 @dataclass
@@ -56,7 +56,7 @@ class Rechecked:
 
     agreed: int = 0
     differs: list[str] = field(default_factory=list)
-    untold: dict[str, set[str]] = field(default_factory=dict)
+    not_recomputable: dict[str, set[str]] = field(default_factory=dict)
 
 
 def recheck(record: Record, ranks: Ranks, rules: Mapping[str, Rule]) -> Rechecked:
@@ -66,23 +66,23 @@ def recheck(record: Record, ranks: Ranks, rules: Mapping[str, Rule]) -> Rechecke
         own = {key.rpartition(".")[2]: found for key, found in ranks.items() if key.rpartition(".")[0] == name}
         rule, why = rules.get(result.task), _why_not(result)
         if rule is None or why:
-            done.untold.setdefault(why or result.task, set()).update({**result.metrics, **result.measures})
+            done.not_recomputable.setdefault(why or result.task, set()).update({**result.metrics, **result.measures})
             continue
         try:
             told = _tell(rule, own)
         except ValueError as error:
             done.differs.append(f"{name}: {error}")
             continue
-        if left := set(rule.untold) & result.measures.keys():
-            done.untold.setdefault(result.task, set()).update(left)
-        agreed, wrong = compare(result, told, rule.untold)
+        if left := set(rule.not_recomputable) & result.measures.keys():
+            done.not_recomputable.setdefault(result.task, set()).update(left)
+        agreed, wrong = compare(result, told, rule.not_recomputable)
         done.agreed += agreed
         done.differs += [f"{name}.{text}" for text in (*wrong, *omissions(result, told, rule.items))]
     done.differs += strangers(record, ranks)
     return done
 
 
-def compare(result: Result, told: Told, untold: Collection[str] = ()) -> tuple[int, list[str]]:
+def compare(result: Result, told: Told, not_recomputable: Collection[str] = ()) -> tuple[int, list[str]]:
     """How many of the stored numbers are what ranks say, and the others; without those that ranks do not tell."""
     agreed, wrong = 0, []
     for part, stored, found in (
@@ -94,7 +94,7 @@ def compare(result: Result, told: Told, untold: Collection[str] = ()) -> tuple[i
             other = found.get(key)
             if other is not None and math.isclose(value, other, rel_tol=CLOSE, abs_tol=CLOSE):
                 agreed += 1
-            elif part or key not in untold:
+            elif part or key not in not_recomputable:
                 said = "nothing" if other is None else repr(other)
                 wrong.append(f"{part}{key}: the record says {value!r}, its ranks say {said}")
     return agreed, wrong

@@ -9,8 +9,8 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
+from benchsuite.canonical import digest, short_digest
 from benchsuite.errors import RecordError
-from benchsuite.records.canonical import digest, short_digest
 from benchsuite.setup import Part, Setup, stored_setup
 
 SCHEMA = 1

@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchsuite.errors import UsageError
-from benchsuite.records.asked import Asked
 from benchsuite.records.contents import Contents, read_contents, read_failure, read_request
 from benchsuite.records.inspection import FileError, inspect
 from benchsuite.records.names import FAILED, RANKS, TABLES, failure_files, request_files, stem
+from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import Record, Sidecar
 
 __all__ = ["Store", "pack_ranks", "read_record", "stem"]
@@ -71,16 +71,16 @@ class Store:
         """run_id to reason."""
         return dict(read_failure(file) for file in failure_files(self.folder))
 
-    def ask(self, asked: Asked) -> Asked:
+    def ask(self, request: TableRequest) -> TableRequest:
         """Remember what a table asked for, beside what it asked for before, so that a report can find its runs."""
         (self.folder / TABLES).mkdir(exist_ok=True)
-        file = self.folder / TABLES / f"{asked.name}.json"
+        file = self.folder / TABLES / f"{request.name}.json"
         if file.exists():
-            asked = asked.joined_to(read_request(file))
-        self._put(file, asked.model_dump_json(indent=1).encode() + b"\n", replace=True)
-        return asked
+            request = request.joined_to(read_request(file))
+        self._put(file, request.model_dump_json(indent=1).encode() + b"\n", replace=True)
+        return request
 
-    def asked(self) -> list[Asked]:
+    def requests(self) -> list[TableRequest]:
         """What tables asked for."""
         return [read_request(file) for file in request_files(self.folder)]
 

@@ -3,11 +3,11 @@
 import csv
 import io
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from benchsuite.analysis.table import Cell, TableRow, TableView
-from benchsuite.report.numbers import OURS, counts, measured, published, units
+from benchsuite.analysis.tables import Cell, TableRow, TableView
+from benchsuite.report.numbers import OURS, counts, measured, published, seeds, units
 
 CSV_HEAD = (
     "scale", "backbone", "variant", "row", "column", "measured_on", "unit", "published", "mean", "sd", "low", "high",
@@ -28,10 +28,10 @@ def as_csv(view: TableView) -> str:
 def as_json(view: TableView) -> str:
     """Everything of each cell, the values of each seed too."""
     told = {
-        "table": view.asked.table,
-        "scale": view.asked.scale,
+        "table": view.request.table,
+        "scale": view.request.scale,
         "title": view.table.title,
-        "says": view.asked.says,
+        "description": view.request.description,
         "stand_ins": view.stand_ins,
         "cells": list(_cells(view)),
         "gaps": {"/".join(row.key): row.gap for row in view.rows if row.gap},
@@ -101,10 +101,10 @@ def tex(text: str) -> str:
 
 def _fine_print(view: TableView) -> list[str]:
     """What a reader of the table alone must know: ours are measured here, on what, and how."""
-    asked = view.asked
+    request = view.request
     here = [f"{name} is {what}" for name, what in (*view.backbones_here.items(), *view.stand_ins.items())]
     return [
-        f"Ours, measured at scale {asked.scale}: {OURS}.",
+        f"Ours, measured at scale {request.scale}: {OURS}.",
         *([f"In ours, {'; '.join(here)}."] if here else []),
         "Bold: no other row of the board separably beats it, where any is beaten.",
     ]
@@ -116,12 +116,12 @@ def _cells(view: TableView) -> Iterator[dict[str, Any]]:
             rank = view.rank(row, cell)
             factor = 100 if cell.column.unit == "percent" else 1
             yield {
-                "scale": view.asked.scale,
+                "scale": view.request.scale,
                 "backbone": row.backbone,
                 "variant": row.variant,
                 "row": row.label,
                 "column": cell.column.key,
-                "measured_on": view.asked.stand_ins.get(cell.column.key, ""),
+                "measured_on": view.request.stand_ins.get(cell.column.key, ""),
                 "unit": cell.column.unit,
                 "published": cell.source.value if cell.source else None,
                 "mean": None if cell.mean is None else cell.mean * factor,
@@ -130,7 +130,7 @@ def _cells(view: TableView) -> Iterator[dict[str, Any]]:
                 "high": None if cell.high is None else cell.high * factor,
                 "seeds": cell.n,
                 "values": {str(seed): value * factor for seed, value in cell.values.items()},
-                "place": rank.place if rank else None,
+                "place": rank.rank if rank else None,
                 "tied_with": list(rank.tied_with) if rank else [],
                 "best": view.is_best(row, cell),
                 "method": row.method,
@@ -145,3 +145,33 @@ def _bold(view: TableView, row: TableRow, cell: Cell, start: str, end: str, esca
 
 def _pipes(cells: list[str]) -> str:
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+def table_text(view: TableView) -> str:
+    """Published above ours in each row; gaps with their reasons."""
+    parts = [
+        f"{view.request.table} at scale {view.request.scale}: {view.table.title}",
+        f"{units(view)}; ours is {OURS}. {view.request.description}",
+        "",
+    ]
+    for backbone, rows in view.backbones.items():
+        parts.append(f"{backbone}, here {view.request.backbones.get(backbone, 'not mapped')}")
+        parts += [*_aligned([*_heads(view), *(line for row in rows for line in _lines(row))]), ""]
+    return "\n".join(parts)
+
+
+def _heads(view: TableView) -> list[list[str]]:
+    groups = [c.group if i == 0 or c.group != view.columns[i - 1].group else "" for i, c in enumerate(view.columns)]
+    return [["", "", *groups, ""], ["", "", *(column.label for column in view.columns), ""]]
+
+
+def _lines(row: TableRow) -> list[list[str]]:
+    theirs = [row.shown, "published", *(published(cell) for cell in row.cells), ""]
+    notes = "; ".join(part for part in (seeds(row.seeds) if row.measured else "", row.gap) if part)
+    return [theirs, ["", "ours", *(measured(cell) for cell in row.cells), notes]]
+
+
+def _aligned(lines: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]) - 1)]
+    padded = [[*(cell.ljust(width) for cell, width in zip(line, widths, strict=False)), line[-1]] for line in lines]
+    return ["  ".join(line).rstrip() for line in padded]

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from benchsuite.analysis.boards import Board, Standing, boards
 from benchsuite.analysis.claims import ColumnAgreement, JudgedClaim, agreements, judged_claims
 from benchsuite.analysis.costs import Cost, costs
-from benchsuite.analysis.table import Cell, TableRow, TableView
+from benchsuite.analysis.tables import Cell, TableRow, TableView
 from benchsuite.cards import Card
 from benchsuite.papers.schema import RowKey, row_name
+from benchsuite.records.code_version import stale
 from benchsuite.records.contents import Contents
 from benchsuite.records.schema import Record
-from benchsuite.records.stale import stale
 from benchsuite.registry import methods
 from benchsuite.report.figures import Figure, table_figures
 
@@ -65,7 +65,7 @@ class MethodSummary:
         """Its results at each scale."""
         found: dict[str, list[Result]] = {}
         for one, cell in self.results:
-            found.setdefault(one.view.asked.scale, []).append((one, cell))
+            found.setdefault(one.view.request.scale, []).append((one, cell))
         return found
 
 
@@ -93,7 +93,7 @@ class Leaderboard:
     @cached_property
     def claims(self) -> Mapping[str, list[JudgedClaim]]:
         """By table and scale: its claims, judged as one family."""
-        return {view.asked.name: judged_claims(view) for view in self.views}
+        return {view.request.name: judged_claims(view) for view in self.views}
 
     @cached_property
     def _verdicts(self) -> Mapping[tuple[str, RowKey, str], list[JudgedClaim]]:
@@ -113,11 +113,13 @@ class Leaderboard:
 
     def counted(self, view: TableView, row: TableRow, cell: Cell) -> Counter[str]:
         """How many claims on a number have which verdict."""
-        return Counter(one.verdict.kind for one in self._verdicts.get((view.asked.name, row.key, cell.column.key), ()))
+        return Counter(
+            one.verdict.kind for one in self._verdicts.get((view.request.name, row.key, cell.column.key), ())
+        )
 
     def verdict_counts(self, views: Sequence[TableView]) -> Counter[str]:
         """How many claims of these tables have which verdict."""
-        return Counter(one.verdict.kind for view in views for one in self.claims[view.asked.name])
+        return Counter(one.verdict.kind for view in views for one in self.claims[view.request.name])
 
     def runs_of(self, view: TableView) -> list[Record]:
         """The runs that fill a table, each once."""
@@ -131,7 +133,7 @@ class Leaderboard:
     @cached_property
     def scales(self) -> list[str]:
         """Scales of the tables."""
-        return list(dict.fromkeys(view.asked.scale for view in self.views))
+        return list(dict.fromkeys(view.request.scale for view in self.views))
 
     @cached_property
     def setups(self) -> set[str]:
@@ -148,7 +150,7 @@ class Leaderboard:
         """The tables of each paper at each scale."""
         found: dict[tuple[str, str], list[TableView]] = {}
         for view in self.views:
-            found.setdefault((view.table.paper, view.asked.scale), []).append(view)
+            found.setdefault((view.table.paper, view.request.scale), []).append(view)
         return found
 
     @property
@@ -159,7 +161,7 @@ class Leaderboard:
     @cached_property
     def boards(self) -> list[Board]:
         """Methods against tasks, a board a setup."""
-        return boards(self.records.values(), self.contents.asked)
+        return boards(self.records.values(), self.contents.requests)
 
     @cached_property
     def costs(self) -> Mapping[str, Mapping[str, Cost]]:
@@ -210,8 +212,8 @@ class Leaderboard:
 
     def repeat(self, shown: Appearance, record: Record) -> str:
         """What to type to measure a run again, where it does not count as measured."""
-        asked, row = shown.view.asked, shown.row
-        place = f"{asked.table} --scale {asked.scale}"
+        request, row = shown.view.request, shown.row
+        place = f"{request.table} --scale {request.scale}"
         return (
             f"benchsuite repro {place} --rows {shlex.quote(row_name(row.key))} --seeds {record.seed}, --results again"
         )

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from benchsuite.analysis.paired import Paired
-from benchsuite.analysis.table import Cell, TableRow, TableView
+from benchsuite.analysis.stats import Paired
+from benchsuite.analysis.tables import Cell, TableRow, TableView
 from benchsuite.papers.claims import Claim
 
 DASH = "–"

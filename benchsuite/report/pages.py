@@ -4,16 +4,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchsuite.analysis.boards import Board
-from benchsuite.analysis.comparison import comparison, paired
+from benchsuite.analysis.boards import Board, comparison, paired
 from benchsuite.analysis.costs import reference
-from benchsuite.analysis.table import TableView
+from benchsuite.analysis.tables import TableView
 from benchsuite.records.names import stem
 from benchsuite.records.schema import Record
 from benchsuite.report import numbers
-from benchsuite.report.cost_figures import cost_figures
 from benchsuite.report.export import FORMATS, SUFFIXES
 from benchsuite.report.figures import method_figures
+from benchsuite.report.figures.cost import cost_figures
 from benchsuite.report.leaderboard import Leaderboard, MethodSummary, Result
 from benchsuite.report.links import slug
 
@@ -65,7 +64,7 @@ def table_page(board: Leaderboard, view: TableView) -> Page:
         return {
             "board": board,
             "view": view,
-            "claims": [(view, one) for one in board.claims[view.asked.name]],
+            "claims": [(view, one) for one in board.claims[view.request.name]],
             "counts": board.verdict_counts([view]),
             "kinds": KINDS,
             "orders": board.orders(view),
@@ -76,7 +75,7 @@ def table_page(board: Leaderboard, view: TableView) -> Page:
             "command": command(view),
         }
 
-    return Page(table_name(view), f"{view.table.title} ({view.asked.scale})", "table.html", values)
+    return Page(table_name(view), f"{view.table.title} ({view.request.scale})", "table.html", values)
 
 
 def method_page(board: Leaderboard, method: MethodSummary) -> Page:
@@ -111,7 +110,7 @@ def claims_page(board: Leaderboard, paper: str, scale: str, views: Sequence[Tabl
             "paper": paper,
             "scale": scale,
             "source": next((view.table.source for view in views if view.table.source), paper),
-            "judged": [(view, one) for view in views for one in board.claims[view.asked.name]],
+            "judged": [(view, one) for view in views for one in board.claims[view.request.name]],
             "counts": board.verdict_counts(views),
             "kinds": KINDS,
         }
@@ -153,7 +152,7 @@ def run_page(board: Leaderboard, record: Record) -> Page:
 
 def table_name(view: TableView) -> str:
     """`tables/temo-table1-small`."""
-    return f"tables/{slug(view.asked.name)}"
+    return f"tables/{slug(view.request.name)}"
 
 
 def method_name(method: str) -> str:
@@ -183,4 +182,4 @@ def run_name(record: Record) -> str:
 
 def command(view: TableView) -> str:
     """What to type to measure the table again."""
-    return f"benchsuite repro {view.asked.table} --scale {view.asked.scale}"
+    return f"benchsuite repro {view.request.table} --scale {view.request.scale}"

@@ -1,5 +1,7 @@
 """Writes the site: pages in folders with their styles and scripts beside them, or all in one file."""
 
+import glob
+import os
 from base64 import b64encode
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -7,8 +9,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from benchsuite.errors import UsageError
 from benchsuite.report.export import SUFFIXES
-from benchsuite.report.folder import remove_old, require_folder, write
 from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.links import Links
 from benchsuite.report.pages import Page, all_pages, table_name
@@ -41,7 +43,7 @@ def write_site(folder: Path, board: Leaderboard, progress: Progress = lambda don
         written.update(files)
         progress(number + 1, len(pages))
     remove_old(folder, written)
-    tables = {view.asked.name: folder / f"{table_name(view)}.html" for view in board.views}
+    tables = {view.request.name: folder / f"{table_name(view)}.html" for view in board.views}
     return Site(folder / "index.html", tables, len(pages))
 
 
@@ -89,3 +91,43 @@ def assets() -> Iterator[tuple[str, bytes]]:
 
 def _csp_hash(text: str) -> str:
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+GENERATOR = b'<meta name="generator" content="benchsuite'
+"""In every page, so that pages of earlier builds are known as such."""
+ROOMS = ("tables", "methods", "claims", "compare", "runs")
+"""Its folders of pages."""
+
+
+def require_folder(folder: Path) -> None:
+    """Make the folder, or say now that it cannot be written to."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / f".writable-{os.getpid()}"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        reason = error.strerror or error
+        raise UsageError(f"report folder {folder}: {reason}. Name a writable one with --report.") from error
+
+
+def write(file: Path, content: bytes) -> Path:
+    """A file, and the folder it lies in."""
+    try:
+        file.write_bytes(content)
+    except FileNotFoundError:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+    return file
+
+
+def remove_old(folder: Path, written: Collection[Path]) -> None:
+    """Remove pages that an earlier build wrote and this one did not, and their data; files of anyone else stay."""
+    for page in (page for room in ROOMS for page in (folder / room).rglob("*.html")):
+        if page not in written and GENERATOR in page.read_bytes()[:2000]:
+            for file in (
+                *page.parent.glob(f"{glob.escape(page.stem)}.*"),
+                *page.parent.glob(f"{glob.escape(page.stem)}-*.csv"),
+            ):
+                if file not in written:
+                    file.unlink()

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from benchsuite.analysis.boards import Board, boards
-from benchsuite.records.asked import Asked, AskedRow, AskedRuns
+from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record, Result
 from benchsuite.report.numbers import measured
 from benchsuite.setup import Protocol
@@ -14,16 +14,16 @@ MakeRuns = Callable[..., Runs]
 HIGH, LOW, LIKE_HIGH = (0.80, 0.81, 0.82), (0.10, 0.12, 0.11), (0.81, 0.80, 0.83)
 
 
-def board(*configurations: Runs, asked: Sequence[Asked] = ()) -> Board:
-    (found,) = boards([record for runs in configurations for record in runs.values()], asked)
+def board(*configurations: Runs, request: Sequence[TableRequest] = ()) -> Board:
+    (found,) = boards([record for runs in configurations for record in runs.values()], request)
     return found
 
 
-def asked(setup_id: str, says: str = "small towers") -> Asked:
-    parts = {"": AskedRuns(setup_id=setup_id, method_id="m", runs={})}
-    return Asked(
-        table="p/t", scale="small", recipe="scenes-small", track="s", says=says, tuned={}, backbones={},
-        temperature_factor=1, rows=[AskedRow(label="R", backbone="RN50", parts=parts)],
+def request(setup_id: str, says: str = "small towers") -> TableRequest:
+    parts = {"": RequestedRuns(setup_id=setup_id, method_id="m", runs={})}
+    return TableRequest(
+        table="p/t", scale="small", recipe="scenes-small", track="s", description=says, tuned={}, backbones={},
+        temperature_factor=1, rows=[RequestedRow(label="R", backbone="RN50", parts=parts)],
     )  # fmt: skip
 
 
@@ -59,7 +59,7 @@ def test_places_are_of_pairs_and_only_the_unbeaten_are_marked(make_runs: MakeRun
     found = board(make_runs("infonce", LOW), make_runs("ts", HIGH), make_runs("mine", LIKE_HIGH))
     (task,) = found.tasks
     ranks = {one.label: found.rank(one, task) for one in found.standings}
-    assert {label: rank and rank.place for label, rank in ranks.items()} == {"mine": 1, "TS": 1, "InfoNCE": 3}
+    assert {label: rank and rank.rank for label, rank in ranks.items()} == {"mine": 1, "TS": 1, "InfoNCE": 3}
     assert getattr(ranks["TS"], "tied_with", None) == ("mine",)
     assert [found.is_best(one, task) for one in found.standings] == [True, True, False]
     assert found.separates
@@ -78,7 +78,7 @@ def test_runs_that_a_seed_did_not_mean_the_same_to_are_not_compared(make_runs: M
     assert list(found.apart) == [("InfoNCE", "TS")]
     assert list(found.apart["InfoNCE", "TS"]) == [0, 1, 2]
     assert "the batches differ" in found.apart["InfoNCE", "TS"][0]
-    assert {rank.place for rank in found.places["retrieval"].ranks.values()} == {1}
+    assert {rank.rank for rank in found.places["retrieval"].ranks.values()} == {1}
 
 
 def two_protocols(make_runs: MakeRuns, method: str, recalls: Sequence[float], gap: float, **more: Any) -> Runs:
@@ -117,8 +117,8 @@ def test_means_of_what_ranks_nothing_order_no_rows(make_runs: MakeRuns) -> None:
 def test_a_board_has_the_name_and_the_reservations_of_the_tables_that_asked_for_it(make_runs: MakeRuns) -> None:
     runs = make_runs("infonce"), make_runs("ts")
     setup_id = runs[0][0].setup_id
-    found = board(*runs, asked=[asked(setup_id), asked(setup_id, "more"), asked("another", "no")])
-    assert (found.title, found.says) == ("scenes-small, RN50", ["small towers", "more"])
+    found = board(*runs, request=[request(setup_id), request(setup_id, "more"), request("another", "no")])
+    assert (found.title, found.descriptions) == ("scenes-small, RN50", ["small towers", "more"])
     assert len(found.requests) == 2
 
 

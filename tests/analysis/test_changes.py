@@ -3,8 +3,8 @@ from collections.abc import Callable
 import pytest
 from measured import HIGH, LOW, measured, side
 
-from benchsuite.analysis.changes import Changes, Side, TableChange, changes
-from benchsuite.analysis.table import build_table
+from benchsuite.analysis.diff import Changes, Side, TableChange, changes
+from benchsuite.analysis.tables import build_table
 from benchsuite.records.schema import Record
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
@@ -87,14 +87,14 @@ def test_a_table_that_came_or_went_shows_all_its_cells_and_verdicts(make_record:
 def test_another_scale_is_another_table(make_record: MakeRecord) -> None:
     small = side(make_record, {"TeMo": LOW})
     found = changes(small, side(make_record, {"TeMo": LOW}, scale="smoke"))
-    assert [(table.kind, table.view.asked.scale) for table in found.tables] == [("new", "smoke"), ("gone", "small")]
+    assert [(table.kind, table.view.request.scale) for table in found.tables] == [("new", "smoke"), ("gone", "small")]
 
 
 def test_rows_that_come_go_or_miss_other_runs_say_so(make_record: MakeRecord) -> None:
     whole = side(make_record, {"InfoNCE": LOW, "TeMo": HIGH})
     kept = {run: record for run, record in whole.records.items() if record.method.title != "TeMo" or record.seed}
     view = whole.views[0]
-    cut = Side([build_table(view.table, view.asked, kept, {})], kept)
+    cut = Side([build_table(view.table, view.request, kept, {})], kept)
     found = one(changes(whole, cut))
     assert [(row.row.label, row.kind, row.before, row.after) for row in found.rows] == [
         ("TeMo", "changed", "", "not run yet: seed 0")
@@ -106,7 +106,7 @@ def test_rows_that_come_go_or_miss_other_runs_say_so(make_record: MakeRecord) ->
 @pytest.mark.parametrize(
     ("field", "value", "name", "sides"),
     [
-        ("says", "All is well.", "says", ("", "All is well.")),
+        ("description", "All is well.", "description", ("", "All is well.")),
         ("temperature_factor", 4.0, "temperature_factor", (1.0, 4.0)),
         ("tuned", {"rate": "by hand"}, "tuned.rate", (None, "by hand")),
     ],

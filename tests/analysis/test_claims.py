@@ -4,9 +4,9 @@ from typing import Any
 import pytest
 
 from benchsuite.analysis.claims import agreements, judged_claims, unrun_claims
-from benchsuite.analysis.table import TableView, build_table
+from benchsuite.analysis.tables import TableView, build_table
 from benchsuite.papers import Table
-from benchsuite.records.asked import Asked, AskedRow, AskedRuns
+from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
@@ -32,7 +32,7 @@ def view(
 ) -> TableView:
     """Each row's values by seed; `changes` are of a row's records."""
     records: dict[str, Record] = {}
-    asked = []
+    request = []
     for one in table.rows:
         runs = {}
         for seed, value in enumerate(values.get(one.label, ())):
@@ -42,13 +42,14 @@ def view(
             record = make(seed, results=results, **(changes or {}).get(one.label, {}))[0]
             runs[seed] = f"{one.label}-{seed}"
             records[runs[seed]] = record
-        parts = {"": AskedRuns(setup_id="", method_id="", runs=runs)} if runs else {}
-        asked.append(
-            AskedRow(label=one.label, backbone=one.backbone, variant=one.variant, method="infonce", parts=parts)
+        parts = {"": RequestedRuns(setup_id="", method_id="", runs=runs)} if runs else {}
+        request.append(
+            RequestedRow(label=one.label, backbone=one.backbone, variant=one.variant, method="infonce", parts=parts)
         )
-    request = Asked(
-        table="p/t", scale="small", recipe="r", track="s", says="", tuned={}, backbones={}, temperature_factor=1.0,
-        measures={"a": "retrieval.i2t_r1"}, rows=asked,
+    request = TableRequest(
+        table="p/t", scale="small", recipe="r", track="s", description="", tuned={}, backbones={},
+        temperature_factor=1.0,
+        measures={"a": "retrieval.i2t_r1"}, rows=request,
     )  # fmt: skip
     return build_table(table, request, records, {})
 
@@ -101,7 +102,7 @@ def test_runs_with_other_batches_are_not_compared(make_record: MakeRecord) -> No
 def test_rows_differ_only_in_a_tables_factors(make_record: MakeRecord, factors: list[str], kind: str) -> None:
     setup = make_record(0)[0].setup
     other = setup.model_copy(update={"optimizer": setup.optimizer.model_copy(update={"name": "adamp"})})
-    text = {"says": "s", "place": "abstract", "row": "ours", "reference": "old", "columns": ["a"]}
+    text = {"statement": "s", "locator": "abstract", "row": "ours", "reference": "old", "columns": ["a"]}
     told = table(*TWO, factors=factors, claims=[text])
     judged = judged_claims(view(make_record, told, {"ours": HIGH, "old": LOW}, {"ours": {"setup": other}}))
     assert [one.verdict.kind for one in judged] == [kind]
@@ -109,9 +110,9 @@ def test_rows_differ_only_in_a_tables_factors(make_record: MakeRecord, factors: 
 
 
 def test_a_claim_of_the_text_and_the_table_is_one_claim() -> None:
-    text = {"says": "s", "place": "abstract", "row": "ours", "reference": "old", "columns": ["a"]}
+    text = {"statement": "s", "locator": "abstract", "row": "ours", "reference": "old", "columns": ["a"]}
     (one,) = unrun_claims(table(*TWO, claims=[text]))
-    assert (one.claim.place, one.verdict.kind, one.scale) == ("abstract", "not run", "")
+    assert (one.claim.locator, one.verdict.kind, one.scale) == ("abstract", "not run", "")
 
 
 def test_the_order_of_rows_is_compared_with_the_published_one(make_record: MakeRecord) -> None:
@@ -129,6 +130,6 @@ def test_rows_of_another_variant_are_another_order_unless_variants_are_the_point
 
 
 def test_a_text_that_contradicts_its_cells_is_judged_once_as_the_text_has_it() -> None:
-    text = {"says": "s", "place": "abstract", "row": "old", "reference": "ours", "columns": ["a"]}
+    text = {"statement": "s", "locator": "abstract", "row": "old", "reference": "ours", "columns": ["a"]}
     (one,) = unrun_claims(table(*TWO, claims=[text]))
     assert (one.claim.row[2], one.claim.published) == ("old", -2)

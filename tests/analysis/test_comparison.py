@@ -4,9 +4,8 @@ from collections.abc import Callable
 import pytest
 from scipy import stats
 
-from benchsuite.analysis.boards import Board, boards
-from benchsuite.analysis.comparison import comparison
-from benchsuite.analysis.paired import compare
+from benchsuite.analysis.boards import Board, boards, comparison
+from benchsuite.analysis.stats import compare
 from benchsuite.records.schema import Record
 from benchsuite.setup import Protocol
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from benchsuite.analysis.paired import compare
-from benchsuite.analysis.ties import tie_groups
-from benchsuite.analysis.verdict import Question, judge, judge_family
+from benchsuite.analysis.ranking import tie_groups
+from benchsuite.analysis.stats import compare
+from benchsuite.analysis.verdicts import Question, judge, judge_family
 
 Values = NDArray[np.float64]  # [columns, rows, seeds]
 Draw = Callable[[np.random.Generator, int], Values]

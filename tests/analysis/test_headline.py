@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from benchsuite.analysis.headline import headline
+from benchsuite.analysis.boards import headline
 from benchsuite.errors import UsageError
 from benchsuite.records.schema import Result
 from benchsuite.registry import load_plugin, tasks

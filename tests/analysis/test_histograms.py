@@ -6,11 +6,11 @@ import pytest
 from numpy.typing import NDArray
 
 from benchsuite.analysis.histograms import Source, similarities, sources
-from benchsuite.analysis.table import TableView, build_table
+from benchsuite.analysis.tables import TableView, build_table
 from benchsuite.errors import RecordError
 from benchsuite.papers import Table
 from benchsuite.papers.schema import Plot
-from benchsuite.records.asked import Asked, AskedRow, AskedRuns
+from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record, Result
 from benchsuite.setup import Protocol
 
@@ -35,13 +35,14 @@ def view(make: MakeRecord, measures: Mapping[str, float] = MEANS, seeds: int = 2
         {"file_format": 1, "paper": "p", "table": "t", "locator": "", "title": "", "recipes": {"small": "r"},
          "columns": COLUMNS, "rows": [row, none]}
     )  # fmt: skip
-    parts = {"": AskedRuns(setup_id="", method_id="", runs={seed: str(seed) for seed in range(seeds)})}
-    asked = Asked(
-        table="p/t", scale="small", recipe="r", track="s", says="", tuned={}, backbones={}, temperature_factor=1.0,
+    parts = {"": RequestedRuns(setup_id="", method_id="", runs={seed: str(seed) for seed in range(seeds)})}
+    request = TableRequest(
+        table="p/t", scale="small", recipe="r", track="s", description="", tuned={}, backbones={},
+        temperature_factor=1.0,
         measures={"positive": "pairs.positive_mean", "r1": "retrieval.i2t_r1"},
-        rows=[AskedRow(**row, parts=parts), AskedRow(label="None", backbone="B", not_run="no code")],
+        rows=[RequestedRow(**row, parts=parts), RequestedRow(label="None", backbone="B", not_run="no code")],
     )  # fmt: skip
-    return build_table(table, asked, records, {})
+    return build_table(table, request, records, {})
 
 
 def kept(positives: list[int], negatives: list[int]) -> dict[str, NDArray[Any]]:

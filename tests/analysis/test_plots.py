@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from benchsuite.analysis.plots import series
-from benchsuite.analysis.table import TableView, build_table
+from benchsuite.analysis.curves import series
+from benchsuite.analysis.tables import TableView, build_table
 from benchsuite.papers import Table
 from benchsuite.papers.schema import Plot
-from benchsuite.records.asked import Asked, AskedRow, AskedRuns
+from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
@@ -27,12 +27,13 @@ def view(make_record: MakeRecord) -> TableView:
         {"file_format": 1, "paper": "p", "table": "t", "locator": "", "title": "", "recipes": {"small": "r"},
          "columns": COLUMNS, "rows": [row]}
     )  # fmt: skip
-    parts = {"": AskedRuns(setup_id="", method_id="", runs={0: "0", 1: "1"})}
-    asked = Asked(
-        table="p/t", scale="small", recipe="r", track="s", says="", tuned={}, backbones={}, temperature_factor=1.0,
-        measures={"a": "retrieval.i2t_r1", "b": "retrieval.t2i_r5"}, rows=[AskedRow(**row, parts=parts)],
+    parts = {"": RequestedRuns(setup_id="", method_id="", runs={0: "0", 1: "1"})}
+    request = TableRequest(
+        table="p/t", scale="small", recipe="r", track="s", description="", tuned={}, backbones={},
+        temperature_factor=1.0,
+        measures={"a": "retrieval.i2t_r1", "b": "retrieval.t2i_r5"}, rows=[RequestedRow(**row, parts=parts)],
     )  # fmt: skip
-    return build_table(table, asked, records, {})
+    return build_table(table, request, records, {})
 
 
 def test_a_curve_is_a_line_a_seed_and_steps_count_from_one(view: TableView) -> None:
@@ -74,10 +75,11 @@ def test_a_run_that_two_parts_of_a_table_share_is_one_line(make_record: MakeReco
         {"file_format": 1, "paper": "p", "table": "t", "locator": "", "title": "", "recipes": {"small": "r"},
          "columns": columns, "rows": [row], "parts": {"first": {}, "second": {}}}
     )  # fmt: skip
-    parts = {name: AskedRuns(setup_id="", method_id="", runs={0: "0"}) for name in ("first", "second")}
-    asked = Asked(
-        table="p/t", scale="small", recipe="r", track="s", says="", tuned={}, backbones={}, temperature_factor=1.0,
-        measures={"a": "retrieval.i2t_r1", "b": "retrieval.t2i_r5"}, rows=[AskedRow(**row, parts=parts)],
+    parts = {name: RequestedRuns(setup_id="", method_id="", runs={0: "0"}) for name in ("first", "second")}
+    request = TableRequest(
+        table="p/t", scale="small", recipe="r", track="s", description="", tuned={}, backbones={},
+        temperature_factor=1.0,
+        measures={"a": "retrieval.i2t_r1", "b": "retrieval.t2i_r5"}, rows=[RequestedRow(**row, parts=parts)],
     )  # fmt: skip
-    (one,) = series(build_table(table, asked, {"0": record}, {}), Plot(title="", y=["loss"]))
+    (one,) = series(build_table(table, request, {"0": record}, {}), Plot(title="", y=["loss"]))
     assert (one.part, one.y) == ("first and second", [1.0])

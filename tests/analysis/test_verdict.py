@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchsuite.analysis.paired import compare, holm, seeds_needed
-from benchsuite.analysis.verdict import Question, Verdict, judge, judge_family
+from benchsuite.analysis.stats import compare, holm, seeds_needed
+from benchsuite.analysis.verdicts import Question, Verdict, judge, judge_family
 
 WOBBLE = (0.001, -0.002, 0.0, 0.002, -0.001)
 OPPOSITE = {"reproduced": "contradicted", "contradicted": "reproduced"}

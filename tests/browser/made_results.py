@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from benchsuite.papers import read_table
-from benchsuite.records.asked import Asked, AskedRow, AskedRuns
 from benchsuite.records.code_version import code_version
 from benchsuite.records.names import TABLES
+from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import MethodPart, Record, Result
 from benchsuite.records.store import Store, pack_ranks
 from benchsuite.registry import methods
@@ -67,7 +67,7 @@ def write_results(folder: Path) -> None:
             made.row("InfoNCE", "ViT-B/16", "infonce", 0.30),
             made.row("TeMo", "ViT-B/16", "temo", 0.12),
             made.row("CWCL", "ViT-B/16", "cwcl", 0.25, lr=2e-3),
-            AskedRow(label="TS", backbone="ViT-B/16", method="ts", not_run=REASON),
+            RequestedRow(label="TS", backbone="ViT-B/16", method="ts", not_run=REASON),
         ],
     )
     made.ask(
@@ -115,18 +115,18 @@ class _Maker:
         self.store = store
         store.require_writable()
 
-    def ask(self, table: str, measures: Mapping[str, str], rows: Sequence[AskedRow]) -> None:
+    def ask(self, table: str, measures: Mapping[str, str], rows: Sequence[RequestedRow]) -> None:
         columns = {column.key for column in read_table(table).columns}
-        asked = Asked(
-            table=table, scale="small", recipe="scenes-small", track="scenes", says=SAYS, open=[REASON],
+        request = TableRequest(
+            table=table, scale="small", recipe="scenes-small", track="scenes", description=SAYS, assumptions=[REASON],
             tuned={"rate": VALUE}, backbones={name: f"timm {tower}" for name, tower in BACKBONES.items()},
             measures=dict(measures), stand_ins=dict.fromkeys(measures, "drawn pictures"),
             missing=dict.fromkeys(columns - set(measures), "nothing here is like it"), temperature_factor=5,
             setups={name: setup_of(name).setup_id for name in BACKBONES}, rows=list(rows),
         )  # fmt: skip
-        place = self.store.folder / TABLES / f"{asked.name}.json"
+        place = self.store.folder / TABLES / f"{request.name}.json"
         place.parent.mkdir(exist_ok=True)
-        place.write_text(asked.model_dump_json(), "utf-8")
+        place.write_text(request.model_dump_json(), "utf-8")
 
     def row(
         self,
@@ -141,7 +141,7 @@ class _Maker:
         failed: int | None = None,
         lr: float = 1e-3,
         hyperparameters: Mapping[str, Any] | None = None,
-    ) -> AskedRow:
+    ) -> RequestedRow:
         """A row with a run for each seed; at seed `elsewhere` it began from other weights, and `failed` has none."""
         card = methods.card(method) if method in methods else None
         part = MethodPart(
@@ -159,8 +159,8 @@ class _Maker:
                 self.store.fail(record.run_id, REASON)
             else:
                 self.store.write(record, ranks)
-        asked = AskedRuns(setup_id=record.setup_id, method_id=record.method_id, runs=runs)
-        return AskedRow(label=label, backbone=backbone, method=method, title=part.title, parts={"": asked})
+        request = RequestedRuns(setup_id=record.setup_id, method_id=record.method_id, runs=runs)
+        return RequestedRow(label=label, backbone=backbone, method=method, title=part.title, parts={"": request})
 
 
 def _record(method: MethodPart, setup: Setup, seed: int, level: float, elsewhere: bool) -> tuple[Record, bytes]:

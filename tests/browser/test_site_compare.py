@@ -8,9 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from conftest import MadeSite, address
 
-from benchsuite.analysis.boards import Board, boards
-from benchsuite.analysis.comparison import paired
-from benchsuite.analysis.headline import Headline
+from benchsuite.analysis.boards import Board, Headline, boards, paired
 from benchsuite.records.store import Store
 from benchsuite.report.numbers import in_unit, signed
 from benchsuite.report.numbers import paired as shown
@@ -40,7 +38,7 @@ def name_of(task: Headline) -> str:
 @pytest.fixture(scope="module")
 def board(site: MadeSite) -> Board:
     contents = Store(site.results).read()
-    return boards(contents.records.values(), contents.asked)[0]
+    return boards(contents.records.values(), contents.requests)[0]
 
 
 def test_every_pair_has_the_difference_that_python_has(new_page: Open, site: MadeSite, board: Board) -> None:

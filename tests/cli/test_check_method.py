@@ -28,7 +28,7 @@ def outcomes(**statuses: tuple[str, str]) -> tuple[Outcome, ...]:
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def checked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The kit is replaced: "temo" fails two checks for one reason, all others pass."""
     names: list[str] = []
 
@@ -53,10 +53,10 @@ def run(*arguments: str) -> int:
     return int(stopped.value.code or 0)
 
 
-def test_methods_stand_down_and_checks_across(asked: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_methods_stand_down_and_checks_across(checked: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run("ts", "infonce") == 0
     head, first, second, *rest = capsys.readouterr().out.splitlines()
-    assert asked == ["ts", "infonce"]
+    assert checked == ["ts", "infonce"]
     assert head.split() == [*CHECKS, "time", "state"]
     assert first.split() == ["ts", "ok", "ok", "excused", *["ok"] * (len(CHECKS) - 3), "x1.3", "8.0", "kB"]
     assert second.split()[0] == "infonce"
@@ -66,7 +66,7 @@ def test_methods_stand_down_and_checks_across(asked: list[str], capsys: pytest.C
 
 
 def test_a_failure_is_told_once_with_its_checks_and_the_exit_code(
-    asked: list[str], capsys: pytest.CaptureFixture[str]
+    checked: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run("temo", "ts") == 1
     shown = capsys.readouterr().out.splitlines()
@@ -75,21 +75,21 @@ def test_a_failure_is_told_once_with_its_checks_and_the_exit_code(
     assert shown[-1] == "1 of 2 methods failed: temo."
 
 
-def test_all_is_the_registry_and_json_is_the_report(asked: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_is_the_registry_and_json_is_the_report(checked: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run("--all", "--json") == 1
     found = json.loads(capsys.readouterr().out)
-    assert asked == [one["name"] for one in found] == sorted(methods)
+    assert checked == [one["name"] for one in found] == sorted(methods)
     assert {one["name"] for one in found if not one["passed"]} == {"temo"}
 
 
-def test_a_name_given_twice_is_checked_once(asked: list[str]) -> None:
+def test_a_name_given_twice_is_checked_once(checked: list[str]) -> None:
     run("ts", "ts")
-    assert asked == ["ts"]
+    assert checked == ["ts"]
 
 
-def test_a_file_stands_for_the_methods_it_registers(asked: list[str], plugin_file: Callable[..., Path]) -> None:
+def test_a_file_stands_for_the_methods_it_registers(checked: list[str], plugin_file: Callable[..., Path]) -> None:
     run(str(plugin_file(MINE)))
-    assert asked == ["mine"]
+    assert checked == ["mine"]
 
 
 @pytest.mark.parametrize(
@@ -101,15 +101,15 @@ def test_a_file_stands_for_the_methods_it_registers(asked: list[str], plugin_fil
     ],
 )
 def test_wrong_usage_is_one_message(
-    arguments: tuple[str, ...], message: str, asked: list[str], capsys: pytest.CaptureFixture[str]
+    arguments: tuple[str, ...], message: str, checked: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(*arguments) == 2
     assert message in capsys.readouterr().err
-    assert asked == []
+    assert checked == []
 
 
 def test_a_file_without_a_method_is_refused(
-    asked: list[str], plugin_file: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+    checked: list[str], plugin_file: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(str(plugin_file("x = 1"))) == 2
     assert "registers no method" in capsys.readouterr().err

@@ -57,10 +57,10 @@ def test_given_classes_are_clusters_too() -> None:
 
 
 def test_a_second_call_reads_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = setup("cached", Clusters(k=3), Experts(text=Expert(embedding="tfidf-svd")))
-    before = prepare(asked, split())
+    request = setup("cached", Clusters(k=3), Experts(text=Expert(embedding="tfidf-svd")))
+    before = prepare(request, split())
     monkeypatch.setattr("benchsuite.data.embeddings.svd.TfidfSvd.texts", None)
-    again = prepare(asked, split())
+    again = prepare(request, split())
     assert again.digests() == before.digests()
 
 
@@ -143,19 +143,19 @@ def files(tmp_path: Path) -> list[Path]:
 
 
 def test_an_image_expert_never_holds_more_pictures_than_its_batch(files: list[Path]) -> None:
-    asked: list[int] = []
+    request: list[int] = []
 
     class Watched(LazyPictures):
         def __getitem__(self, index: Any) -> Any:
             rows = super().__getitem__(index)
-            asked.append(len(rows))
+            request.append(len(rows))
             return rows
 
     lazy = Watched(12, 8, lambda i: Image.open(files[i]), str)
     options = {"model": "test_vit", "pretrained": False, "batch": 5}
     experts = Experts(image=Expert(embedding="timm", options=options))
     found = prepare(setup("lazy", experts=experts), Split("train", lazy.as_array(), [["a"]] * 12)).image_expert
-    assert asked == [5, 5, 2]
+    assert request == [5, 5, 2]
     assert found is not None
     assert found.shape == (12, 64)
 

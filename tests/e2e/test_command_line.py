@@ -129,8 +129,8 @@ def test_a_table_that_is_not_there_is_not_exported(measured: Path) -> None:
 
 
 def test_two_tables_do_the_runs_they_share_once(measured: Path) -> None:
-    asked = ["repro", "temo/table1", "temo/table4", "--scale", "smoke", "--rows", "infonce,ts", "--seeds", "2"]
-    done = run([*asked, "--dry-run"], measured)
+    request = ["repro", "temo/table1", "temo/table4", "--scale", "smoke", "--rows", "infonce,ts", "--seeds", "2"]
+    done = run([*request, "--dry-run"], measured)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("2 tables at scale smoke: 8 runs, 0 to do; ")
 

@@ -82,7 +82,7 @@ def test_evaluation_ends_in_what_follows_from_ranks(task: str) -> None:
     assert set(scores.measures) <= set(tasks.card(task).about.get("measures", ()))
     assert again.measures.items() <= scores.measures.items()
     if task != "geometry":
-        assert set(scores.measures) - set(again.measures) == set(one.untold) & set(scores.measures)
+        assert set(scores.measures) - set(again.measures) == set(one.not_recomputable) & set(scores.measures)
     if task != "geometry":
         assert again.counts == scores.counts
 
@@ -133,10 +133,10 @@ def test_a_probe_may_choose_its_penalty_on_another_split() -> None:
 
 
 def test_what_is_classified_never_chooses_the_penalty(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
-    monkeypatch.setattr(linear_probe, "choose", lambda bank, held_out, _: asked.append(len(held_out.rows)) or 2.0)
+    request = []
+    monkeypatch.setattr(linear_probe, "choose", lambda bank, held_out, _: request.append(len(held_out.rows)) or 2.0)
     assert evaluate("linear-probe", classes="kind", rule="validation").measures["c"] == 2.0
-    assert asked == [SIZES["validation"]]
+    assert request == [SIZES["validation"]]
 
 
 def test_a_probe_that_stops_early_says_so() -> None:

@@ -22,13 +22,13 @@ class Rows:
     """Embeddings by row number; statements say theirs at their end."""
 
     def __init__(self, image: Tensor, text: Tensor) -> None:
-        self._image, self._text, self.asked = image, text, list[str]()
+        self._image, self._text, self.request = image, text, list[str]()
 
     def images(self, split: Split) -> Tensor:
         return self._image
 
     def texts(self, texts: list[str]) -> Tensor:
-        self.asked = texts
+        self.request = texts
         return self._text[[int(text.rsplit(" ", 1)[1]) for text in texts]]
 
 
@@ -77,7 +77,7 @@ def test_each_pattern_has_its_ninth_of_the_pairs(tiny: Path) -> None:
     assert scores.metrics == {**expected, "average": pytest.approx(8 / 9)}
     assert scores.counts == {"pairs": 18}
     assert create_task("mmvp").from_ranks(scores.ranks).metrics == scores.metrics  # type: ignore[attr-defined]
-    assert embed.asked[1] == "a photo of a dog, number 1"
+    assert embed.request[1] == "a photo of a dog, number 1"
 
 
 def test_pictures_are_those_of_their_rows_brought_to_size(tiny: Path) -> None:

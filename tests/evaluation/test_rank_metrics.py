@@ -31,7 +31,7 @@ def test_a_rule_gives_what_the_task_gives(name: str) -> None:
     assert told == task.from_ranks(ranks)
     assert set(told.metrics) <= {*tasks.card(name).about["metrics"], *ARRAYS}
     assert RULES[name].items in ("", *told.counts)
-    assert set(RULES[name].untold) == set(task.untold)
+    assert set(RULES[name].not_recomputable) == set(task.not_recomputable)
 
 
 def test_the_rules_need_no_torch() -> None:

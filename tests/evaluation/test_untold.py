@@ -11,8 +11,8 @@ NAMES = sorted(tasks)
 @pytest.mark.parametrize("name", NAMES)
 def test_every_task_can_be_rescored_or_says_why_not(name: str) -> None:
     task, about = tasks.get(name), tasks.card(name).about
-    assert set(task.untold) <= {*about["metrics"], *about.get("measures", ())}
+    assert set(task.not_recomputable) <= {*about["metrics"], *about.get("measures", ())}
     if task.from_ranks is Task.from_ranks:
         assert not about["metrics"], "fractions are shares of queries, and follow from their ranks"
-    if task.untold or task.from_ranks is Task.from_ranks:
-        assert task.why_untold != Task.why_untold
+    if task.not_recomputable or task.from_ranks is Task.from_ranks:
+        assert task.why_not_recomputable != Task.why_not_recomputable

@@ -23,7 +23,7 @@ class Another(InfoNCE):
 
 def test_rows_are_chosen_by_method_label_or_backbone_and_label() -> None:
     def chosen(*rows: str) -> list[str]:
-        return [f"{row.backbone}/{row.label}" for row in plan_table("temo/table1", "smoke", [0], rows).asked.rows]
+        return [f"{row.backbone}/{row.label}" for row in plan_table("temo/table1", "smoke", [0], rows).request.rows]
 
     assert chosen("infonce") == ["RN50/InfoNCE", "ViT-B/16/InfoNCE"]
     assert chosen("TeMo") == ["RN50/TeMo", "ViT-B/16/TeMo"]
@@ -47,7 +47,7 @@ def test_seeds_share_a_setup_and_have_runs_of_their_own() -> None:
 
 def test_a_plan_is_the_same_each_time() -> None:
     first, again = (plan_table("temo/table1", "smoke", [0], ["TeMo"]) for _ in range(2))
-    assert first.asked == again.asked
+    assert first.request == again.request
 
 
 def test_methods_with_views_are_estimated_to_take_longer() -> None:
@@ -65,8 +65,8 @@ def test_a_plugin_cannot_take_a_printed_rows_place(plugin_file: WRITE) -> None:
 
 def test_a_plugins_methods_are_rows_unless_rows_are_named(plugin_file: WRITE) -> None:
     load_plugin(plugin_file(NAMESAKE.format(name="mine", title="Mine")))
-    all_rows = plan_table("temo/table1", "smoke", [0], extra=["mine"]).asked.rows
-    named = plan_table("temo/table1", "smoke", [0], ["infonce"], extra=["mine"]).asked.rows
+    all_rows = plan_table("temo/table1", "smoke", [0], extra=["mine"]).request.rows
+    named = plan_table("temo/table1", "smoke", [0], ["infonce"], extra=["mine"]).request.rows
     assert [row.backbone for row in all_rows if row.label == "Mine"] == ["RN50", "ViT-B/16"]
     assert not [row for row in named if row.label == "Mine"]
 

@@ -180,9 +180,9 @@ CLIPS = Data(name="clips", options={"train": 8, "validation": 4, "test": 4})
     ],
 )
 def test_a_tower_for_what_the_data_does_not_show_is_refused_by_the_plan(
-    dataset: str, frames: str | None, protocols: dict[str, Protocol], says: str
+    dataset: str, frames: str | None, protocols: dict[str, Protocol], description: str
 ) -> None:
-    with pytest.raises(UsageError, match=rf'recipe "scenes, smoke", .*{says}'):
+    with pytest.raises(UsageError, match=rf'recipe "scenes, smoke", .*{description}'):
         resolve_setup(on(dataset, frames, **protocols), "RN50")
 
 

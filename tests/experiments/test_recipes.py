@@ -159,14 +159,14 @@ def test_its_steps_are_the_epochs_it_says(name: str) -> None:
 @pytest.mark.parametrize("name", PAPER)
 def test_a_papers_recipe_says_what_it_leaves_open_in_whole_sentences(name: str) -> None:
     recipe = RECIPES[name]
-    assert recipe.open
-    assert all(re.fullmatch(r"[A-Z].*\.", sentence) for sentence in recipe.open)
+    assert recipe.assumptions
+    assert all(re.fullmatch(r"[A-Z].*\.", sentence) for sentence in recipe.assumptions)
     assert recipe.temperature_factor == 1
 
 
 @pytest.mark.parametrize("name", CUT)
 def test_a_cut_says_first_what_was_cut(name: str) -> None:
-    assert RECIPES[name].open[0].startswith("The cut: ")
+    assert RECIPES[name].assumptions[0].startswith("The cut: ")
 
 
 def test_the_papers_protocols_have_the_names_that_tables_use() -> None:

@@ -178,17 +178,17 @@ def test_a_cost_that_looks_wrong_is_measured_again_before_it_is_told(
     again: float, kind: str, times: int, expectations: Expectations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dear = expectations.methods["ts"].model_copy(update={"cost": 1e6})
-    asked: list[str] = []
+    request: list[str] = []
 
     def cost(self: Bench, name: str) -> float:
-        asked.append(name)
+        request.append(name)
         return again
 
     monkeypatch.setattr(Bench, "cost", cost)
     changed = expectations.model_copy(update={"methods": {"ts": dear}})
     (check,) = (check for check in gate(changed, ["ts"], lambda line: None) if check.what.startswith("cost"))
     assert check.kind == kind
-    assert asked == ["ts"] * times
+    assert request == ["ts"] * times
 
 
 @pytest.mark.parametrize("part", ["pair", "pair, still"])
@@ -245,16 +245,16 @@ def test_the_command_stores_finds_names_and_stores_again(
     monkeypatch.setattr(regress, "stored_file", lambda: tmp_path / "expected.json")
     monkeypatch.setattr(Bench, "cost", lambda self, name: 1.0)
     folder = tmp_path / "pages"
-    asked = ("infonce", "ts", "--report", str(folder))
+    request = ("infonce", "ts", "--report", str(folder))
 
-    assert command(*asked) == 2
+    assert command(*request) == 2
     assert "run `benchsuite regress --update` once" in capsys.readouterr().err
     assert command("infonce,ts", "--update") == 0
     assert capsys.readouterr().out.splitlines()[:2] == ["new: infonce", "new: ts"]
     assert command("infonce", "ts", "--update") == 0
     assert "nothing changed" in capsys.readouterr().out
 
-    assert command(*asked) == 0
+    assert command(*request) == 0
     told = capsys.readouterr().out
     checks = int(told.split(" checks: ")[0])
     assert f"{checks} checks: {checks} unchanged." in told
@@ -263,7 +263,7 @@ def test_the_command_stores_finds_names_and_stores_again(
     scaled = broken_ts(lambda loss: Loss(loss.total * 1.001, gauges=loss.gauges))
     with monkeypatch.context() as broken:
         broken.setattr(method_class("ts"), "loss", scaled)
-        assert command(*asked) == 1
+        assert command(*request) == 1
         told = capsys.readouterr().out
         assert "regressed: ts, loss on still towers: found " in told
         suite = ElementTree.parse(folder / "regress.xml").getroot()
@@ -273,7 +273,7 @@ def test_the_command_stores_finds_names_and_stores_again(
         assert "regressed" in (folder / "regress.md").read_text()
         assert command("ts", "--update") == 0
         assert "regressed: ts, loss on still towers: found " in capsys.readouterr().out
-        assert command(*asked) == 0
+        assert command(*request) == 0
 
 
 def test_expectations_lie_beside_the_golden_values() -> None:

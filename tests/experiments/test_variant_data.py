@@ -22,7 +22,7 @@ def cifar100(tmp_path: Path) -> str:
 def trained_on(plan: Plan) -> dict[str, set[str]]:
     names = {run.run_id: run.setup.data.name for run in plan.runs}
     found: dict[str, set[str]] = {}
-    for row in plan.asked.rows:
+    for row in plan.request.rows:
         for part, runs in row.parts.items():
             found.setdefault(part, set()).update(names[one] for one in runs.runs.values())
     return found
@@ -36,7 +36,7 @@ def test_parts_train_on_the_folders_that_are_given_for_them(cifar10: str, cifar1
 def test_a_part_without_its_folder_is_left_out_with_what_to_add(cifar10: str) -> None:
     plan = plan_table("dystress/table3", "cifar", folders={"cifar10": cifar10})
     assert trained_on(plan) == {"CIFAR10": {"cifar10"}}
-    reasons = [row.missing for row in plan.asked.rows if row.parts]
+    reasons = [row.missing for row in plan.request.rows if row.parts]
     assert reasons == [{"CIFAR100": "no data was given: add --data cifar100=FOLDER"}] * 4
 
 

@@ -13,7 +13,7 @@ def recipe(**changes: Any) -> Recipe:
 
 
 def variants(**changes: dict[str, Any]) -> dict[str, Variant]:
-    return {name: Variant(says=name, change=change) for name, change in changes.items()}
+    return {name: Variant(description=name, change=change) for name, change in changes.items()}
 
 
 def test_a_variant_changes_what_it_names_and_nothing_else() -> None:
@@ -50,7 +50,7 @@ def test_an_unknown_variant_is_named_with_the_nearest() -> None:
 
 
 def test_a_stand_in_must_be_a_protocol() -> None:
-    stand_ins = {"retrieval-coco": StandIn(protocol="retrievl", says="")}
+    stand_ins = {"retrieval-coco": StandIn(protocol="retrievl", description="")}
     with pytest.raises(ValueError, match='stand-in for retrieval-coco: protocol "retrievl" does not exist'):
         recipe(stand_ins=stand_ins)
 

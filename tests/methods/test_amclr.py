@@ -287,11 +287,11 @@ def test_evaluation_changes_no_state_and_gives_what_training_would(name: str, st
     method, (one, two) = make(name, state=state), list(batches(steps=2))
     method(one, NOW)
     before = copy.deepcopy(method.state_dict())
-    asked = method.eval()(two, NOW).total
+    request = method.eval()(two, NOW).total
     assert all(torch.equal(t, before[n]) for n, t in method.state_dict().items())
     again = method.train()(two, NOW).total
-    assert torch.equal(again, asked)
-    assert_close(gradients(again, two), gradients(asked, two), 0)
+    assert torch.equal(again, request)
+    assert_close(gradients(again, two), gradients(request, two), 0)
     assert any(not torch.equal(t, before[n]) for n, t in method.state_dict().items())
 
 

@@ -528,9 +528,9 @@ def test_evaluation_changes_no_state_and_gives_what_training_would(name: str) ->
     one, two = list(batches(steps=2))
     method(one, NOW)
     before = copy.deepcopy(method.state_dict())
-    asked = method.eval()(two, NOW).total
+    request = method.eval()(two, NOW).total
     assert all(torch.equal(t, before[n]) for n, t in method.state_dict().items())
-    assert torch.equal(method.train()(two, NOW).total, asked)
+    assert torch.equal(method.train()(two, NOW).total, request)
     assert any(not torch.equal(t, before[n]) for n, t in method.state_dict().items())
 
 

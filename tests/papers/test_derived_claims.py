@@ -58,15 +58,22 @@ def test_steps_that_differ_in_a_factor_are_compared() -> None:
 
 
 def test_a_claim_of_the_text_comes_first_with_its_place() -> None:
-    text = {"says": "ours gains 4", "place": "abstract", "row": "ours", "reference": "B/one", "columns": ["a"], "by": 4}
+    text = {
+        "statement": "ours gains 4",
+        "locator": "abstract",
+        "row": "ours",
+        "reference": "B/one",
+        "columns": ["a"],
+        "by": 4,
+    }
     first, second = claims_of(table([row("one", 1), row("ours", 5, "proposed")], claims=[text]))
-    assert (first.place, first.by, first.published, second.place) == ("abstract", 4, 4, "")
+    assert (first.locator, first.by, first.published, second.locator) == ("abstract", 4, 4, "")
     assert first.name == "B/ours beats B/one on G up"
 
 
 @pytest.mark.parametrize("selector", ["nobody", "one"])
 def test_a_claim_about_no_row_or_several_is_refused(selector: str) -> None:
-    text = {"says": "s", "place": "", "row": selector, "reference": "ours", "columns": ["a"]}
+    text = {"statement": "s", "locator": "", "row": selector, "reference": "ours", "columns": ["a"]}
     rows = [row("one", 1), row("one", 1, variant="V"), row("ours", 2)]
     with pytest.raises(ValueError, match=r'"nobody" does not exist|"one" names 2 rows; say which'):
         table(rows, claims=[text])
@@ -82,7 +89,7 @@ def mean(printed: float, note: str = "") -> Table:
 def test_a_mean_that_is_not_that_of_its_columns_is_found() -> None:
     assert problems(mean(15.38)) == []
     (problem,) = problems(mean(15.41))
-    assert "15.41 is printed, the mean of its columns is 15.38" in problem.says
+    assert "15.41 is printed, the mean of its columns is 15.38" in problem.description
     assert not problem.noted
     assert problems(mean(15.41, "the paper says so"))[0].noted
 
@@ -91,7 +98,7 @@ def test_a_mean_that_is_not_that_of_its_columns_is_found() -> None:
     ("by", "fits"), [(1.6, True), (1.64, True), (1.65, True), (1.8, False), (1.63, True), (1.62, False), (3.0, False)]
 )
 def test_a_claim_that_is_not_the_difference_of_its_cells_is_found(by: float, fits: bool) -> None:
-    text = {"says": "s", "place": "", "row": "ours", "reference": "one", "columns": ["a"], "by": by}
+    text = {"statement": "s", "locator": "", "row": "ours", "reference": "one", "columns": ["a"], "by": by}
     assert (problems(table([row("one", 21.64), row("ours", 23.28)], claims=[text])) == []) is fits
 
 
@@ -101,4 +108,4 @@ def test_a_number_that_two_tables_print_differently_is_found() -> None:
     ))  # fmt: skip
     other = table([row("CLIP", 3.0, hyperparameters={"tau": 0.2})], table="t3")
     (problem,) = disagreements([one, two, other])
-    assert "1 in p/t1, B/CLIP, G up; 2 in p/t2, B/InfoNCE, G up" in problem.says
+    assert "1 in p/t1, B/CLIP, G up; 2 in p/t2, B/InfoNCE, G up" in problem.description

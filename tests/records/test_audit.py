@@ -13,12 +13,11 @@ from rankings import FILMS
 
 from benchsuite.errors import RecordError, UsageError
 from benchsuite.evaluation.rank_metrics import RULES
-from benchsuite.records.asked import Asked
-from benchsuite.records.audit import Audit, audit
-from benchsuite.records.listed import against_base, against_digest, against_manifest, enlist
+from benchsuite.records.audit import Audit, against_base, against_digest, against_manifest, audit, enlist
+from benchsuite.records.code_version import code_state, stale
 from benchsuite.records.names import MANIFEST
+from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import Record, Result, content_digest
-from benchsuite.records.stale import code_state, stale
 from benchsuite.records.store import Store, pack_ranks
 from benchsuite.setup import Protocol
 
@@ -75,7 +74,7 @@ def test_sound_records_have_no_problem_and_all_their_numbers_are_computed_again(
     assert done.problems == done.notes == []
     assert len(done.records) == 3
     assert done.rechecked.agreed == 3 * (7 + 2 + 2)
-    assert done.rechecked.untold == {}
+    assert done.rechecked.not_recomputable == {}
 
 
 def test_an_edited_metric_breaks_the_seal_and_is_named(folder: Path) -> None:
@@ -185,7 +184,7 @@ def test_what_no_rule_tells_is_named_and_is_no_problem(folder: Path, make_sound:
     store_with_ranks(folder, make_sound(9)[0], {}, setup=setup, results=results)
     done = looked_at(folder)
     assert done.problems == []
-    assert done.rechecked.untold == {
+    assert done.rechecked.not_recomputable == {
         "geometry": {"gap"},
         "version 0 of retrieval, which is 1 now": {"i2t_r1"},
         "from-a-plugin": {"top1"},
@@ -204,7 +203,7 @@ def test_soft_rankings_are_computed_again_and_a_changed_one_is_found(folder: Pat
         return [one.what for one in looked_at(folder).problems]
 
     assert store(9) == []
-    assert looked_at(folder).rechecked.untold == {}
+    assert looked_at(folder).rechecked.not_recomputable == {}
     assert any("films.ndcg_v2t: the record says" in what for what in store(10, v2t_gains=np.array([2, 0, 1])))
     assert any("films: v2t_ranks are below 1" in what for what in store(11, v2t_ranks=np.array([0, 2])))
 
@@ -240,8 +239,8 @@ def test_a_seed_that_is_missing_in_one_row_is_a_note(folder: Path) -> None:
     there = {seed: file_of(folder, seed).stem.rpartition("-")[2] for seed in (0, 1)}
     runs = {"": {"setup_id": "s", "method_id": "m", "runs": {**there, 5: "f" * 16}}}
     rows = [{"label": "InfoNCE", "backbone": "RN50", "method": "infonce", "parts": runs}]
-    told = {"table": "temo/table1", "scale": "smoke", "recipe": "r", "track": "t", "says": "", "tuned": {}}
-    Store(folder).ask(Asked.model_validate({**told, "backbones": {}, "temperature_factor": 1.0, "rows": rows}))
+    told = {"table": "temo/table1", "scale": "smoke", "recipe": "r", "track": "t", "description": "", "tuned": {}}
+    Store(folder).ask(TableRequest.model_validate({**told, "backbones": {}, "temperature_factor": 1.0, "rows": rows}))
     done = looked_at(folder)
     assert done.problems == []
     assert [one.what for one in done.notes] == ["RN50 InfoNCE: no record for seed 5"]

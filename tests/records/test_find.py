@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from benchsuite.errors import UsageError
-from benchsuite.records.find import find_run
+from benchsuite.records.names import find_run
 from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from benchsuite.canonical import digest
 from benchsuite.errors import RecordError
-from benchsuite.records.canonical import digest
 from benchsuite.records.manifest import Manifest, compare, read_manifest, write_manifest
 from benchsuite.records.schema import Record
 

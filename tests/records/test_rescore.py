@@ -13,7 +13,7 @@ from rankings import FILMS
 from benchsuite.errors import RecordError
 from benchsuite.evaluation.base import create_task
 from benchsuite.evaluation.geometry_task import Geometry
-from benchsuite.experiments.rescore import Untold, rescore
+from benchsuite.experiments.rescore import NotRecomputable, rescore
 from benchsuite.records.schema import Result
 from benchsuite.records.store import Store, pack_ranks
 from benchsuite.registry import tasks
@@ -69,7 +69,7 @@ def test_untouched_ranks_give_the_record(stored: Stored) -> None:
     outcome = rescore(stored())
     assert outcome.differs == []
     assert outcome.agreed == {"gallery": 7 + 2 + 2, "colour": 3 + 1, "films": 6 + 2}
-    assert outcome.untold == {"shape": Untold(["gap"], Geometry.why_untold)}
+    assert outcome.not_recomputable == {"shape": NotRecomputable(["gap"], Geometry.why_not_recomputable)}
 
 
 def test_one_changed_rank_names_what_differs(stored: Stored) -> None:
@@ -128,7 +128,7 @@ def test_how_a_probe_was_fitted_is_not_told_by_ranks(stored: Stored) -> None:
     told = Result(task="linear-probe", version=version, metrics=found.metrics, counts=found.counts, measures=fitted)
     outcome = rescore(stored(ranks, protocols={"probe": probe}, probe=told))
     assert (outcome.differs, outcome.agreed["probe"]) == ([], len(found.metrics) + 1)
-    assert outcome.untold["probe"].numbers == list(fitted)
+    assert outcome.not_recomputable["probe"].numbers == list(fitted)
 
 
 def test_a_number_that_ranks_should_tell_and_do_not_differs(stored: Stored) -> None:
@@ -174,7 +174,7 @@ def test_the_command_finds_a_run_and_answers(
         assert command(name, "--results", str(tmp_path)) == 0
         told = capsys.readouterr().out
         assert "agrees" in told
-        assert f"shape: not computed again: gap ({Geometry.why_untold})" in told
+        assert f"shape: not computed again: gap ({Geometry.why_not_recomputable})" in told
     other = stored({**RANKS, "colour.class": np.array([2, 3, 2], np.int32)}, seed=1)
     assert command(str(other)) == 1
     told = capsys.readouterr().err

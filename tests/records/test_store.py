@@ -61,7 +61,7 @@ def test_ranks_keep_their_names_and_values() -> None:
 def test_an_empty_or_missing_folder_has_no_records(store: Store) -> None:
     assert store.records() == {}
     assert Store(store.folder / "none").records() == {}
-    assert (Store(store.folder / "none").failures(), Store(store.folder / "none").asked()) == ({}, [])
+    assert (Store(store.folder / "none").failures(), Store(store.folder / "none").requests()) == ({}, [])
 
 
 def test_a_second_measurement_keeps_the_first(store: Store, make_record: Make) -> None:
@@ -206,7 +206,7 @@ def test_a_damaged_request_is_named(store: Store, content: bytes) -> None:
     file = store.folder / "tables" / "temo-table1-small.json"
     file.write_bytes(content)
     with pytest.raises(RecordError) as caught:
-        store.asked()
+        store.requests()
     assert str(file) in str(caught.value)
 
 

@@ -8,10 +8,10 @@ import pytest
 from markdown_reader import tables, tags, texts
 from measured import HIGH, LOW, side
 
-from benchsuite.analysis.changes import Changes, Side, changes
+from benchsuite.analysis.diff import Changes, Side, changes
 from benchsuite.records.schema import Record
-from benchsuite.report.changes import as_json, as_text
-from benchsuite.report.changes_comment import FOLD, LIMIT, NOTE, Comment, as_markdown
+from benchsuite.report.diff import as_json, as_text
+from benchsuite.report.diff_comment import FOLD, LIMIT, NOTE, Comment, as_markdown
 from benchsuite.report.numbers import measured as shown
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
@@ -93,8 +93,8 @@ def test_the_comment_has_a_table_for_each_kind_of_difference(better: Changes) ->
 def test_hostile_names_stay_names(make_record: MakeRecord) -> None:
     values = {HOSTILE: HIGH, "InfoNCE": LOW}
     before = Side([], {}, left_out=[HOSTILE], foreign=[HOSTILE])
-    found = changes(before, side(make_record, values, scale=HOSTILE, says=HOSTILE))
-    ends = side(make_record, values, says="x"), side(make_record, {HOSTILE: LOW}, says=HOSTILE)
+    found = changes(before, side(make_record, values, scale=HOSTILE, description=HOSTILE))
+    ends = side(make_record, values, description="x"), side(make_record, {HOSTILE: LOW}, description=HOSTILE)
     for one in (found, changes(*ends), changes(*reversed(ends))):
         markdown = as_markdown(one)
         outside = " ".join(text for around, text in texts(markdown) if "code" not in around)

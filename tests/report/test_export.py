@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 from html_pages import Reading, leaderboard, pages
 
-from benchsuite.analysis.table import TableView, build_table
+from benchsuite.analysis.tables import TableView, build_table
 from benchsuite.papers import Table
-from benchsuite.records.asked import Asked, AskedRow, AskedRuns
+from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record
 from benchsuite.report.export import as_csv, as_json, as_latex, as_markdown, tex
 from benchsuite.report.numbers import counts, difference, measured, published
@@ -43,14 +43,15 @@ def build(make: MakeRecord, values: dict[str, Sequence[float]]) -> TableView:
             results = {"retrieval": result.model_copy(update={"metrics": {**result.metrics, "i2t_r1": value}})}
             runs[seed] = f"{row.label}-{seed}"
             records[runs[seed]] = make(seed, results=results)[0]
-        parts = {"": AskedRuns(setup_id="", method_id="", runs=runs)} if runs else {}
-        rows.append(AskedRow(label=row.label, backbone="RN50", method=row.method, parts=parts, not_run=row.not_run))
+        parts = {"": RequestedRuns(setup_id="", method_id="", runs=runs)} if runs else {}
+        rows.append(RequestedRow(label=row.label, backbone="RN50", method=row.method, parts=parts, not_run=row.not_run))
     measures = dict.fromkeys("ab", "retrieval.i2t_r1")
-    asked = Asked(
-        table="p/t", scale="small", recipe="r", track="s", says="", tuned={}, backbones={}, temperature_factor=1.0,
+    request = TableRequest(
+        table="p/t", scale="small", recipe="r", track="s", description="", tuned={}, backbones={},
+        temperature_factor=1.0,
         measures=measures, rows=rows,
     )  # fmt: skip
-    return build_table(TABLE, asked, records, {})
+    return build_table(TABLE, request, records, {})
 
 
 @pytest.fixture
@@ -66,7 +67,7 @@ def test_rows_that_none_separably_beats_share_the_first_place(view: TableView) -
     assert bests(view) == {("Best", "a"), ("Twin_2", "a"), ("Worst", "b")}
     rank = view.rank(view.rows[0], view.rows[0].cells[0])
     assert rank is not None
-    assert (rank.place, rank.tied_with) == (1, ("RN50/Twin_2",))
+    assert (rank.rank, rank.tied_with) == (1, ("RN50/Twin_2",))
 
 
 def test_where_all_are_tied_none_is_marked_best(make_record: MakeRecord) -> None:

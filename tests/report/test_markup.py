@@ -2,7 +2,7 @@ import pytest
 from html_pages import Reading
 
 from benchsuite.registry import methods
-from benchsuite.report.markup import aligned, math, paragraphs, prose
+from benchsuite.report.render import aligned, math, paragraphs, prose
 
 HOSTILE = "<script>alert(1)</script>"
 

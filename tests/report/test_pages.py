@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 from html_pages import Reading, leaderboard, pages
 
-from benchsuite.analysis.table import TableView, build_table
+from benchsuite.analysis.tables import TableView, build_table
 from benchsuite.papers import read_table
-from benchsuite.records.asked import Asked, AskedRow, AskedRuns
+from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
@@ -18,21 +18,22 @@ HOSTILE = (
 TABLE1 = "tables/temo-table1-smoke"
 
 
-def request(*rows: AskedRow, **changes: object) -> Asked:
+def make_request(*rows: RequestedRow, **changes: object) -> TableRequest:
     told = {
-        "table": "temo/table1", "scale": "smoke", "recipe": "scenes-smoke", "track": "scenes", "says": "small towers",
+        "table": "temo/table1", "scale": "smoke", "recipe": "scenes-smoke", "track": "scenes",
+        "description": "small towers",
         "measures": {"coco_ir1": "retrieval.t2i_r5", "coco_tr1": "retrieval.i2t_r1"},
         "stand_ins": {"cifar10_top1": "the 10 colours of scenes"},
         "missing": {"cifar100_top1": "scenes has no hundred classes"}, "tuned": {"rate": "by trial"},
         "backbones": {"RN50": "a small ResNet"}, "temperature_factor": 5.0, "rows": rows,
     }  # fmt: skip
-    return Asked.model_validate({**told, **changes})
+    return TableRequest.model_validate({**told, **changes})
 
 
 def waiting(**changes: object) -> TableView:
     """A table of which nothing is measured."""
-    rows = [AskedRow.model_validate({"label": "InfoNCE", "backbone": "RN50", "method": "infonce", **changes})]
-    return build_table(read_table("temo/table1"), request(*rows), {}, {})
+    rows = [RequestedRow.model_validate({"label": "InfoNCE", "backbone": "RN50", "method": "infonce", **changes})]
+    return build_table(read_table("temo/table1"), make_request(*rows), {}, {})
 
 
 @pytest.fixture
@@ -50,12 +51,12 @@ def measured(make_record: MakeRecord) -> TableView:
             record = make_record(seed, method=part, results=told, curves=curves)[0]
             runs[seed], records[record.run_id] = record.run_id, record
         setup, method = record.setup_id, record.method_id
-        parts[name] = {"": AskedRuns(setup_id=setup, method_id=method, runs={**runs, 3: f"{name}-3"})}
-    asked = request(
-        AskedRow(label="InfoNCE", backbone="RN50", method="infonce", parts=parts["infonce"]),
-        AskedRow(label="TeMo", backbone="RN50", method="temo", parts=parts["temo"]),
+        parts[name] = {"": RequestedRuns(setup_id=setup, method_id=method, runs={**runs, 3: f"{name}-3"})}
+    request = make_request(
+        RequestedRow(label="InfoNCE", backbone="RN50", method="infonce", parts=parts["infonce"]),
+        RequestedRow(label="TeMo", backbone="RN50", method="temo", parts=parts["temo"]),
     )
-    return build_table(read_table("temo/table1"), asked, records, {"temo-3": "loss is not finite at step 7"})
+    return build_table(read_table("temo/table1"), request, records, {"temo-3": "loss is not finite at step 7"})
 
 
 def test_a_table_says_what_stands_for_what_and_how_rows_were_trained(measured: TableView) -> None:
@@ -81,7 +82,7 @@ def test_a_table_lists_every_claim_with_its_verdict_and_counts_them_on_their_num
     page = Reading(pages(board)[TABLE1])
     (claim,) = [one for one in board.claims["temo-table1-smoke"] if one.verdict.kind == "reproduced"]
     assert claim.verdict.reason in page.text
-    assert page.text.count("In our words") == sum(1 for one in board.claims["temo-table1-smoke"] if one.claim.place)
+    assert page.text.count("In our words") == sum(1 for one in board.claims["temo-table1-smoke"] if one.claim.locator)
     marks = [cell["marks"] for cell in page.cells if "marks" in cell and "reproduced" in cell["marks"]]
     assert len(marks) == 1
     assert marks[0].startswith("✓1")
@@ -132,7 +133,7 @@ def test_a_method_shows_what_its_docstring_says_and_every_result(measured: Table
 def test_a_method_with_too_many_results_for_its_page_has_a_page_a_scale(
     measured: TableView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    other = replace(measured, asked=measured.asked.model_copy(update={"scale": "small"}))
+    other = replace(measured, request=measured.request.model_copy(update={"scale": "small"}))
     monkeypatch.setattr("benchsuite.report.pages.RESULTS", 1)
     found = pages(leaderboard([measured, other]))
     assert "temo/small.html" in found["methods/temo"]
@@ -216,14 +217,14 @@ def test_hostile_text_shows_as_text_wherever_it_comes_in(
         "cost": {"seconds": 1.5, HOSTILE: HOSTILE},
     }
     records = {one.run_id: one for one in (make_record(**told)[0], make_record(seed=1, **told)[0], first)}
-    parts = {"": AskedRuns(setup_id=first.setup_id, method_id="", runs=dict(enumerate(records)))}
-    row = AskedRow(label=HOSTILE, backbone=HOSTILE, variant=HOSTILE, method=HOSTILE, parts=parts, not_run=HOSTILE)
-    words = dict.fromkeys(("says", "recipe", "track"), HOSTILE)
+    parts = {"": RequestedRuns(setup_id=first.setup_id, method_id="", runs=dict(enumerate(records)))}
+    row = RequestedRow(label=HOSTILE, backbone=HOSTILE, variant=HOSTILE, method=HOSTILE, parts=parts, not_run=HOSTILE)
+    words = dict.fromkeys(("description", "recipe", "track"), HOSTILE)
     maps = {name: {HOSTILE: HOSTILE} for name in ("tuned", "backbones", "variants")}
-    asked = request(
-        row, **words, **maps, open=[HOSTILE], stand_ins={"coco_ir1": HOSTILE}, missing={"coco_tr1": HOSTILE}
+    request = make_request(
+        row, **words, **maps, assumptions=[HOSTILE], stand_ins={"coco_ir1": HOSTILE}, missing={"coco_tr1": HOSTILE}
     )
-    view = build_table(read_table("temo/table1"), asked, records, {})
+    view = build_table(read_table("temo/table1"), request, records, {})
     board = leaderboard([view], records.values(), problems=[HOSTILE])
     for name, text in pages(board, single).items():
         page = Reading(text)

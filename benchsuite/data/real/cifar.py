@@ -8,6 +8,7 @@ import numpy as np
 from annotated_types import Ge
 from numpy.typing import NDArray
 
+from benchsuite.canonical import short_digest
 from benchsuite.data.base import Manifest, PairDataset, Split
 from benchsuite.data.real.cifar_names import CIFAR10, CIFAR100
 from benchsuite.data.real.long_tail import long_tailed
@@ -16,7 +17,6 @@ from benchsuite.data.real.pictures import LazyPictures
 from benchsuite.data.real.prompts import CIFAR_18, NAMES
 from benchsuite.errors import unknown
 from benchsuite.fields import Count, Finite
-from benchsuite.records.canonical import short_digest
 from benchsuite.registry import register_dataset
 
 TEMPLATES: Mapping[str, Sequence[str]] = {"names": NAMES, "cifar-18": CIFAR_18}

@@ -12,13 +12,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from benchsuite.canonical import short_digest
 from benchsuite.data.base import Manifest, PairDataset, Split
 from benchsuite.data.real.files import files_digest, files_under, require_folder
 from benchsuite.data.real.pictures import LazyPictures
 from benchsuite.data.real.prompts import SMALL
 from benchsuite.errors import UsageError
 from benchsuite.fields import Count
-from benchsuite.records.canonical import short_digest
 from benchsuite.registry import register_dataset
 
 Name = Literal[

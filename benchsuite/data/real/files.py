@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from benchsuite.canonical import short_digest
 from benchsuite.errors import UsageError
 from benchsuite.paths import cache
-from benchsuite.records.canonical import short_digest
 
 CHUNK = 1 << 20
 

@@ -16,12 +16,12 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from benchsuite.canonical import short_digest
 from benchsuite.data.base import Manifest, PairDataset, Split
 from benchsuite.data.real.files import remembered, require_folder, stamp
 from benchsuite.data.real.pictures import Fit, LazyArray, LazyPictures
 from benchsuite.errors import UsageError, unknown
 from benchsuite.fields import Count
-from benchsuite.records.canonical import short_digest
 
 VERSION = 1
 """Of what a listing's digest covers, and how."""
@@ -89,8 +89,8 @@ class Listed(PairDataset):
     """The one split that is looked at; all of them if empty. Others need not be there, and do not count."""
 
     def manifest(self) -> Manifest:
-        asked = {name: value for name, value in self.options().items() if name not in ("folder", "size", "fit")}
-        key = short_digest([self.card.name, VERSION, asked, sorted(self._chosen), stamp(self._read_from())])
+        request = {name: value for name, value in self.options().items() if name not in ("folder", "size", "fit")}
+        key = short_digest([self.card.name, VERSION, request, sorted(self._chosen), stamp(self._read_from())])
         told = remembered(key, self._describe)
         return Manifest(self.card.name, VERSION, told["splits"], told["digest"])
 

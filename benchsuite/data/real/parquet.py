@@ -14,10 +14,10 @@ import numpy as np
 from filelock import FileLock
 from numpy.typing import NDArray
 
+from benchsuite.canonical import short_digest
 from benchsuite.data.real.files import stamp
 from benchsuite.errors import UsageError
 from benchsuite.paths import cache
-from benchsuite.records.canonical import short_digest
 
 VERSION = 1
 """Of the kept arrays."""

@@ -6,11 +6,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from benchsuite.canonical import short_digest
 from benchsuite.data.base import Manifest, PairDataset, Split
 from benchsuite.data.real.files import files_digest, read_text, require_file, require_folder
 from benchsuite.errors import UsageError
 from benchsuite.fields import Count
-from benchsuite.records.canonical import short_digest
 from benchsuite.registry import register_dataset
 
 FILE = "wiki1m_for_simcse.txt"

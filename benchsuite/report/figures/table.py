@@ -5,10 +5,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from statistics import fmean
 
-from benchsuite.analysis.curves import Curve, mean_curve, thinned
+from benchsuite.analysis.curves import Curve, Series, mean_curve, series, thinned
 from benchsuite.analysis.histograms import Ranks, Similarities, Source, similarities, sources
-from benchsuite.analysis.plots import Series, series
-from benchsuite.analysis.table import TableRow, TableView
+from benchsuite.analysis.tables import TableRow, TableView
 from benchsuite.papers import Column
 from benchsuite.papers.schema import Plot
 from benchsuite.report.figures.model import STEP, Axis, Figure, Kind, Trace, distinct, slug, spoken, unique
@@ -171,7 +170,7 @@ def _gaps(view: TableView, column: Column) -> Iterator[Figure]:
 
 def _figure(view: TableView, kind: Kind, title: str, caption: str, x: Axis, y: Axis, traces: Sequence[Trace]) -> Figure:
     short = slug(title)
-    return Figure(f"{unique(view.asked.name)}-{short}", short, kind, title, caption, x, y, traces)
+    return Figure(f"{unique(view.request.name)}-{short}", short, kind, title, caption, x, y, traces)
 
 
 def _across(plot: Plot, axis: Axis) -> Axis:

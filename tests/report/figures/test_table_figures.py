@@ -7,9 +7,9 @@ import pytest
 from numpy.typing import NDArray
 from sketches import HOSTILE
 
-from benchsuite.analysis.table import TableView, build_table
+from benchsuite.analysis.tables import TableView, build_table
 from benchsuite.papers import Table
-from benchsuite.records.asked import Asked, AskedRow, AskedRuns
+from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record, Result
 from benchsuite.report.figures import Figure, Trace, svg, table_figures
 from benchsuite.setup import Protocol
@@ -55,18 +55,19 @@ def make_view(make_record: MakeRecord) -> Callable[..., TableView]:
                 runs[seed] = f"{number}-{seed}"
                 records[runs[seed]] = make_record(seed, setup=setup, results=results, curves=dict(curves))[0]
             row = {"label": label, "backbone": backbone, "method": "infonce"}
-            parts = {"": AskedRuns(setup_id="", method_id="", runs=runs)}
-            asked_rows.append(AskedRow(**row, parts=parts))  # type: ignore[arg-type]
+            parts = {"": RequestedRuns(setup_id="", method_id="", runs=runs)}
+            asked_rows.append(RequestedRow(**row, parts=parts))  # type: ignore[arg-type]
             table_rows.append({**row, "published": {"gap": 0.3} if number == 0 else {}})
         table = Table.model_validate(
             {"file_format": 1, "paper": "p", "table": "t", "locator": "", "title": "", "recipes": {"small": "r"},
              "columns": COLUMNS, "rows": table_rows, "plots": plots}
         )  # fmt: skip
-        asked = Asked(
-            table="p/t", scale="small", recipe="r", track="s", says="", tuned={}, backbones={}, temperature_factor=1.0,
+        request = TableRequest(
+            table="p/t", scale="small", recipe="r", track="s", description="", tuned={}, backbones={},
+        temperature_factor=1.0,
             measures={one["key"]: one["measure"] for one in COLUMNS}, rows=asked_rows,
         )  # fmt: skip
-        return build_table(table, asked, records, {})
+        return build_table(table, request, records, {})
 
     return make
 
@@ -149,8 +150,8 @@ def test_histograms_come_with_columns_that_look_at_pairs(make_view: Callable[...
         ("One", "Positive pairs"), ("One", "Negative pairs"), ("Two", "Positive pairs"),
     ]  # fmt: skip
     assert list(by_default.series[0].y) == [0, 0.25, 0.5, 0.25]
-    asked = figures(make_view([{"title": "As asked", "kind": "histogram", "y": ["positive"]}]))
-    assert [one.title for one in asked if one.kind == "histogram"] == ["As asked"]
+    request = figures(make_view([{"title": "As asked", "kind": "histogram", "y": ["positive"]}]))
+    assert [one.title for one in request if one.kind == "histogram"] == ["As asked"]
     assert not [
         one for one in figures(make_view(geometry={"gap": 0.5, "positive_mean": 0.4})) if one.kind == "histogram"
     ]

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 
-from benchsuite.analysis.paired import half_width
 from benchsuite.analysis.pairing import apart, setup_fields
-from benchsuite.analysis.ties import Places, Rank, places
+from benchsuite.analysis.ranking import Rank, Ranking, places
+from benchsuite.analysis.stats import half_width
 from benchsuite.papers import Column, PublishedCell, Row, Table
 from benchsuite.papers.schema import RowKey, row_name
-from benchsuite.records.asked import Asked, AskedRow
+from benchsuite.records.code_version import stale
+from benchsuite.records.requests import RequestedRow, TableRequest
 from benchsuite.records.schema import Record
-from benchsuite.records.stale import stale
 from benchsuite.setup import Setup
 
 
@@ -81,7 +81,7 @@ class TableRow:
     variant: str
     method: str
     cells: Sequence[Cell]
-    asked: int
+    requested: int
     gap: str
     note: str
     quoted: str
@@ -118,7 +118,7 @@ class TableView:
     """A table at a scale."""
 
     table: Table
-    asked: Asked
+    request: TableRequest
     rows: Sequence[TableRow]
 
     @property
@@ -143,17 +143,17 @@ class TableView:
     @property
     def backbones_here(self) -> dict[str, str]:
         """What stands for each backbone at this scale, in words."""
-        return {name: self.asked.backbones[name] for name in self.backbones if name in self.asked.backbones}
+        return {name: self.request.backbones[name] for name in self.backbones if name in self.request.backbones}
 
     @property
     def stand_ins(self) -> dict[str, str]:
         """What stands for each group of columns at this scale, or for a column where its group has several."""
-        return _by_group(self.columns, self.asked.stand_ins)
+        return _by_group(self.columns, self.request.stand_ins)
 
     @property
     def missing(self) -> dict[str, str]:
         """Why nothing measures a group of columns at this scale."""
-        return _by_group(self.columns, self.asked.missing)
+        return _by_group(self.columns, self.request.missing)
 
     @property
     def setups(self) -> dict[str, Setup]:
@@ -198,7 +198,7 @@ class TableView:
     @property
     def complete(self) -> bool:
         """Whether every seed asked for has a record."""
-        return all(row.measured == row.asked for row in self.rows)
+        return all(row.measured == row.requested for row in self.rows)
 
     @property
     def boards(self) -> dict[tuple[str, str], list[TableRow]]:
@@ -213,7 +213,7 @@ class TableView:
         return backbone, "" if self.table.factors else variant
 
     @cached_property
-    def _places(self) -> dict[tuple[tuple[str, str], str], Places]:
+    def _places(self) -> dict[tuple[tuple[str, str], str], Ranking]:
         """By board and column."""
         found = {}
         for board, rows in self.boards.items():
@@ -227,7 +227,7 @@ class TableView:
                 found[board, column.key] = places(values, column.better, kept_apart[column.part])
         return found
 
-    def _places_beside(self, row: TableRow, cell: Cell) -> Places:
+    def _places_beside(self, row: TableRow, cell: Cell) -> Ranking:
         return self._places[self._board(row.key), cell.column.key]
 
     def rank(self, row: TableRow, cell: Cell) -> Rank | None:
@@ -250,24 +250,28 @@ class TableView:
         return {row.key: row for row in self.rows}
 
 
-def build_table(table: Table, asked: Asked, records: Mapping[str, Record], failures: Mapping[str, str]) -> TableView:
+def build_table(
+    table: Table, request: TableRequest, records: Mapping[str, Record], failures: Mapping[str, str]
+) -> TableView:
     """The view of a table from what was asked for and what is there. Rows stand in the paper's order, others after."""
     order = {row.key: number for number, row in enumerate(table.rows)}
     printed = {row.key: row for row in table.rows}
-    backbones = list(dict.fromkeys([*(row.backbone for row in table.rows), *(row.backbone for row in asked.rows)]))
-    rows = sorted(asked.rows, key=lambda row: (backbones.index(row.backbone), order.get(row.key, len(order))))
-    return TableView(table, asked, [_row(table, row, printed.get(row.key), asked, records, failures) for row in rows])
+    backbones = list(dict.fromkeys([*(row.backbone for row in table.rows), *(row.backbone for row in request.rows)]))
+    rows = sorted(request.rows, key=lambda row: (backbones.index(row.backbone), order.get(row.key, len(order))))
+    return TableView(
+        table, request, [_row(table, row, printed.get(row.key), request, records, failures) for row in rows]
+    )
 
 
 def _row(
     table: Table,
-    row: AskedRow,
+    row: RequestedRow,
     printed: Row | None,
-    asked: Asked,
+    request: TableRequest,
     records: Mapping[str, Record],
     failures: Mapping[str, str],
 ) -> TableRow:
-    refused = {part: why for part in row.parts if (why := _other_setup(row, part, asked, records))}
+    refused = {part: why for part in row.parts if (why := _other_setup(row, part, request, records))}
     mine = {
         part: {seed: records[run] for seed, run in sorted(runs.runs.items()) if run in records}
         for part, runs in row.parts.items()
@@ -275,7 +279,7 @@ def _row(
     }
     published = printed.published if printed else {}
     cells = [
-        Cell(column, published.get(column.key), mine.get(column.part, {}), _measure(column, asked))
+        Cell(column, published.get(column.key), mine.get(column.part, {}), _measure(column, request))
         for column in table.columns
     ]
     gaps = [row.not_run, *refused.values(), *dict.fromkeys(row.missing.values())]
@@ -286,7 +290,7 @@ def _row(
         variant=row.variant,
         method=row.method or "",
         cells=cells,
-        asked=sum(len(runs.runs) for runs in row.parts.values()),
+        requested=sum(len(runs.runs) for runs in row.parts.values()),
         gap="; ".join(filter(None, gaps)),
         note=printed.note if printed else "Not in the paper's table.",
         quoted=printed.quoted if printed else "",
@@ -294,10 +298,10 @@ def _row(
     )
 
 
-def _measure(column: Column, asked: Asked) -> str | None:
+def _measure(column: Column, request: TableRequest) -> str | None:
     """As the request has it; requests from before stand-ins were in recipes leave it to the table."""
-    by_track = None if isinstance(column.measure, str) else column.measure.get(asked.track)
-    return asked.measures.get(column.key) or (None if asked.missing else by_track)
+    by_track = None if isinstance(column.measure, str) else column.measure.get(request.track)
+    return request.measures.get(column.key) or (None if request.missing else by_track)
 
 
 def _by_group(columns: Sequence[Column], texts: Mapping[str, str]) -> dict[str, str]:
@@ -316,10 +320,10 @@ def _origin(record: Record) -> str:
     return f"benchsuite {e['benchsuite']} ({source}), {where}, {record.created[:10]}"
 
 
-def _other_setup(row: AskedRow, part: str, asked: Asked, records: Mapping[str, Record]) -> str:
+def _other_setup(row: RequestedRow, part: str, request: TableRequest, records: Mapping[str, Record]) -> str:
     """Why a row is not comparable with what was asked for last under its names: the fields in which setups differ."""
     mine = row.parts[part].setup_id
-    current = asked.setups.get(row.setup_key(part), mine)
+    current = request.setups.get(row.setup_key(part), mine)
     if mine == current:
         return ""
     under = {record.setup_id: record for record in records.values()}

@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from benchsuite.analysis.paired import (
+from benchsuite.analysis.stats import (
     MOST,
     Paired,
     adjusted,

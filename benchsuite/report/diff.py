@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import compress
 from typing import Any
 
-from benchsuite.analysis.changes import CellChange, Changes, ClaimChange, PlaceChange, Side, TableChange
-from benchsuite.analysis.table import Cell, TableView
+from benchsuite.analysis.diff import CellChange, Changes, ClaimChange, PlaceChange, Side, TableChange
+from benchsuite.analysis.tables import Cell, TableView
 from benchsuite.papers.schema import row_name
 from benchsuite.records.schema import Record
 from benchsuite.report.foreign import plain
@@ -114,7 +114,7 @@ def cell(found: Cell | None) -> str:
 
 def named(view: TableView) -> tuple[str, str]:
     """The table and its scale."""
-    return view.asked.table, view.asked.scale
+    return view.request.table, view.request.scale
 
 
 def size(side: Side) -> str:

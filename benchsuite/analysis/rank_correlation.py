@@ -10,8 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from benchsuite.analysis.figures import ROUNDING, Floats
-from benchsuite.analysis.paired import ALPHA, MINIMUM
+from benchsuite.analysis.stats import ALPHA, MINIMUM, ROUNDING, Floats
 from benchsuite.streams import numpy_stream
 
 ROWS = 3

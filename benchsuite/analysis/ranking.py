@@ -1,4 +1,4 @@
-"""Places on one column: who is ahead of whom beyond doubt. Ranks, stars and bold come from here alone."""
+"""Ranking on one column: who is ahead of whom beyond doubt. Ranks, stars and bold come from here alone."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,8 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from benchsuite.analysis.figures import Bools, Figures, Ints, figures, holm_adjusted
-from benchsuite.analysis.paired import ALPHA, MINIMUM, require_numbers
+from benchsuite.analysis.stats import ALPHA, MINIMUM, Bools, Figures, Ints, figures, holm_adjusted, require_numbers
 
 Better = Literal["higher", "lower"]
 Apart = Mapping[tuple[str, str], Collection[int]]
@@ -22,7 +21,7 @@ TOGETHER: Apart = {}
 class Rank:
     """A row's place among the rows of its column."""
 
-    place: int
+    rank: int
     """1 + the number of rows that separably beat it."""
     tied_with: tuple[str, ...]
     """Rows it is not separable from, by name. Not transitive: A may be tied with B, and B with C, but not A with C."""
@@ -32,11 +31,11 @@ class Rank:
     @property
     def best(self) -> bool:
         """Whether no row separably beats it. It is then not separable from the row with the best mean either."""
-        return self.place == 1
+        return self.rank == 1
 
 
 @dataclass(frozen=True)
-class Places:
+class Ranking:
     """The ranks on one column, and which rows are marked best: the one place that every page and file asks."""
 
     ranks: Mapping[str, Rank]
@@ -54,9 +53,9 @@ class Places:
 
 def places(
     values: Mapping[str, Mapping[int, float]], better: Better | Literal["neither"], apart: Apart = TOGETHER
-) -> Places:
+) -> Ranking:
     """The places on a column from its rows' values by seed; nobody has one where the column ranks nothing."""
-    return Places({} if better == "neither" else tie_groups(values, better, apart=apart))
+    return Ranking({} if better == "neither" else tie_groups(values, better, apart=apart))
 
 
 def tie_groups(

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from scipy import stats
 
-from benchsuite.analysis.table import TableView, build_table
+from benchsuite.analysis.tables import TableView, build_table
 from benchsuite.papers import Table
-from benchsuite.records.asked import Asked, AskedRow, AskedRuns
+from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record
 from benchsuite.setup import Setup
 
@@ -34,23 +34,23 @@ def record(make: MakeRecord, seed: int, i2t_r1: float, **changes: Any) -> Record
     return make(seed, results=results, **changes)[0]
 
 
-def row(label: str, records: list[Record], **changes: Any) -> AskedRow:
+def row(label: str, records: list[Record], **changes: Any) -> RequestedRow:
     parts = {"label": label, "backbone": "RN50", "method": "infonce", "runs": {r.seed: r.run_id for r in records}}
-    return AskedRow(**{**parts, "setup_id": records[0].setup_id if records else "", **changes})
+    return RequestedRow(**{**parts, "setup_id": records[0].setup_id if records else "", **changes})
 
 
-def view(rows: list[AskedRow], records: list[Record], **changes: Any) -> TableView:
+def view(rows: list[RequestedRow], records: list[Record], **changes: Any) -> TableView:
     parts = {
         "table": "p/t",
         "scale": "small",
         "recipe": "r",
         "track": "scenes",
-        "says": "",
+        "description": "",
         "tuned": {},
         "backbones": {},
     }
-    asked = Asked(**parts, temperature_factor=1.0, rows=rows, **changes)
-    return build_table(TABLE, asked, {r.run_id: r for r in records}, changes.pop("failures", {}))
+    request = TableRequest(**parts, temperature_factor=1.0, rows=rows, **changes)
+    return build_table(TABLE, request, {r.run_id: r for r in records}, changes.pop("failures", {}))
 
 
 def test_a_cell_holds_the_published_fraction_and_ours_by_seed(make_record: MakeRecord) -> None:
@@ -88,11 +88,12 @@ def test_rows_stand_as_printed_and_others_after(make_record: MakeRecord) -> None
 
 def test_gaps_say_which_seeds_are_missing_and_why(make_record: MakeRecord) -> None:
     runs = [record(make_record, seed, 0.1) for seed in range(3)]
-    asked = Asked(
-        table="p/t", scale="small", recipe="r", track="scenes", says="", tuned={}, backbones={}, temperature_factor=1,
-        rows=[row("First", runs), AskedRow(label="Second", backbone="RN50", not_run="no code")],
+    request = TableRequest(
+        table="p/t", scale="small", recipe="r", track="scenes", description="", tuned={}, backbones={},
+        temperature_factor=1,
+        rows=[row("First", runs), RequestedRow(label="Second", backbone="RN50", not_run="no code")],
     )  # fmt: skip
-    built = build_table(TABLE, asked, {runs[0].run_id: runs[0]}, {runs[1].run_id: "the loss is nan"})
+    built = build_table(TABLE, request, {runs[0].run_id: runs[0]}, {runs[1].run_id: "the loss is nan"})
     assert built.rows[0].gap == "seed 1 failed: the loss is nan; not run yet: seed 2"
     assert built.rows[1].gap == "no code"
     assert not built.complete
@@ -139,23 +140,26 @@ PARTS = Table.model_validate(
 
 def parted(records: dict[str, list[Record]], stored: list[Record], **changes: Any) -> TableView:
     runs = {
-        part: AskedRuns(setup_id=some[0].setup_id, method_id="m", runs={r.seed: r.run_id for r in some})
+        part: RequestedRuns(setup_id=some[0].setup_id, method_id="m", runs={r.seed: r.run_id for r in some})
         for part, some in records.items()
     }
-    one = AskedRow(label="First", backbone="RN50", variant="V", method="infonce", parts=runs, **changes.pop("row", {}))
-    asked = Asked(
-        table="p/t", scale="small", recipe="r", track="s", says="", tuned={}, backbones={}, temperature_factor=1.0,
+    one = RequestedRow(
+        label="First", backbone="RN50", variant="V", method="infonce", parts=runs, **changes.pop("row", {})
+    )
+    request = TableRequest(
+        table="p/t", scale="small", recipe="r", track="s", description="", tuned={}, backbones={},
+        temperature_factor=1.0,
         measures={"a": "retrieval.i2t_r1", "b": "retrieval.i2t_r1"}, missing={"c": "no geometry here"}, rows=[one],
         **changes,
     )  # fmt: skip
-    return build_table(PARTS, asked, {r.run_id: r for r in stored}, {})
+    return build_table(PARTS, request, {r.run_id: r for r in stored}, {})
 
 
 def test_columns_of_different_parts_come_from_different_runs(make_record: MakeRecord) -> None:
     ten, hundred = [record(make_record, 0, 0.1)], [record(make_record, 1, 0.2)]
     found = parted({"ten": ten, "hundred": hundred}, ten + hundred).rows[0]
     assert [cell.values for cell in found.cells] == [{0: 0.1}, {1: 0.2}, {}]
-    assert (found.shown, found.asked, found.measured) == ("First · V", 2, 2)
+    assert (found.shown, found.requested, found.measured) == ("First · V", 2, 2)
 
 
 def test_a_part_that_is_not_run_is_named_and_the_others_stand(make_record: MakeRecord) -> None:
@@ -195,21 +199,22 @@ def test_parts_are_kept_apart_by_their_own_runs(make_record: MakeRecord) -> None
         "Low": {"ten": runs(0.1), "hundred": runs(0.1)},
     }
     rows = [
-        AskedRow(
+        RequestedRow(
             label=label, backbone="RN50", method="infonce",
             parts={
-                part: AskedRuns(setup_id="", method_id="", runs={one.seed: run for run, one in some.items()})
+                part: RequestedRuns(setup_id="", method_id="", runs={one.seed: run for run, one in some.items()})
                 for part, some in parts.items()
             },
         )
         for label, parts in stored.items()
     ]  # fmt: skip
-    asked = Asked(
-        table="p/t", scale="small", recipe="r", track="s", says="", tuned={}, backbones={}, temperature_factor=1.0,
+    request = TableRequest(
+        table="p/t", scale="small", recipe="r", track="s", description="", tuned={}, backbones={},
+        temperature_factor=1.0,
         measures={"a": "retrieval.i2t_r1", "b": "retrieval.i2t_r1"}, rows=rows,
     )  # fmt: skip
     records = {run: one for parts in stored.values() for some in parts.values() for run, one in some.items()}
-    built = build_table(PARTS, asked, records, {})
+    built = build_table(PARTS, request, records, {})
     best = [built.is_best(built.rows[0], cell) for cell in built.rows[0].cells]
     assert (built.rows[0].label, best) == ("High", [False, True, False])
 
@@ -223,13 +228,13 @@ def test_rows_are_not_ranked_by_seeds_that_meant_something_else(make_record: Mak
         low = [record(make_record, seed, 0.1, digests=digests) for seed in range(3)]
         rows = [
             row("First", high),
-            AskedRow(label="Low", backbone="RN50", method="ts", runs={s: f"l{s}" for s in range(3)}),
+            RequestedRow(label="Low", backbone="RN50", method="ts", runs={s: f"l{s}" for s in range(3)}),
         ]
-        asked = Asked(
-            table="p/t", scale="small", recipe="r", track="scenes", says="", tuned={}, backbones={},
+        request = TableRequest(
+            table="p/t", scale="small", recipe="r", track="scenes", description="", tuned={}, backbones={},
             temperature_factor=1, rows=rows,
         )  # fmt: skip
-        built = build_table(TABLE, asked, {**{r.run_id: r for r in high}, **{f"l{r.seed}": r for r in low}}, {})
+        built = build_table(TABLE, request, {**{r.run_id: r for r in high}, **{f"l{r.seed}": r for r in low}}, {})
         return [built.is_best(one, one.cells[1]) for one in built.rows]
 
     assert ranked("b") == [True, False]

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchsuite.records.asked import Asked
-from benchsuite.records.canonical import canonical, digest
+from benchsuite.canonical import canonical, digest
+from benchsuite.records.code_version import code_state
+from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import Record
-from benchsuite.records.stale import code_state
 from benchsuite.registry import methods
 from benchsuite.setup import Setup
 
@@ -38,13 +38,13 @@ def labels(configurations: Sequence[Record]) -> list[str]:
     return _told_apart(found, names, [record.method_id[:SHORT] for record in configurations])
 
 
-def titles(setups: Mapping[str, Setup], asked: Sequence[Asked]) -> dict[str, str]:
+def titles(setups: Mapping[str, Setup], requests: Sequence[TableRequest]) -> dict[str, str]:
     """A title for each setup by setup_id: the recipe, backbone and variant for which tables asked for it.
 
     Of several names the shortest, then the one most rows use. What no table asked for is called by data and towers.
     """
     names: defaultdict[str, Counter[tuple[str, ...]]] = defaultdict(Counter)
-    for one in asked:
+    for one in requests:
         for row in one.rows:
             for part, runs in row.parts.items():
                 name = tuple(filter(None, (one.recipe, row.backbone, row.variant, part)))

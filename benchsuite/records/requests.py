@@ -7,21 +7,21 @@ from pydantic import model_validator
 from benchsuite.setup import Part
 
 
-class AskedRuns(Part):
+class RequestedRuns(Part):
     """The runs of one row for one part of the table, by seed."""
 
     setup_id: str
     method_id: str
     runs: dict[int, str]
 
-    def joined_to(self, before: "AskedRuns | None") -> "AskedRuns":
+    def joined_to(self, before: "RequestedRuns | None") -> "RequestedRuns":
         """Also the seeds asked for before, if they were of the same setup and method."""
         if before is None or (self.setup_id, self.method_id) != (before.setup_id, before.method_id):
             return self
         return self.model_copy(update={"runs": {**before.runs, **self.runs}})
 
 
-class AskedRow(Part):
+class RequestedRow(Part):
     """One row's runs by part of the table, or why it has none."""
 
     label: str
@@ -29,7 +29,7 @@ class AskedRow(Part):
     variant: str = ""
     method: str | None = None
     title: str = ""
-    parts: dict[str, AskedRuns] = {}
+    parts: dict[str, RequestedRuns] = {}
     not_run: str = ""
     missing: dict[str, str] = {}
     """Parts that this scale has nothing for, with the reason."""
@@ -54,22 +54,22 @@ class AskedRow(Part):
         ids = {name: content.pop(name, "") for name in ("setup_id", "method_id")}
         return {**content, "parts": {"": {**ids, "runs": runs}} if runs else {}}
 
-    def joined_to(self, before: "AskedRow") -> "AskedRow":
+    def joined_to(self, before: "RequestedRow") -> "RequestedRow":
         """With the seeds asked for before."""
         return self.model_copy(
             update={"parts": {part: runs.joined_to(before.parts.get(part)) for part, runs in self.parts.items()}}
         )
 
 
-class Asked(Part):
+class TableRequest(Part):
     """A table at a scale, with what the page says of the scale."""
 
     table: str
     scale: str
     recipe: str
     track: str
-    says: str
-    open: list[str] = []
+    description: str
+    assumptions: list[str] = []
     """What the recipe had to decide because the paper's text leaves it open."""
     tuned: dict[str, str]
     backbones: dict[str, str]
@@ -83,15 +83,15 @@ class Asked(Part):
     """Column key to why nothing measures it at this scale."""
     temperature_factor: float
     setups: dict[str, str] = {}
-    """`AskedRow.setup_key` to the setup_id that was asked for last. Rows of another setup stand on no board with it."""
-    rows: list[AskedRow]
+    """`RequestedRow.setup_key` to the setup_id of the last request. Rows of another setup share no board with it."""
+    rows: list[RequestedRow]
 
     @property
     def name(self) -> str:
         """File name: `temo-table1-small`."""
         return f"{self.table.replace('/', '-')}-{self.scale}"
 
-    def joined_to(self, before: "Asked") -> "Asked":
+    def joined_to(self, before: "TableRequest") -> "TableRequest":
         """This request, with the rows and seeds of an earlier one that it does not replace."""
         old = {row.key: row for row in before.rows}
         new = {row.key: row for row in self.rows}

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from benchsuite.analysis.paired import ALPHA, MOST, Paired, adjusted, compare_all, seeds_needed
-from benchsuite.analysis.ties import Better, is_ahead
+from benchsuite.analysis.ranking import Better, is_ahead
+from benchsuite.analysis.stats import ALPHA, MOST, Paired, adjusted, compare_all, seeds_needed
 
 Kind = Literal["reproduced", "contradicted", "not separable", "not comparable", "not run"]
 

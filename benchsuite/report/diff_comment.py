@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from benchsuite.analysis.changes import Changes, TableChange
-from benchsuite.report.changes import (
+from benchsuite.analysis.diff import Changes, TableChange
+from benchsuite.report.diff import (
     LEGEND,
     LONG,
     Line,

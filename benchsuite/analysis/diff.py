@@ -2,14 +2,17 @@
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Generic, Literal, TypeVar
 
 from benchsuite.analysis.claims import judged_claims, unrun_claims
-from benchsuite.analysis.table import Cell, TableRow, TableView
-from benchsuite.analysis.verdict import Verdict
+from benchsuite.analysis.pairing import pairable
+from benchsuite.analysis.tables import Cell, TableRow, TableView
+from benchsuite.analysis.verdicts import Verdict
 from benchsuite.papers import Column
 from benchsuite.papers.claims import Claim
 from benchsuite.papers.schema import RowKey
+from benchsuite.records.code_version import stale
 from benchsuite.records.schema import Record
 from benchsuite.setup import differences
 
@@ -126,7 +129,7 @@ def changes(before: Side, after: Side) -> Changes:
 
 
 def _by_name(side: Side) -> dict[tuple[str, str], TableView]:
-    return {(view.asked.table, view.asked.scale): view for view in side.views}
+    return {(view.request.table, view.request.scale): view for view in side.views}
 
 
 def _matched(before: Mapping[K, T], after: Mapping[K, T]) -> Iterator[tuple[K, T | None, T | None]]:
@@ -175,7 +178,7 @@ def _row_change(before: TableRow | None, after: TableRow | None, whole_table: bo
     row = after or before
     assert row is not None
     old, new = (None if one is None else one.gap for one in (before, after))
-    if old != new and (not whole_table or row.measured < row.asked):
+    if old != new and (not whole_table or row.measured < row.requested):
         yield RowChange(old, new, row)
 
 
@@ -209,11 +212,75 @@ def _places(view: TableView | None, row: TableRow | None) -> dict[str, int]:
     if view is None or row is None:
         return {}
     ranks = {cell.column.key: (view.rank(row, cell), view.is_best(row, cell)) for cell in row.cells}
-    return {key: rank.place for key, (rank, best) in ranks.items() if rank and (best or rank.place > 1)}
+    return {key: rank.rank for key, (rank, best) in ranks.items() if rank and (best or rank.rank > 1)}
 
 
 def _words(before: TableView | None, after: TableView | None) -> dict[str, tuple[Any, Any]]:
     if before is None or after is None:
         return {}
-    old, new = (view.asked.model_dump(mode="json", exclude={"rows"}) for view in (before, after))
+    old, new = (view.request.model_dump(mode="json", exclude={"rows"}) for view in (before, after))
     return differences(old, new)
+
+
+Fields = dict[str, tuple[Any, Any]]
+"""Dotted name to both values."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Two runs beside each other."""
+
+    left: Record
+    right: Record
+
+    @cached_property
+    def fields(self) -> dict[str, Fields]:
+        """What differs, by part of the record; results only of one run measured twice, where nothing should."""
+        parts = ("setup", "method", "seed", "digests", "environment", *(("results",) if self.repeated else ()))
+        a, b = self.left.as_json(), self.right.as_json()
+        found = {part: differences({part: a[part]}, {part: b[part]}) for part in parts}
+        return {part: {_within(part, name): values for name, values in some.items()} for part, some in found.items()}
+
+    @property
+    def repeated(self) -> bool:
+        """Whether both are measurements of one run."""
+        return self.left.run_id == self.right.run_id
+
+    @property
+    def not_comparable(self) -> str:
+        """Why the two may not share a board; nothing if they may."""
+        if self.left.setup_id == self.right.setup_id:
+            return ""
+        return f"their setups differ in {', '.join(self.fields['setup'])}"
+
+    @property
+    def not_paired(self) -> str:
+        """Why the two may not be paired; nothing if they may."""
+        if self.repeated:
+            return "they are one run"
+        return self.not_comparable or pairable(self.left, self.right)
+
+    def verdicts(self) -> Iterator[str]:
+        """What it means, in sentences."""
+        board, pair = self.not_comparable, self.not_paired
+        if self.left.digest == self.right.digest:
+            yield "One and the same record."
+        elif self.repeated:
+            moved = len(self.fields["results"])
+            told = f"{moved} of its numbers moved" if moved else "all its numbers are equal"
+            yield f"One run, measured twice; {told}."
+        elif not board and self.left.method_id == self.right.method_id:
+            yield "Two seeds of one row."
+        else:
+            yield f"They may not share a board: {board}." if board else "One setup: they may share a board."
+            yield f"They may not be paired: {pair}." if pair else "They may be paired: a seed meant the same to both."
+        for name, record in (("the first", self.left), ("the second", self.right)):
+            if said := stale(record):
+                yield f"Stale: {name} was {said}."
+        if self.left.environment.get("threads") != self.right.environment.get("threads"):
+            yield "They computed with different numbers of threads, which moves the last digits of every loss."
+
+
+def _within(part: str, name: str) -> str:
+    """The field's name inside of its part; the part's where it is a single value."""
+    return name.removeprefix(f"{part}.")

@@ -1,31 +1,31 @@
 from pathlib import Path
 from typing import Any
 
-from benchsuite.records.asked import Asked, AskedRow, AskedRuns
+from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.store import Store
 
 
-def row(label: str, runs: dict[int, str], setup_id: str = "setup", method_id: str = "method") -> AskedRow:
-    return AskedRow(
+def row(label: str, runs: dict[int, str], setup_id: str = "setup", method_id: str = "method") -> RequestedRow:
+    return RequestedRow(
         label=label,
         backbone="RN50",
         method="ts",
-        parts={"": AskedRuns(setup_id=setup_id, method_id=method_id, runs=runs)},
+        parts={"": RequestedRuns(setup_id=setup_id, method_id=method_id, runs=runs)},
     )
 
 
-def request(*rows: AskedRow, **changes: Any) -> Asked:
+def request(*rows: RequestedRow, **changes: Any) -> TableRequest:
     told = {
         "table": "temo/table1",
         "scale": "smoke",
         "recipe": "scenes-smoke",
         "track": "scenes",
-        "says": "",
+        "description": "",
         "tuned": {},
         "backbones": {},
         "temperature_factor": 1.0,
     }
-    return Asked.model_validate({**told, "rows": list(rows), **changes})
+    return TableRequest.model_validate({**told, "rows": list(rows), **changes})
 
 
 def test_seeds_of_a_row_are_joined() -> None:
@@ -58,6 +58,9 @@ def test_the_store_joins_requests_of_one_table_and_scale(tmp_path: Path) -> None
     store.ask(request(row("TS", {0: "a"})))
     told = store.ask(request(row("TS", {1: "b"}), row("TeMo", {0: "c"})))
     store.ask(request(row("TS", {0: "s"}), scale="small"))
-    assert {(one.name, len(one.rows)) for one in store.asked()} == {("temo-table1-smoke", 2), ("temo-table1-small", 1)}
-    assert told in store.asked()
+    assert {(one.name, len(one.rows)) for one in store.requests()} == {
+        ("temo-table1-smoke", 2),
+        ("temo-table1-small", 1),
+    }
+    assert told in store.requests()
     assert told.rows[0].parts[""].runs == {0: "a", 1: "b"}

@@ -6,8 +6,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from benchsuite.analysis import agreement
-from benchsuite.analysis.agreement import Agreement, kendall, tau_b
+from benchsuite.analysis import rank_correlation
+from benchsuite.analysis.rank_correlation import Agreement, kendall, tau_b
 
 SMALL = st.integers(0, 5).map(float)  # few values, so that ties are common
 
@@ -55,8 +55,8 @@ def test_interval_counts_every_way_of_drawing_the_seeds(n: int, seed: int) -> No
 
 def test_each_end_of_the_interval_counts_the_chances_from_its_own_side() -> None:
     values, chances = np.array([2.0, 0.0, 3.0, 1.0]), np.array([0.19, 0.5, 0.01, 0.3])
-    assert agreement._ends(values, chances, 0.025) == (0.0, 2.0)
-    assert agreement._ends(-values, chances, 0.025) == (-2.0, 0.0)
+    assert rank_correlation._ends(values, chances, 0.025) == (0.0, 2.0)
+    assert rank_correlation._ends(-values, chances, 0.025) == (-2.0, 0.0)
 
 
 def test_seeds_are_drawn_for_all_rows_together() -> None:
@@ -71,10 +71,10 @@ def test_seeds_are_drawn_for_all_rows_together() -> None:
 def test_many_seeds_are_drawn_by_chance_alike_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.random.default_rng(1).normal(size=(6, 8)) + 0.3 * np.arange(6)[:, None]
     drawn, again = (kendall(range(6), rows(*map(tuple, values))) for _ in range(2))
-    monkeypatch.setattr(agreement, "EXACT", 8)
+    monkeypatch.setattr(rank_correlation, "EXACT", 8)
     counted = kendall(range(6), rows(*map(tuple, values)))
     assert drawn == again
-    assert np.array_equal(*(agreement._draws(9)[0] for _ in range(2)))
+    assert np.array_equal(*(rank_correlation._draws(9)[0] for _ in range(2)))
     assert (drawn.exact, counted.exact) == (False, True)
     assert drawn.tau == counted.tau
     assert (drawn.low, drawn.high) == pytest.approx((counted.low, counted.high), abs=0.14)  # one pair of 15

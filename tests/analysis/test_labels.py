@@ -1,7 +1,7 @@
 from collections.abc import Callable
 
-from benchsuite.analysis.naming import labels, titles
-from benchsuite.records.asked import Asked, AskedRow, AskedRuns
+from benchsuite.analysis.labels import labels, titles
+from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record
 
 MakeRuns = Callable[..., dict[int, Record]]
@@ -47,17 +47,18 @@ def test_settings_that_look_alike_are_told_apart_by_identity(make_runs: MakeRuns
     assert found == [f"InfoNCE (tau=0.3), infonce, {run.method_id[:8]}" for run in runs]
 
 
-def asked(*rows: tuple[str, str, str, str], recipe: str = "scenes-small") -> Asked:
+def request(*rows: tuple[str, str, str, str], recipe: str = "scenes-small") -> TableRequest:
     """Rows of backbone, variant, part and setup_id."""
     made = [
-        AskedRow(
+        RequestedRow(
             label=f"{number}", backbone=backbone, variant=variant,
-            parts={part: AskedRuns(setup_id=setup_id, method_id="m", runs={})},
+            parts={part: RequestedRuns(setup_id=setup_id, method_id="m", runs={})},
         )
         for number, (backbone, variant, part, setup_id) in enumerate(rows)
     ]  # fmt: skip
-    return Asked(
-        table="p/t", scale="small", recipe=recipe, track="s", says="", tuned={}, backbones={}, temperature_factor=1,
+    return TableRequest(
+        table="p/t", scale="small", recipe=recipe, track="s", description="", tuned={}, backbones={},
+        temperature_factor=1,
         rows=made,
     )  # fmt: skip
 
@@ -67,8 +68,8 @@ def test_a_setup_is_called_as_tables_asked_for_it(make_runs: MakeRuns) -> None:
     found = titles(
         dict.fromkeys("abc", setup),
         [
-            asked(("RN50", "AdamW", "", "a"), ("RN50", "", "", "a"), ("ViT", "CC12M", "", "b")),
-            asked(("X", "", "p", "c")),
+            request(("RN50", "AdamW", "", "a"), ("RN50", "", "", "a"), ("ViT", "CC12M", "", "b")),
+            request(("X", "", "p", "c")),
         ],
     )
     assert found == {
@@ -78,7 +79,7 @@ def test_a_setup_is_called_as_tables_asked_for_it(make_runs: MakeRuns) -> None:
 
 def test_of_names_as_short_the_one_of_most_rows_is_taken(make_runs: MakeRuns) -> None:
     rows = [("A", "", "", "s"), ("B", "", "", "s"), ("B", "", "", "s")]
-    assert titles({"s": make_runs()[0].setup}, [asked(*rows)]) == {"s": "scenes-small, B"}
+    assert titles({"s": make_runs()[0].setup}, [request(*rows)]) == {"s": "scenes-small, B"}
 
 
 def test_what_no_table_asked_for_is_called_by_data_and_towers(make_runs: MakeRuns) -> None:
@@ -89,7 +90,7 @@ def test_what_no_table_asked_for_is_called_by_data_and_towers(make_runs: MakeRun
 
 def test_no_two_setups_have_one_title(make_runs: MakeRuns) -> None:
     found = titles(
-        dict.fromkeys(["1234567890", "abcdefghij", "other"], make_runs()[0].setup), [asked(("A", "", "", "other"))]
+        dict.fromkeys(["1234567890", "abcdefghij", "other"], make_runs()[0].setup), [request(("A", "", "", "other"))]
     )
     assert list(found.values()) == [
         "scenes, test_vit, distilbert, 12345678", "scenes, test_vit, distilbert, abcdefgh", "scenes-small, A",

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchsuite.analysis.paired import compare, holm
-from benchsuite.analysis.ties import is_ahead, places, tie_groups
+from benchsuite.analysis.ranking import is_ahead, places, tie_groups
+from benchsuite.analysis.stats import compare, holm
 from benchsuite.errors import RecordError
 
 Values = dict[str, dict[int, float]]
@@ -41,18 +41,18 @@ CLEAR = {"low": row(0.1), "top": row(0.9, 0, 0.001, 0, 0.002, 0), "middle": row(
 
 def test_rows_far_apart_have_places_of_their_own() -> None:
     ranks = tie_groups(CLEAR)
-    assert {name: rank.place for name, rank in ranks.items()} == {"top": 1, "middle": 2, "low": 3}
+    assert {name: rank.rank for name, rank in ranks.items()} == {"top": 1, "middle": 2, "low": 3}
     assert all(rank.tied_with == () for rank in ranks.values())
     assert [name for name, rank in ranks.items() if rank.best] == ["top"]
 
 
 def test_lower_may_be_better() -> None:
-    assert {name: rank.place for name, rank in tie_groups(CLEAR, "lower").items()} == {"low": 1, "middle": 2, "top": 3}
+    assert {name: rank.rank for name, rank in tie_groups(CLEAR, "lower").items()} == {"low": 1, "middle": 2, "top": 3}
 
 
 def test_rows_that_cannot_be_told_apart_share_a_place() -> None:
     ranks = tie_groups({**CLEAR, "also top": row(0.9, 0.001, 0.001, -0.001, 0.001, 0.001)})
-    assert {name: rank.place for name, rank in ranks.items()} == {"top": 1, "also top": 1, "middle": 3, "low": 4}
+    assert {name: rank.rank for name, rank in ranks.items()} == {"top": 1, "also top": 1, "middle": 3, "low": 4}
     assert ranks["top"].tied_with == ("also top",)
     assert ranks["also top"].tied_with == ("top",)
     assert ranks["top"].unjudged == ()
@@ -65,7 +65,7 @@ def test_a_tie_is_not_handed_on() -> None:
     ranks = tie_groups({"steady": row(0.5), "worse": row(0.4, 0.001, 0.001, 0, 0, 0.001), "noisy": noisy})
     assert ranks["noisy"].tied_with == ("steady", "worse")
     assert ranks["steady"].tied_with == ("noisy",)
-    assert {name: (rank.place, rank.best) for name, rank in ranks.items()} == {
+    assert {name: (rank.rank, rank.best) for name, rank in ranks.items()} == {
         "steady": (1, True), "noisy": (1, True), "worse": (2, False),
     }  # fmt: skip
 
@@ -86,16 +86,16 @@ def test_too_few_seeds_tie_and_say_so() -> None:
     ranks = tie_groups({"one": {0: 0.9, 1: 0.9}, "other": row(0.1), "far": row(0.9, 0, 0, 0.001, 0.001, 0)})
     assert ranks["one"].unjudged == ("far", "other")
     assert ranks["other"].unjudged == ("one",)
-    assert (ranks["one"].place, ranks["far"].place, ranks["other"].place) == (1, 1, 2)
+    assert (ranks["one"].rank, ranks["far"].rank, ranks["other"].rank) == (1, 1, 2)
 
 
 def test_more_rows_ask_for_more() -> None:
     """A difference that is separable alone is not among many: all pairs are one family."""
     near = {"a": row(0.500), "b": row(0.502, 0.002, 0.001, 0.001, 0.002, 0.001)}
-    assert tie_groups(near)["a"].place == 2
+    assert tie_groups(near)["a"].rank == 2
     noise = [0.013, -0.02, 0.017, -0.011, 0.009]
     crowd = {f"row {n}": row(0.501, *(noise[n:] + noise[:n])) for n in range(5)}
-    assert tie_groups({**near, **crowd})["a"].place == 1
+    assert tie_groups({**near, **crowd})["a"].rank == 1
 
 
 @given(columns())
@@ -124,7 +124,7 @@ def test_places_are_what_the_comparisons_say(
     }
     assert list(ranks) == [name for name in values if values[name]]
     for name, rank in ranks.items():
-        assert rank.place == 1 + sum(loser == name for _, loser in beats)
+        assert rank.rank == 1 + sum(loser == name for _, loser in beats)
         others = {other for other in present if other != name}
         assert set(rank.tied_with) == {o for o in others if not {(o, name), (name, o)} & beats}
         unpaired = {other for duel, p in zip(duels, ps, strict=True) if p is None and name in duel for other in duel}
@@ -140,9 +140,9 @@ def test_higher_is_the_mirror_of_lower(values: Values) -> None:
 def test_seeds_that_meant_something_else_do_not_count_between_two_rows() -> None:
     """Without three of five seeds the top row is tied with the middle one, but still beats the low one."""
     ranks = tie_groups(CLEAR, apart={("middle", "top"): [0, 1, 2]})
-    assert ranks["middle"].place == ranks["top"].place == 1
+    assert ranks["middle"].rank == ranks["top"].rank == 1
     assert ranks["top"].unjudged == ("middle",)
-    assert ranks["low"].place == 3
+    assert ranks["low"].rank == 3
     assert tie_groups(CLEAR, apart={("middle", "top"): [7]}) == tie_groups(CLEAR)
 
 
@@ -151,7 +151,7 @@ def test_the_best_are_marked_only_where_somebody_is_beaten() -> None:
     assert [name for name in CLEAR if decided.is_best(name)] == ["top"]
     assert not decided.is_best("never ran")
     tied = places({"a": row(0.5), "b": row(0.5, *WOBBLE[1:], WOBBLE[0])}, "higher")
-    assert [rank.place for rank in tied.ranks.values()] == [1, 1]
+    assert [rank.rank for rank in tied.ranks.values()] == [1, 1]
     assert not tied.is_best("a")
 
 
