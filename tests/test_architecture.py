@@ -11,8 +11,9 @@ import benchsuite
 HOUSE = Path(benchsuite.__file__).parent
 FLOORS = [
     {"objectives", "records", "registry", "setup", "cards", "canonical"}
-    | {"errors", "fields", "paths", "streams", "toml_files", "workers"},
-    {"methods", "data", "models", "papers"},
+    | {"errors", "fields", "paths", "streams", "toml_files", "torchvision_ops", "workers"},
+    {"methods", "data", "papers"},
+    {"models"},
     {"analysis", "training", "evaluation", "conformance"},
     {"report", "experiments"},
     {"cli", "__main__"},

@@ -1,4 +1,4 @@
-"""Datasets of pairs, each registered by its decorator; the batches and augmentations drawn from them."""
+"""Data sets of pairs, each registered by its decorator; batches and augmentation."""
 
 from typing import Any, cast
 
@@ -9,5 +9,5 @@ __all__ = ["Manifest", "PairDataset", "Split", "create_dataset"]
 
 
 def create_dataset(name: str, **options: Any) -> PairDataset:
-    """A dataset by its registered name."""
+    """A data set by its registered name."""
     return cast(type[PairDataset], datasets.get(name))(**options)

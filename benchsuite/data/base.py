@@ -1,4 +1,4 @@
-"""The contract of a dataset: named splits of pictures with their captions, and a manifest that identifies them."""
+"""The contract of a data set: named splits of images with their captions, and a manifest that identifies them."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ Shows = Literal["pictures", "clips", "nothing"]
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a dataset is, in a few lines: equal digests mean equal bytes."""
+    """What identifies a data set: equal digests mean equal bytes."""
 
     name: str
     version: int
@@ -28,7 +28,7 @@ class Manifest:
 
 @dataclass(frozen=True)
 class Split:
-    """Pictures and what is said of them.
+    """Images and their captions.
 
     `images` may be any array-like that yields uint8 [n, H, W, 3] for an index, or, for clips of T frames,
     [n, T, H, W, 3].
@@ -37,31 +37,31 @@ class Split:
     name: str
     images: NDArray[np.uint8]
     captions: Sequence[Sequence[str]]
-    """One or more captions a picture; training draws one at each visit, retrieval uses all."""
+    """One or more captions for each image; a training step draws one, retrieval uses all."""
     paraphrases: Sequence[Sequence[str]] = ()
-    """Other wordings of the same picture, for text views."""
+    """Other captions of the same image, for text views."""
     labels: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
-    """Class ids by name of the set of classes, [N]; sets of ids an item are [N, K], filled up with -1."""
+    """Class ids by name of the set of classes, [N]; several ids for each image are [N, K], padded with -1."""
 
     def __post_init__(self) -> None:
         n = len(self.images)
         for kind, lists in (("caption", self.captions), ("paraphrase", self.paraphrases or self.captions)):
             if len(lists) != n:
-                raise UsageError(f"split {self.name}: {n} pictures but {len(lists)} lists of {kind}s.")
+                raise UsageError(f"split {self.name}: {n} images but {len(lists)} lists of {kind}s.")
             if empty := [i for i, texts in enumerate(lists) if not texts]:
-                raise UsageError(f"split {self.name}: picture {empty[0]} has no {kind}.")
+                raise UsageError(f"split {self.name}: image {empty[0]} has no {kind}.")
 
     def __len__(self) -> int:
         return len(self.images)
 
 
 class PairDataset(Options, ABC):
-    """A dataset of picture-text pairs. Annotate its options, implement the two abstract methods, register it."""
+    """A data set of image-text pairs. Annotate its options, implement the two abstract methods, register it."""
 
     _owns_no_fields: ClassVar = True
     card: ClassVar[Card]
     shows: ClassVar[Shows] = "pictures"
-    """What `images` of its splits hold; a plan refuses towers for something else."""
+    """What `images` of its splits hold; a plan refuses towers that take something else."""
     class_names: ClassVar[Mapping[str, Sequence[str]]] = {}
     """Names of the classes of each labelled set, for zero-shot classification."""
     templates: ClassVar[Mapping[str, Sequence[str]]] = {}
@@ -79,7 +79,7 @@ class PairDataset(Options, ABC):
         """The split of that name."""
 
     def split(self, name: str) -> Split:
-        """The split of that name, or an error that lists those there are."""
+        """The split of that name, or an error that lists the splits."""
         if name not in self.manifest().splits:
             raise unknown("split", name, self.manifest().splits, where=f"{self.card.name}: ")
         return self.read(name)

@@ -1,4 +1,4 @@
-"""Which pairs, captions and looks each training step sees: a function of the seed and the step alone."""
+"""Pairs, captions and augmentation of each training step: a function of the seed and the step alone."""
 
 import hashlib
 from collections.abc import Sequence
@@ -17,16 +17,16 @@ from benchsuite.streams import numpy_stream
 
 @dataclass(frozen=True)
 class Draw:
-    """One step's draws. A second view has draws of its own, so that methods without views see the same first ones."""
+    """What is drawn for one step. A second view has draws of its own, so that all methods have the same first one."""
 
     index: NDArray[np.int64]
     captions: Sequence[str]
-    looks: NDArray[np.float32]
-    """`look_parameters`: how each picture is cropped and coloured."""
+    augmentations: NDArray[np.float32]
+    """`augmentation_parameters`: how each image is cropped and coloured."""
 
 
-class Unsaid(Sequence[str]):
-    """The paraphrases of a split that has none: views of pictures do without, views of texts are refused."""
+class NoParaphrases(Sequence[str]):
+    """The paraphrases of a split that has none: an error where a text view is read, nothing where only images are."""
 
     def __init__(self, split: str) -> None:
         self._split = split
@@ -40,7 +40,7 @@ class Unsaid(Sequence[str]):
 
 @dataclass(frozen=True)
 class BatchPlan:
-    """The training's draws under one seed. Epochs are shuffled; an epoch's last, incomplete batch is dropped."""
+    """All batches of a training under one seed. Epochs are shuffled; the last, incomplete batch of each is dropped."""
 
     split: Split
     batch: int
@@ -58,29 +58,24 @@ class BatchPlan:
 
     def index(self, step: int) -> NDArray[np.int64]:
         """Positions of the step's pairs."""
-        epoch, place = divmod(step, self.steps_per_epoch)
-        return epoch_order(self.seed, epoch, len(self.split))[place * self.batch : (place + 1) * self.batch].copy()
+        epoch, number = divmod(step, self.steps_per_epoch)
+        return epoch_order(self.seed, epoch, len(self.split))[number * self.batch : (number + 1) * self.batch].copy()
 
     def draw(self, step: int) -> Draw:
-        """The pairs of a step with one of their captions and the first look of their pictures."""
+        """The pairs of a step, each with one of its captions and the first augmentation of its image."""
         return self._draw(step, "first", self.split.captions)
 
     def draw_view(self, step: int) -> Draw:
-        """The same pairs, with a paraphrase each and another look; where there is none, reading it is refused."""
+        """The same pairs, each with a paraphrase and another augmentation; it is an error to read missing ones."""
         if self.augmentation.text_view == "dropout":
-            first = self.draw(step)
-            looks = look_parameters(self.augmentation, self.batch, self.seed, "view", step)
-            return Draw(first.index, first.captions, looks)
+            return Draw(self.index(step), self.draw(step).captions, self._augmentations(step, "view"))
         if not self.split.paraphrases:
-            looks = look_parameters(self.augmentation, self.batch, self.seed, "view", step)
-            return Draw(self.index(step), Unsaid(self.split.name), looks)
+            return Draw(self.index(step), NoParaphrases(self.split.name), self._augmentations(step, "view"))
         return self._draw(step, "view", self.split.paraphrases)
 
     def draw_third(self, step: int) -> Draw:
-        """The same pairs once more, with a third look; their words are the first draw's."""
-        first = self.draw(step)
-        looks = look_parameters(self.augmentation, self.batch, self.seed, "third", step)
-        return Draw(first.index, first.captions, looks)
+        """The same pairs with a third augmentation, and the captions of the first draw."""
+        return Draw(self.index(step), self.draw(step).captions, self._augmentations(step, "third"))
 
     def digest(self, steps: int = 4) -> str:
         """A digest of the first draws: equal for all methods under one seed, or the runs may not be paired."""
@@ -89,26 +84,29 @@ class BatchPlan:
             draw = self.draw(step)
             sha.update(draw.index.astype("<i8").tobytes())
             sha.update("\n".join(draw.captions).encode())
-            sha.update(draw.looks.astype("<f4").tobytes())
+            sha.update(draw.augmentations.astype("<f4").tobytes())
         return sha.hexdigest()[:16]
 
     def _draw(self, step: int, view: str, texts: Sequence[Sequence[str]]) -> Draw:
         index = self.index(step)
-        words = numpy_stream(self.seed, "captions", view, step)
-        chosen = [texts[i][int(words.integers(len(texts[i])))] for i in index]
-        return Draw(index, chosen, look_parameters(self.augmentation, len(index), self.seed, view, step))
+        generator = numpy_stream(self.seed, "captions", view, step)
+        captions = [texts[i][int(generator.integers(len(texts[i])))] for i in index]
+        return Draw(index, captions, self._augmentations(step, view))
+
+    def _augmentations(self, step: int, view: str) -> NDArray[np.float32]:
+        return augmentation_parameters(self.augmentation, self.batch, self.seed, view, step)
 
 
 @lru_cache(maxsize=2)
 def epoch_order(seed: int, epoch: int, count: int) -> NDArray[np.int64]:
-    """The shuffled positions of an epoch; remembered, as shuffling millions takes longer than a step."""
+    """The shuffled positions of an epoch; cached, because shuffling millions takes longer than a step."""
     order = numpy_stream(seed, "order", epoch).permutation(count)
     order.flags.writeable = False
     return order
 
 
-def look_parameters(augmentation: Augmentation, n: int, seed: int, view: str, step: int) -> NDArray[np.float32]:
-    """[n, 8]: how each picture is augmented; `LOOK` names the columns."""
+def augmentation_parameters(augmentation: Augmentation, n: int, seed: int, view: str, step: int) -> NDArray[np.float32]:
+    """[n, 8]: how each image is augmented; `COLUMNS` names the columns."""
     rng = numpy_stream(seed, "augmentation", view, step)
     half = np.sqrt(rng.uniform(*augmentation.crop, size=n))
     x, y = (rng.uniform(-1, 1, size=n) * (1 - half) for _ in range(2))
@@ -121,5 +119,5 @@ def look_parameters(augmentation: Augmentation, n: int, seed: int, view: str, st
     return np.stack([x, y, half, mirror, brightness, contrast, saturation, hue], axis=1).astype(np.float32)
 
 
-LOOK = ("x", "y", "half", "mirror", "brightness", "contrast", "saturation", "hue")
-"""Centre and half-size of the crop in [-1, 1], mirror sign, three factors (saturation 0 is grey), turn of the hue."""
+COLUMNS = ("x", "y", "half", "mirror", "brightness", "contrast", "saturation", "hue")
+"""Centre and half-size of the crop in [-1, 1], mirror sign, three factors (saturation 0: grey), rotation of the hue."""

@@ -1,4 +1,4 @@
-"""From stored bytes to what the image tower takes: crop, mirror, light, colour, normalisation, a batch at a time."""
+"""From stored bytes to the input of the image tower: crop, mirror, brightness, colour, normalisation, by batch."""
 
 from collections.abc import Sequence
 
@@ -9,42 +9,42 @@ from torch import Tensor
 from torch.nn.functional import affine_grid, grid_sample
 
 
-def to_unit(pictures: NDArray[np.uint8]) -> Tensor:
+def to_unit(images: NDArray[np.uint8]) -> Tensor:
     """uint8 [n, (T,) H, W, 3] to float [n, (T,) 3, H, W] in [0, 1], in channels-last memory."""
-    return torch.tensor(pictures).movedim(-1, -3).float().div_(255)
+    return torch.tensor(images).movedim(-1, -3).float().div_(255)
 
 
-def augment(pixels: Tensor, looks: NDArray[np.float32]) -> Tensor:
-    """Apply `look_parameters`, before normalisation; values stay in [0, 1]. All frames of a clip look alike."""
-    if pixels.dim() == 5:  # frames side by side as channels of one picture
-        return augment(pixels.flatten(1, 2), looks).reshape(pixels.shape)
-    x, y, half, mirror, brightness, contrast, saturation, hue = torch.from_numpy(looks).to(pixels).unbind(1)
+def augment(pixels: Tensor, parameters: NDArray[np.float32]) -> Tensor:
+    """Apply `augmentation_parameters`, before normalisation; values stay in [0, 1]. Frames of a clip get the same."""
+    if pixels.dim() == 5:  # frames side by side as channels of one image
+        return augment(pixels.flatten(1, 2), parameters).reshape(pixels.shape)
+    x, y, half, mirror, brightness, contrast, saturation, hue = torch.from_numpy(parameters).to(pixels).unbind(1)
     zero = torch.zeros_like(half)
     window = torch.stack([torch.stack([half * mirror, zero, x], 1), torch.stack([zero, half, y], 1)], 1)
     grid = affine_grid(window, list(pixels.shape), align_corners=False)
-    seen = grid_sample(pixels, grid, padding_mode="border", align_corners=False)
-    seen = scaled_about(seen, seen.mean(dim=(1, 2, 3), keepdim=True), contrast)
+    cropped = grid_sample(pixels, grid, padding_mode="border", align_corners=False)
+    coloured = scaled_about(cropped, cropped.mean(dim=(1, 2, 3), keepdim=True), contrast)
     if bool((saturation != 1).any()) or bool((hue != 0).any()):
-        seen = recoloured(seen, saturation, hue)
-    return (seen * brightness.view(-1, 1, 1, 1)).clamp_(0, 1)
+        coloured = recoloured(coloured, saturation, hue)
+    return (coloured * brightness.view(-1, 1, 1, 1)).clamp_(0, 1)
 
 
 def scaled_about(pixels: Tensor, centre: Tensor, factor: Tensor) -> Tensor:
-    """Stretch values away from a centre by a factor for each picture."""
+    """Scale values about a centre by a factor for each image."""
     return (pixels - centre) * factor.view(-1, 1, 1, 1) + centre
 
 
 def recoloured(pixels: Tensor, saturation: Tensor, hue: Tensor) -> Tensor:
-    """Scale and turn the two colour coordinates of YIQ, where luma stays as it is: one matrix a picture."""
+    """Scale and rotate the two colour coordinates of YIQ, luma unchanged: one matrix for each image."""
     to_yiq = pixels.new_tensor(YIQ)
     angle = 2 * torch.pi * hue
     c, s = saturation * angle.cos(), saturation * angle.sin()
-    one, zero = torch.ones_like(c), torch.zeros_like(c)
-    rows = (torch.stack([one, zero, zero], 1), torch.stack([zero, c, -s], 1), torch.stack([zero, s, c], 1))
-    turn = torch.linalg.inv(to_yiq) @ torch.stack(rows, 1) @ to_yiq
+    ones, zero = torch.ones_like(c), torch.zeros_like(c)
+    rows = (torch.stack([ones, zero, zero], 1), torch.stack([zero, c, -s], 1), torch.stack([zero, s, c], 1))
+    matrix = torch.linalg.inv(to_yiq) @ torch.stack(rows, 1) @ to_yiq
     frames = pixels.reshape(-1, 3, *pixels.shape[2:])
-    turns = turn.repeat_interleave(len(frames) // len(pixels), dim=0)
-    return torch.einsum("ncd,ndhw->nchw", turns, frames).reshape(pixels.shape)
+    matrices = matrix.repeat_interleave(len(frames) // len(pixels), dim=0)
+    return torch.einsum("ncd,ndhw->nchw", matrices, frames).reshape(pixels.shape)
 
 
 YIQ = ((0.299, 0.587, 0.114), (0.5959, -0.2746, -0.3213), (0.2115, -0.5227, 0.3112))

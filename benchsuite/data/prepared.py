@@ -1,38 +1,38 @@
-"""What is worked out once for a training set: clusters of its captions, and frozen experts' embeddings. Cached."""
+"""What is computed once for a training set and cached: clusters of its captions, and frozen experts' embeddings."""
 
 import hashlib
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
 
 import numpy as np
-from filelock import FileLock
 from numpy.typing import NDArray
 
 from benchsuite.canonical import short_digest
 from benchsuite.data.base import Split
+from benchsuite.data.cached import made_once
 from benchsuite.data.embeddings import create_embedding
-from benchsuite.data.real.pictures import stills
+from benchsuite.data.readers.images import stills
 from benchsuite.errors import UsageError, unknown
 from benchsuite.paths import cache
 from benchsuite.setup import Clusters, Expert, Experts, Setup
 
 Arrays = Mapping[str, NDArray[np.generic]]
 VERSION = 1
-"""Of the way these are worked out; part of the cache's keys."""
+"""Of how these are computed; part of the cache keys."""
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """Rows belong to the training set's pictures; what the setup does not ask for is None."""
+    """A row for each training image; None for what the setup does not ask for."""
 
     cluster: NDArray[np.int64] | None = None
     cluster_sizes: tuple[int, ...] | None = None
     image_expert: NDArray[np.float32] | None = None
     text_expert: NDArray[np.float32] | None = None
-    """One embedding a picture: the mean over its captions."""
+    """One embedding an image: the mean over its captions."""
 
     def digests(self) -> dict[str, str]:
-        """Of each part that is there, for the record."""
+        """Of each part that is not None, for the record."""
         parts = {"clusters": self.cluster, "image_expert": self.image_expert, "text_expert": self.text_expert}
         return {
             name: hashlib.sha256(rows.tobytes()).hexdigest()[:16] for name, rows in parts.items() if rows is not None
@@ -43,7 +43,7 @@ EVERYTHING = frozenset({"cluster", "image_expert", "text_expert"})
 
 
 def prepare(setup: Setup, split: Split, needs: Set[str] = EVERYTHING) -> Prepared:
-    """What the setup offers and a method needs, from the cache if it was worked out before."""
+    """What the setup offers and a method needs, from the cache if it was computed before."""
     wanted = setup.clusters if "cluster" in needs else None
     cluster, sizes = clusters(wanted, setup, split) if wanted else (None, None)
     experts = setup.experts or Experts()
@@ -53,16 +53,18 @@ def prepare(setup: Setup, split: Split, needs: Set[str] = EVERYTHING) -> Prepare
 
 
 def clusters(settings: Clusters, setup: Setup, split: Split) -> tuple[NDArray[np.int64], tuple[int, ...]]:
-    """Each picture's cluster, and how many pictures each cluster has."""
+    """Each image's cluster, and how many images each cluster has."""
     if settings.labels is not None:
         if settings.labels not in split.labels:
             raise unknown("set of classes", settings.labels, split.labels, f"split {split.name}: ")
         ids = split.labels[settings.labels]
         if ids.ndim != 1:
-            raise UsageError(f'split {split.name}: "{settings.labels}" are sets of classes, not one class a picture.')
+            raise UsageError(
+                f'split {split.name}: "{settings.labels}" are sets of classes, not one class for each image.'
+            )
     else:
         if settings.k > len(split):
-            raise UsageError(f"{settings.k} clusters of {len(split)} pictures: give k at most the number of pictures.")
+            raise UsageError(f"{settings.k} clusters of {len(split)} images: k may be at most the number of images.")
         key = {"clusters": settings.model_dump(mode="json")}
         ids = _cached(key, setup, split, lambda: {"rows": _k_means(settings, setup, split)})["rows"].astype(np.int64)
     return ids, tuple(int(n) for n in np.bincount(ids))
@@ -73,8 +75,8 @@ def _k_means(settings: Clusters, setup: Setup, split: Split) -> NDArray[np.int64
 
     points = _embedded(Expert(embedding=settings.embedding, options=settings.options), "text", setup, split)
     points = points / np.linalg.norm(points, axis=1, keepdims=True).clip(min=1e-12)
-    found = KMeans(settings.k, n_init=1, random_state=settings.seed).fit(points)
-    return np.asarray(found.labels_, np.int64)
+    result = KMeans(settings.k, n_init=1, random_state=settings.seed).fit(points)
+    return np.asarray(result.labels_, np.int64)
 
 
 def _embedded(expert: Expert, side: str, setup: Setup, split: Split) -> NDArray[np.float32]:
@@ -96,11 +98,6 @@ def _embedded(expert: Expert, side: str, setup: Setup, split: Split) -> NDArray[
 def _cached(key: Mapping[str, object], setup: Setup, split: Split, make: Callable[[], Arrays]) -> Arrays:
     data = {"data": setup.data.model_dump(mode="json"), "split": split.name, "version": VERSION}
     file = cache() / "prepared" / f"{short_digest({**data, **key})}.npz"
-    file.parent.mkdir(exist_ok=True)
-    with FileLock(f"{file}.lock"):
-        if not file.exists():
-            draft = file.with_suffix(".partial.npz")
-            np.savez(draft, **make())  # type: ignore[arg-type]
-            draft.replace(file)
+    made_once(file, lambda draft: np.savez(draft, **make()))  # type: ignore[arg-type]
     with np.load(file, allow_pickle=False) as stored:
         return dict(stored)

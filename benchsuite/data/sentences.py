@@ -1,4 +1,4 @@
-"""Pairs of sentences with a gold similarity, and the contract of a dataset that has them."""
+"""Pairs of sentences with a gold similarity, and the contract of a data set that has them."""
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from benchsuite.errors import unknown
 
 @dataclass(frozen=True)
 class SentencePairs:
-    """Sentences a[i] and b[i], and how alike they are said to be."""
+    """Sentences a[i] and b[i], and their gold similarity."""
 
     a: Sequence[str]
     b: Sequence[str]
@@ -22,7 +22,7 @@ class SentencePairs:
 
 
 class SimilarityDataset(PairDataset):
-    """A dataset without pictures, for the task sts: similarity sets by name, each with its subsets."""
+    """A data set without images, for the task sts: similarity sets by name, each with its subsets."""
 
     _owns_no_fields: ClassVar = True
 

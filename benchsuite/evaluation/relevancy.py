@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchsuite.data.csv_files import read_csv
+from benchsuite.data.readers.csv_files import read_csv
 from benchsuite.errors import UsageError
 
 Floats = NDArray[np.float64]

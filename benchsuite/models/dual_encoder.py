@@ -13,7 +13,7 @@ from benchsuite.streams import derived_seed
 
 
 class DualEncoder(nn.Module):
-    """Pictures and texts to raw (not normalised) embeddings of the same width; with one tower, one of the two."""
+    """Images and texts to raw (not normalised) embeddings of the same width; with one tower, only one of them."""
 
     def __init__(self, setup: Setup, vocabulary: int) -> None:
         super().__init__()
@@ -25,12 +25,12 @@ class DualEncoder(nn.Module):
             self.text_projection = projection(self.text_tower.width, setup.projection)
 
     def image_features(self, pixels: Tensor) -> Tensor:
-        """[n, 3, H, W], or clips [n, T, 3, H, W], to what the tower gives, before the projection."""
+        """[n, 3, H, W], or clips [n, T, 3, H, W], to the output of the tower, before the projection."""
         out: Tensor = self.image_tower(pixels)
         return out
 
     def text_features(self, tokens: Tokens) -> Tensor:
-        """[n, L] to what the tower gives, before the projection."""
+        """[n, L] to the output of the tower, before the projection."""
         out: Tensor = self.text_tower(tokens)
         return out
 

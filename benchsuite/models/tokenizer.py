@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any
 
 import torch
-from filelock import FileLock
 from tokenizers import Tokenizer
 from tokenizers.models import WordPiece
 from tokenizers.normalizers import BertNormalizer
@@ -17,6 +16,7 @@ from torch import Tensor
 
 from benchsuite.canonical import short_digest
 from benchsuite.data.base import Split
+from benchsuite.data.cached import made_once
 from benchsuite.paths import cache
 from benchsuite.setup import Data, TextTower
 
@@ -46,7 +46,7 @@ class Words:
         self.digest = short_digest(dict(vocabulary))
 
     def __call__(self, texts: Sequence[str]) -> Tokens:
-        """Ids and mask, cut at the longest allowed and padded to the longest present."""
+        """Ids and mask, truncated to `max_tokens` and padded to the longest text."""
         encoded = self._tokenizer(list(texts), self._max_tokens)
         length = max(len(ids) for ids in encoded)
         ids = torch.tensor([[*row, *[PAD] * (length - len(row))] for row in encoded])
@@ -84,29 +84,26 @@ def _trained(vocabulary: int, data: Data, split: Split) -> Tokenizer:
         {"data": data.model_dump(mode="json"), "split": split.name, "vocabulary": vocabulary, "version": 2}
     )
     file = cache() / "tokenizers" / f"{data.name}-{key}.json"
-    file.parent.mkdir(exist_ok=True)
-    with FileLock(f"{file}.lock"):
-        if not file.exists():
-            draft = file.with_suffix(".partial")
-            train_tokenizer(vocabulary, list(_texts(split))).save(str(draft))
-            draft.replace(file)
+    made_once(file, lambda draft: train_tokenizer(vocabulary, list(_texts(split))).save(str(draft)))
     return Tokenizer.from_file(str(file))
 
 
 def train_tokenizer(vocabulary: int, texts: Sequence[Sequence[str]]) -> Tokenizer:
-    """A WordPiece tokenizer of at most that many entries, the same at every training.
+    """A WordPiece tokenizer of at most that many entries, the same each time it is trained.
 
-    The trainer numbers the letters it meets in the order of a hash table, another one each time. So they are handed in,
-    in order, and the tokenizer is built anew from the words found.
+    The trainer numbers letters in the order of a hash table, which differs each time. So it gets them in order, as
+    special tokens, and the tokenizer is then built from the vocabulary that it learned.
     """
     normalizer = BertNormalizer(lowercase=True)
-    letters = sorted({c for some in texts for text in some for c in normalizer.normalize_str(text) if not c.isspace()})
+    letters = sorted(
+        {c for captions in texts for text in captions for c in normalizer.normalize_str(text) if not c.isspace()}
+    )
     pieces = [*SPECIAL, *letters, *(f"##{letter}" for letter in letters)]
-    found = _empty(WordPiece(unk_token="[UNK]"))
-    found.train_from_iterator(
+    trained = _empty(WordPiece(unk_token="[UNK]"))
+    trained.train_from_iterator(
         texts, WordPieceTrainer(vocab_size=vocabulary, special_tokens=pieces, show_progress=False)
     )
-    ordered = dict(sorted(found.get_vocab().items(), key=lambda item: item[1]))
+    ordered = dict(sorted(trained.get_vocab().items(), key=lambda item: item[1]))
     tokenizer = _empty(WordPiece(ordered, unk_token="[UNK]"))
     tokenizer.add_special_tokens(list(SPECIAL))
     tokenizer.post_processor = BertProcessing(*((word, SPECIAL.index(word)) for word in ("[SEP]", "[CLS]")))

@@ -7,8 +7,8 @@ from torch import Tensor, nn
 
 from benchsuite.errors import UsageError, did_you_mean
 from benchsuite.models.tokenizer import PAD, Tokens
-from benchsuite.models.torchvision_ops import make_importable
 from benchsuite.setup import ImageTower, TextTower
+from benchsuite.torchvision_ops import make_importable
 
 
 class ImageEncoder(nn.Module):
@@ -29,13 +29,13 @@ class ImageEncoder(nn.Module):
         except (RuntimeError, TypeError, ValueError, AssertionError, OSError) as error:
             raise UsageError(f'image tower "{tower.timm}" with {options}: {first_line(error)}') from error
         if tower.stem == "cifar":
-            begin_small(self.body, tower.timm)
+            use_cifar_stem(self.body, tower.timm)
         self.width = int(self.body.num_features)
 
     def forward(self, pixels: Tensor) -> Tensor:
         if pixels.dim() != 4:
             raise UsageError(
-                f"image tower: it takes pictures [n, 3, H, W]; given {list(pixels.shape)}. "
+                f"image tower: it takes images [n, 3, H, W]; given {list(pixels.shape)}. "
                 'For clips, say how frames are pooled: frames = "mean" or "transformer".'
             )
         out: Tensor = self.body(pixels)
@@ -72,8 +72,8 @@ class TextEncoder(nn.Module):
         return (states * mask).sum(1) / mask.sum(1)
 
 
-def begin_small(body: nn.Module, name: str) -> None:
-    """A first convolution that keeps all 32x32 pixels, in place of a ResNet's own and its pooling, which keep 8x8."""
+def use_cifar_stem(body: nn.Module, name: str) -> None:
+    """Replace a ResNet's stem, which reduces 32x32 to 8x8, by one convolution that keeps 32x32."""
     first, pooling = getattr(body, "conv1", None), getattr(body, "maxpool", None)
     if not isinstance(first, nn.Conv2d) or pooling is None:
         raise UsageError(f'image tower "{name}": stem = "cifar" is for ResNets that begin with one convolution.')

@@ -13,9 +13,9 @@ LAYERS, HEADS = 2, 4
 
 
 class VideoEncoder(nn.Module):
-    """[n, T, 3, H, W] to [n, width]: the mean over frames, or over what a small transformer makes of them.
+    """[n, T, 3, H, W] to [n, width]: the mean over frames, or over the outputs of a small transformer on them.
 
-    The mean does not see the order of frames: a clip and its reverse are one to it. The transformer does.
+    The mean does not see the order of frames: a clip and its reverse give the same. The transformer does.
     """
 
     def __init__(self, tower: ImageTower) -> None:
@@ -28,7 +28,7 @@ class VideoEncoder(nn.Module):
         if clips.dim() != 5:
             raise UsageError(
                 f"image tower: it pools frames, so it takes clips [n, T, 3, H, W]; given {list(clips.shape)}. "
-                "For pictures, leave `frames` out."
+                "For images, remove `frames`."
             )
         frames = clips.flatten(0, 1).contiguous(memory_format=torch.channels_last)
         states: Tensor = self.image(frames).unflatten(0, clips.shape[:2])
@@ -57,5 +57,5 @@ def positions(frames: int, width: int) -> Tensor:
 
 
 def image_encoder(tower: ImageTower) -> ImageEncoder | VideoEncoder:
-    """The tower for pictures, or the one for clips where the setup says how frames are pooled."""
+    """The tower for images, or the one for clips if the setup says how frames are pooled."""
     return VideoEncoder(tower) if tower.frames else ImageEncoder(tower)

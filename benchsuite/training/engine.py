@@ -13,8 +13,8 @@ from torch import nn
 
 from benchsuite.methods.base import Method, ParameterGroup
 from benchsuite.models.dual_encoder import DualEncoder
-from benchsuite.models.torchvision_ops import make_importable
 from benchsuite.setup import Optimizer, Setup, Training
+from benchsuite.torchvision_ops import make_importable
 
 
 def import_deepspeed() -> Any:

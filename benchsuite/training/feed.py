@@ -69,7 +69,7 @@ class Feed:
         assert self._setup.image is not None
         pixels = to_unit(self._plan.split.images[draw.index[mine]]).to(self._device)
         tower = self._setup.image
-        seen = standardize(augment(pixels, draw.looks[mine]), tower.mean, tower.std)
+        seen = standardize(augment(pixels, draw.augmentations[mine]), tower.mean, tower.std)
         return seen.contiguous(memory_format=torch.channels_last) if seen.dim() == 4 else seen
 
     def _tokens(self, draw: Draw, mine: slice) -> Tokens:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from real_files import pictures, png, write_cifar
 
 from benchsuite.data import create_dataset
-from benchsuite.data.real.long_tail import class_sizes, long_tailed
+from benchsuite.data.long_tail import class_sizes, long_tailed
 from benchsuite.errors import UsageError
 
 REAL = Path(__file__).parents[2].parent / "shared" / "data" / "cifar10"
@@ -80,7 +80,7 @@ def test_what_changes_the_pairs_changes_the_digest(tiny: str) -> None:
 
 def test_decoded_once_then_read_from_the_cache(tiny: str, monkeypatch: pytest.MonkeyPatch) -> None:
     first = create_dataset("cifar10", folder=tiny).manifest()
-    monkeypatch.setattr("benchsuite.data.real.parquet._decode", lambda *_: pytest.fail("decoded again"))
+    monkeypatch.setattr("benchsuite.data.readers.parquet._decode", lambda *_: pytest.fail("decoded again"))
     assert create_dataset("cifar10", folder=tiny).manifest() == first
 
 

@@ -6,8 +6,8 @@ import pytest
 from real_files import png
 
 from benchsuite.data import create_dataset
+from benchsuite.data.prompts import CIFAR_18, IMAGENET_7, NUMBER
 from benchsuite.data.real import clip_benchmark as ours
-from benchsuite.data.real.prompts import CIFAR_18, IMAGENET_7, NUMBER
 from benchsuite.errors import UsageError
 
 FOLDERS = ["AnnualCrop", "Forest", "HerbaceousVegetation", "Highway", "Industrial", "Pasture"]

@@ -6,12 +6,12 @@ import sys
 
 import numpy as np
 import pytest
-
-from benchsuite.data import clips, create_dataset
 from benchsuite.data.clips import dataset, drawing, grammar, world
 from benchsuite.data.scenes import grammar as scenes_grammar
-from benchsuite.data.scenes.drawing import PAINT
-from benchsuite.data.scenes.world import COLOURS, GROUNDS, PATTERNS, SHAPES
+
+from benchsuite.data import clips, create_dataset
+from benchsuite.data.synthetic.scene_drawing import PAINT
+from benchsuite.data.synthetic.scene_world import COLOURS, GROUNDS, PATTERNS, SHAPES
 
 SIZES = {"train": 40, "validation": 6, "test": 6}
 SMALL = "9f815d78b335e03fa14fc67ea122e031d77753e28dda74c9516057db5f9efd7f"

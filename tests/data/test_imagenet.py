@@ -9,8 +9,8 @@ import pytest
 from real_files import write_classes
 
 from benchsuite.data import create_dataset
-from benchsuite.data.real.imagenet import imagenet_words
-from benchsuite.data.real.imagenet_names import IMAGENET100
+from benchsuite.data.readers.class_folders import imagenet_words
+from benchsuite.data.readers.imagenet_names import IMAGENET100
 from benchsuite.errors import UsageError
 
 WNIDS = ("n01440764", "n01443537", "n01484850", "n99999999")

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchsuite.data.readers.pictures import LazyClips, LazyPictures, PictureFiles, square
 from PIL import Image
 from real_files import flat, png, write_pictures
 
 from benchsuite.data.real import pictures
-from benchsuite.data.real.pictures import LazyClips, LazyPictures, PictureFiles, square
 from benchsuite.errors import UsageError
 
 NAMES = [f"{i}.jpg" for i in range(10)]

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchsuite.data.readers.pictures import LazyClips, LazyPictures, PictureFiles
 from PIL import Image
 from real_files import png
 
@@ -11,7 +12,6 @@ from benchsuite.data import create_dataset
 from benchsuite.data.base import Split
 from benchsuite.data.embeddings import create_embedding
 from benchsuite.data.prepared import Prepared, prepare
-from benchsuite.data.real.pictures import LazyClips, LazyPictures, PictureFiles
 from benchsuite.errors import UsageError
 from benchsuite.setup import Clusters, Data, Expert, Experts, ImageTower, Optimizer, Protocol, Setup, Training
 

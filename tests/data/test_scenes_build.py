@@ -9,9 +9,9 @@ from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 import pytest
+from benchsuite.data.scenes import dataset
 
 from benchsuite.data import scenes
-from benchsuite.data.scenes import dataset
 
 SIZES = {"train": 40, "validation": 6, "test": 6}
 

@@ -4,7 +4,6 @@ import re
 
 import numpy as np
 import pytest
-
 from benchsuite.data.scenes import dataset, grammar, world
 
 MEANING = {

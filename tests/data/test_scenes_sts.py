@@ -8,13 +8,13 @@ from itertools import combinations
 import numpy as np
 import pytest
 import torch
+from benchsuite.data.scenes import dataset, grammar, world
 from torch import Tensor
 from torch.nn.functional import normalize
 
 from benchsuite.data import create_dataset
-from benchsuite.data.scenes import dataset, grammar, world
-from benchsuite.data.scenes.facts import MEANING, alike, read
-from benchsuite.data.scenes.sts import ScenesSts
+from benchsuite.data.synthetic.scene_facts import MEANING, alike, read
+from benchsuite.data.synthetic.scenes_sts import ScenesSts
 from benchsuite.errors import UsageError
 from benchsuite.evaluation.base import create_task
 

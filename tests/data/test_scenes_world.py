@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from benchsuite.data.scenes import dataset, drawing, world
 
 SIZES = {"train": 60, "validation": 12, "test": 12}

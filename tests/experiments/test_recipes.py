@@ -15,10 +15,10 @@ from benchsuite.data.embeddings import create_embedding
 from benchsuite.evaluation.base import create_task
 from benchsuite.experiments.data import read_by, require_fitting
 from benchsuite.experiments.recipe import Recipe, read_recipe, recipe_names
-from benchsuite.models.torchvision_ops import make_importable
 from benchsuite.models.towers import text_config
 from benchsuite.models.video import image_encoder
 from benchsuite.setup import Data, Expert, ImageTower, Setup
+from benchsuite.torchvision_ops import make_importable
 from benchsuite.training.engine import make_optimizer
 
 make_importable()

@@ -9,7 +9,7 @@ from torch.nn.functional import normalize
 
 from benchsuite.methods import create_method
 from benchsuite.methods.base import Clock, PairBatch
-from benchsuite.models.torchvision_ops import make_importable
+from benchsuite.torchvision_ops import make_importable
 
 make_importable()
 

@@ -4,12 +4,12 @@ import sys
 
 import pytest
 
-from benchsuite.models.torchvision_ops import make_importable
+from benchsuite.torchvision_ops import make_importable
 
 
 def test_torchvision_can_be_imported_however_often() -> None:
     source = (
-        "from benchsuite.models.torchvision_ops import make_importable\n"
+        "from benchsuite.torchvision_ops import make_importable\n"
         "make_importable()\n"
         "make_importable()\n"
         "import torch, torchvision.transforms\n"

@@ -1,4 +1,4 @@
-"""Frozen embeddings of captions and pictures, for clusters and experts; each registered by its decorator."""
+"""Frozen embeddings of captions and images, for clusters and experts; each registered by its decorator."""
 
 from benchsuite.data.embeddings.base import Embedding, create_embedding
 

@@ -14,7 +14,7 @@ from benchsuite.registry import embeddings
 
 
 class Embedding(Options, ABC):
-    """Turns texts, or pictures, or both into vectors without being trained by us. Annotate its options, register it."""
+    """Embeds texts, images, or both, without being trained here. Annotate its options, register it."""
 
     _owns_no_fields: ClassVar = True
     card: ClassVar[Card]
@@ -26,9 +26,9 @@ class Embedding(Options, ABC):
         """[N, D] for N texts."""
         raise UsageError(f"{self.card.name} embeds no texts.")
 
-    def images(self, pictures: NDArray[np.uint8]) -> NDArray[np.float32]:
-        """[N, D] for uint8 [N, H, W, 3], which may be decoded slice by slice only when asked for."""
-        raise UsageError(f"{self.card.name} embeds no pictures.")
+    def images(self, images: NDArray[np.uint8]) -> NDArray[np.float32]:
+        """[N, D] for uint8 [N, H, W, 3], which may be decoded only when sliced."""
+        raise UsageError(f"{self.card.name} embeds no images.")
 
 
 def create_embedding(name: str, **options: Any) -> Embedding:

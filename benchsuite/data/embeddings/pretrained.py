@@ -10,8 +10,8 @@ from benchsuite.data.embeddings.base import Embedding
 from benchsuite.data.pixels import standardize, to_unit
 from benchsuite.errors import UsageError
 from benchsuite.fields import Count
-from benchsuite.models.torchvision_ops import make_importable
 from benchsuite.registry import register_embedding
+from benchsuite.torchvision_ops import make_importable
 
 
 @register_embedding("transformer", title="Pretrained text encoder", embeds=("text",))
@@ -39,8 +39,8 @@ class TransformerEmbedding(Embedding):
             raise UsageError(f'text expert "{self.model}": {error}') from error
         rows, device = [], fastest()
         for start in range(0, len(texts), self.batch):
-            chosen = list(texts[start : start + self.batch])
-            tokens = tokenizer(chosen, padding=True, truncation=True, max_length=self.max_tokens, return_tensors="pt")
+            chunk = list(texts[start : start + self.batch])
+            tokens = tokenizer(chunk, padding=True, truncation=True, max_length=self.max_tokens, return_tensors="pt")
             states = model.to(device)(**tokens.to(device)).last_hidden_state
             mask = tokens["attention_mask"].unsqueeze(-1)
             rows.append(((states * mask).sum(1) / mask.sum(1)).cpu())
@@ -56,10 +56,10 @@ class TimmEmbedding(Embedding):
     pretrained: bool = True
     """Whether its weights are loaded; random ones are for tests."""
     batch: Count = 64
-    """Pictures at a time."""
+    """Images at a time."""
 
     @torch.inference_mode()
-    def images(self, pictures: NDArray[np.uint8]) -> NDArray[np.float32]:
+    def images(self, images: NDArray[np.uint8]) -> NDArray[np.float32]:
         make_importable()
         import timm
 
@@ -69,8 +69,8 @@ class TimmEmbedding(Embedding):
             raise UsageError(f'image expert "{self.model}": {error}') from error
         settings = timm.data.resolve_model_data_config(model)
         rows, device = [], fastest()
-        for start in range(0, len(pictures), self.batch):
-            pixels = to_unit(pictures[start : start + self.batch])
+        for start in range(0, len(images), self.batch):
+            pixels = to_unit(images[start : start + self.batch])
             sized = torch.nn.functional.interpolate(pixels, size=settings["input_size"][1:], mode="bicubic")
             rows.append(model.to(device)(standardize(sized, settings["mean"], settings["std"]).to(device)).cpu())
         return np.asarray(torch.cat(rows).float().numpy())

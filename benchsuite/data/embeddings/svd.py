@@ -1,4 +1,4 @@
-"""Embeddings that need no download: counted words and pixels, reduced by a singular value decomposition."""
+"""Embeddings that need no download: word counts and pixels, reduced by a singular value decomposition."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ from benchsuite.registry import register_embedding
 class TfidfSvd(Embedding):
     """Words weighted by rarity, reduced to a few dimensions: the embedded default for captions.
 
-    Fitted on the texts it is given, so it belongs to one set of texts.
+    It is fitted on the texts it is given, so it depends on them.
     """
 
     dimensions: Count = 64
@@ -31,17 +31,17 @@ class TfidfSvd(Embedding):
 
 @register_embedding("pixel-svd", title="Pixels, SVD", embeds=("image",))
 class PixelSvd(Embedding):
-    """Pixels about their mean, reduced to a few dimensions: an expert that knows colours and places, not things.
+    """Centred pixels, reduced to a few dimensions: an expert that knows colours and positions, not objects.
 
-    It needs all pictures in memory at once: a few ten thousand of 32x32 pixels.
+    It needs all images in memory: a few ten thousand of 32x32 pixels.
     """
 
     dimensions: Count = 64
-    """At most; fewer where there are fewer pictures."""
+    """At most; fewer where there are fewer images."""
 
-    def images(self, pictures: NDArray[np.uint8]) -> NDArray[np.float32]:
+    def images(self, images: NDArray[np.uint8]) -> NDArray[np.float32]:
         from sklearn.decomposition import PCA
 
-        flat = np.asarray(pictures).reshape(len(pictures), -1).astype(np.float32) / 255
+        flat = np.asarray(images).reshape(len(images), -1).astype(np.float32) / 255
         reduced = PCA(min(self.dimensions, *flat.shape), svd_solver="randomized", random_state=0).fit_transform(flat)
         return np.asarray(reduced, np.float32)

@@ -1,1 +1,1 @@
-"""Datasets that are read from files: a local folder of the published layout, or a hub name where there is one."""
+"""Data sets that are read from files, one a module: a local folder of the published layout, or a hub name."""

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from benchsuite.canonical import short_digest
 from benchsuite.data.base import Manifest, PairDataset, Split
-from benchsuite.data.real.files import files_digest, files_under, require_folder
-from benchsuite.data.real.pictures import LazyPictures
-from benchsuite.data.real.prompts import SMALL
+from benchsuite.data.prompts import SMALL
+from benchsuite.data.readers.files import files_digest, files_under, require_folder
+from benchsuite.data.readers.images import LazyImages
 from benchsuite.errors import UsageError
 from benchsuite.fields import Count
 from benchsuite.registry import register_dataset
@@ -41,25 +41,25 @@ Name = Literal[
     "imagenet1k",
 ]
 """TeMo's Table 7, in the order of its columns, by clip-benchmark's names."""
-LAYOUT = "a folder for each dataset by clip-benchmark's name, as clip-benchmark and torchvision lay it out"
+LAYOUT = "a folder for each dataset by clip-benchmark's name, in the layout of clip-benchmark and torchvision"
 OWN = "clip-benchmark"
 """Name of the set of templates that clip-benchmark has for the dataset."""
 
 
 @register_dataset("clip-benchmark", title="clip-benchmark's datasets", license="several", download=True)
 class ClipBenchmark(PairDataset):
-    """One of the 17 zero-shot datasets of TeMo's Table 7, read by clip-benchmark from a data root; test pictures only.
+    """One of the 17 zero-shot datasets of TeMo's Table 7, read by clip-benchmark from a data root; test images only.
 
     Class names and the set of templates "clip-benchmark" are the library's for that dataset; imagenet-80, imagenet-7,
-    cifar-18, number and names are there for all. Needs the extra zeroshot. Nothing is downloaded.
+    cifar-18, number and names are available for all. Needs the extra zeroshot. Nothing is downloaded.
     """
 
     dataset: Name
     """clip-benchmark's name of the dataset."""
     folder: str = ""
-    """The data root: the dataset lies in a folder of its name. No part of a setup's identity; the digest is."""
+    """The data root: the data set is in a folder of its name. Not part of the identity; the digest is."""
     size: Count = 224
-    """Side to which pictures are brought: the shorter side resized, the middle cut out."""
+    """Side in pixels to which images are resized: the shorter side fitted, the middle cut out."""
 
     @cached_property
     def class_names(self) -> Mapping[str, Sequence[str]]:  # type: ignore[override]
@@ -73,19 +73,17 @@ class ClipBenchmark(PairDataset):
 
     def manifest(self) -> Manifest:
         names = [*self.class_names["class"], *self.templates[OWN]]
-        digest = short_digest([files_digest(files_under(self._place)), names])
+        digest = short_digest([files_digest(files_under(self._root)), names])
         return Manifest(self.dataset, 1, {"test": len(self._library)}, digest)
 
     def read(self, split: str) -> Split:
         library, labels = self._library, self._labels
-        pictures = LazyPictures(
-            len(library), self.size, lambda i: library[i][0], lambda i: f"{self._place}, sample {i}"
-        )
+        images = LazyImages(len(library), self.size, lambda i: library[i][0], lambda i: f"{self._root}, sample {i}")
         names = [[name] for name in self.class_names["class"]]
-        return Split(split, pictures.as_array(), [names[label] for label in labels], labels={"class": labels})
+        return Split(split, images.as_array(), [names[label] for label in labels], labels={"class": labels})
 
     @cached_property
-    def _place(self) -> Path:
+    def _root(self) -> Path:
         root = require_folder("clip-benchmark", self.folder, LAYOUT)
         return require_folder(
             "clip-benchmark", str(root / self.dataset), f"{self.dataset}. The root must hold {LAYOUT}"
@@ -93,42 +91,41 @@ class ClipBenchmark(PairDataset):
 
     @cached_property
     def _library(self) -> Any:
-        place = self._place
         builder = _builder()
         try:
             with redirect_stdout(StringIO()):
-                return builder.build_dataset(self.dataset, root=str(place), split="test", download=False)
+                return builder.build_dataset(self.dataset, root=str(self._root), split="test", download=False)
         except (RuntimeError, OSError, AssertionError, ValueError, KeyError) as error:
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-            raise UsageError(f"{place}: not {self.dataset} as clip-benchmark reads it ({reason}).") from error
+            raise UsageError(f"{self._root}: not {self.dataset} as clip-benchmark reads it ({reason}).") from error
 
     @cached_property
     def _labels(self) -> NDArray[np.int64]:
         labels = np.fromiter(_targets(self._library), np.int64)
         classes = len(self.class_names["class"])
         if not len(labels):
-            raise UsageError(f"{self._place}: no test pictures.")
+            raise UsageError(f"{self._root}: no test images.")
         if labels.min() < 0 or labels.max() >= classes:
             wrong = int(labels.max() if labels.max() >= classes else labels.min())
-            raise UsageError(f"{self._place}: a picture of class {wrong}, but {self.dataset} has {classes} classes.")
+            raise UsageError(f"{self._root}: an image of class {wrong}, but {self.dataset} has {classes} classes.")
         if empty := sorted(set(range(classes)) - set(labels.tolist())):
             name = self.class_names["class"][empty[0]]
-            raise UsageError(f'{self._place}: class {empty[0]} ("{name}") of {self.dataset} has no test picture.')
+            raise UsageError(f'{self._root}: class {empty[0]} ("{name}") of {self.dataset} has no test image.')
         return labels
 
 
 def templates_of(dataset: str) -> tuple[str, ...]:
     """clip-benchmark's English templates for a dataset, with {} for the class name; where it has none, ImageNet's."""
     file = _folder() / "datasets" / "en_zeroshot_classification_templates.json"
-    there = json.loads(file.read_text("utf-8"))
-    return tuple(template.replace("{c}", "{}") for template in there.get(dataset, there["imagenet1k"]))
+    templates = json.loads(file.read_text("utf-8"))
+    return tuple(text.replace("{c}", "{}") for text in templates.get(dataset, templates["imagenet1k"]))
 
 
 def _targets(library: Any) -> Iterator[int]:
-    """Class ids without decoding pictures, by whichever name torchvision keeps them under."""
+    """Class ids without decoding images, under whichever name torchvision has them."""
     for name in ("targets", "_labels", "labels"):
-        if (found := getattr(library, name, None)) is not None:
-            return (int(label) for label in found)
+        if (labels := getattr(library, name, None)) is not None:
+            return (int(label) for label in labels)
     if (samples := getattr(library, "samples", getattr(library, "_samples", None))) is not None:
         return (int(label) for _, label in samples)
     return (int(library[i][1]) for i in range(len(library)))
@@ -143,7 +140,7 @@ def _folder() -> Path:
 
 def _builder() -> Any:
     _folder()  # says what to install where it is missing
-    from benchsuite.models.torchvision_ops import make_importable
+    from benchsuite.torchvision_ops import make_importable
 
     make_importable()
     try:

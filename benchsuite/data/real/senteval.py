@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchsuite.data.base import Manifest
-from benchsuite.data.real.files import files_digest, files_under, read_text, require_file, require_folder
+from benchsuite.data.readers.files import files_digest, files_under, read_text, require_file, require_folder
 from benchsuite.data.sentences import SentencePairs, SimilarityDataset
 from benchsuite.errors import UsageError, unknown
 from benchsuite.registry import register_dataset
@@ -50,12 +50,12 @@ class Sentences:
 class SentEval(SimilarityDataset):
     """Sentence similarity (STS12 to STS16, STSBenchmark, SICK-R) and classification (MR, CR, SUBJ, MPQA, SST2, ...).
 
-    Read from SentEval's data/downstream. It has no pictures: the tasks sts and sentence-transfer read it.
+    Read from SentEval's data/downstream. It has no images: the tasks sts and sentence-transfer read it.
     """
 
     shows: ClassVar = "nothing"
     folder: str = ""
-    """SentEval's data/downstream. No part of a setup's identity; the digest is."""
+    """SentEval's data/downstream. Not part of the identity; the digest is."""
 
     def manifest(self) -> Manifest:
         return Manifest("senteval", 1, {}, files_digest(files_under(self._root)))
@@ -63,7 +63,7 @@ class SentEval(SimilarityDataset):
     def pairs(self, name: str) -> dict[str, SentencePairs]:
         """The subsets of a similarity set by name; STSBenchmark and SICK-R have one, test."""
         if name in STS:
-            return {one: self._year(name, one) for one in STS[name]}
+            return {subset: self._year(name, subset) for subset in STS[name]}
         if name == STSB:
             return {"test": _pairs(self._file("STS/STSBenchmark/sts-test.csv"), 5, 6, 4)}
         if name == SICK:
@@ -74,8 +74,9 @@ class SentEval(SimilarityDataset):
         """The splits of a classification set: all of it as `all`, or train and test, or train, dev and test."""
         match name:
             case "MR" | "CR" | "SUBJ" | "MPQA":
-                one, zero = ([_words(x) for x in self._lines(f, "latin-1") if x.strip()] for f in TWO_FILES[name])
-                return {"all": Sentences(one + zero, np.repeat(np.array([1, 0]), [len(one), len(zero)]))}
+                texts = (lines(self._file(file), "latin-1") for file in TWO_FILES[name])
+                class1, class0 = ([_words(line) for line in part if line.strip()] for part in texts)
+                return {"all": Sentences(class1 + class0, np.repeat(np.array([1, 0]), [len(class1), len(class0)]))}
             case "SST2":
                 return {
                     split: _labelled(self._file(f"SST/binary/sentiment-{split}")) for split in ("train", "dev", "test")
@@ -96,18 +97,15 @@ class SentEval(SimilarityDataset):
     def _file(self, name: str) -> Path:
         return require_file(self._root / name, LAYOUT)
 
-    def _lines(self, name: str, encoding: str = "utf-8") -> list[str]:
-        return lines(self._file(name), encoding)
-
     def _year(self, name: str, subset: str) -> SentencePairs:
         texts = self._file(f"STS/{name}-en-test/STS.input.{subset}.txt")
         golds = self._file(f"STS/{name}-en-test/STS.gs.{subset}.txt")
         rows, scores = lines(texts), lines(golds)
         if len(rows) != len(scores):
             raise UsageError(f"{golds}: {len(scores)} gold scores for the {len(rows)} pairs of {texts.name}.")
-        kept = [i for i, score in enumerate(scores) if score.strip()]  # pairs without a gold score do not count
-        cells = [_cells(texts, i, rows[i], 2) for i in kept]
-        gold = [_number(golds, i, "gold score", scores[i]) for i in kept]
+        scored = [i for i, score in enumerate(scores) if score.strip()]  # pairs without a gold score do not count
+        cells = [_cells(texts, i, rows[i], 2) for i in scored]
+        gold = [_number(golds, i, "gold score", scores[i]) for i in scored]
         return _checked(
             texts, SentencePairs([_words(c[0]) for c in cells], [_words(c[1]) for c in cells], np.array(gold))
         )
@@ -115,8 +113,8 @@ class SentEval(SimilarityDataset):
 
 def lines(file: Path, encoding: str = "utf-8") -> list[str]:
     """Lines as written; only line feeds end one (some sentences hold other separators)."""
-    found = read_text(file, encoding).split("\n")
-    return [line.rstrip("\r") for line in (found[:-1] if found[-1] == "" else found)]
+    pieces = read_text(file, encoding).split("\n")
+    return [line.rstrip("\r") for line in (pieces[:-1] if pieces[-1] == "" else pieces)]
 
 
 def _pairs(file: Path, a: int, b: int, gold: int, header: bool = False) -> SentencePairs:
@@ -151,7 +149,7 @@ def _questions(file: Path) -> Sentences:
     for i, line in enumerate(lines(file, "latin-1")):
         kind, colon, rest = line.strip().partition(":")
         if not colon or kind not in QUESTIONS:
-            raise UsageError(f'{file}, line {i + 1}: "{kind}" is no question type; {", ".join(QUESTIONS)} are.')
+            raise UsageError(f'{file}, line {i + 1}: "{kind}" is not a question type ({", ".join(QUESTIONS)}).')
         texts.append(_words(rest.partition(" ")[2]))
         labels.append(QUESTIONS.index(kind))
     return Sentences(texts, np.array(labels))
@@ -170,7 +168,7 @@ def _number(file: Path, line: int, what: str, text: str) -> float:
     except ValueError:
         value = float("nan")
     if not np.isfinite(value):
-        raise UsageError(f'{file}, line {line + 1}, {what}: "{text.strip()}" is no number.')
+        raise UsageError(f'{file}, line {line + 1}, {what}: "{text.strip()}" is not a number.')
     return value
 
 

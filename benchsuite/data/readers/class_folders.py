@@ -1,0 +1,121 @@
+"""ImageNet's layout: a folder a class, in a folder a split."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+import numpy as np
+from annotated_types import Ge
+
+from benchsuite.data.long_tail import long_tailed
+from benchsuite.data.prompts import SMALL
+from benchsuite.data.readers.files import read_text, require_file
+from benchsuite.data.readers.imagenet_names import IMAGENET100
+from benchsuite.data.readers.listing import ImageFiles, Listed, Listing
+from benchsuite.errors import UsageError
+from benchsuite.fields import Finite
+
+SPLITS: Mapping[str, Sequence[str]] = {"train": ("train",), "validation": ("val", "validation")}
+"""Each split with the names that its folder may have."""
+KINDS = (".jpeg", ".jpg", ".png")
+LISTS: Mapping[str, Sequence[str]] = {"imagenet100": IMAGENET100}
+
+
+class ClassFolders(Listed):
+    """Base of ImageNet and its subsets: the folder of an image is its class."""
+
+    _layout: ClassVar = "train/<class>/*.JPEG and val/<class>/*.JPEG, classes by their WordNet ids"
+    templates: ClassVar = SMALL
+
+    classes: int | str = ""
+    """Which classes: the first so many by name, "imagenet100" (Tian et al.), or a file in the folder that has one a
+    line; all if empty."""
+    train_list: str = ""
+    """A file in the folder that names the training images, one a line, for ImageNet-LT's; all if empty."""
+    imbalance: Annotated[float, Ge(1), Finite] = 1.0
+    """Size of the largest training class over that of the smallest, where no list names the images."""
+    seed: Annotated[int, Ge(0)] = 0
+    """Which images a long-tailed version keeps."""
+
+    @cached_property
+    def class_names(self) -> Mapping[str, Sequence[str]]:  # type: ignore[override]
+        """WordNet's words for each class, as "class"; a folder that is none of ImageNet's is its own name."""
+        words = imagenet_words()
+        return {"class": tuple(words.get(class_id, class_id) for class_id in self._class_ids)}
+
+    def _splits(self) -> Mapping[str, Callable[[], Listing]]:
+        return {split: partial(self._list, split) for split in SPLITS if self._split_folder(split)}
+
+    def _sources(self) -> Mapping[str, Path]:
+        splits = [folder for split in self._chosen if (folder := self._split_folder(split))]
+        classes = [path for folder in splits for class_id in self._class_ids if (path := folder / class_id).is_dir()]
+        lists = [self._root / name for name in (str(self.classes), self.train_list) if self._is_file(name)]
+        return {str(path.relative_to(self._root)): path for path in [*classes, *lists]}
+
+    def _list(self, split: str) -> Listing:
+        listed = split == "train" and self.train_list
+        names = self._names_in_list() if listed else self._names_in_folders(split)
+        number = {class_id: i for i, class_id in enumerate(self._class_ids)}
+        if foreign := next((name for name in names if Path(name).parent.name not in number), None):
+            raise UsageError(f"{self._root / self.train_list}: {foreign} is of none of the {len(number)} classes.")
+        labels = np.array([number[Path(name).parent.name] for name in names], np.int64)
+        if empty := sorted(set(range(len(number))) - set(labels.tolist())):
+            raise UsageError(f"{self._root}, split {split}: class {self._class_ids[empty[0]]} has no image.")
+        if split == "train" and not listed and self.imbalance > 1:
+            positions = long_tailed(labels, self.imbalance, self.seed)
+            names, labels = [names[i] for i in positions], labels[positions]
+        words = [[word] for word in self.class_names["class"]]
+        return Listing(ImageFiles(self._root, names), [words[i] for i in labels], labels={"class": labels})
+
+    def _names_in_folders(self, split: str) -> list[str]:
+        folder = self._split_folder(split)
+        assert folder is not None, "only splits that are there are listed"
+        names = []
+        for class_id in self._class_ids:
+            if not (folder / class_id).is_dir():
+                raise UsageError(f"{folder / class_id}: no such folder. {self.card.name} needs {self._layout}.")
+            files = sorted(file.name for file in (folder / class_id).iterdir() if file.suffix.lower() in KINDS)
+            names += [f"{folder.name}/{class_id}/{file}" for file in files]
+        return names
+
+    def _names_in_list(self) -> list[str]:
+        lines = _lines(self._root / self.train_list, self._layout)
+        return [name if name.startswith("train/") else f"train/{name}" for name in (line.split()[0] for line in lines)]
+
+    def _split_folder(self, split: str) -> Path | None:
+        return next((folder for name in SPLITS[split] if (folder := self._root / name).is_dir()), None)
+
+    def _is_file(self, name: str) -> bool:
+        return name != "" and not name.isdigit() and name not in LISTS
+
+    @cached_property
+    def _class_ids(self) -> list[str]:
+        if self.classes in LISTS:
+            return sorted(LISTS[str(self.classes)])
+        if self._is_file(str(self.classes)):
+            return sorted(line.split()[0] for line in _lines(self._root / str(self.classes), self._layout))
+        folder = next(folder for split in self._chosen if (folder := self._split_folder(split)))
+        class_ids = sorted(path.name for path in folder.iterdir() if path.is_dir())
+        count = int(self.classes) if self.classes != "" else len(class_ids)
+        if not 0 < count <= len(class_ids):
+            raise UsageError(f"{folder}: {len(class_ids)} folders of classes, of which {count} are wanted.")
+        return class_ids[:count]
+
+
+def imagenet_words() -> dict[str, str]:
+    """WordNet's words by id, as timm has them, for ImageNet's thousand classes."""
+    from benchsuite.torchvision_ops import make_importable
+
+    make_importable()
+    from timm.data import ImageNetInfo
+
+    info = ImageNetInfo()
+    return dict(zip(info.label_names(), info.label_descriptions(), strict=True))
+
+
+def _lines(file: Path, layout: str) -> list[str]:
+    lines = [line for line in read_text(require_file(file, layout)).splitlines() if line.strip()]
+    if not lines:
+        raise UsageError(f"{file}: it is empty.")
+    return lines

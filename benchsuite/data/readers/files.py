@@ -1,0 +1,83 @@
+"""Folders of files: required files, text and JSON, and digests of what the files hold."""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from benchsuite.canonical import short_digest
+from benchsuite.data.cached import made_once
+from benchsuite.errors import UsageError
+from benchsuite.paths import cache
+
+CHUNK = 1 << 20
+
+
+def require_folder(dataset: str, folder: str, layout: str) -> Path:
+    """The folder as a path, or an error that says how to give it and what must be in it."""
+    if not folder:
+        raise UsageError(f"{dataset}: no folder was given. Add --data {dataset}=FOLDER, which holds {layout}.")
+    path = Path(folder).expanduser()
+    if not path.is_dir():
+        raise UsageError(f"{dataset}: {folder} is no folder. Give one that holds {layout}.")
+    return path
+
+
+def require_file(path: Path, layout: str) -> Path:
+    """The path, if it is a file."""
+    if not path.is_file():
+        raise UsageError(f"{path}: no such file. The folder must hold {layout}.")
+    return path
+
+
+def read_text(path: Path, encoding: str = "utf-8") -> str:
+    """The file's text, or an error that names the file."""
+    try:
+        return path.read_text(encoding)
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path}: not {encoding} text (byte {error.start}).") from error
+
+
+def read_json(path: Path) -> Any:
+    """The file's content, or an error that names the file."""
+    try:
+        return json.loads(read_text(path))
+    except json.JSONDecodeError as error:
+        raise UsageError(f"{path}: not valid JSON: {error}.") from error
+
+
+def files_under(folder: Path) -> dict[str, Path]:
+    """All files under a folder by relative name, without hidden ones."""
+    files = {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*")) if path.is_file()}
+    return {name: path for name, path in files.items() if not any(part[0] == "." for part in name.split("/"))}
+
+
+def stamp(files: Mapping[str, Path]) -> str:
+    """Changes when a file's name, size or modification time does: the key under which digests are kept."""
+    return short_digest(
+        [[name, str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns] for name, path in files.items()]
+    )
+
+
+def files_digest(files: Mapping[str, Path]) -> str:
+    """SHA-256 (16 digits) over names and contents, not paths; kept in the cache while no file changes."""
+    return str(computed_once(stamp(files), lambda: {"digest": _digest(files), "files": len(files)})["digest"])
+
+
+def computed_once(key: str, compute: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The result that the cache has for this key, computed now if it has none."""
+    file = cache() / "digests" / f"{key}.json"
+    made_once(file, lambda draft: draft.write_text(json.dumps(compute()), "utf-8"))
+    result: dict[str, Any] = json.loads(file.read_text("utf-8"))
+    return result
+
+
+def _digest(files: Mapping[str, Path]) -> str:
+    sha = hashlib.sha256()
+    for name, path in sorted(files.items()):
+        sha.update(f"{name}\0{path.stat().st_size}\0".encode())
+        with path.open("rb") as stream:
+            while chunk := stream.read(CHUNK):
+                sha.update(chunk)
+    return sha.hexdigest()[:16]

@@ -1,0 +1,156 @@
+"""Images and clips of any size from files or a library's data set, decoded when they are asked for."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchsuite.errors import UsageError
+from benchsuite.workers import processors
+
+Fit = Literal["crop", "squash"]
+"""How an image becomes a square: its middle cut out at full height or width, or the whole image squashed."""
+MOST_THREADS = 16
+
+
+class LazyArray(ABC):
+    """Behaves like a uint8 array; an integer, slice, mask or array of integers decodes just those rows.
+
+    Rows are decoded in a few threads, because decoding and resizing release the GIL. No row is kept.
+    """
+
+    def __init__(self, count: int, row: tuple[int, ...]) -> None:
+        self.shape = (count, *row)
+        self.dtype = np.dtype(np.uint8)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, index: Any) -> NDArray[np.uint8]:
+        positions = self._positions(index)
+        if positions.ndim == 0:
+            return self._row(int(positions))
+        rows = np.empty((len(positions), *self.shape[1:]), np.uint8)
+
+        def make(k: int) -> None:
+            rows[k] = self._row(int(positions[k]))
+
+        run = map if len(positions) < 2 or _threads() < 2 else _pool().map
+        for _ in run(make, range(len(positions))):
+            pass
+        return rows
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        whole = self[:]
+        return whole if dtype is None else whole.astype(dtype)
+
+    def as_array(self) -> NDArray[np.uint8]:
+        """Itself, under the type that splits declare; it can do all that they need."""
+        return cast("NDArray[np.uint8]", self)
+
+    @abstractmethod
+    def _row(self, i: int) -> NDArray[np.uint8]:
+        """Row i."""
+
+    def _positions(self, index: Any) -> NDArray[np.int64]:
+        if isinstance(index, slice):
+            return np.arange(*index.indices(len(self)))
+        positions = np.asarray(index)
+        if positions.dtype == bool and positions.shape == (len(self),):
+            return np.flatnonzero(positions)
+        if positions.size and (positions.dtype.kind not in "iu" or positions.ndim > 1):
+            raise IndexError(f"an index of {positions.dtype} {list(positions.shape)}; rows are chosen by whole numbers")
+        if ((positions < -len(self)) | (positions >= len(self))).any():
+            raise IndexError(f"rows up to {positions.max()} of {len(self)}")
+        return positions % max(1, len(self))
+
+
+class LazyImages(LazyArray):
+    """uint8 [n, size, size, 3]. `open_` gives image i as a Pillow image, and `where` names it in errors."""
+
+    def __init__(
+        self, count: int, size: int, open_: Callable[[int], Any], where: Callable[[int], str], fit: Fit = "crop"
+    ) -> None:
+        super().__init__(count, (size, size, 3))
+        self._open, self._where, self._fit = open_, where, fit
+
+    def _row(self, i: int) -> NDArray[np.uint8]:
+        return decoded(lambda: self._open(i), self._where(i), self.shape[1], self._fit)
+
+
+class LazyClips(LazyArray):
+    """uint8 [n, frames, size, size, 3]. `files` gives the files of clip i's frames, as many as there must be."""
+
+    def __init__(self, count: int, frames: int, size: int, files: Callable[[int], Sequence[Path]], fit: Fit) -> None:
+        super().__init__(count, (frames, size, size, 3))
+        self._files, self._fit = files, fit
+
+    def stills(self) -> LazyImages:
+        """All frames of all clips, one after another."""
+        from PIL import Image
+
+        frames = self.shape[1]
+
+        def file(i: int) -> Path:
+            return self._files(i // frames)[i % frames]
+
+        count = len(self) * frames
+        return LazyImages(count, self.shape[2], lambda i: Image.open(file(i)), lambda i: str(file(i)), self._fit)
+
+    def _row(self, i: int) -> NDArray[np.uint8]:
+        return np.stack([read_image(file, self.shape[2], self._fit) for file in self._files(i)])
+
+
+def stills(images: Any) -> NDArray[np.uint8]:
+    """Images as they are; of clips [n, T, ...] the frames, [n * T, ...], as lazy as the clips are."""
+    if isinstance(images, LazyClips):
+        return images.stills().as_array()
+    return cast("NDArray[np.uint8]", images if len(images.shape) == 4 else images.reshape(-1, *images.shape[-3:]))
+
+
+def read_image(file: Path, size: int, fit: Fit) -> NDArray[np.uint8]:
+    """The image in a file, as a square."""
+    from PIL import Image
+
+    return decoded(lambda: Image.open(file), str(file), size, fit)
+
+
+def decoded(open_: Callable[[], Any], where: str, size: int, fit: Fit = "crop") -> NDArray[np.uint8]:
+    """uint8 [size, size, 3] of what `open_` opens; an image that cannot be decoded to its end is refused by name."""
+    from PIL import Image
+
+    try:
+        with open_() as image:
+            return square(image, size, fit)
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+        raise UsageError(f"{where}: not an image that can be decoded ({error}).") from error
+
+
+def square(image: Any, size: int, fit: Fit = "crop") -> NDArray[np.uint8]:
+    """RGB at that size by bicubic resampling. "crop" is CLIP's way: the shorter side fitted, the middle cut out."""
+    from PIL import Image
+
+    image = image.convert("RGB")
+    width, height = image.size
+    if (width, height) != (size, size):
+        scale = size / min(width, height)
+        wide, high = (size, size)
+        if fit == "crop":
+            wide, high = max(size, round(width * scale)), max(size, round(height * scale))
+        left, top = (wide - size) // 2, (high - size) // 2
+        image = image.resize((wide, high), Image.Resampling.BICUBIC).crop((left, top, left + size, top + size))
+    return np.asarray(image, np.uint8)
+
+
+def _threads() -> int:
+    return min(MOST_THREADS, processors())
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(_threads(), thread_name_prefix="decode")

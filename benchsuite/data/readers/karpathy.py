@@ -1,0 +1,91 @@
+"""Karpathy's JSON: all images of a data set with their captions and splits; or a JSON file for each split."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
+from pathlib import Path
+from typing import ClassVar, NamedTuple
+
+from benchsuite.data.readers.files import read_json
+from benchsuite.data.readers.listing import ImageFiles, Listed, Listing, base_folder
+from benchsuite.errors import UsageError
+from benchsuite.fields import Count
+
+SPLITS: Mapping[str, Sequence[str]] = {"train": ("train",), "validation": ("validation", "val"), "test": ("test",)}
+"""Each split with the names that files have for it."""
+
+
+class CaptionedImage(NamedTuple):
+    """An image file and all its captions."""
+
+    name: str
+    captions: Sequence[str]
+
+
+class Karpathy(Listed):
+    """Base of data sets in Karpathy's splits: say what the files and folders are called."""
+
+    _file: ClassVar[str]
+    _image_folders: ClassVar[Sequence[str]]
+
+    captions: Count = 5
+    """How many captions of an image are used: the first ones."""
+
+    def _splits(self) -> Mapping[str, Callable[[], Listing]]:
+        return {split: partial(self._list, split) for split in SPLITS if self._images.get(split)}
+
+    def _sources(self) -> Mapping[str, Path]:
+        return {file.name: file for file in self._files}
+
+    def _list(self, split: str) -> Listing:
+        images = self._images[split]
+        if uncaptioned := next((image for image in images if not image.captions), None):
+            raise UsageError(f"{self._files[0].parent}: {uncaptioned.name} of split {split} has no caption.")
+        names = [image.name for image in images]
+        root = base_folder(self._root, names[0], self._image_folders)
+        return Listing(ImageFiles(root, names), [list(image.captions[: self.captions]) for image in images])
+
+    @cached_property
+    def _files(self) -> list[Path]:
+        whole = self._root / self._file
+        if whole.is_file():
+            return [whole]
+        files = [self._root / f"{name}.json" for names in SPLITS.values() for name in names]
+        if existing := [file for file in files if file.is_file()]:
+            return existing
+        raise UsageError(f"{whole}: no such file. {self.card.name} needs a folder that holds {self._layout}.")
+
+    @cached_property
+    def _images(self) -> Mapping[str, list[CaptionedImage]]:
+        """By split."""
+        if self._files[0].name == self._file:
+            return self._read_one_file(self._files[0])
+        splits = {name: split for split, names in SPLITS.items() for name in names}
+        return {splits[file.stem]: _read_split(file) for file in self._files}
+
+    def _read_one_file(self, file: Path) -> dict[str, list[CaptionedImage]]:
+        content = read_json(file)
+        images: dict[str, list[CaptionedImage]] = {}
+        try:
+            for image in content["images"]:
+                name = "/".join(part for part in (image.get("filepath"), image["filename"]) if part)
+                captions = [sentence["raw"] for sentence in image["sentences"]]
+                images.setdefault(self._split_named(image["split"]), []).append(CaptionedImage(name, captions))
+        except (KeyError, TypeError, AttributeError) as error:
+            raise UsageError(
+                f"{file}: not Karpathy's format, a list images of filename, split and sentences."
+            ) from error
+        return images
+
+    def _split_named(self, name: str) -> str:
+        return {"val": "validation"}.get(name, name)
+
+
+def _read_split(file: Path) -> list[CaptionedImage]:
+    """From lists of captions by image; some lists also hold the path of the image, which is no caption."""
+    content = read_json(file)
+    if not (isinstance(content, dict) and all(isinstance(captions, list) for captions in content.values())):
+        raise UsageError(f"{file}: not a mapping of image names to lists of captions.")
+    return [
+        CaptionedImage(name, [str(text) for text in texts if not text.endswith(name)])
+        for name, texts in content.items()
+    ]

@@ -1,0 +1,105 @@
+"""Something-Something v2: people do something with something, and a sentence says what."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
+from pathlib import Path
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from benchsuite.data.readers.files import read_json, read_text, require_file
+from benchsuite.data.readers.listing import Listing
+from benchsuite.data.readers.videos import Span, Videos
+from benchsuite.errors import UsageError
+from benchsuite.registry import register_dataset
+
+OFFICIAL = ("train", "validation")
+LISTED: Mapping[str, Sequence[str]] = {"train": ("train",), "validation": ("validation", "val"), "test": ("test",)}
+"""Splits of a folder of lists, with the names that a list may have."""
+KINDS = (".txt", ".csv")
+
+
+class Video(NamedTuple):
+    """The caption of a video, and its class."""
+
+    caption: str
+    label: int
+
+
+@register_dataset("ssv2", title="Something-Something v2", license="Qualcomm's terms", download=True)
+class SomethingSomething(Videos):
+    """168,913 videos to train on and 24,777 to validate, of 174 classes, each with a sentence that names the things.
+
+    Read from the official labels and frames/<id>/ with all frames of a video, whatever their names. With `lists`, the
+    splits are those of text files, such as the long-tailed ones of Perrett et al. (SSv2-LT): train, validation, test.
+    Labels: `class`.
+    """
+
+    _layout: ClassVar = (
+        "something-something-v2-train.json, -validation.json and -labels.json (or labels/train.json, ...), and "
+        "frames/<id>/*.jpg"
+    )
+
+    lists: str = ""
+    """A folder in the folder with train.txt, validation.txt and test.txt, a video's id at the start of each line; the
+    official splits if empty."""
+
+    @cached_property
+    def class_names(self) -> Mapping[str, Sequence[str]]:  # type: ignore[override]
+        """The templates of the sentences, as "class"."""
+        return {"class": tuple(sorted(self._classes, key=lambda name: self._classes[name]))}
+
+    def _splits(self) -> Mapping[str, Callable[[], Listing]]:
+        splits = [split for split in LISTED if self._list_of(split)] if self.lists else OFFICIAL
+        return {split: partial(self._list, split) for split in splits}
+
+    def _sources(self) -> Mapping[str, Path]:
+        files = [self._json(split) for split in (*OFFICIAL, "labels")]
+        files += [file for split in self._chosen if self.lists and (file := self._list_of(split))]
+        return {str(file.relative_to(self._root)): file for file in files}
+
+    def _list(self, split: str) -> Listing:
+        ids = self._ids(split)
+        videos = [self._videos[id_] for id_ in ids]
+        labels = {"class": np.array([video.label for video in videos], np.int64)}
+        source = self._source([Span(id_) for id_ in ids])
+        return Listing(source, [[video.caption] for video in videos], labels=labels)
+
+    def _ids(self, split: str) -> list[str]:
+        if not self.lists:
+            return [str(row["id"]) for row in read_json(self._json(split))]
+        file = self._list_of(split)
+        assert file is not None, "only splits that are there are listed"
+        words = [line.replace(",", " ").split() for line in read_text(file).splitlines()]
+        ids = [Path(line[0]).stem for line in words if line]
+        if unknown := next((id_ for id_ in ids if id_ not in self._videos), None):
+            raise UsageError(f'{file}: video "{unknown}" is in neither of the official files of labels.')
+        return ids
+
+    @cached_property
+    def _videos(self) -> dict[str, Video]:
+        videos = {}
+        for split in OFFICIAL:
+            file = self._json(split)
+            for row in read_json(file):
+                try:
+                    name = row["template"].replace("[", "").replace("]", "")
+                    videos[str(row["id"])] = Video(row["label"], self._classes[name])
+                except (KeyError, TypeError, AttributeError) as error:
+                    raise UsageError(
+                        f"{file}: {row}: there must be id, label and template of a known class."
+                    ) from error
+        return videos
+
+    @cached_property
+    def _classes(self) -> dict[str, int]:
+        return {str(name): int(number) for name, number in read_json(self._json("labels")).items()}
+
+    def _json(self, name: str) -> Path:
+        newer = self._root / "labels" / f"{name}.json"
+        named = self._root / f"something-something-v2-{name}.json"
+        return newer if newer.is_file() else require_file(named, self._layout)
+
+    def _list_of(self, split: str) -> Path | None:
+        files = (self._root / self.lists / f"{name}{kind}" for name in LISTED[split] for kind in KINDS)
+        return next((file for file in files if file.is_file()), None)

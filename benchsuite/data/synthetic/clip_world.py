@@ -1,0 +1,150 @@
+"""The world of `clips`: which action on which object, and where the object is in each of eight frames.
+
+The rules of `scenes` hold: frozen streams, whole numbers, the same clips with every numpy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import NamedTuple
+
+import numpy as np
+
+from benchsuite.data.synthetic.scene_world import COLOURS, GROUNDS, PATTERNS, SHAPES, SIDE, Ints, stream
+
+__all__ = ["FRAMES", "HUED", "NOUNS", "NO_OTHER", "SIDE", "VERBS", "VERB_NOUNS", "Clip", "Clips", "imagine", "stream"]
+
+FRAMES = 8
+VERBS = (
+    "move-left", "move-right", "raise", "lower", "enlarge", "shrink",
+    "blink", "shake", "bounce", "put", "take", "whirl",
+)  # fmt: skip
+HUED = COLOURS[:4]
+NOUNS = len(HUED) * len(SHAPES)
+"""A noun class is a coloured shape: colour * 10 + shape."""
+VERB_NOUNS = len(VERBS) * NOUNS
+VERB_SHIFT, NOUN_SHIFT = 1, 3
+NO_OTHER = -1
+
+MAIN_SIDE, OTHER_SIDE = 12, 9
+SIDES = range(6, 19)
+"""Every size at which the main object is drawn."""
+
+
+class Clip(NamedTuple):
+    """What one clip shows, as class ids: all that a narration may mention."""
+
+    verb: int
+    noun: int
+    other: int  # a second object, which stands still in a corner, or NO_OTHER
+    ground: int
+    pattern: int
+
+
+@dataclass(frozen=True)
+class Clips:
+    """Many clips, a column each."""
+
+    facts: Ints  # [N, 5], the fields of Clip in order
+    pose: Ints  # [N, 8], raw draws that place the objects
+    tint: Ints  # [N, 10], small shifts of the three colours, and the pattern's phase
+
+    def __len__(self) -> int:
+        return len(self.facts)
+
+    def __iter__(self) -> Iterator[Clip]:
+        return (Clip(*row) for row in self.facts.tolist())
+
+    def slice(self, start: int, stop: int) -> Clips:
+        """The clips from `start` up to `stop`."""
+        return Clips(*(getattr(self, field.name)[start:stop] for field in fields(self)))
+
+
+def zipf_weights(count: int, shift: int) -> Ints:
+    """Zipf-Mandelbrot, 1 / (rank + shift), as integers."""
+    return np.asarray(10**12 // (np.arange(count, dtype=np.int64) + shift + 1), dtype=np.int64)
+
+
+def classes_by_rank(seed: int) -> tuple[Ints, Ints]:
+    """The verb and the noun at each frequency rank."""
+    draw = stream(seed, 10)
+    return draw.permutation(len(VERBS)).astype(np.int64), draw.permutation(NOUNS).astype(np.int64)
+
+
+def imagine(seed: int, split: int, count: int) -> Clips:
+    """Draw `count` clips of a split. The first n of a longer draw are the draw of n.
+
+    Verb and noun follow Zipf's law each, so their pairs have a long tail that many splits do not cover.
+    """
+    raw = stream(seed, 11, split).randint(0, 2**62, size=(count, 32), dtype=np.int64)
+    verbs, nouns = classes_by_rank(seed)
+    verb = verbs[_rank(raw[:, 0], zipf_weights(len(VERBS), VERB_SHIFT))]
+    noun = nouns[_rank(raw[:, 1], zipf_weights(NOUNS, NOUN_SHIFT))]
+    other = (noun + 1 + raw[:, 2] % (NOUNS - 1)) % NOUNS
+    other = np.where(raw[:, 3] % 2 == 0, other, NO_OTHER)
+    facts = np.stack([verb, noun, other, raw[:, 4] % len(GROUNDS), raw[:, 5] % len(PATTERNS)], axis=1)
+    return Clips(facts, raw[:, 6:14], raw[:, 14:24])
+
+
+def _rank(raw: Ints, weights: Ints) -> Ints:
+    cumulative = np.cumsum(weights)
+    return np.asarray(np.searchsorted(cumulative, raw % cumulative[-1], side="right"), dtype=np.int64)
+
+
+class Box(NamedTuple):
+    """Where an object is in one frame."""
+
+    left: int
+    top: int
+    side: int
+
+
+def corner(pose: list[int]) -> Box:
+    """Of the second object, in all frames."""
+    far = SIDE - OTHER_SIDE
+    left, top = (raw % 3 if raw // 3 % 2 else far - raw % 3 for raw in pose[:2])
+    return Box(left, top, OTHER_SIDE)
+
+
+def path(verb: int, pose: list[int]) -> list[Box | None]:
+    """The main object's box in each frame; None where it is not visible."""
+    middle = (SIDE - MAIN_SIDE) // 2
+    x, y = (middle + raw % 5 - 2 for raw in pose[2:4])
+    start, end, phase = pose[4] % 4, SIDE - MAIN_SIDE - pose[5] % 4, pose[6]
+    along = [start + (end - start) * t // (FRAMES - 1) for t in range(FRAMES)]
+    match VERBS[verb]:
+        case "move-left":
+            return [Box(a, y, MAIN_SIDE) for a in reversed(along)]
+        case "move-right":
+            return [Box(a, y, MAIN_SIDE) for a in along]
+        case "raise":
+            return [Box(x, a, MAIN_SIDE) for a in reversed(along)]
+        case "lower":
+            return [Box(x, a, MAIN_SIDE) for a in along]
+        case "enlarge":
+            return _sized(x, y, [SIDES[0] + (SIDES[-1] - SIDES[0]) * t // (FRAMES - 1) for t in range(FRAMES)])
+        case "shrink":
+            return _sized(x, y, [SIDES[-1] - (SIDES[-1] - SIDES[0]) * t // (FRAMES - 1) for t in range(FRAMES)])
+        case "blink":
+            return [Box(x, y, MAIN_SIDE) if (t + phase) // 2 % 2 else None for t in range(FRAMES)]
+        case "shake":
+            return [Box(x + (4 if (t + phase) % 2 else -4), y, MAIN_SIDE) for t in range(FRAMES)]
+        case "bounce":
+            return [Box(x, SIDE - MAIN_SIDE - _BOUNCE[(t + phase) % 4], MAIN_SIDE) for t in range(FRAMES)]
+        case "put":
+            return [Box(x, y, MAIN_SIDE) if t >= 3 + phase % 3 else None for t in range(FRAMES)]
+        case "take":
+            return [Box(x, y, MAIN_SIDE) if t < 3 + phase % 3 else None for t in range(FRAMES)]
+        case _:  # whirl
+            turns = (_ROUND[(t + phase) % FRAMES] for t in range(FRAMES))
+            return [Box(middle + dx, middle + dy, MAIN_SIDE) for dx, dy in turns]
+
+
+def _sized(x: int, y: int, sides: list[int]) -> list[Box | None]:
+    half = MAIN_SIDE // 2
+    return [Box(x + half - side // 2, y + half - side // 2, side) for side in sides]
+
+
+_BOUNCE = (0, 9, 16, 9)
+_ROUND = ((9, 0), (6, 6), (0, 9), (-6, 6), (-9, 0), (-6, -6), (0, -9), (6, -6))

@@ -1,0 +1,72 @@
+"""`clips`: the world of `scenes` moving, with narrations, verb classes and noun classes."""
+
+from typing import Any, ClassVar
+
+from benchsuite.data.cached import Columns
+from benchsuite.data.synthetic import clip_drawing as drawing
+from benchsuite.data.synthetic import clip_grammar as grammar
+from benchsuite.data.synthetic import clip_world as world
+from benchsuite.data.synthetic.base import Synthetic
+from benchsuite.fields import Count
+from benchsuite.registry import register_dataset
+
+SPLITS = ("train", "validation", "test")
+NARRATIONS = 5
+
+
+@register_dataset("clips", title="Clips", license="Apache-2.0", download=False)
+class Clips(Synthetic):
+    """Synthetic clips of 8 frames, 32x32, in which something is done to an object; generated in seconds, no download.
+
+    Narrations in the manner of EPIC-KITCHENS ("raise red circle near blue star"), 12 verb and 40 noun classes, each
+    with a long tail. Labels: `verb`, `noun` and `verb_noun` of the moved object, for clusters and classification, and
+    `nouns`, the set of visible noun classes (-1: no second one), for the relevancy of multi-instance retrieval.
+    """
+
+    version: ClassVar = 1
+    shows: ClassVar = "clips"
+    splits: ClassVar = SPLITS
+    labels: ClassVar = ("verb", "noun", "verb_noun", "nouns")
+    class_names: ClassVar = grammar.CLASS_NAMES
+    templates: ClassVar = grammar.TEMPLATES
+
+    train: Count = 6_000
+    """Training clips."""
+    validation: Count = 500
+    """Clips for choosing what all rows share."""
+    test: Count = 1_000
+    """Clips that are reported on."""
+
+    def parameters(self) -> dict[str, Any]:
+        return {
+            "seed": self.seed,
+            "narrations": NARRATIONS,
+            "frames": world.FRAMES,
+            "side": world.SIDE,
+            "zipf_shift": {"verb": world.VERB_SHIFT, "noun": world.NOUN_SHIFT},
+            "silence": grammar.SILENCE,
+        }
+
+    def columns(self, split: str) -> Columns:
+        return generate(self.seed, split, getattr(self, split))
+
+
+def generate(seed: int, split: str, count: int) -> Columns:
+    """A split; a short one is the beginning of a longer one. Class ids are indices into `CLASS_NAMES`.
+
+    `nouns` are the noun classes that are visible: the moved object and, or -1, the one beside it.
+    """
+    number = SPLITS.index(split)
+    clips = world.imagine(seed, number, count)
+    images = drawing.paint(clips, world.stream(seed, 13, number))
+    captions, paraphrases = (grammar.narrations(clips, count, NARRATIONS, seed, number, purpose) for purpose in (0, 1))
+    verb, noun = clips.facts[:, 0], clips.facts[:, 1]
+    return {
+        "images": images,  # [N, 8, 32, 32, 3]
+        "captions": captions,  # N x 5
+        "paraphrases": paraphrases,  # N x 5
+        "verb": verb,  # [N]
+        "noun": noun,  # [N]
+        "verb_noun": verb * world.NOUNS + noun,  # [N]
+        "nouns": clips.facts[:, 1:3],  # [N, 2]
+    }
