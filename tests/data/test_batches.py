@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchsuite.data.base import Split
-from benchsuite.data.batches import BatchPlan, look_parameters
+from benchsuite.data.batches import BatchPlan, augmentation_parameters
 from benchsuite.errors import UsageError
 from benchsuite.setup import Augmentation
 
@@ -26,13 +26,13 @@ def test_same_seed_same_draws() -> None:
         one, two = plan().draw(step), plan().draw(step)
         assert one.index.tolist() == two.index.tolist()
         assert one.captions == two.captions
-        assert np.array_equal(one.looks, two.looks)
+        assert np.array_equal(one.augmentations, two.augmentations)
 
 
 def test_another_seed_draws_others() -> None:
     one, two = plan(0).draw(0), plan(1).draw(0)
     assert one.index.tolist() != two.index.tolist()
-    assert not np.array_equal(one.looks, two.looks)
+    assert not np.array_equal(one.augmentations, two.augmentations)
     assert plan(0).digest() != plan(1).digest()
     wordings = [[text[-1] for step in range(8) for text in plan(seed).draw(step).captions] for seed in (0, 1)]
     assert wordings[0] != wordings[1]
@@ -43,17 +43,17 @@ def test_views_do_not_move_first_draws() -> None:
     for step in range(3):
         view, first, expected = with_views.draw_view(step), with_views.draw(step), alone.draw(step)
         assert first.captions == expected.captions
-        assert np.array_equal(first.looks, expected.looks)
+        assert np.array_equal(first.augmentations, expected.augmentations)
         assert view.index.tolist() == first.index.tolist() == expected.index.tolist()
 
 
 def test_a_view_is_a_paraphrase_under_another_crop() -> None:
     first, view = plan().draw(0), plan().draw_view(0)
     assert all(text[:-1] == str(i) and text[-1] in "xy" for i, text in zip(view.index, view.captions, strict=True))
-    assert not np.array_equal(first.looks, view.looks)
+    assert not np.array_equal(first.augmentations, view.augmentations)
 
 
-def test_captions_belong_to_their_pictures_and_vary() -> None:
+def test_captions_belong_to_their_images_and_vary() -> None:
     draws = [plan().draw(step) for step in range(20)]
     pairs = [(i, text) for draw in draws for i, text in zip(draw.index, draw.captions, strict=True)]
     assert all(text[:-1] == str(i) for i, text in pairs)
@@ -89,16 +89,18 @@ def test_a_batch_larger_than_the_split_is_refused() -> None:
         plan(batch=11)
 
 
-def test_without_paraphrases_there_are_views_of_pictures_and_those_of_texts_are_refused() -> None:
+def test_without_paraphrases_there_are_views_of_images_and_those_of_texts_are_refused() -> None:
     without, with_them = (BatchPlan(split(paraphrases=said), 4, AUGMENTATION, 0) for said in (False, True))
-    assert np.array_equal(without.draw_view(0).looks, with_them.draw_view(0).looks)
+    assert np.array_equal(without.draw_view(0).augmentations, with_them.draw_view(0).augmentations)
     assert np.array_equal(without.draw_view(0).index, with_them.draw_view(0).index)
     with pytest.raises(UsageError, match="split train has no paraphrases, which a method with text views needs"):
         without.draw_view(0).captions[0:2]
 
 
-def test_crops_lie_inside_the_picture_and_in_the_ranges_asked_for() -> None:
-    x, y, half, mirror, brightness, contrast, saturation, hue = look_parameters(AUGMENTATION, 500, 0, "first", 0).T
+def test_crops_lie_inside_the_image_and_in_the_ranges_asked_for() -> None:
+    x, y, half, mirror, brightness, contrast, saturation, hue = augmentation_parameters(
+        AUGMENTATION, 500, 0, "first", 0
+    ).T
     assert ((half**2 >= 0.5 - 1e-6) & (half**2 <= 0.9 + 1e-6)).all()
     assert (np.abs(np.stack([x, y])) + half <= 1 + 1e-6).all()
     assert set(mirror.tolist()) == {-1.0, 1.0}
@@ -110,18 +112,18 @@ def test_crops_lie_inside_the_picture_and_in_the_ranges_asked_for() -> None:
 
 def test_colour_is_touched_as_often_as_asked_for() -> None:
     strong = Augmentation(saturation=0.4, hue=0.1, jitter=0.8, grayscale=0.2)
-    *_, saturation, hue = look_parameters(strong, 5000, 0, "first", 0).T
+    *_, saturation, hue = augmentation_parameters(strong, 5000, 0, "first", 0).T
     assert np.mean(hue != 0) == pytest.approx(0.8, abs=0.02)
     assert np.mean(saturation == 0) == pytest.approx(0.2, abs=0.02)
     assert np.abs(hue).max() <= 0.1
 
 
-def test_a_third_look_is_of_the_same_pairs_and_differs_from_both_others() -> None:
+def test_a_third_augmentation_is_of_the_same_pairs_and_differs_from_both_others() -> None:
     plan = BatchPlan(split(), 4, AUGMENTATION, 0)
     first, view, third = plan.draw(1), plan.draw_view(1), plan.draw_third(1)
     assert np.array_equal(first.index, third.index)
-    assert not np.array_equal(first.looks, third.looks)
-    assert not np.array_equal(view.looks, third.looks)
+    assert not np.array_equal(first.augmentations, third.augmentations)
+    assert not np.array_equal(view.augmentations, third.augmentations)
 
 
 def test_dropout_views_say_the_same_words() -> None:
@@ -129,8 +131,8 @@ def test_dropout_views_say_the_same_words() -> None:
     assert plan.draw_view(0).captions == plan.draw(0).captions
 
 
-def test_no_augmentation_is_the_whole_picture_unchanged() -> None:
-    assert np.array_equal(look_parameters(Augmentation(), 3, 0, "first", 0), [[0, 0, 1, 1, 1, 1, 1, 0]] * 3)
+def test_no_augmentation_is_the_whole_image_unchanged() -> None:
+    assert np.array_equal(augmentation_parameters(Augmentation(), 3, 0, "first", 0), [[0, 0, 1, 1, 1, 1, 1, 0]] * 3)
 
 
 def test_what_is_done_to_a_batchs_positions_does_not_reach_the_next() -> None:

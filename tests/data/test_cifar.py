@@ -24,7 +24,7 @@ def tiny(tmp_path: Path) -> str:
     return str(write_cifar(tmp_path / "plain_text", TRAIN, TEST))
 
 
-def test_pictures_labels_and_names_are_those_of_the_files(tiny: str) -> None:
+def test_images_labels_and_names_are_those_of_the_files(tiny: str) -> None:
     split = create_dataset("cifar10", folder=tiny).split("test")
     assert np.array_equal(split.images, pictures(10, seed=1))
     assert split.labels["class"].tolist() == TEST
@@ -32,7 +32,7 @@ def test_pictures_labels_and_names_are_those_of_the_files(tiny: str) -> None:
     assert split.captions[-1] == ["airplane"]
 
 
-def test_pictures_may_be_enlarged(tiny: str) -> None:
+def test_images_may_be_enlarged(tiny: str) -> None:
     data, larger = create_dataset("cifar10", folder=tiny), create_dataset("cifar10", folder=tiny, size=64)
     assert larger.manifest().digest == data.manifest().digest
     images = larger.split("train").images
@@ -41,7 +41,7 @@ def test_pictures_may_be_enlarged(tiny: str) -> None:
     assert np.corrcoef(small.ravel(), data.split("train").images[3:5].ravel())[0, 1] > 0.9
 
 
-def test_a_jpeg_and_a_grey_picture_are_decoded_to_colour(tmp_path: Path) -> None:
+def test_a_jpeg_and_a_grey_image_are_decoded_to_colour(tmp_path: Path) -> None:
     write_cifar(tmp_path, TRAIN, TEST)
     file = next(tmp_path.glob("test-*"))
     rows = [{"bytes": png(np.full((32, 32), 9 * i, np.uint8), "JPEG"), "path": ""} for i in range(10)]
@@ -170,11 +170,11 @@ ROW = {"bytes": png(pictures(1)[0]), "path": ""}
         ({"img": None}, "no column img"),
         ({"img": [b"x"] * 40}, "column img: not a struct"),
         ({"label": [0.5] * 40}, "column label: class ids must be whole numbers"),
-        ({"label": [*TRAIN[:39], 10]}, "row 39, column label: class 10 is none of 0 to 9"),
+        ({"label": [*TRAIN[:39], 10]}, "row 39, column label: class 10 is not one of 0 to 9"),
         ({"label": [*TRAIN[:39], None]}, "row 39, column label: class None"),
-        ({"label": [0] * 40}, r"column label: class 1 \(automobile\) has no picture"),
+        ({"label": [0] * 40}, r"column label: class 1 \(automobile\) has no image"),
         ({"img": [ROW, {"bytes": b"GIF87", "path": ""}] + [ROW] * 38}, "row 1, column img: these 5 bytes are no"),
-        ({"img": [{"bytes": png(pictures(1, side=28)[0]), "path": ""}] + [ROW] * 39}, "row 0, .* 28x28; 32x32 is"),
+        ({"img": [{"bytes": png(pictures(1, side=28)[0]), "path": ""}] + [ROW] * 39}, "row 0, .* 28x28; it must be 32x32"),
         ({"img": [{"bytes": None, "path": ""}] + [ROW] * 39}, "row 0, column img: no bytes"),
     ],
 )  # fmt: skip
@@ -186,7 +186,7 @@ def test_wrong_files_are_refused_by_file_and_column(tmp_path: Path, columns: dic
 def test_no_folder_a_wrong_one_and_an_empty_one_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"cifar10: no data was given. Add --data cifar10=FOLDER"):
         create_dataset("cifar10").manifest()
-    with pytest.raises(UsageError, match="/no/such is no folder"):
+    with pytest.raises(UsageError, match="/no/such is not a folder"):
         create_dataset("cifar10", folder="/no/such").manifest()
     with pytest.raises(UsageError, match=r"no train-\*.parquet. cifar10 needs .* columns img .* label"):
         create_dataset("cifar10", folder=str(tmp_path)).manifest()

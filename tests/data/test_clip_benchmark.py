@@ -28,7 +28,7 @@ def write_eurosat(root: Path, each: int = 2, classes: int = 10) -> Path:
 
 
 @needs_it
-def test_names_templates_pictures_and_labels_are_the_librarys(tmp_path: Path) -> None:
+def test_names_templates_images_and_labels_are_the_librarys(tmp_path: Path) -> None:
     data = create_dataset("clip-benchmark", dataset="eurosat", folder=str(write_eurosat(tmp_path)), size=6)
     split = data.split("test")
     assert data.manifest().splits == {"test": 20}
@@ -82,7 +82,7 @@ def test_wrong_places_and_empty_classes_are_refused(tmp_path: Path) -> None:
     def split(root: Path, name: str = "eurosat") -> object:
         return create_dataset("clip-benchmark", dataset=name, folder=str(root)).split("test")
 
-    with pytest.raises(UsageError, match=r"eurosat is no folder. Give one that holds eurosat"):
+    with pytest.raises(UsageError, match=r"eurosat is not a folder. Give one that holds eurosat"):
         split(tmp_path)
     (tmp_path / "dtd").mkdir()
     with pytest.raises(UsageError, match="dtd: not dtd as clip-benchmark reads it"):

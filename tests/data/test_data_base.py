@@ -48,21 +48,21 @@ def test_an_unknown_dataset_is_refused() -> None:
         create_dataset("scene")
 
 
-def test_pictures_and_captions_must_be_as_many() -> None:
-    with pytest.raises(UsageError, match="split test: 2 pictures but 1 lists of captions"):
+def test_images_and_captions_must_be_as_many() -> None:
+    with pytest.raises(UsageError, match="split test: 2 images but 1 lists of captions"):
         Split("test", PICTURES, [["a"]])
 
 
-def test_pictures_and_paraphrases_must_be_as_many() -> None:
-    with pytest.raises(UsageError, match="2 pictures but 1 lists of paraphrases"):
+def test_images_and_paraphrases_must_be_as_many() -> None:
+    with pytest.raises(UsageError, match="2 images but 1 lists of paraphrases"):
         Split("test", PICTURES, [["a"], ["b"]], [["c"]])
 
 
-def test_a_picture_without_caption_is_refused() -> None:
-    with pytest.raises(UsageError, match="split test: picture 1 has no caption"):
+def test_an_image_without_caption_is_refused() -> None:
+    with pytest.raises(UsageError, match="split test: image 1 has no caption"):
         Split("test", PICTURES, [["a"], []])
 
 
-def test_a_picture_without_paraphrase_is_refused() -> None:
-    with pytest.raises(UsageError, match="picture 1 has no paraphrase"):
+def test_an_image_without_paraphrase_is_refused() -> None:
+    with pytest.raises(UsageError, match="image 1 has no paraphrase"):
         Split("test", PICTURES, [["a"], ["b"]], [["c"], []])

@@ -18,7 +18,7 @@ def greys(images: np.ndarray) -> list[int]:
     return [round(float(row.mean()) / 10) for row in images]
 
 
-def test_coco_has_karpathys_splits_with_five_captions_a_picture(tmp_path: Path) -> None:
+def test_coco_has_karpathys_splits_with_five_captions_a_image(tmp_path: Path) -> None:
     data = create_dataset("coco", folder=str(write_karpathy(tmp_path)), size=4)
     assert data.manifest().splits == {"train": 6, "validation": 3, "test": 3}
     test = data.split("test")
@@ -39,7 +39,7 @@ def test_all_captions_may_count(tmp_path: Path) -> None:
     assert [len(texts) for texts in test.captions] == [6, 5, 5]
 
 
-def test_pictures_may_lie_in_a_folder_images(tmp_path: Path) -> None:
+def test_images_may_lie_in_a_folder_images(tmp_path: Path) -> None:
     write_karpathy(tmp_path)
     before = create_dataset("coco", folder=str(tmp_path)).manifest()
     (tmp_path / "images").mkdir()
@@ -49,16 +49,16 @@ def test_pictures_may_lie_in_a_folder_images(tmp_path: Path) -> None:
     assert greys(create_dataset("coco", folder=str(tmp_path), size=4).split("test").images[:1]) == [9]
 
 
-def test_pictures_of_splits_that_are_not_asked_for_need_not_be_there(tmp_path: Path) -> None:
+def test_images_of_splits_that_are_not_asked_for_need_not_be_there(tmp_path: Path) -> None:
     write_karpathy(tmp_path)
     for file in (tmp_path / "train2014").iterdir():
         file.unlink()
-    with pytest.raises(UsageError, match=r"train_0\.jpg: no such picture"):
+    with pytest.raises(UsageError, match=r"train_0\.jpg: no such image"):
         create_dataset("coco", folder=str(tmp_path)).manifest()
     assert create_dataset("coco", folder=str(tmp_path), only="test").manifest().splits == {"test": 3}
 
 
-def test_flickr30k_has_its_pictures_in_one_folder(tmp_path: Path) -> None:
+def test_flickr30k_has_its_images_in_one_folder(tmp_path: Path) -> None:
     data = create_dataset("flickr30k", folder=str(write_karpathy(tmp_path, "flickr30k")), size=4)
     assert data.manifest().splits == {"train": 3, "validation": 3, "test": 3}
     assert greys(data.split("validation").images[:]) == [3, 4, 5]

@@ -35,7 +35,7 @@ def test_bytes_become_fractions_with_channels_first() -> None:
     assert unit.is_contiguous(memory_format=torch.channels_last)
 
 
-def test_the_stored_pictures_are_not_touched() -> None:
+def test_the_stored_images_are_not_touched() -> None:
     stored = pictures()
     before = stored.copy()
     augment(to_unit(stored), crops(half=0.5, brightness=0.3))
@@ -70,7 +70,7 @@ def test_brightness_multiplies_up_to_white() -> None:
     assert torch.allclose(augment(pixels(), crops(brightness=1.5)), (pixels() * 1.5).clamp(max=1), atol=1e-6)
 
 
-def test_contrast_moves_away_from_each_pictures_mean() -> None:
+def test_contrast_moves_away_from_each_images_mean() -> None:
     mean = pixels().mean(dim=(1, 2, 3), keepdim=True)
     assert torch.allclose(augment(pixels(), crops(contrast=0)), mean.expand_as(pixels()), atol=1e-5)
     half = augment(pixels(), crops(contrast=0.5))
@@ -110,12 +110,12 @@ def test_frames_of_clips_become_fractions_with_channels_first() -> None:
 
 
 def test_all_frames_of_a_clip_get_the_same_look() -> None:
-    looks = np.concatenate(
+    parameters = np.concatenate(
         [crops(0.2, -0.1, 0.6, -1, 0.9, 1, 0.4, 0.1)[:1], crops(-0.3, 0.3, 0.5, 1, 1.1, 1, 1.5, 0)[:1]]
     )
-    whole = augment(to_unit(clips()), looks)
+    whole = augment(to_unit(clips()), parameters)
     for frame in range(3):
-        assert torch.allclose(whole[:, frame], augment(to_unit(clips()[:, frame]), looks), atol=1e-6)
+        assert torch.allclose(whole[:, frame], augment(to_unit(clips()[:, frame]), parameters), atol=1e-6)
 
 
 def test_contrast_of_a_clip_moves_away_from_the_mean_of_all_its_frames() -> None:
@@ -123,11 +123,11 @@ def test_contrast_of_a_clip_moves_away_from_the_mean_of_all_its_frames() -> None
     assert torch.allclose(augment(to_unit(clips()), crops(contrast=0)), mean.expand(2, 3, 3, 8, 8), atol=1e-5)
 
 
-def test_a_still_clip_looks_like_its_picture() -> None:
+def test_a_still_clip_parameters_like_its_image() -> None:
     still = np.repeat(pictures()[:, None], 4, axis=1)
-    looks = crops(0.1, 0.1, 0.7, -1, 0.8, 1.3, 0.5, 0.2)
-    seen = standardize(augment(to_unit(still), looks), (0.1, 0.2, 0.3), (1.0, 2.0, 4.0))
-    expected = standardize(augment(pixels(), looks), (0.1, 0.2, 0.3), (1.0, 2.0, 4.0))
+    parameters = crops(0.1, 0.1, 0.7, -1, 0.8, 1.3, 0.5, 0.2)
+    seen = standardize(augment(to_unit(still), parameters), (0.1, 0.2, 0.3), (1.0, 2.0, 4.0))
+    expected = standardize(augment(pixels(), parameters), (0.1, 0.2, 0.3), (1.0, 2.0, 4.0))
     assert torch.allclose(seen, expected[:, None].expand_as(seen), atol=1e-5)
 
 

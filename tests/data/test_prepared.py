@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from benchsuite.data.readers.pictures import LazyClips, LazyPictures, PictureFiles
 from PIL import Image
 from real_files import png
 
@@ -12,6 +11,8 @@ from benchsuite.data import create_dataset
 from benchsuite.data.base import Split
 from benchsuite.data.embeddings import create_embedding
 from benchsuite.data.prepared import Prepared, prepare
+from benchsuite.data.readers.images import LazyClips, LazyImages
+from benchsuite.data.readers.listing import ImageFiles
 from benchsuite.errors import UsageError
 from benchsuite.setup import Clusters, Data, Expert, Experts, ImageTower, Optimizer, Protocol, Setup, Training
 
@@ -41,7 +42,7 @@ def test_nothing_asked_for_is_nothing_prepared() -> None:
     assert prepare(setup("none"), split()) == Prepared()
 
 
-def test_captions_of_one_theme_share_a_cluster_and_sizes_count_pictures() -> None:
+def test_captions_of_one_theme_share_a_cluster_and_sizes_count_images() -> None:
     found = prepare(setup("themes", Clusters(k=3)), split())
     assert found.cluster is not None
     groups = [set(found.cluster[theme::3].tolist()) for theme in range(3)]
@@ -70,7 +71,7 @@ def test_other_data_are_prepared_anew() -> None:
     assert one.digests() != two.digests()
 
 
-def test_experts_have_a_row_a_picture() -> None:
+def test_experts_have_a_row_a_image() -> None:
     experts = Experts(
         image=Expert(embedding="pixel-svd"), text=Expert(embedding="tfidf-svd", options={"dimensions": 2})
     )
@@ -91,7 +92,7 @@ def test_a_pretrained_expert_is_any_timm_model() -> None:
 @pytest.mark.parametrize(
     ("clusters", "told"),
     [
-        (Clusters(k=13), "13 clusters of 12 pictures"),
+        (Clusters(k=13), "13 clusters of 12 images"),
         (Clusters(labels="themes"), 'set of classes "themes" does not exist .*Did you mean "theme"'),
         (Clusters(embedding="tfidf", k=3), 'embedding "tfidf" does not exist .*Did you mean "tfidf-svd"'),
         (Clusters(embedding="pixel-svd", k=3), "pixel-svd embeds no texts"),
@@ -119,7 +120,7 @@ def test_scenes_can_be_clustered() -> None:
 def test_sets_of_classes_are_no_clusters() -> None:
     both = split()
     both.labels["sets"] = np.zeros((12, 2), np.int64)  # type: ignore[index]
-    with pytest.raises(UsageError, match='split train: "sets" are sets of classes, not one class a picture'):
+    with pytest.raises(UsageError, match='split train: "sets" are sets of classes, not one class for each image'):
         prepare(setup("sets", Clusters(labels="sets")), both)
 
 
@@ -142,10 +143,10 @@ def files(tmp_path: Path) -> list[Path]:
     return [tmp_path / f"{i}.png" for i in range(12)]
 
 
-def test_an_image_expert_never_holds_more_pictures_than_its_batch(files: list[Path]) -> None:
+def test_an_image_expert_never_holds_more_images_than_its_batch(files: list[Path]) -> None:
     request: list[int] = []
 
-    class Watched(LazyPictures):
+    class Watched(LazyImages):
         def __getitem__(self, index: Any) -> Any:
             rows = super().__getitem__(index)
             request.append(len(rows))
@@ -161,11 +162,13 @@ def test_an_image_expert_never_holds_more_pictures_than_its_batch(files: list[Pa
 
 
 @pytest.mark.parametrize("moving", [False, True])
-def test_an_expert_of_decoded_pictures_is_that_of_lazy_ones(files: list[Path], moving: bool) -> None:
-    pictures = LazyClips(6, 2, 8, lambda i: files[2 * i : 2 * i + 2], "crop") if moving else PictureFiles(files, 8)
+def test_an_expert_of_decoded_images_is_that_of_lazy_ones(files: list[Path], moving: bool) -> None:
+    clips = LazyClips(6, 2, 8, lambda i: files[2 * i : 2 * i + 2], "crop")
+    stills = ImageFiles(files[0].parent, [file.name for file in files]).array(8, "crop")
+    lazy = clips if moving else stills
     experts = Experts(image=Expert(embedding="pixel-svd", options={"dimensions": 4}))
     rows = []
-    for name, images in (("lazy", pictures.as_array()), ("eager", np.asarray(pictures))):
+    for name, images in (("lazy", lazy.as_array()), ("eager", np.asarray(lazy))):
         one = Split("train", images, [["a"]] * len(images))
         rows.append(prepare(setup(f"{name} {moving}", experts=experts), one).image_expert)
     assert rows[0] is not None

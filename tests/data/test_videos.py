@@ -80,7 +80,7 @@ def test_the_digest_is_of_the_frames_that_are_looked_at(tmp_path: Path) -> None:
     [
         (",1,8,", ",8,1,", "row 2: a clip cannot run from frame 8 to 1"),
         (",1,8,", ",x,8,", 'row 2: start_frame "x" is not a whole number'),
-        ('"[0]"', '"0"', 'row 2: all_noun_classes "0" is no list'),
+        ('"[0]"', '"0"', 'row 2: all_noun_classes "0" is not a list'),
         ("narration,verb,", "said,verb,", 'there is no column "narration"'),
         ("P01_10,0", "P09_10,0", "P09_10: no such folder of frames"),
         (",1,8,", ",1,900,", r"frame_0000000\d+\.jpg: no such file, but it is listed"),
@@ -163,7 +163,7 @@ def test_labels_may_lie_in_a_folder_of_their_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "text", "told"),
     [
-        ("something-something-v2-labels.json", "{}", "no id, label and template of a known class"),
+        ("something-something-v2-labels.json", "{}", "there must be id, label and template of a known class"),
         ("something-something-v2-train.json", "{", "train.json: not valid JSON"),
         ("lt/train.txt", "9 0\n", 'train.txt: video "9" is in neither of the official files'),
     ],

@@ -1,8 +1,8 @@
 from pathlib import Path
 
 import pytest
-from benchsuite.data.youcook2 import Clip, read_clips
 
+from benchsuite.data.real.youcook2 import Clip, read_clips
 from benchsuite.errors import UsageError
 
 FILE = Path(__file__).parents[2].parent / "shared" / "data" / "youcook2" / "validation_youcook.csv"

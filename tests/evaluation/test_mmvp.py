@@ -103,11 +103,11 @@ def test_the_digest_follows_content_not_place(tiny: Path, tmp_path: Path) -> Non
     ("old", "new", "told"),
     [
         ("Statement", "Text", r"Questions.csv: no column statement \(it has Question ID, Type, Text\)"),
-        ("\n3,", "\n1,", "column Question ID: 1 stands there twice"),
-        ("\n3,", "\nx,", 'line 4, column Question ID: "x" is no number'),
+        ("\n3,", "\n1,", "column Question ID: 1 occurs twice"),
+        ("\n3,", "\nx,", 'line 4, column Question ID: "x" is not a number'),
         ('"a dog, number 2"', "", "line 4, column Statement: empty"),
-        ("\n4,Orientation", "\n4,State", "line 5: its picture .*State/4.jpg is missing"),
-        ('\n36,View,"a dog, number 35"', "", "35 rows are no equal number of pairs for each of 9 patterns"),
+        ("\n4,Orientation", "\n4,State", "line 5: its image .*State/4.jpg is missing"),
+        ('\n36,View,"a dog, number 35"', "", "35 rows are not an equal number of pairs for each of 9 patterns"),
     ],
 )
 def test_a_wrong_file_is_refused_by_line_and_column(tiny: Path, old: str, new: str, told: str) -> None:
@@ -125,7 +125,7 @@ def test_rows_out_of_the_published_order_are_refused(tiny: Path) -> None:
     with pytest.raises(UsageError, match="column Type: one pattern spans two ninths"):
         create_dataset("mmvp", folder=str(tiny)).manifest()
     file.write_text("\n".join([header, *rows[1:], rows[0]]))
-    with pytest.raises(UsageError, match="ids 2 and 3 are no pair of an odd and an even one"):
+    with pytest.raises(UsageError, match="ids 2 and 3 are not an odd one and the next even one"):
         create_dataset("mmvp", folder=str(tiny)).manifest()
 
 

@@ -158,7 +158,7 @@ def test_a_class_too_small_for_the_folds_is_refused() -> None:
 @pytest.mark.parametrize(
     ("file", "old", "new", "told"),
     [
-        ("STS/STS12-en-test/STS.gs.MSRpar.txt", "4.5", "high", 'line 1, gold score: "high" is no number'),
+        ("STS/STS12-en-test/STS.gs.MSRpar.txt", "4.5", "high", 'line 1, gold score: "high" is not a number'),
         ("STS/STS12-en-test/STS.gs.MSRpar.txt", "4.5\n", "", "4 gold scores for the 5 pairs of STS.input.MSRpar.txt"),
         ("STS/STS12-en-test/STS.input.MSRpar.txt", "\t", " ", "line 1: 1 columns between tabs where 2 are needed"),
         (
@@ -167,9 +167,9 @@ def test_a_class_too_small_for_the_folds_is_refused() -> None:
             ",",
             "sts-test.csv, line 1: [56] columns between tabs where 7",
         ),
-        ("SICK/SICK_test_annotated.txt", "0.5", "nan", 'line 3, gold score: "nan" is no number'),
+        ("SICK/SICK_test_annotated.txt", "0.5", "nan", 'line 3, gold score: "nan" is not a number'),
         ("SST/binary/sentiment-dev", "\t0", "\t3", 'sentiment-dev, line 1, class: "3" is neither 0 nor 1'),
-        ("TREC/train_5500.label", "ABBR:", "ABC:", 'train_5500.label, line 1: "ABC" is no question type'),
+        ("TREC/train_5500.label", "ABBR:", "ABC:", 'train_5500.label, line 1: "ABC" is not a question type'),
         ("MRPC/msr_paraphrase_test.txt", "1\t1\t1\t", "1\t", "line 3: 3 columns between tabs where 5 are needed"),
     ],
 )

@@ -16,7 +16,7 @@ def text_encoder(**changes: Any) -> TextEncoder:
     return TextEncoder(TextTower(**{"transformer": "distilbert", "vocabulary": 50, "config": SMALL, **changes}), 50)
 
 
-def test_an_image_tower_maps_pictures_to_its_width() -> None:
+def test_an_image_tower_maps_images_to_its_width() -> None:
     tower = ImageEncoder(ImageTower(timm="test_vit", options=VIT))
     assert tower(torch.zeros(2, 3, 8, 8)).shape == (2, tower.width)
 
@@ -94,7 +94,7 @@ def test_clips_causal_transformer_is_read_at_its_last_token() -> None:
     assert torch.allclose(states[0, :2], states[1, :2], atol=1e-6)  # what comes later is not seen
 
 
-def test_a_stem_for_small_pictures_keeps_their_detail() -> None:
+def test_a_stem_for_small_images_keeps_their_detail() -> None:
     usual, small = (ImageEncoder(ImageTower(timm="resnet18", stem=stem)).eval() for stem in (None, "cifar"))
     grids = []
     for tower in (usual, small):

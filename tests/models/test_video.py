@@ -62,11 +62,11 @@ def test_positions_differ_and_do_not_depend_on_how_many_there_are() -> None:
     assert (torch.cdist(rows, rows) + torch.eye(8)).min() > 0.1
 
 
-def test_pictures_for_a_video_tower_are_refused() -> None:
-    with pytest.raises(UsageError, match=r"takes clips .* given \[2, 3, 8, 8\].*leave `frames` out"):
+def test_images_for_a_video_tower_are_refused() -> None:
+    with pytest.raises(UsageError, match=r"takes clips .* given \[2, 3, 8, 8\].*remove `frames`"):
         VideoEncoder(tower())(clips()[:, 0])
 
 
-def test_clips_for_a_picture_tower_are_refused() -> None:
-    with pytest.raises(UsageError, match=r'takes pictures .* given \[2, 5, 3, 8, 8\].*frames = "mean"'):
+def test_clips_for_a_image_tower_are_refused() -> None:
+    with pytest.raises(UsageError, match=r'takes images .* given \[2, 5, 3, 8, 8\].*frames = "mean"'):
         ImageEncoder(tower(None))(clips())

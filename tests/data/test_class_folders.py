@@ -113,7 +113,7 @@ def foreign_list(folder: Path) -> None:
         (nothing, {"classes": "none.txt"}, r"none\.txt: no such file"),
         (nothing, {"classes": "imagenet100"}, "train/n01558993: no such folder. imagenet1k needs train/<class>"),
         (without_val_class, {}, f"val/{WNIDS[1]}: no such folder"),
-        (empty_class, {}, f"split train: class {WNIDS[2]} has no picture"),
+        (empty_class, {}, f"split train: class {WNIDS[2]} has no image"),
         (foreign_list, {"train_list": "lt.txt"}, r"lt\.txt: train/n00000001/a.JPEG is of none of the 4 classes"),
     ],
 )

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from benchsuite.data.readers.pictures import LazyClips, LazyPictures, PictureFiles, square
 from PIL import Image
 from real_files import flat, png, write_pictures
 
-from benchsuite.data.real import pictures
+from benchsuite.data.readers import images
+from benchsuite.data.readers.images import LazyArray, LazyClips, LazyImages, square
+from benchsuite.data.readers.listing import ImageFiles
 from benchsuite.errors import UsageError
 
 NAMES = [f"{i}.jpg" for i in range(10)]
@@ -24,9 +25,13 @@ def files(tmp_path: Path) -> list[Path]:
 
 @pytest.fixture(params=[1, 3])
 def threads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
-    monkeypatch.setattr(pictures, "_threads", lambda: request.param)
-    pictures._pool.cache_clear()
+    monkeypatch.setattr(images, "_threads", lambda: request.param)
+    images._pool.cache_clear()
     return int(request.param)
+
+
+def lazy(files: list[Path], size: int) -> LazyArray:
+    return ImageFiles(files[0].parent, [file.name for file in files]).array(size, "crop")
 
 
 def greys(rows: Any) -> list[int]:
@@ -46,14 +51,14 @@ def greys(rows: Any) -> list[int]:
     ],
 )
 def test_an_index_gives_what_an_array_would(files: list[Path], threads: int, index: Any, rows: list[int]) -> None:
-    found = PictureFiles(files, 4)[index]
+    found = lazy(files, 4)[index]
     assert found.shape == (len(rows), 4, 4, 3)
     assert found.dtype == np.uint8
     assert greys(found) == rows
 
 
-def test_one_integer_gives_one_picture(files: list[Path]) -> None:
-    some = PictureFiles(files, 4)
+def test_one_integer_gives_one_image(files: list[Path]) -> None:
+    some = lazy(files, 4)
     assert some.shape == (10, 4, 4, 3)
     assert some[3].shape == (4, 4, 3)
     assert greys([some[np.int64(-2)]]) == [8]
@@ -62,7 +67,7 @@ def test_one_integer_gives_one_picture(files: list[Path]) -> None:
 @pytest.mark.parametrize("index", [10, -11, [0, 10], [0.5], np.zeros((2, 2), int), np.zeros(3, bool)])
 def test_what_is_outside_or_no_place_is_refused(files: list[Path], index: Any) -> None:
     with pytest.raises(IndexError):
-        PictureFiles(files, 4)[index]
+        lazy(files, 4)[index]
 
 
 def test_only_what_is_asked_for_is_opened(files: list[Path], threads: int) -> None:
@@ -74,33 +79,33 @@ def test_only_what_is_asked_for_is_opened(files: list[Path], threads: int) -> No
             opened.append(i)
         return Image.open(files[i])
 
-    some = LazyPictures(10, 4, open_, str)
+    some = LazyImages(10, 4, open_, str)
     assert opened == []
     some[2:4]
     some[[7]]
     assert sorted(opened) == [2, 3, 7]
 
 
-def test_a_picture_that_is_cut_short_is_named(files: list[Path], threads: int) -> None:
+def test_an_image_that_is_cut_short_is_named(files: list[Path], threads: int) -> None:
     noisy = png(NOISE, "JPEG")
     files[4].write_bytes(noisy[: len(noisy) // 2])
-    some = PictureFiles(files, 4)
+    some = lazy(files, 4)
     assert greys(some[:4]) == [0, 1, 2, 3]
-    with pytest.raises(UsageError, match=r"4\.jpg: no picture that can be decoded \(.*truncated"):
+    with pytest.raises(UsageError, match=r"4\.jpg: not an image that can be decoded \(.*truncated"):
         some[:]
 
 
 @pytest.mark.parametrize("content", [b"", b"GIF87", b"\x89PNG\r\n\x1a\n" + bytes(40), png(NOISE)[:5000]])
-def test_what_is_no_picture_is_named(files: list[Path], content: bytes) -> None:
+def test_what_is_no_image_is_named(files: list[Path], content: bytes) -> None:
     files[1].write_bytes(content)
-    with pytest.raises(UsageError, match=r"1\.jpg: no picture that can be decoded"):
-        PictureFiles(files, 4)[1]
+    with pytest.raises(UsageError, match=r"1\.jpg: not an image that can be decoded"):
+        lazy(files, 4)[1]
 
 
-def test_a_picture_that_is_gone_is_named(files: list[Path]) -> None:
+def test_an_image_that_is_gone_is_named(files: list[Path]) -> None:
     files[1].unlink()
-    with pytest.raises(UsageError, match=r"1\.jpg: no picture"):
-        PictureFiles(files, 4)[:3]
+    with pytest.raises(UsageError, match=r"1\.jpg: not an image"):
+        lazy(files, 4)[:3]
 
 
 def test_crop_keeps_the_middle_and_squash_keeps_all() -> None:
@@ -118,10 +123,10 @@ def test_a_square_of_the_right_size_is_left_alone() -> None:
 
 
 @pytest.mark.parametrize("mode", ["L", "P", "RGBA", "CMYK", "1"])
-def test_any_kind_of_picture_becomes_three_colours(tmp_path: Path, mode: str) -> None:
+def test_any_kind_of_image_becomes_three_colours(tmp_path: Path, mode: str) -> None:
     file = tmp_path / ("a.tiff" if mode == "CMYK" else "a.png")
     Image.fromarray(flat(255)).convert(mode).save(file)
-    assert PictureFiles([file], 4)[:].min() >= 250
+    assert lazy([file], 4)[:].min() >= 250
 
 
 def test_clips_have_their_frames_in_order(files: list[Path], threads: int) -> None:
@@ -133,6 +138,6 @@ def test_clips_have_their_frames_in_order(files: list[Path], threads: int) -> No
 
 
 def test_the_whole_becomes_an_array(files: list[Path]) -> None:
-    whole = np.asarray(PictureFiles(files, 4))
+    whole = np.asarray(lazy(files, 4))
     assert whole.shape == (10, 4, 4, 3)
-    assert np.asarray(PictureFiles(files, 4), np.float32).dtype == np.float32
+    assert np.asarray(lazy(files, 4), np.float32).dtype == np.float32

@@ -9,7 +9,7 @@ from real_files import flat, png, write_pairs, write_shard, write_shards
 
 from benchsuite.data import create_dataset
 from benchsuite.data.batches import BatchPlan
-from benchsuite.data.real import shards
+from benchsuite.data.readers import tars
 from benchsuite.errors import UsageError
 from benchsuite.setup import Augmentation
 
@@ -63,7 +63,7 @@ def test_a_limit_reads_no_more_tar_files_than_it_needs(tmp_path: Path) -> None:
     write_shards(tmp_path)
     (tmp_path / "train" / "00002.tar").write_bytes(b"no tar file")
     assert create_dataset("cc3m", folder=str(tmp_path), limit=9).manifest().splits == {"train": 9}
-    with pytest.raises(UsageError, match=r"00002\.tar: no whole tar file"):
+    with pytest.raises(UsageError, match=r"00002\.tar: not a complete tar file"):
         create_dataset("cc3m", folder=str(tmp_path), limit=10).manifest()
 
 
@@ -117,7 +117,7 @@ def test_the_split_that_alone_counts_stands_for_all(tmp_path: Path) -> None:
 
 def test_a_listing_is_digested_once_then_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = create_dataset("cc3m", folder=str(write_pairs(tmp_path))).manifest()
-    monkeypatch.setattr("benchsuite.data.real.conceptual.read_pairs", lambda *_: pytest.fail("listed again"))
+    monkeypatch.setattr("benchsuite.data.readers.web_pairs.read_pairs", lambda *_: pytest.fail("listed again"))
     assert create_dataset("cc3m", folder=str(tmp_path)).manifest() == before
 
 
@@ -125,8 +125,8 @@ def test_a_tar_file_is_gone_through_once_and_again_when_it_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scanned: list[str] = []
-    real = shards._scan
-    monkeypatch.setattr(shards, "_scan", lambda shard: (scanned.append(shard.name), real(shard))[1])
+    real = tars._scan
+    monkeypatch.setattr(tars, "_scan", lambda shard: (scanned.append(shard.name), real(shard))[1])
     for _ in range(2):
         create_dataset("cc3m", folder=str(write_folder(tmp_path))).split("train")
     assert scanned == ["00000.tar", "00001.tar", "00002.tar"]
@@ -155,11 +155,11 @@ def samples(**members: bytes) -> dict[str, dict[str, bytes]]:
 @pytest.mark.parametrize(
     ("members", "told"),
     [
-        ({"jpg": b"x"}, r"a\.tar, 1: a picture without a caption"),
-        ({"jpg": b"x", "txt": b"  "}, r"a\.tar, 1: a picture without a caption"),
-        ({"jpg": b"x", "json": b'{"caption": null}'}, r"a\.tar, 1: a picture without a caption"),
-        ({"jpg": b"x", "json": b"{"}, r"a\.tar: no whole tar file"),
-        ({"jpg": b"x", "txt": b"\xff\xfe"}, r"a\.tar: no whole tar file"),
+        ({"jpg": b"x"}, r"a\.tar, 1: an image without a caption"),
+        ({"jpg": b"x", "txt": b"  "}, r"a\.tar, 1: an image without a caption"),
+        ({"jpg": b"x", "json": b'{"caption": null}'}, r"a\.tar, 1: an image without a caption"),
+        ({"jpg": b"x", "json": b"{"}, r"a\.tar: not a complete tar file"),
+        ({"jpg": b"x", "txt": b"\xff\xfe"}, r"a\.tar: not a complete tar file"),
     ],
 )
 def test_wrong_samples_are_refused_by_shard_and_key(tmp_path: Path, members: dict[str, bytes], told: str) -> None:
@@ -168,11 +168,11 @@ def test_wrong_samples_are_refused_by_shard_and_key(tmp_path: Path, members: dic
         create_dataset("cc3m", folder=str(tmp_path)).manifest()
 
 
-def test_a_broken_picture_in_a_tar_file_is_named_when_it_is_asked_for(tmp_path: Path) -> None:
+def test_a_broken_image_in_a_tar_file_is_named_when_it_is_asked_for(tmp_path: Path) -> None:
     write_shard(tmp_path / "train" / "a.tar", samples(jpg=b"\xff\xd8\xff", txt=b"bad"))
     split = create_dataset("cc3m", folder=str(tmp_path), size=4).split("train")
     assert greys(split.images[:1]) == [0]
-    with pytest.raises(UsageError, match=r"a\.tar, 1: no picture that can be decoded"):
+    with pytest.raises(UsageError, match=r"a\.tar, 1: not an image that can be decoded"):
         split.images[1:]
 
 
@@ -180,7 +180,7 @@ def test_a_broken_picture_in_a_tar_file_is_named_when_it_is_asked_for(tmp_path: 
 def test_a_tar_file_that_is_cut_short_is_refused(tmp_path: Path, end: int) -> None:
     file = write_shard(tmp_path / "train" / "a.tar", {"0": {"jpg": b"x" * 600, "txt": b"a"}, "1": {"jpg": b"x"}})
     file.write_bytes(file.read_bytes()[:end])  # header, two blocks, header, block, header, block, end
-    with pytest.raises(UsageError, match=r"a\.tar: no whole tar file"):
+    with pytest.raises(UsageError, match=r"a\.tar: not a complete tar file"):
         create_dataset("cc3m", folder=str(tmp_path)).manifest()
 
 
@@ -191,12 +191,12 @@ def test_a_tar_file_that_is_cut_short_is_refused(tmp_path: Path, end: int) -> No
         ("train.tsv", "", "train.tsv: there are no pairs"),
         ("train.tsv", "a.jpg\ta dog\nb.jpg\ta cat\n", "train.tsv, line 2: it has a.jpg, a dog. There must be a column"),
         ("train.csv", "image,caption\na.jpg\n", "train.csv, line 2: it has image. There must be"),
-        ("train.csv", "image,caption\na.jpg,\n", "train.csv, line 2: the picture's file or its caption is empty"),
-        ("train.csv", "image,caption\na.jpg,a dog\n", r"a\.jpg or .*images/a\.jpg or .*: no such picture"),
+        ("train.csv", "image,caption\na.jpg,\n", "train.csv, line 2: the image file or its caption is empty"),
+        ("train.csv", "image,caption\na.jpg,a dog\n", r"a\.jpg or .*images/a\.jpg or .*: no such image"),
         ("train.json", "{", "train.json: cannot be read as JSON"),
         ("train.json", "{}", "train.json: not a list of objects"),
         ("train.json", "[1]", "train.json, line 1: not an object"),
-        ("train.jsonl", '{"image": "a.jpg", "caption": []}', "train.jsonl, line 1: the picture's file or its caption"),
+        ("train.jsonl", '{"image": "a.jpg", "caption": []}', "train.jsonl, line 1: the image file or its caption"),
         ("train.csv", "image,caption\n\0,\xe4\n", "train.csv"),
         ("other.csv", "", "must hold train.tsv"),
     ],
@@ -207,7 +207,7 @@ def test_wrong_tables_are_refused_by_file_and_line(tmp_path: Path, name: str, te
         create_dataset("cc3m", folder=str(tmp_path)).manifest()
 
 
-def test_a_picture_that_is_listed_but_not_there_is_named(tmp_path: Path) -> None:
+def test_an_image_that_is_listed_but_not_there_is_named(tmp_path: Path) -> None:
     (write_pairs(tmp_path) / "train_pictures" / "005.jpg").unlink()
     with pytest.raises(UsageError, match=r"train_pictures/005\.jpg: no such file, but it is listed"):
         create_dataset("cc3m", folder=str(tmp_path)).manifest()
@@ -215,7 +215,7 @@ def test_a_picture_that_is_listed_but_not_there_is_named(tmp_path: Path) -> None
 
 def test_two_sources_of_one_split_are_refused(tmp_path: Path) -> None:
     write_pairs(write_pairs(tmp_path), kind="json")
-    with pytest.raises(UsageError, match=r"train\.tsv and train\.json are two tables of one thing"):
+    with pytest.raises(UsageError, match=r"train\.tsv and train\.json are two tables for the same"):
         create_dataset("cc3m", folder=str(tmp_path)).manifest()
     (tmp_path / "train.json").unlink()
     write_shards(tmp_path)
@@ -266,6 +266,6 @@ def test_a_pair_without_a_paraphrase_is_named(tmp_path: Path) -> None:
 def test_without_paraphrases_only_a_view_of_texts_is_refused(tmp_path: Path) -> None:
     split = create_dataset("cc3m", folder=str(write_pairs(tmp_path))).split("train")
     view = BatchPlan(split, 4, Augmentation(), 0).draw_view(0)
-    assert view.looks.shape == (4, 8)
+    assert view.augmentations.shape == (4, 8)
     with pytest.raises(UsageError, match="split train has no paraphrases"):
         view.captions[:2]
