@@ -173,8 +173,8 @@ ROW = {"bytes": png(pictures(1)[0]), "path": ""}
         ({"label": [*TRAIN[:39], 10]}, "row 39, column label: class 10 is not one of 0 to 9"),
         ({"label": [*TRAIN[:39], None]}, "row 39, column label: class None"),
         ({"label": [0] * 40}, r"column label: class 1 \(automobile\) has no image"),
-        ({"img": [ROW, {"bytes": b"GIF87", "path": ""}] + [ROW] * 38}, "row 1, column img: these 5 bytes are no"),
-        ({"img": [{"bytes": png(pictures(1, side=28)[0]), "path": ""}] + [ROW] * 39}, "row 0, .* 28x28; it must be 32x32"),
+        ({"img": [ROW, {"bytes": b"GIF87", "path": ""}] + [ROW] * 38}, "row 1, column img: these 5 bytes are not"),
+        ({"img": [{"bytes": png(pictures(1, side=28)[0]), "path": ""}] + [ROW] * 39}, "row 0, .* 28x28; it must be 32"),
         ({"img": [{"bytes": None, "path": ""}] + [ROW] * 39}, "row 0, column img: no bytes"),
     ],
 )  # fmt: skip
