@@ -10,11 +10,12 @@ import contextlib
 import hashlib
 import json
 import shutil
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+
+from benchsuite.files import draft_of
 
 MANIFEST = "manifest.json"
 
@@ -34,17 +35,14 @@ def build(place: Path, write: Callable[[Path], Mapping[str, Any]]) -> Path:
         return place
     place.parent.mkdir(parents=True, exist_ok=True)
     _sweep(place.parent, place.name.rpartition("-")[0])
-    draft = Path(tempfile.mkdtemp(prefix=f".{place.name}-", dir=place.parent))
     try:
-        text = json.dumps(write(draft), indent=2) + "\n"
-        (draft / MANIFEST).write_text(text, encoding="utf-8")
-        draft.chmod(0o755)
-        draft.replace(place)
+        with draft_of(place) as draft:
+            draft.mkdir()
+            text = json.dumps(write(draft), indent=2) + "\n"
+            (draft / MANIFEST).write_text(text, encoding="utf-8")
     except OSError:
         if not (place / MANIFEST).is_file():  # otherwise somebody else built the same bytes meanwhile
             raise
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
     return place
 
 

@@ -13,6 +13,7 @@ from benchsuite.data.base import Split
 from benchsuite.data.embeddings import create_embedding
 from benchsuite.data.real.pictures import stills
 from benchsuite.errors import UsageError, unknown
+from benchsuite.files import draft_of
 from benchsuite.paths import cache
 from benchsuite.setup import Clusters, Expert, Experts, Setup
 
@@ -99,8 +100,7 @@ def _cached(key: Mapping[str, object], setup: Setup, split: Split, make: Callabl
     file.parent.mkdir(exist_ok=True)
     with FileLock(f"{file}.lock"):
         if not file.exists():
-            draft = file.with_suffix(".partial.npz")
-            np.savez(draft, **make())  # type: ignore[arg-type]
-            draft.replace(file)
+            with draft_of(file) as draft:
+                np.savez(draft, **make())  # type: ignore[arg-type]
     with np.load(file, allow_pickle=False) as stored:
         return dict(stored)

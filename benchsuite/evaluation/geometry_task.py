@@ -1,6 +1,6 @@
 """The geometry of a trained model's embeddings, as a task."""
 
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +44,6 @@ class Geometry(Task):
     bins of [-1, 1]) and the numbers of the pairs that are least similar, lowest first.
     """
 
-    why_not_recomputable: ClassVar = "they are sums of real numbers over embeddings, which are not kept"
     sides: Literal["both", "image", "text"] = "both"
     """Whose embeddings."""
     classes: str = ""

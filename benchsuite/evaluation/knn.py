@@ -7,13 +7,12 @@ from torch import Tensor
 
 from benchsuite.data.base import PairDataset
 from benchsuite.errors import UsageError
-from benchsuite.evaluation import rank_metrics
 from benchsuite.evaluation.base import Embedder, Task
 from benchsuite.evaluation.labelled import labelled, require_rows, require_taught
 from benchsuite.evaluation.rank_metrics import PLAIN
 from benchsuite.evaluation.ranks import block_rows
-from benchsuite.evaluation.scores import Ranks, Scores
 from benchsuite.fields import Count, Positive
+from benchsuite.records.recompute import Scores
 from benchsuite.registry import register_task
 
 BLOCK = 512
@@ -53,9 +52,6 @@ class NearestNeighbours(Task):
         ranks = vote_ranks(queries.rows, bank.rows, bank.labels, queries.labels, self.k, self.temperature)
         return self.from_ranks({"class": ranks})
 
-    def from_ranks(self, ranks: Ranks) -> Scores:
-        return rank_metrics.classification(ranks)
-
 
 @register_task(
     "knn-plain",
@@ -91,9 +87,6 @@ class PlainNearestNeighbours(Task):
         require_taught("knn-plain", dataset, self.classes, bank, queries)
         found = plain_vote_ranks(queries.rows, bank.rows, bank.labels, queries.labels, PLAIN)
         return self.from_ranks({f"k{k}": ranks for k, ranks in found.items()})
-
-    def from_ranks(self, ranks: Ranks) -> Scores:
-        return rank_metrics.plain_neighbours(ranks)
 
 
 def vote_ranks(

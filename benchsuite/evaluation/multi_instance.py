@@ -5,12 +5,11 @@ from numpy.typing import ArrayLike
 
 from benchsuite.data.base import PairDataset, Split
 from benchsuite.errors import UsageError, unknown
-from benchsuite.evaluation import rank_metrics
 from benchsuite.evaluation.base import Embedder, Task
 from benchsuite.evaluation.graded import Numbers, Whole, means, rank
 from benchsuite.evaluation.graded_ranks import pack
 from benchsuite.evaluation.relevancy import Actions, relevancy, relevancy_parts
-from benchsuite.evaluation.scores import Ranks, Scores
+from benchsuite.records.recompute import Scores
 from benchsuite.registry import register_task
 
 __all__ = ["MultiInstanceRetrieval", "relevancy", "score"]
@@ -51,9 +50,6 @@ class MultiInstanceRetrieval(Task):
         for way, (scores, parts) in _both_ways(similarity, worth).items():
             kept |= pack(way, rank(scores, parts, whole, way), kept["levels"])
         return self.from_ranks(kept)
-
-    def from_ranks(self, ranks: Ranks) -> Scores:
-        return rank_metrics.multi_instance(ranks)
 
     def _actions(self, split: Split) -> Actions:
         for name in (self.verbs, self.nouns):

@@ -8,10 +8,9 @@ from numpy.typing import NDArray
 from benchsuite.data.base import PairDataset
 from benchsuite.data.real.senteval import Sentences, SentEval
 from benchsuite.errors import UsageError
-from benchsuite.evaluation import rank_metrics
 from benchsuite.evaluation.base import Embedder, Task
-from benchsuite.evaluation.scores import Ranks, Scores
 from benchsuite.fields import Count
+from benchsuite.records.recompute import Scores
 from benchsuite.registry import register_task
 
 Floats = NDArray[np.float64]
@@ -64,9 +63,6 @@ class SentenceTransfer(Task):
             right = correct(points, {split: part.labels for split, part in parts.items()}, self.folds, name)
             ranks[name] = np.where(right, 1, 2).astype(np.int32)
         return self.from_ranks(ranks)
-
-    def from_ranks(self, ranks: Ranks) -> Scores:
-        return rank_metrics.sentence_transfer(ranks)
 
     def _points(self, embed: Embedder, part: Sentences, where: str) -> Floats:
         rows = [

@@ -17,6 +17,7 @@ from torch import Tensor
 
 from benchsuite.canonical import short_digest
 from benchsuite.data.base import Split
+from benchsuite.files import draft_of
 from benchsuite.paths import cache
 from benchsuite.setup import Data, TextTower
 
@@ -87,9 +88,8 @@ def _trained(vocabulary: int, data: Data, split: Split) -> Tokenizer:
     file.parent.mkdir(exist_ok=True)
     with FileLock(f"{file}.lock"):
         if not file.exists():
-            draft = file.with_suffix(".partial")
-            train_tokenizer(vocabulary, list(_texts(split))).save(str(draft))
-            draft.replace(file)
+            with draft_of(file) as draft:
+                train_tokenizer(vocabulary, list(_texts(split))).save(str(draft))
     return Tokenizer.from_file(str(file))
 
 

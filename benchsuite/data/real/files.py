@@ -2,14 +2,13 @@
 
 import hashlib
 import json
-import uuid
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from benchsuite.canonical import short_digest
 from benchsuite.errors import UsageError
+from benchsuite.files import draft_of
 from benchsuite.paths import cache
 
 CHUNK = 1 << 20
@@ -69,17 +68,6 @@ def remembered(key: str, work_out: Callable[[], Mapping[str, Any]]) -> Mapping[s
             draft.write_text(json.dumps(found), "utf-8")
     told: dict[str, Any] = json.loads(note.read_text("utf-8"))
     return told
-
-
-@contextmanager
-def draft_of(file: Path) -> Iterator[Path]:
-    """A place of one's own to write to, which becomes the file when all is written."""
-    draft = file.with_name(f"{file.name}.{uuid.uuid4().hex}.partial")
-    try:
-        yield draft
-        draft.replace(file)
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def _digest(files: Mapping[str, Path]) -> str:

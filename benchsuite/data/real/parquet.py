@@ -3,8 +3,6 @@
 import hashlib
 import io
 import json
-import shutil
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +15,7 @@ from numpy.typing import NDArray
 from benchsuite.canonical import short_digest
 from benchsuite.data.real.files import stamp
 from benchsuite.errors import UsageError
+from benchsuite.files import draft_of
 from benchsuite.paths import cache
 
 VERSION = 1
@@ -113,17 +112,14 @@ def _hub_files(name: str, layout: Layout) -> dict[str, list[Path]]:
 
 def _build(place: Path, files: Mapping[str, Sequence[Path]], layout: Layout) -> None:
     sha = hashlib.sha256()
-    draft = Path(tempfile.mkdtemp(prefix=f"{place.name}.", suffix=".partial", dir=place.parent))
-    try:
+    with draft_of(place) as draft:
+        draft.mkdir()
         for split, paths in files.items():
             pictures, labels = _decode(paths, layout, sha)
             np.save(draft / f"{split}.npy", pictures)
             np.save(draft / f"{split}-labels.npy", labels)
         told = {"name": layout.dataset, "digest": sha.hexdigest()[:16]}
         (draft / "manifest.json").write_text(json.dumps(told), "utf-8")
-        draft.rename(place)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
 
 
 def _decode(paths: Sequence[Path], layout: Layout, sha: Any) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:

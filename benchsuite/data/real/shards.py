@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchsuite.data.real.files import draft_of, stamp
+from benchsuite.data.real.files import stamp
 from benchsuite.data.real.pictures import Fit, LazyArray, LazyPictures
 from benchsuite.errors import UsageError
+from benchsuite.files import draft_of
 from benchsuite.paths import cache
 
 PICTURES = ("jpg", "jpeg", "png", "webp")
