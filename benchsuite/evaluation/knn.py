@@ -85,8 +85,8 @@ class PlainNearestNeighbours(Task):
             labelled("knn-plain", embed, dataset, split, self.classes, self.side) for split in (self.bank, self.split)
         )
         require_taught("knn-plain", dataset, self.classes, bank, queries)
-        found = plain_vote_ranks(queries.rows, bank.rows, bank.labels, queries.labels, PLAIN)
-        return self.from_ranks({f"k{k}": ranks for k, ranks in found.items()})
+        by_k = plain_vote_ranks(queries.rows, bank.rows, bank.labels, queries.labels, PLAIN)
+        return self.from_ranks({f"k{k}": ranks for k, ranks in by_k.items()})
 
 
 def vote_ranks(
@@ -95,12 +95,12 @@ def vote_ranks(
     """For each query, the rank of its true class by weighted votes; 1 is best. Rows are L2-normalised."""
     _check(queries, bank, labels, truth)
     classes = int(max(labels.max(), truth.max())) + 1
-    found, block = [], min(BLOCK, block_rows(max(len(bank), classes)))
+    ranks, block = [], min(BLOCK, block_rows(max(len(bank), classes)))
     for start in range(0, len(queries), block):
         near = (queries[start : start + block] @ bank.T).topk(min(k, len(bank)), dim=1)
         weights = (near.values / temperature).exp()
-        found.append(_rank_of_truth(weights, labels[near.indices], truth[start : start + block], classes))
-    return torch.cat(found).numpy().astype(np.int32)
+        ranks.append(_rank_of_truth(weights, labels[near.indices], truth[start : start + block], classes))
+    return torch.cat(ranks).numpy().astype(np.int32)
 
 
 def plain_vote_ranks(
@@ -112,7 +112,7 @@ def plain_vote_ranks(
     """
     _check(queries, bank, labels, truth)
     classes = int(max(labels.max(), truth.max())) + 1
-    found: dict[int, list[Tensor]] = {k: [] for k in ks}
+    blocks: dict[int, list[Tensor]] = {k: [] for k in ks}
     lengths = bank.norm(dim=1).square()
     block = min(BLOCK, block_rows(max(len(bank), classes)))
     for start in range(0, len(queries), block):
@@ -120,8 +120,8 @@ def plain_vote_ranks(
         near = labels[nearness.topk(min(max(ks), len(bank)), dim=1).indices]
         for k in ks:
             votes = torch.ones(near[:, :k].shape)
-            found[k].append(_rank_of_truth(votes, near[:, :k], truth[start : start + block], classes))
-    return {k: torch.cat(ranks).numpy().astype(np.int32) for k, ranks in found.items()}
+            blocks[k].append(_rank_of_truth(votes, near[:, :k], truth[start : start + block], classes))
+    return {k: torch.cat(ranks).numpy().astype(np.int32) for k, ranks in blocks.items()}
 
 
 def _rank_of_truth(weights: Tensor, near: Tensor, truth: Tensor, classes: int) -> Tensor:

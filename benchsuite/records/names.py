@@ -48,15 +48,10 @@ def find_run(folder: Path, run: str) -> Path:
         return Path(run)
     if not folder.is_dir():
         raise UsageError(f"results folder {folder} does not exist. Name the right one with --results.")
-    stems = [file.stem for file in json_files(folder)]
-    matches = [stem for stem in stems if run and run in (stem, _run_of(stem)[: len(run)])]
+    files = {file: run_of(file.name) for file in json_files(folder) if run_of(file.name)}
+    matches = {file: run_id for file, run_id in files.items() if run and run in (file.stem, run_id[: len(run)])}
     if not matches:
-        raise unknown("run", run, map(_run_of, stems), f"{folder}: ")
+        raise unknown("run", run, files.values(), f"{folder}: ")
     if len(matches) > 1:
-        raise UsageError(f'{folder}: run "{run}" may be {" or ".join(map(_run_of, matches))}; write more of it.')
-    return folder / f"{matches[0]}.json"
-
-
-def _run_of(stem: str) -> str:
-    """The run_id in a record's file name."""
-    return stem.rpartition("-")[2]
+        raise UsageError(f'{folder}: run "{run}" may be {" or ".join(matches.values())}; write more of it.')
+    return next(iter(matches))

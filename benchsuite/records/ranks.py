@@ -36,7 +36,7 @@ class StoredRanks(Mapping[str, Whole]):
 
     def __getitem__(self, name: str) -> Whole:
         if name not in self._read:
-            self._read[name] = self._array(name)
+            self._read[name] = self._checked(name)
         return self._read[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -53,9 +53,7 @@ class StoredRanks(Mapping[str, Whole]):
         names = (name.rpartition(".") for name in self)
         return {name: self[f"{owner}.{name}"] for owner, _, name in names if owner == protocol}
 
-    def _array(self, name: str) -> Whole:
-        if name not in self:
-            raise KeyError(name)
+    def _checked(self, name: str) -> Whole:
         try:
             array: Whole = self._arrays[name]
         except (ValueError, OSError, EOFError, BadZipFile) as error:

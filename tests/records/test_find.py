@@ -29,9 +29,10 @@ def test_what_is_no_record_is_never_meant(tmp_path: Path, make_record: Make) -> 
 
 
 def test_a_beginning_of_two_runs_is_not_enough(tmp_path: Path) -> None:
-    for name in ("a-s0-0123", "a-s1-0145"):
-        (tmp_path / f"{name}.json").write_text("{}")
-    with pytest.raises(UsageError, match="may be 0123 or 0145"):
+    ids = "0123" + 12 * "a", "0145" + 12 * "b"
+    for seed, run_id in enumerate(ids):
+        (tmp_path / f"a-s{seed}-{run_id}.json").write_text("{}")
+    with pytest.raises(UsageError, match=f"may be {ids[0]} or {ids[1]}"):
         find_run(tmp_path, "01")
     with pytest.raises(UsageError, match="--results"):
         find_run(tmp_path / "none", "01")
