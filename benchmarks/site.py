@@ -26,13 +26,12 @@ from numpy.typing import NDArray
 from benchsuite.canonical import digest
 from benchsuite.cli.report import build_views, leaderboard
 from benchsuite.evaluation.rank_metrics import RULES
-from benchsuite.records.contents import Contents
-from benchsuite.records.inspection import Found, parse, with_ranks
-from benchsuite.records.names import json_files
-from benchsuite.records.ranks import read_ranks
+from benchsuite.records.contents import Contents, RecordFile, parse, with_ranks
+from benchsuite.records.names import json_files, stem
+from benchsuite.records.ranks import pack_ranks, read_ranks
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record, content_digest, run_id
-from benchsuite.records.store import Store, pack_ranks, stem
+from benchsuite.records.store import Store
 from benchsuite.report.site import write_site
 from benchsuite.setup import Setup
 
@@ -62,7 +61,7 @@ def make(source: Path, folder: Path, count: int, seeds: int) -> None:
     """Write a folder of at least so many records."""
     contents = Store(source).read()
     if not contents.records:
-        sys.exit(f"{source}: no sound record. Run `benchsuite repro all --scale smoke --seeds 1` first.")
+        sys.exit(f"{source}: no valid record. Run `benchsuite repro all --scale smoke --seeds 1` first.")
     originals = sorted(contents.records.values(), key=lambda record: record.run_id)
     store, written, scale = Store(folder), 0, 0
     store.require_writable()
@@ -78,7 +77,7 @@ def make(source: Path, folder: Path, count: int, seeds: int) -> None:
             if written == count:
                 break
         for request in contents.requests:
-            store.ask(widened(request, contents.records, scale, seeds))
+            store.add_request(widened(request, contents.records, scale, seeds))
         scale += 1
 
 
@@ -98,12 +97,12 @@ def varied(record: Record, ranks: Ranks, setup: Setup, seed: int) -> tuple[Recor
     for name, result in record.results.items():
         rule = RULES.get(result.task)
         measures = {key: value + 0.01 * rng.standard_normal() for key, value in result.measures.items()}
-        if rule is None or not rule.plain:
+        if rule is None or rule.scores is None or not rule.only_ranks:
             results[name] = result.model_copy(update={"measures": measures})
             continue
         own = {key: jittered(array, rng) for key, array in ranks.items() if key.rpartition(".")[0] == name}
         found |= own
-        told = rule.scores({key.rpartition(".")[2]: array for key, array in own.items()})
+        told = rule({key.rpartition(".")[2]: array for key, array in own.items()}, {})
         not_recomputable = {key: value for key, value in result.measures.items() if key in rule.not_recomputable}
         update = {
             "metrics": dict(told.metrics),
@@ -191,7 +190,7 @@ def parts_of_reading(folder: Path, timed: Stopwatch) -> None:
     with timed("read: identities"):
         each(records, lambda record: list(record.contradictions()))
     with timed("read: ranks"):
-        each(records, lambda record: with_ranks(Found(folder / record.ranks.file, record, ())))
+        each(records, lambda record: with_ranks(RecordFile(folder / record.ranks.file, record)))
 
 
 def each(things: Sequence[T], do: Callable[[T], object]) -> None:

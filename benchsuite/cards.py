@@ -48,9 +48,9 @@ class Card:
     def as_json(self) -> dict[str, Any]:
         """Plain data for `list --json`."""
         fields = {f.name: {"type": f.type, "default": f.default, "doc": f.doc} for f in self.fields}
-        said = {key: value for key, value in self.about.items() if key != "title"}
+        about = {key: value for key, value in self.about.items() if key != "title"}
         named = {"name": self.name, "title": self.title, "summary": self.summary, "doc": self.doc, "owner": self.owner}
-        return {**named, **DEFAULTS.get(self.kind, {}), **said, "fields": fields}
+        return {**named, **DEFAULTS.get(self.kind, {}), **about, "fields": fields}
 
 
 REQUIRED = "required"
@@ -76,13 +76,13 @@ def card_of_class(kind: str, name: str, cls: type, about: Mapping[str, Any]) -> 
     """The card of a class that is being registered now, read from its source where there is a file."""
     try:
         file = Path(inspect.getfile(cls))
-        found = [c for c in read_cards(kind, file, cls.__module__) if c.name == name and c.qualname == cls.__qualname__]
+        cards = [c for c in read_cards(kind, file, cls.__module__) if c.name == name and c.qualname == cls.__qualname__]
     except (OSError, TypeError, UsageError):
-        found, file = [], Path(cls.__module__)
-    if len(found) > 1:
+        cards, file = [], Path(cls.__module__)
+    if len(cards) > 1:
         raise UsageError(f'{kind} "{name}" is registered twice in {file}.')
     inherited = tuple(f for base in reversed(cls.__mro__[1:]) for f in getattr(base.__dict__.get("card"), "fields", ()))
-    own = found[0].fields if found else _live_fields(cls)
+    own = cards[0].fields if cards else _live_fields(cls)
     fields = {f.name: f for f in (*inherited, *own)}
     fields |= {n: replace(f, default=cls.__dict__[n]) for n, f in fields.items() if n in cls.__dict__ and f not in own}
     doc = inspect.cleandoc(cls.__doc__ or "")
@@ -113,19 +113,19 @@ def _arguments(call: ast.Call, file: Path) -> tuple[str, dict[str, Any]]:
 
 
 def _fields(node: ast.ClassDef, file: Path) -> dict[str, FieldCard]:
-    found: dict[str, FieldCard] = {}
+    fields: dict[str, FieldCard] = {}
     for base in node.bases:
         if isinstance(base, ast.Name) and (origin := _definition(base.id, file)):
-            found |= _fields(*origin)
+            fields |= _fields(*origin)
     for item, after in zip(node.body, [*node.body[1:], None], strict=True):
         match item:
             case ast.AnnAssign(target=ast.Name(id=name)):
                 kind = ast.unparse(item.annotation)
                 if not kind.startswith("ClassVar") and not name.startswith("_"):
-                    found[name] = FieldCard(name, kind, _literal(item.value) if item.value else REQUIRED, _text(after))
-            case ast.Assign(targets=[ast.Name(id=name)]) if name in found:
-                found[name] = replace(found[name], default=_literal(item.value))
-    return found
+                    fields[name] = FieldCard(name, kind, _literal(item.value) if item.value else REQUIRED, _text(after))
+            case ast.Assign(targets=[ast.Name(id=name)]) if name in fields:
+                fields[name] = replace(fields[name], default=_literal(item.value))
+    return fields
 
 
 def _definition(name: str, file: Path) -> tuple[ast.ClassDef, Path] | None:

@@ -70,12 +70,12 @@ class Registry:
     @cached_property
     def _declared(self) -> dict[str, Card]:
         folder = Path(__file__).parent.joinpath(*self.package.split(".")[1:])
-        found: dict[str, Card] = {}
+        cards: dict[str, Card] = {}
         for card in [*read_cards(self.kind, folder, self.package), *self._installed()]:
-            if card.name in found:
-                raise taken(card, found[card.name])
-            found[card.name] = card
-        return found
+            if card.name in cards:
+                raise taken(card, cards[card.name])
+            cards[card.name] = card
+        return cards
 
     def _installed(self) -> Iterator[Card]:
         for point in entry_points(group=self.package):

@@ -231,12 +231,12 @@ def stored_setup(text: str) -> Setup:
 
 def differences(left: Mapping[str, Any], right: Mapping[str, Any], prefix: str = "") -> dict[str, tuple[Any, Any]]:
     """The fields in which two nested mappings differ, by dotted name."""
-    found: dict[str, tuple[Any, Any]] = {}
+    fields: dict[str, tuple[Any, Any]] = {}
     for key in sorted({*left, *right}):
         a, b = left.get(key), right.get(key)
         only_one = (key in left) != (key in right)
         if isinstance(a, Mapping) and isinstance(b, Mapping):
-            found |= differences(a, b, f"{prefix}{key}.")
+            fields |= differences(a, b, f"{prefix}{key}.")
         elif only_one or canonical(a) != canonical(b):
-            found[prefix + key] = (a, b)
-    return found
+            fields[prefix + key] = (a, b)
+    return fields

@@ -57,21 +57,21 @@ def _explained(path: Path, text: str, model: type[BaseModel], error: ValidationE
 def line_of(text: str, place: Sequence[str | int]) -> int | None:
     """The line where a nested key stands, as far as headers and `key =` tell; none if they do not."""
     lines = text.splitlines()
-    found, start, header = None, 0, ""
+    line_number, start, header = None, 0, ""
     for part in place:
         if isinstance(part, int):
             heads = [n for n, line in enumerate(lines) if line.strip() == f"[[{header}]]"]
             if part >= len(heads):
-                return found
-            found, start = heads[part] + 1, heads[part] + 1
+                return line_number
+            line_number, start = heads[part] + 1, heads[part] + 1
             continue
         header = f"{header}.{part}" if header else part
         heads = [n for n, line in enumerate(lines) if n >= start and line.strip() == f"[{header}]"]
         end = next((n for n in range(start, len(lines)) if lines[n].startswith("[")), len(lines))
         keys = (n for n in range(start, end) if re.match(rf"\s*\"?{re.escape(part)}\"?\s*[.=]", lines[n]))
         if (at := next(iter([*heads[:1], *keys]), None)) is not None:
-            found, start = at + 1, at + (at in heads)
-    return found
+            line_number, start = at + 1, at + (at in heads)
+    return line_number
 
 
 def _keys_at(model: type[BaseModel], parents: list[str]) -> list[str]:

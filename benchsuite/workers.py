@@ -48,15 +48,19 @@ def processors() -> int:
 
 def _inherit(*given: Any) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that waits
-    Thread(target=_end_with_parent, daemon=True).start()
+    end_with_parent()
     _inherited[:] = given
 
 
-def _end_with_parent() -> None:
-    """A worker whose process was killed would wait for ever."""
-    if parent := parent_process():
-        parent.join()
-        os._exit(1)
+def end_with_parent() -> None:
+    """Let this worker process end when the process that started it does; otherwise it would wait for ever."""
+
+    def wait() -> None:
+        if parent := parent_process():
+            parent.join()
+            os._exit(1)
+
+    Thread(target=wait, daemon=True).start()
 
 
 def _do(number: int) -> Any:

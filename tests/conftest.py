@@ -18,8 +18,9 @@ from benchsuite import registry
 from benchsuite.evaluation import rank_metrics
 from benchsuite.methods.base import PairBatch
 from benchsuite.records.code_version import code_version
+from benchsuite.records.ranks import pack_ranks
 from benchsuite.records.schema import MethodPart, Record, Result
-from benchsuite.records.store import Store, pack_ranks
+from benchsuite.records.store import Store
 from benchsuite.setup import Data, ImageTower, Optimizer, Protocol, Setup, TextTower, Training
 
 settings.register_profile("benchsuite", derandomize=True, deadline=None, max_examples=40)
@@ -136,7 +137,7 @@ def make_sound(make_record: MakeRecord) -> MakeRecord:
         content, sidecar = pack_ranks(f"infonce-s{seed}", [(f"retrieval.{way}", found) for way, found in ranks.items()])
         parts = {
             "method": make_record()[0].method.model_copy(update=current),
-            "results": {"retrieval": Result(task="retrieval", version=1, items=len(ranks["i2t"]), **numbers)},
+            "results": {"retrieval": Result(task="retrieval", version=1, split_size=len(ranks["i2t"]), **numbers)},
             "ranks": sidecar,
         }
         return make_record(seed, **{**parts, **changes})[0], content

@@ -53,5 +53,5 @@ def fill(folder: Path, make: MakeRecord, values: Values, **changes: Any) -> Path
     request, found = measured(make, values, **changes)
     for record, ranks in found:
         store.write(record, ranks)
-    store.ask(request)
+    store.add_request(request)
     return folder

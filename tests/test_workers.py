@@ -9,7 +9,7 @@ from html_pages import leaderboard
 
 from benchsuite import workers
 from benchsuite.errors import RecordError
-from benchsuite.records.inspection import FileError
+from benchsuite.records.contents import FileError
 from benchsuite.records.schema import Record
 from benchsuite.report.site import write_site
 from benchsuite.workers import FEW, processors, spread

@@ -7,7 +7,7 @@ from io import TextIOWrapper
 import typer
 
 from benchsuite import __version__
-from benchsuite.cli import check_method, claims, diff, export, list_, regress, report, repro, rescore, run, verify
+from benchsuite.cli import check_method, claims, diff, export, list_, regress, report, repro, run, verify
 from benchsuite.cli.options import INTERRUPTED
 from benchsuite.errors import BenchsuiteError, RunError
 
@@ -23,7 +23,6 @@ app.command("repro")(repro.repro)
 app.command("run")(run.run)
 app.command("report")(report.report)
 app.command("export")(export.export)
-app.command("rescore")(rescore.rescore)
 app.command("claims")(claims.claims)
 app.command("regress")(regress.regress)
 app.command("verify")(verify.verify)

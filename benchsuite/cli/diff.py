@@ -11,10 +11,10 @@ import typer
 from benchsuite.cli.options import RESULTS, Plugins, Results, load_plugins
 from benchsuite.errors import BenchsuiteError, RecordError, UsageError
 from benchsuite.records.code_version import stale
-from benchsuite.records.inspection import FileError
+from benchsuite.records.contents import FileError, read_record
 from benchsuite.records.names import find_run
 from benchsuite.records.schema import Record
-from benchsuite.records.store import Store, read_record
+from benchsuite.records.store import Store
 
 if TYPE_CHECKING:
     from benchsuite.analysis.diff import Difference, Side
@@ -111,7 +111,7 @@ def read_side(folder: Path) -> "Side":
 
 def reason(error: BenchsuiteError, folder: Path) -> str:
     """Why a file cannot be used, by its name inside of the folder."""
-    return f"{error.file.relative_to(folder)}: {error.what}" if isinstance(error, FileError) else str(error)
+    return f"{error.file.relative_to(folder)}: {error.reason}" if isinstance(error, FileError) else str(error)
 
 
 def lines(found: "Difference", files: list[Path]) -> Iterator[str]:

@@ -39,7 +39,7 @@ def execute(runs: Sequence[Run], store: Store, jobs: int, plugins: Sequence[Path
                     store.write(event.record, event.ranks)
                     stored += 1
                 elif isinstance(event, Failed):
-                    store.fail(event.run.run_id, event.reason)
+                    store.add_failure(event.run.run_id, event.reason)
                     keep_traceback(event, pool.logs)
                     failed.append(event)
                 shown.show(event)

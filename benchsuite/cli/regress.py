@@ -31,9 +31,9 @@ def regress(
     """
     from benchsuite.analysis.regression import BAD
     from benchsuite.experiments.regress import gate, gated, stored_file
+    from benchsuite.files import require_writable
     from benchsuite.registry import methods
     from benchsuite.report.gate import junit, summary
-    from benchsuite.report.site import require_folder
 
     added = load_plugins(plugin)
     chosen = parse_names(names) or [*gated(), *added]
@@ -50,7 +50,7 @@ def regress(
         return
     if before is None:
         raise UsageError(f"{file} does not exist: run `benchsuite regress --update` once.")
-    require_folder(report)
+    require_writable(report, "--report")
     checks = []
     for check in gate(before, chosen, told):
         checks.append(check)

@@ -18,6 +18,7 @@ from benchsuite.cli.options import (
     parse_names,
     parse_seeds,
 )
+from benchsuite.files import require_writable
 from benchsuite.papers.schema import names_of, row_name
 from benchsuite.records.store import Store
 
@@ -54,7 +55,7 @@ def repro(
     from benchsuite.experiments.plan import estimated_seconds, plan_table
     from benchsuite.papers import named_tables, read_table
     from benchsuite.report.export import table_text
-    from benchsuite.report.site import require_folder, write_site
+    from benchsuite.report.site import write_site
 
     extra = load_plugins(plugin)
     names = named_tables(tables, scale)
@@ -84,9 +85,9 @@ def repro(
                 if row.not_run:
                     print(f"  not run  {plan.request.table} {row_name(row.key)}: {row.not_run}")
         return
-    require_folder(report)
+    require_writable(report, "--report")
     store.require_writable()
-    request = {store.ask(plan.request).name for plan in plans}
+    request = {store.add_request(plan.request).name for plan in plans}
     failed = execute(missing, store, jobs, plugin or ()) if missing else []
     contents = store.read()
     views, left_out = build_views(contents)

@@ -1,4 +1,4 @@
-"""`benchsuite verify`: can a results folder be trusted?"""
+"""`benchsuite verify`: can a results folder, or one record, be trusted?"""
 
 import json
 from collections.abc import Iterator
@@ -7,13 +7,29 @@ from typing import Annotated, Any
 
 import typer
 
-from benchsuite.cli.options import RESULTS, Plugins, load_plugins
+from benchsuite.cli.options import RESULTS, Plugins, Results, load_plugins
 from benchsuite.errors import UsageError
-from benchsuite.records.audit import CANNOT_PROVE, Audit, against_base, against_digest, against_manifest, audit, enlist
+from benchsuite.records.audit import (
+    CANNOT_CHECK,
+    Audit,
+    audit_folder,
+    audit_run,
+    check_base,
+    check_digest,
+    check_manifest,
+    update_manifest,
+)
+from benchsuite.records.names import find_run
 
 
 def verify(
-    folder: Annotated[Path, typer.Argument(help="The results folder.")] = RESULTS,
+    what: Annotated[
+        str,
+        typer.Argument(
+            help="A results folder, or one run: its record's file, or its run_id or the beginning of it.",
+            metavar="[FOLDER|RUN]",
+        ),
+    ] = str(RESULTS),
     expect: Annotated[
         str | None, typer.Option(help="The manifest digest that must come out, or its beginning.", metavar="DIGEST")
     ] = None,
@@ -23,58 +39,77 @@ def verify(
     ] = None,
     update: Annotated[bool, typer.Option("--update", help="List the records that are there in MANIFEST.json.")] = False,
     allow_removal: Annotated[
-        bool, typer.Option("--allow-removal", help="With --update: let listed records go, or be replaced.")
+        bool, typer.Option("--allow-removal", help="With --update: let listed records be removed or replaced.")
     ] = False,
+    results: Results = RESULTS,
     plugin: Plugins = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Check each record against itself, its ranks, the others and the manifest. Exit code 1 if any is not sound."""
+    """Validate records: seals, identities, ranks, every number recomputed from its ranks, and the manifest.
+
+    Exit code 1 if anything is wrong.
+    """
     from benchsuite.evaluation.rank_metrics import RULES
 
-    if not folder.is_dir():
-        raise UsageError(f"results folder {folder} does not exist. Name one, as in `benchsuite verify results`.")
     if allow_removal and not update:
         raise UsageError("--allow-removal goes with --update, which writes the manifest.")
     load_plugins(plugin)
-    done = audit(folder, RULES)
-    done.problems += enlist(done, allow_removal) if update else against_manifest(done)
-    done.problems += against_base(done, base) if base else ()
-    done.problems += against_digest(done, expect) if expect is not None else ()
-    print(json.dumps(as_data(done), indent=2, ensure_ascii=False) if as_json else "\n".join(lines(done)))
-    if done.problems:
+    if Path(what).is_dir():
+        audit = audit_folder(Path(what), RULES)
+        update_manifest(audit, allow_removal) if update else check_manifest(audit)
+        if base:
+            check_base(audit, base)
+        if expect is not None:
+            check_digest(audit, expect)
+    elif update or base or expect is not None:
+        raise UsageError(f"{what}: no such folder. --update, --base and --expect need a results folder.")
+    else:
+        audit = audit_run(run_file(results, what), RULES)
+    print(json.dumps(as_data(audit), indent=2, ensure_ascii=False) if as_json else "\n".join(lines(audit)))
+    if audit.problems:
         raise typer.Exit(1)
 
 
-def lines(done: Audit) -> Iterator[str]:
-    """Problems first, then what is only worth knowing, the digest, the verdict and its limits."""
-    sound = f"{len(done.records)} sound record{'s' * (len(done.records) != 1)}"
-    yield f"{done.folder}: {sound}, {done.rechecked.agreed} numbers as their ranks have them"
-    for title, found in (("problems", done.problems), ("notes", done.notes)):
-        if found:
+def run_file(results: Path, run: str) -> Path:
+    """The record of a run, looked up in the results folder unless it is a file."""
+    if not Path(run).is_file() and not results.is_dir():
+        raise UsageError(f"{run}: no such folder or file, and there is no results folder {results} to look for a run.")
+    return find_run(results, run)
+
+
+def lines(audit: Audit) -> Iterator[str]:
+    """Problems first, then notes, the digest, the verdict and its limits."""
+    valid = f"{len(audit.records)} valid record{'s' * (len(audit.records) != 1)}"
+    yield f"{audit.path}: {valid}, {audit.agreed} numbers recomputed from their ranks"
+    for title, findings in (("problems", audit.problems), ("notes", audit.notes)):
+        if findings:
             yield f"{title}:"
-            yield from (f"  {one}" for one in found)
-    if done.rechecked.not_recomputable:
-        yield "not checked again (`benchsuite rescore RUN` does what the task's own code can):"
-        yield from (
-            f"  {task}: {', '.join(sorted(names))}" for task, names in sorted(done.rechecked.not_recomputable.items())
-        )
-    yield f"manifest digest: {done.manifest.digest}"
-    count = len(done.problems)
+            yield from (f"  {finding}" for finding in findings)
+    if audit.not_recomputable:
+        yield "not recomputable:"
+        for (task, why), names in sorted(audit.not_recomputable.items()):
+            yield f"  {task}: {', '.join(sorted(names))} ({why})"
+    if audit.path.is_dir():
+        yield f"manifest digest: {audit.manifest.digest}"
+    count = len(audit.problems)
     yield f"NOT verified: {count} problem{'s' * (count != 1)}." if count else "verified."
-    yield "This cannot prove"
-    yield from (f"  {limit}" for limit in CANNOT_PROVE)
+    yield "This cannot check"
+    yield from (f"  {limit}" for limit in CANNOT_CHECK)
 
 
-def as_data(done: Audit) -> dict[str, Any]:
+def as_data(audit: Audit) -> dict[str, Any]:
     """For --json."""
     return {
-        "folder": str(done.folder),
-        "verified": not done.problems,
-        "records": {name: record.run_id for name, record in done.records.items()},
-        "numbers_checked": done.rechecked.agreed,
-        "problems": [vars(one) for one in done.problems],
-        "notes": [vars(one) for one in done.notes],
-        "not_checked": {task: sorted(names) for task, names in sorted(done.rechecked.not_recomputable.items())},
-        "manifest_digest": done.manifest.digest,
-        "cannot_prove": list(CANNOT_PROVE),
+        "path": str(audit.path),
+        "verified": not audit.problems,
+        "records": {name: record.run_id for name, record in audit.records.items()},
+        "numbers_recomputed": audit.agreed,
+        "problems": [vars(finding) for finding in audit.problems],
+        "notes": [vars(finding) for finding in audit.notes],
+        "not_recomputable": [
+            {"task": task, "numbers": sorted(names), "reason": why}
+            for (task, why), names in sorted(audit.not_recomputable.items())
+        ],
+        "manifest_digest": audit.manifest.digest if audit.path.is_dir() else None,
+        "cannot_check": list(CANNOT_CHECK),
     }

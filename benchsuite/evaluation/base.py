@@ -15,10 +15,11 @@ from benchsuite.cards import Card
 from benchsuite.data.base import PairDataset, Split
 from benchsuite.data.pixels import standardize, to_unit
 from benchsuite.errors import UsageError
-from benchsuite.evaluation.scores import Ranks, Scores
+from benchsuite.evaluation.rank_metrics import RULES
 from benchsuite.fields import Options
 from benchsuite.models.dual_encoder import DualEncoder
 from benchsuite.models.tokenizer import Words
+from benchsuite.records.recompute import Ranks, Scores
 from benchsuite.registry import tasks
 from benchsuite.setup import ImageTower
 
@@ -72,10 +73,6 @@ class Task(Options, ABC):
 
     _owns_no_fields: ClassVar = True
     card: ClassVar[Card]
-    not_recomputable: ClassVar[Sequence[str]] = ()
-    """Metrics and measures that `from_ranks` does not give; all of them, where a task has none."""
-    why_not_recomputable: ClassVar[str] = "the task keeps nothing that they follow from"
-    """What `benchsuite rescore` says of them."""
 
     def __init__(self, **options: Any) -> None:
         self.resolve(options)
@@ -90,10 +87,11 @@ class Task(Options, ABC):
         """Metrics of the embeddings on the dataset."""
 
     def from_ranks(self, ranks: Ranks) -> Scores:
-        """What follows from the stored ranks alone. A task that has ranks says how, and `evaluate` ends here too,
-        so that `benchsuite rescore` computes what was computed before; by default nothing follows.
-        """
-        return Scores({}, {}, ranks)
+        """What follows from ranks by the task's rule, the one that `benchsuite verify` computes the numbers with."""
+        name = self.card.name
+        if name not in RULES:
+            raise UsageError(f'task "{name}" has no rule; add one: benchsuite.evaluation.rank_metrics.RULES["{name}"].')
+        return RULES[name](ranks, self.options())
 
 
 def create_task(name: str, **options: Any) -> Task:

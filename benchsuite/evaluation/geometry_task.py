@@ -1,6 +1,6 @@
 """The geometry of a trained model's embeddings, as a task."""
 
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +44,6 @@ class Geometry(Task):
     bins of [-1, 1]) and the numbers of the pairs that are least similar, lowest first.
     """
 
-    why_not_recomputable: ClassVar = "they are sums of real numbers over embeddings, which are not kept"
     sides: Literal["both", "image", "text"] = "both"
     """Whose embeddings."""
     classes: str = ""
@@ -67,18 +66,18 @@ class Geometry(Task):
             rows["image"] = embed.images(split).numpy()
         if self.sides != "image":
             rows["text"] = embed.texts([texts[0] for texts in split.captions]).numpy()
-        kept: dict[str, NDArray[np.integer[Any]]] = {}
+        counts: dict[str, NDArray[np.integer[Any]]] = {}
         measures: dict[str, float] = {}
         if self.sides == "both":
-            kept, measures = pair_geometry(rows["image"], rows["text"], self.lowest)
+            counts, measures = pair_geometry(rows["image"], rows["text"], self.lowest)
         for side, embedded in rows.items():
             if self.sides != "both":
                 measures[f"uniformity_{side}"] = geometry.uniformity(embedded)
                 measures[f"uniformity_w2_{side}"] = geometry.uniformity_w2(embedded)
             if self.classes:
-                found = geometry.class_structure(embedded, self._labels(dataset, split))
-                measures |= {f"{name}_{side}": value for name, value in found.items()}
-        return Scores({}, {"pairs": len(split)}, kept, measures)
+                structure = geometry.class_structure(embedded, self._labels(dataset, split))
+                measures |= {f"{name}_{side}": value for name, value in structure.items()}
+        return Scores({}, {"pairs": len(split)}, counts, measures)
 
     def _labels(self, dataset: PairDataset, split: Split) -> NDArray[np.int64]:
         if self.classes not in split.labels:
@@ -92,10 +91,10 @@ def pair_geometry(
     """What lies beside the record, and the measures."""
     counted = geometry.histograms(image, text)
     pairs = [pair for pair, _ in geometry.lowest_positives(image, text, lowest)]
-    kept: dict[str, NDArray[np.integer[Any]]] = {
+    counts: dict[str, NDArray[np.integer[Any]]] = {
         "positives": counted.positives,
         "negatives": counted.negatives,
         "lowest_positives": np.array(pairs, np.int32),
     }
     means = {"positive_mean": counted.positive_mean, "negative_mean": counted.negative_mean}
-    return kept, geometry.score(image, text) | means
+    return counts, geometry.score(image, text) | means

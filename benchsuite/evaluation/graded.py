@@ -32,31 +32,31 @@ class Ranking(NamedTuple):
     ideal: Floats  # the relevancies above 0, largest first
 
 
-def average_precision(some: Ranking) -> Floats:
+def average_precision(ranking: Ranking) -> Floats:
     """Of each query: the mean of sums / rank over its fully relevant items; NaN where it has none."""
-    return _ratio(_each(some.sums / some.ranks, some.full), some.full)
+    return _ratio(_each(ranking.sums / ranking.ranks, ranking.full), ranking.full)
 
 
-def gain(some: Ranking) -> Floats:
+def gain(ranking: Ranking) -> Floats:
     """nDCG of each query: linear gain, discount 1 / log2(rank + 1); NaN where nothing is relevant."""
-    starts = np.cumsum(some.relevant) - some.relevant
-    place = np.arange(1, len(some.gains) + 1) - np.repeat(starts, some.relevant)
-    discount = 1 / np.log2(place + 1)
-    found = _ratio(_each(some.gains * discount, some.relevant), _each(some.ideal * discount, some.relevant))
-    return np.minimum(found, 1.0)
+    starts = np.cumsum(ranking.relevant) - ranking.relevant
+    position = np.arange(1, len(ranking.gains) + 1) - np.repeat(starts, ranking.relevant)
+    discount = 1 / np.log2(position + 1)
+    gained, ideal = (_each(values * discount, ranking.relevant) for values in (ranking.gains, ranking.ideal))
+    return np.minimum(_ratio(gained, ideal), 1.0)
 
 
 def means(rankings: Mapping[str, Iterable[Ranking]]) -> dict[str, float]:
     """mAP and nDCG of each way, over the queries that have one, and the means of the two ways."""
     judged = {way: _judged(way, blocks) for way, blocks in rankings.items()}
-    found: dict[str, float] = {}
+    scores: dict[str, float] = {}
     for number, metric in enumerate(("map", "ndcg")):
         ways = {f"{metric}_{way}": float(np.nanmean(values[number])) for way, values in judged.items()}
-        found |= {**ways, metric: float(np.mean(list(ways.values())))}
-    return found
+        scores |= {**ways, metric: float(np.mean(list(ways.values())))}
+    return scores
 
 
-def rank(similarity: Numbers, relevancy: Numbers, one: float, way: str) -> Iterator[Ranking]:
+def rank(similarity: Numbers, relevancy: Numbers, full_relevancy: float, way: str) -> Iterator[Ranking]:
     """Rankings of the rows, a block at a time; of equal similarity the least relevant first.
 
     Relevancies are in the unit in which `one` is full, and so are the sums.
@@ -65,9 +65,9 @@ def rank(similarity: Numbers, relevancy: Numbers, one: float, way: str) -> Itera
     rows = max(1, BLOCK // similarity.shape[1])
     for start in range(0, len(similarity), rows):
         scores, worth = (np.ascontiguousarray(x[start : start + rows], np.float64) for x in (similarity, relevancy))
-        _check(scores, worth, one, start, way)
+        _check(scores, worth, full_relevancy, start, way)
         ranked = _ranked(scores, worth)
-        full = ranked == one
+        full = ranked == full_relevancy
         relevant = (worth > 0).sum(1)
         first = place <= relevant[:, None]
         yield Ranking(
@@ -82,7 +82,7 @@ def rank(similarity: Numbers, relevancy: Numbers, one: float, way: str) -> Itera
 
 def _judged(way: str, blocks: Iterable[Ranking]) -> tuple[Floats, Floats]:
     each = [(average_precision(block), gain(block)) for block in blocks]
-    precision, gained = (np.concatenate(some) for some in zip(*each, strict=True))
+    precision, gained = (np.concatenate(values) for values in zip(*each, strict=True))
     if np.isnan(precision).all():
         query, item = SIDES[way]
         raise UsageError(f"multi-instance retrieval: no {query} has a {item} of relevancy 1, so there is no precision.")
@@ -96,9 +96,9 @@ def _each(values: Floats, lengths: Whole) -> Floats:
 
 
 def _ratio(total: Floats, count: Floats | Whole) -> Floats:
-    found = np.full(len(total), np.nan)
-    np.divide(total, count, out=found, where=count > 0)
-    return found
+    ratios = np.full(len(total), np.nan)
+    np.divide(total, count, out=ratios, where=count > 0)
+    return ratios
 
 
 def _ranked(scores: Floats, worth: Floats) -> Floats:
@@ -111,11 +111,11 @@ def _ranked(scores: Floats, worth: Floats) -> Floats:
     return np.take_along_axis(worth, order, axis=1)
 
 
-def _check(scores: Floats, worth: Floats, one: float, start: int, way: str) -> None:
+def _check(scores: Floats, worth: Floats, full_relevancy: float, start: int, way: str) -> None:
     query, item = SIDES[way]
     for name, part, bad in (
         ("similarity", scores, ~np.isfinite(scores)),
-        ("relevancy", worth, ~((worth >= 0) & (worth <= one))),
+        ("relevancy", worth, ~((worth >= 0) & (worth <= full_relevancy))),
     ):
         if bad.any():
             i, j = (int(n) for n in np.argwhere(bad)[0])

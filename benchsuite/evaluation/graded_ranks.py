@@ -22,25 +22,25 @@ BLOCK = 1024
 
 def pack(way: str, blocks: Iterable[Ranking], levels: Whole) -> dict[str, Whole]:
     """The arrays of one way, in the smallest types that hold them."""
-    kept = []
+    packed = []
     for block in blocks:
         query = np.repeat(np.arange(len(block.relevant)), block.relevant)
         level = np.searchsorted(levels, block.ideal)
         each = np.bincount(query * len(levels) + level, minlength=len(levels) * len(block.relevant))
         gains = np.where(block.gains > 0, np.searchsorted(levels, block.gains) + 1, 0)
-        kept.append([_small(rows) for rows in (each, gains, block.ranks, block.sums.astype(np.int64))])
+        packed.append([_small(rows) for rows in (each, gains, block.ranks, block.sums.astype(np.int64))])
     names = ("relevant", "gains", "ranks", "sums")
-    return {f"{way}_{name}": np.concatenate(rows) for name, rows in zip(names, zip(*kept, strict=True), strict=True)}
+    return {f"{way}_{name}": np.concatenate(rows) for name, rows in zip(names, zip(*packed, strict=True), strict=True)}
 
 
-def queries(kept: Kept, ways: Iterable[str]) -> dict[str, int]:
+def queries(arrays: Kept, ways: Iterable[str]) -> dict[str, int]:
     """How many queries each way has."""
-    return {way: len(kept[f"{way}_relevant"]) // len(kept["levels"]) for way in ways}
+    return {way: len(arrays[f"{way}_relevant"]) // len(arrays["levels"]) for way in ways}
 
 
-def unpack(way: str, kept: Kept) -> Iterator[Ranking]:
+def unpack(way: str, arrays: Kept) -> Iterator[Ranking]:
     """The rankings again, a block of queries at a time; refused if the arrays contradict each other."""
-    levels, each, gains, ranks, sums = _checked(way, kept)
+    levels, each, gains, ranks, sums = _checked(way, arrays)
     values, falling = np.concatenate([[0], levels]).astype(np.float64), levels[::-1].astype(np.float64)
     full, relevant = each[:, -1], each.sum(1)
     ends, full_ends = np.cumsum(relevant), np.cumsum(full)
@@ -60,9 +60,9 @@ def unpack(way: str, kept: Kept) -> Iterator[Ranking]:
         )
 
 
-def _checked(way: str, kept: Kept) -> tuple[Whole, Whole, Whole, Whole, Whole]:
-    levels = kept["levels"].astype(np.int64)
-    relevant, gains, ranks, sums = (kept[f"{way}_{name}"] for name in ("relevant", "gains", "ranks", "sums"))
+def _checked(way: str, arrays: Kept) -> tuple[Whole, Whole, Whole, Whole, Whole]:
+    levels = arrays["levels"].astype(np.int64)
+    relevant, gains, ranks, sums = (arrays[f"{way}_{name}"] for name in ("relevant", "gains", "ranks", "sums"))
     if not len(levels) or (np.diff(levels, prepend=0) <= 0).any():
         raise RecordError("levels do not rise from above 0")
     if not len(relevant) or len(relevant) % len(levels):

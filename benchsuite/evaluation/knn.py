@@ -7,13 +7,12 @@ from torch import Tensor
 
 from benchsuite.data.base import PairDataset
 from benchsuite.errors import UsageError
-from benchsuite.evaluation import rank_metrics
 from benchsuite.evaluation.base import Embedder, Task
 from benchsuite.evaluation.labelled import labelled, require_rows, require_taught
 from benchsuite.evaluation.rank_metrics import PLAIN
 from benchsuite.evaluation.ranks import block_rows
-from benchsuite.evaluation.scores import Ranks, Scores
 from benchsuite.fields import Count, Positive
+from benchsuite.records.recompute import Scores
 from benchsuite.registry import register_task
 
 BLOCK = 512
@@ -53,9 +52,6 @@ class NearestNeighbours(Task):
         ranks = vote_ranks(queries.rows, bank.rows, bank.labels, queries.labels, self.k, self.temperature)
         return self.from_ranks({"class": ranks})
 
-    def from_ranks(self, ranks: Ranks) -> Scores:
-        return rank_metrics.classification(ranks)
-
 
 @register_task(
     "knn-plain",
@@ -89,11 +85,8 @@ class PlainNearestNeighbours(Task):
             labelled("knn-plain", embed, dataset, split, self.classes, self.side) for split in (self.bank, self.split)
         )
         require_taught("knn-plain", dataset, self.classes, bank, queries)
-        found = plain_vote_ranks(queries.rows, bank.rows, bank.labels, queries.labels, PLAIN)
-        return self.from_ranks({f"k{k}": ranks for k, ranks in found.items()})
-
-    def from_ranks(self, ranks: Ranks) -> Scores:
-        return rank_metrics.plain_neighbours(ranks)
+        by_k = plain_vote_ranks(queries.rows, bank.rows, bank.labels, queries.labels, PLAIN)
+        return self.from_ranks({f"k{k}": ranks for k, ranks in by_k.items()})
 
 
 def vote_ranks(
@@ -102,12 +95,12 @@ def vote_ranks(
     """For each query, the rank of its true class by weighted votes; 1 is best. Rows are L2-normalised."""
     _check(queries, bank, labels, truth)
     classes = int(max(labels.max(), truth.max())) + 1
-    found, block = [], min(BLOCK, block_rows(max(len(bank), classes)))
+    ranks, block = [], min(BLOCK, block_rows(max(len(bank), classes)))
     for start in range(0, len(queries), block):
         near = (queries[start : start + block] @ bank.T).topk(min(k, len(bank)), dim=1)
         weights = (near.values / temperature).exp()
-        found.append(_rank_of_truth(weights, labels[near.indices], truth[start : start + block], classes))
-    return torch.cat(found).numpy().astype(np.int32)
+        ranks.append(_rank_of_truth(weights, labels[near.indices], truth[start : start + block], classes))
+    return torch.cat(ranks).numpy().astype(np.int32)
 
 
 def plain_vote_ranks(
@@ -119,7 +112,7 @@ def plain_vote_ranks(
     """
     _check(queries, bank, labels, truth)
     classes = int(max(labels.max(), truth.max())) + 1
-    found: dict[int, list[Tensor]] = {k: [] for k in ks}
+    blocks: dict[int, list[Tensor]] = {k: [] for k in ks}
     lengths = bank.norm(dim=1).square()
     block = min(BLOCK, block_rows(max(len(bank), classes)))
     for start in range(0, len(queries), block):
@@ -127,8 +120,8 @@ def plain_vote_ranks(
         near = labels[nearness.topk(min(max(ks), len(bank)), dim=1).indices]
         for k in ks:
             votes = torch.ones(near[:, :k].shape)
-            found[k].append(_rank_of_truth(votes, near[:, :k], truth[start : start + block], classes))
-    return {k: torch.cat(ranks).numpy().astype(np.int32) for k, ranks in found.items()}
+            blocks[k].append(_rank_of_truth(votes, near[:, :k], truth[start : start + block], classes))
+    return {k: torch.cat(ranks).numpy().astype(np.int32) for k, ranks in blocks.items()}
 
 
 def _rank_of_truth(weights: Tensor, near: Tensor, truth: Tensor, classes: int) -> Tensor:

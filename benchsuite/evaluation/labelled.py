@@ -28,11 +28,11 @@ def require_classes(dataset: PairDataset, classes: str) -> None:
 def labelled(task: str, embed: Embedder, dataset: PairDataset, split: str, classes: str, side: str) -> Labelled:
     """A split's features, the towers' own before the projection, L2-normalised; of a text side, first captions."""
     require_classes(dataset, classes)
-    found = dataset.split(split)
-    if classes not in found.labels:
-        raise unknown("labels", classes, found.labels, f"{dataset.card.name}, split {split}: ")
-    rows = _features(task, embed, found, side)
-    labels = tensor_of(found.labels[classes], torch.int64)
+    samples = dataset.split(split)
+    if classes not in samples.labels:
+        raise unknown("labels", classes, samples.labels, f"{dataset.card.name}, split {split}: ")
+    rows = _features(task, embed, samples, side)
+    labels = tensor_of(samples.labels[classes], torch.int64)
     require_rows(task, f"features of split {split}", rows)
     if labels.shape != (len(rows),):
         raise UsageError(f"{task}: split {split} has {len(rows)} samples but labels of shape {list(labels.shape)}.")

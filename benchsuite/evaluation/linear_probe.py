@@ -2,18 +2,17 @@
 
 import warnings
 from dataclasses import replace
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchsuite.data.base import PairDataset
-from benchsuite.evaluation import rank_metrics
 from benchsuite.evaluation.base import Embedder, Task
 from benchsuite.evaluation.labelled import Labelled, labelled, require_taught
 from benchsuite.evaluation.rank_metrics import recall
-from benchsuite.evaluation.scores import Ranks, Scores
 from benchsuite.fields import Count, Positive
+from benchsuite.records.recompute import Scores
 from benchsuite.registry import register_task
 
 GRID = tuple(10.0**power for power in range(-3, 7))
@@ -38,8 +37,6 @@ class LinearProbe(Task):
     classified. Ties count against the model.
     """
 
-    not_recomputable: ClassVar = rank_metrics.RULES["linear-probe"].not_recomputable
-    why_not_recomputable: ClassVar = "they tell how the fit went, not what it found"
     classes: str
     """Name of the dataset's set of classes."""
     side: str = "image"
@@ -71,9 +68,6 @@ class LinearProbe(Task):
             c = choose(bank, held_out, self.max_iterations)
         ranks, fitted = probe_ranks(bank, queries, c, self.max_iterations)
         return replace(self.from_ranks({"class": ranks}), measures={"c": c, **fitted})
-
-    def from_ranks(self, ranks: Ranks) -> Scores:
-        return rank_metrics.classification(ranks)
 
     def _read(self, embed: Embedder, dataset: PairDataset, split: str) -> Labelled:
         return labelled("linear-probe", embed, dataset, split, self.classes, self.side)

@@ -6,9 +6,8 @@ from torch import Tensor
 
 from benchsuite.data.base import PairDataset
 from benchsuite.errors import UsageError
-from benchsuite.evaluation import rank_metrics
 from benchsuite.evaluation.base import Embedder, Task
-from benchsuite.evaluation.scores import Ranks, Scores
+from benchsuite.records.recompute import Scores
 from benchsuite.registry import register_task
 
 PATTERNS = "pattern"
@@ -57,9 +56,6 @@ class MmvpVlm(Task):
         if empty := [name for c, name in enumerate(names) if not (groups == c).any()]:
             raise UsageError(f'mmvp: pattern "{empty[0]}" has no pair.')
         return self.from_ranks({name: ranks[groups == c] for c, name in enumerate(names)})
-
-    def from_ranks(self, ranks: Ranks) -> Scores:
-        return rank_metrics.mmvp(ranks)
 
 
 def pair_ranks(image: Tensor, text: Tensor) -> NDArray[np.int32]:

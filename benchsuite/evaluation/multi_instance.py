@@ -5,12 +5,11 @@ from numpy.typing import ArrayLike
 
 from benchsuite.data.base import PairDataset, Split
 from benchsuite.errors import UsageError, unknown
-from benchsuite.evaluation import rank_metrics
 from benchsuite.evaluation.base import Embedder, Task
 from benchsuite.evaluation.graded import Numbers, Whole, means, rank
 from benchsuite.evaluation.graded_ranks import pack
 from benchsuite.evaluation.relevancy import Actions, relevancy, relevancy_parts
-from benchsuite.evaluation.scores import Ranks, Scores
+from benchsuite.records.recompute import Scores
 from benchsuite.registry import register_task
 
 __all__ = ["MultiInstanceRetrieval", "relevancy", "score"]
@@ -47,13 +46,10 @@ class MultiInstanceRetrieval(Task):
         worth, whole = relevancy_parts(actions, actions.take(list(first.values())))
         similarity = (embed.images(split).double() @ embed.texts(list(first)).double().T).numpy()
         levels = np.unique(worth)
-        kept: dict[str, Whole] = {"levels": levels[levels > 0].astype(np.int64)}
+        ranks: dict[str, Whole] = {"levels": levels[levels > 0].astype(np.int64)}
         for way, (scores, parts) in _both_ways(similarity, worth).items():
-            kept |= pack(way, rank(scores, parts, whole, way), kept["levels"])
-        return self.from_ranks(kept)
-
-    def from_ranks(self, ranks: Ranks) -> Scores:
-        return rank_metrics.multi_instance(ranks)
+            ranks |= pack(way, rank(scores, parts, whole, way), ranks["levels"])
+        return self.from_ranks(ranks)
 
     def _actions(self, split: Split) -> Actions:
         for name in (self.verbs, self.nouns):
@@ -63,7 +59,7 @@ class MultiInstanceRetrieval(Task):
         if verb.ndim != 1:
             raise UsageError(f'multi-instance-retrieval: labels "{self.verbs}" must be [N]; they are {verb.shape}.')
         sets = nouns.reshape(len(nouns), -1).tolist()
-        return Actions.of(verb.tolist(), [sorted({n for n in some if n >= 0}) for some in sets])
+        return Actions.of(verb.tolist(), [sorted({n for n in classes if n >= 0}) for classes in sets])
 
 
 def score(similarity: ArrayLike, relevancy: ArrayLike) -> dict[str, float]:
@@ -88,8 +84,8 @@ def _both_ways(similarity: Numbers, relevant: Numbers) -> dict[str, tuple[Number
 
 
 def _matrix(name: str, values: ArrayLike) -> Numbers:
-    found = np.asarray(values)
-    if found.ndim != 2 or not found.size or found.dtype.kind not in "fiub":
-        what = f"{list(found.shape)} of {found.dtype}"
-        raise UsageError(f"multi-instance retrieval: {name} must be numbers [clips, sentences]; given {what}.")
-    return found
+    matrix = np.asarray(values)
+    if matrix.ndim != 2 or not matrix.size or matrix.dtype.kind not in "fiub":
+        given = f"{list(matrix.shape)} of {matrix.dtype}"
+        raise UsageError(f"multi-instance retrieval: {name} must be numbers [clips, sentences]; given {given}.")
+    return matrix

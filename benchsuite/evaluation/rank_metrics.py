@@ -1,19 +1,20 @@
-"""What follows from ranks alone: one arithmetic for tasks, `rescore` and `verify`. Nothing here needs torch."""
+"""How each task's numbers follow from its ranks: for the task itself and for `verify`. Nothing here needs torch."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchsuite.errors import RecordError
+from benchsuite.evaluation.correlation import correlation
 from benchsuite.evaluation.graded import SIDES, means
 from benchsuite.evaluation.graded_ranks import queries, unpack
-from benchsuite.evaluation.scores import Ranks, Scores
+from benchsuite.records.recompute import Ranks, Rule, Scores
 
 CUTS = (1, 5, 10)
 """Of retrieval."""
-TOPS = (1, 3, 5)
+TOPS = (1, 3, 5, 10)
 """Of zero-shot classification."""
 FIRST = (1, 5)
 """Of classification by features."""
@@ -28,29 +29,25 @@ def recall(ranks: NDArray[np.integer[Any]], k: int) -> float:
 
 def recalls(ranks: Ranks) -> dict[str, float]:
     """R@1/5/10 for each direction, and the mean of the six."""
-    metrics = {f"{direction}_r{k}": recall(found, k) for direction, found in ranks.items() for k in CUTS}
+    metrics = {f"{direction}_r{k}": recall(each, k) for direction, each in ranks.items() for k in CUTS}
     return {**metrics, "r_mean": float(np.mean(list(metrics.values())))}
 
 
 def medians(ranks: Ranks) -> dict[str, float]:
     """The median rank for each direction; of two middle ones, their mean."""
-    return {f"{direction}_median_rank": float(np.median(found)) for direction, found in ranks.items()}
+    return {f"{direction}_median_rank": float(np.median(each)) for direction, each in ranks.items()}
 
 
 def retrieval(ranks: Ranks) -> Scores:
     """Recalls and median ranks, by direction."""
-    counts = {direction: len(found) for direction, found in ranks.items()}
+    counts = {direction: len(each) for direction, each in ranks.items()}
     return Scores(recalls(ranks), counts, ranks, medians(ranks))
 
 
 def zero_shot(ranks: Ranks) -> Scores:
-    """Top-1/3/5, from each picture's rank of its class."""
-    return _tops(ranks, TOPS)
-
-
-def zero_shot_ten(ranks: Ranks) -> Scores:
-    """Top-1/3/5/10."""
-    return _tops(ranks, (*TOPS, 10))
+    """Top-1/3/5/10, from each picture's rank of its class."""
+    metrics = {f"top{k}": recall(ranks["class"], k) for k in TOPS}
+    return Scores(metrics, {"pictures": len(ranks["class"])}, ranks)
 
 
 def classification(ranks: Ranks) -> Scores:
@@ -67,8 +64,8 @@ def plain_neighbours(ranks: Ranks) -> Scores:
 
 def mmvp(ranks: Ranks) -> Scores:
     """Shares of pairs both of whose statements have their picture first, pattern by pattern, pairs in order."""
-    metrics = {name: float(both(found).mean()) for name, found in ranks.items()}
-    pairs = sum(len(found) for found in ranks.values()) // 2
+    metrics = {name: float(both(each).mean()) for name, each in ranks.items()}
+    pairs = sum(len(each) for each in ranks.values()) // 2
     average = float(np.mean(list(metrics.values())))
     return Scores({**metrics, "average": average}, {"pairs": pairs}, ranks)
 
@@ -80,9 +77,9 @@ def both(ranks: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
 
 def sentence_transfer(ranks: Ranks) -> Scores:
     """Accuracies, from whether each sentence was classified rightly (1) or not (2)."""
-    metrics = {name: float((found == 1).mean()) for name, found in ranks.items()}
+    metrics = {name: float((each == 1).mean()) for name, each in ranks.items()}
     average = float(np.mean(list(metrics.values())))
-    return Scores({**metrics, "average": average}, {name: len(found) for name, found in ranks.items()}, ranks)
+    return Scores({**metrics, "average": average}, {name: len(each) for name, each in ranks.items()}, ranks)
 
 
 def multi_instance(ranks: Ranks) -> Scores:
@@ -90,34 +87,39 @@ def multi_instance(ranks: Ranks) -> Scores:
     return Scores(means({way: unpack(way, ranks) for way in SIDES}), queries(ranks, SIDES), ranks)
 
 
-def _tops(ranks: Ranks, cuts: tuple[int, ...]) -> Scores:
-    found = ranks["class"]
-    return Scores({f"top{k}": recall(found, k) for k in cuts}, {"pictures": len(found)}, ranks)
+def sts(ranks: Ranks, sets: Sequence[str], aggregation: str) -> Scores:
+    """Spearman's correlation for each set, from each pair's ranks by cosine and by gold score, and the mean."""
+    measures = {name: _correlation(name, ranks, aggregation) for name in sets}
+    counts = {name: len(ranks[f"{name}_gold"]) for name in sets}
+    return Scores({}, counts, ranks, {**measures, "average": float(np.mean(list(measures.values())))})
 
 
-@dataclass(frozen=True)
-class Rule:
-    """How a task's numbers follow from its ranks."""
-
-    scores: Callable[[Ranks], Scores]
-    items: str = ""
-    """The count that is the size of the judged split, if one is."""
-    plain: bool = True
-    """Whether all arrays are ranks, from 1 on."""
-    not_recomputable: tuple[str, ...] = ()
-    """Measures that do not follow."""
+def _correlation(name: str, ranks: Ranks, aggregation: str) -> float:
+    """One correlation for a set, from those of its parts."""
+    pairs, cosine, gold = (ranks[f"{name}_{kind}"] for kind in ("pairs", "cosine", "gold"))
+    if not len(pairs) or (pairs < 1).any() or not len(cosine) == len(gold) == pairs.sum():
+        raise RecordError(f"{name}_cosine and {name}_gold have {len(cosine)} and {len(gold)} ranks of {pairs} pairs")
+    ends = np.cumsum(pairs)[:-1]
+    each = [correlation(a, b) for a, b in zip(np.split(cosine, ends), np.split(gold, ends), strict=True)]
+    return float(np.average(each, weights=pairs if aggregation == "wmean" else None))
 
 
-RULES: Mapping[str, Rule] = {
-    "knn": Rule(classification, "samples"),
-    "knn-plain": Rule(plain_neighbours, "samples"),
-    "linear-probe": Rule(classification, "samples", not_recomputable=("c", "iterations", "converged")),
+RULES: dict[str, Rule] = {
+    "geometry": Rule(None, why="sums of real numbers over embeddings, which are not kept"),
+    "knn": Rule(classification, split_count="samples"),
+    "knn-plain": Rule(plain_neighbours, split_count="samples"),
+    "linear-probe": Rule(
+        classification,
+        split_count="samples",
+        not_recomputable=("c", "iterations", "converged"),
+        why="they say how the fit went, not what it gave",
+    ),
     "mmvp": Rule(mmvp),
-    "multi-instance-retrieval": Rule(multi_instance, "v2t", plain=False),
-    "retrieval": Rule(retrieval, "i2t"),
+    "multi-instance-retrieval": Rule(multi_instance, split_count="v2t", only_ranks=False),
+    "retrieval": Rule(retrieval, split_count="i2t"),
     "sentence-transfer": Rule(sentence_transfer),
-    "video-retrieval": Rule(retrieval, "v2t"),
-    "zero-shot": Rule(zero_shot, "pictures"),
-    "zero-shot-10": Rule(zero_shot_ten, "pictures"),
+    "sts": Rule(sts, options=("sets", "aggregation"), only_ranks=False),
+    "video-retrieval": Rule(retrieval, split_count="v2t"),
+    "zero-shot": Rule(zero_shot, split_count="pictures"),
 }
-"""By task. A task that is not here (from a plugin, or whose options decide what follows) is left to `rescore`."""
+"""By task. A plugin's task adds its own: `RULES["mine"] = Rule(...)`."""

@@ -31,12 +31,12 @@ def ranks_of_columns(queries: Tensor, candidates: Tensor, target: Tensor) -> NDA
     Every other candidate that does not score less comes before it, so that a model which maps everything to one point,
     or to no number at all, scores at chance or below, not at 100 %.
     """
-    found, block = [], block_rows(len(candidates))
+    ranks, block = [], block_rows(len(candidates))
     for start in range(0, len(queries), block):
         rows = queries[start : start + block] @ candidates.T
         right = target[start : start + block, None]
-        found.append(not_below(rows, rows.gather(1, right)).sum(1))
-    return torch.cat(found).numpy().astype(np.int32)
+        ranks.append(not_below(rows, rows.gather(1, right)).sum(1))
+    return torch.cat(ranks).numpy().astype(np.int32)
 
 
 def best_ranks_of_groups(queries: Tensor, candidates: Tensor, group: Tensor) -> NDArray[np.int32]:
@@ -44,10 +44,10 @@ def best_ranks_of_groups(queries: Tensor, candidates: Tensor, group: Tensor) -> 
 
     Its own other candidates never stand before the best one.
     """
-    found, block = [], block_rows(len(candidates))
+    ranks, block = [], block_rows(len(candidates))
     for start in range(0, len(queries), block):
         rows = queries[start : start + block] @ candidates.T
         own = group[None, :] == torch.arange(start, start + len(rows))[:, None]
         best = rows.masked_fill(~own, -torch.inf).amax(1, keepdim=True)
-        found.append((not_below(rows, best) & ~own).sum(1) + 1)
-    return torch.cat(found).numpy().astype(np.int32)
+        ranks.append((not_below(rows, best) & ~own).sum(1) + 1)
+    return torch.cat(ranks).numpy().astype(np.int32)

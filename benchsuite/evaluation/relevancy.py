@@ -31,11 +31,11 @@ class Actions:
     @classmethod
     def of(cls, verb: Sequence[int], nouns: Sequence[Sequence[int]]) -> "Actions":
         """From verb classes and sets of noun classes; a set without a noun is refused."""
-        hot = np.zeros((len(nouns), 1 + max((n for some in nouns for n in some), default=0)), dtype=bool)
-        for i, some in enumerate(nouns):
-            if not some or min(some) < 0:
-                raise UsageError(f"relevancy: item {i} has noun classes {list(some)}; give at least one, from 0 on.")
-            hot[i, list(some)] = True
+        hot = np.zeros((len(nouns), 1 + max((n for classes in nouns for n in classes), default=0)), dtype=bool)
+        for i, classes in enumerate(nouns):
+            if not classes or min(classes) < 0:
+                raise UsageError(f"relevancy: item {i} has noun classes {list(classes)}; give at least one, from 0 on.")
+            hot[i, list(classes)] = True
         return cls(np.asarray(verb, np.int64), hot)
 
     def take(self, index: Sequence[int]) -> "Actions":
@@ -64,10 +64,10 @@ def relevancy(clips_csv: Path | str, sentences_csv: Path | str) -> Floats:
 
 def relevancy_between(rows: Actions, columns: Actions) -> Floats:
     """[rows, columns] of 0.5 (same verb class) + 0.5 (nouns in common / nouns in either)."""
-    found = np.empty((len(rows.verb), len(columns.verb)))
+    relevancies = np.empty((len(rows.verb), len(columns.verb)))
     for part, same, common, either in _overlaps(rows, columns):
-        found[part] = 0.5 * same + 0.5 * common / either
-    return found
+        relevancies[part] = 0.5 * same + 0.5 * common / either
+    return relevancies
 
 
 def relevancy_parts(rows: Actions, columns: Actions) -> tuple[NDArray[np.integer[Any]], int]:
@@ -76,10 +76,10 @@ def relevancy_parts(rows: Actions, columns: Actions) -> tuple[NDArray[np.integer
     half = math.lcm(*range(1, largest + 1))  # any number of nouns in either divides it
     if 2 * half * max(len(rows.verb), len(columns.verb)) >= EXACT:
         raise UsageError(f"relevancy: a pair may have {largest} noun classes in either, too many for exact sums.")
-    found = np.empty((len(rows.verb), len(columns.verb)), np.min_scalar_type(2 * half))
+    parts = np.empty((len(rows.verb), len(columns.verb)), np.min_scalar_type(2 * half))
     for part, same, common, either in _overlaps(rows, columns):
-        found[part] = half * same + common * (half / either)
-    return found, 2 * half
+        parts[part] = half * same + common * (half / either)
+    return parts, 2 * half
 
 
 def _overlaps(rows: Actions, columns: Actions) -> Iterator[tuple[slice, NDArray[np.bool_], Floats, Floats]]:

@@ -10,12 +10,11 @@ from torch.nn.functional import normalize
 
 from benchsuite.data.base import PairDataset
 from benchsuite.errors import UsageError
-from benchsuite.evaluation import rank_metrics
 from benchsuite.evaluation.base import Embedder, Task
 from benchsuite.evaluation.rank_metrics import recalls
 from benchsuite.evaluation.ranks import best_ranks_of_groups, ranks_of_columns
-from benchsuite.evaluation.scores import Ranks, Scores
 from benchsuite.evaluation.tensors import tensor_of
+from benchsuite.records.recompute import Scores
 from benchsuite.registry import register_task
 
 
@@ -44,9 +43,6 @@ class Retrieval(Task):
         image_of_text = np.repeat(np.arange(len(split)), [len(texts) for texts in split.captions])
         ranks = rank_both(embed.images(split), embed.texts(captions), torch.from_numpy(image_of_text))
         return self.from_ranks(dict(zip(self.directions, ranks.values(), strict=True)))
-
-    def from_ranks(self, ranks: Ranks) -> Scores:
-        return rank_metrics.retrieval(ranks)
 
 
 @register_task(

@@ -8,10 +8,9 @@ from numpy.typing import NDArray
 from benchsuite.data.base import PairDataset
 from benchsuite.data.real.senteval import Sentences, SentEval
 from benchsuite.errors import UsageError
-from benchsuite.evaluation import rank_metrics
 from benchsuite.evaluation.base import Embedder, Task
-from benchsuite.evaluation.scores import Ranks, Scores
 from benchsuite.fields import Count
+from benchsuite.records.recompute import Scores
 from benchsuite.registry import register_task
 
 Floats = NDArray[np.float64]
@@ -65,16 +64,13 @@ class SentenceTransfer(Task):
             ranks[name] = np.where(right, 1, 2).astype(np.int32)
         return self.from_ranks(ranks)
 
-    def from_ranks(self, ranks: Ranks) -> Scores:
-        return rank_metrics.sentence_transfer(ranks)
-
     def _points(self, embed: Embedder, part: Sentences, where: str) -> Floats:
         rows = [
             embed.texts(texts, features=self.features).double().cpu().numpy()
             for texts in (part.texts, part.other)
             if texts
         ]
-        scaled = [one * np.sqrt(one.shape[1]) for one in rows]
+        scaled = [row * np.sqrt(row.shape[1]) for row in rows]
         points = scaled[0] if len(scaled) == 1 else np.hstack([np.abs(scaled[0] - scaled[1]), scaled[0] * scaled[1]])
         if not np.isfinite(points).all():
             raise UsageError(f"sentence-transfer, {where}: a sentence's features are not finite.")
@@ -83,9 +79,9 @@ class SentenceTransfer(Task):
 
 def correct(points: dict[str, Floats], labels: dict[str, Ints], folds: int, name: str) -> NDArray[np.bool_]:
     """Whether each judged sentence was classified rightly, in stored order."""
-    for split, found in labels.items():
+    for split, classes in labels.items():
         least = folds if split in ("all", "train") and "dev" not in labels else 1
-        _require_classes(found, least, f"{name} {split}")
+        _require_classes(classes, least, f"{name} {split}")
     if "all" in points:
         return _nested(points["all"], labels["all"], folds)
     x, y = points["train"], labels["train"]
@@ -131,5 +127,5 @@ def _require_classes(labels: Ints, least: int, where: str) -> None:
         raise UsageError(f"sentence-transfer, {where}: no sentences.")
     kinds, sizes = np.unique(labels, return_counts=True)
     if least > 1 and (len(kinds) < 2 or sizes.min() <= least):
-        told = ", ".join(f"{n} of class {kind}" for kind, n in zip(kinds, sizes, strict=True))
-        raise UsageError(f"sentence-transfer, {where}: {told}; {least} folds need two classes of more than {least}.")
+        counts = ", ".join(f"{n} of class {kind}" for kind, n in zip(kinds, sizes, strict=True))
+        raise UsageError(f"sentence-transfer, {where}: {counts}; {least} folds need two classes of more than {least}.")

@@ -1,6 +1,6 @@
 """Sentence similarity: how well cosines follow a gold judgement."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from benchsuite.data.base import PairDataset
 from benchsuite.data.sentences import SentencePairs, SimilarityDataset
-from benchsuite.errors import RecordError, UsageError
+from benchsuite.errors import UsageError
 from benchsuite.evaluation.base import Embedder, Scores, Task
-from benchsuite.evaluation.correlation import Ranks, correlation, doubled_ranks
+from benchsuite.evaluation.correlation import Ranks, doubled_ranks
 from benchsuite.registry import register_task
 
 
@@ -60,25 +60,19 @@ class SemanticSimilarity(Task):
             raise UsageError(f"sts: reads sentence pairs (datasets senteval, scenes-sts), not {dataset.card.name}.")
         if not self.sets:
             raise UsageError("sts: sets is empty; name at least one.")
-        kept: dict[str, Ranks] = {}
+        ranks: dict[str, Ranks] = {}
         for name in self.sets:
             subsets = dataset.pairs(name).values()
             similar = [self._cosines(embed, pairs) for pairs in subsets]
-            kept |= ranked(name, similar, [pairs.gold for pairs in subsets], self.aggregation)
-        return self.from_ranks(kept)
-
-    def from_ranks(self, ranks: Mapping[str, Ranks]) -> Scores:
-        """What follows from each pair's ranks by cosine and by gold score."""
-        measures = {name: aggregated(name, ranks, self.aggregation) for name in self.sets}
-        counts = {name: len(ranks[f"{name}_gold"]) for name in self.sets}
-        return Scores({}, counts, ranks, {**measures, "average": float(np.mean(list(measures.values())))})
+            ranks |= ranked(name, similar, [pairs.gold for pairs in subsets], self.aggregation)
+        return self.from_ranks(ranks)
 
     def _cosines(self, embed: Embedder, pairs: SentencePairs) -> NDArray[np.float64]:
         a, b = (embed.texts(texts, features=self.features).double() for texts in (pairs.a, pairs.b))
-        found = (a * b).sum(1)
-        if bad := torch.nonzero(~torch.isfinite(found)).flatten()[:1].tolist():
+        cosines = (a * b).sum(1)
+        if bad := torch.nonzero(~torch.isfinite(cosines)).flatten()[:1].tolist():
             raise UsageError(f'sts: the embedding of "{pairs.a[bad[0]]}" or its partner is not finite.')
-        return np.asarray(found.cpu().numpy())
+        return np.asarray(cosines.cpu().numpy())
 
 
 def ranked(
@@ -91,16 +85,6 @@ def ranked(
         f"{name}_cosine": np.concatenate([doubled_ranks(rows, CONSTANT) for rows in parts[0]]),
         f"{name}_gold": np.concatenate([doubled_ranks(rows) for rows in parts[1]]),
     }
-
-
-def aggregated(name: str, kept: Mapping[str, Ranks], how: str) -> float:
-    """One correlation for a set, from what is kept of it."""
-    pairs, cosine, gold = (kept[f"{name}_{what}"] for what in ("pairs", "cosine", "gold"))
-    if not len(pairs) or (pairs < 1).any() or not len(cosine) == len(gold) == pairs.sum():
-        raise RecordError(f"{name}_cosine and {name}_gold have {len(cosine)} and {len(gold)} ranks of {pairs} pairs")
-    ends = np.cumsum(pairs)[:-1]
-    each = [correlation(a, b) for a, b in zip(np.split(cosine, ends), np.split(gold, ends), strict=True)]
-    return float(np.average(each, weights=pairs if how == "wmean" else None))
 
 
 CONSTANT = 1e-6

@@ -5,12 +5,12 @@ from functools import cache, lru_cache
 
 from benchsuite.data import PairDataset
 from benchsuite.errors import RunError
-from benchsuite.evaluation.base import Embedder, Scores, Task, create_task
+from benchsuite.evaluation.base import Embedder, Scores, create_task
 from benchsuite.evaluation.rank_metrics import RULES
 from benchsuite.experiments.data import open_dataset
 from benchsuite.models.dual_encoder import DualEncoder
 from benchsuite.models.tokenizer import Words
-from benchsuite.records.recheck import compare, omissions
+from benchsuite.records.recompute import recompute
 from benchsuite.records.schema import Result
 from benchsuite.setup import Data, Protocol, Setup
 
@@ -25,35 +25,28 @@ def evaluate(
     """These protocols, the setup's if none are named, each on its own data if it has some."""
 
     @cache
-    def embedder(of: PairDataset) -> Embedder:  # one a dataset: it remembers pictures by the name of their split
+    def embedder(of: PairDataset) -> Embedder:  # one for each dataset: pictures are remembered by their split's name
         return Embedder(encoder, words, setup.image)
 
-    found = {}
+    scores = {}
     for name, protocol in (setup.protocols if protocols is None else protocols).items():
-        judged = opened(protocol.data) if protocol.data else dataset
-        found[name] = create_task(protocol.task, **protocol.options).evaluate(embedder(judged), judged)
-    return found
+        evaluated = opened(protocol.data) if protocol.data else dataset
+        scores[name] = create_task(protocol.task, **protocol.options).evaluate(embedder(evaluated), evaluated)
+    return scores
 
 
 def split_size(protocol: Protocol, dataset: PairDataset) -> int | None:
-    """How many items the judged split has by the manifest of its data; none for a protocol without a split."""
-    judged = opened(protocol.data) if protocol.data else dataset
-    return judged.manifest().splits.get(protocol.options.get("split", ""))
+    """How many items the evaluated split has by its dataset's manifest; none for a protocol without a split."""
+    evaluated = opened(protocol.data) if protocol.data else dataset
+    return evaluated.manifest().splits.get(protocol.options.get("split", ""))
 
 
 def require_agreement(setup: Setup, results: Mapping[str, Result], scores: Mapping[str, Scores]) -> None:
     """Stop a run whose numbers do not follow from the ranks that would be stored with them."""
     for name, result in results.items():
-        task = create_task(result.task, **setup.protocols[name].options)
-        if type(task).from_ranks is Task.from_ranks:
-            continue
-        rule = RULES.get(result.task)
-        told = task.from_ranks(scores[name].ranks)
-        wrong = compare(result, told, task.not_recomputable)[1] + list(
-            omissions(result, told, rule.items if rule else "")
-        )
-        if wrong:
-            raise RunError(f"{name}, {result.task}: {wrong[0]}. Nothing is stored; the task's own code is at odds.")
+        done = recompute(result, scores[name].ranks, setup.protocols[name].options, RULES)
+        if done.differs:
+            raise RunError(f"{name}, {result.task}: {done.differs[0]}. Nothing is stored: the task contradicts itself.")
 
 
 class Probe:
@@ -73,7 +66,7 @@ class Probe:
             self._due[name] = (done // protocol.every + 1) * protocol.every
         scores = evaluate(encoder, words, self._setup, self._dataset, due) if due else {}
         return {
-            f"{name}.{key}": v for name, one in scores.items() for key, v in {**one.metrics, **one.measures}.items()
+            f"{name}.{key}": value for name, s in scores.items() for key, value in {**s.metrics, **s.measures}.items()
         }
 
 

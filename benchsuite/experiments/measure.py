@@ -14,8 +14,9 @@ from benchsuite.experiments.evaluate import Probe, evaluate, opened, require_agr
 from benchsuite.experiments.plan import Run
 from benchsuite.methods import create_method
 from benchsuite.records.environment import environment
+from benchsuite.records.names import stem
+from benchsuite.records.ranks import pack_ranks
 from benchsuite.records.schema import MethodPart, Record, Result
-from benchsuite.records.store import pack_ranks, stem
 from benchsuite.setup import Setup
 from benchsuite.streams import derived_seed
 from benchsuite.training.distributed import world_size
@@ -73,5 +74,5 @@ def _result(setup: Setup, name: str, scores: Scores, items: int | None) -> Resul
         metrics=dict(scores.metrics),
         counts=dict(scores.counts),
         measures=dict(scores.measures),
-        items=items,
+        split_size=items,
     )

@@ -1,10 +1,8 @@
 """A worker process: imports the heavy libraries once, then does one run after another."""
 
-import multiprocessing
 import os
 import signal
 import sys
-import threading
 import traceback
 from collections.abc import Sequence
 from multiprocessing.connection import Connection
@@ -12,12 +10,13 @@ from pathlib import Path
 
 from benchsuite.errors import BenchsuiteError
 from benchsuite.experiments.events import Failed, Finished, Started, Stepped
+from benchsuite.workers import end_with_parent
 
 
 def serve(pipe: Connection, threads: int, plugins: Sequence[Path], log: Path) -> None:
     """Answer each run that comes through the pipe with its events, until None comes."""
     _stay_out_of_the_terminal(log)
-    _end_with_parent()
+    end_with_parent()
     from benchsuite.registry import load_plugin
 
     for plugin in plugins:
@@ -49,15 +48,3 @@ def _stay_out_of_the_terminal(log: Path) -> None:
     target = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     os.dup2(target, sys.stdout.fileno())
     os.dup2(target, sys.stderr.fileno())
-
-
-def _end_with_parent() -> None:
-    """A worker whose parent was killed has nobody to answer to."""
-    parent = multiprocessing.parent_process()
-
-    def wait() -> None:
-        if parent is not None:
-            parent.join()
-            os._exit(1)
-
-    threading.Thread(target=wait, daemon=True).start()

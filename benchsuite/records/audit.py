@@ -1,4 +1,4 @@
-"""Can a results folder be trusted? Every record against itself, its ranks and the others."""
+"""Can a results folder, or one record, be trusted? Each record against itself, its ranks, the others, the manifest."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -7,186 +7,208 @@ from pathlib import Path
 
 from benchsuite.errors import UsageError
 from benchsuite.records.code_version import code_state, stale
-from benchsuite.records.contents import read_contents
-from benchsuite.records.inspection import FileError, Found, Problem
-from benchsuite.records.manifest import Manifest, compare, read_manifest, write_manifest
-from benchsuite.records.names import FAILED, MANIFEST, RANKS, stem
+from benchsuite.records.contents import FileError, Finding, RecordFile, read_contents, read_record_file, with_ranks
+from benchsuite.records.manifest import Manifest, read_manifest, write_manifest
+from benchsuite.records.names import FAILED, MANIFEST, RANKS
 from benchsuite.records.ranks import read_ranks
-from benchsuite.records.recheck import Rechecked, Rule, recheck
+from benchsuite.records.recompute import Rule, recompute
 from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import Record
 
-CANNOT_PROVE = (
-    "that a run happened: whoever can compute digests can write a record that agrees with itself",
-    "that the environment, the cost and the time of a record are true: nothing measures them again",
-    "that ranks are those of the model that was trained: models are not kept",
-    "that what ranks do not tell is true: curves, geometry, digests of weights and batches",
-    "that no run was left out before it was listed: an unlisted record leaves no trace when it is deleted",
-    "who wrote the manifest: its digest is worth as much as the place it is compared with (--expect, --base)",
+CANNOT_CHECK = (
+    "that a run happened: anyone who can compute digests can write a record that agrees with itself",
+    "that a record's environment, cost and time are true: nothing measures them again",
+    "that the ranks come from the trained model: models are not kept",
+    "numbers that do not follow from ranks: curves, geometry, digests of weights and batches",
+    "that no run was dropped before it was listed: an unlisted record leaves no trace when it is deleted",
+    "who wrote the manifest: compare its digest with one from elsewhere (--expect, --base)",
 )
+SHORTEST = 16
+"""The fewest digits of a digest that are compared."""
+Rules = Mapping[str, Rule]
 
 
 @dataclass
 class Audit:
-    """What was found in a folder; `problems` are reasons not to trust it, `notes` are not."""
+    """What was found in a folder, or in one record's file; `problems` are reasons not to trust it, `notes` are not."""
 
-    folder: Path
+    path: Path
     records: dict[str, Record] = field(default_factory=dict)
-    """The sound ones, by file name."""
+    """The valid ones, by file name."""
     refused: set[str] = field(default_factory=set)
-    """Names of the files that hold no sound record."""
-    problems: list[Problem] = field(default_factory=list)
-    notes: list[Problem] = field(default_factory=list)
-    rechecked: Rechecked = field(default_factory=Rechecked)
+    """Names of the files that hold no valid record."""
+    problems: list[Finding] = field(default_factory=list)
+    notes: list[Finding] = field(default_factory=list)
+    agreed: int = 0
+    """How many numbers agree with their ranks."""
+    not_recomputable: dict[tuple[str, str], set[str]] = field(default_factory=dict)
+    """Numbers that do not follow from ranks, by task and reason."""
 
     @property
     def manifest(self) -> Manifest:
-        """Of the sound records that are there."""
+        """Of the valid records that are there."""
         return Manifest.of(self.records)
 
-
-def audit(folder: Path, rules: Mapping[str, Rule]) -> Audit:
-    """Everything but the manifest."""
-    contents = read_contents(folder)
-    done = Audit(folder)
-    for one in contents.found:
-        problems = [*one.problems, *_name_problems(one), *_number_problems(one, rules, done.rechecked)]
-        done.problems += problems
-        if one.record and not problems:
-            done.records[one.file.name] = one.record
+    def add(self, file: RecordFile, rules: Rules) -> None:
+        """One record's file: its own problems, its name, and its numbers."""
+        problems = [*file.problems, *_wrong_name(file), *self._wrong_numbers(file, rules)]
+        self.problems += problems
+        if file.record and not problems:
+            self.records[file.file.name] = file.record
         else:
-            done.refused.add(one.file.name)
-    done.problems += [unreadable(error, folder) for error in contents.unreadable]
-    done.notes += [Problem(file.name, "not a record, left alone", "") for file in contents.foreign]
-    done.notes += _strangers(folder, contents.found)
-    done.notes += _code_notes(done.records)
-    done.notes += _missing_runs(contents.requests, {one.record.run_id for one in contents.found if one.record})
-    return done
+            self.refused.add(file.file.name)
+
+    def _wrong_numbers(self, file: RecordFile, rules: Rules) -> Iterator[Finding]:
+        """Numbers that do not follow from the ranks; looked for in edited records too, to say what was edited."""
+        record = file.record
+        if record is None or not file.ranks_valid:
+            return
+        try:
+            ranks = read_ranks(file.file.parent, record)
+            for name, result in record.results.items():
+                protocol = record.setup.protocols.get(name)
+                done = recompute(result, ranks.of(name), protocol.options if protocol else {}, rules)
+                self.agreed += done.agreed
+                if done.not_recomputable:
+                    self.not_recomputable.setdefault((result.task, done.why), set()).update(done.not_recomputable)
+                yield from (Finding(file.file.name, f"{name}: {difference}") for difference in done.differs)
+        except FileError as error:
+            yield unreadable(error, file.file.parent)
+            return
+        for key in sorted(key for key in ranks if key.rpartition(".")[0] not in record.results):
+            yield Finding(file.file.name, f"{key}: ranks of a protocol that the record does not have")
 
 
-def _name_problems(one: Found) -> Iterator[Problem]:
-    if one.record is None:
-        return
-    right = f"{stem(one.record.method.name, one.record.seed, one.record.run_id)}.json"
-    if one.file.name != right and not one.problems:
-        yield Problem(one.file.name, "not named as its run is", f"name it {right}")
+def audit_folder(folder: Path, rules: Rules) -> Audit:
+    """Everything in a results folder but the manifest."""
+    contents = read_contents(folder)
+    audit = Audit(folder)
+    for file in contents.files:
+        audit.add(file, rules)
+    audit.problems += [unreadable(error, folder) for error in contents.unreadable]
+    audit.notes += [Finding(file.name, "not a record, ignored", "") for file in contents.foreign]
+    audit.notes += _other_files(folder, contents.files)
+    audit.notes += _code_notes(audit.records)
+    audit.notes += _missing_runs(contents.requests, {file.record.run_id for file in contents.files if file.record})
+    return audit
 
 
-def _number_problems(one: Found, rules: Mapping[str, Rule], total: Rechecked) -> Iterator[Problem]:
-    """Numbers that do not follow from the ranks; looked for in edited records too, to say what was edited."""
-    if one.record is None or not one.ranks_sound:
-        return
-    try:
-        done = recheck(one.record, read_ranks(one.file.parent, one.record), rules)
-    except FileError as error:
-        yield unreadable(error, one.file.parent)
-        return
-    total.agreed += done.agreed
-    for task, names in done.not_recomputable.items():
-        total.not_recomputable.setdefault(task, set()).update(names)
-    yield from (Problem(one.file.name, text) for text in done.differs)
+def audit_run(path: Path, rules: Rules) -> Audit:
+    """One record's file, with the ranks beside it."""
+    file = read_record_file(path)
+    if file is None:
+        raise UsageError(f"{path}: not a record. Name a record's file, a run or a results folder.")
+    audit = Audit(path)
+    audit.add(with_ranks(file), rules)
+    audit.notes += _code_notes(audit.records)
+    return audit
 
 
-def unreadable(error: FileError, folder: Path) -> Problem:
+def unreadable(error: FileError, folder: Path) -> Finding:
     """A file that cannot be used, as a problem of its folder."""
-    return Problem(str(error.file.relative_to(folder)), error.what)
+    return Finding(str(error.file.relative_to(folder)), error.reason)
 
 
-def _strangers(folder: Path, found: list[Found]) -> Iterator[Problem]:
+def _wrong_name(file: RecordFile) -> Iterator[Finding]:
+    if file.record and not file.problems and file.file.name != file.right_name:
+        yield Finding(file.file.name, "not named as its run is", f"name it {file.right_name}")
+
+
+def _other_files(folder: Path, files: list[RecordFile]) -> Iterator[Finding]:
     """Files without a record: left by an interrupted write, or somebody's own."""
-    named = {one.record.ranks.file for one in found if one.record}
-    for file in sorted(folder.iterdir()):
-        if file.is_dir() or file.name.startswith(".writable-"):
+    named = {file.record.ranks.file for file in files if file.record}
+    for path in sorted(folder.iterdir()):
+        if path.is_dir() or path.name.startswith(".writable-"):
             continue
-        if file.name.startswith("."):
-            yield Problem(file.name, "left by an interrupted write", "it may be deleted")
-        elif file.name.endswith(RANKS) and file.name not in named:
-            yield Problem(file.name, "ranks that no record names: left by an interrupted write", "they may be deleted")
-        elif not file.name.endswith((".json", FAILED, RANKS)):
-            yield Problem(file.name, "not the suite's, left alone", "")
+        if path.name.startswith("."):
+            yield Finding(path.name, "left by an interrupted write", "it may be deleted")
+        elif path.name.endswith(RANKS) and path.name not in named:
+            yield Finding(path.name, "ranks without a record: left by an interrupted write", "they may be deleted")
+        elif not path.name.endswith((".json", FAILED, RANKS)):
+            yield Finding(path.name, "not written by benchsuite, ignored", "")
 
 
-def _code_notes(records: Mapping[str, Record]) -> Iterator[Problem]:
+def _code_notes(records: Mapping[str, Record]) -> Iterator[Finding]:
     for name, record in records.items():
-        if said := stale(record):
-            yield Problem(name, said, "the command that measured it measures it again, under another run_id")
+        if reason := stale(record):
+            yield Finding(name, reason, "the same command measures it again, under another run_id")
     unknown = Counter(record.method.name for record in records.values() if code_state(record) == "unknown")
     for method, count in sorted(unknown.items()):
-        what = f"{count} records: whether its code has changed is not known, because it is not registered here"
-        yield Problem(f"method {method}", what, "load its file with --plugin")
+        message = f"{count} records: whether its code has changed is unknown, because it is not registered here"
+        yield Finding(f"method {method}", message, "load its file with --plugin")
 
 
-def _missing_runs(requests: list[TableRequest], there: set[str]) -> Iterator[Problem]:
+def _missing_runs(requests: list[TableRequest], run_ids: set[str]) -> Iterator[Finding]:
     """Seeds that a table asked for and that have no record, row by row."""
     for request in requests:
         for row in request.rows:
             for part, runs in row.parts.items():
-                seeds = [str(seed) for seed, run in sorted(runs.runs.items()) if run not in there]
+                seeds = [str(seed) for seed, run in sorted(runs.runs.items()) if run not in run_ids]
                 if seeds:
                     name = " ".join(filter(None, (row.backbone, row.variant, row.label, part)))
-                    what = f"{name}: no record for seed {', '.join(seeds)}"
-                    yield Problem(f"tables/{request.name}.json", what, "repeat the command to measure what is missing")
+                    message = f"{name}: no record for seed {', '.join(seeds)}"
+                    yield Finding(f"tables/{request.name}.json", message, "run the same command to measure them")
 
 
-SHORTEST = 16
-"""The fewest digits of a digest that are compared."""
-
-
-def against_manifest(done: Audit) -> list[Problem]:
-    """What MANIFEST.json says otherwise; a note where there is none."""
-    update = f"`benchsuite verify {done.folder} --update` "
-    file = done.folder / MANIFEST
+def check_manifest(audit: Audit) -> None:
+    """Compare the folder with its MANIFEST.json; a note where there is none."""
+    update = f"`benchsuite verify {audit.path} --update` "
+    file = audit.path / MANIFEST
     if not file.exists():
-        what = "not there, so nothing tells whether a record was removed"
-        done.notes.append(Problem(MANIFEST, what, f"{update}writes it"))
-        return []
+        message = "missing, so a removed record would not be noticed"
+        audit.notes.append(Finding(MANIFEST, message, f"{update}writes it"))
+        return
     try:
         listed = read_manifest(file)
     except FileError as error:
-        return [Problem(MANIFEST, error.what, f"put back a version that was written, then {update}adds what is new")]
-    added = compare(listed, done.manifest).added
-    unlisted = [Problem(name, f"not listed in {MANIFEST}", f"{update}lists it") for name in added]
-    return [*_lost(listed, done, MANIFEST), *unlisted]
+        fix = f"put back a version that was written, then {update}adds what is new"
+        audit.problems.append(Finding(MANIFEST, error.reason, fix))
+        return
+    added = audit.manifest.changes_since(listed).added
+    audit.problems += _lost(listed, audit, MANIFEST)
+    audit.problems += [Finding(name, f"not listed in {MANIFEST}", f"{update}lists it") for name in added]
 
 
-def against_base(done: Audit, base: Path) -> list[Problem]:
-    """Records of an earlier manifest that are gone or others now."""
+def check_base(audit: Audit, base: Path) -> None:
+    """Compare the folder with an earlier manifest: none of its records may be gone or replaced."""
     if not base.is_file():
         raise UsageError(f"manifest {base}: no such file.")
-    return list(_lost(read_manifest(base), done, str(base)))
+    audit.problems += _lost(read_manifest(base), audit, str(base))
 
 
-def against_digest(done: Audit, expected: str) -> list[Problem]:
-    """Whether the records there are those that somebody else saw."""
-    found = done.manifest.digest
+def check_digest(audit: Audit, expected: str) -> None:
+    """Compare the manifest digest of the folder with one from elsewhere."""
+    digest = audit.manifest.digest
     if len(expected) < SHORTEST or set(expected) - set("0123456789abcdef"):
         raise UsageError(f'--expect "{expected}": give the manifest digest, or at least its first {SHORTEST} digits.')
-    if found.startswith(expected):
-        return []
-    return [Problem(MANIFEST, f"the manifest digest of what is there is {found}", f"{expected} was expected")]
+    if not digest.startswith(expected):
+        message = f"the manifest digest of the records here is {digest}"
+        audit.problems.append(Finding(MANIFEST, message, f"{expected} was expected"))
 
 
-def enlist(done: Audit, allow_removal: bool) -> list[Problem]:
-    """Write MANIFEST.json as of the records that are there, unless something speaks against it: then what."""
-    file = done.folder / MANIFEST
-    if done.problems:
-        return [Problem(MANIFEST, "left as it is", "mend the other problems first")]
+def update_manifest(audit: Audit, allow_removal: bool) -> None:
+    """Write MANIFEST.json for the records that are there, unless there are problems or listed records were lost."""
+    file = audit.path / MANIFEST
+    if audit.problems:
+        audit.problems.append(Finding(MANIFEST, "not updated", "solve the other problems first"))
+        return
     before = read_manifest(file) if file.exists() else Manifest.of({})
-    changes = compare(before, done.manifest)
+    changes = audit.manifest.changes_since(before)
     if changes.lost and not allow_removal:
-        kept = Problem(MANIFEST, "left as it is", "--allow-removal lets listed records go or be replaced")
-        return [*_lost(before, done, MANIFEST), kept]
-    write_manifest(file, done.manifest)
-    told = [f"{len(names)} {how}" for how, names in vars(changes).items() if names] or ["nothing new"]
-    done.notes.append(Problem(MANIFEST, f"written: {', '.join(told)}", ""))
-    return []
+        audit.problems += _lost(before, audit, MANIFEST)
+        fix = "--allow-removal lets listed records be removed or replaced"
+        audit.problems.append(Finding(MANIFEST, "not updated", fix))
+        return
+    write_manifest(file, audit.manifest)
+    counts = [f"{len(names)} {change}" for change, names in vars(changes).items() if names] or ["nothing new"]
+    audit.notes.append(Finding(MANIFEST, f"written: {', '.join(counts)}", ""))
 
 
-def _lost(before: Manifest, done: Audit, where: str) -> Iterator[Problem]:
-    changes = compare(before, done.manifest)
+def _lost(before: Manifest, audit: Audit, where: str) -> Iterator[Finding]:
+    changes = audit.manifest.changes_since(before)
     for name in changes.removed:
-        if name not in done.refused:  # a refused file is a problem of its own
-            yield Problem(name, f"listed in {where}, but gone", "put it back")
-    for name in changes.changed:
-        what = f"another record than the one listed in {where}, whose digest is {before.records[name].digest[:16]}"
-        yield Problem(name, what, "put the listed one back")
+        if name not in audit.refused:  # a refused file is a problem of its own
+            yield Finding(name, f"listed in {where}, but gone", "put it back")
+    for name in changes.replaced:
+        message = f"another record than the one listed in {where}, whose digest is {before.records[name].digest[:16]}"
+        yield Finding(name, message, "put the listed one back")

@@ -38,21 +38,21 @@ _known: dict[tuple[Path, str], _Known] = {}
 
 def _stamp(file: Path) -> tuple[int, int] | None:
     try:
-        found = file.stat()
+        status = file.stat()
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size
+    return status.st_mtime_ns, status.st_size
 
 
 def _files(start: Path) -> set[Path]:
-    found: set[Path] = set()
+    files: set[Path] = set()
     waiting = [start]
     while waiting:
         file = waiting.pop()
-        if file not in found and file.is_file():
-            found.add(file)
+        if file not in files and file.is_file():
+            files.add(file)
             waiting += [f for name in _read(file).imports if (f := _module_file(name))]
-    return found
+    return files
 
 
 class _Source(NamedTuple):

@@ -1,21 +1,77 @@
-"""All of a results folder at once: what can be trusted, and what cannot with the reason, so that work goes on."""
+"""What lies in a results folder, file by file: the records that can be trusted, and what is wrong with the others."""
 
 import gc
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from benchsuite.records.inspection import FileError, Found, Problem, inspect, read_json, with_ranks
-from benchsuite.records.names import failure_files, json_files, request_files, stem
+from benchsuite.canonical import canonical
+from benchsuite.errors import RecordError
+from benchsuite.records.names import failure_files, json_files, request_files, run_of, stem
 from benchsuite.records.requests import TableRequest
-from benchsuite.records.schema import Record
+from benchsuite.records.schema import BROKEN_SEAL, SCHEMA, Record, content_digest
 from benchsuite.workers import spread
 
 T = TypeVar("T")
+DELETE = "Delete it or move it away, and run the same command again: only what is missing is measured."
+PUT_BACK = "put it back as it was written, or delete it and measure the run again"
+
+
+class FileError(RecordError):
+    """A stored file that cannot be used: which, why, and what to do."""
+
+    def __init__(self, file: Path, reason: str, fix: str = DELETE) -> None:
+        super().__init__(file, reason, fix)
+        self.file, self.reason, self.fix = file, reason, fix
+
+    def __str__(self) -> str:
+        return f"{self.file}: {self.reason}." + (f" {self.fix}" if self.fix else "")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a check found in a file, and what would be right."""
+
+    file: str
+    message: str
+    fix: str = PUT_BACK
+
+    def __str__(self) -> str:
+        return f"{self.file}: {self.message}" + (f"; {self.fix}" if self.fix else "")
+
+
+@dataclass(frozen=True)
+class RecordFile:
+    """A record's file: the record as far as it can be read, the runs it may be of, and all that is wrong with it."""
+
+    file: Path
+    record: Record | None
+    problems: tuple[Finding, ...] = ()
+    run_ids: frozenset[str] = frozenset()
+    """By its name, and by its content: the same unless it was edited or renamed."""
+    ranks_valid: bool = False
+    """Whether the ranks were looked at, and are those that were sealed."""
+
+    @property
+    def right_name(self) -> str:
+        """What a file with this record is called."""
+        assert self.record
+        return f"{stem(self.record.method.name, self.record.seed, self.record.run_id)}.json"
+
+    @property
+    def reason(self) -> str:
+        """Why it is refused, in one line."""
+        return "; ".join(problem.message for problem in self.problems)
+
+    def refusal(self) -> FileError:
+        """The error that refuses it."""
+        return FileError(self.file, self.reason)
 
 
 @dataclass(frozen=True)
@@ -27,49 +83,116 @@ class Contents:
     failures: dict[str, str]
     """Reasons by run_id."""
     requests: list[TableRequest]
-    found: list[Found]
+    files: list[RecordFile]
     """Every record's file, with all that is wrong with it."""
     unreadable: list[FileError]
     """Notes and requests that are damaged."""
     foreign: list[Path]
-    """JSON files that are no business of the suite's."""
+    """JSON files that the suite did not write."""
 
     @property
-    def refused(self) -> list[Found]:
+    def refused(self) -> list[RecordFile]:
         """Records that cannot be trusted."""
-        return [one for one in self.found if one.problems]
+        return [file for file in self.files if file.problems]
 
     @property
-    def refused_runs(self) -> dict[str, Found]:
-        """Runs whose place is taken by a file that cannot be trusted: they are not measured over it."""
-        return {run: one for one in self.refused for run in one.run_ids if run not in self.records}
+    def refused_runs(self) -> dict[str, RecordFile]:
+        """Runs whose file cannot be trusted, by run_id: they are not measured over it."""
+        return {run: file for file in self.refused for run in file.run_ids if run not in self.records}
 
     @property
     def gaps(self) -> dict[str, str]:
         """Why a run has no record, by run_id: it failed, or its record is refused."""
-        refused = {run: f"its record was refused, {one.reason}" for run, one in self.refused_runs.items()}
+        refused = {run: f"its record was refused, {file.reason}" for run, file in self.refused_runs.items()}
         return {**self.failures, **refused}
 
     @property
     def errors(self) -> list[FileError]:
-        """All that is refused, one error a file."""
-        return [*(one.refusal() for one in self.refused), *self.unreadable]
+        """Everything that is refused, one error a file."""
+        return [*(file.refusal() for file in self.refused), *self.unreadable]
 
 
 def read_contents(folder: Path) -> Contents:
     """Everything in the folder, each file for itself."""
-    with _uncollected():
-        found, foreign = _inspect_all(folder)
+    paths = json_files(folder)
+    with _without_garbage_collection():
+        read = dict(zip(paths, spread(_read_with_ranks, paths), strict=True))
+    files = _with_duplicates([file for file in read.values() if file])
     unreadable: list[FileError] = []
-    failures = dict(_collect(failure_files(folder), read_failure, unreadable))
+    failures = dict(_collect(failure_files(folder), _read_failure, unreadable))
     requests = _collect(request_files(folder), read_request, unreadable)
-    records = {one.record.run_id: one.record for one in found if one.record and not one.problems}
-    return Contents(records, failures, requests, found, unreadable, foreign)
+    records = {file.record.run_id: file.record for file in files if file.record and not file.problems}
+    return Contents(records, failures, requests, files, unreadable, [path for path in paths if not read[path]])
+
+
+def read_record(path: Path) -> Record:
+    """A record from its file, checked; not its ranks."""
+    file = read_record_file(path)
+    if file is None:
+        raise FileError(path, "not a record")
+    if file.record is None or file.problems:
+        raise file.refusal()
+    return file.record
+
+
+def read_record_file(path: Path) -> RecordFile | None:
+    """A record's file without its ranks; None if the JSON file is no run's."""
+    run_ids = frozenset({run_of(path.name)} - {""})
+    try:
+        content = parse(path)
+    except ValueError as error:
+        return RecordFile(path, None, (Finding(path.name, str(error)),), run_ids)
+    if not isinstance(content, dict) or not {"schema", "run_id"} & content.keys():
+        message = f"not a record but a {type(content).__name__}"
+        return RecordFile(path, None, (Finding(path.name, message),), run_ids) if run_ids else None
+    record, problems = _parse_record(content)
+    findings = tuple(Finding(path.name, message, fix) for message, fix in problems)
+    return RecordFile(path, record, findings, run_ids | {str(content.get("run_id"))})
+
+
+def with_ranks(file: RecordFile) -> RecordFile:
+    """Also what is wrong with the ranks, which must lie beside the record, unchanged."""
+    if file.record is None:
+        return file
+    name = Path(file.record.ranks.file).name
+    try:
+        content = file.file.with_name(name).read_bytes()
+        valid = hashlib.sha256(content).hexdigest() == file.record.ranks.sha256
+        message = f"{name} is not what it was sealed with: edited, or damaged"
+    except (OSError, ValueError) as error:  # an impossible name is a ValueError
+        reason = getattr(error, "strerror", None) or error
+        valid, message = False, f"its ranks, {name}, are missing ({reason})"
+    problems = () if valid else (Finding(file.file.name, message),)
+    return replace(file, problems=(*file.problems, *problems), ranks_valid=valid)
+
+
+def read_request(path: Path) -> TableRequest:
+    """What a table asked for."""
+    try:
+        return TableRequest.model_validate(_read_object(path))
+    except ValidationError as error:
+        raise FileError(path, f"not a table's request ({error.errors()[0]['msg']})") from error
+
+
+def parse(path: Path) -> Any:
+    """JSON from a file; a ValueError says why there is none."""
+    try:
+        return json.loads(path.read_text("utf-8"), object_pairs_hook=_unique_keys)
+    except (OSError, ValueError, RecursionError) as error:
+        raise ValueError(f"truncated or not JSON ({error})") from error
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        names = [key for key, _ in pairs]
+        raise ValueError(f'key "{next(key for key in names if names.count(key) > 1)}" is there twice')
+    return content
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
-    """Without the collector of cycles, which looks through all that was read again and again and finds none."""
+def _without_garbage_collection() -> Iterator[None]:
+    """The collector would look through all that was read again and again, and find nothing."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -79,61 +202,89 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def _inspect_all(folder: Path) -> tuple[list[Found], list[Path]]:
-    """Every record's file with all that is wrong with it, and the JSON files that are none."""
-    files = json_files(folder)
-    seen = dict(zip(files, spread(_inspect, files), strict=True))
-    found = [one for one in seen.values() if one]
-    twice = {problem.file: problem for problem in _there_twice(found)}
-    told = [
-        replace(one, problems=(*one.problems, twice[one.file.name])) if one.file.name in twice else one for one in found
-    ]
-    return told, [file for file, one in seen.items() if one is None]
+def _read_with_ranks(path: Path) -> RecordFile | None:
+    file = read_record_file(path)
+    return with_ranks(file) if file else None
 
 
-def _inspect(file: Path) -> Found | None:
-    found = inspect(file)
-    return with_ranks(found) if found else None
-
-
-def read_failure(file: Path) -> tuple[str, str]:
-    """A failed run's id, and why it failed."""
-    said = read_json(file)
-    if not {"run_id", "reason"} <= said.keys():
-        raise FileError(file, "not the note of a failed run")
-    return str(said["run_id"]), str(said["reason"])
-
-
-def read_request(file: Path) -> TableRequest:
-    """What a table asked for."""
-    try:
-        return TableRequest.model_validate(read_json(file))
-    except ValidationError as error:
-        raise FileError(file, f"not a table's request ({error.errors()[0]['msg']})") from error
-
-
-def _there_twice(found: Sequence[Found]) -> Iterator[Problem]:
-    """Records of one run: of equal ones all but one are copies; of different ones none can be preferred."""
-    sound: dict[str, list[tuple[Path, Record]]] = {}
-    for one in found:
-        if one.record and not one.problems:
-            sound.setdefault(one.record.run_id, []).append((one.file, one.record))
-    for run_id, group in sound.items():
-        named = [file for file, record in group if file.stem == stem(record.method.name, record.seed, run_id)]
-        kept = [*named, group[0][0]][0] if len({record.digest for _, record in group}) == 1 else None
-        for file, _ in group if len(group) > 1 else ():
-            others = [kept] if kept else [other for other, _ in group if other != file]
-            if file != kept:
-                what = f"run {run_id} is there twice, in {' and '.join(other.name for other in others)} too"
-                same = "delete this copy" if kept else "they differ, and nothing here tells which is right; keep one"
-                yield Problem(file.name, what, same)
-
-
-def _collect(files: Iterable[Path], read: Callable[[Path], T], errors: list[FileError]) -> list[T]:
-    found = []
+def _with_duplicates(files: Sequence[RecordFile]) -> list[RecordFile]:
+    """Also which records are there twice: of equal ones the copies, of different ones all, as none can be preferred."""
+    by_run: dict[str, list[RecordFile]] = {}
     for file in files:
+        if file.record and not file.problems:
+            by_run.setdefault(file.record.run_id, []).append(file)
+    duplicates: dict[Path, Finding] = {}
+    for run, group in by_run.items():
+        equal = len({file.record.digest for file in group if file.record}) == 1
+        original = next((file for file in group if file.file.name == file.right_name), group[0]) if equal else None
+        for file in group if len(group) > 1 else ():
+            if file is not original:
+                others = [original] if original else [other for other in group if other is not file]
+                message = f"run {run} is there twice, in {' and '.join(other.file.name for other in others)} too"
+                fix = "delete this copy" if original else "they differ, and nothing here tells which is right; keep one"
+                duplicates[file.file] = Finding(file.file.name, message, fix)
+    return [replace(f, problems=(duplicates[f.file],)) if f.file in duplicates else f for f in files]
+
+
+def _collect(paths: Iterable[Path], read: Callable[[Path], T], errors: list[FileError]) -> list[T]:
+    values = []
+    for path in paths:
         try:
-            found.append(read(file))
+            values.append(read(path))
         except FileError as error:
             errors.append(error)
-    return found
+    return values
+
+
+def _read_failure(path: Path) -> tuple[str, str]:
+    """A failed run's id, and why it failed."""
+    content = _read_object(path)
+    if not {"run_id", "reason"} <= content.keys():
+        raise FileError(path, "not the note of a failed run")
+    return str(content["run_id"]), str(content["reason"])
+
+
+def _read_object(path: Path) -> dict[str, Any]:
+    """A JSON object that the suite may have written."""
+    try:
+        content = parse(path)
+        canonical(content)
+    except ValueError as error:
+        raise FileError(path, f"not what is stored here ({error})") from error
+    if not isinstance(content, dict):
+        raise FileError(path, f"not what is stored here but a {type(content).__name__}")
+    return content
+
+
+def _parse_record(content: Mapping[str, Any]) -> tuple[Record | None, list[tuple[str, str]]]:
+    """The record as far as it goes; what is wrong, and what would be right."""
+    version = content.get("schema")
+    if version != SCHEMA:
+        return None, [(f"record schema {version!r}; this benchsuite reads schema {SCHEMA}", _reader(content))]
+    wrong = [] if _sealed(content) else [(BROKEN_SEAL, PUT_BACK)]
+    try:
+        record = Record.unchecked(content)
+        return record, wrong + [(contradiction, PUT_BACK) for contradiction in record.contradictions()]
+    except ValidationError as error:
+        return None, wrong + [(f"not a valid record: {_where(e)}{e['msg']}", PUT_BACK) for e in error.errors()]
+    except ValueError as error:  # identities of what has no canonical form
+        return None, [*wrong, (f"not a valid record: {error}", PUT_BACK)]
+
+
+def _sealed(content: Mapping[str, Any]) -> bool:
+    try:
+        return content_digest(content) == content.get("digest")
+    except ValueError:  # what has no canonical form, such as NaN, was never sealed
+        return False
+
+
+def _reader(content: Mapping[str, Any]) -> str:
+    """What can read a record of another schema."""
+    environment = content.get("environment")
+    version = environment.get("benchsuite") if isinstance(environment, Mapping) else None
+    return f"use benchsuite {version}, which wrote it" if isinstance(version, str) else "use what wrote it"
+
+
+def _where(error: Mapping[str, Any]) -> str:
+    where = ".".join(str(part) for part in error["loc"])
+    return f"{where}: " if where else ""

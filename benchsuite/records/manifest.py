@@ -1,7 +1,6 @@
 """MANIFEST.json: which records a results folder is to hold, so that none is removed or changed without a trace."""
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,11 +9,26 @@ from typing import Any, Literal, Self
 from pydantic import ValidationError, model_validator
 
 from benchsuite.canonical import digest
-from benchsuite.records.inspection import FileError, parse
+from benchsuite.files import write_whole
+from benchsuite.records.contents import FileError, parse
 from benchsuite.records.schema import Record
 from benchsuite.setup import Part
 
 FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What became of the records of one manifest in another, by file name."""
+
+    added: list[str]
+    removed: list[str]
+    replaced: list[str]
+
+    @property
+    def lost(self) -> list[str]:
+        """What is listed before and not afterwards."""
+        return sorted([*self.removed, *self.replaced])
 
 
 class Entry(Part):
@@ -46,40 +60,25 @@ class Manifest(Part):
     @classmethod
     def _digest_is_its_own(cls, content: Any) -> Any:
         if isinstance(content, Mapping):
-            found = digest({key: value for key, value in content.items() if key != "digest"})
-            if found != content.get("digest"):
-                raise ValueError(f"its digest is {content.get('digest')}, but its content gives {found}")
+            right = digest({key: value for key, value in content.items() if key != "digest"})
+            if right != content.get("digest"):
+                raise ValueError(f"its digest is {content.get('digest')}, but its content gives {right}")
         return content
+
+    def changes_since(self, before: "Manifest") -> Changes:
+        """What was added, removed and replaced after an earlier manifest."""
+        old, new = before.records, self.records
+        return Changes(
+            added=sorted(new.keys() - old.keys()),
+            removed=sorted(old.keys() - new.keys()),
+            replaced=sorted(name for name in old.keys() & new.keys() if old[name] != new[name]),
+        )
 
     def text(self) -> str:
         """As stored: one line a record, sorted, so that a change shows as lines."""
         lines = [f"  {json.dumps(name)}: {entry.model_dump_json()}" for name, entry in sorted(self.records.items())]
         records = "{\n" + ",\n".join(lines) + "\n }" if lines else "{}"
         return f'{{\n "file_format": {self.file_format},\n "records": {records},\n "digest": "{self.digest}"\n}}\n'
-
-
-@dataclass(frozen=True)
-class Changes:
-    """What became of the records of one manifest in another, by file name."""
-
-    added: list[str]
-    removed: list[str]
-    changed: list[str]
-
-    @property
-    def lost(self) -> list[str]:
-        """What only someone who means it may do."""
-        return sorted([*self.removed, *self.changed])
-
-
-def compare(before: Manifest, after: Manifest) -> Changes:
-    """From one manifest to another."""
-    old, new = before.records, after.records
-    return Changes(
-        added=sorted(new.keys() - old.keys()),
-        removed=sorted(old.keys() - new.keys()),
-        changed=sorted(name for name in old.keys() & new.keys() if old[name] != new[name]),
-    )
 
 
 def read_manifest(file: Path) -> Manifest:
@@ -94,12 +93,10 @@ def read_manifest(file: Path) -> Manifest:
     try:
         return Manifest.model_validate(content)
     except (ValidationError, ValueError) as error:
-        said = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
-        raise FileError(file, f"{said}: it was edited, or two were merged by hand", "") from error
+        reason = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
+        raise FileError(file, f"{reason}: it was edited, or two were merged by hand", "") from error
 
 
 def write_manifest(file: Path, manifest: Manifest) -> None:
     """Put the manifest in place, whole or not at all."""
-    draft = file.with_name(f".{file.name}.{os.getpid()}")
-    draft.write_text(manifest.text(), "utf-8")
-    draft.replace(file)
+    write_whole(file, manifest.text().encode())

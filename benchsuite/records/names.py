@@ -10,7 +10,7 @@ MANIFEST = "MANIFEST.json"
 RANKS = ".ranks.npz"
 TABLES = "tables"
 AWKWARD = re.compile(r"[^\w.+-]+")
-"""What a method's name may hold and a file's better does not: slashes, spaces."""
+"""Characters of a method's name that a file's name should not have: slashes, spaces."""
 RECORD = re.compile(r".+-s\d+-(?P<run>[0-9a-f]{16})\.json")
 
 
@@ -28,8 +28,8 @@ def run_of(name: str) -> str:
 
 def json_files(folder: Path) -> list[Path]:
     """Files that may be records: JSON, and neither a draft nor the manifest nor the note of a failed run."""
-    found = (file for file in folder.glob("*.json") if not file.name.startswith(".") and file.name != MANIFEST)
-    return sorted(file for file in found if not file.name.endswith(FAILED))
+    files = (file for file in folder.glob("*.json") if not file.name.startswith(".") and file.name != MANIFEST)
+    return sorted(file for file in files if not file.name.endswith(FAILED))
 
 
 def failure_files(folder: Path) -> list[Path]:
@@ -48,15 +48,10 @@ def find_run(folder: Path, run: str) -> Path:
         return Path(run)
     if not folder.is_dir():
         raise UsageError(f"results folder {folder} does not exist. Name the right one with --results.")
-    stems = [file.stem for file in json_files(folder)]
-    found = [stem for stem in stems if run and run in (stem, _run_of(stem)[: len(run)])]
-    if not found:
-        raise unknown("run", run, map(_run_of, stems), f"{folder}: ")
-    if len(found) > 1:
-        raise UsageError(f'{folder}: run "{run}" may be {" or ".join(map(_run_of, found))}; write more of it.')
-    return folder / f"{found[0]}.json"
-
-
-def _run_of(stem: str) -> str:
-    """The run_id in a record's file name."""
-    return stem.rpartition("-")[2]
+    files = {file: run_of(file.name) for file in json_files(folder) if run_of(file.name)}
+    matches = {file: run_id for file, run_id in files.items() if run and run in (file.stem, run_id[: len(run)])}
+    if not matches:
+        raise unknown("run", run, files.values(), f"{folder}: ")
+    if len(matches) > 1:
+        raise UsageError(f'{folder}: run "{run}" may be {" or ".join(matches.values())}; write more of it.')
+    return next(iter(matches))

@@ -1,8 +1,8 @@
-"""Reading the ranks that lie beside a record."""
+"""The file of ranks beside a record: packed, and read again."""
 
 import hashlib
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -11,10 +11,20 @@ import numpy as np
 from numpy.lib.npyio import NpzFile
 from numpy.typing import NDArray
 
-from benchsuite.records.inspection import FileError
-from benchsuite.records.schema import Record
+from benchsuite.records.contents import FileError
+from benchsuite.records.names import RANKS
+from benchsuite.records.schema import Record, Sidecar
 
 Whole = NDArray[np.integer[Any]]
+
+
+def pack_ranks(name: str, ranks: Iterable[tuple[str, Whole]]) -> tuple[bytes, Sidecar]:
+    """Ranks as the bytes of an .npz file, and what the record says of it."""
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **dict(ranks))  # type: ignore[arg-type]
+    content = buffer.getvalue()
+    sha = hashlib.sha256(content).hexdigest()
+    return content, Sidecar(file=f"{name}.{sha[:8]}{RANKS}", sha256=sha)
 
 
 class StoredRanks(Mapping[str, Whole]):
@@ -26,7 +36,7 @@ class StoredRanks(Mapping[str, Whole]):
 
     def __getitem__(self, name: str) -> Whole:
         if name not in self._read:
-            self._read[name] = self._array(name)
+            self._read[name] = self._checked(name)
         return self._read[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -38,29 +48,32 @@ class StoredRanks(Mapping[str, Whole]):
     def __contains__(self, name: object) -> bool:
         return name in self._arrays.files
 
-    def _array(self, name: str) -> Whole:
-        if name not in self:
-            raise KeyError(name)
+    def of(self, protocol: str) -> dict[str, Whole]:
+        """The arrays of one protocol, by name."""
+        names = (name.rpartition(".") for name in self)
+        return {name: self[f"{owner}.{name}"] for owner, _, name in names if owner == protocol}
+
+    def _checked(self, name: str) -> Whole:
         try:
             array: Whole = self._arrays[name]
         except (ValueError, OSError, EOFError, BadZipFile) as error:
             raise _no_arrays(self._file, error) from error
         if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
-            what = f"{name}: ranks are one row of whole numbers, not {array.dtype} {array.shape}"
-            raise FileError(self._file, what, "")
+            reason = f"{name}: ranks are one row of whole numbers, not {array.dtype} {array.shape}"
+            raise FileError(self._file, reason, "")
         return array
 
 
 def read_ranks(folder: Path, record: Record) -> StoredRanks:
-    """The arrays of a record's ranks file; refused if it is not the file that was sealed."""
+    """The arrays of a record's ranks file; refused if it is not the file that the record was sealed with."""
     file = folder / record.ranks.file
     try:
         content = file.read_bytes()
     except OSError as error:
         raise FileError(file, f"{error.strerror or error}; record {record.run_id} needs it", "") from error
     if hashlib.sha256(content).hexdigest() != record.ranks.sha256:
-        what = f"not the ranks that record {record.run_id} was sealed with: the file was edited, or damaged"
-        raise FileError(file, what, "")
+        reason = f"not the ranks that record {record.run_id} was sealed with: the file was edited, or damaged"
+        raise FileError(file, reason, "")
     try:
         arrays = np.load(io.BytesIO(content), allow_pickle=False)
     except (ValueError, OSError, EOFError, BadZipFile) as error:

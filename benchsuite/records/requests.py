@@ -1,8 +1,4 @@
-"""What a table asked for at a scale: which runs fill which row. Kept beside the records, for reports."""
-
-from typing import Any
-
-from pydantic import model_validator
+"""A table's request at a scale: which runs fill which row. Kept beside the records, for reports."""
 
 from benchsuite.setup import Part
 
@@ -14,7 +10,7 @@ class RequestedRuns(Part):
     method_id: str
     runs: dict[int, str]
 
-    def joined_to(self, before: "RequestedRuns | None") -> "RequestedRuns":
+    def merged_with(self, before: "RequestedRuns | None") -> "RequestedRuns":
         """Also the seeds asked for before, if they were of the same setup and method."""
         if before is None or (self.setup_id, self.method_id) != (before.setup_id, before.method_id):
             return self
@@ -43,21 +39,10 @@ class RequestedRow(Part):
         """Rows with the same key stand on one board: they must have one setup."""
         return "/".join(filter(None, (self.backbone, self.variant, part)))
 
-    @model_validator(mode="before")
-    @classmethod
-    def _runs_without_parts(cls, content: Any) -> Any:
-        """Requests from before tables had parts keep a row's runs in the row itself."""
-        if not isinstance(content, dict) or "runs" not in content:
-            return content
-        content = dict(content)
-        runs = content.pop("runs")
-        ids = {name: content.pop(name, "") for name in ("setup_id", "method_id")}
-        return {**content, "parts": {"": {**ids, "runs": runs}} if runs else {}}
-
-    def joined_to(self, before: "RequestedRow") -> "RequestedRow":
+    def merged_with(self, before: "RequestedRow") -> "RequestedRow":
         """With the seeds asked for before."""
         return self.model_copy(
-            update={"parts": {part: runs.joined_to(before.parts.get(part)) for part, runs in self.parts.items()}}
+            update={"parts": {part: runs.merged_with(before.parts.get(part)) for part, runs in self.parts.items()}}
         )
 
 
@@ -91,11 +76,11 @@ class TableRequest(Part):
         """File name: `temo-table1-small`."""
         return f"{self.table.replace('/', '-')}-{self.scale}"
 
-    def joined_to(self, before: "TableRequest") -> "TableRequest":
+    def merged_with(self, before: "TableRequest") -> "TableRequest":
         """This request, with the rows and seeds of an earlier one that it does not replace."""
         old = {row.key: row for row in before.rows}
         new = {row.key: row for row in self.rows}
-        rows = {**old, **{key: row.joined_to(old[key]) if key in old else row for key, row in new.items()}}
+        rows = {**old, **{key: row.merged_with(old[key]) if key in old else row for key, row in new.items()}}
         return self.model_copy(
             update={
                 "rows": list(rows.values()),

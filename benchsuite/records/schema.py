@@ -36,16 +36,16 @@ class MethodPart(Part):
 
 
 class Result(Part):
-    """One protocol's outcome; metrics are fractions, measures any numbers, counts are numbers of queries."""
+    """One protocol's outcome: metrics are fractions, measures any numbers, counts are numbers of queries."""
 
     task: str
     version: int
     metrics: dict[str, float]
     counts: dict[str, int]
     measures: dict[str, float] = {}
-    """What is no fraction: distances, median ranks."""
-    items: int | None = None
-    """Size of the split that was judged, as the dataset's manifest has it; none where the protocol names no split."""
+    """Numbers that are not fractions: distances, median ranks."""
+    split_size: int | None = None
+    """Items in the evaluated split, by the dataset's manifest; none where the protocol names no split."""
 
 
 class Sidecar(Part):
@@ -103,7 +103,7 @@ class Record(Part):
         return self.model_dump(mode="json", by_alias=True)
 
     def contradictions(self) -> Iterator[str]:
-        """All in which the record is at odds with itself."""
+        """Everything in which the record contradicts itself."""
         setup_id, method_id = self.setup.setup_id, self.method.method_id
         if setup_id != self.setup_id:
             yield f"setup_id is {self.setup_id}, but its setup gives {setup_id}"
@@ -114,12 +114,11 @@ class Record(Part):
         if Path(self.ranks.file).name != self.ranks.file:
             yield f'ranks.file is "{self.ranks.file}", but ranks lie beside their record'
         for name in sorted(set(self.setup.protocols) ^ set(self.results)):
-            yield f"protocol {name} is not both asked for and answered"
+            where = "setup" if name in self.setup.protocols else "results"
+            yield f"protocol {name} stands in {where} alone"
         for name, result in self.results.items():
             yield from (f"{name}: {problem}" for problem in contradictions(result.metrics))
-            yield from (
-                f"{name}: counts.{key} = {n} is no number of queries" for key, n in result.counts.items() if n < 1
-            )
+            yield from (f"{name}: counts.{key} = {n} is below 1" for key, n in result.counts.items() if n < 1)
 
     @model_validator(mode="before")
     @classmethod
@@ -151,9 +150,9 @@ def content_digest(content: Mapping[str, Any]) -> str:
 
 def contradictions(metrics: dict[str, float]) -> list[str]:
     """Impossible values: outside of [0, 1], or a recall that falls when more answers count."""
-    found = [f"{name} = {value} is no fraction" for name, value in metrics.items() if not 0 <= value <= 1]
+    outside = [f"{name} = {value} is not between 0 and 1" for name, value in metrics.items() if not 0 <= value <= 1]
     pairs = _rising(tuple(metrics))
-    return found + [f"{a} = {metrics[a]} is above {b} = {metrics[b]}" for a, b in pairs if metrics[a] > metrics[b]]
+    return outside + [f"{a} = {metrics[a]} is above {b} = {metrics[b]}" for a, b in pairs if metrics[a] > metrics[b]]
 
 
 @lru_cache(maxsize=1024)

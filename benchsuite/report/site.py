@@ -1,7 +1,6 @@
 """Writes the site: pages in folders with their styles and scripts beside them, or all in one file."""
 
 import glob
-import os
 from base64 import b64encode
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -9,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from benchsuite.errors import UsageError
+from benchsuite.files import require_writable
 from benchsuite.report.export import SUFFIXES
 from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.links import Links
@@ -34,7 +33,7 @@ class Site:
 
 def write_site(folder: Path, board: Leaderboard, progress: Progress = lambda done, of: None) -> Site:
     """Everything, and nothing left of earlier builds."""
-    require_folder(folder)
+    require_writable(folder, "--report")
     pages = list(all_pages(board))
     names = {page.name for page in pages}
     written = {write(folder / name, content) for name, content in assets()}
@@ -57,7 +56,7 @@ def write_page(folder: Path, page: Page, names: Collection[str]) -> list[Path]:
 
 def write_single(file: Path, board: Leaderboard) -> Path:
     """One file, to be mailed: all pages but those of single runs and of comparisons."""
-    require_folder(file.parent)
+    require_writable(file.parent, "--single-file")
     pages = [page for page in all_pages(board) if not page.name.startswith(("runs/", "compare/"))]
     names = {page.name for page in pages}
     sections = []
@@ -97,18 +96,6 @@ GENERATOR = b'<meta name="generator" content="benchsuite'
 """In every page, so that pages of earlier builds are known as such."""
 ROOMS = ("tables", "methods", "claims", "compare", "runs")
 """Its folders of pages."""
-
-
-def require_folder(folder: Path) -> None:
-    """Make the folder, or say now that it cannot be written to."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / f".writable-{os.getpid()}"
-        probe.touch()
-        probe.unlink()
-    except OSError as error:
-        reason = error.strerror or error
-        raise UsageError(f"report folder {folder}: {reason}. Name a writable one with --report.") from error
 
 
 def write(file: Path, content: bytes) -> Path:

@@ -13,9 +13,10 @@ import numpy as np
 from benchsuite.papers import read_table
 from benchsuite.records.code_version import code_version
 from benchsuite.records.names import TABLES
+from benchsuite.records.ranks import pack_ranks
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import MethodPart, Record, Result
-from benchsuite.records.store import Store, pack_ranks
+from benchsuite.records.store import Store
 from benchsuite.registry import methods
 from benchsuite.setup import Data, ImageTower, Optimizer, Protocol, Setup, TextTower, Training
 
@@ -53,7 +54,7 @@ GAP_MEASURES = {"gap": "geometry.gap", "uniformity": "geometry.uniformity_w2", "
 def write_results(folder: Path) -> None:
     """The folder, with the requests of temo/table1 and of modality-gap/table2 at scale small."""
     made = _Maker(Store(folder))
-    made.ask(
+    made.add_request(
         "temo/table1",
         MEASURES,
         [
@@ -70,7 +71,7 @@ def write_results(folder: Path) -> None:
             RequestedRow(label="TS", backbone="ViT-B/16", method="ts", not_run=REASON),
         ],
     )
-    made.ask(
+    made.add_request(
         "modality-gap/table2",
         GAP_MEASURES,
         [
@@ -156,7 +157,7 @@ class _Maker:
             record, ranks = _record(part, setup_of(backbone, lr), seed, level, seed == elsewhere)
             runs[seed] = record.run_id
             if seed == failed:
-                self.store.fail(record.run_id, REASON)
+                self.store.add_failure(record.run_id, REASON)
             else:
                 self.store.write(record, ranks)
         request = RequestedRuns(setup_id=record.setup_id, method_id=record.method_id, runs=runs)

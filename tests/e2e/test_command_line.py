@@ -82,7 +82,7 @@ def test_repeating_a_finished_table_runs_nothing(measured: Path) -> None:
 
 
 def test_a_seed_pairs_all_methods_and_only_them(measured: Path) -> None:
-    records = [r for r in Store(measured / "runs").records().values() if r.setup.image.timm == "test_resnet"]
+    records = [r for r in Store(measured / "runs").read().records.values() if r.setup.image.timm == "test_resnet"]
     by_seed = {seed: [r.digests for r in records if r.seed == seed] for seed in (0, 1)}
     assert [len(same) for same in by_seed.values()] == [3, 3]
     assert all(digests == same[0] for same in by_seed.values() for digests in same)
@@ -91,7 +91,7 @@ def test_a_seed_pairs_all_methods_and_only_them(measured: Path) -> None:
 
 
 def test_rows_of_a_backbone_share_their_setup(measured: Path) -> None:
-    setups = {(r.setup.image.timm, r.setup_id) for r in Store(measured / "runs").records().values()}
+    setups = {(r.setup.image.timm, r.setup_id) for r in Store(measured / "runs").read().records.values()}
     assert len(setups) == 2
 
 
@@ -116,7 +116,7 @@ def test_a_table_is_exported_with_the_numbers_of_its_records(measured: Path) -> 
     done = run(["export", "temo/table1", "--scale", "smoke", "--format", "json"], measured)
     assert done.returncode == 0, done.stderr
     cells = {(one["backbone"], one["row"], one["column"]): one for one in json.loads(done.stdout)["cells"]}
-    records = Store(measured / "runs").records().values()
+    records = Store(measured / "runs").read().records.values()
     mine = [r for r in records if r.method.name == "ts" and r.setup.image and r.setup.image.timm == "test_resnet"]
     found = cells["RN50", "TS", "coco_ir1"]["values"]
     assert found == pytest.approx({str(r.seed): 100 * r.metric("retrieval.t2i_r1") for r in mine})
@@ -142,7 +142,7 @@ def test_a_failing_run_keeps_the_others_and_tells_why(tmp_path: Path) -> None:
     assert done.returncode == 3
     assert "broken: the loss is nan at step 3" in done.stderr
     assert "Traceback" not in done.stdout + done.stderr
-    assert [r.method.name for r in Store(tmp_path / "runs").records().values()] == ["infonce"]
+    assert [r.method.name for r in Store(tmp_path / "runs").read().records.values()] == ["infonce"]
     page = (tmp_path / "reports" / "tables" / "temo-table1-smoke.html").read_text()
     assert "the loss is nan at step 3" in page
     assert "Broken &lt;b&gt;" in page
@@ -198,13 +198,13 @@ def test_a_stopped_table_goes_on_where_it_stopped(tmp_path: Path, how: signal.Si
     assert how is signal.SIGKILL or "the same command goes on from there" in err
     assert how is signal.SIGKILL or "Traceback" not in err
     assert how is signal.SIGKILL or "leaked" not in err
-    stored = Store(tmp_path / "runs").records()
+    stored = Store(tmp_path / "runs").read().records
     assert 1 <= len(stored) < 5
     times = {file: file.stat().st_mtime_ns for file in (tmp_path / "runs").glob("*-s*.json")}
     again = run(arguments, tmp_path)
     assert again.returncode == 0, again.stderr
     assert f" {5 - len(stored)} to do" in again.stdout
-    assert len(Store(tmp_path / "runs").records()) == 5
+    assert len(Store(tmp_path / "runs").read().records) == 5
     assert {file: file.stat().st_mtime_ns for file in times} == times
 
 
@@ -226,7 +226,7 @@ def test_run_measures_one_method_and_prints_its_metrics(tmp_path: Path) -> None:
     done = run(arguments, tmp_path)
     assert done.returncode == 0, done.stderr
     assert re.search(r"retrieval\.t2i_r1 +\d+\.\d\d %", done.stdout)
-    (record,) = Store(tmp_path / "runs").records().values()
+    (record,) = Store(tmp_path / "runs").read().records.values()
     assert record.curves["temperature"][0] != record.curves["temperature"][-1]
 
 
@@ -241,7 +241,7 @@ def test_clusters_single_towers_and_clips_are_trained_by_the_same_command(
 ) -> None:
     done = run(["run", method, "--recipe", recipe, "--backbone", backbone], tmp_path)
     assert done.returncode == 0, done.stderr
-    (record,) = Store(tmp_path / "runs").records().values()
+    (record,) = Store(tmp_path / "runs").read().records.values()
     assert prepared == set(record.digests) & {"clusters", "image_expert", "text_expert"}
 
 

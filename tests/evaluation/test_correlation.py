@@ -8,7 +8,8 @@ from scipy.stats import spearmanr
 
 from benchsuite.errors import RecordError
 from benchsuite.evaluation.correlation import correlation, doubled_ranks
-from benchsuite.evaluation.sts import CONSTANT, aggregated, ranked
+from benchsuite.evaluation.rank_metrics import sts
+from benchsuite.evaluation.sts import CONSTANT, ranked
 
 
 def spearman(a: Sequence[float], b: Sequence[float]) -> float:
@@ -21,7 +22,7 @@ def average_ranks(values: Sequence[float]) -> list[float]:
 
 def in_parts(similar: Sequence[Sequence[float]], gold: Sequence[Sequence[float]], how: str) -> float:
     sides = ([np.array(rows, float) for rows in parts] for parts in (similar, gold))
-    return aggregated("X", ranked("X", *sides, how), how)
+    return sts(ranked("X", *sides, how), ["X"], how).measures["X"]
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=12))
@@ -64,4 +65,4 @@ def test_subsets_together_are_not_their_mean() -> None:
 def test_ranks_that_contradict_each_other_are_refused(lost: str) -> None:
     kept = ranked("X", [np.array([1.0, 2, 3])], [np.array([1.0, 2, 3])], "all")
     with pytest.raises(RecordError, match="X_cosine and X_gold have"):
-        aggregated("X", {**kept, lost: kept[lost][:-1]}, "all")
+        sts({**kept, lost: kept[lost][:-1]}, ["X"], "all")

@@ -25,7 +25,7 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Record:
     }
     sentences = Data(name="senteval")
     protocols = {
-        "zero-shot": Protocol(task="zero-shot-10", options={"classes": "class", "templates": "names"}),
+        "zero-shot": Protocol(task="zero-shot", options={"classes": "class", "templates": "names"}),
         "mmvp": Protocol(task="mmvp", data=Data(name="mmvp", options={"size": 32})),
         "sts": Protocol(task="sts", data=sentences),
         "transfer": Protocol(task="sentence-transfer", options={"folds": 2, "sets": ["MR", "TREC"]}, data=sentences),

@@ -13,12 +13,21 @@ from rankings import FILMS
 
 from benchsuite.errors import RecordError, UsageError
 from benchsuite.evaluation.rank_metrics import RULES
-from benchsuite.records.audit import Audit, against_base, against_digest, against_manifest, audit, enlist
+from benchsuite.records.audit import (
+    Audit,
+    audit_folder,
+    audit_run,
+    check_base,
+    check_digest,
+    check_manifest,
+    update_manifest,
+)
 from benchsuite.records.code_version import code_state, stale
 from benchsuite.records.names import MANIFEST
+from benchsuite.records.ranks import pack_ranks
 from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import Record, Result, content_digest
-from benchsuite.records.store import Store, pack_ranks
+from benchsuite.records.store import Store
 from benchsuite.setup import Protocol
 
 Make = Callable[..., tuple[Record, bytes]]
@@ -32,7 +41,7 @@ def folder(sound_folder: Callable[[int], Path]) -> Path:
 
 
 def looked_at(folder: Path) -> Audit:
-    return audit(folder, RULES)
+    return audit_folder(folder, RULES)
 
 
 def file_of(folder: Path, seed: int) -> Path:
@@ -65,7 +74,7 @@ def problems(folder: Path) -> dict[str, list[str]]:
     """What is wrong, by seed of the file's name, or by its name."""
     found: dict[str, list[str]] = {}
     for one in looked_at(folder).problems:
-        found.setdefault(one.file.removeprefix("infonce-")[:2], []).append(one.what)
+        found.setdefault(one.file.removeprefix("infonce-")[:2], []).append(one.message)
     return found
 
 
@@ -73,43 +82,43 @@ def test_sound_records_have_no_problem_and_all_their_numbers_are_computed_again(
     done = looked_at(folder)
     assert done.problems == done.notes == []
     assert len(done.records) == 3
-    assert done.rechecked.agreed == 3 * (7 + 2 + 2)
-    assert done.rechecked.not_recomputable == {}
+    assert done.agreed == 3 * (7 + 2 + 2)
+    assert done.not_recomputable == {}
 
 
 def test_an_edited_metric_breaks_the_seal_and_is_named(folder: Path) -> None:
     edit(file_of(folder, 1), lambda c: metrics(c).update(i2t_r1=0.3))
     seal, number = problems(folder)["s1"]
     assert "not what was sealed" in seal
-    assert number == "retrieval.i2t_r1: the record says 0.3, its ranks say 0.25"
+    assert number == "retrieval: i2t_r1 is 0.3 in the record, 0.25 from its ranks"
 
 
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda c: metrics(c).update(i2t_r1=0.3), "retrieval.i2t_r1: the record says 0.3, its ranks say 0.25"),
+        (lambda c: metrics(c).update(i2t_r1=0.3), "retrieval: i2t_r1 is 0.3 in the record, 0.25 from its ranks"),
         (lambda c: metrics(c).update(i2t_r1=0.6), "retrieval: i2t_r1 = 0.6 is above i2t_r5 = 0.5"),
-        (lambda c: metrics(c).update(r_mean=1.5), "retrieval: r_mean = 1.5 is no fraction"),
-        (lambda c: metrics(c).pop("i2t_r1"), "retrieval.i2t_r1: the record says nothing, its ranks say 0.25"),
+        (lambda c: metrics(c).update(r_mean=1.5), "retrieval: r_mean = 1.5 is not between 0 and 1"),
+        (lambda c: metrics(c).pop("i2t_r1"), "retrieval: i2t_r1 is missing in the record, 0.25 from its ranks"),
         (
             lambda c: c["results"]["retrieval"]["measures"].update(i2t_median_rank=1.0),
-            "retrieval.i2t_median_rank: the record says 1.0, its ranks say 5.5",
+            "retrieval: i2t_median_rank is 1.0 in the record, 5.5 from its ranks",
         ),
         (
             lambda c: c["results"]["retrieval"]["counts"].update(t2i=9),
-            "retrieval.counts.t2i: the record says 9, its ranks say 8",
+            "retrieval: counts.t2i is 9 in the record, 8 from its ranks",
         ),
         (
-            lambda c: c["results"]["retrieval"].update(items=5),
-            "retrieval.counts.i2t: 4 of the 5 items of the split were judged",
+            lambda c: c["results"]["retrieval"].update(split_size=5),
+            "retrieval: counts.i2t is 4, but the split has 5 items",
         ),
         (lambda c: c.update(seed=7), "run_id is .*, but its setup, method and seed give"),
         (lambda c: c["setup"]["optimizer"].update(lr=0.5), "setup_id is .*, but its setup gives"),
         (lambda c: c["method"]["hyperparameters"].update(tau=0.5), "method_id is .*, but its method gives"),
-        (lambda c: c.pop("seed"), "not a sound record: seed: Field required"),
-        (lambda c: c["setup"]["training"].update(batch=1), "not a sound record: setup.training.batch: Input should be"),
+        (lambda c: c.pop("seed"), "not a valid record: seed: Field required"),
+        (lambda c: c["setup"]["training"].update(batch=1), "not a valid record: setup.training.batch: Input should be"),
         (lambda c: c.update(schema=7), "record schema 7; this benchsuite reads schema 1"),
-        (lambda c: c.update(note="mine"), "not a sound record: note: Extra inputs"),
+        (lambda c: c.update(note="mine"), "not a valid record: note: Extra inputs"),
     ],
 )
 def test_a_new_seal_hides_no_edit(folder: Path, change: Change, says: str) -> None:
@@ -134,9 +143,9 @@ def test_all_problems_of_all_files_are_told(folder: Path) -> None:
 def test_a_record_of_another_schema_says_what_can_read_it(folder: Path) -> None:
     edit(file_of(folder, 1), lambda c: c.update(schema=2, environment={"benchsuite": "3.1"}), sealed=True)
     (one,) = looked_at(folder).problems
-    assert (one.what, one.right) == (
+    assert (one.message, one.fix) == (
         "record schema 2; this benchsuite reads schema 1",
-        "benchsuite 3.1, which wrote it, can",
+        "use benchsuite 3.1, which wrote it",
     )
 
 
@@ -153,20 +162,20 @@ def test_changed_ranks_are_found(folder: Path) -> None:
         ({"i2t": np.array([0, 2])}, "retrieval: ranks i2t begin at 0; 1 is best"),
         ({"i2t": np.array([1.5, 2.0])}, "ranks are one row of whole numbers"),
         ({}, "retrieval: no ranks are stored"),
-        ({"i2t": np.array([1])}, "retrieval.t2i_r1: the record says"),
+        ({"i2t": np.array([1])}, "retrieval: t2i_r1 is"),
     ],
 )
 def test_sealed_ranks_that_cannot_be_are_found(
     folder: Path, make_sound: Make, ranks: dict[str, Any], says: str
 ) -> None:
     store_with_ranks(folder, make_sound(9)[0], {f"retrieval.{way}": found for way, found in ranks.items()})
-    assert any(says in one.what for one in looked_at(folder).problems)
+    assert any(says in one.message for one in looked_at(folder).problems)
 
 
 def test_ranks_of_a_protocol_the_record_does_not_have_are_found(folder: Path, make_sound: Make) -> None:
     arrays = {"retrieval.i2t": np.array([1]), "elsewhere.i2t": np.array([1])}
     store_with_ranks(folder, make_sound(9)[0], arrays)
-    assert any(one.what.startswith("elsewhere.i2t: ranks of a protocol") for one in looked_at(folder).problems)
+    assert any(one.message.startswith("elsewhere.i2t: ranks of a protocol") for one in looked_at(folder).problems)
 
 
 def test_what_no_rule_tells_is_named_and_is_no_problem(folder: Path, make_sound: Make) -> None:
@@ -184,27 +193,27 @@ def test_what_no_rule_tells_is_named_and_is_no_problem(folder: Path, make_sound:
     store_with_ranks(folder, make_sound(9)[0], {}, setup=setup, results=results)
     done = looked_at(folder)
     assert done.problems == []
-    assert done.rechecked.not_recomputable == {
-        "geometry": {"gap"},
-        "version 0 of retrieval, which is 1 now": {"i2t_r1"},
-        "from-a-plugin": {"top1"},
+    assert done.not_recomputable == {
+        ("geometry", RULES["geometry"].why): {"gap"},
+        ("retrieval", "version 0 of the task, 1 here"): {"i2t_r1"},
+        ("from-a-plugin", "no rule for this task; load its file with --plugin"): {"top1"},
     }
 
 
 def test_soft_rankings_are_computed_again_and_a_changed_one_is_found(folder: Path, make_sound: Make) -> None:
     task = "multi-instance-retrieval"
-    told = RULES[task].scores(FILMS)
-    result = Result(task=task, version=1, metrics=dict(told.metrics), counts=dict(told.counts), items=2)
+    scores = RULES[task](FILMS, {})
+    result = Result(task=task, version=1, metrics=dict(scores.metrics), counts=dict(scores.counts), split_size=2)
     setup = make_sound()[0].setup.model_copy(update={"protocols": {"films": Protocol(task=task, version=1)}})
 
     def store(seed: int, **changed: Any) -> list[str]:
         ranks = {f"films.{name}": rows for name, rows in {**FILMS, **changed}.items()}
         store_with_ranks(folder, make_sound(seed)[0], ranks, setup=setup, results={"films": result})
-        return [one.what for one in looked_at(folder).problems]
+        return [one.message for one in looked_at(folder).problems]
 
     assert store(9) == []
-    assert looked_at(folder).rechecked.not_recomputable == {}
-    assert any("films.ndcg_v2t: the record says" in what for what in store(10, v2t_gains=np.array([2, 0, 1])))
+    assert looked_at(folder).not_recomputable == {}
+    assert any("films: ndcg_v2t is" in what for what in store(10, v2t_gains=np.array([2, 0, 1])))
     assert any("films: v2t_ranks are below 1" in what for what in store(11, v2t_ranks=np.array([0, 2])))
 
 
@@ -213,9 +222,9 @@ def test_two_records_of_one_run_and_a_wrong_name_are_found(folder: Path, make_so
     file = file_of(folder, 1)
     file.rename(folder / "renamed.json")
     told = {one.file: one for one in looked_at(folder).problems}
-    assert "is there twice, in twin.json too" in told[file_of(folder, 0).name].what
-    assert "is there twice" in told["twin.json"].what
-    assert told["renamed.json"].right == f"name it {file.name}"
+    assert "is there twice, in twin.json too" in told[file_of(folder, 0).name].message
+    assert "is there twice" in told["twin.json"].message
+    assert told["renamed.json"].fix == f"name it {file.name}"
 
 
 def test_files_of_others_and_leftovers_are_notes(folder: Path) -> None:
@@ -224,7 +233,7 @@ def test_files_of_others_and_leftovers_are_notes(folder: Path) -> None:
     (folder / ".infonce-s0.json.4711").write_text("{")
     (folder / "infonce-s8.0123.ranks.npz").write_bytes(b"")
     (folder / "logs").mkdir()
-    Store(folder).fail("aaaa", "killed")
+    Store(folder).add_failure("aaaa", "killed")
     done = looked_at(folder)
     assert done.problems == []
     assert [one.file for one in done.notes] == [
@@ -240,10 +249,12 @@ def test_a_seed_that_is_missing_in_one_row_is_a_note(folder: Path) -> None:
     runs = {"": {"setup_id": "s", "method_id": "m", "runs": {**there, 5: "f" * 16}}}
     rows = [{"label": "InfoNCE", "backbone": "RN50", "method": "infonce", "parts": runs}]
     told = {"table": "temo/table1", "scale": "smoke", "recipe": "r", "track": "t", "description": "", "tuned": {}}
-    Store(folder).ask(TableRequest.model_validate({**told, "backbones": {}, "temperature_factor": 1.0, "rows": rows}))
+    Store(folder).add_request(
+        TableRequest.model_validate({**told, "backbones": {}, "temperature_factor": 1.0, "rows": rows})
+    )
     done = looked_at(folder)
     assert done.problems == []
-    assert [one.what for one in done.notes] == ["RN50 InfoNCE: no record for seed 5"]
+    assert [one.message for one in done.notes] == ["RN50 InfoNCE: no record for seed 5"]
 
 
 def test_damaged_notes_and_requests_are_problems(folder: Path) -> None:
@@ -266,86 +277,119 @@ def test_older_code_is_stale_and_current_code_is_not(folder: Path, make_sound: M
     assert any("from-a-plugin" in note and "--plugin" in note for note in notes)
 
 
+def checked(folder: Path) -> Audit:
+    """Also against its manifest."""
+    audit = audit_folder(folder, RULES)
+    check_manifest(audit)
+    return audit
+
+
+def updated(folder: Path, allow_removal: bool = False) -> list[str]:
+    """What keeps the manifest from being written."""
+    audit = audit_folder(folder, RULES)
+    update_manifest(audit, allow_removal)
+    return [problem.message for problem in audit.problems]
+
+
 def test_a_folder_without_a_manifest_says_so(folder: Path) -> None:
-    done = looked_at(folder)
-    assert against_manifest(done) == []
-    assert [one.file for one in done.notes] == [MANIFEST]
+    audit = checked(folder)
+    assert audit.problems == []
+    assert [note.file for note in audit.notes] == [MANIFEST]
 
 
 @pytest.fixture
 def listed(folder: Path) -> Path:
     """The folder, with its manifest."""
-    assert enlist(looked_at(folder), False) == []
-    assert against_manifest(looked_at(folder)) == []
+    assert updated(folder) == checked(folder).problems == []
     return folder
 
 
-def test_a_removed_a_changed_and_an_unlisted_record_are_found(listed: Path, make_sound: Make) -> None:
+def test_a_removed_a_replaced_and_an_unlisted_record_are_found(listed: Path, make_sound: Make) -> None:
     gone = file_of(listed, 0)
     gone.unlink()
     other, ranks = make_sound(1, cost={"seconds": 9.0})
     file_of(listed, 1).unlink()
-    changed, new = Store(listed).write(other, ranks), Store(listed).write(*make_sound(5))
-    done = looked_at(listed)
-    assert done.problems == []
-    told = {one.file: one.what for one in against_manifest(done)}
-    assert told == {
-        gone.name: "listed in MANIFEST.json, but gone",
-        changed.name: told[changed.name],
-        new.name: "not listed in MANIFEST.json",
-    }
-    assert "another record than the one listed" in told[changed.name]
+    replaced, new = Store(listed).write(other, ranks), Store(listed).write(*make_sound(5))
+    assert audit_folder(listed, RULES).problems == []
+    messages = {problem.file: problem.message for problem in checked(listed).problems}
+    assert "another record than the one listed" in messages.pop(replaced.name)
+    assert messages == {gone.name: "listed in MANIFEST.json, but gone", new.name: "not listed in MANIFEST.json"}
 
 
 def test_an_earlier_manifest_finds_what_was_dropped_from_folder_and_manifest(listed: Path, tmp_path: Path) -> None:
     base = shutil.copy(listed / MANIFEST, tmp_path / "base.json")
     file_of(listed, 0).unlink()
-    assert enlist(looked_at(listed), True) == []
-    done = looked_at(listed)
-    assert against_manifest(done) == []
-    (lost,) = against_base(done, base)
-    assert "but gone" in lost.what
+    assert updated(listed, allow_removal=True) == []
+    audit = checked(listed)
+    assert audit.problems == []
+    check_base(audit, base)
+    (lost,) = audit.problems
+    assert "but gone" in lost.message
     with pytest.raises(UsageError, match="no such file"):
-        against_base(done, tmp_path / "none.json")
+        check_base(audit, tmp_path / "none.json")
 
 
-def test_enlisting_adds_and_never_drops_unless_told_to(listed: Path, make_sound: Make) -> None:
+def test_an_update_adds_and_removes_only_if_allowed(listed: Path, make_sound: Make) -> None:
     Store(listed).write(*make_sound(5))
+    assert updated(listed) == []
     before = (listed / MANIFEST).read_text()
-    assert enlist(looked_at(listed), False) == []
-    assert len(json.loads((listed / MANIFEST).read_text())["records"]) == 4
+    assert len(json.loads(before)["records"]) == 4
     file_of(listed, 0).unlink()
-    kept = (listed / MANIFEST).read_text()
-    told = [one.what for one in enlist(looked_at(listed), False)]
-    assert told == ["listed in MANIFEST.json, but gone", "left as it is"]
-    assert (listed / MANIFEST).read_text() == kept != before
-    assert enlist(looked_at(listed), True) == []
+    assert updated(listed) == ["listed in MANIFEST.json, but gone", "not updated"]
+    assert (listed / MANIFEST).read_text() == before
+    assert updated(listed, allow_removal=True) == []
     assert len(json.loads((listed / MANIFEST).read_text())["records"]) == 3
 
 
-def test_nothing_is_enlisted_while_something_is_wrong(folder: Path) -> None:
+def test_nothing_is_listed_while_something_is_wrong(folder: Path) -> None:
     edit(file_of(folder, 0), lambda c: metrics(c).update(i2t_r1=0.3))
-    assert [one.what for one in enlist(looked_at(folder), True)] == ["left as it is"]
+    assert updated(folder, allow_removal=True)[-1] == "not updated"
     assert not (folder / MANIFEST).exists()
 
 
 def test_an_edited_manifest_is_a_problem_and_not_the_end(listed: Path) -> None:
     file = listed / MANIFEST
     file.write_text(file.read_text().replace("file_format", "format"))
-    (one,) = against_manifest(looked_at(listed))
-    assert (one.file, "file_format None" in one.what) == (MANIFEST, True)
+    (problem,) = checked(listed).problems
+    assert (problem.file, "file_format None" in problem.message) == (MANIFEST, True)
 
 
 def test_a_digest_from_elsewhere_is_compared(folder: Path) -> None:
-    done = looked_at(folder)
-    digest = done.manifest.digest
-    assert against_digest(done, digest) == against_digest(done, digest[:16]) == []
-    file_of(folder, 0).unlink()
-    (one,) = against_digest(looked_at(folder), digest)
-    assert (one.file, one.right) == (MANIFEST, f"{digest} was expected")
+    audit = audit_folder(folder, RULES)
+    digest = audit.manifest.digest
+    for right in (digest, digest[:16]):
+        check_digest(audit, right)
+    assert audit.problems == []
     for wrong in (digest[:15], "", "Z" * 64):
         with pytest.raises(UsageError, match="at least its first 16 digits"):
-            against_digest(done, wrong)
+            check_digest(audit, wrong)
+    file_of(folder, 0).unlink()
+    audit = audit_folder(folder, RULES)
+    check_digest(audit, digest)
+    (problem,) = audit.problems
+    assert (problem.file, problem.fix) == (MANIFEST, f"{digest} was expected")
+
+
+def test_one_run_is_audited_like_a_folder(folder: Path) -> None:
+    file = file_of(folder, 1)
+    audit = audit_run(file, RULES)
+    assert (list(audit.records), audit.problems, audit.agreed) == ([file.name], [], 7 + 2 + 2)
+    edit(file, lambda c: metrics(c).update(i2t_r1=0.3))
+    audit = audit_run(file, RULES)
+    assert [problem.message for problem in audit.problems] == problems(folder)["s1"]
+    assert audit.records == {}
+    (folder / "package.json").write_text("{}")
+    with pytest.raises(UsageError, match="not a record"):
+        audit_run(folder / "package.json", RULES)
+
+
+def test_one_run_needs_its_ranks_and_its_name(folder: Path) -> None:
+    file = file_of(folder, 1).rename(folder / "renamed.json")
+    (problem,) = audit_run(file, RULES).problems
+    assert problem.message == "not named as its run is"
+    next(folder.glob("infonce-s1*.npz")).unlink()
+    (problem,) = audit_run(file, RULES).problems
+    assert "are missing" in problem.message
 
 
 ODD = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3) | st.just("\ud800")

@@ -66,7 +66,7 @@ def test_all_that_is_wrong_with_a_file_is_said(store: Store, make_record: Make) 
     file = store.write(*make_record())
     edit(file, lambda c: (c.update(run_id="0" * 16), c["results"]["retrieval"]["metrics"].update(t2i_r1=2.0)))
     (refused,) = store.read().refused
-    said = [problem.what.partition(" is ")[0] for problem in refused.problems]
+    said = [problem.message.partition(" is ")[0] for problem in refused.problems]
     assert said == ["the content", "run_id", "retrieval: t2i_r1 = 2.0", "retrieval: t2i_r1 = 2.0"]
 
 
@@ -76,7 +76,7 @@ def test_two_different_records_of_one_run_are_both_refused(store: Store, good: R
     contents = store.read()
     assert contents.records == {}
     assert len(contents.refused) == 2
-    assert all("is there twice" in one.reason for one in contents.refused)
+    assert all("is there twice" in file.reason for file in contents.refused)
     assert good.run_id in contents.gaps
 
 
@@ -85,7 +85,7 @@ def test_of_a_record_and_its_copy_the_one_with_the_right_name_stays(store: Store
     (store.folder / "a-copy.json").write_bytes(original.read_bytes())
     contents = store.read()
     assert contents.records == {good.run_id: good}
-    assert [one.file.name for one in contents.refused] == ["a-copy.json"]
+    assert [file.file.name for file in contents.refused] == ["a-copy.json"]
     assert original.name in contents.refused[0].reason
     assert contents.refused_runs == {}
 
@@ -97,11 +97,11 @@ def test_foreign_files_are_left_alone_and_named(store: Store, good: Record, cont
     contents = store.read()
     assert (contents.records, contents.errors) == ({good.run_id: good}, [])
     assert contents.foreign == [store.folder / "package.json"]
-    assert store.records() == {good.run_id: good}
+    assert store.read().records == {good.run_id: good}
 
 
 def test_a_damaged_note_or_request_hides_no_other(store: Store, good: Record) -> None:
-    store.fail("aaaa", "killed")
+    store.add_failure("aaaa", "killed")
     (store.folder / "bbbb.failed.json").write_text("[]")
     (store.folder / "tables").mkdir()
     (store.folder / "tables" / "x.json").write_text('{"table": ')
@@ -112,7 +112,7 @@ def test_a_damaged_note_or_request_hides_no_other(store: Store, good: Record) ->
 
 
 def test_a_gap_tells_a_failure_from_a_refusal(store: Store, make_record: Make) -> None:
-    store.fail("aaaa", "killed")
+    store.add_failure("aaaa", "killed")
     record, ranks = make_record(seed=1)
     store.write(record, ranks).write_text("{")
     gaps = store.read().gaps
@@ -128,26 +128,27 @@ def test_a_request_that_the_suite_could_not_have_written_is_named(store: Store, 
     (store.folder / "tables").mkdir()
     file = store.folder / "tables" / "x.json"
     file.write_text(content)
-    found = store.read()
-    assert [(one.file, one.what.partition(" (")[0]) for one in found.unreadable] == [(file, "not what is stored here")]
-    assert set(found.records) == {good.run_id}
+    contents = store.read()
+    (error,) = contents.unreadable
+    assert (error.file, error.reason.partition(" (")[0]) == (file, "not what is stored here")
+    assert set(contents.records) == {good.run_id}
 
 
 def test_a_record_that_is_nested_without_end_is_refused(store: Store, good: Record) -> None:
     (store.folder / "x.json").write_text(DEEP.replace("table", "schema"))
-    found = store.read()
-    assert [one.file.name for one in found.refused] == ["x.json"]
-    assert set(found.records) == {good.run_id}
+    contents = store.read()
+    assert [file.file.name for file in contents.refused] == ["x.json"]
+    assert set(contents.records) == {good.run_id}
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "a\0b", "\ud800", "x" * 300])
 def test_ranks_of_an_impossible_name_are_missing(store: Store, good: Record, name: str) -> None:
     content = {**good.as_json(), "ranks": {"file": name, "sha256": ""}}
     (store.folder / "other.json").write_text(json.dumps(content))
-    found = store.read()
-    assert [one.file.name for one in found.refused] == ["other.json"]
-    assert "are missing" in found.refused[0].reason
-    assert set(found.records) == {good.run_id}
+    contents = store.read()
+    assert [file.file.name for file in contents.refused] == ["other.json"]
+    assert "are missing" in contents.refused[0].reason
+    assert set(contents.records) == {good.run_id}
 
 
 @pytest.mark.parametrize("on", [True, False])

@@ -21,7 +21,7 @@ def test_a_run_is_found_by_id_beginning_name_and_path(tmp_path: Path, make_recor
 def test_what_is_no_record_is_never_meant(tmp_path: Path, make_record: Make) -> None:
     record, ranks = make_record()
     Store(tmp_path).write(record, ranks)
-    Store(tmp_path).fail("aaaa", "killed")
+    Store(tmp_path).add_failure("aaaa", "killed")
     (tmp_path / "MANIFEST.json").write_text("{}")
     for name in ("MANIFEST", "aaaa", "", "0" * 16):
         with pytest.raises(UsageError, match=rf'run "{name}" does not exist \(known: {record.run_id}\)'):
@@ -29,9 +29,10 @@ def test_what_is_no_record_is_never_meant(tmp_path: Path, make_record: Make) -> 
 
 
 def test_a_beginning_of_two_runs_is_not_enough(tmp_path: Path) -> None:
-    for name in ("a-s0-0123", "a-s1-0145"):
-        (tmp_path / f"{name}.json").write_text("{}")
-    with pytest.raises(UsageError, match="may be 0123 or 0145"):
+    ids = "0123" + 12 * "a", "0145" + 12 * "b"
+    for seed, run_id in enumerate(ids):
+        (tmp_path / f"a-s{seed}-{run_id}.json").write_text("{}")
+    with pytest.raises(UsageError, match=f"may be {ids[0]} or {ids[1]}"):
         find_run(tmp_path, "01")
     with pytest.raises(UsageError, match="--results"):
         find_run(tmp_path / "none", "01")

@@ -7,7 +7,7 @@ import pytest
 
 from benchsuite.canonical import digest
 from benchsuite.errors import RecordError
-from benchsuite.records.manifest import Manifest, compare, read_manifest, write_manifest
+from benchsuite.records.manifest import Manifest, read_manifest, write_manifest
 from benchsuite.records.schema import Record
 
 Make = Callable[..., tuple[Record, bytes]]
@@ -48,11 +48,11 @@ def test_its_digest_is_that_of_its_records_and_not_of_their_order(make_sound: Ma
     assert len({manifest.digest, fewer.digest, slower.digest}) == 3
 
 
-def test_added_removed_and_changed_records_are_told_apart(make_sound: Make, manifest: Manifest) -> None:
+def test_added_removed_and_replaced_records_are_told_apart(make_sound: Make, manifest: Manifest) -> None:
     records = {f"{seed}.json": make_sound(seed)[0] for seed in (1, 2, 3)}
     records["1.json"] = make_sound(1, cost={"seconds": 9.0})[0]
-    changes = compare(manifest, Manifest.of(records))
-    assert (changes.added, changes.removed, changes.changed) == (["3.json"], ["0.json"], ["1.json"])
+    changes = Manifest.of(records).changes_since(manifest)
+    assert (changes.added, changes.removed, changes.replaced) == (["3.json"], ["0.json"], ["1.json"])
     assert changes.lost == ["0.json", "1.json"]
 
 

@@ -87,7 +87,7 @@ def test_an_edited_record_is_refused(make_record: Make, path: str, value: Any, s
         ("method.hyperparameters.tau", 0.5, "method_id is .*, but its method gives"),
         ("method.code", "other", "method_id is .*, but its method gives"),
         ("ranks.file", "../elsewhere.ranks.npz", "ranks lie beside their record"),
-        ("results.retrieval.counts.i2t", 0, "counts.i2t = 0 is no number of queries"),
+        ("results.retrieval.counts.i2t", 0, "counts.i2t = 0 is below 1"),
         ("note", "hello", "Extra inputs"),
         ("schema", 2, "Input should be 1"),
     ],
@@ -119,18 +119,18 @@ def test_a_recall_that_falls_is_refused(make_record: Make) -> None:
 
 @pytest.mark.parametrize("value", [1.01, -0.01, math.nan, math.inf])
 def test_what_is_no_fraction_is_refused(make_record: Make, value: float) -> None:
-    with pytest.raises(ValidationError, match="is no fraction"):
+    with pytest.raises(ValidationError, match="is not between 0 and 1"):
         make_record(results=answering(i2t_r1=value))
 
 
 def test_a_missing_protocol_is_refused(make_record: Make) -> None:
-    with pytest.raises(ValidationError, match="retrieval is not both asked for and answered"):
+    with pytest.raises(ValidationError, match="retrieval stands in setup alone"):
         make_record(results={})
 
 
-def test_an_answer_nobody_asked_for_is_refused(make_record: Make) -> None:
+def test_results_of_a_protocol_that_the_setup_lacks_are_refused(make_record: Make) -> None:
     results = {**answering(i2t_r1=0.5), "extra": answering(i2t_r1=0.5)["retrieval"]}
-    with pytest.raises(ValidationError, match="extra is not both asked for and answered"):
+    with pytest.raises(ValidationError, match="extra stands in results alone"):
         make_record(results=results)
 
 

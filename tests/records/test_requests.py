@@ -29,38 +29,38 @@ def request(*rows: RequestedRow, **changes: Any) -> TableRequest:
 
 
 def test_seeds_of_a_row_are_joined() -> None:
-    joined = request(row("TS", {1: "b"})).joined_to(request(row("TS", {0: "a"})))
+    joined = request(row("TS", {1: "b"})).merged_with(request(row("TS", {0: "a"})))
     assert [one.parts[""].runs for one in joined.rows] == [{0: "a", 1: "b"}]
 
 
 def test_rows_are_joined_in_the_first_order() -> None:
-    joined = request(row("TeMo", {0: "c"})).joined_to(request(row("CLIP", {0: "a"}), row("TeMo", {0: "c"})))
+    joined = request(row("TeMo", {0: "c"})).merged_with(request(row("CLIP", {0: "a"}), row("TeMo", {0: "c"})))
     assert [one.label for one in joined.rows] == ["CLIP", "TeMo"]
 
 
 def test_runs_of_another_setup_are_replaced() -> None:
-    joined = request(row("TS", {1: "b"}, setup_id="new")).joined_to(request(row("TS", {0: "a"})))
+    joined = request(row("TS", {1: "b"}, setup_id="new")).merged_with(request(row("TS", {0: "a"})))
     assert [(one.parts[""].setup_id, one.parts[""].runs) for one in joined.rows] == [("new", {1: "b"})]
 
 
 def test_runs_of_another_method_version_are_replaced() -> None:
-    joined = request(row("TS", {1: "b"}, method_id="new")).joined_to(request(row("TS", {0: "a"})))
+    joined = request(row("TS", {1: "b"}, method_id="new")).merged_with(request(row("TS", {0: "a"})))
     assert [one.parts[""].runs for one in joined.rows] == [{1: "b"}]
 
 
 def test_one_label_on_two_backbones_is_two_rows() -> None:
     other = row("TS", {0: "v"}).model_copy(update={"backbone": "ViT-B/16"})
-    assert len(request(other).joined_to(request(row("TS", {0: "a"}))).rows) == 2
+    assert len(request(other).merged_with(request(row("TS", {0: "a"}))).rows) == 2
 
 
 def test_the_store_joins_requests_of_one_table_and_scale(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    store.ask(request(row("TS", {0: "a"})))
-    told = store.ask(request(row("TS", {1: "b"}), row("TeMo", {0: "c"})))
-    store.ask(request(row("TS", {0: "s"}), scale="small"))
-    assert {(one.name, len(one.rows)) for one in store.requests()} == {
+    store.add_request(request(row("TS", {0: "a"})))
+    told = store.add_request(request(row("TS", {1: "b"}), row("TeMo", {0: "c"})))
+    store.add_request(request(row("TS", {0: "s"}), scale="small"))
+    assert {(one.name, len(one.rows)) for one in store.read().requests} == {
         ("temo-table1-smoke", 2),
         ("temo-table1-small", 1),
     }
-    assert told in store.requests()
+    assert told in store.read().requests
     assert told.rows[0].parts[""].runs == {0: "a", 1: "b"}

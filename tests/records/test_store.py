@@ -2,6 +2,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,10 +12,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchsuite.errors import RecordError, UsageError
+from benchsuite.errors import UsageError
+from benchsuite.records.contents import read_record
 from benchsuite.records.names import stem
+from benchsuite.records.ranks import pack_ranks
 from benchsuite.records.schema import Record
-from benchsuite.records.store import Store, pack_ranks, read_record
+from benchsuite.records.store import Store
 
 Make = Callable[..., tuple[Record, bytes]]
 
@@ -37,7 +40,7 @@ def test_what_was_written_is_read_back_with_its_ranks(store: Store, make_record:
         kept = (store.folder / record.ranks.file).read_bytes()
         assert hashlib.sha256(kept).hexdigest() == record.ranks.sha256
         records[record.run_id] = record
-    assert store.records() == records
+    assert store.read().records == records
 
 
 @pytest.mark.parametrize("name", ["<script>alert(1)</script>", "../up", ".hidden", "two words", "a:b", "///"])
@@ -49,7 +52,7 @@ def test_a_method_of_any_name_is_stored_under_a_harmless_one(store: Store, make_
     assert place.parent == store.folder
     assert set(place.name) <= set("abcdefghijklmnopqrstuvwxyz0123456789._+-")
     assert not place.name.startswith((".", "-"))
-    assert store.records() == {record.run_id: record}
+    assert store.read().records == {record.run_id: record}
 
 
 def test_ranks_keep_their_names_and_values() -> None:
@@ -59,9 +62,10 @@ def test_ranks_keep_their_names_and_values() -> None:
 
 
 def test_an_empty_or_missing_folder_has_no_records(store: Store) -> None:
-    assert store.records() == {}
-    assert Store(store.folder / "none").records() == {}
-    assert (Store(store.folder / "none").failures(), Store(store.folder / "none").requests()) == ({}, [])
+    assert store.read().records == {}
+    assert Store(store.folder / "none").read().records == {}
+    contents = Store(store.folder / "none").read()
+    assert (contents.failures, contents.requests) == ({}, [])
 
 
 def test_a_second_measurement_keeps_the_first(store: Store, make_record: Make) -> None:
@@ -70,7 +74,7 @@ def test_a_second_measurement_keeps_the_first(store: Store, make_record: Make) -
     assert first.run_id == second.run_id
     store.write(first, ranks)
     store.write(second, ranks)
-    assert store.records() == {first.run_id: first}
+    assert store.read().records == {first.run_id: first}
 
 
 def test_a_second_measurement_keeps_the_first_without_hard_links(
@@ -83,7 +87,7 @@ def test_a_second_measurement_keeps_the_first_without_hard_links(
     first, ranks = make_record()
     store.write(first, ranks)
     store.write(make_record(cost={"seconds": 99.0})[0], ranks)
-    assert store.records() == {first.run_id: first}
+    assert store.read().records == {first.run_id: first}
 
 
 def test_a_write_cut_short_leaves_nothing_to_be_read(
@@ -96,12 +100,12 @@ def test_a_write_cut_short_leaves_nothing_to_be_read(
     with pytest.raises(PowerCutError):
         store.write(*make_record())
     with pytest.raises(PowerCutError):
-        store.fail("0123", "lost")
-    assert (store.records(), store.failures()) == ({}, {})
+        store.add_failure("0123", "lost")
+    assert (store.read().records, store.read().failures) == ({}, {})
     monkeypatch.undo()
     record, ranks = make_record()
     store.write(record, ranks)
-    assert store.records() == {record.run_id: record}
+    assert store.read().records == {record.run_id: record}
 
 
 def test_ranks_are_there_before_the_record(store: Store, make_record: Make, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,7 +133,7 @@ def test_leftovers_of_a_killed_write_are_ignored(store: Store, make_record: Make
     place = store.write(record, ranks)
     (store.folder / f".{place.name}.4711").write_bytes(place.read_bytes()[:50])
     (store.folder / f".{place.name}").write_bytes(b"{")
-    assert store.records() == {record.run_id: record}
+    assert store.read().records == {record.run_id: record}
 
 
 @pytest.mark.parametrize(
@@ -141,63 +145,62 @@ def test_leftovers_of_a_killed_write_are_ignored(store: Store, make_record: Make
         (b'{"schema": 2}', "record schema 2; this benchsuite reads schema 1"),
         (b'{"run_id": "0", "seed": 1, "seed": 2}', 'key "seed" is there twice'),
         (b"[" * 100_000, "truncated or not JSON"),
-        (b'{"schema": 1, "seed": NaN}', "not a sound record"),
-        (b'{"schema": 1}', "not a sound record"),
+        (b'{"schema": 1, "seed": NaN}', "not a valid record"),
+        (b'{"schema": 1}', "not a valid record"),
     ],
 )
 def test_a_file_that_is_no_sound_record_is_named(store: Store, content: bytes, says: str) -> None:
     file = store.folder / "strange.json"
     file.write_bytes(content)
-    with pytest.raises(RecordError, match=says) as caught:
-        store.records()
-    assert str(file) in str(caught.value)
+    (error,) = store.read().errors
+    assert re.search(says, str(error))
+    assert str(file) in str(error)
 
 
 def test_a_truncated_record_is_named_with_what_to_do(store: Store, make_record: Make) -> None:
     place = store.write(*make_record())
     place.write_bytes(place.read_bytes()[:-40])
-    with pytest.raises(RecordError, match="Delete it or move it away") as caught:
-        store.records()
-    assert str(place) in str(caught.value)
+    (error,) = store.read().errors
+    assert re.search("Delete it or move it away", str(error))
+    assert str(place) in str(error)
 
 
 def test_an_edited_record_is_named(store: Store, make_record: Make) -> None:
     place = store.write(*make_record())
     place.write_text(place.read_text("utf-8").replace('"i2t_r1": 0.25', '"i2t_r1": 0.45'), "utf-8")
-    with pytest.raises(RecordError, match="edited, or damaged") as caught:
-        store.records()
-    assert str(place) in str(caught.value)
+    (error,) = store.read().errors
+    assert re.search("edited, or damaged", str(error))
+    assert str(place) in str(error)
 
 
 def test_a_run_that_is_there_twice_is_refused(store: Store, make_record: Make) -> None:
     place = store.write(*make_record())
     (store.folder / "copy.json").write_bytes(place.read_bytes())
-    with pytest.raises(RecordError, match="is there twice"):
-        store.records()
+    (error,) = store.read().errors
+    assert re.search("is there twice", str(error))
 
 
 def test_failures_are_remembered_and_the_last_reason_counts(store: Store) -> None:
-    store.fail("aaaa", "out of memory")
-    store.fail("aaaa", "the loss is nan")
-    store.fail("bbbb", "killed")
-    assert store.failures() == {"aaaa": "the loss is nan", "bbbb": "killed"}
-    assert store.records() == {}
+    store.add_failure("aaaa", "out of memory")
+    store.add_failure("aaaa", "the loss is nan")
+    store.add_failure("bbbb", "killed")
+    assert store.read().failures == {"aaaa": "the loss is nan", "bbbb": "killed"}
+    assert store.read().records == {}
 
 
 def test_a_success_forgets_the_failure(store: Store, make_record: Make) -> None:
     record, ranks = make_record()
-    store.fail(record.run_id, "killed")
+    store.add_failure(record.run_id, "killed")
     store.write(record, ranks)
-    assert store.failures() == {}
+    assert store.read().failures == {}
 
 
 @pytest.mark.parametrize("content", [b'{"run_id": ', b'{"other": 1}', b"[]"])
 def test_a_damaged_failure_is_named(store: Store, content: bytes) -> None:
     file = store.folder / "aaaa.failed.json"
     file.write_bytes(content)
-    with pytest.raises(RecordError) as caught:
-        store.failures()
-    assert str(file) in str(caught.value)
+    contents = store.read()
+    assert (contents.failures or None, [error.file for error in contents.errors]) == (None, [file])
 
 
 @pytest.mark.parametrize("content", [b'{"table": ', b'{"table": "temo/table1"}', b"[]"])
@@ -205,9 +208,8 @@ def test_a_damaged_request_is_named(store: Store, content: bytes) -> None:
     (store.folder / "tables").mkdir()
     file = store.folder / "tables" / "temo-table1-small.json"
     file.write_bytes(content)
-    with pytest.raises(RecordError) as caught:
-        store.requests()
-    assert str(file) in str(caught.value)
+    contents = store.read()
+    assert (contents.requests or None, [error.file for error in contents.errors]) == (None, [file])
 
 
 def test_a_folder_that_cannot_be_made_is_refused_before_anything_runs(tmp_path: Path) -> None:
@@ -219,8 +221,10 @@ def test_a_folder_that_cannot_be_made_is_refused_before_anything_runs(tmp_path: 
 WRITER = """
 import sys
 from pathlib import Path
+from benchsuite.records.contents import read_record
+from benchsuite.records.ranks import pack_ranks
 from benchsuite.records.schema import Record
-from benchsuite.records.store import Store, pack_ranks, read_record
+from benchsuite.records.store import Store
 import numpy as np
 first, folder = read_record(Path(sys.argv[1])), Path(sys.argv[2])
 parts = {name: getattr(first, name) for name in
@@ -247,7 +251,7 @@ def test_a_writer_killed_among_its_writes_leaves_only_whole_runs(
     writer.send_signal(signal.SIGKILL)
     assert writer.wait() == -signal.SIGKILL
     writer.stdout.close()
-    found = Store(folder).records()
+    found = Store(folder).read().records
     assert len(found) >= writes
     for record in found.values():
         assert hashlib.sha256((folder / record.ranks.file).read_bytes()).hexdigest() == record.ranks.sha256
@@ -260,5 +264,5 @@ def test_ranks_must_lie_beside_their_record_unchanged(tmp_path: Path, make_recor
     store.write(record, ranks)
     file = tmp_path / record.ranks.file
     file.unlink() if damage == "gone" else file.write_bytes(ranks + b" ")
-    with pytest.raises(RecordError, match=r"infonce-s0.*(are missing|edited, or damaged)"):
-        store.records()
+    (error,) = store.read().errors
+    assert re.search(r"infonce-s0.*(are missing|edited, or damaged)", str(error))

@@ -116,7 +116,7 @@ def test_one_file_holds_all_and_allows_no_script_but_its_own(tmp_path: Path, mak
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(UsageError, match=r"report folder .*file: .* Name a writable one with --report"):
+    with pytest.raises(UsageError, match=r"--report .*file: .* Name a folder that can be written to"):
         write_site(tmp_path / "file", leaderboard())
 
 

@@ -1,0 +1,122 @@
+"""Do a protocol's numbers follow from its stored ranks? Tasks bring the rules; here they are applied."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchsuite.errors import BenchsuiteError
+from benchsuite.records.schema import Result
+from benchsuite.registry import tasks
+
+CLOSE = 1e-12
+"""Relative: another numpy may sum in another order."""
+Ranks = Mapping[str, NDArray[np.integer[Any]]]
+
+
+@dataclass(frozen=True)
+class Scores:
+    """A task's outcome: metrics as fractions, how many queries stand behind them, and each query's rank."""
+
+    metrics: Mapping[str, float]
+    counts: Mapping[str, int]
+    ranks: Ranks = field(default_factory=dict)
+    """1 is best. Kept beside the record, so that metrics can be recomputed. A task may keep other whole numbers."""
+    measures: Mapping[str, float] = field(default_factory=dict)
+    """Numbers that are not fractions: distances, median ranks."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How a task's numbers follow from its ranks."""
+
+    scores: Callable[..., Scores] | None
+    """A function of the ranks by name, and of `options`; None if nothing follows from what is kept."""
+    options: tuple[str, ...] = ()
+    """The task's options that the function takes, by name."""
+    split_count: str = ""
+    """Which count is the size of the evaluated split, if one is."""
+    only_ranks: bool = True
+    """Whether every stored array holds ranks, from 1 on."""
+    not_recomputable: tuple[str, ...] = ()
+    """Measures that do not follow from the ranks."""
+    why: str = ""
+    """Why not."""
+
+    def __call__(self, ranks: Ranks, options: Mapping[str, Any]) -> Scores:
+        """The numbers that follow from the ranks under the task's options."""
+        if self.scores is None:
+            return Scores({}, {}, ranks)
+        return self.scores(ranks, **{name: options[name] for name in self.options})
+
+
+@dataclass
+class Recomputed:
+    """How many of a protocol's numbers agree with its ranks, which do not, and which do not follow from ranks."""
+
+    agreed: int = 0
+    differs: list[str] = field(default_factory=list)
+    not_recomputable: list[str] = field(default_factory=list)
+    why: str = ""
+
+
+def recompute(result: Result, ranks: Ranks, options: Mapping[str, Any], rules: Mapping[str, Rule]) -> Recomputed:
+    """Compute the numbers of a protocol again from its ranks, by its task's rule."""
+    numbers = {**result.metrics, **result.measures}
+    rule = rules.get(result.task)
+    version = tasks.card(result.task).about.get("version") if result.task in tasks else result.version
+    if version != result.version:
+        return Recomputed(not_recomputable=[*numbers], why=f"version {result.version} of the task, {version} here")
+    if rule is None:
+        return Recomputed(not_recomputable=[*numbers], why="no rule for this task; load its file with --plugin")
+    if rule.scores is None:
+        return Recomputed(not_recomputable=[*numbers], why=rule.why)
+    done = Recomputed(not_recomputable=[name for name in rule.not_recomputable if name in numbers], why=rule.why)
+    try:
+        scores = _apply(rule, ranks, options)
+    except ValueError as error:
+        done.differs.append(str(error))
+        return done
+    stored = {**numbers, **{f"counts.{name}": count for name, count in result.counts.items()}}
+    expected = {**scores.metrics, **scores.measures, **{f"counts.{name}": n for name, n in scores.counts.items()}}
+    differs = {name: _difference(name, stored.get(name), expected.get(name)) for name in {**stored, **expected}}
+    checked = {name: text for name, text in differs.items() if name not in done.not_recomputable}
+    done.agreed = sum(not text for text in checked.values())
+    done.differs += [*filter(None, checked.values()), *_missing_items(result, rule)]
+    return done
+
+
+def _apply(rule: Rule, ranks: Ranks, options: Mapping[str, Any]) -> Scores:
+    """What follows; a ValueError says why nothing can."""
+    if not ranks:
+        raise ValueError("no ranks are stored")
+    for name, values in ranks.items() if rule.only_ranks else ():
+        if not len(values):
+            raise ValueError(f"ranks {name} are empty")
+        if values.min() < 1:
+            raise ValueError(f"ranks {name} begin at {values.min()}; 1 is best")
+    if missing := [name for name in rule.options if name not in options]:
+        raise ValueError(f'its protocol has no option "{missing[0]}"')
+    try:
+        return rule(ranks, options)
+    except KeyError as error:
+        raise ValueError(f"no ranks {error} are stored") from error
+    except (BenchsuiteError, TypeError) as error:
+        raise ValueError(str(error)) from error
+
+
+def _difference(name: str, stored: float | None, expected: float | None) -> str:
+    """In what the record and its ranks disagree; empty if they agree."""
+    if stored is not None and expected is not None and math.isclose(stored, expected, rel_tol=CLOSE, abs_tol=CLOSE):
+        return ""
+    in_record, from_ranks = ("missing" if value is None else repr(value) for value in (stored, expected))
+    return f"{name} is {in_record} in the record, {from_ranks} from its ranks"
+
+
+def _missing_items(result: Result, rule: Rule) -> Iterator[str]:
+    count = result.counts.get(rule.split_count)
+    if rule.split_count and result.split_size is not None and count != result.split_size:
+        yield f"counts.{rule.split_count} is {count}, but the split has {result.split_size} items"
