@@ -32,6 +32,12 @@ def test_a_scale_that_no_table_has_is_named() -> None:
         named_tables(["temo"], "smal")
 
 
+@pytest.mark.parametrize("name", ["temo", "", "../recipes/scenes-small", "temo/../temo/table1", "temo/table99"])
+def test_only_a_papers_table_is_read(name: str) -> None:
+    with pytest.raises(UsageError, match=f'table "{name}" does not exist'):
+        read_table(name)
+
+
 def test_tables_stand_in_the_order_of_their_numbers() -> None:
     numbers = [int("".join(c for c in name if c.isdigit())) for name in table_names() if name.startswith("temo/table")]
     assert numbers == sorted(numbers)

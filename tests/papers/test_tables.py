@@ -118,7 +118,7 @@ def test_a_refusal_names_the_line(tmp_path: Path, old: str, new: str, line: int)
     ("plot", "message"),
     [
         ('y = ["b"]', 'plot "P": column "b" does not exist (known: a)'),
-        ('y = ["a"]', 'column "a" is no mean of similarities (positive_mean or negative_mean of geometry)'),
+        ('y = ["a"]', 'column "a" is not a mean of similarities (positive_mean or negative_mean of geometry)'),
         ('y = ["a"]\nx = "a"', 'plot "P": a histogram has neither x nor x_scale'),
         ('y = ["a"]\nx_scale = "log"', 'plot "P": a histogram has neither x nor x_scale'),
     ],
@@ -133,7 +133,7 @@ def test_a_histogram_is_of_columns_that_are_means_of_similarities(tmp_path: Path
 
 def test_a_row_twice_is_refused(tmp_path: Path) -> None:
     rows = MINIMAL[MINIMAL.index("[[rows]]") :]
-    with pytest.raises(UsageError, match='row "RN50/InfoNCE" is there twice'):
+    with pytest.raises(UsageError, match='row "RN50/InfoNCE" appears twice'):
         read(tmp_path, MINIMAL + rows)
 
 
