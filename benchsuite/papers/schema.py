@@ -174,11 +174,8 @@ class Table(Part):
         return self.parts or {"": TablePart()}
 
     def column(self, key: str) -> Column:
-        """The column of that key."""
-        columns = {column.key: column for column in self.columns}
-        if key not in columns:
-            raise unknown("column", key, columns, f"{self.name}: ")
-        return columns[key]
+        """The column of that key, which the file is known to have."""
+        return next(column for column in self.columns if column.key == key)
 
     def row(self, selector: str) -> Row:
         """The one row that a label, backbone/label or backbone/variant/label names."""
