@@ -1,6 +1,7 @@
 """The README says what is so."""
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -58,3 +59,20 @@ def test_the_task_shown_can_be_registered(tmp_path: Path, forgetful_registries: 
     (tmp_path / "shown.py").write_text(source[1])
     load_plugin(tmp_path / "shown.py")
     assert tasks.card("mean-cosine").fields[0].name == "split"
+
+
+def test_the_folder_of_pages_says_what_it_is_for_and_a_report_keeps_that(tmp_path: Path) -> None:
+    ignored = (ROOT / ".gitignore").read_text("utf-8").splitlines()
+    assert ignored.index("/reports/*") < ignored.index("!/reports/README.md")
+    shutil.copytree(ROOT / "reports", tmp_path / "reports", ignore=lambda folder, names: set(names) - {"README.md"})
+    before = (tmp_path / "reports" / "README.md").read_text("utf-8")
+    (tmp_path / "runs").mkdir()
+    command = [sys.executable, "-m", "benchsuite", "report"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    assert (tmp_path / "reports" / "index.html").exists()
+    assert (tmp_path / "reports" / "README.md").read_text("utf-8") == before
+
+
+@pytest.mark.parametrize("word", ["reproduced", "opposite", "undecided", "not comparable", "not run"])
+def test_each_verdict_is_explained(word: str) -> None:
+    assert re.search(rf"\*{word}\*:", README)

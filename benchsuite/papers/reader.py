@@ -15,7 +15,7 @@ def table_names(paper: str = "*") -> list[str]:
     """All tables as `paper/table`, table2 before table10."""
     root = baselines() / "papers"
     names = [file.relative_to(root).with_suffix("").as_posix() for file in root.glob(f"{paper}/*.toml")]
-    return sorted(names, key=_in_order)
+    return sorted(names, key=_order)
 
 
 def paper_names() -> list[str]:
@@ -25,31 +25,37 @@ def paper_names() -> list[str]:
 
 def read_table(name: str) -> Table:
     """The table of that name."""
-    if name not in table_names():
+    file = baselines() / "papers" / f"{name}.toml"
+    if not re.fullmatch(r"[^/]+/[^/]+", name) or not file.is_file():
         raise unknown("table", name, table_names())
-    return read_toml(baselines() / "papers" / f"{name}.toml", Table)
+    return read_toml(file, Table)
 
 
 def named_tables(names: Sequence[str], scale: str | None = None) -> list[str]:
-    """Tables by name, by paper, or all; those that a paper or `all` brings in must have a recipe at the scale."""
-    found: dict[str, None] = {}
-    for name in names:
-        several = table_names() if name == EVERYTHING else table_names(name) if name in paper_names() else []
-        able = [one for one in several if scale is None or scale in read_table(one).recipes]
-        if several and not able:
-            scales = {one for table in several for one in read_table(table).recipes}
-            raise unknown("scale", str(scale), scales, f"{name}: ")
-        if not several and name not in table_names():
-            near = did_you_mean(name, [*table_names(), *paper_names(), EVERYTHING])
-            raise UsageError(f'table "{name}" does not exist.{near} `benchsuite list tables` shows all.')
-        found |= dict.fromkeys(able or [name])
-    if not found:
+    """Tables by name, by paper, or all. Of a paper and of all, only tables with a recipe at the scale are taken."""
+    tables = dict.fromkeys(table for name in names for table in _tables_of(name, scale))
+    if not tables:
         raise UsageError("no table was named: give one as paper/table, a paper, or all.")
-    return list(found)
+    return list(tables)
 
 
-def _in_order(name: str) -> tuple[str, str, int, str]:
-    """By paper, then figures and tables by number."""
+def _tables_of(name: str, scale: str | None) -> list[str]:
+    every = table_names()
+    if name in every:
+        return [name]
+    group = [table for table in every if name in (EVERYTHING, table.partition("/")[0])]
+    if not group:
+        hint = did_you_mean(name, [*every, *paper_names(), EVERYTHING])
+        raise UsageError(f'table "{name}" does not exist.{hint} `benchsuite list tables` shows all.')
+    recipes = {table: read_table(table).recipes for table in group} if scale else {}
+    tables = [table for table in group if scale is None or scale in recipes[table]]
+    if not tables:
+        raise unknown("scale", str(scale), {known for scales in recipes.values() for known in scales}, f"{name}: ")
+    return tables
+
+
+def _order(name: str) -> tuple[str, str, int, str]:
+    """Sort key: by paper, then figures and tables by number."""
     paper, _, table = name.partition("/")
     kind, number, rest = re.fullmatch(r"(\D*)(\d*)(.*)", table).groups()  # type: ignore[union-attr]
     return paper, kind, int(number or 0), rest

@@ -1,4 +1,4 @@
-"""What a table file holds: the published cells with their places, and the runs that would fill them."""
+"""What a table file holds: the published cells, where they are printed, and the runs that reproduce them."""
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -17,7 +17,7 @@ class PublishedCell(Part):
     value: float
     read: Literal["table", "text", "figure"] = "table"
     note: str = ""
-    """What is odd about it: where the paper contradicts itself, or a sum does not fit."""
+    """What is odd about it: the paper contradicts itself here, or a mean does not fit."""
 
 
 class Column(Part):
@@ -31,14 +31,14 @@ class Column(Part):
     range: tuple[float, float] | None = None
     """Where published values can lie; 0 to 100 for percentages."""
     mean_of: list[str] = []
-    """Columns whose mean this one prints, for checking."""
+    """Columns whose mean this one prints; the tests check it."""
     part: str = ""
-    """Which of the table's parts is measured, if columns come from different runs."""
+    """The part of the table that is measured, if columns come from different runs."""
     measure: str | dict[str, str]
     """"protocol.metric" as the paper has it, and the recipe says what stands for that protocol. Or a dictionary by
     track, of recipes' own protocols."""
     stand_in: dict[str, str] = {}
-    """With measures by track: what stands for this column's data there, in words."""
+    """With measures by track: the data that replace this column's data there, in words."""
 
     def measured_at(self, track: str) -> str | None:
         """The measure on a track, before stand-ins."""
@@ -46,14 +46,14 @@ class Column(Part):
 
 
 class TablePart(Part):
-    """Runs of their own for some columns: another variant of the recipe, other hyper-parameters."""
+    """Separate runs for some columns: another variant of the recipe, or other hyper-parameters."""
 
     variant: str = ""
     hyperparameters: dict[str, Any] = {}
 
 
 RowKey = tuple[str, str, str]
-"""Backbone, variant and label: what tells a row of a table from the others."""
+"""Backbone, variant and label: they identify a row of a table."""
 
 
 class Row(Part):
@@ -67,17 +67,17 @@ class Row(Part):
     method: str | None = None
     hyperparameters: dict[str, Any] = {}
     role: Literal["proposed", "baseline", "step"] = "baseline"
-    """What claims follow: the proposed method against each baseline and step, the steps of an ablation against each
-    other; see `benchsuite.papers.claims`."""
+    """Decides which claims follow: the proposed method against each baseline and step, the steps of an ablation
+    against each other. See `benchsuite.papers.claims`."""
     quoted: str = ""
-    """Where the paper has the numbers from, if it only quotes them."""
+    """The source of the numbers, if the paper only quotes them."""
     not_run: str = ""
     """Why no method reproduces this row."""
     note: str = ""
 
     @property
     def key(self) -> RowKey:
-        """What tells this row from the others."""
+        """Backbone, variant and label."""
         return self.backbone, self.variant, self.label
 
     @property
@@ -91,7 +91,7 @@ class Row(Part):
 
     @field_validator("published", mode="before")
     @classmethod
-    def _numbers_are_cells(cls, cells: dict[str, Any]) -> dict[str, Any]:
+    def _cells_from_numbers(cls, cells: dict[str, Any]) -> dict[str, Any]:
         return {key: {"value": cell} if isinstance(cell, int | float) else cell for key, cell in cells.items()}
 
     @model_validator(mode="after")
@@ -104,7 +104,7 @@ class Row(Part):
 
 
 class TextClaim(Part):
-    """A claim that the paper's text makes, with or without a number: a row beats another."""
+    """A claim in the paper's text, with or without a number: a row beats another."""
 
     statement: str
     locator: str
@@ -115,7 +115,7 @@ class TextClaim(Part):
     by: float | None = None
     """The difference as claimed, in the column's unit; with several columns, each."""
     note: str = ""
-    """Where the claim does not fit the cells."""
+    """What is inferred, and where the claim does not fit the cells."""
 
 
 class Plot(Part):
@@ -146,7 +146,7 @@ class Table(Part):
     paper: str
     table: str
     locator: str
-    """Where it stands in the paper."""
+    """Where the paper prints it."""
     title: str
     source: str = ""
     """The paper, as one would cite it."""
@@ -154,7 +154,7 @@ class Table(Part):
     """Of columns that do not say otherwise."""
     notes: list[str] = []
     factors: list[str] = []
-    """Settings in which rows differ on purpose, as dotted prefixes: rows are compared across them."""
+    """Settings in which rows differ on purpose, as dotted prefixes. Rows are compared although these differ."""
     recipes: dict[str, str] = Field(min_length=1)
     """Scale to recipe."""
     parts: dict[str, TablePart] = {}
@@ -174,44 +174,41 @@ class Table(Part):
         return self.parts or {"": TablePart()}
 
     def column(self, key: str) -> Column:
-        """The column of that key."""
-        found = next((column for column in self.columns if column.key == key), None)
-        if found is None:
-            raise unknown("column", key, [column.key for column in self.columns], f"{self.name}: ")
-        return found
+        """The column of that key, which the file is known to have."""
+        return next(column for column in self.columns if column.key == key)
 
     def row(self, selector: str) -> Row:
         """The one row that a label, backbone/label or backbone/variant/label names."""
-        found = [row for row in self.rows if selector in names_of(row)]
-        if not found:
+        rows = [row for row in self.rows if selector in names_of(row)]
+        if not rows:
             raise unknown("row", selector, [row.name for row in self.rows], f"{self.name}: ")
-        if len(found) > 1:
-            names = ", ".join(quote(row.name) for row in found)
-            raise UsageError(f'{self.name}: "{selector}" names {len(found)} rows; say which: {names}.')
-        return found[0]
+        if len(rows) > 1:
+            names = ", ".join(quote(row.name) for row in rows)
+            raise UsageError(f'{self.name}: "{selector}" names {len(rows)} rows; say which: {names}.')
+        return rows[0]
 
     @model_validator(mode="after")
-    def _agrees_with_itself(self) -> Self:
+    def _is_consistent(self) -> Self:
         keys = [column.key for column in self.columns]
-        _once("column", "columns", keys)
-        _once("row", "rows", [row_name(row.key) for row in self.rows])
+        _require_unique("column", "columns", keys)
+        _require_unique("row", "rows", [row_name(row.key) for row in self.rows])
         for number, column in enumerate(self.columns):
-            _known(f"column {column.key}", "part", column.part, ["", *self.parts], "columns", number, "part")
+            _require_known(f"column {column.key}", "part", column.part, ["", *self.parts], "columns", number, "part")
             for other in column.mean_of:
-                _known(f"column {column.key}, mean_of", "column", other, keys, "columns", number, "mean_of")
+                _require_known(f"column {column.key}, mean_of", "column", other, keys, "columns", number, "mean_of")
         for number, row in enumerate(self.rows):
             for key, cell in row.published.items():
                 place = ("rows", number, "published", key)
-                _known(f'row "{row.label}"', "column", key, keys, *place)
-                _in_range(row, self.column(key), cell.value, *place)
+                _require_known(f'row "{row.label}"', "column", key, keys, *place)
+                _require_in_range(row, self.column(key), cell.value, *place)
         for number, plot in enumerate(self.plots):
             for key in plot.columns:
-                _known(f'plot "{plot.title}"', "column", key, keys, "plots", number)
+                _require_known(f'plot "{plot.title}"', "column", key, keys, "plots", number)
             if plot.kind == "histogram":
-                _is_of_similarities(plot, [self.column(key) for key in plot.y], "plots", number)
+                _require_similarities(plot, [self.column(key) for key in plot.y], "plots", number)
         for number, claim in enumerate(self.claims):
             for key in claim.columns:
-                _known(f'claim "{claim.statement}"', "column", key, keys, "claims", number, "columns")
+                _require_known(f'claim "{claim.statement}"', "column", key, keys, "claims", number, "columns")
             for end in ("row", "reference"):
                 try:
                     self.row(getattr(claim, end))
@@ -231,29 +228,31 @@ def names_of(row: Row) -> set[str]:
     return {row.label, f"{row.backbone}/{row.label}", row_name(("", row.variant, row.label)), row.name}
 
 
-def _once(what: str, where: str, names: Sequence[str]) -> None:
+def _require_unique(what: str, where: str, names: Sequence[str]) -> None:
     for number, name in enumerate(names):
         if name in names[:number]:
-            raise MisplacedError(f'{what} "{name}" is there twice', where, number)
+            raise MisplacedError(f'{what} "{name}" appears twice', where, number)
 
 
-def _known(where: str, what: str, name: str, known: Sequence[str], *place: str | int) -> None:
+def _require_known(where: str, what: str, name: str, known: Sequence[str], *place: str | int) -> None:
     if name not in known:
         raise MisplacedError(str(unknown(what, name, known, f"{where}: ")), *place)
 
 
-def _is_of_similarities(plot: Plot, columns: Sequence[Column], *place: str | int) -> None:
+def _require_similarities(plot: Plot, columns: Sequence[Column], *place: str | int) -> None:
     if (plot.x, plot.x_scale) != ("step", "linear"):
         raise MisplacedError(f'plot "{plot.title}": a histogram has neither x nor x_scale', *place)
     for column in columns:
         measures = [column.measure] if isinstance(column.measure, str) else column.measure.values()
         if not all(measure.endswith((".positive_mean", ".negative_mean")) for measure in measures):
-            what = f'column "{column.key}" is no mean of similarities (positive_mean or negative_mean of geometry)'
-            raise MisplacedError(f'plot "{plot.title}": {what}', *place)
+            problem = (
+                f'column "{column.key}" is not a mean of similarities (positive_mean or negative_mean of geometry)'
+            )
+            raise MisplacedError(f'plot "{plot.title}": {problem}', *place)
 
 
-def _in_range(row: Row, column: Column, value: float, *place: str | int) -> None:
+def _require_in_range(row: Row, column: Column, value: float, *place: str | int) -> None:
     low, high = column.range or ((0.0, 100.0) if column.unit == "percent" else (float("-inf"), float("inf")))
     if not low <= value <= high:
-        what = "not a percentage" if column.unit == "percent" and not column.range else f"not in [{low:g}, {high:g}]"
-        raise MisplacedError(f'row "{row.label}", column {column.key}: {value} is {what}', *place)
+        problem = "not a percentage" if column.unit == "percent" and not column.range else f"not in [{low:g}, {high:g}]"
+        raise MisplacedError(f'row "{row.label}", column {column.key}: {value} is {problem}', *place)

@@ -26,7 +26,7 @@ import timm  # noqa: E402
 
 RECIPES = {name: read_recipe(name) for name in recipe_names()}
 PAPER = sorted(name for name in RECIPES if name.endswith("-paper"))
-CUT = sorted(name for name in RECIPES if name.endswith("-gpu") and name != "cc3m-100k-gpu")
+SHORTENED = sorted(name for name in RECIPES if name.endswith("-gpu") and name != "cc3m-100k-gpu")
 SMOKE = sorted(name for name in RECIPES if name.endswith("-smoke") and name.replace("-smoke", "-small") in RECIPES)
 EPOCHS = {
     "cc3m-paper": (2_900_000, 30),
@@ -43,7 +43,7 @@ EPOCHS = {
     "imagenet1k-paper": (1_281_167, 100),
     "wiki1m-paper": (1_000_000, 1),
 }
-"""Training items as published, and how often the paper or the cut goes through them."""
+"""Training items as published, and how many epochs the paper or the shortened recipe trains."""
 each_recipe = pytest.mark.parametrize("name", sorted(RECIPES))
 
 
@@ -114,17 +114,17 @@ def test_its_protocols_ask_for_splits_classes_and_prompts_that_there_are(name: s
 
 def known(dataset: PairDataset, what: str) -> Mapping[str, Any] | None:
     """Sets of classes or prompts by name; None where only the files say, or a library that is not installed."""
-    found = inspect.getattr_static(dataset, what)
-    if isinstance(found, Mapping):
-        return found
-    there = what == "templates" and importlib.util.find_spec("clip_benchmark")
-    return cast(Mapping[str, Any], getattr(dataset, what)) if there else None
+    values = inspect.getattr_static(dataset, what)
+    if isinstance(values, Mapping):
+        return values
+    installed = what == "templates" and importlib.util.find_spec("clip_benchmark")
+    return cast(Mapping[str, Any], getattr(dataset, what)) if installed else None
 
 
 @each_recipe
 def test_its_clusters_and_experts_can_be_made(name: str) -> None:
     recipe = RECIPES[name]
-    experts = [one for one in (recipe.experts.image, recipe.experts.text) if one] if recipe.experts else []
+    experts = [expert for expert in (recipe.experts.image, recipe.experts.text) if expert] if recipe.experts else []
     clusters = recipe.clusters
     if clusters and clusters.labels is None:
         experts.append(Expert(embedding=clusters.embedding, options=clusters.options))
@@ -134,17 +134,17 @@ def test_its_clusters_and_experts_can_be_made(name: str) -> None:
 
 
 @each_recipe
-def test_pictures_are_as_large_as_its_towers_want_them_wherever_they_come_from(name: str) -> None:
+def test_images_are_as_large_as_its_towers_want_them_wherever_they_come_from(name: str) -> None:
     recipe = RECIPES[name]
-    seen = {side(data) for data in read_by(recipe) if recipe.setup(next(iter(recipe.backbones))).image}
-    assert len(seen - {None}) <= 1, seen
+    sizes = {side(data) for data in read_by(recipe) if recipe.setup(next(iter(recipe.backbones))).image} - {None}
+    assert len(sizes) <= 1
     for setup in setups(recipe):
-        if setup.image is not None and (wanted := setup.image.options.get("img_size")) and seen - {None}:
-            assert seen - {None} == {wanted}
+        if setup.image is not None and (size := setup.image.options.get("img_size")) and sizes:
+            assert sizes == {size}
 
 
 def side(data: Data) -> int | None:
-    """Pixels of a side; None for sentences, and for what is drawn here at the size that recipes know."""
+    """Pixels of a side; None for sentences, and for synthetic data, whose size recipes know."""
     options = create_dataset(data.name, **data.options).options()
     return options.get("size") if data.name not in ("wiki1m", "senteval") else None
 
@@ -164,9 +164,9 @@ def test_a_papers_recipe_says_what_it_leaves_open_in_whole_sentences(name: str) 
     assert recipe.temperature_factor == 1
 
 
-@pytest.mark.parametrize("name", CUT)
-def test_a_cut_says_first_what_was_cut(name: str) -> None:
-    assert RECIPES[name].assumptions[0].startswith("The cut: ")
+@pytest.mark.parametrize("name", SHORTENED)
+def test_a_shortened_recipe_says_first_what_was_shortened(name: str) -> None:
+    assert RECIPES[name].assumptions[0].startswith("Shortened: ")
 
 
 def test_the_papers_protocols_have_the_names_that_tables_use() -> None:
@@ -175,7 +175,7 @@ def test_the_papers_protocols_have_the_names_that_tables_use() -> None:
 
     pairs = {"retrieval-coco", "retrieval-flickr30k", "zero-shot-cifar10", "zero-shot-cifar100", "zero-shot-imagenet1k"}
     assert protocols("cc3m-paper") >= pairs | {"knn-cifar10", "knn-cifar100", "geometry"}
-    assert len([one for one in protocols("cc3m-paper") if one.startswith("zero-shot-")]) == 17
+    assert len([name for name in protocols("cc3m-paper") if name.startswith("zero-shot-")]) == 17
     assert protocols("cc12m-paper") >= pairs
     assert protocols("cc3m-100k-gpu") >= {"retrieval-coco", "zero-shot-imagenet1k"}
     gap = {"retrieval-coco", "zero-shot-cifar10", "linear-probe-cifar10", "geometry", "mmvp"}
@@ -186,13 +186,13 @@ def test_the_papers_protocols_have_the_names_that_tables_use() -> None:
     assert protocols("wiki1m-paper") == {"sts", "transfer"}
 
 
-def test_a_cut_differs_from_the_papers_recipe_in_nothing_else() -> None:
-    cuts = {"coco": {"training", "schedule"}, "cifar": {"training"}, "epic": {"training", "schedule", "data"}}
-    for track, allowed in cuts.items():
-        whole, cut = (RECIPES[f"{track}-{scale}"] for scale in ("paper", "gpu"))
+def test_a_shortened_recipe_differs_from_the_papers_in_nothing_else() -> None:
+    changed = {"coco": {"training", "schedule"}, "cifar": {"training"}, "epic": {"training", "schedule", "data"}}
+    for track, allowed in changed.items():
+        whole, short = (RECIPES[f"{track}-{scale}"] for scale in ("paper", "gpu"))
         parts = set(Setup.model_fields) & set(Recipe.model_fields)
-        assert {part for part in parts if getattr(whole, part) != getattr(cut, part)} <= allowed
-        assert whole.backbones == cut.backbones
+        assert {part for part in parts if getattr(whole, part) != getattr(short, part)} <= allowed
+        assert whole.backbones == short.backbones
 
 
 @pytest.mark.parametrize("part", ["protocols", "backbones", "variants", "stand_ins", "missing"])

@@ -1,10 +1,10 @@
 from typing import Any
 
 import pytest
+from consistency import disagreements, problems
 
 from benchsuite.papers import Table
 from benchsuite.papers.claims import claims_of
-from benchsuite.papers.consistency import disagreements, problems
 
 
 def table(rows: list[dict[str, Any]], **changes: Any) -> Table:
@@ -14,47 +14,47 @@ def table(rows: list[dict[str, Any]], **changes: Any) -> Table:
         {"key": "c", "group": "G", "label": "none", "measure": "geometry.alignment", "unit": "number",
          "better": "neither"},
     ]  # fmt: skip
-    told = {"file_format": 1, "paper": "p", "table": "t", "locator": "", "title": "", "recipes": {"small": "r"}}
-    return Table.model_validate({**told, "columns": columns, "rows": rows, **changes})
+    head = {"file_format": 1, "paper": "p", "table": "t", "locator": "", "title": "", "recipes": {"small": "r"}}
+    return Table.model_validate({**head, "columns": columns, "rows": rows, **changes})
 
 
 def row(label: str, a: float, role: str = "baseline", **changes: Any) -> dict[str, Any]:
     return {"label": label, "backbone": "B", "method": "infonce", "role": role, "published": {"a": a}, **changes}
 
 
-def told(table: Table) -> list[tuple[str, str, str]]:
+def claimed(table: Table) -> list[tuple[str, str, str]]:
     return [(claim.row[2], claim.reference[2], claim.column.key) for claim in claims_of(table)]
 
 
 def test_the_proposed_method_is_compared_with_each_baseline_in_the_printed_direction() -> None:
-    found = table([row("worse", 1), row("better", 9), row("ours", 5, "proposed")])
-    assert told(found) == [("ours", "worse", "a"), ("better", "ours", "a")]
+    printed = table([row("worse", 1), row("better", 9), row("ours", 5, "proposed")])
+    assert claimed(printed) == [("ours", "worse", "a"), ("better", "ours", "a")]
 
 
 def test_baselines_are_not_compared_with_each_other_and_steps_are() -> None:
-    assert told(table([row("one", 1), row("two", 2)])) == []
-    assert told(table([row("one", 1, "step"), row("two", 2, "step")])) == [("two", "one", "a")]
+    assert claimed(table([row("one", 1), row("two", 2)])) == []
+    assert claimed(table([row("one", 1, "step"), row("two", 2, "step")])) == [("two", "one", "a")]
 
 
 def test_where_lower_is_better_the_lower_wins_and_where_neither_is_nothing_is_claimed() -> None:
     rows = [row(n, v, "step", published={"b": v, "c": v}) for n, v in (("low", 1.0), ("high", 2.0))]
-    assert told(table(rows)) == [("low", "high", "b")]
+    assert claimed(table(rows)) == [("low", "high", "b")]
     assert claims_of(table(rows))[0].published == 1.0
 
 
 def test_equal_or_unprinted_numbers_claim_nothing() -> None:
-    assert told(table([row("one", 1), row("ours", 1, "proposed"), row("none", 0, published={})])) == []
+    assert claimed(table([row("one", 1), row("ours", 1, "proposed"), row("none", 0, published={})])) == []
 
 
 @pytest.mark.parametrize("other", [{"backbone": "C"}, {"variant": "V"}])
 def test_rows_under_other_setups_are_not_compared(other: dict[str, str]) -> None:
-    assert told(table([row("one", 1, **other), row("ours", 2, "proposed")])) == []
+    assert claimed(table([row("one", 1, **other), row("ours", 2, "proposed")])) == []
 
 
 def test_steps_that_differ_in_a_factor_are_compared() -> None:
     rows = [row("one", 1, "step", variant="verb"), row("two", 2, "step", variant="noun")]
-    assert told(table(rows)) == []
-    assert told(table(rows, factors=["clusters"])) == [("two", "one", "a")]
+    assert claimed(table(rows)) == []
+    assert claimed(table(rows, factors=["clusters"])) == [("two", "one", "a")]
 
 
 def test_a_claim_of_the_text_comes_first_with_its_place() -> None:
@@ -102,10 +102,31 @@ def test_a_claim_that_is_not_the_difference_of_its_cells_is_found(by: float, fit
     assert (problems(table([row("one", 21.64), row("ours", 23.28)], claims=[text])) == []) is fits
 
 
+def printed(name: str, label: str, value: float, note: str = "", **changes: Any) -> Table:
+    return table([row(label, value, published={"a": {"value": value, "note": note}}, **changes)], table=name)
+
+
 def test_a_number_that_two_tables_print_differently_is_found() -> None:
-    one, two = (table([row(label, value, hyperparameters={"tau": tau})], table=name) for label, value, tau, name in (
-        ("CLIP", 1.0, 0.1, "t1"), ("InfoNCE", 2.0, 0.1, "t2"),
-    ))  # fmt: skip
-    other = table([row("CLIP", 3.0, hyperparameters={"tau": 0.2})], table="t3")
-    (problem,) = disagreements([one, two, other])
-    assert "1 in p/t1, B/CLIP, G up; 2 in p/t2, B/InfoNCE, G up" in problem.description
+    same = {"hyperparameters": {"tau": 0.1}}
+    first, second = printed("t1", "CLIP", 1.5, **same), printed("t2", "InfoNCE", 2.5, **same)
+    other = printed("t3", "CLIP", 3.5, hyperparameters={"tau": 0.2})
+    (problem,) = disagreements([first, second, other])
+    assert "1.5 in p/t1, B/CLIP, G up; 2.5 in p/t2, B/InfoNCE, G up" in problem.description
+
+
+@pytest.mark.parametrize(
+    ("note1", "note2", "noted"),
+    [
+        ("", "", False),
+        ("t2 has 2.5.", "", False),
+        ("t2 has 2.5.", "Odd.", False),
+        ("t2 has 2.5.", "t1 has 1.50.", True),
+    ],
+)
+def test_each_of_two_numbers_must_note_the_other(note1: str, note2: str, noted: bool) -> None:
+    (problem,) = disagreements([printed("t1", "CLIP", 1.5, note1), printed("t2", "CLIP", 2.5, note2)])
+    assert problem.noted is noted
+
+
+def test_figures_repeat_numbers_of_tables() -> None:
+    assert disagreements([printed("t1", "CLIP", 1.5), printed("figure6", "CLIP", 2.5)]) == []

@@ -14,16 +14,16 @@ def test_a_table_named_twice_is_there_once() -> None:
 
 
 def test_a_paper_brings_in_tables_with_a_recipe_at_the_scale_alone() -> None:
-    found = named_tables(["all"], "smoke")
-    assert found == [name for name in table_names() if "smoke" in read_table(name).recipes]
+    tables = named_tables(["all"], "smoke")
+    assert tables == [name for name in table_names() if "smoke" in read_table(name).recipes]
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [("temo/tabel1", 'Did you mean "temo/table1"'), ("temmo", 'Did you mean "temo"')],
 )
-def test_an_unknown_table_is_named_with_the_nearest(name: str, told: str) -> None:
-    with pytest.raises(UsageError, match=told):
+def test_an_unknown_table_is_named_with_the_nearest(name: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         named_tables([name])
 
 
@@ -32,14 +32,20 @@ def test_a_scale_that_no_table_has_is_named() -> None:
         named_tables(["temo"], "smal")
 
 
+@pytest.mark.parametrize("name", ["temo", "", "../recipes/scenes-small", "temo/../temo/table1", "temo/table99"])
+def test_only_a_papers_table_is_read(name: str) -> None:
+    with pytest.raises(UsageError, match=f'table "{name}" does not exist'):
+        read_table(name)
+
+
 def test_tables_stand_in_the_order_of_their_numbers() -> None:
     numbers = [int("".join(c for c in name if c.isdigit())) for name in table_names() if name.startswith("temo/table")]
     assert numbers == sorted(numbers)
 
 
 def test_what_follows_a_number_is_not_part_of_it() -> None:
-    found = [name for name in table_names() if name.startswith(("dystress/table12", "modality-gap/fig"))]
-    assert found == [
+    names = [name for name in table_names() if name.startswith(("dystress/table12", "modality-gap/fig"))]
+    assert names == [
         "dystress/table12", "dystress/table12-imagenet1k", "modality-gap/figure2", "modality-gap/figure4a",
         "modality-gap/figure4b", "modality-gap/figure6", "modality-gap/figure7",
     ]  # fmt: skip

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import pytest
+from consistency import disagreements, problems
 
 from benchsuite.errors import UsageError
 from benchsuite.experiments.check import check_scale
 from benchsuite.experiments.recipe import read_recipe, recipe_names
 from benchsuite.papers import Table, paper_names, read_table, table_names
-from benchsuite.papers.consistency import disagreements, problems
 from benchsuite.registry import methods
 from benchsuite.toml_files import read_toml
 
@@ -47,9 +47,9 @@ def test_what_does_not_fit_in_a_table_is_noted_there(name: str) -> None:
 
 
 @pytest.mark.parametrize("paper", paper_names())
-def test_what_two_tables_print_differently_is_noted(paper: str) -> None:
-    found = disagreements(read_table(name) for name in table_names(paper))
-    assert [problem for problem in found if not problem.noted] == []
+def test_what_two_tables_print_differently_is_noted_in_both(paper: str) -> None:
+    differences = disagreements(read_table(name) for name in table_names(paper))
+    assert [problem for problem in differences if not problem.noted] == []
 
 
 @pytest.mark.parametrize("name", table_names())
@@ -86,7 +86,7 @@ def test_a_minimal_table_reads(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "message"),
     [
         ("locator", "locatr", 'key "locatr" does not exist'),
         ("label = \"R@1\"", "label = \"R@1\"\nstandin = 1", 'key "standin" does not exist'),
@@ -98,10 +98,10 @@ def test_a_minimal_table_reads(tmp_path: Path) -> None:
         ("[[rows]]", "[[rows", "not valid TOML"),
     ],
 )  # fmt: skip
-def test_a_wrong_table_file_is_refused_by_name(tmp_path: Path, old: str, new: str, told: str) -> None:
+def test_a_wrong_table_file_is_refused_by_name(tmp_path: Path, old: str, new: str, message: str) -> None:
     with pytest.raises(UsageError) as refused:
         read(tmp_path, MINIMAL.replace(old, new))
-    assert told in str(refused.value)
+    assert message in str(refused.value)
     assert str(tmp_path / "t.toml") in str(refused.value)
 
 
@@ -115,25 +115,25 @@ def test_a_refusal_names_the_line(tmp_path: Path, old: str, new: str, line: int)
 
 
 @pytest.mark.parametrize(
-    ("plot", "told"),
+    ("plot", "message"),
     [
         ('y = ["b"]', 'plot "P": column "b" does not exist (known: a)'),
-        ('y = ["a"]', 'column "a" is no mean of similarities (positive_mean or negative_mean of geometry)'),
+        ('y = ["a"]', 'column "a" is not a mean of similarities (positive_mean or negative_mean of geometry)'),
         ('y = ["a"]\nx = "a"', 'plot "P": a histogram has neither x nor x_scale'),
         ('y = ["a"]\nx_scale = "log"', 'plot "P": a histogram has neither x nor x_scale'),
     ],
 )
-def test_a_histogram_is_of_columns_that_are_means_of_similarities(tmp_path: Path, plot: str, told: str) -> None:
+def test_a_histogram_is_of_columns_that_are_means_of_similarities(tmp_path: Path, plot: str, message: str) -> None:
     with pytest.raises(UsageError) as refused:
         read(tmp_path, f'{MINIMAL}\n[[plots]]\nkind = "histogram"\ntitle = "P"\n{plot}\n')
-    assert told in str(refused.value)
+    assert message in str(refused.value)
     line = f"{MINIMAL}\n[[plots]]".count("\n") + 1
     assert f"t.toml, line {line}: " in str(refused.value)
 
 
 def test_a_row_twice_is_refused(tmp_path: Path) -> None:
     rows = MINIMAL[MINIMAL.index("[[rows]]") :]
-    with pytest.raises(UsageError, match='row "RN50/InfoNCE" is there twice'):
+    with pytest.raises(UsageError, match='row "RN50/InfoNCE" appears twice'):
         read(tmp_path, MINIMAL + rows)
 
 
