@@ -3,7 +3,7 @@
 from benchsuite.report.figures.cost import CostPoint, cost_figure
 from benchsuite.report.figures.method import method_figures
 from benchsuite.report.figures.model import Axis, Figure, Trace
-from benchsuite.report.figures.picture import standalone, svg
+from benchsuite.report.figures.picture import svg
 from benchsuite.report.figures.spark import sparkline
 from benchsuite.report.figures.table import table_figures
 
@@ -15,7 +15,6 @@ __all__ = [
     "cost_figure",
     "method_figures",
     "sparkline",
-    "standalone",
     "svg",
     "table_figures",
 ]

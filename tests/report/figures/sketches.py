@@ -60,8 +60,8 @@ def rows(label: str = "Row") -> Figure:
 
 
 def costs(label: str = "Row") -> Figure:
-    found = [CostPoint(f"{label} {k}", 1.0 + k, (0.2, 0.1, 0.4)[k], 0.05, 0.5, k != 1) for k in range(3)]
-    return cost_figure(found, "R@1", "t")[0]
+    rows = [CostPoint(k, f"{label} {k}", 1.0 + k, (0.2, 0.1, 0.4)[k], 0.05, 0.5) for k in range(3)]
+    return cost_figure(rows, Axis("Cost, as a multiple of InfoNCE's"), Axis("R@1", percent=True), "t")
 
 
 EVERY = {"curves": curves, "points": points, "histogram": histogram, "rows": rows, "cost": costs}
