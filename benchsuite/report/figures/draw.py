@@ -4,8 +4,9 @@ Series differ in hue, in dash and in mark: for the first eight, each of the thre
 on marks are hollow, and numbers stand beside the points and in the legend.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,10 +42,10 @@ WIDTH = 400
 """In 1/72 inch, as all lengths: on a telephone, where this becomes 348 pixels, ticks are still 9 pixels high."""
 SIDE, LEFT, TOP, HEIGHT, FOOT = 16, 48, 28, 220, 40
 """Room at the sides, left of an upright axis, above the data, for the data, and below them for the axis."""
-LINE, LETTERS = 18, 56
+LINE, LETTERS = 18, 60
 """A line of text: its height, and how many letters fit into the whole width."""
-BESIDE = ((10, 0), (-10, 0), (0, 10), (0, -10))
-BEHIND = ((10, 0), (26, 0), (42, 0))
+BESIDE = ((10, 0), (0, -10), (-10, 0), (0, 10))
+BEHIND = ((13, 0), (29, 0), (45, 0))
 """Where numbers stand, seen from their points."""
 SAME = 1e-6
 """Values that differ by less, relative to their size, are a level line and not noise as high as the figure."""
@@ -61,9 +62,12 @@ SETTINGS: dict[Any, Any] = {
 }  # fmt: skip
 
 
-def settings(**more: Any) -> AbstractContextManager[None]:
+@contextmanager
+def settings(**more: Any) -> Iterator[None]:
     """matplotlib's defaults with ours, whatever the user has set: figures are drawn, and saved, within."""
-    return rc_context(SETTINGS | more)
+    with rc_context(SETTINGS | more), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")  # fonts of pages have it
+        yield
 
 
 @dataclass(frozen=True)
@@ -132,7 +136,7 @@ def _cost(figure: Figure, axes: Axes) -> Layout:
         x, y = [trace.x[0] for trace in traces], [trace.y[0] for trace in traces]
         bounded = [trace for trace in traces if trace.low and np.isfinite([trace.low[0], trace.high[0]]).all()]
         low, high = [trace.low[0] for trace in bounded], [trace.high[0] for trace in bounded]
-        axes.vlines([trace.x[0] for trace in bounded], low, high, color=look["color"], linewidth=1.2)
+        axes.vlines([trace.x[0] for trace in bounded], low, high, color=look["color"], linewidth=1.2, alpha=0.5)
         if part == "front" and traces:
             dearest = max(trace.x[0] for trace in figure.series)
             axes.step([*x, dearest], [*y, y[-1]], color=look["color"], linewidth=1.5, where="post")
@@ -171,7 +175,7 @@ def _rows(figure: Figure, axes: Axes) -> Layout:
     looks = {
         ("seed", "single run"): _marks(0, 5, hollow=True),
         ("mean", "mean of our runs" if several else "our run"): _marks(0, 9),
-        ("published", "published"): {**_marks(6, 8), "color": INK},
+        ("published", "published"): {**_marks(6, 8), "color": INK, "markerfacecolor": INK},
     }
     handles: dict[str, Artist] = {}
     for (part, name), look in looks.items():
@@ -255,6 +259,9 @@ def _arrange(drawing: Drawing, axes: Axes, figure: Figure, layout: Layout) -> No
     total = below + height + (0 if stacked else TOP)
     drawing.set_size_inches(WIDTH / 72, total / 72)
     axes.set_position((layout.left / WIDTH, below / total, width / WIDTH, height / total))
+    low, high = axes.get_xlim()
+    if figure.x.whole and high - low < 1:
+        axes.set_xlim(round(low) - 1, round(high) + 1)
     _scale(axes.xaxis, figure.x, 5)
     axes.set_xlabel(fitted(figure.x.name, LETTERS), loc="right")
     axes.xaxis.set_label_coords(1, -19 / height)
@@ -263,19 +270,21 @@ def _arrange(drawing: Drawing, axes: Axes, figure: Figure, layout: Layout) -> No
         if high - low <= SAME * max(abs(low), abs(high)):
             axes.set_ylim(low - abs(low) / 10, high + abs(high) / 10)
         _scale(axes.yaxis, figure.y, 4)
+        axes.yaxis.set_offset_position("right")
         axes.set_ylabel(fitted(figure.y.name, LETTERS), rotation=0, ha="left", va="bottom")
         axes.yaxis.set_label_coords(-layout.left / width, 1 + 8 / height)
     place = (0, (below - FOOT) / total)
     if layout.handles:
         drawing.legend(layout.handles, names, loc="upper left", bbox_to_anchor=place, ncols=columns)
     for number, lines in enumerate(lists):
-        drawing.text(number / len(lists), (below - FOOT - legend) / total, "\n".join(lines), va="top", linespacing=1.5)
+        drawing.text(number / 2, (below - FOOT - legend) / total, "\n".join(lines), va="top", linespacing=1.5)
 
 
 def _columns(listed: Sequence[str]) -> list[list[str]]:
-    """As many columns as fit, each line in one piece."""
-    count = max(1, LETTERS // (max(map(len, listed), default=LETTERS) + 1))
-    return [[fitted(name, LETTERS) for name in listed[first::count]] for first in range(count)] if listed else []
+    """Lines of two columns; long names take two lines."""
+    half = -(-len(listed) // 2)
+    texts = [[fitted(name, LETTERS // 2 - 2, lines=2) for name in part] for part in (listed[:half], listed[half:])]
+    return ["\n".join(part).split("\n") for part in texts if part]
 
 
 def _scale(ruler: Ruler, axis: Axis, most: int) -> None:
