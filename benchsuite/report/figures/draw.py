@@ -137,7 +137,7 @@ def _cost(figure: Figure, axes: Axes) -> Layout:
         bounded = [trace for trace in traces if trace.low and np.isfinite([trace.low[0], trace.high[0]]).all()]
         low, high = [trace.low[0] for trace in bounded], [trace.high[0] for trace in bounded]
         axes.vlines([trace.x[0] for trace in bounded], low, high, color=look["color"], linewidth=1.2, alpha=0.5)
-        if part == "front" and traces:
+        if part == "front":
             dearest = max(trace.x[0] for trace in figure.series)
             axes.step([*x, dearest], [*y, y[-1]], color=look["color"], linewidth=1.5, where="post")
         (handles[part],) = axes.plot(x, y, **look)

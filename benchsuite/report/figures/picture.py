@@ -9,6 +9,9 @@ from benchsuite.report.figures.model import Figure
 from benchsuite.report.figures.words import FORBIDDEN, alt
 
 NUMBER = re.compile(r"-?\d+\.\d{2,}")
+"""With more digits than a pixel needs."""
+BLANKS = re.compile(r"\s*([A-Z])\s*")
+"""Around the letters of a path."""
 
 
 def svg(figure: Figure) -> str:
@@ -60,5 +63,5 @@ def _restyle(element: ElementTree.Element) -> None:
         elif key == "id" and element.tag != "g":
             attributes["id"] = value
         elif key not in ("id", "clip-path") and not value.startswith("rotate(-0 "):
-            attributes[key] = NUMBER.sub(lambda match: f"{float(match[0]):.1f}", value)
+            attributes[key] = BLANKS.sub(r"\1", NUMBER.sub(lambda match: f"{float(match[0]):.1f}", value))
     element.attrib = attributes
