@@ -1,21 +1,19 @@
 """Figures of the pages: what they show as data, and their drawing as SVG. matplotlib is imported when one is drawn."""
 
-from benchsuite.report.figures.cost import CostPoint, cost_figure
+from benchsuite.report.figures.cost import cost_figures
 from benchsuite.report.figures.method import method_figures
 from benchsuite.report.figures.model import Axis, Figure, Trace
-from benchsuite.report.figures.picture import standalone, svg
+from benchsuite.report.figures.picture import svg
 from benchsuite.report.figures.spark import sparkline
 from benchsuite.report.figures.table import table_figures
 
 __all__ = [
     "Axis",
-    "CostPoint",
     "Figure",
     "Trace",
-    "cost_figure",
+    "cost_figures",
     "method_figures",
     "sparkline",
-    "standalone",
     "svg",
     "table_figures",
 ]

@@ -1,95 +1,62 @@
-"""What a method costs against how good it is, with the points that none beats in both."""
+"""What each method of a board costs against how good it is, with the points that none beats in both."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from benchsuite.analysis.boards import Board, Headline
+from benchsuite.analysis.boards import Board
 from benchsuite.analysis.costs import Cost, pareto, reference
 from benchsuite.report.figures.model import Axis, Figure, Trace, slug, unique
 
 LOG_FROM = 8
-"""How many times the cheapest the dearest must cost for the axis to be logarithmic."""
+"""The axis of costs is logarithmic if the dearest costs more than so many times the cheapest."""
 
 
 @dataclass(frozen=True)
 class CostPoint:
-    """One method of a setup; fractions where quality is in percent."""
+    """One row of a board; fractions where quality is in percent."""
 
+    row: int
+    """Its number on the board, from 0: the same in all figures of the board."""
     label: str
     cost: float
-    """A multiple of some reference's."""
+    """A multiple of the reference's."""
     quality: float
-    low: float | None
-    high: float | None
-    """The interval of the quality; none if it is not known."""
-    on_front: bool
-
-
-def cost_figure(
-    points: Sequence[CostPoint],
-    quality: str,
-    name: str,
-    cost: str = "Cost, as a multiple of InfoNCE's",
-    percent: bool = True,
-    lower_is_better: bool = False,
-) -> list[Figure]:
-    """One figure, or none for fewer than two points. `name` makes its ids unique on the site."""
-    if len(points) < 2:
-        return []
-    least, most = (end(point.cost for point in points) for end in (min, max))
-    log = 0 < least * LOG_FROM < most
-    series = [
-        Trace(
-            point.label,
-            [point.cost],
-            [point.quality],
-            part="front" if point.on_front else "mean",
-            low=[] if point.low is None or point.high is None else [point.low],
-            high=[] if point.low is None or point.high is None else [point.high],
-        )
-        for point in points
-    ]
-    better = "lower" if lower_is_better else "higher"
-    bounds = " Upright lines are intervals of the quality." if any(one.low for one in series) else ""
-    caption = (
-        f"Cheaper is to the left, {better} is better. The line joins what nothing else beats in both, by means "
-        f"alone (the Pareto front).{bounds}"
-    )
-    short, title = slug(f"cost {quality}"), f"{quality} against cost"
-    x, y = Axis(cost, log=log), Axis(quality, percent)
-    return [Figure(f"{unique(name)}-{short}", short, "cost", title, caption, x, y, series)]
+    low: float | None = None
+    high: float | None = None
+    """The interval of the quality, if it is known."""
 
 
 def cost_figures(board: Board, costs: Mapping[str, Cost]) -> list[Figure]:
-    """Rows whose cost is not known are in none of them."""
-    beside = reference(board)
-    if beside is None:
-        return []
-    return [
-        figure
-        for task in board.tasks
-        if task.better != "neither"
-        for figure in cost_figure(
-            cost_points(board, task, costs),
-            quality=f"{task.title} ({task.protocol}, {task.metric})",
-            name=f"cost {board.setup_id}",
-            cost=f"Cost, as a multiple of {beside.label}'s",
-            percent=task.unit == "percent",
-            lower_is_better=task.better == "lower",
-        )
-    ]
+    """A figure for each task on which high or low is better; rows whose cost is not known are in none of them."""
+    base = reference(board)
+    figures: list[Figure] = []
+    for task in board.tasks if base else ():
+        points = [
+            CostPoint(number, row.label, cost, cell.mean, cell.low, cell.high)
+            for number, row in enumerate(board.standings)
+            if (cost := costs[row.label].median) is not None and (cell := row.cell(task)).mean is not None
+        ]
+        if base and task.better != "neither" and len(points) > 1:
+            x = Axis(f"Cost, as a multiple of {base.label}'s")
+            y = Axis(f"{task.title} ({task.protocol}, {task.metric})", task.unit == "percent")
+            figures.append(cost_figure(points, x, y, f"cost {board.setup_id}", lower_is_better=task.better == "lower"))
+    return figures
 
 
-def cost_points(board: Board, task: Headline, costs: Mapping[str, Cost]) -> list[CostPoint]:
-    """A point a row."""
-    known = [
-        (one.label, cost, one.cell(task).mean, one.cell(task))
-        for one in board.standings
-        if (cost := costs[one.label].median) is not None
-    ]
-    rows = [(label, cost, mean, cell) for label, cost, mean, cell in known if mean is not None]
-    front = set(pareto([(cost, mean) for _, cost, mean, _ in rows], "lower" if task.better == "lower" else "higher"))
-    return [
-        CostPoint(label, cost, mean, cell.low, cell.high, number in front)
-        for number, (label, cost, mean, cell) in enumerate(rows)
-    ]
+def cost_figure(points: Sequence[CostPoint], x: Axis, y: Axis, name: str, lower_is_better: bool = False) -> Figure:
+    """The figure of one task; `name` makes its ids unique on the site."""
+    costs = [point.cost for point in points]
+    front = pareto([(point.cost, point.quality) for point in points], "lower" if lower_is_better else "higher")
+    series = []
+    for number, point in enumerate(points):
+        low, high = ([] if bound is None else [bound] for bound in (point.low, point.high))
+        trace = Trace(point.label, [point.cost], [point.quality], "mean", point.row, low=low, high=high)
+        series.append(replace(trace, part="front") if number in front else trace)
+    caption = (
+        f"Cheaper is to the left, {'lower' if lower_is_better else 'higher'} is better. The line is the Pareto front: "
+        "no method is both cheaper and better, by means alone."
+    )
+    caption += " Vertical lines: intervals of the quality." if any(trace.low for trace in series) else ""
+    short = slug(f"cost {y.name}")
+    x = replace(x, log=0 < min(costs) * LOG_FROM < max(costs))
+    return Figure(f"{unique(name)}-{short}", short, "cost", f"{y.name} against cost", caption, x, y, series)

@@ -1,218 +1,303 @@
-"""Figures drawn, a function a kind: into axes of one width and as high as their data and legends need."""
+"""Figures drawn by matplotlib, a function a kind: `svg` puts them on a page, and `savefig` saves them as PDF or PNG.
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+Series differ in hue, in dash and in mark: for the first eight, each of the three alone tells them apart. From the ninth
+on marks are hollow, and numbers stand beside the points and in the legend.
+"""
 
-from matplotlib import rc_context
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
 
-from benchsuite.report.figures import styles
-from benchsuite.report.figures.frame import (
-    EDGE,
-    LINE,
-    Entry,
-    Frame,
-    across,
-    framed,
-    legend,
-    legend_height,
-    numbered,
+import numpy as np
+from matplotlib import rc_context, rcParamsDefault
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis as Ruler
+from matplotlib.colors import to_rgba
+from matplotlib.figure import Figure as Drawing
+from matplotlib.ticker import (
+    EngFormatter,
+    LogLocator,
+    MaxNLocator,
+    NullLocator,
+    PercentFormatter,
+    ScalarFormatter,
+    StrMethodFormatter,
 )
-from benchsuite.report.figures.markup import shortened
-from benchsuite.report.figures.model import Figure, Kind, Trace, labels
-from benchsuite.report.figures.scales import Scale
-from benchsuite.report.figures.surface import OWN, Surface
+from matplotlib.transforms import offset_copy
 
-TOP, HEIGHT, FOOT = 28, 220, 40
-"""Above the data, of the data, and for the x axis below."""
-MOST_STYLES = 8
-"""More series than that also have numbers."""
-GAP = 8
-"""Between panels."""
-MARKS = 5
-"""Marks along a line."""
+from benchsuite.report.figures.model import Axis, Figure, Kind, Trace, labels
+from benchsuite.report.figures.words import fitted
 
-
-def draw(figure: Figure, width: float) -> tuple[str, float]:
-    """The drawing as SVG elements, and its height; the same whatever the user's matplotlib is set to."""
-    with rc_context(OWN):
-        surface = DRAWINGS[figure.kind](figure, width)
-        return surface.markup(), surface.height
-
-
-def _curves(figure: Figure, width: float) -> Surface:
-    bold = [one for one in figure.series if one.part == "mean"]
-    numbers = _numbers(bold)
-    entries = [Entry(one.label, one.style, number=numbers.get(one.label)) for one in bold]
-    surface, frame = _with_legend(figure, width, entries if len(bold) > 1 else [])
-    for one in figure.series:
-        if one.low:
-            x, low, high = frame.x.all(one.x), frame.y.all(one.low), frame.y.all(one.high)
-            surface.area(x, low, high, styles.hue(one.style), 0.2)
-    for one in figure.series:
-        if one.part == "seed":
-            surface.line(frame.x.all(one.x), frame.y.all(one.y), f"{styles.hue(one.style)} thin", 0.75)
-    for number, one in enumerate(bold):
-        x, y = frame.x.all(one.x), frame.y.all(one.y)
-        surface.line(x, y, styles.hue(one.style), 2.2, styles.dash(one.style))
-        if len(bold) > 1 or len(one.points) == 1:
-            every = max(1, len(x) // MARKS)
-            first = every * number // len(bold) + every // 2 if len(x) > 1 else 0
-            hollow = styles.hollow(one.style)
-            surface.marks(x, y, styles.hue(one.style), styles.mark(one.style), 3.6, hollow, (first, every))
-    _number(surface, frame, bold, numbers)
-    return surface
+HUES = ("#108ac3", "#620d1e", "#7f8e12", "#6731b6", "#016654", "#d1608f", "#a77f56", "#222e5a")
+INK, QUIET, RULE, PAPER = "#1b1f24", "#57606a", "#d0d7de", "#ffffff"
+COLOURS = {hue: f"--series-{number}" for number, hue in enumerate(HUES, 1)}
+COLOURS |= {INK: "--ink", QUIET: "--quiet", RULE: "--line", PAPER: "--paper"}
+"""Those of the light theme, and their names in the style sheets of pages."""
+DASHES = ((), (6, 3), (1.5, 2.5), (9, 3, 2, 3), (4, 2), (12, 4), (9, 3, 2, 3, 2, 3), (3, 5))
+MARKS = "os^DPvX*"
+WIDTH = 400
+"""In 1/72 inch, as all lengths: on a telephone, where this becomes 348 pixels, ticks are still 9 pixels high."""
+SIDE, LEFT, TOP, HEIGHT, FOOT = 16, 48, 28, 220, 40
+"""Room at the sides, left of an upright axis, above the data, for the data, and below them for the axis."""
+LINE, LETTERS = 18, 60
+"""A line of text: its height, and how many letters fit into the whole width."""
+BESIDE = ((10, 0), (0, -10), (-10, 0), (0, 10))
+BEHIND = ((13, 0), (29, 0), (45, 0))
+"""Where numbers stand, seen from their points."""
+SAME = 1e-6
+"""Values that differ by less, relative to their size, are a level line and not noise as high as the figure."""
+SETTINGS: dict[Any, Any] = {
+    **{name: value for name, value in rcParamsDefault.items() if not name.startswith("backend")},
+    "axes.axisbelow": True, "axes.edgecolor": QUIET, "axes.grid": True, "axes.grid.axis": "y", "axes.labelcolor": INK,
+    "axes.labelsize": 12, "axes.linewidth": 1, "axes.spines.left": False, "axes.spines.right": False,
+    "axes.spines.top": False, "axes.xmargin": 0.02, "axes.ymargin": 0.05, "figure.dpi": 72, "figure.frameon": False,
+    "font.size": 12, "grid.color": RULE, "legend.borderaxespad": 0, "legend.borderpad": 0, "legend.columnspacing": 1,
+    "legend.fontsize": 12, "legend.frameon": False, "legend.handlelength": 2.6, "legend.handletextpad": 0.5,
+    "legend.labelspacing": 0.35, "lines.scale_dashes": False, "svg.fonttype": "none", "text.color": INK,
+    "text.parse_math": False, "xtick.color": QUIET, "xtick.labelsize": 11, "ytick.color": QUIET, "ytick.labelsize": 11,
+    "ytick.major.size": 0,
+}  # fmt: skip
 
 
-def _points(figure: Figure, width: float) -> Surface:
-    means = [one for one in figure.series if one.part == "mean"]
+@contextmanager
+def settings(**more: Any) -> Iterator[None]:
+    """matplotlib's defaults with ours, whatever the user has set: figures are drawn, and saved, within."""
+    with rc_context(SETTINGS | more), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")  # fonts of pages have it
+        yield
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Room for the data, and what stands below them."""
+
+    handles: Sequence[Artist]
+    names: Sequence[str]
+    """The legend's."""
+    listed: Sequence[str] = ()
+    """Names without a handle."""
+    height: float = HEIGHT
+    left: float = LEFT
+    right: float = SIDE
+
+
+def draw(figure: Figure) -> Drawing:
+    """The figure as one of matplotlib's, as high as it needs to be."""
+    with settings():
+        drawing = Drawing()
+        axes = drawing.add_axes((0, 0, 1, 1))
+        axes.patch.set_visible(False)
+        if figure.x.log:
+            axes.set_xscale("log")
+        layout = KINDS[figure.kind](figure, axes)
+        _arrange(drawing, axes, figure, layout)
+        return drawing
+
+
+def _curves(figure: Figure, axes: Axes) -> Layout:
+    means = [trace for trace in figure.series if trace.part == "mean"]
+    handles: list[Artist] = []
+    for trace in figure.series:
+        if trace.low:
+            axes.fill_between(trace.x, trace.low, trace.high, color=_hue(trace.style), alpha=0.2, linewidth=0)
+        if trace.part == "seed":
+            look = {**_marks(trace.style, 1), "linestyle": "-", "linewidth": 0.75}
+            axes.plot(trace.x, trace.y, **look, markevery=_alone(trace))
+    for number, trace in enumerate(means):
+        apart = max(1, len(trace.x) // 5)
+        first = apart * number // len(means) + apart // 2 if len(trace.x) > 1 else 0
+        marked = range(first, len(trace.x), apart) if len(means) > 1 else ()
+        look = {**_marks(trace.style, 7), "linestyle": _dash(trace.style), "linewidth": 2.2}
+        handles += axes.plot(trace.x, trace.y, **look, markevery=sorted({*marked, *_alone(trace)}))
     numbers = _numbers(means)
-    entries = [Entry(one.label, one.style, line=False, number=numbers.get(one.label)) for one in means]
-    surface, frame = _with_legend(figure, width, entries)
-    for one in figure.series:
-        x, y = frame.x.all(one.x), frame.y.all(one.y)
-        if one.part == "seed":
-            surface.marks(x, y, f"{styles.hue(one.style)} thin", styles.mark(one.style), 2.2, hollow=True)
-    for one in means:
-        x, y = frame.x.all(one.x), frame.y.all(one.y)
-        surface.marks(x, y, styles.hue(one.style), styles.mark(one.style), 4.2, styles.hollow(one.style))
-    _number(surface, frame, means, numbers)
-    return surface
+    _label(axes, means, numbers, BEHIND)
+    right = SIDE + BEHIND[-1][0] if numbers else SIDE
+    return Layout(handles if len(means) > 1 else [], _names(means, numbers), right=right)
 
 
-def _cost(figure: Figure, width: float) -> Surface:
-    ordered = sorted(figure.series, key=lambda one: (one.part != "front", one.points[0]))
-    front = [one for one in ordered if one.part == "front"]
-    numbers = {one.label: number for number, one in enumerate(ordered, 1)}
-    entries = [
-        Entry("on the Pareto front", 0, group="s1"),
-        *([Entry("not on it", 1, line=False, group="quiet", hollow=True)] if len(front) < len(ordered) else []),
-    ]
-    names = [Entry(one.label, 0, line=False, mark=False, number=numbers[one.label]) for one in ordered]
-    surface, frame = _with_legend(figure, width, entries, names)
-    corners = _stairs([one.points[0] for one in front], figure)
-    surface.line(frame.x.all([x for x, _ in corners]), frame.y.all([y for _, y in corners]), "s1", 1.5)
-    for some, group, style in ((ordered[len(front) :], "quiet", 1), (front, "s1", 0)):
-        x, y = ([scale.at(one.points[0][at]) for one in some] for at, scale in enumerate((frame.x, frame.y)))
-        bounded = [(at, one) for at, one in zip(x, some, strict=True) if one.low and _finite(one.low[0], one.high[0])]
-        bars = [(at, frame.y.at(one.low[0]), at, frame.y.at(one.high[0])) for at, one in bounded]
-        surface.strokes(bars, group, 1.2)
-        surface.marks(x, y, group, styles.mark(style), 4, hollow=bool(style))
-    _number(surface, frame, ordered, numbers)
-    return surface
+def _points(figure: Figure, axes: Axes) -> Layout:
+    means = [trace for trace in figure.series if trace.part == "mean"]
+    for trace in figure.series:
+        if trace.part == "seed":
+            axes.plot(trace.x, trace.y, **_marks(trace.style, 4.5, hollow=True))
+    handles = [line for trace in means for line in axes.plot(trace.x, trace.y, **_marks(trace.style, 8))]
+    numbers = _numbers(means)
+    _label(axes, means, numbers, BESIDE)
+    return Layout(handles, _names(means, numbers))
 
 
-def _histogram(figure: Figure, width: float) -> Surface:
-    panels = list(dict.fromkeys(one.panel for one in figure.series))
-    sides = {one.label: one.style for one in figure.series}
-    entries = [Entry(label, style, mark=False) for label, style in sides.items()]
-    step = LINE + GAP + max(30, 100 - 6 * len(panels))
-    bottom = step * len(panels)
-    top = bottom + FOOT
-    surface = Surface(width, top + legend_height(entries, width))
-    scale = Scale(figure.x, [-1.0, 1.0], EDGE, width - EDGE, ticks=5, within=0)
-    for number, panel in enumerate(panels):
-        floor = step * (number + 1)
-        shown = [one for one in figure.series if one.panel == panel]
-        upright = Scale(figure.y, [0.0, max(max(one.y) for one in shown)], floor, floor - step + GAP + LINE, within=0)
-        surface.line([EDGE, width - EDGE], [floor, floor], "rule", 1)
-        for one in shown:
-            _steps(surface, one, scale, upright)
-        surface.text(0, floor - step + GAP + 8, shortened(panel, width))
-    across(surface, scale, figure.x, bottom, EDGE, width - EDGE)
-    legend(surface, entries, top)
-    return surface
+def _cost(figure: Figure, axes: Axes) -> Layout:
+    handles = {}
+    for part, look in (("mean", {**_marks(1, 7, hollow=True), "color": QUIET}), ("front", _marks(0, 8))):
+        traces = sorted((trace for trace in figure.series if trace.part == part), key=lambda trace: trace.points)
+        x, y = [trace.x[0] for trace in traces], [trace.y[0] for trace in traces]
+        bounded = [trace for trace in traces if trace.low and np.isfinite([trace.low[0], trace.high[0]]).all()]
+        low, high = [trace.low[0] for trace in bounded], [trace.high[0] for trace in bounded]
+        axes.vlines([trace.x[0] for trace in bounded], low, high, color=look["color"], linewidth=1.2, alpha=0.5)
+        if part == "front":
+            dearest = max(trace.x[0] for trace in figure.series)
+            axes.step([*x, dearest], [*y, y[-1]], color=look["color"], linewidth=1.5, where="post")
+        (handles[part],) = axes.plot(x, y, **look)
+    order = sorted(figure.series, key=lambda trace: trace.style)
+    numbers = [trace.style + 1 for trace in order]
+    _label(axes, order, numbers, BESIDE)
+    names = {"on the Pareto front": handles["front"], "not on it": handles["mean"]}
+    return Layout(list(names.values()), list(names), listed=_names(order, numbers))
 
 
-def _steps(surface: Surface, one: Trace, x: Scale, y: Scale) -> None:
-    """The outline of the bins that hold anything, from their floor up; the first style's is filled."""
-    held = [number for number, share in enumerate(one.y) if share > 0]
-    if not held:
-        return
-    part = slice(held[0], held[-1] + 1)
-    wide = one.x[1] - one.x[0] if len(one.x) > 1 else 2.0
-    edges = [edge for left in one.x[part] for edge in (left, left + wide)]
-    tops = [share for share in one.y[part] for _ in range(2)]
-    across_, up = x.all([edges[0], *edges, edges[-1]]), y.all([0.0, *tops, 0.0])
-    if one.style == 0:
-        surface.area(across_, [y.at(0.0)] * len(up), up, styles.hue(0), 0.3)
-    surface.line(across_, up, styles.hue(one.style), 1.5, styles.dash(one.style))
+def _histogram(figure: Figure, axes: Axes) -> Layout:
+    panels = list(dict.fromkeys(trace.panel for trace in figure.series))
+    step = LINE + max(38, 108 - 6 * len(panels))
+    handles: dict[str, Artist] = {}
+    for trace in figure.series:
+        floor = step * (panels.index(trace.panel) + 1)
+        peak = max(max(other.y) for other in figure.series if other.panel == trace.panel)
+        held = np.flatnonzero(trace.y)
+        if len(held):
+            shares = np.asarray(trace.y)[held[0] : held[-1] + 1]
+            edges = [*trace.x, 1.0][held[0] : held[-1] + 2]
+            hue = _hue(trace.style)
+            handles[trace.label] = axes.stairs(
+                floor - shares / peak * (step - LINE - 6), edges, baseline=floor, fill=True, linewidth=1.5,
+                linestyle=_dash(trace.style), edgecolor=hue, facecolor="none" if trace.style else to_rgba(hue, 0.3),
+            )  # fmt: skip
+    axes.set_xlim(-1, 1)
+    _stack(axes, panels, step, rules=range(1, len(panels)))
+    return Layout(list(handles.values()), list(handles), height=step * len(panels), left=SIDE)
 
 
-def _rows(figure: Figure, width: float) -> Surface:
-    rows = labels(figure.series)
-    parts = {one.part for one in figure.series}
-    entries = [Entry("mean of our runs" if "seed" in parts else "our run", 0, line=False)]
-    entries += [Entry("single run", 0, line=False, hollow=True)] if "seed" in parts else []
-    entries += [Entry("published", 6, line=False, group="ink")] if "published" in parts else []
-    entries = entries if len(entries) > 1 else []
-    step = 2 * LINE
-    bottom = step * len(rows)
-    top = bottom + FOOT
-    surface = Surface(width, top + legend_height(entries, width))
-    scale = Scale(figure.x, [x for one in figure.series for x, _ in one.points], EDGE, width - EDGE, ticks=6)
-    surface.strokes([(at, 0, at, bottom) for at, _ in scale.ticks], "rule", 1)
-    surface.strokes([(0, step * number, width, step * number) for number in range(1, len(rows))], "rule", 1)
-    for one in figure.series:
-        y = step * rows.index(one.label) + LINE + 8
-        style, size = (6, 4.0) if one.part == "published" else (0, 4.5 if one.part == "mean" else 2.6)
-        group = "ink" if one.part == "published" else "s1"
-        x = scale.all(one.x)
-        surface.marks(x, [y] * len(x), group, styles.mark(style), size, hollow=one.part == "seed")
-    for number, row in enumerate(rows):
-        surface.text(0, step * number + 13, shortened(row, width), "halo")
-    across(surface, scale, figure.x, bottom, 0, width)
-    legend(surface, entries, top)
-    return surface
+def _rows(figure: Figure, axes: Axes) -> Layout:
+    rows, step = labels(figure.series), 2 * LINE
+    several = any(trace.part == "seed" for trace in figure.series)
+    looks = {
+        ("seed", "single run"): _marks(0, 5, hollow=True),
+        ("mean", "mean of our runs" if several else "our run"): _marks(0, 9),
+        ("published", "published"): {**_marks(6, 8), "color": INK, "markerfacecolor": INK},
+    }
+    handles: dict[str, Artist] = {}
+    for (part, name), look in looks.items():
+        traces = [trace for trace in figure.series if trace.part == part]
+        if traces:
+            y = [step * rows.index(trace.label) + 26 for trace in traces for _ in trace.x]
+            (handles[name],) = axes.plot([x for trace in traces for x in trace.x], y, **look)
+    axes.grid(axis="x")
+    _stack(axes, rows, step, rules=range(1, len(rows)))
+    shown = handles if len(handles) > 1 else {}
+    return Layout(list(shown.values()), list(shown), height=step * len(rows), left=SIDE)
 
 
-DRAWINGS: Mapping[Kind, Callable[[Figure, float], Surface]] = {
+KINDS: Mapping[Kind, Callable[[Figure, Axes], Layout]] = {
     "curves": _curves,
     "points": _points,
+    "cost": _cost,
     "histogram": _histogram,
     "rows": _rows,
-    "cost": _cost,
 }
 
 
-def _with_legend(
-    figure: Figure, width: float, entries: Sequence[Entry], more: Sequence[Entry] = ()
-) -> tuple[Surface, Frame]:
-    """Axes around all points and bounds, and what stands below."""
-    bottom = TOP + HEIGHT
-    heights = [legend_height(some, width) for some in (entries, more)]
-    surface = Surface(width, bottom + FOOT + sum(heights))
-    xs = [x for one in figure.series for x, _ in one.points]
-    ys = [y for one in figure.series for _, y in one.points]
-    ys += [value for one in figure.series for value in (*one.low, *one.high) if _finite(value)]
-    frame = framed(surface, figure.x, figure.y, xs, ys, TOP, bottom)
-    legend(surface, entries, bottom + FOOT)
-    legend(surface, more, bottom + FOOT + heights[0])
-    return surface, frame
+def _hue(style: int) -> str:
+    return HUES[style % len(HUES)]
 
 
-def _numbers(series: Sequence[Trace]) -> dict[str, int]:
-    """By label, if there are too many for styles alone."""
-    return {one.label: number for number, one in enumerate(series, 1)} if len(series) > MOST_STYLES else {}
+def _dash(style: int) -> Any:
+    return (0, DASHES[style % len(HUES)]) if style % len(HUES) else "-"
 
 
-def _number(surface: Surface, frame: Frame, series: Sequence[Trace], numbers: Mapping[str, int]) -> None:
-    """Numbers beside the last point of each."""
-    if numbers:
-        ends = [one.points[-1] for one in series]
-        places = [(frame.x.at(x), frame.y.at(y)) for x, y in ends]
-        numbered(surface, places, [str(numbers[one.label]) for one in series], frame)
+def _marks(style: int, size: float, hollow: bool = False) -> dict[str, Any]:
+    """Marks without a line."""
+    hollow = hollow or style // len(HUES) % 2 == 1
+    look = {"color": _hue(style), "linestyle": "none", "marker": MARKS[style % len(HUES)], "markersize": size}
+    return {**look, "markeredgewidth": 1.2, "markerfacecolor": PAPER if hollow else look["color"]}
 
 
-def _finite(*values: float) -> bool:
-    return all(map(math.isfinite, values))
+def _alone(trace: Trace) -> list[int]:
+    """Points between gaps, of which a line shows nothing."""
+    there = np.isfinite([np.nan, *trace.y, np.nan])
+    return np.flatnonzero(there[1:-1] & ~there[:-2] & ~there[2:]).tolist()
 
 
-def _stairs(front: Sequence[tuple[float, float]], figure: Figure) -> list[tuple[float, float]]:
-    """The best quality that can be had for so much, from the cheapest on."""
-    corners: list[tuple[float, float]] = []
-    for x, y in sorted(front):
-        if corners:
-            corners.append((x, corners[-1][1]))
-        corners.append((x, y))
-    dearest = max(x for one in figure.series for x, _ in one.points)
-    return [*corners, (dearest, corners[-1][1])] if corners and corners[-1][0] < dearest else corners
+def _numbers(traces: Sequence[Trace]) -> list[int]:
+    """For series that are too many for hues, dashes and marks."""
+    return list(range(1, len(traces) + 1)) if len(traces) > len(HUES) else []
+
+
+def _names(traces: Sequence[Trace], numbers: Sequence[int]) -> list[str]:
+    names = [trace.label for trace in traces]
+    return [f"{number} {name}" for number, name in zip(numbers, names, strict=True)] if numbers else names
+
+
+def _label(axes: Axes, traces: Sequence[Trace], numbers: Sequence[int], places: Sequence[tuple[float, float]]) -> None:
+    """Numbers at the last points; of neighbours in y each at another place, so that few numbers meet."""
+    moved = [offset_copy(axes.transData, axes.get_figure(root=True), x, y, units="points") for x, y in places]
+    ends = [(trace.points[-1], number) for trace, number in zip(traces, numbers, strict=False)]
+    for order, ((x, y), number) in enumerate(sorted(ends, key=lambda end: end[0][1])):
+        axes.text(x, y, str(number), transform=moved[order % len(moved)], ha="center", va="center", size=11)
+
+
+def _stack(axes: Axes, names: Sequence[str], step: float, rules: Sequence[int]) -> None:
+    """Rows below each other, y in pixels from the top; each has its name above its data."""
+    across = axes.get_yaxis_transform()
+    axes.set_ylim(step * len(names), 0)
+    axes.yaxis.set_visible(False)
+    axes.hlines([step * number for number in rules], 0, 1, color=RULE, linewidth=1, transform=across)
+    for number, name in enumerate(names):
+        axes.text(0, step * number + 13, fitted(name, LETTERS), transform=across)
+
+
+def _arrange(drawing: Drawing, axes: Axes, figure: Figure, layout: Layout) -> None:
+    """Scales around the data, the legend below, and what else is listed below that."""
+    stacked = not axes.yaxis.get_visible()
+    columns = max(1, LETTERS // (max(map(len, layout.names), default=0) + 7))
+    names = [fitted(name, LETTERS - 7, lines=2) for name in layout.names]
+    legend = sum(LINE + 14 * name.count("\n") for name in names[::columns]) + 8 if layout.handles else 0
+    lists = _columns(layout.listed)
+    below = FOOT + legend + LINE * max(map(len, lists), default=0)
+    width, height = WIDTH - layout.left - layout.right, layout.height
+    total = below + height + (0 if stacked else TOP)
+    drawing.set_size_inches(WIDTH / 72, total / 72)
+    axes.set_position((layout.left / WIDTH, below / total, width / WIDTH, height / total))
+    low, high = axes.get_xlim()
+    if figure.x.whole and high - low < 1:
+        axes.set_xlim(round(low) - 1, round(high) + 1)
+    _scale(axes.xaxis, figure.x, 5)
+    axes.set_xlabel(fitted(figure.x.name, LETTERS), loc="right")
+    axes.xaxis.set_label_coords(1, -19 / height)
+    if not stacked:
+        low, high = axes.get_ylim()
+        if high - low <= SAME * max(abs(low), abs(high)):
+            axes.set_ylim(low - abs(low) / 10, high + abs(high) / 10)
+        _scale(axes.yaxis, figure.y, 4)
+        axes.yaxis.set_offset_position("right")
+        axes.set_ylabel(fitted(figure.y.name, LETTERS), rotation=0, ha="left", va="bottom")
+        axes.yaxis.set_label_coords(-layout.left / width, 1 + 8 / height)
+    place = (0, (below - FOOT) / total)
+    if layout.handles:
+        drawing.legend(layout.handles, names, loc="upper left", bbox_to_anchor=place, ncols=columns)
+    for number, lines in enumerate(lists):
+        drawing.text(number / 2, (below - FOOT - legend) / total, "\n".join(lines), va="top", linespacing=1.5)
+
+
+def _columns(listed: Sequence[str]) -> list[list[str]]:
+    """Lines of two columns; long names take two lines."""
+    half = -(-len(listed) // 2)
+    texts = [[fitted(name, LETTERS // 2 - 2, lines=2) for name in part] for part in (listed[:half], listed[half:])]
+    return ["\n".join(part).split("\n") for part in texts if part]
+
+
+def _scale(ruler: Ruler, axis: Axis, most: int) -> None:
+    """Few round ticks, in the unit of the axis."""
+    low, high = sorted(ruler.get_view_interval())
+    if axis.log:
+        ruler.set_major_locator(LogLocator(subs=(1,) if high > 100 * low else (1, 2, 5), numticks=most))
+        ruler.set_minor_locator(NullLocator())
+    else:
+        ruler.set_major_locator(MaxNLocator(most, steps=[1, 2, 2.5, 5, 10], integer=axis.whole))
+    if axis.percent:
+        ruler.set_major_formatter(PercentFormatter(1))
+    elif axis.whole or max(abs(low), abs(high)) >= 1e4:
+        ruler.set_major_formatter(EngFormatter(sep=""))
+    else:
+        ruler.set_major_formatter(StrMethodFormatter("{x:g}") if axis.log else ScalarFormatter(useOffset=False))

@@ -10,65 +10,66 @@ from benchsuite.report.figures.table import lines_of, seed_words
 from benchsuite.setup import Setup
 
 MOST = 12
-"""Runs that are drawn one by one; of more, each setup is its mean and the span of its seeds."""
+"""More runs than these are not drawn one by one: each setup is its mean and the range of its seeds."""
 MOST_SETUPS = 8
 FIRST = ("loss", "gap", "gradient_norm")
 
 
 def method_figures(records: Sequence[Record]) -> list[Figure]:
     """A figure for the loss, every temperature and margin, the gap, and the gradient norm."""
-    found: dict[tuple[str, str], list[Record]] = {}
-    for record in sorted(records, key=lambda one: (one.seed, one.run_id)):
-        found.setdefault((record.setup_id, record.method_id), []).append(record)
-    groups = sorted(found.values(), key=lambda some: (-len(some), list(_facts(some[0]).values())))
-    return distinct([one for name in _names(records) for one in _figure(name, groups)])
+    setups: dict[tuple[str, str], list[Record]] = {}
+    for record in sorted(records, key=lambda record: (record.seed, record.run_id)):
+        setups.setdefault((record.setup_id, record.method_id), []).append(record)
+    groups = sorted(setups.values(), key=lambda runs: (-len(runs), list(_facts(runs[0]).values())))
+    return distinct([figure for name in _names(records) for figure in _figure(name, groups)])
 
 
 def _figure(name: str, groups: Sequence[list[Record]]) -> Iterator[Figure]:
-    curves = [[(record, found) for record in some if (found := curve(record, name)).told] for some in groups]
-    told = [some for some in curves if some]
-    drawn = told[:MOST_SETUPS]
-    runs = [[(record.seed, found) for record, found in some] for some in drawn]
-    each = lines_of if sum(map(len, runs)) <= MOST else _spanned
-    named = zip(_labels([some[0][0] for some in drawn]), runs, strict=True)
-    traces = [one for style, (label, some) in enumerate(named) for one in each(label, style, some)]
-    if not traces:
-        return
-    spanned = any(one.low for one in traces)
-    caption = "Lines: means over seeds; bands: from the least seed to the greatest." if spanned else seed_words(traces)
-    left = len(told) - len(drawn)
-    caption += f" {left} further {'setup is' if left == 1 else 'setups are'} left out." if left else ""
-    method = groups[0][0].method
-    title, short = f"{method.title}: {spoken(name).lower()}", slug(name)
-    key = f"method-{unique(method.name)}-{short}"
-    yield Figure(key, short, "curves", title, caption, STEP, Axis(spoken(name)), traces)
+    curves = [[(record, shown) for record in group if (shown := curve(record, name)).told] for group in groups]
+    curves = [group for group in curves if group]
+    drawn = curves[:MOST_SETUPS]
+    each = lines_of if sum(map(len, drawn)) <= MOST else _spanned
+    traces: list[Trace] = []
+    for style, (label, group) in enumerate(zip(_labels([group[0][0] for group in drawn]), drawn, strict=True)):
+        traces += each(label, style, [(record.seed, shown) for record, shown in group])
+    if traces:
+        caption = seed_words(traces)
+        if any(trace.low for trace in traces):
+            caption = "Lines: means over seeds; bands: from the lowest to the highest seed."
+        if skipped := len(curves) - len(drawn):
+            caption += f" {skipped} further {'setup is' if skipped == 1 else 'setups are'} not shown."
+        method = groups[0][0].method
+        title, short = f"{method.title}: {spoken(name).lower()}", slug(name)
+        key = f"method-{unique(method.name)}-{short}"
+        yield Figure(key, short, "curves", title, caption, STEP, Axis(spoken(name)), traces)
 
 
 def _spanned(label: str, style: int, runs: Sequence[tuple[int, Curve]]) -> list[Trace]:
     """The mean with a band; of a single run, its line."""
-    mean = thinned(mean_curve([found for _, found in runs]))
+    curves = [shown for _, shown in runs]
+    mean = thinned(mean_curve(curves))
     if len(runs) == 1 or not mean.told:
         return lines_of(label, style, runs)
-    low, high = span_of([found for _, found in runs], mean.steps)
+    low, high = span_of(curves, mean.steps)
     return [Trace(label, mean.steps, mean.values, "mean", style, low=low, high=high)]
 
 
 def _names(records: Sequence[Record]) -> list[str]:
     """Curves that are shown, those that every method has first."""
-    found = dict.fromkeys(name for record in records for name in record.curves)
-    chosen = [name for name in found if {"temperature", "margin"} & set(name.split("_"))]
-    return [name for name in (FIRST[0], *chosen, *FIRST[1:]) if name in found]
+    names = dict.fromkeys(name for record in records for name in record.curves)
+    chosen = [name for name in names if {"temperature", "margin"} & set(name.split("_"))]
+    return [name for name in (FIRST[0], *chosen, *FIRST[1:]) if name in names]
 
 
 def _labels(records: Sequence[Record]) -> list[str]:
-    """What tells groups of runs apart, in as few facts as will do; where none does, the setup's identity."""
+    """As few facts as tell the setups apart; where none does, the setup's identity."""
     facts = [_facts(record) for record in records]
-    said: list[tuple[str, ...]] = [()] * len(records)
-    for name in dict.fromkeys(name for one in facts for name in one):
-        longer = [(*before, one.get(name, f"no {name}")) for before, one in zip(said, facts, strict=True)]
-        if len(set(longer)) > len(set(said)):
-            said = longer
-    labels = [", ".join(one) or record.method.title for one, record in zip(said, records, strict=True)]
+    chosen: list[tuple[str, ...]] = [()] * len(records)
+    for name in dict.fromkeys(name for fact in facts for name in fact):
+        longer = [(*before, fact.get(name, f"no {name}")) for before, fact in zip(chosen, facts, strict=True)]
+        if len(set(longer)) > len(set(chosen)):
+            chosen = longer
+    labels = [", ".join(words) or record.method.title for words, record in zip(chosen, records, strict=True)]
     return [
         f"{label}, setup {record.setup_id[:8]}" if labels.count(label) > 1 else label
         for label, record in zip(labels, records, strict=True)
@@ -76,13 +77,13 @@ def _labels(records: Sequence[Record]) -> list[str]:
 
 
 def _facts(record: Record) -> dict[str, str]:
-    """What a setup or a choice of hyper-parameters is called if it differs from another, the plainest first."""
+    """What may differ between setups, in words, the plainest first."""
     setup, steps = record.setup, record.setup.training.steps
     options = sorted(record.method.hyperparameters.items())
-    told = {"data": setup.data.name, "tower": _tower(setup)} | {name: f"{name}={_value(v)}" for name, v in options}
-    told |= {"steps": f"{steps} {'step' if steps == 1 else 'steps'}", "batch": f"batch {setup.training.batch}"}
-    told["rate"] = f"lr {setup.optimizer.lr:g}"
-    return told | {f"data {name}": f"{name}={_value(value)}" for name, value in sorted(setup.data.options.items())}
+    facts = {"data": setup.data.name, "tower": _tower(setup)} | {name: f"{name}={_value(v)}" for name, v in options}
+    facts |= {"steps": f"{steps} {'step' if steps == 1 else 'steps'}", "batch": f"batch {setup.training.batch}"}
+    facts["rate"] = f"lr {setup.optimizer.lr:g}"
+    return facts | {f"data {name}": f"{name}={_value(value)}" for name, value in sorted(setup.data.options.items())}
 
 
 def _tower(setup: Setup) -> str:

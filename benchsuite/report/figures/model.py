@@ -1,4 +1,4 @@
-"""What a figure shows, before it is drawn: its points, its words, and both as CSV."""
+"""What a figure shows, before it is drawn: its points, also as CSV, and its names."""
 
 import csv
 import io
@@ -8,8 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Literal
-
-from benchsuite.report.figures import words
 
 Kind = Literal["curves", "points", "histogram", "rows", "cost"]
 NAMES = {"lr": "learning rate"}
@@ -26,10 +24,6 @@ class Axis:
     whole: bool = False
     """Whether there is nothing between 1 and 2."""
 
-    def shown(self, value: float) -> float:
-        """A value in the unit of the axis."""
-        return 100 * value if self.percent else value
-
 
 STEP = Axis("Training step", whole=True)
 
@@ -44,7 +38,7 @@ class Trace:
     part: Literal["seed", "mean", "published", "front"] = "mean"
     """Single runs, their mean, the paper's number; for costs, points on the front (others are means)."""
     style: int = 0
-    """From 0: hue, dash and mark."""
+    """From 0: hue, dash and mark; in figures of costs the row of the board."""
     seeds: Sequence[int] = ()
     """Whose: one for a line, one a point; none for what is over several."""
     low: Sequence[float] = ()
@@ -64,7 +58,7 @@ class Figure:
     """A figure. It has points: what would be empty is not made."""
 
     id: str
-    """Unique on the site: ids in the drawing begin with it."""
+    """Unique on the site."""
     slug: str
     """Unique on its page."""
     kind: Kind
@@ -75,36 +69,31 @@ class Figure:
     series: Sequence[Trace]
 
     @property
-    def alt(self) -> str:
-        """What one would say who describes it to somebody who cannot see it."""
-        return words.alt(self)
-
-    @property
     def csv(self) -> str:
         """The points as drawn, a line each; numbers as stored, so fractions and not percent."""
-        bounds = any(one.low for one in self.series)
-        panels = any(one.panel for one in self.series)
+        bounds = any(trace.low for trace in self.series)
+        panels = any(trace.panel for trace in self.series)
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(
             [*(["panel"] if panels else []), "series", "part", "seed", self.x.name, self.y.name]
             + (["low", "high"] if bounds else [])
         )
-        for one in self.series:
-            for seed, cells in _lines(one, bounds):
-                writer.writerow([*([one.panel] if panels else []), one.label, one.part, seed, *cells])
+        for trace in self.series:
+            for seed, cells in _lines(trace, bounds):
+                writer.writerow([*([trace.panel] if panels else []), trace.label, trace.part, seed, *cells])
         return text.getvalue()
 
 
 def labels(series: Sequence[Trace]) -> list[str]:
     """Labels in the order of the legend."""
-    return list(dict.fromkeys(one.label for one in series))
+    return list(dict.fromkeys(trace.label for trace in series))
 
 
 def spoken(name: str) -> str:
     """A curve's name as an axis has it."""
-    said = NAMES.get(name, name.replace("_", " "))
-    return said[:1].upper() + said[1:]
+    words = NAMES.get(name, name.replace("_", " "))
+    return words[:1].upper() + words[1:]
 
 
 def slug(text: str) -> str:
@@ -120,20 +109,21 @@ def unique(name: str) -> str:
 
 def distinct(figures: Sequence[Figure]) -> list[Figure]:
     """Figures of one page; those whose names would be the same have a number after them."""
-    found: dict[str, Figure] = {}
-    for one in figures:
-        number, name = 1, one.slug
-        while name in found:
+    by_slug: dict[str, Figure] = {}
+    for figure in figures:
+        number, name = 1, figure.slug
+        while name in by_slug:
             number += 1
-            name = f"{one.slug}-{number}"
-        found[name] = one if number == 1 else replace(one, id=f"{one.id}-{number}", slug=name)
-    return list(found.values())
+            name = f"{figure.slug}-{number}"
+        by_slug[name] = figure if number == 1 else replace(figure, id=f"{figure.id}-{number}", slug=name)
+    return list(by_slug.values())
 
 
-def _lines(one: Trace, bounds: bool) -> Iterator[tuple[str, list[str]]]:
-    for number, point in enumerate(zip(one.x, one.y, strict=True)):
-        seed = "" if not one.seeds else str(one.seeds[number if len(one.seeds) == len(one.x) else 0])
-        ends = [one.low[number], one.high[number]] if one.low else [math.nan, math.nan]
+def _lines(trace: Trace, bounds: bool) -> Iterator[tuple[str, list[str]]]:
+    """The seed, and the numbers as text."""
+    for number, point in enumerate(zip(trace.x, trace.y, strict=True)):
+        seed = "" if not trace.seeds else str(trace.seeds[number if len(trace.seeds) == len(trace.x) else 0])
+        ends = [trace.low[number], trace.high[number]] if trace.low else [math.nan, math.nan]
         yield seed, [_number(value) for value in (*point, *(ends if bounds else []))]
 
 

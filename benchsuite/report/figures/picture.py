@@ -1,40 +1,67 @@
-"""A figure as SVG: to stand in a page, or alone in a file."""
+"""A figure as SVG for a page: its colours and its font are the page's, and it is as wide as there is room."""
 
-from benchsuite.report.figures.markup import SIZE, escaped
+import re
+from io import StringIO
+from typing import Any
+from xml.etree import ElementTree
+
 from benchsuite.report.figures.model import Figure
+from benchsuite.report.figures.words import FORBIDDEN, alt
 
-WIDTH = 400
-"""Of every figure, in its own units: on 348 pixels of a telephone its ticks are still 9 pixels high."""
-ALONE = """
-.chart { --ink: #1b1f24; --quiet: #57606a; --paper: #fff; --line: #d0d7de; background: var(--paper); color: var(--ink);
-  font-family: system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans", sans-serif; }
-@media screen and (prefers-color-scheme: dark) {
-  .chart { --ink: #e6edf3; --quiet: #9aa4af; --paper: #0d1117; --line: #30363d; }
-}
-"""
+NUMBER = re.compile(r"-?\d+\.\d{2,}")
+"""With more digits than a pixel needs."""
+BLANKS = re.compile(r"\s*([A-Z])\s*")
+"""Around the letters of a path."""
 
 
 def svg(figure: Figure) -> str:
-    """The figure for a page with `static/figures.css`: everything escaped, as wide as there is room."""
-    return _svg(figure, "")
+    """The figure for a page with `static/figures.css`. Its ids are its own on the whole site, as its name is."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    from benchsuite.report.figures.draw import draw, settings
+
+    file = StringIO()
+    with settings(**{"svg.hashsalt": figure.id}):
+        canvas: Any = FigureCanvasSVG(draw(figure))
+        canvas.print_svg(file, metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
+    root = ElementTree.fromstring(file.getvalue())
+    for parent in list(root.iter()):
+        for child in list(parent):
+            if child.tag.endswith(("}clipPath", "}style")):
+                parent.remove(child)
+    for element in root.iter():
+        _restyle(element)
+    name = figure.id
+    root.attrib = {
+        "class": "chart", "role": "img", "xmlns": "http://www.w3.org/2000/svg", "viewBox": root.attrib["viewBox"],
+        "aria-labelledby": f"{name}-title", "aria-describedby": f"{name}-desc", "stroke-linejoin": "round",
+    }  # fmt: skip
+    for place, (tag, text) in enumerate((("title", figure.title), ("desc", alt(figure)))):
+        element = ElementTree.Element(tag, id=f"{name}-{tag}")
+        element.text = FORBIDDEN.sub("�", text)
+        root.insert(place, element)
+    return ElementTree.tostring(root, encoding="unicode")
 
 
-def standalone(figure: Figure) -> str:
-    """The figure as a file of its own, with its styles in it."""
-    from importlib.resources import files
+def _restyle(element: ElementTree.Element) -> None:
+    """Styles as attributes, which a page may overrule and a strict policy allows; colours by their names."""
+    from benchsuite.report.figures.draw import COLOURS
 
-    css = files("benchsuite.report").joinpath("static/figures.css").read_text("utf-8")
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{_svg(figure, f"<style>{css}{ALONE}</style>")}\n'
-
-
-def _svg(figure: Figure, style: str) -> str:
-    from benchsuite.report.figures.draw import draw
-
-    drawn, height = draw(figure, WIDTH)
-    name = escaped(figure.id)
-    return (
-        f'<svg class="chart" role="img" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:g}" '
-        f'aria-labelledby="{name}-title" aria-describedby="{name}-desc" font-size="{SIZE}">'
-        f'<title id="{name}-title">{escaped(figure.title)}</title><desc id="{name}-desc">{escaped(figure.alt)}</desc>'
-        f'{style}<g fill="none" stroke="currentColor" stroke-linejoin="round">{drawn}</g></svg>'
-    )
+    element.tag = element.tag.rpartition("}")[2]
+    element.tail = None
+    if element.tag != "text":
+        element.text = None
+    attributes = {}
+    for key, value in element.attrib.items():
+        if key == "style":
+            for part in value.split(";"):
+                name, _, setting = (text.strip() for text in part.partition(":"))
+                if name != "font-family":
+                    attributes[name] = f"var({COLOURS[setting]})" if setting in COLOURS else setting
+        elif key.endswith("}href"):
+            attributes["href"] = value
+        elif key == "id" and element.tag != "g":
+            attributes["id"] = value
+        elif key not in ("id", "clip-path") and not value.startswith("rotate(-0 "):
+            attributes[key] = BLANKS.sub(r"\1", NUMBER.sub(lambda match: f"{float(match[0]):.1f}", value))
+    element.attrib = attributes

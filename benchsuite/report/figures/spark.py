@@ -3,7 +3,9 @@
 import math
 from collections.abc import Sequence
 
-from benchsuite.report.figures.markup import escaped, shortened
+from markupsafe import escape
+
+from benchsuite.report.figures.words import fitted
 
 WIDTH, HEIGHT = 220, 64
 TOP, BOTTOM = 24, 60
@@ -21,7 +23,7 @@ def sparkline(name: str, steps: Sequence[float | None], values: Sequence[float |
     last = points[-1][1]
     low, high = min(points, key=_value), max(points, key=_value)
     missing = len(pairs) - len(points) if "." not in name else 0
-    said = (
+    description = (
         f"{name} from step {points[0][0] + 1:g} to {points[-1][0] + 1:g}: first {points[0][1]:.4g}, last {last:.4g}, "
         f"least {low[1]:.4g} at step {low[0] + 1:g}, greatest {high[1]:.4g} at step {high[0] + 1:g}"
         f"{f', no value at {missing} steps' if missing else ''}."
@@ -30,8 +32,8 @@ def sparkline(name: str, steps: Sequence[float | None], values: Sequence[float |
     return (
         f'<svg class="spark" role="img" viewBox="0 0 {WIDTH} {HEIGHT}" xmlns="http://www.w3.org/2000/svg" '
         'font-size="13">'
-        f"<title>{escaped(name)}</title><desc>{escaped(said)}</desc>"
-        f'<text x="0" y="13" fill="currentColor">{escaped(shortened(name, 140))}</text>'
+        f"<title>{escape(name)}</title><desc>{escape(description)}</desc>"
+        f'<text x="0" y="13" fill="currentColor">{escape(fitted(name, 20))}</text>'
         f'<text x="{WIDTH}" y="13" text-anchor="end" class="quiet" fill="currentColor">{last:.3g}</text>'
         f'<path class="s1" d="{path}" fill="none" stroke="currentColor" stroke-width="1.5" stroke-linejoin="round" '
         'stroke-linecap="round"/></svg>'

@@ -1,12 +1,13 @@
 """The figures of a table: its plots, what its histograms show, and the modality gap of its rows."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from statistics import fmean
 
 from benchsuite.analysis.curves import Curve, Series, mean_curve, series, thinned
-from benchsuite.analysis.histograms import Ranks, Similarities, Source, similarities, sources
+from benchsuite.analysis.histograms import Ranks, Source, similarities, sources
 from benchsuite.analysis.tables import TableRow, TableView
 from benchsuite.papers import Column
 from benchsuite.papers.schema import Plot
@@ -15,19 +16,38 @@ from benchsuite.report.figures.words import seeds_of
 
 SIDES = {"positives": "Positive pairs", "negatives": "Negative pairs"}
 MOST = 8
-"""Lines told apart by style alone; plots with more are drawn a curve at a time."""
+"""So many lines differ in style alone; a plot with more of them is drawn a curve at a time."""
 
 
 def table_figures(view: TableView, ranks: Ranks) -> list[Figure]:
-    """All figures that have anything to show, in the order of the table's file; `ranks` reads what lies beside a
-    record."""
-    found = [one for plot in view.table.plots for one in _plotted(view, plot, ranks)]
-    drawn = {source for plot in view.table.plots if plot.kind == "histogram" for source in sources(view, plot)}
+    """All figures with anything to show, in the order of the table's file. `ranks` reads the arrays beside a record."""
+    figures = [figure for plot in view.table.plots for figure in _plotted(view, plot, ranks)]
+    asked = {source for plot in view.table.plots if plot.kind == "histogram" for source in sources(view, plot)}
     for source in sources(view):
-        if source not in drawn:
-            found += _histogram(view, source, "Similarities of positive and of negative pairs", ranks)
-    found += [one for column in view.columns for one in _gaps(view, column)]
-    return distinct(found)
+        if source not in asked:
+            figures += _histogram(view, source, "Similarities of positive and of negative pairs", ranks)
+    figures += [figure for column in view.columns for figure in _gaps(view, column)]
+    return distinct(figures)
+
+
+def lines_of(label: str, style: int, runs: Iterable[tuple[int, Curve]]) -> list[Trace]:
+    """A line a seed and their mean; of a single run, its line alone. Runs without any value have none."""
+    curves = {seed: curve for seed, curve in runs if curve.told}
+    thin = [(seed, thinned(curve)) for seed, curve in curves.items()]
+    lines = [Trace(label, curve.steps, curve.values, "seed", style, [seed]) for seed, curve in thin]
+    mean = thinned(mean_curve(list(curves.values()))) if len(lines) > 1 else None
+    if mean and mean.told:
+        return [*lines, Trace(label, mean.steps, mean.values, "mean", style)]
+    return [replace(line, part="mean") for line in lines]
+
+
+def seed_words(traces: Sequence[Trace]) -> str:
+    """What thin and bold lines are."""
+    thin = Counter(trace.label for trace in traces if trace.part == "seed")
+    if not thin:
+        return "One seed."
+    counts = seeds_of(max(thin[trace.label], 1) for trace in traces)
+    return f"Thin lines: single seeds; bold lines: their mean ({counts})."
 
 
 def _plotted(view: TableView, plot: Plot, ranks: Ranks) -> Iterator[Figure]:
@@ -42,115 +62,84 @@ def _plotted(view: TableView, plot: Plot, ranks: Ranks) -> Iterator[Figure]:
 
 
 def _curves(view: TableView, plot: Plot) -> Iterator[Figure]:
-    """Curves of one quantity in one figure, as far as their lines can be told apart."""
-    lines = series(view, plot, gaps=True)
-    for names in _quantities(plot.y):
-        mine = [one for one in lines if one.name in names]
-        several = len({_line(one) for one in mine}) > MOST
-        for some in [[name] for name in names] if several else [names]:
-            if drawn := [one for one in mine if one.name in some and not all(map(math.isnan, one.y))]:
-                yield _one_of_curves(view, plot, some, drawn)
+    """Curves of one quantity, such as temperatures of different pairs, share a figure unless they are too many."""
+    runs = [run for run in series(view, plot, gaps=True) if not all(map(math.isnan, run.y))]
+    quantities: dict[str, list[str]] = {}
+    for name in plot.y:
+        quantities.setdefault(_quantity(name), []).append(name)
+    for names in quantities.values():
+        several = len({_line(run) for run in runs if run.name in names}) > MOST
+        for shown in [[name] for name in names] if several else [names]:
+            if drawn := [run for run in runs if run.name in shown]:
+                yield _curves_of(view, plot, shown, drawn)
 
 
-def _one_of_curves(view: TableView, plot: Plot, names: Sequence[str], lines: Sequence[Series]) -> Figure:
-    shown = list(dict.fromkeys(one.name for one in lines))
-    groups: dict[tuple[object, ...], list[Series]] = {}
-    for one in lines:
-        groups.setdefault(_line(one), []).append(one)
+def _curves_of(view: TableView, plot: Plot, asked: Sequence[str], runs: Sequence[Series]) -> Figure:
+    rows, parts, names = ({_line(run)[at] for run in runs} for at in range(3))
+    lines: dict[tuple[object, ...], list[Series]] = {}
+    for run in runs:
+        lines.setdefault(_line(run), []).append(run)
     traces: list[Trace] = []
-    rows, parts = {one.row.key for one in lines}, {one.part for one in lines}
-    for style, some in enumerate(groups.values()):
-        first = some[0]
-        row = _row_label(view, first.row) if len(rows) > 1 or len(shown) == 1 else ""
-        part, name = first.part if len(parts) > 1 else "", first.name.replace("_", " ") if len(shown) > 1 else ""
+    for style, (first, *others) in enumerate(lines.values()):
+        row = _row_label(view, first.row) if len(rows) > 1 or len(names) == 1 else ""
+        part, name = first.part if len(parts) > 1 else "", first.name.replace("_", " ") if len(names) > 1 else ""
         label = ", ".join(filter(None, [row, part, name]))
-        traces += lines_of(label, style, [(one.seeds[0], Curve(one.x, one.y)) for one in some])
-    quantity = _quantity(shown[0]) if len(shown) > 1 else shown[0]
-    title = plot.title if len(names) == len(plot.y) else f"{plot.title}: {spoken(quantity)}"
+        traces += lines_of(label, style, [(run.seeds[0], Curve(run.x, run.y)) for run in (first, *others)])
+    first_name = runs[0].name
+    quantity = _quantity(first_name) if len(names) > 1 else first_name
+    title = plot.title if len(asked) == len(plot.y) else f"{plot.title}: {spoken(quantity)}"
     caption = seed_words(traces)
-    if "." not in shown[0] and quantity != "lr":
+    if "." not in first_name and quantity != "lr":
         caption += " On training batches, not on held-out data."
     if plot.x_scale == "minus-inverse-log-squared":
         caption += " The training goes from left to right."
-    return _figure(
-        view, "curves", title, caption, _across(plot, STEP), Axis(spoken(quantity), _is_share(lines)), traces
-    )
-
-
-def lines_of(label: str, style: int, runs: Sequence[tuple[int, Curve]]) -> list[Trace]:
-    """A line a seed and their mean; of a single run, its line alone. Nothing if there is no value."""
-    told = [(seed, found) for seed, found in runs if found.told]
-    if not told:
-        return []
-    mean = thinned(mean_curve([found for _, found in told]))
-    if len(told) == 1 or not mean.told:
-        return [
-            Trace(label, found.steps, found.values, "mean", style, [seed])
-            for seed, found in ((seed, thinned(found)) for seed, found in told)
-        ]
-    thin = [(seed, thinned(found)) for seed, found in told]
-    lines = [Trace(label, found.steps, found.values, "seed", style, [seed]) for seed, found in thin]
-    return [*lines, Trace(label, mean.steps, mean.values, "mean", style)]
-
-
-def seed_words(traces: Sequence[Trace]) -> str:
-    """What thin and bold lines are."""
-    thin: dict[str, int] = {}
-    for one in traces:
-        thin[one.label] = thin.get(one.label, 0) + (one.part == "seed")
-    if not any(thin.values()):
-        return "One seed."
-    return f"Thin lines: single seeds; bold lines: their mean ({seeds_of(max(n, 1) for n in thin.values())})."
+    y = Axis(spoken(quantity), _is_share(runs))
+    return _figure(view, "curves", title, caption, _across(plot, STEP), y, traces)
 
 
 def _against(view: TableView, plot: Plot, x: Column, y: Column) -> Iterator[Figure]:
-    found = [one for one in series(view, plot) if one.name == y.key]
-    methods = list(dict.fromkeys(one.row.method for one in found))
+    rows = [points for points in series(view, plot) if points.name == y.key]
+    methods = list(dict.fromkeys(points.row.method for points in rows))
+    crowded, several = len(rows) > MOST, any(len(points.x) > 1 for points in rows)
     traces: list[Trace] = []
-    for number, one in enumerate(found):
-        label = _row_label(view, one.row)
-        style = number if len(found) <= MOST else methods.index(one.row.method)
-        if len(one.x) > 1:
-            traces.append(Trace(label, one.x, one.y, "seed", style, one.seeds))
-        traces.append(Trace(label, [fmean(one.x)], [fmean(one.y)], "mean", style))
+    for number, points in enumerate(rows):
+        label = _row_label(view, points.row)
+        style = methods.index(points.row.method) if crowded else number
+        if len(points.x) > 1:
+            traces.append(Trace(label, points.x, points.y, "seed", style, points.seeds))
+        traces.append(Trace(label, [fmean(points.x)], [fmean(points.y)], "mean", style))
     if traces:
-        counts = seeds_of(len(one.x) for one in found)
-        many = any(len(one.x) > 1 for one in found)
-        caption = f"Small marks: single runs; large marks: their mean ({counts})." if many else "One run a row."
-        if len(found) > MOST:
-            caption += " Rows of one method have one mark; numbers tell them apart."
+        counts = seeds_of(len(points.x) for points in rows)
+        caption = f"Small marks: single runs; large marks: their mean ({counts})." if several else "One run a row."
+        caption += " Rows of one method have one mark; numbers tell them apart." if crowded else ""
         title = plot.title if len(plot.y) == 1 else f"{plot.title}: {_column(y)}"
         across, up = (Axis(_column(column), column.unit == "percent") for column in (x, y))
         yield _figure(view, "points", title, caption, _across(plot, across), up, traces)
 
 
 def _histogram(view: TableView, source: Source, title: str, ranks: Ranks) -> Iterator[Figure]:
-    found = similarities(view, source, ranks)
+    rows = similarities(view, source, ranks)
     traces = [
-        Trace(label, one.edges[:-1].tolist(), one.shares[side].tolist(), "mean", style, panel=_row_label(view, one.row))
-        for one in found
+        Trace(label, row.edges[:-1].tolist(), row.shares[side].tolist(), style=style, panel=_row_label(view, row.row))
+        for row in rows
         for style, (side, label) in enumerate(SIDES.items())
     ]
-    if found:
-        yield _figure(
-            view, "histogram", f"{title}{f' ({source.part})' if source.part else ''}", _histogram_words(found),
-            Axis("Cosine of image and text"), Axis("Share of the pairs", percent=True), traces,
-        )  # fmt: skip
-
-
-def _histogram_words(found: Sequence[Similarities]) -> str:
-    bins = len(found[0].edges) - 1
-    return (
-        f"Shares of held-out pairs in {bins} bins of [−1, 1], {seeds_of(len(one.seeds) for one in found)} a panel, "
-        "whose pairs are counted together; each panel has a height of its own. The data name a bin by its lower edge."
-    )
+    if rows:
+        counts = seeds_of(len(row.seeds) for row in rows)
+        caption = (
+            f"Shares of held-out pairs in {len(rows[0].edges) - 1} bins of [−1, 1]; {counts} a row, whose pairs are "
+            "counted together. Each row has its own height. The CSV names a bin by its lower edge."
+        )
+        title += f" ({source.part})" if source.part else ""
+        x, y = Axis("Cosine of image and text"), Axis("Share of the pairs", percent=True)
+        yield _figure(view, "histogram", title, caption, x, y, traces)
 
 
 def _gaps(view: TableView, column: Column) -> Iterator[Figure]:
     """The modality gap of each row, where a column measures it and there are rows to compare."""
     number = view.columns.index(column)
-    measured = [(row, row.cells[number]) for row in view.rows if (row.cells[number].measure or "").endswith(".gap")]
-    cells = [(_row_label(view, row), cell) for row, cell in measured if cell.values]
+    cells = [(_row_label(view, row), row.cells[number]) for row in view.rows]
+    cells = [(label, cell) for label, cell in cells if (cell.measure or "").endswith(".gap") and cell.values]
     if len(cells) < 2:
         return
     traces: list[Trace] = []
@@ -158,13 +147,13 @@ def _gaps(view: TableView, column: Column) -> Iterator[Figure]:
         values = list(cell.values.values())
         if len(values) > 1:
             traces.append(Trace(label, values, [place] * len(values), "seed", seeds=list(cell.values)))
-        traces.append(Trace(label, [fmean(values)], [place], "mean"))
+        traces.append(Trace(label, [fmean(values)], [place]))
         if cell.published is not None:
             traces.append(Trace(label, [cell.published], [place], "published"))
     caption = (
-        f"A line a row, {seeds_of(cell.n for _, cell in cells)} each; the distance of the modalities' centroids on "
+        f"A line a row, {seeds_of(cell.n for _, cell in cells)} each: the distance between the centroids of images and "
+        "of texts on held-out pairs. Published numbers, if any, are of other data and other towers."
     )
-    caption += "held-out pairs. Published numbers, where there are any, are of other data and other towers."
     yield _figure(view, "rows", f"{_column(column)} by row", caption, Axis(_column(column)), Axis("Row"), traces)
 
 
@@ -186,28 +175,21 @@ def _row_label(view: TableView, row: TableRow) -> str:
 
 
 def _column(column: Column) -> str:
-    said = column.label.lower() in column.group.lower()
-    return column.group if said else ", ".join(filter(None, (column.group, column.label)))
+    repeated = column.label.lower() in column.group.lower()
+    return column.group if repeated else ", ".join(filter(None, (column.group, column.label)))
 
 
-def _line(one: Series) -> tuple[object, ...]:
-    return one.row.key, one.part, one.name
-
-
-def _quantities(names: Sequence[str]) -> list[list[str]]:
-    """Curves that measure the same thing, such as temperatures of different pairs."""
-    found: dict[str, list[str]] = {}
-    for name in names:
-        found.setdefault(_quantity(name), []).append(name)
-    return list(found.values())
+def _line(run: Series) -> tuple[object, ...]:
+    """Runs that differ in nothing but the seed have one."""
+    return run.row.key, run.part, run.name
 
 
 def _quantity(name: str) -> str:
     return name.rpartition(".")[2].split("_")[0]
 
 
-def _is_share(lines: Sequence[Series]) -> bool:
+def _is_share(runs: Sequence[Series]) -> bool:
     """Whether what is evaluated during the training is a metric, which is a fraction."""
-    protocol, _, name = lines[0].name.rpartition(".")
-    results = [record.results.get(protocol) for one in lines for record in one.row.records]
+    protocol, _, name = runs[0].name.rpartition(".")
+    results = [record.results.get(protocol) for run in runs for record in run.row.records]
     return any(result is not None and name in result.metrics for result in results)

@@ -3,7 +3,8 @@
 import math
 from xml.etree import ElementTree
 
-from benchsuite.report.figures import Axis, CostPoint, Figure, Trace, cost_figure, svg
+from benchsuite.report.figures import Axis, Figure, Trace, svg
+from benchsuite.report.figures.cost import CostPoint, cost_figure
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = "<script>alert(1)</script>"
@@ -11,29 +12,29 @@ GAP = math.nan
 
 
 def curves(count: int = 2, label: str = "Row", **changes: object) -> Figure:
-    """Lines of three points, of which the first has a gap; a thin one of one seed beside each."""
+    """Lines of four points, of which the first has a gap; a thin one of one seed beside each."""
     steps = [1.0, 2.0, 3.0, 4.0]
-    series = [
-        one
-        for k in range(count)
-        for one in (
-            Trace(f"{label} {k}", steps, [k + 1.0, GAP if k == 0 else k + 1.5, k + 2.0, k + 0.5], "seed", k, [7]),
-            Trace(f"{label} {k}", steps, [k + 1.1, GAP if k == 0 else k + 1.6, k + 2.1, k + 0.6], "mean", k),
-        )
-    ]
+    series: list[Trace] = []
+    for k in range(count):
+        name, gap = f"{label} {k}", GAP if k == 0 else k + 1.5
+        series.append(Trace(name, steps, [k + 1.0, gap, k + 2.0, k + 0.5], "seed", k, [7]))
+        series.append(Trace(name, steps, [k + 1.1, gap + 0.1, k + 2.1, k + 0.6], "mean", k))
     parts = {"id": "t-curves", "slug": "curves", "title": "Loss over time", "caption": "All of it", **changes}
     return Figure(kind="curves", x=Axis("Training step", whole=True), y=Axis("Loss"), series=series, **parts)  # type: ignore[arg-type]
 
 
+def line(x: list[float], y: list[float], step: Axis | None = None, **changes: object) -> Figure:
+    """One line alone."""
+    trace = Trace("Row", x, y, **changes)  # type: ignore[arg-type]
+    return Figure("t-line", "line", "curves", "", "", step or Axis("Step", whole=True), Axis("y"), [trace])
+
+
 def points(count: int = 3, label: str = "Row") -> Figure:
-    series = [
-        one
-        for k in range(count)
-        for one in (
-            Trace(f"{label} {k}", [0.1 * k, 0.1 * k + 0.05], [0.2 + 0.01 * k, 0.3 + 0.01 * k], "seed", k, [0, 1]),
-            Trace(f"{label} {k}", [0.1 * k + 0.025], [0.25 + 0.01 * k], "mean", k),
-        )
-    ]
+    series: list[Trace] = []
+    for k in range(count):
+        x, y = [0.1 * k, 0.1 * k + 0.05], [0.2 + 0.01 * k, 0.3 + 0.01 * k]
+        series.append(Trace(f"{label} {k}", x, y, "seed", k, [0, 1]))
+        series.append(Trace(f"{label} {k}", [0.1 * k + 0.025], [0.25 + 0.01 * k], "mean", k))
     return Figure("t-points", "points", "points", "Against", "", Axis("Gap"), Axis("R@1", percent=True), series)
 
 
@@ -60,8 +61,8 @@ def rows(label: str = "Row") -> Figure:
 
 
 def costs(label: str = "Row") -> Figure:
-    found = [CostPoint(f"{label} {k}", 1.0 + k, (0.2, 0.1, 0.4)[k], 0.05, 0.5, k != 1) for k in range(3)]
-    return cost_figure(found, "R@1", "t")[0]
+    points = [CostPoint(k, f"{label} {k}", 1.0 + k, (0.2, 0.1, 0.4)[k], 0.05, 0.5) for k in range(3)]
+    return cost_figure(points, Axis("Cost, as a multiple of InfoNCE's"), Axis("R@1", percent=True), "t")
 
 
 EVERY = {"curves": curves, "points": points, "histogram": histogram, "rows": rows, "cost": costs}
@@ -73,4 +74,4 @@ def tree(figure: Figure) -> ElementTree.Element:
 
 
 def texts(root: ElementTree.Element) -> list[str]:
-    return [one.text or "" for one in root.iter(f"{SVG}text")]
+    return [element.text or "" for element in root.iter(f"{SVG}text")]

@@ -1,133 +1,73 @@
-import re
-import subprocess
-import sys
+"""What the drawings show, looked at as matplotlib's own artists."""
+
 from collections.abc import Callable
-from typing import Any
 
-import matplotlib
+import numpy as np
 import pytest
-from matplotlib.patheffects import withStroke
-from sketches import EVERY, HOSTILE, SVG, costs, curves, histogram, points, rows, texts, tree
+from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
+from matplotlib.colors import to_hex
+from matplotlib.lines import Line2D
+from sketches import GAP, costs, curves, histogram, line, points, rows, texts, tree
 
-from benchsuite.report.figures import Axis, Figure, Trace, standalone, svg
-from benchsuite.report.figures.markup import escaped, shortened, width, wrapped
+from benchsuite.report.figures import Axis, Figure
+from benchsuite.report.figures.draw import HUES, INK, PAPER, WIDTH, draw, settings
 
 Make = Callable[..., Figure]
 
 
-def paths(figure: Figure, group: str, below: float = 250) -> list[str]:
-    """What is drawn in groups of a class; not the legend, which stands below."""
-    groups = [one for one in tree(figure).iter(f"{SVG}g") if one.get("class") == group]
-    found = [path.attrib["d"] for one in groups for path in one]
-    return [data for data in found if all(y < below for _, y in corners(data))]
+def axes_of(figure: Figure) -> Axes:
+    """The axes as they are once drawn."""
+    drawing = draw(figure)
+    with settings():
+        drawing.draw_without_rendering()
+    return drawing.axes[0]
 
 
-def corners(data: str) -> list[tuple[float, float]]:
-    pairs = (pair.split(",") for pair in re.findall(r"[-\d.]+,[-\d.]+", data))
-    return [(float(x), float(y)) for x, y in pairs]
+def lines_of(figure: Figure) -> list[Line2D]:
+    return list(axes_of(figure).lines)
 
 
-def test_hostile_names_show_as_text(every_kind: Make) -> None:
-    figure = every_kind(label=HOSTILE)
-    root = tree(figure)
-    assert not {one.tag for one in root.iter()} - {
-        f"{SVG}{name}" for name in ("svg", "title", "desc", "g", "path", "text")
-    }
-    assert any(HOSTILE[:12] in text for text in texts(root))
-    assert "<script" not in svg(figure)
+def bold(figure: Figure) -> list[Line2D]:
+    return [shown for shown in lines_of(figure) if shown.get_linewidth() > 2]
 
 
-@pytest.mark.parametrize(
-    "label", ["$a_b$ \\frac", "a \"quoted\" & 'b'", "_hidden", "\x00\x1b\ud800", "日本語" * 40, "x" * 300]
-)
-def test_odd_names_are_text_too(every_kind: Make, label: str) -> None:
-    root = tree(every_kind(label=label))
-    assert any(escaped(label)[:2] in escaped(text) for text in texts(root))
+def test_nothing_but_rules_is_drawn_outside_of_the_drawing(every_kind: Make) -> None:
+    drawing = draw(every_kind(label="A long label, as ablations have them: all, without the one thing or the other"))
+    with settings():
+        box = drawing.get_tightbbox()
+    width, height = drawing.get_size_inches()
+    assert width == pytest.approx(WIDTH / 72)
+    assert box.x0 >= 0
+    assert box.y0 >= 0
+    assert box.x1 <= width
+    assert box.y1 <= height
 
 
-def test_a_drawing_has_a_name_and_a_description_that_point_to_it(every_kind: Make) -> None:
-    figure = every_kind()
-    root = tree(figure)
-    title, desc = root.find(f"{SVG}title"), root.find(f"{SVG}desc")
-    assert title is not None
-    assert desc is not None
-    assert (title.text, desc.text) == (figure.title, figure.alt)
-    assert root.attrib["role"] == "img"
-    assert (root.get("aria-labelledby"), root.get("aria-describedby")) == (title.get("id"), desc.get("id"))
-
-
-def test_a_drawing_is_as_wide_as_its_place(every_kind: Make) -> None:
-    root = tree(every_kind())
-    assert not {"width", "height", "style"} & set(root.attrib)
-    assert re.fullmatch(r"0 0 400 [\d.]+", root.attrib["viewBox"])
-
-
-def test_colours_are_classes_and_nothing_comes_from_elsewhere(every_kind: Make) -> None:
-    drawing = svg(every_kind())
-    assert not re.search(r"style=|#[0-9a-f]{3}|rgb\(|url\(|href|xlink|<image|<use|<style|font-family", drawing)
-    assert re.findall(r"https?://[^\"]*", drawing) == ["http://www.w3.org/2000/svg"]
-    assert {"currentColor"} >= set(re.findall(r'(?:fill|stroke)="((?!none)[^"]*)"', drawing))
-
-
-ODD_SETTINGS: list[dict[str, Any]] = [
-    {"path.effects": [withStroke(linewidth=4, foreground="w")]},
-    {"lines.scale_dashes": True, "lines.marker": "o", "lines.linewidth": 9, "markers.fillstyle": "top"},
-    {"figure.autolayout": True},
-    {"figure.constrained_layout.use": True, "figure.facecolor": "red", "text.usetex": True},
-    {"path.sketch": (1, 100, 2), "patch.force_edgecolor": True, "lines.solid_capstyle": "butt"},
-]
-
-
-@pytest.mark.parametrize("odd", ODD_SETTINGS)
-@pytest.mark.filterwarnings("error")
-def test_equal_figures_are_drawn_equally_whatever_matplotlib_is_set_to(every_kind: Make, odd: dict[str, Any]) -> None:
-    before = svg(every_kind())
-    with matplotlib.rc_context(odd):
-        assert svg(every_kind()) == before
-
-
-def test_ids_of_two_figures_never_meet() -> None:
-    page = "".join(svg(make()) for make in EVERY.values())
-    found = re.findall(r'id="([^"]*)"', page)
-    assert len(found) == 2 * len(EVERY)
-    assert len(set(found)) == len(found)
-
-
-def test_nothing_is_drawn_outside_of_the_drawing(every_kind: Make) -> None:
-    root = tree(every_kind(label="A long label, as ablations have them: all, without the one thing or the other"))
-    _, _, wide, high = map(float, root.attrib["viewBox"].split())
-    numbers = [corner for path in root.iter(f"{SVG}path") for corner in corners(path.attrib["d"])]
-    assert numbers
-    assert all(-5 <= x <= wide and 0 <= y <= high for x, y in numbers)
-    for text in root.iter(f"{SVG}text"):
-        size, said = float(text.get("font-size", 12)), text.text or ""
-        start = float(text.attrib["x"]) - {"end": 1.0, "middle": 0.5}.get(text.get("text-anchor", ""), 0) * width(
-            said, size
-        )
-        assert start >= -5
-        assert start + width(said, size) <= wide + 5
-        assert 0 <= float(text.attrib["y"]) <= high
-
-
-def test_lines_break_where_there_is_no_value() -> None:
-    whole, broken = paths(curves(), "s2"), paths(curves(), "s1")
-    assert whole[0].count("M") == 1
-    assert broken[0].count("M") == 2
-    assert "nan" not in svg(curves())
-    first = broken[0].split("M")[1]
-    assert first.endswith("h0"), "a value alone between gaps is a dot"
+def test_lines_have_gaps_where_there_is_no_value_and_dots_between_gaps() -> None:
+    whole, broken = bold(curves())[1], bold(curves())[0]
+    assert np.isfinite(whole.get_ydata()).all()
+    assert np.isnan(broken.get_ydata()).tolist() == [False, True, False, False]
+    assert 0 in broken.get_markevery()
+    thin = lines_of(line([1, 2, 3], [1.0, GAP, 2.0], part="seed"))[0]
+    assert thin.get_markevery() == [0, 2]
 
 
 def test_seeds_are_thin_lines_of_their_mean_s_colour() -> None:
-    groups = [one for one in tree(curves()).iter(f"{SVG}g") if one.get("class") in ("s2", "s2 thin")]
-    widths = {one.attrib["class"]: float(one[0].attrib["stroke-width"]) for one in reversed(groups)}
-    assert widths["s2 thin"] < 1 < widths["s2"]
+    first, second, mean, _ = lines_of(curves())
+    assert (first.get_color(), mean.get_color()) == (HUES[0], HUES[0])
+    assert second.get_color() == HUES[1]
+    assert first.get_linewidth() < 1 < mean.get_linewidth()
 
 
-def test_lines_differ_without_their_colours() -> None:
-    drawn = [one for one in tree(curves(8)).iter(f"{SVG}g") if re.fullmatch(r"s\d", one.get("class", ""))]
-    dashes = [group[0].get("stroke-dasharray") for group in drawn if group[0].get("fill") is None]
-    assert len(set(dashes)) == 8
+def test_lines_differ_in_hue_in_dash_and_in_mark() -> None:
+    shown = bold(curves(9))
+    for look in ("color", "marker", "linestyle"):
+        values = {str(shown[k].properties()[look]) for k in range(8)}
+        assert len(values) == 8 or look == "linestyle"
+    assert len({str(shown[k]._dash_pattern) for k in range(8)}) == 8  # type: ignore[attr-defined]
+    assert shown[0].get_markerfacecolor() == HUES[0]
+    assert (shown[8].get_color(), shown[8].get_markerfacecolor()) == (HUES[0], PAPER)
 
 
 def test_more_lines_than_styles_are_numbered() -> None:
@@ -136,127 +76,94 @@ def test_more_lines_than_styles_are_numbered() -> None:
     assert {"12 Row 11", "12"} <= set(texts(tree(points(12))))
 
 
-def test_the_ninth_mark_is_hollow() -> None:
-    def filled(figure: Figure, style: str) -> list[str | None]:
-        return [path.get("class") for one in tree(figure).iter(f"{SVG}g") if one.get("class") == style for path in one]
+def test_numbers_of_neighbours_stand_at_different_places() -> None:
+    for figure in (points(12), curves(12)):
+        numbers = axes_of(figure).texts
+        boxes = [number.get_window_extent() for number in numbers]
+        assert len(numbers) == 12
+        assert not any(a.overlaps(b) for k, a in enumerate(boxes) for b in boxes[:k])
 
-    assert "hollow" not in filled(points(8), "s1")
-    assert "hollow" in filled(points(9), "s1")
 
-
-def test_numbers_stand_apart_where_points_meet() -> None:
-    series = [Trace(f"Row {k}", [0.5], [0.5], "mean", k) for k in range(12)]
-    figure = Figure("a", "a", "points", "", "", Axis("x"), Axis("y"), series)
-    places = {(one.get("x"), one.get("y")) for one in tree(figure).iter(f"{SVG}text") if one.get("class") == "halo"}
-    assert len(places) == 12
+def test_costs_have_the_number_of_their_row_beside_them_and_in_the_list() -> None:
+    shown = texts(tree(costs()))
+    for number in (1, 2, 3):
+        assert {str(number), f"{number} Row {number - 1}"} <= set(shown)
 
 
 def test_percent_axes_count_in_percent() -> None:
-    said = texts(tree(points()))
-    assert "R@1, %" in said
-    assert {"22", "30"} & set(said)
-    assert "Gap" in said
+    shown = set(texts(tree(points())))
+    assert {"R@1", "Gap", "20.0%", "30.0%"} <= shown
 
 
 def test_a_logarithmic_axis_has_ticks_at_powers() -> None:
-    line = Trace("Row", [1, 10, 1000], [1.0, 2.0, 3.0])
-    figure = Figure("a", "a", "curves", "", "", Axis("Step", log=True), Axis("y"), [line])
-    xs = {one.text: float(one.attrib["x"]) for one in tree(figure).iter(f"{SVG}text")}
-    assert xs["100"] - xs["10"] == pytest.approx(xs["10"] - xs["1"], abs=0.2)
+    shown = axes_of(line([1, 10, 1000], [1.0, 2.0, 3.0], Axis("Step", log=True)))
+    assert shown.get_xscale() == "log"
+    assert {"1", "10", "100", "1000"} <= {tick.get_text() for tick in shown.get_xticklabels()}
+    near = axes_of(line([1, 2, 9], [1.0, 2.0, 3.0], Axis("Cost", log=True)))
+    assert {"1", "2", "5"} <= {tick.get_text() for tick in near.get_xticklabels()}
 
 
-def test_ticks_of_steps_are_whole() -> None:
-    line = Trace("Row", [1, 2], [10.0, 20.0])
-    figure = Figure("a", "a", "curves", "", "", Axis("Step", whole=True), Axis("y"), [line])
-    assert {"1", "2"} <= set(texts(tree(figure)))
-    assert not {said for said in texts(tree(figure)) if said.startswith("1.")}
+@pytest.mark.parametrize("steps", [[1], [1, 2], [1, 3]])
+def test_ticks_of_steps_are_whole(steps: list[float]) -> None:
+    shown = texts(tree(line(steps, [10.0] * len(steps))))
+    assert {f"{step:g}" for step in steps} <= set(shown)
+    assert not [text for text in shown if text.startswith("1.") or text.endswith("m")]
 
 
 @pytest.mark.parametrize("value", [0.0, 0.05, -3.0, 1e-12, 1e12])
 def test_a_constant_is_a_line_in_the_middle(value: float) -> None:
-    line = Trace("Row", [1, 2], [value, value * (1 + 1e-12)])
-    drawn = paths(Figure("a", "a", "curves", "", "", Axis("Step"), Axis("y"), [line]), "s1")[0]
-    heights = {y for _, y in corners(drawn)}
-    assert len(heights) == 1
-    assert 100 < heights.pop() < 180
+    shown = axes_of(line([1, 2], [value, value * (1 + 1e-12)]))
+    low, high = shown.get_ylim()
+    places = (np.asarray(shown.lines[0].get_ydata()) - low) / (high - low)
+    assert places == pytest.approx([0.5, 0.5], abs=0.01)
 
 
 def test_one_point_alone_is_seen() -> None:
-    figure = Figure("a", "a", "curves", "", "", Axis("Step"), Axis("y"), [Trace("Row", [1], [2.0])])
-    assert len(paths(figure, "s1")) == 2, "a line without length, and a mark"
+    (mark,) = lines_of(line([1], [2.0]))
+    assert (mark.get_marker(), mark.get_markevery()) == ("o", [0])
 
 
 def test_bands_lie_between_their_bounds() -> None:
-    line = Trace("Row", [1, 2, 3], [2.0, 3.0, 2.0], low=[1.0, 2.0, float("nan")], high=[3.0, 4.0, float("nan")])
-    figure = Figure("a", "a", "curves", "", "", Axis("Step"), Axis("y"), [line])
-    band = paths(figure, "s1")[0]
-    assert band.endswith("Z")
-    assert len(corners(band)) == 4, "the third step has no bounds"
+    shown = axes_of(line([1, 2, 3], [2.0, 3.0, 2.0], low=[1.0, 2.0, GAP], high=[3.0, 4.0, GAP]))
+    (band,) = (shape for shape in shown.collections if isinstance(shape, PolyCollection))
+    (path,) = band.get_paths()
+    corners = np.asarray(path.vertices)
+    assert (corners[:, 0].max(), corners[:, 1].min(), corners[:, 1].max()) == (2, 1, 4), "the third step has no bounds"
 
 
-def test_panels_name_their_rows_and_bins_keep_their_order() -> None:
-    figure = histogram()
-    assert {"Row 0", "Row 1", "Positive pairs", "Negative pairs"} <= set(texts(tree(figure)))
-    outline = paths(figure, "s2")[0]
-    xs = [x for x, _ in corners(outline)]
-    assert xs == sorted(xs)
+def test_panels_are_named_and_bins_keep_their_place_and_share() -> None:
+    shown = axes_of(histogram())
+    assert [text.get_text() for text in shown.texts] == ["Row 0", "Row 1"]
+    (tops, edges, floor), (others, other_edges, _) = (patch.get_data() for patch in shown.patches[:2])
+    assert (list(edges), list(other_edges)) == ([0, 0.5, 1], [-1, -0.5, 0, 0.5])
+    peak = (floor - tops).max() / 0.75
+    assert peak > 50, "each row uses its own height"
+    assert (floor - tops) / peak == pytest.approx(np.array([0.25, 0.75]))
+    assert (floor - others) / peak == pytest.approx(np.array([0.25, 0.5, 0.25]))
 
 
 def test_published_numbers_have_a_mark_of_their_own() -> None:
-    assert len(paths(rows(), "ink", below=60)) == 1
+    *_, published = lines_of(rows())
+    assert (published.get_color(), list(published.get_xdata())) == (INK, [0.3])
     assert "published" in texts(tree(rows()))
 
 
 def test_the_front_is_a_line_and_what_is_off_it_is_hollow() -> None:
-    figure = costs()
-    lines = [data for data in paths(figure, "s1") if "C" not in data and data.count("M") == 1]
-    line = max(map(corners, lines), key=len)
-    assert len(line) == 3, "two points and the corner between them; the last point is the dearest"
-    assert line[0][1] == line[1][1] > line[2][1]
-    groups = [one for one in tree(figure).iter(f"{SVG}g") if one.get("class") == "quiet"]
-    assert {path.get("class") for one in groups for path in one if path.get("d", "").endswith("Z")} == {"hollow"}
+    off, stairs, on = lines_of(costs())
+    assert (list(off.get_xdata()), off.get_markerfacecolor()) == ([2.0], PAPER)
+    assert (list(on.get_xdata()), on.get_markerfacecolor()) == ([1.0, 3.0], HUES[0])
+    assert stairs.get_drawstyle() == "steps-post"
+    assert (list(stairs.get_xdata()), list(stairs.get_ydata())) == ([1, 3, 3], [0.2, 0.4, 0.4])
 
 
-def test_bars_reach_from_the_lower_bound_through_their_mark_to_the_upper() -> None:
-    drawn = [data for group in ("s1", "quiet") for data in paths(costs(), group)]
-    bars = [corners(part) for data in drawn if "C" not in data and "Z" not in data for part in data.split("M")]
-    upright = [one for one in bars if len(one) == 2 and one[0][0] == one[1][0] and one[0][1] != one[1][1]]
-    assert len(upright) == 3
-    heights = [low - high for (_, low), (_, high) in upright]
-    assert heights == pytest.approx([heights[0]] * 3, abs=0.2)
-    assert heights[0] > 0
+def test_bars_reach_from_the_lower_to_the_upper_bound() -> None:
+    bars = [segment for shapes in axes_of(costs()).collections for segment in shapes.get_segments()]
+    assert sorted(bar.tolist() for bar in bars) == [[[x, 0.05], [x, 0.5]] for x in (1, 2, 3)]
 
 
-def test_a_file_of_its_own_has_its_colours_with_it() -> None:
-    alone = standalone(curves())
-    assert "--series-1" in alone
-    assert "--ink" in alone
-    assert alone.startswith("<?xml")
-    assert not re.search(r"url\(|@import|href", alone)
-
-
-def test_text_is_cut_or_wrapped_to_its_room() -> None:
-    assert shortened("short", 100) == "short"
-    long = shortened("word " * 50, 100)
-    assert long.endswith("…")
-    assert width(long) <= 100
-    first, second = wrapped("one two three four five six", 80)
-    assert width(first) <= 80
-    assert f"{first} {second.removesuffix('…')}".startswith("one two three")
-    assert [width(line) <= 80 for line in wrapped("x" * 400, 80)] == [True, True]
-    assert wrapped("short", 80) == ["short"]
-
-
-def test_matplotlib_waits_until_a_figure_is_drawn_and_pyplot_for_ever() -> None:
-    script = (
-        "import sys, benchsuite.report.figures as f\n"
-        "assert 'matplotlib' not in sys.modules\n"
-        "f.sparkline('loss', [0, 1], [1, 2])\n"
-        "assert 'matplotlib' not in sys.modules\n"
-        "t = f.Trace('a', [1, 2], [1, 2])\n"
-        "f.svg(f.Figure('a', 'a', 'curves', '', '', f.Axis('x'), f.Axis('y'), [t]))\n"
-        "assert 'matplotlib' in sys.modules and 'matplotlib.pyplot' not in sys.modules\n"
-        "assert 'torch' not in sys.modules\n"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+def test_a_drawing_can_be_saved_as_pdf_and_png(every_kind: Make, tmp_path: object) -> None:
+    drawing = draw(every_kind())
+    with settings():
+        drawing.savefig(f"{tmp_path}/figure.pdf")
+        drawing.savefig(f"{tmp_path}/figure.png", dpi=200)
+    assert all(to_hex(hue) == hue for hue in HUES)

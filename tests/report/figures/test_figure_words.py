@@ -8,67 +8,67 @@ from sketches import costs, curves, histogram, points, rows
 
 from benchsuite.report.figures import Axis, Figure, Trace
 from benchsuite.report.figures.model import distinct, slug, unique
-from benchsuite.report.figures.words import seeds_of
+from benchsuite.report.figures.words import alt, fitted, seeds_of
 
 
-def test_curves_are_told_by_their_ranges_and_who_ends_where() -> None:
-    assert curves().alt == (
+def test_curves_are_described_by_their_ranges_and_last_values() -> None:
+    assert alt(curves()) == (
         "Line chart, 2 lines, each a mean over seeds. Training step from 1 to 4; Loss from 0.5 to 3.1. "
         "Last values, from highest to lowest: Row 1 1.6 (from 2.1), Row 0 0.6 (from 1.1)."
     )
 
 
 def test_one_mean_is_no_each() -> None:
-    assert curves(1).alt.startswith("Line chart, 1 line, a mean over seeds. ")
+    assert alt(curves(1)).startswith("Line chart, 1 line, a mean over seeds. ")
 
 
 def test_no_mean_is_minus_nothing() -> None:
     sides = [Trace(side, [-1.0, 0.0], [0.5 + tiny, 0.5 - tiny], panel="A") for side, tiny in (("P", 0.001), ("N", 0.0))]
     figure = Figure("a", "a", "histogram", "", "", Axis("Cosine"), Axis("Share"), sides)
-    assert "mean of p 0.00, n 0.00" in figure.alt
+    assert "mean of p 0.00, n 0.00" in alt(figure)
 
 
 def test_the_last_value_is_the_last_there_is() -> None:
     line = Trace("A", [1, 2, 3], [math.nan, 0.25, math.nan])
     figure = Figure("a", "a", "curves", "", "", Axis("Step", log=True), Axis("Top-1", percent=True), [line])
-    assert figure.alt == (
+    assert alt(figure) == (
         "Line chart, 1 line. Step from 2 to 2, logarithmic; Top-1 from 25.0% to 25.0%. "
         "Last values: A 25.0% (from 25.0%)."
     )
 
 
-def test_points_are_told_by_their_means_in_the_unit_of_the_axis() -> None:
-    assert points().alt == (
+def test_points_are_described_by_their_means_in_the_unit_of_the_axis() -> None:
+    assert alt(points()) == (
         "Scatter plot, 3 rows. Gap from 0 to 0.25; R@1 from 20.0% to 32.0%. R@1 at Gap, means, from the highest: "
         "Row 2 27.0% at 0.225, Row 1 26.0% at 0.125, Row 0 25.0% at 0.025."
     )
 
 
-def test_of_many_rows_the_ends_are_told() -> None:
-    said = points(20).alt
-    assert "Row 19 44.0%" in said
-    assert "Row 0 25.0%" in said
-    assert "then 8 between" in said
-    assert "Row 10" not in said
-    assert "between" not in points(12).alt
+def test_of_many_rows_the_first_and_the_last_are_listed() -> None:
+    text = alt(points(20))
+    assert "Row 19 44.0%" in text
+    assert "Row 0 25.0%" in text
+    assert "then 8 between" in text
+    assert "Row 10" not in text
+    assert "between" not in alt(points(12))
 
 
-def test_histograms_are_told_by_means_and_what_is_in_common() -> None:
-    assert histogram().alt == (
+def test_histograms_are_described_by_means_and_overlap() -> None:
+    assert alt(histogram()) == (
         "Histograms of cosine from -1 to 1, 2 panels. "
         "Row 0: mean of positive pairs 0.62, negative pairs -0.25; 25% in common. "
         "Row 1: mean of positive pairs 0.62, negative pairs -0.25; 25% in common."
     )
 
 
-def test_rows_are_told_with_what_was_published() -> None:
-    assert rows().alt == (
+def test_rows_are_described_with_what_was_published() -> None:
+    assert alt(rows()) == (
         "Dot plot of Gap, 2 rows, from 0.3 to 0.7. Means, from the lowest: Row 1 0.4, Row 0 0.6 (published 0.3)."
     )
 
 
-def test_costs_are_told_by_their_front() -> None:
-    assert costs().alt == (
+def test_costs_are_described_by_their_front() -> None:
+    assert alt(costs()) == (
         "Scatter plot, 3 points. Cost, as a multiple of InfoNCE's from 1 to 3; R@1 from 10.0% to 40.0%. "
         "On the Pareto front, from the cheapest: Row 0 20.0% at 1, Row 2 40.0% at 3. Not on it: Row 1 10.0% at 2."
     )
@@ -85,18 +85,18 @@ def number(text: str) -> float:
 def test_the_csv_has_the_points_that_are_drawn(every_kind: Callable[..., Figure]) -> None:
     figure = every_kind(label='=Row, "one"')
     lines = list(csv.DictReader(io.StringIO(figure.csv)))
-    told = [(one.label, one.part, x, y) for one in figure.series for x, y in zip(one.x, one.y, strict=True)]
-    found = [(one["series"], one["part"], number(one[figure.x.name]), number(one[figure.y.name])) for one in lines]
-    assert [one[:2] for one in found] == [one[:2] for one in told]
-    assert [one[2:] for one in found] == [pytest.approx(one[2:], nan_ok=True) for one in told]
+    points = [(trace, x, y) for trace in figure.series for x, y in zip(trace.x, trace.y, strict=True)]
+    assert [(line["series"], line["part"]) for line in lines] == [(trace.label, trace.part) for trace, _, _ in points]
+    numbers = [(number(line[figure.x.name]), number(line[figure.y.name])) for line in lines]
+    assert numbers == [pytest.approx((x, y), nan_ok=True) for _, x, y in points]
 
 
 def test_the_csv_names_seeds_panels_and_bounds_where_there_are_any() -> None:
     by_seed = csv.DictReader(io.StringIO(points().csv))
-    assert [one["seed"] for one in by_seed][:3] == ["0", "1", ""]
-    assert {one["seed"] for one in csv.DictReader(io.StringIO(curves().csv)) if one["part"] == "seed"} == {"7"}
-    assert {one["panel"] for one in csv.DictReader(io.StringIO(histogram().csv))} == {"Row 0", "Row 1"}
-    assert [(one["low"], one["high"]) for one in csv.DictReader(io.StringIO(costs().csv))] == [("0.05", "0.5")] * 3
+    assert [line["seed"] for line in by_seed][:3] == ["0", "1", ""]
+    assert {line["seed"] for line in csv.DictReader(io.StringIO(curves().csv)) if line["part"] == "seed"} == {"7"}
+    assert {line["panel"] for line in csv.DictReader(io.StringIO(histogram().csv))} == {"Row 0", "Row 1"}
+    assert [(line["low"], line["high"]) for line in csv.DictReader(io.StringIO(costs().csv))] == [("0.05", "0.5")] * 3
     assert "low" not in curves().csv.splitlines()[0]
 
 
@@ -105,6 +105,13 @@ def test_names_of_files_and_ids_are_harmless_and_different() -> None:
     assert slug("日本") == "figure"
     assert unique("gap-ts") == "gap-ts"
     assert len({unique(name) for name in ("a b", "a_b", "a-b", "A-B", "日本", "本日")}) == 6
-    found = distinct([curves(slug=name, id=f"t-{name}") for name in ("a", "a-2", "a", "a")])
-    assert [one.slug for one in found] == ["a", "a-2", "a-3", "a-4"]
-    assert len({one.id for one in found}) == 4
+    figures = distinct([curves(slug=name, id=f"t-{name}") for name in ("a", "a-2", "a", "a")])
+    assert [figure.slug for figure in figures] == ["a", "a-2", "a-3", "a-4"]
+    assert len({figure.id for figure in figures}) == 4
+
+
+def test_text_is_wrapped_and_cut_to_its_room_and_fit_for_xml() -> None:
+    assert fitted("short", 20) == "short"
+    assert fitted("one two three four five six", 9, lines=2) == "one two\nthree…"
+    assert fitted("x" * 50, 20, lines=2) == f"{'x' * 20}\n{'x' * 20}…"
+    assert fitted("a\x00\x1b\ud800b", 20) == "a���b"

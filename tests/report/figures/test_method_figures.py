@@ -60,7 +60,7 @@ def test_more_than_twelve_runs_are_means_with_bands(make_record: MakeRecord) -> 
     loss = method_figures(many)[0]
     assert [one.part for one in loss.series] == ["mean", "mean"]
     assert (list(loss.series[0].low), list(loss.series[0].high)) == ([1.0, 2.0], [7.0, 8.0])
-    assert "bands: from the least seed to the greatest" in loss.caption
+    assert "bands: from the lowest to the highest seed" in loss.caption
     twelve = method_figures(many[:12])[0]
     assert len([one for one in twelve.series if one.part == "seed"]) == 12
 
@@ -72,7 +72,7 @@ def test_the_setups_with_most_seeds_are_shown_and_the_others_counted(make_record
     loss = method_figures(records)[0]
     assert len({one.label for one in loss.series}) == 8
     assert {f"tau={tau / 100:g}" for tau in range(6, 11)} <= {one.label for one in loss.series}
-    assert "2 further setups are left out." in loss.caption
+    assert "2 further setups are not shown." in loss.caption
 
 
 def test_long_curves_are_thinned(make_record: MakeRecord) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from benchsuite.report.figures import styles
+from benchsuite.report.figures.draw import COLOURS, DASHES, HUES, MARKS
 
 CSS = files("benchsuite.report").joinpath("static/figures.css").read_text("utf-8")
 LIGHT, DARK = CSS.split("@media screen and (prefers-color-scheme: dark)")
@@ -54,7 +54,7 @@ def test_the_measure_of_contrast_is_right() -> None:
 
 @pytest.mark.parametrize(("css", "paper"), THEMES)
 def test_every_hue_stands_out_from_its_paper(css: str, paper: str) -> None:
-    assert len(hues(css)) == styles.HUES
+    assert len(hues(css)) == len(HUES)
     assert min(contrast(hue, paper) for hue in hues(css)) >= 3
 
 
@@ -65,15 +65,15 @@ def test_hues_differ_for_every_sight(css: str, paper: str, sight: str) -> None:
     assert min(np.linalg.norm(one - other) for one, other in combinations(seen, 2)) >= 20
 
 
-def test_every_hue_has_a_rule() -> None:
-    for number in range(styles.HUES):
-        name = styles.hue(number)
-        assert re.search(rf"\.chart \.{name}[ ,].*color: var\(--series-{name[1:]}\)", CSS)
+def test_drawings_have_the_colours_of_the_light_theme() -> None:
+    page = files("benchsuite.report").joinpath("static/site.css").read_text("utf-8")
+    sheets = LIGHT + page.split("@media")[0]
+    for colour, name in COLOURS.items():
+        assert f"{name}: {colour};" in sheets
 
 
-def test_styles_of_the_first_eight_differ_in_dash_and_in_mark() -> None:
-    assert len({styles.dash(k) for k in range(8)}) == len({styles.mark(k) for k in range(8)}) == 8
-    assert len({(styles.mark(k), styles.hollow(k)) for k in range(16)}) == 16
+def test_styles_of_the_first_eight_differ_in_hue_in_dash_and_in_mark() -> None:
+    assert len(set(HUES)) == len(set(DASHES)) == len(set(MARKS)) == 8
 
 
 def test_the_style_sheet_fetches_nothing() -> None:

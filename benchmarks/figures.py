@@ -1,0 +1,91 @@
+"""Milliseconds and bytes of a figure of each kind, as large as those of a real table, in one process.
+
+python benchmarks/figures.py [--repeats 51]
+"""
+
+import argparse
+import statistics
+import time
+
+import numpy as np
+
+from benchsuite.report.figures import Axis, Figure, Trace, svg
+from benchsuite.report.figures.cost import CostPoint, cost_figure
+
+RNG = np.random.default_rng(0)
+SEEDS = (0, 1, 2)
+
+
+def curves() -> Figure:
+    """Four rows of three seeds and their means, 81 points each."""
+    steps = np.arange(1, 811, 10.0)
+    series: list[Trace] = []
+    x = steps.tolist()
+    for row in range(4):
+        runs = 3 - np.log(steps) / 4 + row / 10 + RNG.normal(0, 0.03, (len(SEEDS), len(steps)))
+        series += [
+            Trace(f"Row {row}", steps.tolist(), run.tolist(), "seed", row, [seed]) for seed, run in enumerate(runs)
+        ]
+        series.append(Trace(f"Row {row}", x, runs.mean(0).tolist(), "mean", row))
+    return Figure("a", "a", "curves", "Loss", "", Axis("Training step", whole=True), Axis("Loss"), series)
+
+
+def points() -> Figure:
+    """Eight rows of three seeds and their means."""
+    series: list[Trace] = []
+    for row in range(8):
+        x, y = (RNG.random((2, len(SEEDS))) + row) / 10
+        series.append(Trace(f"Row {row}", x.tolist(), y.tolist(), "seed", row, SEEDS))
+        series.append(Trace(f"Row {row}", [x.mean()], [y.mean()], "mean", row))
+    return Figure("b", "b", "points", "R@1", "", Axis("Gap"), Axis("R@1", percent=True), series)
+
+
+def histogram() -> Figure:
+    """Six rows, two sides, 40 bins."""
+    edges = np.linspace(-1, 1, 41)
+    series: list[Trace] = []
+    for row in range(6):
+        for style, (side, mean) in enumerate((("Positive pairs", 0.5), ("Negative pairs", 0.0))):
+            shares = np.histogram(RNG.normal(mean + row / 20, 0.1, 2000), edges)[0] / 2000
+            series.append(Trace(side, edges[:-1].tolist(), shares.tolist(), "mean", style, panel=f"Row {row}"))
+    return Figure("c", "c", "histogram", "Pairs", "", Axis("Cosine"), Axis("Share", percent=True), series)
+
+
+def rows() -> Figure:
+    """Ten rows of three seeds with means and published numbers."""
+    series: list[Trace] = []
+    for row in range(10):
+        x = (RNG.random(len(SEEDS)) + row) / 10
+        series.append(Trace(f"Row {row}", x.tolist(), [row] * len(x), "seed", seeds=SEEDS))
+        series += [Trace(f"Row {row}", [x.mean()], [row]), Trace(f"Row {row}", [0.5], [row], "published")]
+    return Figure("d", "d", "rows", "Gap by row", "", Axis("Gap"), Axis("Row"), series)
+
+
+def cost() -> Figure:
+    """Twelve methods with intervals."""
+    values = [(1 + RNG.random(), RNG.random() / 2) for _ in range(12)]
+    methods = [CostPoint(row, f"Method {row}", x, y, y - 0.1, y + 0.1) for row, (x, y) in enumerate(values)]
+    return cost_figure(methods, Axis("Cost, as a multiple of InfoNCE's"), Axis("R@1", percent=True), "e")
+
+
+def main() -> None:
+    """Print a line for each kind: the first figure also imports matplotlib."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeats", type=int, default=51)
+    repeats = parser.parse_args().repeats
+    print("kind        first ms  median ms  CPU ms   bytes")
+    for make in (curves, points, histogram, rows, cost):
+        figure = make()
+        clock: list[float] = []
+        cpu: list[float] = []
+        for _ in range(repeats + 1):
+            start, start_cpu = time.perf_counter(), time.process_time()
+            drawing = svg(figure)
+            clock.append(1e3 * (time.perf_counter() - start))
+            cpu.append(1e3 * (time.process_time() - start_cpu))
+        medians = f"{statistics.median(clock[1:]):9.1f} {statistics.median(cpu[1:]):7.1f}"
+        print(f"{make.__name__:11} {clock[0]:8.1f}  {medians} {len(drawing.encode()):7}")
+
+
+if __name__ == "__main__":
+    main()
