@@ -96,7 +96,26 @@ def test_shifted_matches_the_naive_twin_for_pairs_and_for_one_tower(shift: float
 def test_defaults_are_the_papers() -> None:
     plain, shifted = create_method("dystress").options(), create_method("dystress-shifted").options()
     assert plain == {"tau_min": 0.07, "tau_max": 0.2, "detach_temperature": True, "profile": "cosine"}
-    assert shifted == {"tau_min": 0.1, "tau_max": 0.2, "detach_temperature": True, "shift": -0.4, "scale": 0.7}
+    assert shifted == {
+        "tau_min": 0.1,
+        "tau_max": 0.2,
+        "detach_temperature": True,
+        "shift": -0.4,
+        "scale": 0.7,
+        "one_sided": False,
+    }
+
+
+def test_one_sided_matches_the_naive_twin_and_is_refused_where_it_has_no_use() -> None:
+    batch = batch_of(4)
+    method = create_method("dystress-shifted", shift=0.0, scale=0.5, one_sided=True)
+
+    def profile(s: Tensor) -> Tensor:
+        return torch.where(s <= 0, algorithm_2(s, shift=0.0, scale=0.5), 0.2)
+
+    assert_twins(total(method, batch), naive_pair(batch, profile, True), batch)
+    with pytest.raises(UsageError, match=r"dystress-shifted: one_sided is for shift 0; with shift -0\.4"):
+        create_method("dystress-shifted", one_sided=True)
 
 
 @pytest.mark.parametrize("settings", [{}, *({"profile": p} for p in PROFILES)])

@@ -174,11 +174,24 @@ def test_a_class_of_size_0_is_unseen_too(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", BOTH)
-def test_values_that_would_not_stay_positive_are_refused_with_the_numbers(name: str) -> None:
+def test_values_that_would_fall_below_0_are_refused_with_the_numbers(name: str) -> None:
     with pytest.raises(UsageError, match=rf"{name}: shift_min 0\.05 - alpha 0\.2 / 2 = -0\.05: .* above 0"):
         create_method(name, alpha=0.2, shift_min=0.05, shift_max=0.3)
-    with pytest.raises(UsageError, match=r"shift_min 0\.1 - alpha 0\.2 / 2 = 0:"):
-        create_method(name, alpha=0.2, shift_min=0.1, shift_max=0.3)
+
+
+def test_a_temperature_of_0_is_refused_and_a_margin_of_0_is_not() -> None:
+    vast = {"alpha": 0.2, "shift_min": 0.1, "shift_max": 0.3}
+    with pytest.raises(UsageError, match=r"mm-ts: shift_min 0\.1 - alpha 0\.2 / 2 = 0: .* must stay above 0"):
+        create_method("mm-ts", **vast)
+    half = {"step": 1, "total_steps": 2, "periods": 1, "cluster_sizes": (1000, 3)}
+    assert levels("mm-ts-margin", [0, 1], **half, **vast) == pytest.approx([0.2, 0.0])
+    assert levels("mm-ts-margin", [0, 1], alpha=0, shift_min=0, shift_max=0.1, cluster_sizes=(9, 3)) == [0.1, 0.0]
+
+
+@pytest.mark.parametrize("kind", NASTY)
+def test_the_papers_values_for_vast_have_finite_losses_and_gradients(kind: str) -> None:
+    vast = {"alpha": 0.2, "shift_min": 0.1, "shift_max": 0.3, "periods": 1, "cluster_sizes": SIZES}
+    assert_finite(lambda: create_method("mm-ts-margin", **vast), kind)
 
 
 @pytest.mark.parametrize("name", BOTH)
