@@ -81,7 +81,9 @@ class Naive:
         gamma, rule = self.m.gamma, self.m.first_visit
         if rule == "gamma-g":
             self.u[key] = (1 - gamma) * self.u.get(key, 0.0) + gamma * g
-        elif key not in self.u or (rule == "first-epoch" and epoch == 0):
+        elif rule == "first-epoch":
+            self.u[key] = g if epoch == 0 else (1 - gamma) * self.u.get(key, 0.0) + gamma * g
+        elif key not in self.u:
             self.u[key] = g
         else:
             self.u[key] = (1 - gamma) * self.u[key] + gamma * g
@@ -133,6 +135,8 @@ def test_the_defaults_are_the_papers(name: str) -> None:
         "gamma": 0.8,
         "first_visit": "g",
         "positive_in_denominator": False,
+        "released_mean": False,
+        "released_epsilon": "none",
         "state": "accumulated",
     }
     assert method.needs == {"index", "image_view", "text_view"}
@@ -202,7 +206,7 @@ def test_a_sequential_slot_is_written_by_each_pairing_in_turn() -> None:
             u = g[0]
             for later in g[1:]:
                 u = 0.5 * u + 0.5 * later
-            assert method.average("image").log_u[sample].item() == pytest.approx(math.log(u), abs=1e-8)
+            assert method.u["image"].log_u[sample].item() == pytest.approx(math.log(u), abs=1e-8)
 
 
 def test_after_k_visits_with_constant_g_an_accumulated_state_is_the_mean() -> None:

@@ -12,7 +12,7 @@ from benchsuite.errors import UsageError
 from benchsuite.fields import temperatures
 from benchsuite.methods import create_method, method_class
 from benchsuite.methods.base import Clock, Method, PairBatch
-from benchsuite.methods.sogclr import ISogCLRTempNet
+from benchsuite.methods.tempnet import ISogCLRTempNet
 
 MakeBatch = Callable[..., PairBatch]
 NAMES = ["sogclr", "isogclr", "isogclr-tempnet"]
@@ -79,7 +79,9 @@ class Naive:
         rule, gamma = self.m.first_visit, self.m.gamma
         if rule == "gamma-g":
             self.u[key] = (1 - gamma) * self.u.get(key, 0.0) + gamma * g
-        elif key not in self.u or (rule == "first-epoch" and epoch == 0):
+        elif rule == "first-epoch":
+            self.u[key] = g if epoch == 0 else (1 - gamma) * self.u.get(key, 0.0) + gamma * g
+        elif key not in self.u:
             self.u[key] = g
         else:
             self.u[key] = (1 - gamma) * self.u[key] + gamma * g
@@ -158,6 +160,9 @@ def test_the_defaults_match_the_naive_twin() -> None:
         "gamma": 0.8,
         "first_visit": "g",
         "positive_in_denominator": False,
+        "released_mean": False,
+        "released_epsilon": "none",
+        "u_per_view": False,
         "loss_scale": 1.0,
     }
     isogclr = create_method("isogclr", num_samples=1).options()
