@@ -110,8 +110,7 @@ class DySTreSSShifted(SimilarityTemperature):
     scale: Positive = 0.7
     """k: the distance from there to the minimum."""
     one_sided: bool = False
-    """At shift 0 both conditions of Algorithm 2 hold, and the wave covers both sides. True: the left side alone, and
-    tau_max for s > 0, as section 6.5.2 and the released code have it. Other shifts are one-sided anyway."""
+    """At shift 0: tau_max for s > 0, as section 6.5.2 and released code have it; Algorithm 2 has the wave there too."""
 
     def setup(self) -> None:
         super().setup()

@@ -24,15 +24,13 @@ class GlobalMethod(Method):
     gamma: Share = 0.8
     """Weight of the newest estimate in the moving average."""
     first_visit: Literal["g", "gamma-g", "first-epoch"] = "g"
-    """A sample's first u: g; gamma g, as if u began at 0; or, as in released code, u = g through the whole first epoch
-    and gamma g for a sample that is first met after it."""
+    """A sample's first u: g; gamma g, as if u began at 0; or (released code) g in all of epoch 0, gamma g later."""
     positive_in_denominator: bool = False
     """Average over all j, the positive too, as one released code base does; the papers leave it out."""
     released_mean: bool = False
     """Divide the sum that has the positive inside by B - 1, as that code does, and not by B."""
     released_epsilon: Literal["none", "isogclr", "tempnet", "amclr"] = "none"
-    """Divide by u plus a released epsilon: 1e-10 (iSogCLR's code), a least sum of 1e-14 (TempNet's) or 1e-8 (AmCLR's),
-    each in units of the largest exponent that the sample ever had. At tau 0.01 gradients then fade away."""
+    """Divide by u and what a release adds: 1e-10, a least sum of 1e-14, 1e-8, in units of the largest exponent yet."""
 
     def setup(self) -> None:
         if self.gamma == 0:
