@@ -53,7 +53,7 @@ TEXT: list[tuple[str, dict[str, Any]]] = [
     ("sogclr", {"tau": 0.01, "gamma": 0.8}),
     ("isogclr", {"rho": 6, "eta": 0.03, "beta": 0.9, "tau": 0.01, "tau_min": 0.005, "tau_max": 0.05}),
     ("isogclr", {"tau_max": 1.0}),
-    ("isogclr", {"rho": 8, "eta": 1e-5, "beta": 0.5, "first_visit": "first-epoch"}),
+    ("isogclr", {"rho": 8, "eta": 1e-5, "beta": 0.5, "first_visit": "first-epoch", "released_epsilon": "tempnet"}),
     ("isogclr-robust", {"rho": 6, "eta": 0.01, "beta": 0.9, "tau": 0.07, "tau_min": 0.005, "tau_max": 1, "gamma": 0.8}),
     ("amclr", {"tau": 0.01, "gamma": 0.8}),
     # modality gap, appendix D.1 and D.2
