@@ -48,7 +48,9 @@ class AmCLR(GlobalMethod):
     state for each pairing is "per-pairing".
 
     Traps: the paper's sums differ from these means by a constant, tau log(B-1), and Eq. 20 writes one pairing's
-    gradient only. Augment before pixel values are normalised. The total is a surrogate, as for sogclr.
+    gradient only. Augment before pixel values are normalised. The total is a surrogate, as for sogclr: at gamma = 1 and
+    on first visits its gradient is that of Eq. 15 with "per-pairing", but not with "accumulated", unless all pairings
+    of a sample are alike.
     """
 
     state: Literal["accumulated", "sequential", "per-pairing"] = "accumulated"

@@ -122,10 +122,10 @@ class SogCLR(OneOrTwoTowers):
     (Yuan et al., Section 4; AmCLR Eqs. 5-8). One tower: the two views of a sample anchor in turn, 2 (B - 1) negatives,
     and share one u_i, moved by the mean of both.
 
-    Traps: the total is a surrogate. Its value is the batch's own objective, its gradient that of the estimator. For two
-    towers the gradient is that of the value at gamma = 1 and on first visits, not otherwise; for one tower it never is
-    unless `u_per_view`, because both views are divided by the mean of their g. The gauge "objective" is tau log u, the
-    estimate of the global one. Released code prints sum w (S_ij - S_ii) instead: compare gradients, not values.
+    Traps: the total is a surrogate. Its value is the batch's own objective, its gradient that of the estimator. The
+    gradient is that of the value only at gamma = 1 and on first visits, and for one tower not even then unless
+    `u_per_view`: both views are divided by the mean of their g. The gauge "objective" is tau log u, the estimate of the
+    global one. Released code prints sum w (S_ij - S_ii) instead: compare gradients, not values.
     """
 
     loss_scale: Positive = 1.0

@@ -38,7 +38,9 @@ class ISogCLRTempNet(GlobalMethod):
     TempNet's code trains the networks with plain Adam at 3e-5 * 0.9^epoch, without weight decay. Here they are a group
     of the run's optimizer, without decay: AdamW without decay is Adam. Its rate is `lr_factor` of the run's, 0.15 of
     2e-4, and follows the run's schedule and not 0.9^epoch. AmCLR names no network; in its public code the generator is
-    an empty stub, and what ran for its rows is a variant of `isogclr`. The total is a surrogate, as for sogclr.
+    an empty stub, and what ran for its rows is a variant of `isogclr`.
+
+    Trap: the total is a surrogate, as for sogclr, and mean_i G_i tau_i is in it too: read the gauge "objective".
     """
 
     rho: Real = 6.0

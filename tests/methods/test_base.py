@@ -17,8 +17,8 @@ RARE = ("image_view2", "image_expert", "text_expert")
 
 def gradients(method: Method, batch: PairBatch, clock: Clock) -> dict[str, torch.Tensor]:
     leaves = {name: getattr(batch, name) for name in EMBEDDINGS}
-    found = torch.autograd.grad(method(batch, clock).total, list(leaves.values()), allow_unused=True)
-    return {n: g if g is not None else torch.zeros_like(t) for (n, t), g in zip(leaves.items(), found, strict=True)}
+    slopes = torch.autograd.grad(method(batch, clock).total, list(leaves.values()), allow_unused=True)
+    return {n: g if g is not None else torch.zeros_like(t) for (n, t), g in zip(leaves.items(), slopes, strict=True)}
 
 
 def test_a_batch_of_nothing_is_refused() -> None:

@@ -42,24 +42,24 @@ def algorithm_2(s: Tensor, low: float = 0.1, shift: float = -0.4, scale: float =
 
 def naive_pair(batch: PairBatch, profile: Callable[[Tensor], Tensor], detach: bool) -> Tensor:
     """InfoNCE with tau(S_ij), both directions."""
-    x, y, found = rows(batch.image), rows(batch.text), torch.zeros((), dtype=torch.float64)
+    x, y, summed = rows(batch.image), rows(batch.text), torch.zeros((), dtype=torch.float64)
     for i in range(batch.size):
         for anchor, others in ((x[i], y), (y[i], x)):
             cosines = [dot(anchor, other) for other in others]
             logits = [s / profile(s.detach() if detach else s) for s in cosines]
-            found = found + minus_log_softmax(logits, i)
-    return found / (2 * batch.size)
+            summed = summed + minus_log_softmax(logits, i)
+    return summed / (2 * batch.size)
 
 
 def naive_one(batch: PairBatch, profile: Callable[[Tensor], Tensor], detach: bool) -> Tensor:
     """Algorithm 3: NT-Xent over two views, a temperature for each candidate."""
     z = [row for view in batch.views for row in rows(view)]
-    found = torch.zeros((), dtype=torch.float64)
+    summed = torch.zeros((), dtype=torch.float64)
     for i in range(len(z)):
         partner = (i + batch.size) % len(z)
         cosines = [dot(z[i], z[k]) for k in (partner, *(k for k in range(len(z)) if k not in (i, partner)))]
-        found = found + minus_log_softmax([s / profile(s.detach() if detach else s) for s in cosines], 0)
-    return found / len(z)
+        summed = summed + minus_log_softmax([s / profile(s.detach() if detach else s) for s in cosines], 0)
+    return summed / len(z)
 
 
 @pytest.mark.parametrize("detach", [True, False])

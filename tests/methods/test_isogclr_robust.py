@@ -146,15 +146,15 @@ def test_the_pair_that_is_further_apart_pulls_harder() -> None:
 
 
 def test_the_memory_of_the_positives_moves_after_the_first_epoch_and_never_in_evaluation() -> None:
-    method, (one, two) = make(gamma=0.6), batches(steps=2)
-    method(one, NOW)
-    first = method.r.log_u.exp().item()
-    later = Clock(step=1, total_steps=9, epoch=1)
-    method.eval()(two, later)
-    assert method.r.log_u.exp().item() == first
-    method.train()(two, later)
-    mean = sum(math.exp(-2 * s.item()) for s in cosines(two)[0]) / 4
-    assert method.r.log_u.exp().item() == pytest.approx(0.4 * first + 0.6 * mean)
+    method, (early, late) = make(gamma=0.6), batches(steps=2)
+    method(early, NOW)
+    before = method.r.log_u.exp().item()
+    clock = Clock(step=1, total_steps=9, epoch=1)
+    method.eval()(late, clock)
+    assert method.r.log_u.exp().item() == before
+    method.train()(late, clock)
+    mean = sum(math.exp(-2 * s.item()) for s in cosines(late)[0]) / 4
+    assert method.r.log_u.exp().item() == pytest.approx(0.4 * before + 0.6 * mean)
 
 
 def test_g_is_not_clipped() -> None:

@@ -178,10 +178,10 @@ def test_positive_in_denominator_at_gamma_one_is_tau_times_both_cross_entropies(
 
 def test_one_towers_gradient_at_gamma_one_is_that_of_its_shared_average() -> None:
     method, batch = create_method("sogclr", num_samples=SAMPLES, tau=0.1, gamma=1.0), next(batches("image"))
-    ((_, (one, two)),) = naive_contrasts(batch, False).values()
+    ((_, (first, second)),) = naive_contrasts(batch, False).values()
     objective = torch.zeros((), dtype=torch.float64)
     for i in range(batch.size):
-        both = [torch.exp(x / 0.1) for x in one[i] + two[i]]
+        both = [torch.exp(x / 0.1) for x in first[i] + second[i]]
         objective = objective + 2 * 0.1 * torch.log(sum(both) / len(both)) / batch.size
     assert_close(gradients(method(batch, NOW).total, batch), gradients(objective, batch))
 
@@ -325,10 +325,10 @@ def test_the_two_sides_of_a_pair_and_the_two_kinds_of_tower_keep_states_of_their
 
 
 def nasty(kind: str, dtype: torch.dtype) -> PairBatch:
-    eye, one = torch.eye(6, dtype=dtype), torch.zeros(6, 6, dtype=dtype)
-    one[:, 0] = 1
+    eye, same = torch.eye(6, dtype=dtype), torch.zeros(6, 6, dtype=dtype)
+    same[:, 0] = 1
     repeated = eye[[0, 0, 1, 1, 2, 2]]
-    image, text = {"collapsed": (one, one), "anti-aligned": (one, -one), "duplicated": (repeated, repeated)}.get(
+    image, text = {"collapsed": (same, same), "anti-aligned": (same, -same), "duplicated": (repeated, repeated)}.get(
         kind, (eye, eye.roll(1, 0) - eye)
     )
     parts = (image, text, text, image)
@@ -346,8 +346,8 @@ def test_nasty_batches_at_the_coldest_temperature_stay_finite(name: str, kind: s
         method = create_method(name, num_samples=6, tau=0.005, first_visit=rule)
         for batch in (nasty(kind, dtype), nasty("collapsed", dtype), nasty(kind, dtype)):
             loss = method(batch, NOW)
-            found = torch.autograd.grad(loss.total, [batch.image, batch.text, *method.parameters()])
-            for number in (*found, *loss.terms.values(), *loss.gauges.values()):
+            slopes = torch.autograd.grad(loss.total, [batch.image, batch.text, *method.parameters()])
+            for number in (*slopes, *loss.terms.values(), *loss.gauges.values()):
                 assert torch.isfinite(torch.as_tensor(number)).all()
         assert all(torch.isfinite(t).all() for n, t in method.state_dict().items() if "log_u" not in n)
         assert not any(t.isnan().any() for t in method.state_dict().values())
@@ -394,12 +394,12 @@ def test_state_saved_and_loaded_goes_on_bit_for_bit(name: str, tower: str) -> No
 @pytest.mark.parametrize("name", NAMES)
 def test_evaluation_changes_no_state_and_gives_what_training_would(name: str) -> None:
     method = create_method(name, num_samples=SAMPLES, width=3)
-    one, two = list(batches(steps=2))
-    method(one, NOW)
+    first, second = list(batches(steps=2))
+    method(first, NOW)
     before = copy.deepcopy(method.state_dict())
-    request = method.eval()(two, NOW).total
+    request = method.eval()(second, NOW).total
     assert all(torch.equal(t, before[n]) for n, t in method.state_dict().items())
-    assert torch.equal(method.train()(two, NOW).total, request)
+    assert torch.equal(method.train()(second, NOW).total, request)
     assert any(not torch.equal(t, before[n]) for n, t in method.state_dict().items())
 
 

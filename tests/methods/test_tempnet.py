@@ -58,8 +58,8 @@ def test_the_networks_learn_by_g_times_tau_and_nothing_flows_through_their_input
     method, batch = trained_a_little(tempnet()), next(batches())
     loss = method(batch, NOW)
     for term in ("i2t_temperature", "t2i_temperature"):
-        found = torch.autograd.grad(loss.terms[term], leaves(batch), retain_graph=True, allow_unused=True)
-        assert found == (None, None)
+        slopes = torch.autograd.grad(loss.terms[term], leaves(batch), retain_graph=True, allow_unused=True)
+        assert slopes == (None, None)
     for term in ("i2t", "t2i"):
         assert not any(
             g is not None

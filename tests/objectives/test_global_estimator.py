@@ -58,10 +58,10 @@ def test_one_tower_counts_the_others_of_both_views(size: int, seed: int, tau: fl
     s, own = matrix(size, seed).requires_grad_(), matrix(size, seed + 1)
     naive = []
     for i in range(size):
-        found = [torch.exp((m[i, j] - s[i, i]) / tau) for m in (s, own) for j in range(size) if j != i]
-        found += [torch.exp(s[i, i] - s[i, i])] * positive
-        assert len(found) == 2 * (size - 1) + positive
-        naive.append(torch.log(sum(found) / len(found)))
+        exponentials = [torch.exp((m[i, j] - s[i, i]) / tau) for m in (s, own) for j in range(size) if j != i]
+        exponentials += [torch.exp(s[i, i] - s[i, i])] * positive
+        assert len(exponentials) == 2 * (size - 1) + positive
+        naive.append(torch.log(sum(exponentials) / len(exponentials)))
     assert_same_value_and_gradient(contrast(s, own, positive=positive).log_g(tau), torch.stack(naive), s)
 
 
@@ -73,14 +73,14 @@ def test_the_temperature_gradient_matches_the_naive_twin(
     anchors = contrast(s)
     log_g = anchors.log_g(tau)
     log_u = log_g + shift
-    found = anchors.temperature_gradient(tau, log_g, log_u, rho)
+    slopes = anchors.temperature_gradient(tau, log_g, log_u, rho)
     for i in range(size):
         u, slope = math.exp(log_u[i].item()), 0.0
         for j in range(size):
             if j != i:
                 gap = (s[i, j] - s[i, i]).item()
                 slope += math.exp(gap / tau) / u / (size - 1) * gap / tau
-        assert found[i].item() == pytest.approx(math.log(u) + rho - slope, abs=1e-8, rel=1e-8)
+        assert slopes[i].item() == pytest.approx(math.log(u) + rho - slope, abs=1e-8, rel=1e-8)
 
 
 @given(SIZES, SEEDS, TAUS, st.floats(0, 8), st.booleans())
@@ -95,8 +95,8 @@ def test_g_equals_autograd_of_the_objective_in_tau(
     (expected,) = torch.autograd.grad(objective, temperatures)
     anchors = contrast(s, positive=positive)
     log_g = anchors.log_g(tau)
-    found = anchors.temperature_gradient(tau, log_g, log_g, rho)
-    torch.testing.assert_close(found, expected, atol=1e-8, rtol=1e-8)
+    slopes = anchors.temperature_gradient(tau, log_g, log_g, rho)
+    torch.testing.assert_close(slopes, expected, atol=1e-8, rtol=1e-8)
 
 
 @given(SIZES, SEEDS, TAUS, st.floats(-3, 3))
@@ -165,9 +165,9 @@ def test_the_average_matches_the_naive_recurrence(visits: list[float], gamma: fl
         v = (1 - gamma) * v + gamma * g
         w = g if epoch == 0 else (1 - gamma) * w + gamma * g
         for rule, naive in ((average, u), (zero_start, v), (first_epoch, w)):
-            found = rule(vector(log_g)[None], torch.tensor([0]), epoch)
-            assert found.item() == pytest.approx(math.log(naive), abs=1e-8)
-            assert rule.log_u.item() == found.item()
+            log_u = rule(vector(log_g)[None], torch.tensor([0]), epoch)
+            assert log_u.item() == pytest.approx(math.log(naive), abs=1e-8)
+            assert rule.log_u.item() == log_u.item()
 
 
 @pytest.mark.parametrize(("rule", "u"), [("g", 1.0), ("gamma-g", 0.3), ("first-epoch", 0.3)])
