@@ -46,9 +46,11 @@ class Scaled:
         self.s: dict[Any, float] = {}
         self.b: dict[Any, float] = {}
 
-    def visit(self, key: Any, exponents: list[float], positive: float, epoch: int) -> tuple[list[float], float]:
-        """Weights of the negatives, and the logarithm of the mean that G reads."""
-        count, before = len(exponents), self.b.get(key, 0.0)
+    def visit(
+        self, key: Any, exponents: list[float], positive: float, epoch: int, count: int = SIZE - 1
+    ) -> tuple[list[float], float]:
+        """Weights of the candidates, and the logarithm of the mean that G reads."""
+        before = self.b.get(key, 0.0)
         scale = self.b[key] = max(before, positive, *exponents)
         scaled = [math.exp(x - scale) for x in exponents]
         new = sum(scaled) if self.release == "tempnet" else sum(scaled) / count
@@ -90,6 +92,22 @@ def test_sogclr_with_a_released_epsilon(release: str) -> None:
         faded.append((ours[0].norm() / plain[0].norm()).item())
     assert faded[0] == pytest.approx(1, abs=1e-6)
     assert faded[1] < 0.5
+
+
+def test_the_release_that_has_the_positive_in_its_mean() -> None:
+    """Its sum is over all candidates, divided by B - 1, and a first visit gives gamma g."""
+    options: dict[str, Any] = {"positive_in_denominator": True, "released_mean": True, "first_visit": "gamma-g"}
+    method = create_method("sogclr", SAMPLES, tau=0.05, gamma=0.6, released_epsilon="isogclr", **options)
+    state = Scaled("isogclr", 0.6)
+    for step, batch in enumerate(embeddings()):
+        pull = torch.zeros((), dtype=torch.float64)
+        for anchor, candidate in SIDES:
+            for i, (positive, negatives) in enumerate(zip(*anchored(batch, anchor, candidate), strict=True)):
+                gaps = [other - positive for other in (*negatives, positive)]
+                weights, _ = state.visit((anchor, i), [gap.item() / 0.05 for gap in gaps], 0.0, epoch=1)
+                pull = pull + sum(w * gap for w, gap in zip(weights, gaps, strict=True)) / SIZE
+        total = method(batch, Clock(step=step, total_steps=5)).total
+        torch.testing.assert_close(gradients(total, batch), gradients(pull, batch), atol=1e-12, rtol=1e-8)
 
 
 @pytest.mark.parametrize("release", ["tempnet", "amclr"])
