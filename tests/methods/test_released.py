@@ -46,11 +46,9 @@ class Scaled:
         self.s: dict[Any, float] = {}
         self.b: dict[Any, float] = {}
 
-    def visit(
-        self, key: Any, exponents: list[float], positive: float, epoch: int, count: int = SIZE - 1
-    ) -> tuple[list[float], float]:
+    def visit(self, key: Any, exponents: list[float], positive: float, epoch: int) -> tuple[list[float], float]:
         """Weights of the candidates, and the logarithm of the mean that G reads."""
-        before = self.b.get(key, 0.0)
+        count, before = SIZE - 1, self.b.get(key, 0.0)
         scale = self.b[key] = max(before, positive, *exponents)
         scaled = [math.exp(x - scale) for x in exponents]
         new = sum(scaled) if self.release == "tempnet" else sum(scaled) / count
