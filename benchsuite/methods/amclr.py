@@ -1,13 +1,13 @@
 """AmCLR and xAmCLR: SogCLR over every pairing of originals and views."""
 
-from typing import ClassVar, Literal, cast
+from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor
 
 from benchsuite.methods.base import Clock, Loss, PairBatch
 from benchsuite.methods.sogclr import GlobalMethod
-from benchsuite.objectives.global_estimator import across, surrogate
+from benchsuite.objectives.global_estimator import surrogate
 from benchsuite.registry import register_method
 
 ACROSS = (
@@ -48,7 +48,9 @@ class AmCLR(GlobalMethod):
     state for each pairing is "per-pairing".
 
     Traps: the paper's sums differ from these means by a constant, tau log(B-1), and Eq. 20 writes one pairing's
-    gradient only. Augment before pixel values are normalised. The total is a surrogate, as for sogclr.
+    gradient only. Augment before pixel values are normalised. The total is a surrogate, as for sogclr: at gamma = 1 and
+    on first visits its gradient is that of Eq. 15 with "per-pairing", but not with "accumulated", unless all pairings
+    of a sample are alike.
     """
 
     state: Literal["accumulated", "sequential", "per-pairing"] = "accumulated"
@@ -57,39 +59,24 @@ class AmCLR(GlobalMethod):
 
     def setup(self) -> None:
         super().setup()
-        own = self.state == "per-pairing"
-        self.remember(*(map(term_name, self.pairings) if own else ("image", "text")))
+        self.remember(*(map(term_name, self.pairings) if self.state == "per-pairing" else ("image", "text")))
+
+    @property
+    def in_turn(self) -> bool:
+        return self.state == "sequential"
 
     def loss(self, batch: PairBatch, clock: Clock) -> Loss:
         terms: dict[str, Tensor] = {}
         objective = torch.zeros(())
         for side in ("image", "text"):
-            names = [pairing for pairing in self.pairings if pairing[0].startswith(side)]
-            log_g = torch.stack([self.log_g(batch, *pairing) for pairing in names])  # [K, B]
-            log_u = self.estimate(side, [term_name(n) for n in names], log_g, batch.index, clock.epoch)
-            for name, g, u in zip(names, log_g, log_u, strict=True):
-                terms[term_name(name)] = surrogate(g, u, self.tau)
+            pairings = [pairing for pairing in self.pairings if pairing[0].startswith(side)]
+            names = [term_name(pairing) if self.state == "per-pairing" else side for pairing in pairings]
+            contrasts = [self.contrast(getattr(batch, a) @ getattr(batch, c).T) for a, c in pairings]
+            log_g, log_u, divisor = self.estimate(names, contrasts, self.tau, batch.index, clock.epoch)
+            for pairing, g, d in zip(pairings, log_g, divisor, strict=True):
+                terms[term_name(pairing)] = surrogate(g, d, self.tau)
             objective = objective + self.tau * log_u.mean(1).sum()
         return Loss(torch.stack([*terms.values()]).sum(), terms, {"objective": objective})
-
-    def log_g(self, batch: PairBatch, anchor: str, candidate: str) -> Tensor:
-        """log g of one pairing's anchors, [B]."""
-        similarity = getattr(batch, anchor) @ getattr(batch, candidate).T
-        return across(similarity, self.positive_in_denominator).log_g(self.tau)
-
-    def estimate(self, side: str, names: list[str], log_g: Tensor, index: Tensor, epoch: int) -> Tensor:
-        """log u for each of a side's pairings, [K, B], by the kind of state."""
-        if self.state == "per-pairing":
-            return torch.stack([self.average(n)(g[None], index, epoch) for n, g in zip(names, log_g, strict=True)])
-        average = self.average(side)
-        if self.state == "accumulated":
-            return cast(Tensor, average(log_g, index, epoch)).expand_as(log_g)
-        log_u, seen = average.log_u[index], []
-        for g in log_g.detach():
-            log_u = average.mixed(log_u, g, index, epoch)
-            seen.append(log_u)
-        average.write(log_u, index)
-        return torch.stack(seen).to(log_g.dtype)
 
 
 @register_method(

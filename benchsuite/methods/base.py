@@ -165,7 +165,7 @@ class ParameterGroup:
 
     parameters: tuple[nn.Parameter, ...]
     weight_decay: float | None = None
-    """None: the recipe's."""
+    """None: the recipe's, and none for a single number such as a temperature or a bias."""
     lr_factor: float = 1.0
 
 
@@ -194,8 +194,8 @@ class Method(Options, nn.Module, ABC):
         """Check hyper-parameters against each other and make parameters and buffers. Does nothing by default."""
 
     @abstractmethod
-    def loss(self, batch: PairBatch, clock: Clock) -> Loss:
-        """The method's objective on one global batch."""
+    def loss(self, batch: PairBatch, clock: Clock) -> Loss | Tensor:
+        """The method's objective on one global batch: a scalar tensor, or a Loss that names terms and gauges too."""
 
     @property
     def needs(self) -> frozenset[str]:
@@ -216,11 +216,18 @@ class Method(Options, nn.Module, ABC):
         """Called after each optimiser step: the place for clamps. Does nothing by default."""
 
     def forward(self, batch: PairBatch, clock: Clock) -> Loss:
-        """`loss` on the batch, normalised first unless the class says otherwise."""
-        return self.loss(batch.normalized() if self.normalizes else batch, clock)
+        """`loss` on the batch, normalised first unless the class says otherwise; always a Loss with a scalar total."""
+        result = self.loss(batch.normalized() if self.normalizes else batch, clock)
+        loss = result if isinstance(result, Loss) else Loss(result)
+        total: object = loss.total
+        if isinstance(total, Tensor) and total.dim() == 0:
+            return loss
+        given = f"a tensor of shape {[*total.shape]}" if isinstance(total, Tensor) else f"a {type(total).__name__}"
+        where = "a Loss whose total is " if isinstance(result, Loss) else ""
+        raise self.refuse(f"loss returned {where}{given}; return a scalar tensor, or Loss(total=a scalar tensor).")
 
     def refuse(self, reason: str) -> UsageError:
-        """The error for a combination of hyper-parameters that cannot work."""
+        """The error for what cannot work: a combination of hyper-parameters, or what `loss` returned."""
         return UsageError(f"{self.card.name}: {reason}")
 
 

@@ -99,7 +99,8 @@ class DySTreSSShifted(SimilarityTemperature):
 
     Trap: `shift` is not where the minimum lies but minus the place where the wave begins, at tau_max; the minimum is
     `scale` away from there. scale = (1 + |shift|) / 2 puts the far end at tau_max too, as all of Table 7's do; with
-    Table 7's first row, shift 0 and scale 0.5, tau is highest at s = 0.
+    Table 7's first row, shift 0 and scale 0.5, tau is highest at s = 0, and Algorithm 2 and the text disagree
+    (`one_sided`).
     """
 
     tau_min: Temperature = 0.1
@@ -108,6 +109,13 @@ class DySTreSSShifted(SimilarityTemperature):
     """Delta s: minus the similarity at which the wave begins."""
     scale: Positive = 0.7
     """k: the distance from there to the minimum."""
+    one_sided: bool = False
+    """At shift 0: tau_max for s > 0, as section 6.5.2 and released code have it; Algorithm 2 has the wave there too."""
+
+    def setup(self) -> None:
+        super().setup()
+        if self.one_sided and self.shift:
+            raise self.refuse(f"one_sided is for shift 0; with shift {self.shift} the wave has one side anyway.")
 
     def profile_of(self, similarity: Tensor) -> Tensor:
-        return shifted_profile(similarity, self.tau_min, self.tau_max, self.shift, self.scale)
+        return shifted_profile(similarity, self.tau_min, self.tau_max, self.shift, self.scale, self.one_sided)

@@ -1,6 +1,6 @@
 """MM-TS: temperature and margin schedules with a shift for each cluster, and the max-margin loss they move."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import torch
 from annotated_types import Ge
@@ -17,11 +17,14 @@ from benchsuite.registry import register_method
 class ClusterSchedule(Method):
     """A value for each pair, tau_i = alpha/2 cos(2 pi P t) + sh(c_i): a swing for all, a level for each cluster."""
 
+    may_be_zero: ClassVar[bool] = False
+    """Whether the lowest value may be 0: a margin may, what divides may not."""
+
     alpha: NonNegative = 0.2
     """Height of the swing, from its lowest to its highest point; 0 leaves the shifts alone."""
-    shift_min: Positive = 0.17
+    shift_min: NonNegative = 0.17
     """Shift of the smallest cluster."""
-    shift_max: Positive = 0.3
+    shift_max: NonNegative = 0.3
     """Shift of the largest cluster."""
     periods: Positive = 5.0
     """Full swings over the training."""
@@ -31,10 +34,11 @@ class ClusterSchedule(Method):
     def setup(self) -> None:
         if self.shift_min > self.shift_max:
             raise self.refuse(f"shift_min {self.shift_min} is above shift_max {self.shift_max}.")
-        if self.shift_min - self.alpha / 2 <= 0:
+        lowest = self.shift_min - self.alpha / 2
+        if lowest < 0 or (lowest == 0 and not self.may_be_zero):
             raise self.refuse(
-                f"shift_min {self.shift_min} - alpha {self.alpha} / 2 = {self.shift_min - self.alpha / 2:g}: "
-                "the smallest cluster's value must stay above 0 over the whole swing."
+                f"shift_min {self.shift_min} - alpha {self.alpha} / 2 = {lowest:g}: the smallest cluster's value must "
+                f"stay {'at or above 0' if self.may_be_zero else 'above 0'} over the whole swing."
             )
         if self.cluster_sizes and not any(self.cluster_sizes):
             raise self.refuse("cluster_sizes are all 0: no cluster has a pair.")
@@ -120,9 +124,11 @@ class MMTSMargin(ClusterSchedule):
     """The max-margin loss whose margin swings over the training and is wider for pairs of large clusters.
 
     The mean over i != j of relu(m_i - S_ii + S_ij) + relu(m_i - S_ii + S_ji), with m_i as tau_i of `mm-ts` (section
-    3.2). Defaults: the paper's for AVION; VAST has 0.10 to 0.30 (section 7). A margin is no temperature: a recipe's
-    factor leaves it alone. Traps: see `mm-ts`.
+    3.2). Defaults: the paper's for AVION; VAST has 0.10 to 0.30 (section 7), so that the smallest cluster's margin
+    touches 0. A margin is no temperature: a recipe's factor leaves it alone. Traps: see `mm-ts`.
     """
+
+    may_be_zero: ClassVar = True
 
     def loss(self, batch: PairBatch, clock: Clock) -> Loss:
         margin = self.values(batch, clock)

@@ -1,70 +1,108 @@
-"""SogCLR and iSogCLR: global contrastive objectives from small batches, with a memory for each sample."""
+"""SogCLR: a global contrastive objective from small batches, and what its family shares."""
 
-import math
 from collections.abc import Iterator
-from typing import Annotated, Literal, cast
+from typing import ClassVar, Literal
 
 import torch
-from annotated_types import Ge
 from torch import Tensor, nn
 
-from benchsuite.fields import Count, Finite, NonNegative, Positive, Real, Share, Temperature
-from benchsuite.methods.base import Clock, Loss, Method, PairBatch, ParameterGroup
-from benchsuite.objectives.global_estimator import (
-    Contrast,
-    MovingAverage,
-    across,
-    across_and_within,
-    surrogate,
-)
+from benchsuite.fields import Positive, Share, Temperature
+from benchsuite.methods.base import Clock, Loss, Method, PairBatch
+from benchsuite.objectives.global_estimator import Contrast, MovingAverage, contrast, surrogate
+from benchsuite.objectives.released_epsilon import ReleasedEpsilon
 from benchsuite.registry import register_method
-
-TemperatureStep = Annotated[float, Ge(0), Finite, "temperature"]
-GRADIENT_CLIP = 5.0
 
 
 class GlobalMethod(Method):
     """What the family shares: the estimator's options, and the anchors of a batch."""
+
+    relative: ClassVar[bool] = True
+    """Whether exponents are S_ij - S_ii, or S_ij alone."""
 
     tau: Temperature = 0.01
     """The temperature."""
     gamma: Share = 0.8
     """Weight of the newest estimate in the moving average."""
     first_visit: Literal["g", "gamma-g", "first-epoch"] = "g"
-    """A sample's first u: g; gamma g, as if u began at 0; or u = g through the whole first epoch (released code)."""
+    """A sample's first u: g; gamma g, as if u began at 0; or (released code) g in all of epoch 0, gamma g later."""
     positive_in_denominator: bool = False
     """Average over all j, the positive too, as one released code base does; the papers leave it out."""
+    released_mean: bool = False
+    """Divide the sum that has the positive inside by B - 1, as that code does, and not by B."""
+    released_epsilon: Literal["none", "isogclr", "tempnet", "amclr"] = "none"
+    """Divide by u and what a release adds: 1e-10, a least sum of 1e-14, 1e-8, in units of the largest exponent yet."""
 
     def setup(self) -> None:
         if self.gamma == 0:
             raise self.refuse("gamma 0.0 would never let the moving average move; it must be above 0.")
         if self.num_samples is None:
             raise self.refuse("it remembers each sample, so it needs num_samples, the size of the training set.")
+        if self.released_mean and not self.positive_in_denominator:
+            raise self.refuse("released_mean changes nothing unless positive_in_denominator is true.")
 
     def remember(self, *names: str) -> None:
         """Keep a moving average over all samples under each name."""
         samples = self.num_samples or 0
         self.u = nn.ModuleDict({name: MovingAverage(samples, self.gamma, self.first_visit) for name in names})
+        if self.released_epsilon != "none":
+            self.epsilon = nn.ModuleDict({name: ReleasedEpsilon(samples, self.released_epsilon) for name in names})
 
-    def average(self, name: str) -> MovingAverage:
-        """The moving average kept under a name."""
-        return cast(MovingAverage, self.u[name])
+    @property
+    def in_turn(self) -> bool:
+        """Whether contrasts that keep their u in one place move it one after the other, or once by their mean."""
+        return False
+
+    def contrast(self, similarity: Tensor, within: Tensor | None = None) -> Contrast:
+        """Anchors against candidates, as the options say."""
+        positive, mean = self.positive_in_denominator, self.released_mean
+        return contrast(similarity, within, relative=self.relative, positive=positive, released_mean=mean)
 
     def sides(self, batch: PairBatch) -> Iterator[tuple[str, str, list[Contrast]]]:
-        """(term, whose state, contrasts): both directions of a pair; or of one tower, both views share a state."""
+        """(term, side, contrasts): both directions of a pair, or one tower's two views, which anchor in turn."""
         if batch.is_pair:
             similarity = batch.image @ batch.text.T
-            yield "i2t", "image", [across(similarity, self.positive_in_denominator)]
-            yield "t2i", "text", [across(similarity.T, self.positive_in_denominator)]
+            yield "i2t", "image", [self.contrast(similarity)]
+            yield "t2i", "text", [self.contrast(similarity.T)]
         else:
+            views = (batch.views, batch.views[::-1])
             yield (
                 "views",
                 "image" if batch.has("image") else "text",
-                [
-                    across_and_within(a @ b.T, a @ a.T, self.positive_in_denominator)
-                    for a, b in (batch.views, batch.views[::-1])
-                ],
+                [self.contrast(a @ b.T, a @ a.T) for a, b in views],
             )
+
+    def estimate(
+        self, names: list[str], contrasts: list[Contrast], tau: Tensor | float, index: Tensor, epoch: int
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """log g, log u after this step, and the log of what gradients are divided by, each [K, B].
+
+        `names` say where each of the K contrasts keeps its u: all in one place, or each in its own.
+        """
+        if len(set(names)) > 1:
+            rows = [self.estimate([n], [c], tau, index, epoch) for n, c in zip(names, contrasts, strict=True)]
+            log_g, log_u, divisor = (torch.cat(column) for column in zip(*rows, strict=True))
+            return log_g, log_u, divisor
+        log_g = torch.stack([c.log_g(tau) for c in contrasts])
+        log_u = self.u[names[0]](log_g, index, epoch, self.in_turn)
+        if self.released_epsilon == "none":
+            return log_g, log_u, log_u
+        highest = torch.stack([c.highest(tau) for c in contrasts])
+        return log_g, *self.epsilon[names[0]](log_u, highest, contrasts[0].size, index, self.in_turn)
+
+
+class OneOrTwoTowers(GlobalMethod):
+    """Methods of the family that train one tower, too."""
+
+    u_per_view: bool = False
+    """One tower: keep a u for each of the two views, as one released code base does, and not one for both."""
+
+    def setup(self) -> None:
+        super().setup()
+        self.remember("image", "text", *(("image_view", "text_view") if self.u_per_view else ()))
+
+    def states(self, side: str, contrasts: list[Contrast]) -> list[str]:
+        """Where each contrast of a side keeps its u."""
+        return [side, f"{side}_view"] if len(contrasts) == 2 and self.u_per_view else [side] * len(contrasts)
 
 
 @register_method(
@@ -76,7 +114,7 @@ class GlobalMethod(Method):
     needs=("index",),
     serves=("pair", "image", "text"),
 )
-class SogCLR(GlobalMethod):
+class SogCLR(OneOrTwoTowers):
     """A contrastive loss over the whole data set, estimated from small batches by a memory for each sample.
 
     F = mean_i tau log mean_{j != i} exp((S_ij - S_ii) / tau), both directions summed, the mean over all data. A batch
@@ -84,167 +122,21 @@ class SogCLR(GlobalMethod):
     (Yuan et al., Section 4; AmCLR Eqs. 5-8). One tower: the two views of a sample anchor in turn, 2 (B - 1) negatives,
     and share one u_i, moved by the mean of both.
 
-    Traps: the total is a surrogate. Its value is the batch's own objective, its gradient that of the estimator, and the
-    two belong together only at gamma = 1 or on first visits. The gauge "objective" is tau log u, the estimate of the
+    Traps: the total is a surrogate. Its value is the batch's own objective, its gradient that of the estimator. The
+    gradient is that of the value only at gamma = 1 and on first visits, and for one tower not even then unless
+    `u_per_view`: both views are divided by the mean of their g. The gauge "objective" is tau log u, the estimate of the
     global one. Released code prints sum w (S_ij - S_ii) instead: compare gradients, not values.
     """
 
     loss_scale: Positive = 1.0
     """A factor on the loss. Released versions differ by 1/tau, 2 or (B-1)/2; under Adam that changes nothing."""
 
-    def setup(self) -> None:
-        super().setup()
-        self.remember("image", "text")
-
     def loss(self, batch: PairBatch, clock: Clock) -> Loss:
         terms: dict[str, Tensor] = {}
         objective = torch.zeros(())
         for term, side, contrasts in self.sides(batch):
-            log_g = torch.stack([c.log_g(self.tau) for c in contrasts])  # [K, B]
-            log_u = self.average(side)(log_g, batch.index, clock.epoch)
-            terms[term] = self.loss_scale * surrogate(log_g, log_u, self.tau)
-            objective = objective + len(contrasts) * self.tau * log_u.mean()
+            names = self.states(side, contrasts)
+            log_g, log_u, divisor = self.estimate(names, contrasts, self.tau, batch.index, clock.epoch)
+            terms[term] = self.loss_scale * surrogate(log_g, divisor, self.tau)
+            objective = objective + self.tau * log_u.mean(1).sum()
         return Loss(torch.stack([*terms.values()]).sum(), terms, {"objective": objective})
-
-
-@register_method(
-    "isogclr",
-    title="iSogCLR",
-    paper="qiu2023",
-    equation=r"\sum_i \min_{\tau_i} \tau_i \log \mathrm{mean}_{j \neq i} e^{(S_{ij} - S_{ii})/\tau_i} + \tau_i \rho",
-    needs=("index",),
-    serves=("pair", "image", "text"),
-)
-class ISogCLR(GlobalMethod):
-    """SogCLR with a temperature for each sample and side, learned by a robust objective (Qiu et al., Algorithm 1).
-
-    tau_i minimises tau log g_i + tau rho in [tau_min, tau_max]. Its gradient is G_i = log u_i + rho - sum_j w_ij
-    (S_ij - S_ii) / tau_i, weights normalised by u_i; then v_i <- (1 - beta) v_i + beta clip(G_i, +-5) and tau_i <-
-    clamp(tau_i - eta v_i). The step's loss uses the temperature from before it. v starts at 0.
-
-    Traps: beta weighs the NEW gradient, as in the paper and all released code. In the default, narrow range the
-    temperatures swing between the bounds; one release goes up to tau_max = 1. Temperatures divide rows.
-    """
-
-    rho: Real = 6.0
-    """Pull towards small temperatures: the size of the robust set."""
-    eta: TemperatureStep = 0.03
-    """Step of the temperatures; in units of temperature, so a recipe's factor scales it too."""
-    beta: Share = 0.9
-    """Weight of the newest temperature gradient in its moving average."""
-    tau_min: Temperature = 0.005
-    """Lowest temperature of a sample."""
-    tau_max: Temperature = 0.05
-    """Highest temperature of a sample."""
-
-    def setup(self) -> None:
-        super().setup()
-        require_between(self, self.tau_min, self.tau, self.tau_max)
-        self.remember("image", "text")
-        for side in ("image", "text"):
-            tau = torch.full((self.num_samples or 0,), self.tau, dtype=torch.float64)
-            self.register_buffer(f"tau_{side}", tau)
-            self.register_buffer(f"v_{side}", torch.zeros_like(tau))
-
-    def loss(self, batch: PairBatch, clock: Clock) -> Loss:
-        terms: dict[str, Tensor] = {}
-        gauges: dict[str, Tensor] = {"objective": torch.zeros(())}
-        for term, side, contrasts in self.sides(batch):
-            tau = self.get_buffer(f"tau_{side}")[batch.index].to(contrasts[0].gap.dtype)  # [B], before this step
-            log_g = torch.stack([c.log_g(tau) for c in contrasts])
-            log_u = self.average(side)(log_g, batch.index, clock.epoch)
-            penalty = len(contrasts) * self.rho * tau.mean()
-            terms[term] = surrogate(log_g, log_u, tau) + penalty
-            gauges["objective"] = gauges["objective"] + len(contrasts) * (tau * log_u).mean() + penalty
-            gauges[f"temperature_{side}"] = tau.mean()
-            if self.training:
-                slopes = [
-                    c.temperature_gradient(tau, g, log_u, self.rho) for c, g in zip(contrasts, log_g, strict=True)
-                ]
-                self.move_temperatures(side, torch.stack(slopes).mean(0), batch.index)
-        return Loss(torch.stack([*terms.values()]).sum(), terms, gauges)
-
-    @torch.no_grad()
-    def move_temperatures(self, side: str, slope: Tensor, index: Tensor) -> None:
-        """One step of the samples' temperatures along G; a sample met twice moves once, by its mean."""
-        tau, v = self.get_buffer(f"tau_{side}"), self.get_buffer(f"v_{side}")
-        same = (index[:, None] == index).to(tau.dtype)
-        clipped = (same @ slope.clamp(-GRADIENT_CLIP, GRADIENT_CLIP).to(tau.dtype)) / same.sum(1)
-        v[index] = (1 - self.beta) * v[index] + self.beta * clipped
-        tau[index] = (tau[index] - self.eta * v[index]).clamp(self.tau_min, self.tau_max)
-
-
-@register_method(
-    "isogclr-tempnet",
-    title="iSogCLR with a temperature generator",
-    paper="qiu2024",
-    equation=r"\tau_i = \tau_{min} + (\tau_{max} - \tau_{min})\,\sigma(f(x_i))",
-    needs=("index",),
-)
-class ISogCLRTempNet(GlobalMethod):
-    """iSogCLR whose temperatures come from a small network over the embedding ("w Temp Generator" in AmCLR's tables).
-
-    tau_i = tau_min + (tau_max - tau_min) sigmoid(f(x_i)), x_i detached, one network a side: linear, sigmoid, linear.
-    The networks learn by mean_i G_i tau_i with iSogCLR's G_i, detached and not clipped; the towers' loss takes tau_i
-    as given. All temperatures start at tau, or 1 % of the range inside of a bound: the sigmoid ends there.
-
-    The original trains the networks with an AdamW of their own at a constant 3e-5; here they are a group of the run's
-    optimizer and follow its schedule at `lr_factor` of its rate: 0.15 of 2e-4.
-    """
-
-    rho: Real = 6.0
-    """Pull towards small temperatures: the size of the robust set."""
-    tau_min: Temperature = 0.005
-    """Lowest temperature."""
-    tau_max: Temperature = 0.05
-    """Highest temperature."""
-    hidden: Count = 256
-    """Width of the networks' hidden layer."""
-    lr_factor: NonNegative = 0.15
-    """The networks' learning rate, as a share of the run's."""
-
-    def setup(self) -> None:
-        super().setup()
-        require_between(self, self.tau_min, self.tau, self.tau_max)
-        self.remember("image", "text")
-        width = self.tau_max - self.tau_min
-        share = min(max((self.tau - self.tau_min) / width, 0.01), 0.99) if width else 0.5
-        self.networks = nn.ModuleDict({side: self.network(math.log(share / (1 - share))) for side in ("image", "text")})
-
-    def network(self, start: float) -> nn.Sequential:
-        """A network that says `start` whatever it is given, until it is trained."""
-        first = nn.LazyLinear(self.hidden) if self.width is None else nn.Linear(self.width, self.hidden)
-        last = nn.Linear(self.hidden, 1)
-        nn.init.zeros_(last.weight)
-        nn.init.constant_(last.bias, start)
-        return nn.Sequential(first, nn.Sigmoid(), last)
-
-    def temperature(self, side: str, embedding: Tensor) -> Tensor:
-        """Each sample's predicted temperature, [B]."""
-        network = self.networks[side]
-        logit = network(embedding.detach().to(next(network.parameters()).dtype)).squeeze(1).to(embedding.dtype)
-        return self.tau_min + (self.tau_max - self.tau_min) * torch.sigmoid(logit)
-
-    def loss(self, batch: PairBatch, clock: Clock) -> Loss:
-        terms: dict[str, Tensor] = {}
-        gauges: dict[str, Tensor] = {"objective": torch.zeros(())}
-        for term, side, (contrast,) in self.sides(batch):
-            predicted = self.temperature(side, batch.image if side == "image" else batch.text)
-            tau = predicted.detach()
-            log_g = contrast.log_g(tau)
-            log_u = self.average(side)(log_g[None], batch.index, clock.epoch)
-            slope = contrast.temperature_gradient(tau, log_g, log_u, self.rho)
-            terms[term] = surrogate(log_g, log_u, tau) + self.rho * tau.mean()
-            terms[f"{term}_temperature"] = (slope * predicted).mean()
-            gauges["objective"] = gauges["objective"] + (tau * (log_u + self.rho)).mean()
-            gauges[f"temperature_{side}"] = tau.mean()
-        return Loss(torch.stack([*terms.values()]).sum(), terms, gauges)
-
-    def parameter_groups(self) -> list[ParameterGroup]:
-        return [ParameterGroup(tuple(self.networks.parameters()), lr_factor=self.lr_factor)]
-
-
-def require_between(method: Method, low: float, start: float, high: float) -> None:
-    """Refuse a range of temperatures that is empty or leaves out their start."""
-    if not low <= start <= high:
-        raise method.refuse(f"tau {start}, where temperatures start, is not between tau_min {low} and tau_max {high}.")

@@ -79,16 +79,16 @@ class TeMo(Method):
 
     def loss(self, batch: PairBatch, clock: Clock) -> Loss:
         s_it = batch.image @ batch.text.T
-        told = self.expert_similarity(batch)
-        lambda_it = self.modulate(s_it if told is None else told)
+        expert = self.expert_similarity(batch)
+        lambda_it = self.modulate(s_it if expert is None else expert)
         terms: dict[str, Tensor] = {}
         if self.base:
             terms["mm"] = info_nce(s_it, self.tau)
         if self.modulated:
             terms["m_mm"] = info_nce(s_it, lambda_it)
         if self.unimodal != "none":
-            terms["i2i"] = self.unimodal_loss(batch.image @ batch.image_view.T, told)
-            terms["t2t"] = self.unimodal_loss(batch.text @ batch.text_view.T, told)
+            terms["i2i"] = self.unimodal_loss(batch.image @ batch.image_view.T, expert)
+            terms["t2t"] = self.unimodal_loss(batch.text @ batch.text_view.T, expert)
         a, b = blend(self.schedule, clock.progress)
         total = sum(
             ((a if name == "mm" else b) * term for name, term in terms.items()), start=torch.zeros_like(s_it[0, 0])
@@ -96,14 +96,14 @@ class TeMo(Method):
         positive, mean = lambda_it.diagonal().mean().detach(), lambda_it.mean().detach()
         return Loss(total, terms, {"temperature": mean, "temperature_positive": positive, "alpha": a, "beta": b})
 
-    def unimodal_loss(self, similarity: Tensor, told: Tensor | None) -> Tensor:
+    def unimodal_loss(self, similarity: Tensor, expert: Tensor | None) -> Tensor:
         """Originals pick their own views."""
-        source = similarity if told is None else told
-        tau = self.modulate(source) if self.unimodal == "modulated" else self.tau
+        modulating = similarity if expert is None else expert
+        tau = self.modulate(modulating) if self.unimodal == "modulated" else self.tau
         return cross_entropy_rows(similarity / tau)
 
     def expert_similarity(self, batch: PairBatch) -> Tensor | None:
-        """What the experts say of each pair of originals, [B, B], a mean where there are two; None without experts."""
+        """The experts' similarities of all originals, [B, B], their mean where there are two; None without experts."""
         embeddings = [getattr(batch, f"{side}_expert").detach().to(batch.image) for side in self.experts]
         return torch.stack([z @ z.T for z in embeddings]).mean(dim=0) if embeddings else None
 

@@ -26,16 +26,13 @@ def monotone_profile(s: Tensor, low: float, high: float) -> Tensor:
     return low + 0.5 * (high - low) * (1 - torch.cos(0.5 * math.pi * (1 + s)))
 
 
-def shifted_profile(s: Tensor, low: float, high: float, shift: float, scale: float) -> Tensor:
+def shifted_profile(s: Tensor, low: float, high: float, shift: float, scale: float, one_sided: bool = False) -> Tensor:
     """low + 1/2 (high - low)(1 + cos(pi (shift + s) / scale)) on the side of -shift where 0 lies, high beyond it.
 
     The wave is at high where it begins, s = -shift, and at low `scale` away from there. With shift = 0 it covers both
-    sides.
+    sides, or the left one alone if `one_sided`.
     """
     wave = low + 0.5 * (high - low) * (1 + torch.cos(math.pi / scale * (shift + s)))
-    inside = torch.zeros_like(s, dtype=torch.bool)
-    if shift <= 0:
-        inside |= s <= -shift
-    if shift >= 0:
-        inside |= s >= -shift
+    left, right = shift <= 0, shift > 0 or (shift == 0 and not one_sided)
+    inside = (s <= -shift) & left | (s >= -shift) & right
     return torch.where(inside, wave, high)

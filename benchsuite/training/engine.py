@@ -116,12 +116,17 @@ def parameter_groups(encoder: DualEncoder, method: Method, setup: Setup) -> list
     matrices, vectors = _split(p for p in encoder.parameters() if p.requires_grad)
     groups = [_group(matrices, decay), _group(vectors, decay if setup.optimizer.decay_vectors else 0.0)]
     for own in method.parameter_groups():
-        groups.append(_method_group(own, decay))
+        groups += _method_groups(own, decay)
     return [group for group in groups if group["params"]]
 
 
-def _method_group(own: ParameterGroup, decay: float) -> dict[str, Any]:
-    return _group(list(own.parameters), decay if own.weight_decay is None else own.weight_decay, own.lr_factor)
+def _method_groups(own: ParameterGroup, decay: float) -> list[dict[str, Any]]:
+    """One group if the method states a decay; else single numbers, which do not decay, apart from the others."""
+    if own.weight_decay is not None:
+        return [_group(list(own.parameters), own.weight_decay, own.lr_factor)]
+    numbers = [parameter for parameter in own.parameters if parameter.dim() == 0]
+    others = [parameter for parameter in own.parameters if parameter.dim() > 0]
+    return [_group(others, decay, own.lr_factor), _group(numbers, 0.0, own.lr_factor)]
 
 
 def _group(parameters: list[nn.Parameter], decay: float, factor: float = 1.0) -> dict[str, Any]:

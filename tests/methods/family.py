@@ -53,8 +53,8 @@ def minus_log_softmax(logits: list[Tensor], place: int) -> Tensor:
 
 def gradients(total: Tensor, batch: PairBatch) -> dict[str, Tensor]:
     leaves = given(batch)
-    found = torch.autograd.grad(total, list(leaves.values()), allow_unused=True)
-    return {n: torch.zeros_like(t) if g is None else g for (n, t), g in zip(leaves.items(), found, strict=True)}
+    slopes = torch.autograd.grad(total, list(leaves.values()), allow_unused=True)
+    return {n: torch.zeros_like(t) if g is None else g for (n, t), g in zip(leaves.items(), slopes, strict=True)}
 
 
 def assert_twins(ours: Tensor, naive: Tensor, batch: PairBatch, tolerance: float = 1e-8) -> None:

@@ -81,7 +81,9 @@ class Naive:
         gamma, rule = self.m.gamma, self.m.first_visit
         if rule == "gamma-g":
             self.u[key] = (1 - gamma) * self.u.get(key, 0.0) + gamma * g
-        elif key not in self.u or (rule == "first-epoch" and epoch == 0):
+        elif rule == "first-epoch":
+            self.u[key] = g if epoch == 0 else (1 - gamma) * self.u.get(key, 0.0) + gamma * g
+        elif key not in self.u:
             self.u[key] = g
         else:
             self.u[key] = (1 - gamma) * self.u[key] + gamma * g
@@ -119,10 +121,10 @@ def test_matches_the_naive_twin_over_several_steps(name: str, state: str, positi
         value, pull = naive.step(batch, step // 2)
         assert total.item() == pytest.approx(value, abs=1e-8)
         assert_close(gradients(total, batch), gradients(pull, batch))
-    kept = method.state_dict()
-    assert {key.split(".")[1] for key in kept} == {key for key, _ in naive.u}
+    stored = method.state_dict()
+    assert {key.split(".")[1] for key in stored} == {key for key, _ in naive.u}
     for (key, sample), u in naive.u.items():
-        assert kept[f"u.{key}.log_u"][sample].item() == pytest.approx(math.log(u), abs=1e-8)
+        assert stored[f"u.{key}.log_u"][sample].item() == pytest.approx(math.log(u), abs=1e-8)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -133,6 +135,8 @@ def test_the_defaults_are_the_papers(name: str) -> None:
         "gamma": 0.8,
         "first_visit": "g",
         "positive_in_denominator": False,
+        "released_mean": False,
+        "released_epsilon": "none",
         "state": "accumulated",
     }
     assert method.needs == {"index", "image_view", "text_view"}
@@ -191,6 +195,18 @@ def test_an_accumulated_state_gives_the_gradient_of_the_log_of_the_mean_at_gamma
         assert torch.as_tensor(loss.gauges["objective"]).item() == pytest.approx(objective.item(), abs=1e-8)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_on_a_first_visit_a_state_per_pairing_has_the_values_gradient_and_an_accumulated_one_has_not(name: str) -> None:
+    batch = next(batches())
+    value = sum(naive_term(batch, *pairing, 0.1) for pairing in TERMS[name])
+    expected = gradients(value, batch)
+    for state in ("per-pairing", "accumulated"):
+        total = make(name, state=state)(batch, NOW).total
+        assert total.item() == pytest.approx(value.item(), abs=1e-8)
+        difference = (gradients(total, batch)[0] - expected[0]).norm() / expected[0].norm()
+        assert difference < 1e-8 if state == "per-pairing" else difference > 0.05
+
+
 def test_a_sequential_slot_is_written_by_each_pairing_in_turn() -> None:
     for name, images in (("amclr", 4), ("xamclr", 6)):
         batch, method = next(batches()), make(name, state="sequential", gamma=0.5)
@@ -202,7 +218,7 @@ def test_a_sequential_slot_is_written_by_each_pairing_in_turn() -> None:
             u = g[0]
             for later in g[1:]:
                 u = 0.5 * u + 0.5 * later
-            assert method.average("image").log_u[sample].item() == pytest.approx(math.log(u), abs=1e-8)
+            assert method.u["image"].log_u[sample].item() == pytest.approx(math.log(u), abs=1e-8)
 
 
 def test_after_k_visits_with_constant_g_an_accumulated_state_is_the_mean() -> None:
@@ -232,12 +248,12 @@ def test_nasty_batches_at_the_coldest_temperature_stay_finite(
     name: str, state: str, kind: str, dtype: torch.dtype
 ) -> None:
     method, eye = make(name, tau=0.005, state=state), torch.eye(4, dtype=dtype)
-    one, twin = eye[[0, 0, 0, 0]], eye[[0, 0, 1, 1]]
+    same, twin = eye[[0, 0, 0, 0]], eye[[0, 0, 1, 1]]
     parts = {
-        "collapsed": (one, one, one, one),
-        "anti-aligned": (one, -one, one, -one),
+        "collapsed": (same, same, same, same),
+        "anti-aligned": (same, -same, same, -same),
         "duplicated": (twin, twin, twin, twin),
-        "mixed": (eye, eye.roll(1, 0) - eye, one, -eye),
+        "mixed": (eye, eye.roll(1, 0) - eye, same, -eye),
     }
     ids = torch.tensor([0, 0, 1, 1]) if kind == "duplicated" else torch.arange(4)
     for rows in (parts[kind], parts["collapsed"], parts[kind]):
@@ -284,14 +300,14 @@ def test_state_saved_and_loaded_goes_on_bit_for_bit(name: str, state: str) -> No
 @pytest.mark.parametrize("state", STATES)
 @pytest.mark.parametrize("name", NAMES)
 def test_evaluation_changes_no_state_and_gives_what_training_would(name: str, state: str) -> None:
-    method, (one, two) = make(name, state=state), list(batches(steps=2))
-    method(one, NOW)
+    method, (first, second) = make(name, state=state), list(batches(steps=2))
+    method(first, NOW)
     before = copy.deepcopy(method.state_dict())
-    request = method.eval()(two, NOW).total
+    request = method.eval()(second, NOW).total
     assert all(torch.equal(t, before[n]) for n, t in method.state_dict().items())
-    again = method.train()(two, NOW).total
+    again = method.train()(second, NOW).total
     assert torch.equal(again, request)
-    assert_close(gradients(again, two), gradients(request, two), 0)
+    assert_close(gradients(again, second), gradients(request, second), 0)
     assert any(not torch.equal(t, before[n]) for n, t in method.state_dict().items())
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 import pytest
 import torch
 
+from benchsuite.errors import UsageError
 from benchsuite.methods import create_method
 from benchsuite.methods.base import Clock, Loss, Method, PairBatch
 from benchsuite.registry import methods, register_method
@@ -16,8 +17,8 @@ RARE = ("image_view2", "image_expert", "text_expert")
 
 def gradients(method: Method, batch: PairBatch, clock: Clock) -> dict[str, torch.Tensor]:
     leaves = {name: getattr(batch, name) for name in EMBEDDINGS}
-    found = torch.autograd.grad(method(batch, clock).total, list(leaves.values()), allow_unused=True)
-    return {n: g if g is not None else torch.zeros_like(t) for (n, t), g in zip(leaves.items(), found, strict=True)}
+    slopes = torch.autograd.grad(method(batch, clock).total, list(leaves.values()), allow_unused=True)
+    return {n: g if g is not None else torch.zeros_like(t) for (n, t), g in zip(leaves.items(), slopes, strict=True)}
 
 
 def test_a_batch_of_nothing_is_refused() -> None:
@@ -92,6 +93,43 @@ def test_a_method_that_declines_normalization_sees_raw_embeddings() -> None:
 
     batch = PairBatch(image=torch.full((2, 3), 5.0))
     assert create_method("raw-for-test")(batch, Clock(step=0, total_steps=1)).total.item() == 30
+
+
+def returning(result: object) -> Method:
+    @register_method("returns-for-test")
+    class Returns(Method):
+        def loss(self, batch: PairBatch, clock: Clock) -> Loss | torch.Tensor:
+            return result  # type: ignore[return-value]
+
+    return create_method("returns-for-test")
+
+
+@pytest.mark.usefixtures("forgetful_registries")
+def test_a_scalar_tensor_is_a_loss_without_terms_and_gauges() -> None:
+    scalar = torch.tensor(2.0, requires_grad=True)
+    loss = returning(scalar)(PairBatch(image=torch.ones(2, 3)), Clock(step=0, total_steps=1))
+    assert loss.total is scalar
+    assert (loss.terms, loss.gauges) == ({}, {})
+
+
+@pytest.mark.usefixtures("forgetful_registries")
+@pytest.mark.parametrize(
+    ("result", "given"),
+    [
+        (None, "a NoneType;"),
+        (0.5, "a float;"),
+        (torch.ones(3, 2), r"a tensor of shape \[3, 2\];"),
+        (torch.ones(1), r"a tensor of shape \[1\];"),
+        ((torch.tensor(1.0), {}), "a tuple;"),
+        (Loss(torch.ones(4)), r"a Loss whose total is a tensor of shape \[4\];"),
+        (Loss(1.0), "a Loss whose total is a float;"),  # type: ignore[arg-type]
+    ],
+    ids=["none", "float", "matrix", "vector-of-one", "tuple", "loss-of-a-vector", "loss-of-a-float"],
+)
+def test_a_loss_that_is_no_scalar_is_refused_by_the_methods_name(result: object, given: str) -> None:
+    method = returning(result)
+    with pytest.raises(UsageError, match=f"^returns-for-test: loss returned {given} return a scalar tensor, or Loss"):
+        method(PairBatch(image=torch.ones(2, 3)), Clock(step=0, total_steps=1))
 
 
 @pytest.mark.usefixtures("forgetful_registries")

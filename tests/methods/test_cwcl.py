@@ -33,18 +33,18 @@ ALL = (*PARTS, *EXTRA)
 
 def naive(batch: PairBatch, tau: float, weighing: tuple[str, ...], expert: bool) -> Tensor:
     unit = {side: rows(getattr(batch, side)) for side in ("image", "text")}
-    found = torch.zeros((), dtype=torch.float64)
+    summed = torch.zeros((), dtype=torch.float64)
     for side, other in (("image", "text"), ("text", "image")):
         judge = [row.detach() for row in (rows(getattr(batch, f"{side}_expert")) if expert else unit[side])]
         for i in range(batch.size):
             logits = [dot(unit[side][i], candidate) / tau for candidate in unit[other]]
             if side not in weighing:
-                found = found + minus_log_softmax(logits, i)
+                summed = summed + minus_log_softmax(logits, i)
                 continue
             weights = [0.5 + 0.5 * dot(judge[i], judge[j]) for j in range(batch.size)]
             weighted = sum(w * minus_log_softmax(logits, j) for j, w in enumerate(weights))
-            found = found + weighted / sum(weights)
-    return found / (2 * batch.size)
+            summed = summed + weighted / sum(weights)
+    return summed / (2 * batch.size)
 
 
 @pytest.mark.parametrize(
@@ -68,21 +68,21 @@ def logits(size: int = 5) -> Tensor:
 
 def test_identity_weights_are_infonce_in_that_direction() -> None:
     eye = torch.eye(5, dtype=torch.float64)
-    found = weighted_cross_entropy_rows(logits(), eye)
-    assert found.item() == pytest.approx(cross_entropy_rows(logits()).item(), abs=1e-12)
+    loss = weighted_cross_entropy_rows(logits(), eye)
+    assert loss.item() == pytest.approx(cross_entropy_rows(logits()).item(), abs=1e-12)
 
 
 def test_orthogonal_anchors_make_the_method_half_smoothed_and_opposite_ones_infonce() -> None:
     opposite = torch.tensor([[1.0, 0.0], [-1.0, 0.0]], dtype=torch.float64)  # w = identity
     text = torch.tensor([[0.8, 0.6], [0.1, -1.0]], dtype=torch.float64)
     batch = PairBatch(image=opposite, text=text)
-    found, plain = (total(create_method(name, tau=0.3), batch).item() for name in ("cwcl", "infonce"))
-    assert found == pytest.approx(plain, abs=1e-12)
+    loss, plain = (total(create_method(name, tau=0.3), batch).item() for name in ("cwcl", "infonce"))
+    assert loss == pytest.approx(plain, abs=1e-12)
 
 
 def test_equal_weights_are_the_mean_over_candidates_of_the_log_softmax() -> None:
-    found = weighted_cross_entropy_rows(logits(), torch.ones(5, 5, dtype=torch.float64))
-    assert found.item() == pytest.approx(-torch.log_softmax(logits(), dim=1).mean().item(), abs=1e-12)
+    loss = weighted_cross_entropy_rows(logits(), torch.ones(5, 5, dtype=torch.float64))
+    assert loss.item() == pytest.approx(-torch.log_softmax(logits(), dim=1).mean().item(), abs=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -42,24 +42,24 @@ def algorithm_2(s: Tensor, low: float = 0.1, shift: float = -0.4, scale: float =
 
 def naive_pair(batch: PairBatch, profile: Callable[[Tensor], Tensor], detach: bool) -> Tensor:
     """InfoNCE with tau(S_ij), both directions."""
-    x, y, found = rows(batch.image), rows(batch.text), torch.zeros((), dtype=torch.float64)
+    x, y, summed = rows(batch.image), rows(batch.text), torch.zeros((), dtype=torch.float64)
     for i in range(batch.size):
         for anchor, others in ((x[i], y), (y[i], x)):
             cosines = [dot(anchor, other) for other in others]
             logits = [s / profile(s.detach() if detach else s) for s in cosines]
-            found = found + minus_log_softmax(logits, i)
-    return found / (2 * batch.size)
+            summed = summed + minus_log_softmax(logits, i)
+    return summed / (2 * batch.size)
 
 
 def naive_one(batch: PairBatch, profile: Callable[[Tensor], Tensor], detach: bool) -> Tensor:
     """Algorithm 3: NT-Xent over two views, a temperature for each candidate."""
     z = [row for view in batch.views for row in rows(view)]
-    found = torch.zeros((), dtype=torch.float64)
+    summed = torch.zeros((), dtype=torch.float64)
     for i in range(len(z)):
         partner = (i + batch.size) % len(z)
         cosines = [dot(z[i], z[k]) for k in (partner, *(k for k in range(len(z)) if k not in (i, partner)))]
-        found = found + minus_log_softmax([s / profile(s.detach() if detach else s) for s in cosines], 0)
-    return found / len(z)
+        summed = summed + minus_log_softmax([s / profile(s.detach() if detach else s) for s in cosines], 0)
+    return summed / len(z)
 
 
 @pytest.mark.parametrize("detach", [True, False])
@@ -96,7 +96,26 @@ def test_shifted_matches_the_naive_twin_for_pairs_and_for_one_tower(shift: float
 def test_defaults_are_the_papers() -> None:
     plain, shifted = create_method("dystress").options(), create_method("dystress-shifted").options()
     assert plain == {"tau_min": 0.07, "tau_max": 0.2, "detach_temperature": True, "profile": "cosine"}
-    assert shifted == {"tau_min": 0.1, "tau_max": 0.2, "detach_temperature": True, "shift": -0.4, "scale": 0.7}
+    assert shifted == {
+        "tau_min": 0.1,
+        "tau_max": 0.2,
+        "detach_temperature": True,
+        "shift": -0.4,
+        "scale": 0.7,
+        "one_sided": False,
+    }
+
+
+def test_one_sided_matches_the_naive_twin_and_is_refused_where_it_has_no_use() -> None:
+    batch = batch_of(4)
+    method = create_method("dystress-shifted", shift=0.0, scale=0.5, one_sided=True)
+
+    def profile(s: Tensor) -> Tensor:
+        return torch.where(s <= 0, algorithm_2(s, shift=0.0, scale=0.5), 0.2)
+
+    assert_twins(total(method, batch), naive_pair(batch, profile, True), batch)
+    with pytest.raises(UsageError, match=r"dystress-shifted: one_sided is for shift 0; with shift -0\.4"):
+        create_method("dystress-shifted", one_sided=True)
 
 
 @pytest.mark.parametrize("settings", [{}, *({"profile": p} for p in PROFILES)])

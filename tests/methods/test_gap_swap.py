@@ -42,9 +42,9 @@ def naive(name: str, batch: PairBatch, tau: Tensor, seed: int, renormalize: bool
         first, second = [], []
         for d in range(width):
             u = drawn[i, d % drawn.shape[1]].double()
-            kept = u if name == "gap-soft-swap" else (u >= 0.5).double()
-            first.append(kept * a[d] + (1 - kept) * b[d])
-            second.append(kept * b[d] + (1 - kept) * a[d])
+            share = u if name == "gap-soft-swap" else (u >= 0.5).double()
+            first.append(share * a[d] + (1 - share) * b[d])
+            second.append(share * b[d] + (1 - share) * a[d])
         rows = [torch.stack(first), torch.stack(second)]
         rows = [row / torch.sqrt((row**2).sum()) for row in rows] if renormalize else rows
         x.append(rows[0])

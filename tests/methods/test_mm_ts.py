@@ -40,17 +40,17 @@ def naive_value(
 
 def naive(name: str, batch: PairBatch, values: list[float]) -> Tensor:
     x, y = rows(batch.image), rows(batch.text)
-    found = torch.zeros((), dtype=torch.float64)
+    summed = torch.zeros((), dtype=torch.float64)
     for i in range(batch.size):
         if name == "mm-ts":
-            found = found + minus_log_softmax([dot(x[i], other) / values[i] for other in y], i) / (2 * batch.size)
-            found = found + minus_log_softmax([dot(y[i], other) / values[i] for other in x], i) / (2 * batch.size)
+            summed = summed + minus_log_softmax([dot(x[i], other) / values[i] for other in y], i) / (2 * batch.size)
+            summed = summed + minus_log_softmax([dot(y[i], other) / values[i] for other in x], i) / (2 * batch.size)
             continue
         for j in range(batch.size):
             for negative in [dot(x[i], y[j]), dot(x[j], y[i])] if i != j else []:
                 short = values[i] - dot(x[i], y[i]) + negative
-                found = found + (short if short > 0 else 0 * short) / (2 * batch.size * (batch.size - 1))
-    return found
+                summed = summed + (short if short > 0 else 0 * short) / (2 * batch.size * (batch.size - 1))
+    return summed
 
 
 @pytest.mark.parametrize("step", range(8))
@@ -72,10 +72,10 @@ def levels(name: str, cluster: list[int], step: int = 0, total_steps: int = 10, 
     """tau_i or m_i of pairs of these clusters."""
     parts = {part: torch.eye(len(cluster), dtype=torch.float64) for part in ("image", "text")}
     batch = PairBatch(**parts, cluster=torch.tensor(cluster))
-    found: list[float] = (
+    values: list[float] = (
         create_method(name, **settings).values(batch, Clock(step=step, total_steps=total_steps)).tolist()
     )
-    return found
+    return values
 
 
 @pytest.mark.parametrize("name", BOTH)
@@ -148,14 +148,14 @@ def test_one_temperature_serves_the_row_of_the_image_and_the_row_of_the_text() -
 @pytest.mark.parametrize("name", BOTH)
 @pytest.mark.parametrize("sizes", [(), (8, 8, 8), (8, 0, 8)])
 def test_clusters_of_equal_size_are_all_at_the_midpoint(name: str, sizes: tuple[int, ...]) -> None:
-    found = levels(name, [0, 2, 0], alpha=0, shift_min=0.1, shift_max=0.3, cluster_sizes=sizes)
-    assert found == pytest.approx([0.2] * 3)
+    shifts = levels(name, [0, 2, 0], alpha=0, shift_min=0.1, shift_max=0.3, cluster_sizes=sizes)
+    assert shifts == pytest.approx([0.2] * 3)
 
 
 @pytest.mark.parametrize("name", BOTH)
 def test_ids_without_pairs_do_not_count_as_the_smallest_cluster(name: str) -> None:
-    found = levels(name, [1, 2, 3], alpha=0, shift_min=0.1, shift_max=0.3, cluster_sizes=(0, 10, 20, 30))
-    assert found == pytest.approx([0.1, 0.2, 0.3])
+    shifts = levels(name, [1, 2, 3], alpha=0, shift_min=0.1, shift_max=0.3, cluster_sizes=(0, 10, 20, 30))
+    assert shifts == pytest.approx([0.1, 0.2, 0.3])
 
 
 @pytest.mark.parametrize("name", BOTH)
@@ -174,11 +174,24 @@ def test_a_class_of_size_0_is_unseen_too(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", BOTH)
-def test_values_that_would_not_stay_positive_are_refused_with_the_numbers(name: str) -> None:
+def test_values_that_would_fall_below_0_are_refused_with_the_numbers(name: str) -> None:
     with pytest.raises(UsageError, match=rf"{name}: shift_min 0\.05 - alpha 0\.2 / 2 = -0\.05: .* above 0"):
         create_method(name, alpha=0.2, shift_min=0.05, shift_max=0.3)
-    with pytest.raises(UsageError, match=r"shift_min 0\.1 - alpha 0\.2 / 2 = 0:"):
-        create_method(name, alpha=0.2, shift_min=0.1, shift_max=0.3)
+
+
+def test_a_temperature_of_0_is_refused_and_a_margin_of_0_is_not() -> None:
+    vast = {"alpha": 0.2, "shift_min": 0.1, "shift_max": 0.3}
+    with pytest.raises(UsageError, match=r"mm-ts: shift_min 0\.1 - alpha 0\.2 / 2 = 0: .* must stay above 0"):
+        create_method("mm-ts", **vast)
+    half = {"step": 1, "total_steps": 2, "periods": 1, "cluster_sizes": (1000, 3)}
+    assert levels("mm-ts-margin", [0, 1], **half, **vast) == pytest.approx([0.2, 0.0])
+    assert levels("mm-ts-margin", [0, 1], alpha=0, shift_min=0, shift_max=0.1, cluster_sizes=(9, 3)) == [0.1, 0.0]
+
+
+@pytest.mark.parametrize("kind", NASTY)
+def test_the_papers_values_for_vast_have_finite_losses_and_gradients(kind: str) -> None:
+    vast = {"alpha": 0.2, "shift_min": 0.1, "shift_max": 0.3, "periods": 1, "cluster_sizes": SIZES}
+    assert_finite(lambda: create_method("mm-ts-margin", **vast), kind)
 
 
 @pytest.mark.parametrize("name", BOTH)
@@ -219,9 +232,9 @@ def test_clusters_are_needed_unless_all_shifts_are_equal(name: str) -> None:
 
 @pytest.mark.parametrize("name", BOTH)
 def test_a_bare_call_treats_all_clusters_alike(name: str) -> None:
-    found = levels(name, [0, 12, 7], 0)
+    values = levels(name, [0, 12, 7], 0)
     alpha, low, high = DEFAULTS[name]
-    assert found == pytest.approx([alpha / 2 + (low + high) / 2] * 3)
+    assert values == pytest.approx([alpha / 2 + (low + high) / 2] * 3)
 
 
 @pytest.mark.parametrize("name", BOTH)
@@ -239,15 +252,15 @@ def test_a_recipes_factor_moves_temperatures_and_no_margins() -> None:
 def test_gauges_tell_the_mean_and_both_ends(name: str, gauge: str) -> None:
     batch = batch_of(6)
     gauges = create_method(name, alpha=0, shift_min=0.1, shift_max=0.3, cluster_sizes=(3, 5, 4))(batch, NOW).gauges
-    found = [float(gauges[f"{gauge}{end}"]) for end in ("", "_min", "_max")]
-    assert found == pytest.approx([0.2, 0.1, 0.3])
+    ends = [float(gauges[f"{gauge}{end}"]) for end in ("", "_min", "_max")]
+    assert ends == pytest.approx([0.2, 0.1, 0.3])
 
 
 def test_max_margin_is_the_naive_twin_at_one_margin() -> None:
     batch = batch_of(5)
     for margin in (0.2, 0.05, 0.9):
-        found = total(create_method("max-margin", margin=margin), batch)
-        assert_twins(found, naive("max-margin", batch, [margin] * 5), batch)
+        loss = total(create_method("max-margin", margin=margin), batch)
+        assert_twins(loss, naive("max-margin", batch, [margin] * 5), batch)
     assert create_method("max-margin").options() == {"margin": 0.2}
 
 

@@ -31,16 +31,16 @@ ALL = ("simclr", "dcl", "dclw", "macl")
 def cosines(batch: PairBatch) -> list[list[Tensor]]:
     """For each of the 2B anchors: its positive, then its negatives."""
     z = [row for view in batch.views for row in rows(view)]
-    found = []
+    lists = []
     for i in range(len(z)):
         partner = (i + batch.size) % len(z)
-        found.append([dot(z[i], z[k]) for k in (partner, *(k for k in range(len(z)) if k not in (i, partner)))])
-    return found
+        lists.append([dot(z[i], z[k]) for k in (partner, *(k for k in range(len(z)) if k not in (i, partner)))])
+    return lists
 
 
 def naive_simclr(batch: PairBatch, tau: float) -> Tensor:
-    found = [minus_log_softmax([s / tau for s in row], 0) for row in cosines(batch)]
-    return sum(found) / len(found)
+    losses = [minus_log_softmax([s / tau for s in row], 0) for row in cosines(batch)]
+    return sum(losses) / len(losses)
 
 
 def naive_dcl(batch: PairBatch, tau: float, sigma: float | None = None, detach: bool = False) -> Tensor:
@@ -184,8 +184,8 @@ def test_a_full_pair_trains_the_image_and_its_view(name: str) -> None:
     batch, method = batch_of(5), create_method(name)
     alone = one_sided(batch, "image")
     assert total(method, batch).item() == total(method, alone).item()
-    found = gradients(total(method, batch), batch)
-    assert all(found[part].abs().max().item() == 0 for part in ("text", "text_view"))
+    slopes = gradients(total(method, batch), batch)
+    assert all(slopes[part].abs().max().item() == 0 for part in ("text", "text_view"))
     assert (method.serves, method.needs) == ({"image", "text"}, {"image_view"})
 
 

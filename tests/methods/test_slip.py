@@ -58,17 +58,17 @@ def naive_head(method: SLIP, x: Tensor) -> Tensor:
 def naive(method: SLIP, batch: PairBatch, first: str, second: str) -> Tensor:
     tau, size = torch.exp(-method.learned.double()), batch.size
     x, y = rows(batch.image), rows(batch.text)
-    found = torch.zeros((), dtype=torch.float64)
+    summed = torch.zeros((), dtype=torch.float64)
     for i in range(size):
         for anchor, others in ((x[i], y), (y[i], x)):
-            found = found + minus_log_softmax([dot(anchor, other) / tau for other in others], i) / (2 * size)
+            summed = summed + minus_log_softmax([dot(anchor, other) / tau for other in others], i) / (2 * size)
     z = [row for part in (first, second) for row in rows(naive_head(method, getattr(batch, part)))]
     for i in range(2 * size):
         partner = (i + size) % (2 * size)
         order = [partner, *(k for k in range(2 * size) if k not in (i, partner))]
         own = minus_log_softmax([dot(z[i], z[k]) / method.ssl_tau for k in order], 0)
-        found = found + method.ssl_scale * own / (2 * size)
-    return found
+        summed = summed + method.ssl_scale * own / (2 * size)
+    return summed
 
 
 @pytest.mark.parametrize(
@@ -89,9 +89,9 @@ def test_matches_the_naive_twin_in_value_and_every_gradient(
 
 def test_float32_parameters_leave_a_float64_loss_as_exact_as_they_are() -> None:
     batch, method = batch_of(4), slip()
-    found = method(batch, NOW).terms["ssl"]
-    assert found.dtype == torch.float64
-    assert found.item() == pytest.approx(method.double()(batch, NOW).terms["ssl"].item(), abs=1e-12)
+    ssl = method(batch, NOW).terms["ssl"]
+    assert ssl.dtype == torch.float64
+    assert ssl.item() == pytest.approx(method.double()(batch, NOW).terms["ssl"].item(), abs=1e-12)
 
 
 def test_defaults_are_the_papers() -> None:
@@ -126,8 +126,8 @@ def test_a_second_further_view_replaces_the_image() -> None:
     two, one = method(batch, NOW), method(PairBatch(**{p: getattr(batch, p) for p in PARTS}), NOW)
     assert two.terms["clip"].item() == one.terms["clip"].item()
     assert two.terms["ssl"].item() != pytest.approx(one.terms["ssl"].item())
-    found = torch.autograd.grad(two.terms["ssl"], [batch.image_view, batch.image_view2])
-    assert all(g.abs().max().item() > 0 for g in found)
+    slopes = torch.autograd.grad(two.terms["ssl"], [batch.image_view, batch.image_view2])
+    assert all(g.abs().max().item() > 0 for g in slopes)
     assert method.needs == {"image_view", "image_view2"}
 
 
@@ -144,8 +144,8 @@ def test_parameter_groups_hold_every_parameter_once_and_decay_matrices_only() ->
         method = slip(width)
         groups = method.parameter_groups()
         assert [group.weight_decay for group in groups] == [0.0, None, 0.0]
-        found = [id(p) for group in groups for p in group.parameters]
-        assert sorted(found) == sorted(id(p) for p in method.parameters())
+        grouped = [id(p) for group in groups for p in group.parameters]
+        assert sorted(grouped) == sorted(id(p) for p in method.parameters())
         assert groups[0].parameters == (method.learned,)
         assert len(groups[1].parameters) == 3
 

@@ -86,8 +86,8 @@ def naive_total(batch: PairBatch, t: float, given: dict[str, Any]) -> Tensor:
 
 def gradients(total: Tensor, batch: PairBatch) -> dict[str, Tensor]:
     leaves = [getattr(batch, part) for part in PARTS]
-    found = torch.autograd.grad(total, leaves, allow_unused=True)
-    return {p: g if g is not None else torch.zeros_like(t) for p, t, g in zip(PARTS, leaves, found, strict=True)}
+    slopes = torch.autograd.grad(total, leaves, allow_unused=True)
+    return {p: g if g is not None else torch.zeros_like(t) for p, t, g in zip(PARTS, leaves, slopes, strict=True)}
 
 
 def assert_twins(batch: PairBatch, step: int, settings: dict[str, Any]) -> None:
@@ -180,9 +180,9 @@ def test_the_weights_follow_the_schedule(schedule: str, step: int, make_batch: M
 
 
 def test_the_total_is_the_weighted_sum_of_the_terms(make_batch: MakeBatch) -> None:
-    found = loss(make_batch(), MIDDLE)
-    assert list(found.terms) == ["mm", "m_mm", "i2i", "t2t"]
-    assert found.total.item() == pytest.approx(0.25 * sum(term.item() for term in found.terms.values()))
+    loss_now = loss(make_batch(), MIDDLE)
+    assert list(loss_now.terms) == ["mm", "m_mm", "i2i", "t2t"]
+    assert loss_now.total.item() == pytest.approx(0.25 * sum(term.item() for term in loss_now.terms.values()))
 
 
 @pytest.mark.parametrize(
@@ -200,10 +200,10 @@ def test_a_switch_removes_its_terms_and_nothing_else(
     settings: dict[str, Any], terms: list[str], make_batch: MakeBatch
 ) -> None:
     batch = make_batch()
-    everything, some = loss(batch, MIDDLE), loss(batch, MIDDLE, **settings)
-    assert list(some.terms) == terms
-    assert all(some.terms[name].item() == everything.terms[name].item() for name in terms)
-    assert some.total.item() == pytest.approx(0.25 * sum(everything.terms[name].item() for name in terms))
+    everything, fewer = loss(batch, MIDDLE), loss(batch, MIDDLE, **settings)
+    assert list(fewer.terms) == terms
+    assert all(fewer.terms[name].item() == everything.terms[name].item() for name in terms)
+    assert fewer.total.item() == pytest.approx(0.25 * sum(everything.terms[name].item() for name in terms))
 
 
 def test_nothing_left_to_train_on_is_refused() -> None:

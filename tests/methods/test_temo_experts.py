@@ -31,22 +31,22 @@ EXPERTS = {"image": ("image",), "text": ("text",), "both": ("image", "text")}
 def naive(batch: PairBatch, t: float, experts: tuple[str, ...], similarity_map: str) -> Tensor:
     """Equation 8 with lambda from the experts' similarities."""
     unit = {part: rows(getattr(batch, part)) for part in PARTS}
-    told = [rows(getattr(batch, f"{side}_expert").detach()) for side in experts]
+    expert_rows = [rows(getattr(batch, f"{side}_expert").detach()) for side in experts]
 
     def temperature(i: int, j: int) -> Tensor:
-        s = sum(dot(z[i], z[j]) for z in told) / len(told)
+        s = sum(dot(z[i], z[j]) for z in expert_rows) / len(expert_rows)
         closeness = (s + 1) / 2 if similarity_map == "rescale" else s.clamp(0)
         return 0.01 + 0.04 * torch.sqrt(closeness)
 
     def loss(anchor: str, candidate: str, modulated: bool) -> Tensor:
-        found = torch.zeros((), dtype=torch.float64)
+        summed = torch.zeros((), dtype=torch.float64)
         for i in range(batch.size):
             logits = [
                 dot(unit[anchor][i], unit[candidate][j]) / (temperature(i, j) if modulated else 0.01)
                 for j in range(batch.size)
             ]
-            found = found + minus_log_softmax(logits, i) / batch.size
-        return found
+            summed = summed + minus_log_softmax(logits, i) / batch.size
+        return summed
 
     standard = (loss("image", "text", False) + loss("text", "image", False)) / 2
     modulated = (loss("image", "text", True) + loss("text", "image", True)) / 2
@@ -74,9 +74,9 @@ def test_two_experts_that_agree_are_one() -> None:
 
 def test_no_gradient_reaches_an_expert() -> None:
     batch = batch_of(4, parts=ALL)
-    found = gradients(total(create_method("temo", expert="both"), batch, END), batch)
-    assert found["image_expert"].abs().max().item() == found["text_expert"].abs().max().item() == 0
-    assert found["image"].abs().max().item() > 0
+    slopes = gradients(total(create_method("temo", expert="both"), batch, END), batch)
+    assert slopes["image_expert"].abs().max().item() == slopes["text_expert"].abs().max().item() == 0
+    assert slopes["image"].abs().max().item() > 0
 
 
 def test_experts_may_be_of_other_widths() -> None:

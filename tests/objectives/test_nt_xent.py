@@ -38,14 +38,14 @@ def test_matches_the_naive_twin_in_value_and_gradient(size: int, seed: int, tau:
 @given(size=st.integers(1, 5), seed=st.integers(0, 999))
 def test_the_positive_comes_first_and_2b_minus_2_negatives_follow(size: int, seed: int) -> None:
     first, second = views(size, seed)
-    found = candidates(first, second)
-    assert found.shape == (2 * size, 2 * size - 1)
+    rows = candidates(first, second)
+    assert rows.shape == (2 * size, 2 * size - 1)
     z = [*first, *second]
     for i in range(2 * size):
         partner = (i + size) % (2 * size)
-        assert found[i, 0].item() == pytest.approx((z[i] * z[partner]).sum().item())
+        assert rows[i, 0].item() == pytest.approx((z[i] * z[partner]).sum().item())
         expected = sorted((z[i] * z[k]).sum().item() for k in range(2 * size) if k not in (i, partner))
-        assert sorted(found[i, 1:].tolist()) == pytest.approx(expected)
+        assert sorted(rows[i, 1:].tolist()) == pytest.approx(expected)
 
 
 def test_swapping_the_views_changes_nothing() -> None:

@@ -66,6 +66,17 @@ def test_shifted_is_algorithm_2(s: float, shift: float, scale: float) -> None:
     assert shifted_profile(at(s), LOW, HIGH, shift, scale).item() == pytest.approx(expected, abs=1e-12)
 
 
+@given(s=COSINES)
+def test_one_sided_at_shift_0_is_tau_max_right_of_0(s: float) -> None:
+    expected = LOW + 0.5 * (HIGH - LOW) * (1 + math.cos(math.pi / 0.5 * s)) if s <= 0 else HIGH
+    assert shifted_profile(at(s), LOW, HIGH, 0.0, 0.5, one_sided=True).item() == pytest.approx(expected, abs=1e-12)
+
+
+def test_at_a_cosine_of_one_half_the_two_readings_of_shift_0_are_far_apart() -> None:
+    assert shifted_profile(at(0.5), 0.1, 0.2, 0.0, 0.5).item() == pytest.approx(0.1)
+    assert shifted_profile(at(0.5), 0.1, 0.2, 0.0, 0.5, one_sided=True).item() == pytest.approx(0.2)
+
+
 TABLE_7 = [(0.0, 0.5), (0.2, 0.6), (0.4, 0.7), (-0.2, 0.6), (-0.4, 0.7), (-0.6, 0.8)]
 
 

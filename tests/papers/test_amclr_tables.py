@@ -4,6 +4,7 @@ import pytest
 
 from benchsuite.experiments.recipe import read_recipe
 from benchsuite.papers import read_table
+from benchsuite.registry import methods
 from benchsuite.setup import differences
 
 
@@ -25,3 +26,13 @@ def test_all_tables_have_the_same_rows_so_that_one_run_fills_a_row_of_each() -> 
         assert [(row.key, row.method, row.hyperparameters) for row in other.rows] == [
             (row.key, row.method, row.hyperparameters) for row in first.rows
         ]
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_rows_of_isogclr_are_what_text_and_logs_say(number: int) -> None:
+    rows = read_table(f"amclr/table{number}").rows
+    generator = [row for row in rows if row.label == "iSogCLR w Temp Generator"]
+    assert {row.method for row in generator} == {"isogclr-tempnet"}
+    assert all('the variant "AmCLR\'s runs"' in row.note for row in generator)
+    assert 'Variant "AmCLR\'s runs"' in methods.card("isogclr").doc
+    assert {row.method for row in rows if row.label == "iSogCLR Regularized"} == {"isogclr-robust"}

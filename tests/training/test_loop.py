@@ -73,6 +73,17 @@ def test_what_a_method_draws_does_not_move_the_others(make_setup: Make, split: S
     assert one.curves == two.curves
 
 
+def test_a_loss_may_be_a_plain_scalar_tensor(make_setup: Make, split: Split) -> None:
+    class Bare(InfoNCE):
+        def loss(self, batch: PairBatch, clock: Clock) -> torch.Tensor:  # type: ignore[override]
+            return super().loss(batch, clock).total
+
+    named, bare = (train(make_setup(), method, split, 0).curves for method in (infonce(), Bare(tau=0.1)))
+    assert bare["loss"] == named["loss"]
+    assert bare["gap"] == named["gap"]
+    assert named.keys() - bare.keys() == {"temperature"}
+
+
 def test_training_moves_both_towers_and_lowers_the_loss(make_setup: Make, split: Split) -> None:
     trained = train(make_setup(steps=12, dropout=0.0), infonce(), split, 0)
     assert trained.curves["loss"][-1] < trained.curves["loss"][0]
