@@ -24,6 +24,15 @@ class JudgedClaim:
     """"" if the table was not run at any."""
     verdict: Verdict
 
+    @property
+    def gain(self) -> float | None:
+        """By how much our runs have the claim's row ahead: positive speaks for the claim, also where lower is better.
+
+        In the unit of the measure (fractions); none where nothing could be compared.
+        """
+        difference = self.verdict.paired.difference if self.verdict.paired else None
+        return -difference if difference and self.claim.column.better == "lower" else difference
+
 
 @dataclass(frozen=True)
 class ColumnAgreement:

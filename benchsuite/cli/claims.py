@@ -89,6 +89,7 @@ def claim_as_json(one: "JudgedClaim") -> dict[str, Any]:
         "note": claim.note or None,
         "verdict": verdict.kind,
         "reason": verdict.reason,
+        "gain": one.gain,
         "difference": paired and paired.difference,
         "interval": [paired.low, paired.high] if paired else None,
         "seeds": list(paired.seeds) if paired else [],
