@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from benchsuite.analysis.boards import Board, Runs, Standing
+from benchsuite.analysis.boards import Board, BoardRow, Runs
 from benchsuite.analysis.ranking import Better
 from benchsuite.records.code_version import code_state
 from benchsuite.records.schema import Record
@@ -63,12 +63,12 @@ def costs(board: Board) -> dict[str, Cost]:
     beside = reference(board)
     name = REFERENCES[board.setup.towers]
     why = "" if beside else f"{name} has no run under this setup"
-    return {one.label: cost(one.records, beside.records if beside else {}, why) for one in board.standings}
+    return {one.label: cost(one.records, beside.records if beside else {}, why) for one in board.rows}
 
 
-def reference(board: Board) -> Standing | None:
+def reference(board: Board) -> BoardRow | None:
     """The row that costs are relative to: of several configurations the one of current code with most runs."""
-    rows = [one for one in board.standings if one.method == REFERENCES[board.setup.towers]]
+    rows = [one for one in board.rows if one.method == REFERENCES[board.setup.towers]]
     return max(rows, key=_standard, default=None)
 
 
@@ -108,7 +108,7 @@ def pareto(points: Sequence[tuple[float, float]], better: Better = "higher") -> 
     return front
 
 
-def _standard(row: Standing) -> tuple[bool, int, bool, str]:
+def _standard(row: BoardRow) -> tuple[bool, int, bool, str]:
     """What makes a row the one to compare with; a label without settings is that of the method's defaults."""
     return code_state(row.record) == "current", len(row.records), row.label == row.title, row.method_id
 

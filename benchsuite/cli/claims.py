@@ -28,7 +28,8 @@ def claims(
 ) -> None:
     """Judge papers' claims by stored runs: each table's claims are one family for Holm's correction."""
     from benchsuite.analysis.claims import agreements, judged_claims, unrun_claims
-    from benchsuite.cli.report import build_views, require_all
+    from benchsuite.analysis.tables import build_views
+    from benchsuite.cli.report import require_all
     from benchsuite.papers import named_tables, read_table
 
     if everything == bool(tables):

@@ -26,7 +26,8 @@ def export(
     results: Results = RESULTS,
 ) -> None:
     """Print a measured table, published numbers and ours, with the same ranks and marks as its page."""
-    from benchsuite.cli.report import build_views, require_all
+    from benchsuite.analysis.tables import build_views
+    from benchsuite.cli.report import require_all
     from benchsuite.papers import named_tables
     from benchsuite.report.export import FORMATS
 

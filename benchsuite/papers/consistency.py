@@ -78,9 +78,9 @@ def _claims(table: Table) -> Iterator[Problem]:
         row, reference = table.row(claim.row), table.row(claim.reference)
         for column in (table.column(key) for key in claim.columns):
             cells = [one.published.get(column.key) for one in (row, reference)]
-            if claim.by is None or cells[0] is None or cells[1] is None:
-                continue
             found = gain(row, reference, column)
+            if claim.by is None or found is None:
+                continue
             if abs(found - claim.by) > unit(claim.by) / 2 + unit(*(cell.value for cell in cells if cell)):
                 yield Problem(
                     f'{table.name}, claim "{claim.statement}" ({claim.locator})',

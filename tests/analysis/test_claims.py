@@ -59,7 +59,7 @@ HIGH, LOW = (0.30, 0.31, 0.33, 0.32), (0.10, 0.12, 0.12, 0.13)
 
 @pytest.mark.parametrize(
     ("ours", "old", "kind"),
-    [(HIGH, LOW, "reproduced"), (LOW, HIGH, "contradicted"), (LOW, (0.2, 0.05, 0.2, 0.05), "not separable")],
+    [(HIGH, LOW, "reproduced"), (LOW, HIGH, "opposite"), (LOW, (0.2, 0.05, 0.2, 0.05), "undecided")],
 )
 def test_a_claim_is_judged_by_paired_runs(
     make_record: MakeRecord, ours: Sequence[float], old: Sequence[float], kind: str

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from benchsuite.analysis.boards import Board, Headline
+from benchsuite.analysis.boards import Board, PrimaryMeasure
 from benchsuite.analysis.costs import Cost, pareto, reference
 from benchsuite.report.figures.model import Axis, Figure, Trace, slug, unique
 
@@ -80,11 +80,11 @@ def cost_figures(board: Board, costs: Mapping[str, Cost]) -> list[Figure]:
     ]
 
 
-def cost_points(board: Board, task: Headline, costs: Mapping[str, Cost]) -> list[CostPoint]:
+def cost_points(board: Board, task: PrimaryMeasure, costs: Mapping[str, Cost]) -> list[CostPoint]:
     """A point a row."""
     known = [
         (one.label, cost, one.cell(task).mean, one.cell(task))
-        for one in board.standings
+        for one in board.rows
         if (cost := costs[one.label].median) is not None
     ]
     rows = [(label, cost, mean, cell) for label, cost, mean, cell in known if mean is not None]
