@@ -1,0 +1,52 @@
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from measured import HIGH, LOW, fill
+
+from benchsuite.analysis import results
+from benchsuite.records.schema import Record, Result
+from benchsuite.setup import Protocol
+
+PAGE = (Path(__file__).parents[2] / "docs" / "data-frame.md").read_text("utf-8")
+MakeRecord = Callable[..., tuple[Record, bytes]]
+
+
+@pytest.fixture
+def make(make_record: MakeRecord) -> MakeRecord:
+    """Records that have a gap too."""
+    plain = make_record()[0].setup
+    protocols = {**plain.protocols, "geometry": Protocol(task="geometry", version=1)}
+    gap = Result(task="geometry", version=1, metrics={}, counts={"pairs": 4}, measures={"gap": 0.5})
+
+    def with_gap(*arguments: int, **changes: object) -> tuple[Record, bytes]:
+        given = changes.pop("results", make_record()[0].results)
+        setup = plain.model_copy(update={"protocols": protocols})
+        return make_record(*arguments, setup=setup, results={**given, "geometry": gap}, **changes)  # type: ignore[dict-item]
+
+    return with_gap
+
+
+def test_the_snippets_of_the_page_answer(tmp_path: Path, make: MakeRecord, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(tmp_path / "results", make, {"InfoNCE": LOW, "TeMo": HIGH})
+    monkeypatch.chdir(tmp_path)
+    load, best, gap, furthest = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    names: dict[str, object] = {}
+    exec(load, names)
+    names["results"].insert(0, "hp_tau", 0.05)  # type: ignore[attr-defined]
+    assert eval(best, names)["count"].tolist() == [4, 4]
+    assert [*eval(gap, names).to_dict().values()] == [0.5]
+    assert eval(furthest, names).row.tolist() == ["InfoNCE", "TeMo", "InfoNCE"]
+
+
+def test_the_page_names_every_column(tmp_path: Path, make: MakeRecord) -> None:
+    folder = fill(tmp_path / "results", make, {"InfoNCE": LOW})
+    first, second = PAGE.split("## Columns of `load_table`")
+    named = re.findall(r"`(\w+)`", first.partition("## Columns of `load_results`")[2])
+    columns = [name for name in results.load_results(folder).columns if not name.startswith("hp_")]
+    assert set(columns) <= set(named)
+    table = [
+        name for name in results.load_table("temo/table1", "small", folder).columns if not name.startswith("seed_")
+    ]
+    assert set(table) <= set(re.findall(r"`(\w+)`", second))
