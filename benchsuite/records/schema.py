@@ -88,19 +88,19 @@ class Record(Part):
         """All that was measured, or what one protocol measured. Pages and data frames read numbers from here alone."""
         for name in self.results if protocol is None else self.results.keys() & {protocol}:
             result = self.results[name]
-            for metric, value in result.measures.items():
-                yield Number(name, result.task, metric, "measure", value)
             for metric, value in result.metrics.items():
                 yield Number(name, result.task, metric, "metric", value)
+            for metric, value in result.measures.items():
+                yield Number(name, result.task, metric, "measure", value)
 
     def metric(self, measure: str) -> float:
         """The value of "protocol.metric"."""
         protocol, _, name = measure.rpartition(".")
-        known = {number.metric: number.value for number in self.numbers(protocol)}
-        if name not in known:
-            has = ", ".join(sorted(known)) if protocol in self.results else "no such protocol"
-            raise RecordError(f"run {self.run_id} did not measure {measure} ({has}).")
-        return known[name]
+        for number in self.numbers(protocol):
+            if number.metric == name:
+                return number.value
+        known = sorted(number.metric for number in self.numbers(protocol)) or ["no such protocol"]
+        raise RecordError(f"run {self.run_id} did not measure {measure} ({', '.join(known)}).")
 
     @classmethod
     def seal(cls, **content: Any) -> Self:

@@ -25,7 +25,7 @@ def method_figures(records: Sequence[Record]) -> list[Figure]:
 
 
 def _figure(name: str, groups: Sequence[list[Record]]) -> Iterator[Figure]:
-    curves = [[(record, found) for record in some if (found := curve(record, name)).told] for some in groups]
+    curves = [[(record, found) for record in some if (found := curve(record, name)).known] for some in groups]
     told = [some for some in curves if some]
     drawn = told[:MOST_SETUPS]
     runs = [[(record.seed, found) for record, found in some] for some in drawn]
@@ -47,7 +47,7 @@ def _figure(name: str, groups: Sequence[list[Record]]) -> Iterator[Figure]:
 def _spanned(label: str, style: int, runs: Sequence[tuple[int, Curve]]) -> list[Trace]:
     """The mean with a band; of a single run, its line."""
     mean = thinned(mean_curve([found for _, found in runs]))
-    if len(runs) == 1 or not mean.told:
+    if len(runs) == 1 or not mean.known:
         return lines_of(label, style, runs)
     low, high = span_of([found for _, found in runs], mean.steps)
     return [Trace(label, mean.steps, mean.values, "mean", style, low=low, high=high)]

@@ -5,8 +5,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from statistics import fmean
 
-from benchsuite.analysis.curves import Curve, Series, mean_curve, series, thinned
-from benchsuite.analysis.histograms import Ranks, Similarities, Source, similarities, sources
+from benchsuite.analysis.curves import (
+    Curve,
+    Ranks,
+    Series,
+    Similarities,
+    Source,
+    mean_curve,
+    series,
+    similarities,
+    sources,
+    thinned,
+)
 from benchsuite.analysis.tables import TableRow, TableView
 from benchsuite.papers import Column
 from benchsuite.papers.schema import Plot
@@ -79,11 +89,11 @@ def _one_of_curves(view: TableView, plot: Plot, names: Sequence[str], lines: Seq
 
 def lines_of(label: str, style: int, runs: Sequence[tuple[int, Curve]]) -> list[Trace]:
     """A line a seed and their mean; of a single run, its line alone. Nothing if there is no value."""
-    told = [(seed, found) for seed, found in runs if found.told]
+    told = [(seed, found) for seed, found in runs if found.known]
     if not told:
         return []
     mean = thinned(mean_curve([found for _, found in told]))
-    if len(told) == 1 or not mean.told:
+    if len(told) == 1 or not mean.known:
         return [
             Trace(label, found.steps, found.values, "mean", style, [seed])
             for seed, found in ((seed, thinned(found)) for seed, found in told)
