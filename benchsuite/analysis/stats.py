@@ -107,7 +107,7 @@ def compare_all(pairs: Sequence[tuple[BySeed, BySeed]], alpha: float = ALPHA) ->
 
 
 def _paired(ours: BySeed, theirs: BySeed, alpha: float, difference: float, sd: float, p: float) -> Paired:
-    seeds, unpaired = (tuple(sorted(some)) for some in (ours.keys() & theirs.keys(), ours.keys() ^ theirs.keys()))
+    seeds, unpaired = (tuple(sorted(which)) for which in (ours.keys() & theirs.keys(), ours.keys() ^ theirs.keys()))
     left, right = tuple(ours[seed] for seed in seeds), tuple(theirs[seed] for seed in seeds)
     n = len(seeds)
     if n < 2:
