@@ -1,6 +1,7 @@
 from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,17 +13,26 @@ import benchsuite
 from benchsuite.analysis.boards import Board, boards, paired
 from benchsuite.analysis.tables import TableView, build_views
 from benchsuite.errors import UsageError
-from benchsuite.records.schema import Record
+from benchsuite.records.schema import Record, Result
 from benchsuite.records.store import Store
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
-VALUES = {"InfoNCE": LOW, "TeMo": HIGH, "Cosine schedule": (0.105, 0.115, 0.125, 0.125), "SogCLR": HIGH[:3]}
+VALUES = {"InfoNCE": LOW, "TeMo": HIGH, "Cosine schedule": (0.105, 0.115, 0.125, 0.125), "SogCLR": (0.29, 0.32, 0.325)}
 KEY = ["run_id", "protocol", "metric"]
 
 
 @pytest.fixture
 def folder(tmp_path: Path, make_record: MakeRecord) -> Path:
-    return fill(tmp_path / "runs", make_record, VALUES)
+    """With the number that stands for retrieval on boards."""
+
+    def make(*arguments: int, results: dict[str, Result] | None = None, **changes: Any) -> tuple[Record, bytes]:
+        if results is None:
+            return make_record(*arguments, **changes)
+        metrics = {**results["retrieval"].metrics, "r_mean": results["retrieval"].metrics["t2i_r1"]}
+        retrieval = results["retrieval"].model_copy(update={"metrics": metrics})
+        return make_record(*arguments, results={"retrieval": retrieval}, **changes)
+
+    return fill(tmp_path / "runs", make, VALUES)
 
 
 @pytest.fixture
@@ -69,7 +79,7 @@ def test_every_number_of_every_run_is_there_once(folder: Path) -> None:
 def test_a_board_can_be_computed_from_the_data_frame_alone(folder: Path) -> None:
     """Means, the order of ranks, and paired differences."""
     board, results = board_of(folder), benchsuite.load_results(folder).drop_duplicates(KEY)
-    assert len(board.rows) == 4
+    assert (len(board.rows), [task.metric for task in board.tasks]) == (4, ["r_mean"])
     for task in board.tasks:
         of_task = results[(results.setup_id == board.setup_id) & (results.protocol == task.protocol)]
         values = of_task[of_task.metric == task.metric].pivot(index="seed", columns="method_id", values="value")
