@@ -23,8 +23,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from benchsuite.analysis.tables import build_views
 from benchsuite.canonical import digest
-from benchsuite.cli.report import build_views, leaderboard
+from benchsuite.cli.report import leaderboard
 from benchsuite.evaluation.rank_metrics import RULES
 from benchsuite.records.contents import Contents, RecordFile, parse, with_ranks
 from benchsuite.records.names import json_files, stem

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from benchsuite.registry import register_dataset, register_embedding, register_method, register_task
 
 if TYPE_CHECKING:
+    from benchsuite.analysis.results import load_results, load_table
     from benchsuite.data.base import PairDataset
     from benchsuite.evaluation.base import Task
     from benchsuite.methods import create_method
@@ -24,6 +25,8 @@ _LAZY = {
     "PairDataset": "benchsuite.data.base",
     "Task": "benchsuite.evaluation.base",
     "create_method": "benchsuite.methods",
+    "load_results": "benchsuite.analysis.results",
+    "load_table": "benchsuite.analysis.results",
 }
 
 __all__ = [
@@ -34,6 +37,8 @@ __all__ = [
     "PairDataset",
     "Task",
     "create_method",
+    "load_results",
+    "load_table",
     "register_dataset",
     "register_embedding",
     "register_method",

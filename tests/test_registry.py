@@ -50,6 +50,15 @@ def test_looking_needs_no_torch(code: str) -> None:
     assert python(f"import sys\n{code}\nprint('loaded:', sorted({heavy}))").endswith("loaded: []")
 
 
+@pytest.mark.parametrize(
+    "arguments", [[], ["list", "methods"], ["verify", "nowhere"], ["--help"], ["export", "--help"]]
+)
+def test_pandas_is_imported_only_when_asked(arguments: list[str]) -> None:
+    call = f"from benchsuite.cli import main\ntry: main({arguments})\nexcept SystemExit: pass" if arguments else ""
+    code = f"import sys, benchsuite, benchsuite.analysis.results, benchsuite.report.site\n{call}"
+    assert python(f"{code}\nprint('loaded:', 'pandas' in sys.modules)").endswith("loaded: False")
+
+
 def test_public_names_load_on_first_use() -> None:
     code = "import benchsuite, sys; print('torch' in sys.modules); benchsuite.Method; print('torch' in sys.modules)"
     assert python(code).split() == ["False", "True"]

@@ -3,14 +3,14 @@
 import statistics
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
 from benchsuite.analysis.labels import labels, titles
-from benchsuite.analysis.pairing import apart
-from benchsuite.analysis.ranking import Rank, Ranking, places
+from benchsuite.analysis.pairing import unpairable
+from benchsuite.analysis.ranking import Rank, Ranking, ranking
 from benchsuite.analysis.stats import Paired, compare, t_quantile
 from benchsuite.analysis.tables import Cell
 from benchsuite.cards import Card
@@ -27,15 +27,13 @@ Runs = Mapping[int, Record]
 
 
 @dataclass(frozen=True)
-class Headline:
+class PrimaryMeasure:
     """A column of an overall board: one number of one protocol."""
 
     protocol: str
     metric: str
-    task: str
     title: str
     """The task's."""
-    version: int
     unit: Literal["percent", "number"]
     better: Literal["higher", "lower", "neither"]
 
@@ -51,7 +49,7 @@ class Headline:
         return Column.model_validate({"key": self.protocol, "measure": self.measure, **about})
 
 
-def headline(protocol: str, results: Sequence[Result]) -> Headline | None:
+def primary_measure(protocol: str, results: Sequence[Result]) -> PrimaryMeasure | None:
     """What stands for a protocol on a board, of what all of its runs have; none if they have nothing in common.
 
     A task that does not declare it has its first metric there, or else its first measure. Metrics are shares, of which
@@ -59,42 +57,38 @@ def headline(protocol: str, results: Sequence[Result]) -> Headline | None:
     """
     first = results[0]
     card = tasks.card(first.task) if first.task in tasks else None
-    declared = _declared(card)
-    candidates = declared or (*first.metrics, *first.measures)
-    metric = next((name for name in candidates if all(_has(result, name) for result in results)), None)
-    if metric is None:
+    declared = _declared(card) if card else ()
+    shared = [
+        name
+        for name in declared or (*first.metrics, *first.measures)
+        if all(name in result.metrics or name in result.measures for result in results)
+    ]
+    if not shared:
         return None
-    plain = metric not in first.metrics
+    is_fraction = shared[0] in first.metrics
     about = card.about if card and declared else {}
-    return Headline(
+    return PrimaryMeasure(
         protocol=protocol,
-        metric=metric,
-        task=first.task,
+        metric=shared[0],
         title=card.title if card else first.task,
-        version=first.version,
-        unit=about.get("unit", "number" if plain else "percent"),
-        better=about.get("better", "neither" if plain else "higher"),
+        unit=about.get("unit", "percent" if is_fraction else "number"),
+        better=about.get("better", "higher" if is_fraction else "neither"),
     )
 
 
-def _declared(card: Card | None) -> Collection[str]:
+def _declared(card: Card) -> tuple[str, ...]:
     """What the task says stands for it, the first of these that a run has; nothing if it does not say."""
-    said = card.about.get("headline", ()) if card else ()
-    names = (said,) if isinstance(said, str) else tuple(said)
-    if card and names:
-        known = (*card.about.get("metrics", ()), *card.about.get("measures", ()))
-        for name in names:
-            if name not in known:
-                raise unknown("metric", name, known, f"task {card.name}, headline: ")
+    headline = card.about.get("headline", ())
+    names = (headline,) if isinstance(headline, str) else tuple(headline)
+    known = (*card.about.get("metrics", ()), *card.about.get("measures", ()))
+    for name in names:
+        if name not in known:
+            raise unknown("metric", name, known, f"task {card.name}, headline: ")
     return names
 
 
-def _has(result: Result, name: str) -> bool:
-    return name in result.metrics or name in result.measures
-
-
 @dataclass(frozen=True)
-class Standing:
+class BoardRow:
     """A row of a board: one configuration of a method, with its runs."""
 
     label: str
@@ -128,11 +122,11 @@ class Standing:
         """Whether its numbers are not those of the code that is here."""
         return stale(self.record)
 
-    def cell(self, task: Headline) -> Cell:
+    def cell(self, task: PrimaryMeasure) -> Cell:
         """Its number on a task."""
         return self.cells[task.protocol]
 
-    def values(self, task: Headline) -> Mapping[int, float]:
+    def values(self, task: PrimaryMeasure) -> Mapping[int, float]:
         """Its number on a task by seed."""
         return self.cells[task.protocol].values
 
@@ -145,13 +139,13 @@ class Board:
     """No two boards of one folder have the same."""
     setup: Setup
     setup_id: str
-    tasks: Sequence[Headline]
+    tasks: Sequence[PrimaryMeasure]
     """In the setup's order."""
-    standings: Sequence[Standing]
-    """By mean place, then by the mean position of their means: an order to show rows in, and no result."""
-    places: Mapping[str, Ranking]
+    rows: Sequence[BoardRow]
+    """By mean rank, then by the mean position of their means: this order is not a ranking."""
+    rankings: Mapping[str, Ranking]
     """By protocol."""
-    apart: Mapping[tuple[str, str], Mapping[int, str]]
+    unpairable: Mapping[tuple[str, str], Mapping[int, str]]
     """Pairs of labels with the seeds that did not mean the same to both, and why: not compared there."""
     requests: Sequence[TableRequest]
     """Tables that asked for runs of this setup; they say what results at their scale can say."""
@@ -164,34 +158,30 @@ class Board:
     @property
     def descriptions(self) -> list[str]:
         """What results at this scale can say, as its recipe has it."""
-        return list(dict.fromkeys(one.description for one in self.requests))
+        return list(dict.fromkeys(request.description for request in self.requests))
 
     @property
     def runs(self) -> int:
         """All of its runs."""
-        return sum(len(one.records) for one in self.standings)
+        return sum(len(row.records) for row in self.rows)
 
     @property
     def seeds(self) -> list[int]:
         """Seeds that any row has."""
-        return sorted({seed for one in self.standings for seed in one.records})
+        return sorted({seed for row in self.rows for seed in row.records})
 
-    def rank(self, standing: Standing, task: Headline) -> Rank | None:
-        """Its place on a task with the labels of those it is tied with; none where the task ranks nothing."""
-        return self.places[task.protocol].ranks.get(standing.label)
+    def rank(self, row: BoardRow, task: PrimaryMeasure) -> Rank | None:
+        """A row's rank on a task, with the labels of those it is tied with; none where the task ranks nothing."""
+        return self.rankings[task.protocol].ranks.get(row.label)
 
-    def is_best(self, standing: Standing, task: Headline) -> bool:
-        """Whether no other row beats it, where any is beaten."""
-        return self.places[task.protocol].is_best(standing.label)
+    def is_best(self, row: BoardRow, task: PrimaryMeasure) -> bool:
+        """Whether no other row is significantly better, where any difference is significant."""
+        return self.rankings[task.protocol].is_best(row.label)
 
     @property
     def separates(self) -> bool:
-        """Whether any row beats another on any task."""
-        return any(rank.rank > 1 for found in self.places.values() for rank in found.ranks.values())
-
-    def mean_place(self, standing: Standing) -> float | None:
-        """Over the tasks that rank: to order rows by, and nothing else; none where no task ranks."""
-        return _mean_place(standing.label, self.places)
+        """Whether any difference on any task is significant."""
+        return any(ranking.decided for ranking in self.rankings.values())
 
 
 def boards(records: Iterable[Record], requests: Sequence[TableRequest] = ()) -> list[Board]:
@@ -204,91 +194,90 @@ def boards(records: Iterable[Record], requests: Sequence[TableRequest] = ()) -> 
         by_setup[record.setup_id][record.method_id][record.seed] = record
     shared = {setup_id: list(rows.values()) for setup_id, rows in sorted(by_setup.items()) if len(rows) > 1}
     setups = {setup_id: _any(rows[0]).setup for setup_id, rows in shared.items()}
+    asked: defaultdict[str, list[TableRequest]] = defaultdict(list)
+    for request in requests:
+        for setup_id in {runs.setup_id for row in request.rows for runs in row.parts.values()}:
+            asked[setup_id].append(request)
     named = titles(setups, requests)
-    by_setup_requests: defaultdict[str, list[TableRequest]] = defaultdict(list)
-    for one in requests:
-        for setup_id in {runs.setup_id for row in one.rows for runs in row.parts.values()}:
-            by_setup_requests[setup_id].append(one)
-    found = [_board(named[key], setup, shared[key], by_setup_requests[key]) for key, setup in setups.items()]
-    return sorted(found, key=lambda board: (-board.runs, board.title))
+    made = [_board(named[setup_id], setup, shared[setup_id], asked[setup_id]) for setup_id, setup in setups.items()]
+    return sorted(made, key=lambda board: (-board.runs, board.title))
 
 
-def _board(title: str, setup: Setup, rows: Sequence[Runs], requests: Sequence[TableRequest]) -> Board:
-    results = {name: [record.results[name] for runs in rows for record in runs.values()] for name in setup.protocols}
-    tasks = [task for name, some in results.items() if (task := headline(name, some))]
-    standings = [
-        Standing(label, runs, {task.protocol: Cell(task.column, None, runs, task.measure) for task in tasks})
-        for label, runs in zip(labels([_any(runs) for runs in rows]), rows, strict=True)
+def _board(title: str, setup: Setup, configurations: Sequence[Runs], requests: Sequence[TableRequest]) -> Board:
+    records = [record for runs in configurations for record in runs.values()]
+    measures = [primary_measure(name, [record.results[name] for record in records]) for name in setup.protocols]
+    tasks = [task for task in measures if task]
+    rows = [
+        BoardRow(label, runs, {task.protocol: Cell(task.column, None, runs, task.measure) for task in tasks})
+        for label, runs in zip(labels([_any(runs) for runs in configurations]), configurations, strict=True)
     ]
-    kept_apart = apart({one.label: one.records for one in standings})
-    found = {
-        task.protocol: places({one.label: one.values(task) for one in standings}, task.better, kept_apart)
-        for task in tasks
+    reasons = unpairable({row.label: row.records for row in rows})
+    rankings = {
+        task.protocol: ranking({row.label: row.values(task) for row in rows}, task.better, reasons) for task in tasks
     }
-    positions = _positions(standings, tasks)
-    ordered = sorted(standings, key=lambda one: (_mean_place(one.label, found) or 0, positions[one.label], one.label))
-    return Board(title, setup, _any(rows[0]).setup_id, tasks, ordered, found, kept_apart, requests)
+    return Board(title, setup, records[0].setup_id, tasks, _ordered(rows, tasks, rankings), rankings, reasons, requests)
 
 
-def _mean_place(label: str, found: Mapping[str, Ranking]) -> float | None:
-    ranks = [one.ranks[label].rank for one in found.values() if label in one.ranks]
-    return statistics.fmean(ranks) if ranks else None
+def _ordered(
+    rows: Sequence[BoardRow], tasks: Sequence[PrimaryMeasure], rankings: Mapping[str, Ranking]
+) -> list[BoardRow]:
+    """By mean rank; rows of equal mean rank by how many rows have a better mean, over the tasks that rank."""
+    better_means = dict.fromkeys((row.label for row in rows), 0)
+    for task in (task for task in tasks if task.better != "neither"):
+        sign = -1 if task.better == "higher" else 1
+        means = {row.label: sign * statistics.fmean(row.values(task).values()) for row in rows}
+        ordered = sorted(means.values())
+        for label, mean in means.items():
+            better_means[label] += bisect_left(ordered, mean)
 
+    def position(row: BoardRow) -> tuple[float, int, str]:
+        ranks = [ranking.ranks[row.label].rank for ranking in rankings.values() if row.label in ranking.ranks]
+        return statistics.fmean(ranks or [0]), better_means[row.label], row.label
 
-def _positions(standings: Sequence[Standing], tasks: Sequence[Headline]) -> dict[str, float]:
-    """How many rows have a better mean, summed over the tasks that rank; seeds do not matter here, nor doubt."""
-    found = dict.fromkeys((one.label for one in standings), 0.0)
-    for task in tasks:
-        if task.better != "neither":
-            sign = -1 if task.better == "higher" else 1
-            means = {one.label: sign * statistics.fmean(one.values(task).values()) for one in standings}
-            ordered = sorted(means.values())
-            for label, mean in means.items():
-                found[label] += bisect_left(ordered, mean)
-    return found
+    return sorted(rows, key=position)
 
 
 def _any(runs: Runs) -> Record:
     return next(iter(runs.values()))
 
 
+def paired(board: Board, ours: BoardRow, theirs: BoardRow, task: PrimaryMeasure) -> Paired:
+    """Two rows on a task, at the seeds that meant the same to both."""
+    pair = (min(ours.label, theirs.label), max(ours.label, theirs.label))
+    skipped = board.unpairable.get(pair, {})
+    a, b = ({seed: v for seed, v in row.values(task).items() if seed not in skipped} for row in (ours, theirs))
+    return compare(a, b)
+
+
 DIGITS = 6
 
 
 def comparison(board: Board) -> dict[str, Any]:
-    """Everything that a paired comparison needs, ready for JSON; percent columns as fractions.
+    """Everything that a page needs to pair any two rows, ready for JSON; percent columns as fractions.
 
     `seeds` are all that any row has; `values` of a row are a list for each task, in the order of `seeds`, null where
-    the row lacks one. `apart` has two rows' numbers and the seeds at which they may not be paired; `quantiles`, by
-    number of pairs, how many standard errors the 95% interval of their mean difference reaches to either side.
+    the row lacks one. `unpairable` has two rows' numbers and the seeds at which they may not be paired; `quantiles`,
+    by number of pairs, how many standard errors the 95% interval of their mean difference reaches to either side.
     """
-    seeds = board.seeds
-    number = {one.label: i for i, one in enumerate(board.standings)}
+    seeds, number = board.seeds, {row.label: i for i, row in enumerate(board.rows)}
+
+    def values(row: BoardRow, task: PrimaryMeasure) -> list[float | None]:
+        by_seed = row.values(task)
+        return [round(by_seed[seed], DIGITS) if seed in by_seed else None for seed in seeds]
+
     return {
         "name": board.name,
         "title": board.title,
-        "tasks": [_task(task) for task in board.tasks],
+        "tasks": [
+            {"id": task.protocol, "metric": task.metric, "title": task.title, "unit": task.unit, "better": task.better}
+            for task in board.tasks
+        ],
         "seeds": seeds,
-        "rows": [_row(one, board, seeds) for one in board.standings],
-        "apart": [[number[a], number[b], sorted(some)] for (a, b), some in board.apart.items()],
+        "rows": [
+            {"id": row.method_id, "method": row.method, "label": row.label,
+             "values": [values(row, task) for task in board.tasks]}
+            for row in board.rows
+        ],
+        "unpairable": [[number[a], number[b], sorted(reasons)] for (a, b), reasons in board.unpairable.items()],
         "quantiles": {str(n): round(t_quantile(n), DIGITS) for n in range(2, len(seeds) + 1)},
-    }
-
-
-def paired(board: Board, ours: Standing, theirs: Standing, task: Headline) -> Paired:
-    """Two rows on a task, at the seeds that meant the same to both."""
-    pair = (ours.label, theirs.label)
-    left_out = {seed for key in (pair, pair[::-1]) for seed in board.apart.get(key, ())}
-    a, b = ({seed: v for seed, v in one.values(task).items() if seed not in left_out} for one in (ours, theirs))
-    return compare(a, b)
-
-
-def _task(task: Headline) -> dict[str, str]:
-    named = {"id": task.protocol, "metric": task.metric, "title": task.title}
-    return {**named, "unit": task.unit, "better": task.better}
-
-
-def _row(one: Standing, board: Board, seeds: list[int]) -> dict[str, Any]:
-    by_task = [one.values(task) for task in board.tasks]
-    values = [[round(by_seed[seed], DIGITS) if seed in by_seed else None for seed in seeds] for by_seed in by_task]
-    return {"id": one.method_id, "method": one.method, "label": one.label, "values": values}
+    }  # fmt: skip

@@ -1,18 +1,55 @@
-"""A paper's claims, judged by our runs: each table's as one family, and how far whole orders agree."""
+"""A paper's claims and what our runs say of them: each table's claims are judged as one family."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from benchsuite.analysis.pairing import foreign_fields, pairs
+from benchsuite.analysis.pairing import disallowed_fields, pairable
 from benchsuite.analysis.rank_correlation import Agreement, kendall
 from benchsuite.analysis.ranking import Better
+from benchsuite.analysis.stats import ALPHA, MOST, BySeed, Paired, adjusted_ps, compare_all, seeds_needed
 from benchsuite.analysis.tables import Cell, TableRow, TableView
-from benchsuite.analysis.verdicts import Question, Verdict, judge_family
 from benchsuite.papers import Column, Table
 from benchsuite.papers.claims import Claim, claims_of
 
-UNRUN = "no run of this table is stored here, or none at this scale"
+Kind = Literal["reproduced", "opposite", "undecided", "not comparable", "not run"]
+NO_RUN = "no run of this table is stored here, or none at this scale"
+
+
+@dataclass(frozen=True)
+class Question:
+    """Does a row beat its reference on a column? With both rows' values by seed."""
+
+    ours: BySeed
+    theirs: BySeed
+    better: Better = "higher"
+    not_run: str = ""
+    """Why there is nothing to compare, if so."""
+    not_comparable: Sequence[str] = ()
+    """Fields in which the setups differ."""
+    refusal: str = ""
+    """Why the runs may not be paired, if not for a field of the setup."""
+    unit: Literal["points", ""] = "points"
+    """How reasons say differences: of fractions in percentage points, of anything else as they are."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer to a question."""
+
+    kind: Kind
+    reason: str
+    """One sentence, with the numbers."""
+    paired: Paired | None = None
+    p_adjusted: float | None = None
+    """Holm's p in the family; None below the least number of seeds."""
+    seeds_needed: int | None = None
+    """At alpha over the number of claims: what Holm may ask of any one of them."""
+    fields: tuple[str, ...] = ()
+    """In which the setups differ, where that makes the rows not comparable."""
+    family: str = ""
+    claims: int = 0
+    """How many claims of the family have data enough to be judged."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +60,15 @@ class JudgedClaim:
     scale: str
     """"" if the table was not run at any."""
     verdict: Verdict
+
+    @property
+    def gain(self) -> float | None:
+        """By how much our runs have the claim's row ahead: positive speaks for the claim, also where lower is better.
+
+        In the unit of the measure (fractions); none where nothing could be compared.
+        """
+        difference = self.verdict.paired.difference if self.verdict.paired else None
+        return -difference if difference and self.claim.column.better == "lower" else difference
 
 
 @dataclass(frozen=True)
@@ -37,44 +83,33 @@ class ColumnAgreement:
 
 def judged_claims(view: TableView) -> list[JudgedClaim]:
     """The claims of a table at a scale. Holm's family is the table: all of its claims at this scale."""
-    claims = distinct(claims_of(view.table))
-    numbers = {column.key: number for number, column in enumerate(view.columns)}
-    questions = [_question(claim, numbers[claim.column.key], view) for claim in claims]
+    claims = claims_of(view.table)
+    questions = [_question(claim, view) for claim in claims]
     verdicts = judge_family(questions, f"{view.request.table} at scale {view.request.scale}")
     return [JudgedClaim(c, view.request.scale, v) for c, v in zip(claims, verdicts, strict=True)]
 
 
 def unrun_claims(table: Table) -> list[JudgedClaim]:
     """The claims of a table for which there is no run at all."""
-    claims = distinct(claims_of(table))
-    verdicts = judge_family([Question({}, {}, not_run=UNRUN)] * len(claims), table.name)
-    return [JudgedClaim(claim, "", verdict) for claim, verdict in zip(claims, verdicts, strict=True)]
-
-
-def distinct(claims: Sequence[Claim]) -> list[Claim]:
-    """Each comparison once; one that the text makes too is kept as the text has it."""
-    found: dict[object, Claim] = {}
-    for claim in claims:
-        found.setdefault((frozenset((claim.row, claim.reference)), claim.column.key), claim)
-    return list(found.values())
+    return [JudgedClaim(claim, "", Verdict("not run", NO_RUN)) for claim in claims_of(table)]
 
 
 def agreements(view: TableView) -> list[ColumnAgreement]:
     """For each column and each setup's rows, how far our order is the published one."""
-    found = []
+    compared = []
     for (backbone, variant), rows in view.boards.items():
         for number, column in enumerate(view.columns):
             cells = [row.cells[number] for row in rows]
             if column.better != "neither" and any(cell.n for cell in cells):
-                measured = [cell.values for cell in cells]
-                order = kendall([cell.published for cell in cells], measured)
-                found.append(ColumnAgreement(backbone, variant, column, order))
-    return found
+                order = kendall([cell.published for cell in cells], [cell.values for cell in cells])
+                compared.append(ColumnAgreement(backbone, variant, column, order))
+    return compared
 
 
-def _question(claim: Claim, number: int, view: TableView) -> Question:
+def _question(claim: Claim, view: TableView) -> Question:
     better: Better = "lower" if claim.column.better == "lower" else "higher"
     unit: Literal["points", ""] = "points" if claim.column.unit == "percent" else ""
+    number = [column.key for column in view.columns].index(claim.column.key)
     rows = [view.row(key) for key in (claim.row, claim.reference)]
     reasons = [_why_not_run(row, number, view) for row in rows]
     if reason := next(filter(None, reasons), ""):
@@ -94,11 +129,96 @@ def _why_not_run(row: TableRow | None, number: int, view: TableView) -> str:
 
 
 def _refusals(ours: Cell, theirs: Cell, factors: Sequence[str]) -> tuple[list[str], str]:
-    """Fields in which the setups differ, and any other reason why runs of one seed may not be paired."""
-    _, refused = pairs(ours.records, theirs.records, factors)
-    refused = {seed: why for seed, why in refused.items() if seed in ours.records and seed in theirs.records}
-    if not refused:
-        return [], ""
-    seed = min(refused)
-    foreign = foreign_fields(ours.records[seed], theirs.records[seed], factors)
-    return foreign, "" if foreign else f"seed {seed}: {refused[seed]}"
+    """Of the first shared seed that may not be paired: fields in which the setups differ, or else any other reason."""
+    for seed in sorted(ours.records.keys() & theirs.records.keys()):
+        pair = ours.records[seed], theirs.records[seed]
+        if reason := pairable(*pair, factors):
+            fields = disallowed_fields(*pair, factors)
+            return fields, "" if fields else f"seed {seed}: {reason}"
+    return [], ""
+
+
+def judge_family(questions: Sequence[Question], family: str, alpha: float = ALPHA) -> list[Verdict]:
+    """The verdicts on questions that are read together, so that in at most alpha of all families any is wrong.
+
+    `family` says what they are claims of: "temo/table1".
+    """
+    pairs: list[Paired | None] = [None] * len(questions)
+    allowed = [n for n, q in enumerate(questions) if not (q.not_run or q.not_comparable or q.refusal)]
+    compared = compare_all([(questions[n].ours, questions[n].theirs) for n in allowed], alpha)
+    for n, pair in zip(allowed, compared, strict=True):
+        pairs[n] = pair if pair.n else None
+    ps = adjusted_ps(pairs)
+    claims = len(ps) - ps.count(None)
+    return [
+        _judged(question, pair, p, family, claims, alpha) if pair else _not_judged(question)
+        for question, pair, p in zip(questions, pairs, ps, strict=True)
+    ]
+
+
+def _not_judged(question: Question) -> Verdict:
+    if question.not_run:
+        return Verdict("not run", question.not_run)
+    if question.not_comparable:
+        fields = tuple(question.not_comparable)
+        return Verdict("not comparable", f"The setups differ in {', '.join(fields)}.", fields=fields)
+    if question.refusal:
+        return Verdict("not comparable", f"The runs may not be paired: {question.refusal}.")
+    missing = [name for name, row in (("the row", question.ours), ("its reference", question.theirs)) if not row]
+    if missing:
+        return Verdict("not run", f"Nothing is measured for {' and '.join(missing)}.")
+    ours, theirs = (", ".join(map(str, sorted(row))) for row in (question.ours, question.theirs))
+    return Verdict("not comparable", f"No seed in common: the row has {ours}, its reference {theirs}.")
+
+
+def _judged(question: Question, pair: Paired, p: float | None, family: str, claims: int, alpha: float) -> Verdict:
+    assert pair.difference is not None
+    kind: Kind = "undecided"
+    if p is not None and p <= alpha:
+        kind = "reproduced" if (pair.difference > 0) == (question.better == "higher") else "opposite"
+    needed = seeds_needed(pair, alpha / max(claims, 1))
+    parts = [
+        _difference(pair.difference, pair, question.unit),
+        _significance(pair, p, family, claims),
+        _outlook(pair, needed) if kind == "undecided" else "",
+        _unpaired_seeds(pair),
+    ]
+    return Verdict(kind, "; ".join(filter(None, parts)) + ".", pair, p, needed, family=family, claims=claims)
+
+
+def _difference(difference: float, pair: Paired, unit: str) -> str:
+    scale, digits = (100, ".2f") if unit else (1, ".4g")
+    amount = f"{abs(scale * difference):{digits}}{f' {unit}' if unit else ''}"
+    side = "above" if difference > 0 else "below"
+    text = f"{amount} {side} the reference" if difference else "No difference from the reference"
+    seeds = "on 1 seed" if pair.n == 1 else f"on {pair.n} seeds"
+    if pair.low is None or pair.high is None:
+        return f"{text} {seeds}"
+    ends = f"{scale * pair.low:+{digits}} to {scale * pair.high:+{digits}}"
+    return f"{text} {seeds} ({100 * (1 - pair.alpha):g}% interval over seeds {ends})"
+
+
+def _significance(pair: Paired, p: float | None, family: str, claims: int) -> str:
+    if p is None or pair.p is None:
+        return pair.too_small
+    holm = f", {_p(p)} by Holm over {claims} claims of {family}" if claims > 1 else ""
+    note = f"; {pair.note}" if pair.note else ""
+    return f"p {_p(pair.p)}{holm}, floor of a sign-flip test {_p(pair.floor)}{note}"
+
+
+def _outlook(pair: Paired, needed: int | None) -> str:
+    if needed is not None:
+        return f"about {needed} seeds would be needed for a difference and spread like these"
+    return f"more than {MOST} seeds would be needed" if pair.difference and pair.sd is not None else ""
+
+
+def _unpaired_seeds(pair: Paired) -> str:
+    if not pair.unpaired:
+        return ""
+    plural = len(pair.unpaired) > 1
+    seeds = ", ".join(map(str, pair.unpaired))
+    return f"{'seeds' if plural else 'seed'} {seeds} skipped: only one of the two has {'them' if plural else 'it'}"
+
+
+def _p(p: float) -> str:
+    return f"{p:.3g}" if p >= 0.0001 else "below 0.0001"

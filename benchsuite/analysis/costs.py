@@ -1,11 +1,11 @@
-"""What configurations cost beside the reference of their setup, and which of them none beats in cost and quality."""
+"""Training cost of each configuration relative to its setup's reference, and the Pareto front of cost and quality."""
 
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from benchsuite.analysis.boards import Board, Runs, Standing
+from benchsuite.analysis.boards import Board, BoardRow, Runs
 from benchsuite.analysis.ranking import Better
 from benchsuite.records.code_version import code_state
 from benchsuite.records.schema import Record
@@ -24,7 +24,7 @@ class Cost:
     """What ratios are of: CPU seconds, which do not depend on who else is at work, unless `note` says why not."""
     ratios: Mapping[int, float]
     """By seed: this run's time over that of the reference's run with the same seed."""
-    left_out: Mapping[int, str] = field(default_factory=dict)
+    skipped: Mapping[int, str] = field(default_factory=dict)
     """Seeds that both have and that are not compared, and why."""
     reason: str = ""
     """Why there is no ratio at all, if so."""
@@ -63,12 +63,12 @@ def costs(board: Board) -> dict[str, Cost]:
     beside = reference(board)
     name = REFERENCES[board.setup.towers]
     why = "" if beside else f"{name} has no run under this setup"
-    return {one.label: cost(one.records, beside.records if beside else {}, why) for one in board.standings}
+    return {row.label: cost(row.records, beside.records if beside else {}, why) for row in board.rows}
 
 
-def reference(board: Board) -> Standing | None:
+def reference(board: Board) -> BoardRow | None:
     """The row that costs are relative to: of several configurations the one of current code with most runs."""
-    rows = [one for one in board.standings if one.method == REFERENCES[board.setup.towers]]
+    rows = [row for row in board.rows if row.method == REFERENCES[board.setup.towers]]
     return max(rows, key=_standard, default=None)
 
 
@@ -77,14 +77,14 @@ def cost(ours: Runs, theirs: Runs, reason: str = "") -> Cost:
     common = {seed: (ours[seed], theirs[seed]) for seed in sorted(ours.keys() & theirs.keys())}
     note = next((why for pair in common.values() for record in pair if (why := _no_cpu_seconds(record))), "")
     basis: Basis = "seconds" if note else "cpu_seconds"
-    left_out = {seed: why for seed, pair in common.items() if (why := _not_comparable(*pair, basis))}
-    ratios = {seed: a.cost[basis] / b.cost[basis] for seed, (a, b) in common.items() if seed not in left_out}
+    skipped = {seed: why for seed, pair in common.items() if (why := _not_comparable(*pair, basis))}
+    ratios = {seed: a.cost[basis] / b.cost[basis] for seed, (a, b) in common.items() if seed not in skipped}
     if not ratios:
-        reason = reason or next(iter(left_out.values()), "no seed in common with the reference")
+        reason = reason or next(iter(skipped.values()), "no seed in common with the reference")
     return Cost(
         basis=basis,
         ratios=ratios,
-        left_out=left_out,
+        skipped=skipped,
         reason=reason,
         note=note,
         seconds=statistics.median(seconds) if (seconds := _known(ours, "seconds")) else None,
@@ -108,13 +108,13 @@ def pareto(points: Sequence[tuple[float, float]], better: Better = "higher") -> 
     return front
 
 
-def _standard(row: Standing) -> tuple[bool, int, bool, str]:
+def _standard(row: BoardRow) -> tuple[bool, int, bool, str]:
     """What makes a row the one to compare with; a label without settings is that of the method's defaults."""
     return code_state(row.record) == "current", len(row.records), row.label == row.title, row.method_id
 
 
-def _known(runs: Runs, what: str) -> list[Any]:
-    return [record.cost[what] for record in runs.values() if record.cost.get(what) is not None]
+def _known(runs: Runs, name: str) -> list[Any]:
+    return [record.cost[name] for record in runs.values() if record.cost.get(name) is not None]
 
 
 def _no_cpu_seconds(record: Record) -> str:

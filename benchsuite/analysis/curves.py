@@ -1,11 +1,16 @@
-"""Curves of runs over the training: as stored, their mean over seeds, and fewer points of long ones."""
+"""What figures of a table draw from: curves over the training, runs as points, and histograms of similarities."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import Any
 
-from benchsuite.analysis.tables import TableRow, TableView
+import numpy as np
+from numpy.typing import NDArray
+
+from benchsuite.analysis.tables import Cell, TableRow, TableView
+from benchsuite.errors import RecordError
 from benchsuite.papers.schema import Plot
 from benchsuite.records.schema import Record
 
@@ -21,7 +26,7 @@ class Curve:
     values: Sequence[float]
 
     @property
-    def told(self) -> list[float]:
+    def known(self) -> list[float]:
         """The values that there are."""
         return [value for value in self.values if not math.isnan(value)]
 
@@ -29,34 +34,34 @@ class Curve:
 def curve(record: Record, name: str) -> Curve:
     """A record's curve. What is evaluated now and then ("protocol.metric") has points only where it was."""
     pairs = zip(record.curves["step"], record.curves.get(name, ()), strict=False)
-    found = [(step + 1, math.nan if value is None else value) for step, value in pairs if step is not None]
+    points = [(step + 1, math.nan if value is None else value) for step, value in pairs if step is not None]
     if "." in name:
-        found = [(step, value) for step, value in found if not math.isnan(value)]
-    return Curve([step for step, _ in found], [value for _, value in found])
+        points = [(step, value) for step, value in points if not math.isnan(value)]
+    return Curve([step for step, _ in points], [value for _, value in points])
 
 
 def mean_curve(curves: Sequence[Curve]) -> Curve:
     """The mean where every curve has a step; no value where any of them has none."""
-    by_step = [dict(zip(one.steps, one.values, strict=True)) for one in curves]
-    steps = [step for step in curves[0].steps if all(step in one for one in by_step)]
-    return Curve(steps, [fmean(one[step] for one in by_step) for step in steps])
+    by_step = [dict(zip(curve.steps, curve.values, strict=True)) for curve in curves]
+    steps = [step for step in curves[0].steps if all(step in values for values in by_step)]
+    return Curve(steps, [fmean(values[step] for values in by_step) for step in steps])
 
 
 def span_of(curves: Sequence[Curve], steps: Sequence[float]) -> tuple[list[float], list[float]]:
     """The least and the greatest value of any curve at each of the steps."""
-    by_step = [dict(zip(one.steps, one.values, strict=True)) for one in curves]
-    at = [[one[step] for one in by_step if not math.isnan(one[step])] or [math.nan] for step in steps]
+    by_step = [dict(zip(curve.steps, curve.values, strict=True)) for curve in curves]
+    at = [[values[step] for values in by_step if not math.isnan(values[step])] or [math.nan] for step in steps]
     return [min(values) for values in at], [max(values) for values in at]
 
 
-def thinned(found: Curve, most: int = MOST) -> Curve:
-    """Every so manieth point of a long curve, and its last one."""
-    stride = math.ceil(len(found.steps) / most)
+def thinned(curve: Curve, most: int = MOST) -> Curve:
+    """Every n-th point of a long curve, and its last one."""
+    stride = math.ceil(len(curve.steps) / most)
     if stride < 2:
-        return found
-    last = len(found.steps) - 1
-    kept = [number for number in range(len(found.steps)) if number % stride == 0 or number == last]
-    return Curve([found.steps[number] for number in kept], [found.values[number] for number in kept])
+        return curve
+    last = len(curve.steps) - 1
+    numbers = [number for number in range(len(curve.steps)) if number % stride == 0 or number == last]
+    return Curve([curve.steps[number] for number in numbers], [curve.values[number] for number in numbers])
 
 
 @dataclass(frozen=True)
@@ -75,11 +80,12 @@ class Series:
 
 
 def series(view: TableView, plot: Plot, gaps: bool = False) -> list[Series]:
-    """All lines of a plot, none of a histogram. Points without a value are left out; with `gaps` they are NaN."""
+    """All lines of a plot, none of a histogram. Points without a value are skipped; with `gaps` they are NaN."""
     if plot.kind == "histogram":
         return []
     make = _over_training if plot.x == "step" else _against_column
-    return [one for row in view.rows for name in plot.y for one in make(view, plot, row, name, gaps) if one.x]
+    lines = (line for row in view.rows for name in plot.y for line in make(view, plot, row, name, gaps))
+    return [line for line in lines if line.x]
 
 
 def _over_training(view: TableView, plot: Plot, row: TableRow, name: str, gaps: bool) -> Iterator[Series]:
@@ -88,23 +94,104 @@ def _over_training(view: TableView, plot: Plot, row: TableRow, name: str, gaps: 
         for record in cell.records.values():
             parts.setdefault(record.run_id, {})[cell.column.part] = None
     for record in {record.run_id: record for record in row.records}.values():
-        found = curve(record, name)
-        points = [(_x(plot, step), value) for step, value in zip(found.steps, found.values, strict=True)]
-        kept = [(x, y) for x, y in points if x is not None and (gaps or not math.isnan(y))]
+        whole = curve(record, name)
+        points = [(_x(plot, step), value) for step, value in zip(whole.steps, whole.values, strict=True)]
+        shown = [(x, y) for x, y in points if x is not None and (gaps or not math.isnan(y))]
         part = " and ".join(parts.get(record.run_id, ()))
-        yield Series(row, name, [record.seed], [x for x, _ in kept], [y for _, y in kept], part)
+        yield Series(row, name, [record.seed], [x for x, _ in shown], [y for _, y in shown], part)
 
 
 def _against_column(view: TableView, plot: Plot, row: TableRow, name: str, gaps: bool) -> Iterator[Series]:
     keys = [column.key for column in view.columns]
-    left, right = (row.cells[keys.index(key)] for key in (plot.x, name))
-    seeds = [seed for seed in left.values if seed in right.values]
-    x = [_x(plot, left.values[seed]) for seed in seeds]
-    kept = [(seed, at) for seed, at in zip(seeds, x, strict=True) if at is not None]
-    yield Series(row, name, [seed for seed, _ in kept], [at for _, at in kept], [right.values[s] for s, _ in kept])
+    across, up = (row.cells[keys.index(key)].values for key in (plot.x, name))
+    x = {seed: _x(plot, across[seed]) for seed in across if seed in up}
+    points = [(seed, at) for seed, at in x.items() if at is not None]
+    yield Series(row, name, [seed for seed, _ in points], [at for _, at in points], [up[seed] for seed, _ in points])
 
 
 def _x(plot: Plot, value: float) -> float | None:
     if plot.x_scale == "minus-inverse-log-squared":
         return -1 / math.log(value) ** 2 if value > 1 else None
     return value if plot.x_scale == "linear" or value > 0 else None
+
+
+SIDES = ("positives", "negatives")
+MEANS = {"positive_mean", "negative_mean"}
+"""What a protocol measures if it looks at pairs of both modalities."""
+Ranks = Callable[[Record], Mapping[str, NDArray[Any]]]
+"""Reads the arrays that lie beside a record."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Which histograms: of a protocol, in the runs of a part of the table."""
+
+    protocol: str
+    part: str
+
+
+@dataclass(frozen=True)
+class Similarities:
+    """Shares of a row's pairs by their cosine, in equal bins of [-1, 1]; the counts of all its seeds together."""
+
+    row: TableRow
+    seeds: Sequence[int]
+    edges: NDArray[np.float64]
+    """One more than there are bins."""
+    shares: Mapping[str, NDArray[np.float64]]
+    """By side, `positives` and `negatives`; each sums to 1."""
+
+    def mean(self, side: str) -> float:
+        """The mean cosine, to within a bin."""
+        return float((self.edges[:-1] + self.edges[1:]) / 2 @ self.shares[side])
+
+    @property
+    def overlap(self) -> float:
+        """The share that both sides have in common: 1 if they cannot be told apart, 0 if no bin holds both."""
+        return float(np.minimum(self.shares["positives"], self.shares["negatives"]).sum())
+
+
+def sources(view: TableView, plot: Plot | None = None) -> list[Source]:
+    """The histograms that a plot asks for by its columns; without a plot, all that stand behind any column."""
+    cells = [cell for row in view.rows for cell in row.cells if plot is None or cell.column.key in plot.y]
+    return list(dict.fromkeys(_source(cell) for cell in cells if any(_of_pairs(cell))))
+
+
+def similarities(view: TableView, source: Source, ranks: Ranks) -> list[Similarities]:
+    """By row; rows without such runs are skipped."""
+    by_row = []
+    for row in view.rows:
+        cells = [cell for cell in row.cells if _source(cell) == source]
+        records = {record.run_id: record for cell in cells for record in _of_pairs(cell)}
+        counted = [(record, _counts(source.protocol, ranks(record))) for record in records.values()]
+        complete = [(record, counts) for record, counts in counted if len(counts) == len(SIDES)]
+        if complete:
+            by_row.append(_together(row, complete))
+    return by_row
+
+
+def _together(row: TableRow, counted: Sequence[tuple[Record, Mapping[str, NDArray[Any]]]]) -> Similarities:
+    bins = {len(counts[side]): record for record, counts in counted for side in SIDES}
+    if len(bins) > 1:
+        runs = ", ".join(f"{n} in run {record.run_id}" for n, record in bins.items())
+        raise RecordError(f'row "{row.label}": its histograms have different numbers of bins ({runs}).')
+    totals = {side: np.sum([counts[side] for _, counts in counted], axis=0) for side in SIDES}
+    shares = {side: total / max(total.sum(), 1) for side, total in totals.items()}
+    return Similarities(row, [record.seed for record, _ in counted], np.linspace(-1, 1, next(iter(bins)) + 1), shares)
+
+
+def _source(cell: Cell) -> Source:
+    return Source((cell.measure or "").rpartition(".")[0], cell.column.part)
+
+
+def _of_pairs(cell: Cell) -> list[Record]:
+    """The runs whose protocol behind this cell looked at pairs of both modalities."""
+    protocol = _source(cell).protocol
+    results = [(record, record.results.get(protocol)) for record in cell.records.values()]
+    return [
+        record for record, result in results if result and result.task == "geometry" and result.measures.keys() >= MEANS
+    ]
+
+
+def _counts(protocol: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    return {side: arrays[f"{protocol}.{side}"] for side in SIDES if f"{protocol}.{side}" in arrays}

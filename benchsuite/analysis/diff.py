@@ -1,18 +1,14 @@
-"""What differs between two results folders, as readers of the pages see it: cells, verdicts, places; and records."""
+"""What differs between two results folders, as the pages show them: cells, verdicts, ranks; and records."""
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Generic, Literal, TypeVar
 
-from benchsuite.analysis.claims import judged_claims, unrun_claims
-from benchsuite.analysis.pairing import pairable
+from benchsuite.analysis.claims import Verdict, judged_claims, unrun_claims
 from benchsuite.analysis.tables import Cell, TableRow, TableView
-from benchsuite.analysis.verdicts import Verdict
-from benchsuite.papers import Column
+from benchsuite.papers import Column, Table
 from benchsuite.papers.claims import Claim
 from benchsuite.papers.schema import RowKey
-from benchsuite.records.code_version import stale
 from benchsuite.records.schema import Record
 from benchsuite.setup import differences
 
@@ -62,8 +58,8 @@ class RowChange(Change[str]):
 
 
 @dataclass(frozen=True)
-class PlaceChange(Change[int]):
-    """Another place on a column; none where nothing is measured, or where no row of the board beats another."""
+class RankChange(Change[int]):
+    """Another rank on a column; none where nothing is measured, or where no difference of the board is significant."""
 
     row: TableRow
     column: Column
@@ -85,7 +81,7 @@ class TableChange(Change[TableView]):
     cells: Sequence[CellChange]
     rows: Sequence[RowChange]
     claims: Sequence[ClaimChange]
-    places: Sequence[PlaceChange]
+    ranks: Sequence[RankChange]
     words: Mapping[str, tuple[Any, Any]]
     """What the page says beside its numbers and how it measures, by dotted name, where both sides have it."""
 
@@ -116,20 +112,17 @@ class Changes:
 
 def changes(before: Side, after: Side) -> Changes:
     """From one folder to another."""
-    tables = [_table_change(old, new) for _, old, new in _matched(_by_name(before), _by_name(after))]
+    old_tables, new_tables = ({(v.request.table, v.request.scale): v for v in side.views} for side in (before, after))
+    tables = (_table_change(old, new) for _, old, new in _matched(old_tables, new_tables))
     records = list(_matched(before.records, after.records))
     return Changes(
         before,
         after,
-        tables=[one for one in tables if one is not None],
+        tables=[table for table in tables if table],
         added=[new for _, old, new in records if new and not old],
         removed=[old for _, old, new in records if old and not new],
         changed=[(old, new) for _, old, new in records if old and new and old.digest != new.digest],
     )
-
-
-def _by_name(side: Side) -> dict[tuple[str, str], TableView]:
-    return {(view.request.table, view.request.scale): view for view in side.views}
 
 
 def _matched(before: Mapping[K, T], after: Mapping[K, T]) -> Iterator[tuple[K, T | None, T | None]]:
@@ -140,17 +133,17 @@ def _matched(before: Mapping[K, T], after: Mapping[K, T]) -> Iterator[tuple[K, T
 def _table_change(before: TableView | None, after: TableView | None) -> TableChange | None:
     """What differs, or None if nothing does."""
     rows = list(_matched(_rows(before), _rows(after)))
-    found = TableChange(
+    change = TableChange(
         before,
         after,
         cells=[change for _, old, new in rows for change in _cell_changes(old, new)],
         rows=[change for _, old, new in rows for change in _row_change(old, new, before is None or after is None)],
         claims=list(_claim_changes(before, after)),
-        places=[change for _, old, new in rows for change in _place_changes(before, old, after, new)],
+        ranks=[change for _, old, new in rows for change in _rank_changes(before, old, after, new)],
         words=_words(before, after),
     )
-    differs = found.kind != "changed" or found.cells or found.rows or found.claims or found.places or found.words
-    return found if differs else None
+    differs = change.kind != "changed" or change.cells or change.rows or change.claims or change.ranks or change.words
+    return change if differs else None
 
 
 def _rows(view: TableView | None) -> dict[RowKey, TableRow]:
@@ -177,38 +170,39 @@ def _row_change(before: TableRow | None, after: TableRow | None, whole_table: bo
     """Of a table that came or went as a whole, only rows of which seeds are missing are worth a word."""
     row = after or before
     assert row is not None
-    old, new = (None if one is None else one.gap for one in (before, after))
+    old, new = (None if side is None else side.gap for side in (before, after))
     if old != new and (not whole_table or row.measured < row.requested):
         yield RowChange(old, new, row)
 
 
 def _claim_changes(before: TableView | None, after: TableView | None) -> Iterator[ClaimChange]:
-    for _, old, new in _matched(_judged(before or after, before), _judged(after or before, after)):
+    view = after or before
+    assert view is not None
+    for _, old, new in _matched(_judged(before, view.table), _judged(after, view.table)):
         if old and new and old[1].kind != new[1].kind:
             yield ClaimChange(new[0], old[1], new[1])
 
 
-def _judged(there: TableView | None, view: TableView | None) -> dict[object, tuple[Claim, Verdict]]:
+def _judged(view: TableView | None, table: Table) -> dict[object, tuple[Claim, Verdict]]:
     """Claims and verdicts; of a table that is not there, all are not run."""
-    assert there is not None
-    found = judged_claims(view) if view else unrun_claims(there.table)
-    return {(one.claim.row, one.claim.reference, one.claim.column.key): (one.claim, one.verdict) for one in found}
+    judged = [(c.claim, c.verdict) for c in (judged_claims(view) if view else unrun_claims(table))]
+    return {(claim.row, claim.reference, claim.column.key): (claim, verdict) for claim, verdict in judged}
 
 
-def _place_changes(
+def _rank_changes(
     before: TableView | None, old: TableRow | None, after: TableView | None, new: TableRow | None
-) -> Iterator[PlaceChange]:
+) -> Iterator[RankChange]:
     row = new or old
     assert row is not None
-    a, b = _places(before, old), _places(after, new)
+    a, b = _ranks(before, old), _ranks(after, new)
     for cell in row.cells:
         key = cell.column.key
         if a.get(key) != b.get(key):
-            yield PlaceChange(a.get(key), b.get(key), row, cell.column)
+            yield RankChange(a.get(key), b.get(key), row, cell.column)
 
 
-def _places(view: TableView | None, row: TableRow | None) -> dict[str, int]:
-    """By column; the first place counts only where some other row is beaten."""
+def _ranks(view: TableView | None, row: TableRow | None) -> dict[str, int]:
+    """By column; the first rank counts only where some difference is significant."""
     if view is None or row is None:
         return {}
     ranks = {cell.column.key: (view.rank(row, cell), view.is_best(row, cell)) for cell in row.cells}
@@ -220,67 +214,3 @@ def _words(before: TableView | None, after: TableView | None) -> dict[str, tuple
         return {}
     old, new = (view.request.model_dump(mode="json", exclude={"rows"}) for view in (before, after))
     return differences(old, new)
-
-
-Fields = dict[str, tuple[Any, Any]]
-"""Dotted name to both values."""
-
-
-@dataclass(frozen=True)
-class Difference:
-    """Two runs beside each other."""
-
-    left: Record
-    right: Record
-
-    @cached_property
-    def fields(self) -> dict[str, Fields]:
-        """What differs, by part of the record; results only of one run measured twice, where nothing should."""
-        parts = ("setup", "method", "seed", "digests", "environment", *(("results",) if self.repeated else ()))
-        a, b = self.left.as_json(), self.right.as_json()
-        found = {part: differences({part: a[part]}, {part: b[part]}) for part in parts}
-        return {part: {_within(part, name): values for name, values in some.items()} for part, some in found.items()}
-
-    @property
-    def repeated(self) -> bool:
-        """Whether both are measurements of one run."""
-        return self.left.run_id == self.right.run_id
-
-    @property
-    def not_comparable(self) -> str:
-        """Why the two may not share a board; nothing if they may."""
-        if self.left.setup_id == self.right.setup_id:
-            return ""
-        return f"their setups differ in {', '.join(self.fields['setup'])}"
-
-    @property
-    def not_paired(self) -> str:
-        """Why the two may not be paired; nothing if they may."""
-        if self.repeated:
-            return "they are one run"
-        return self.not_comparable or pairable(self.left, self.right)
-
-    def verdicts(self) -> Iterator[str]:
-        """What it means, in sentences."""
-        board, pair = self.not_comparable, self.not_paired
-        if self.left.digest == self.right.digest:
-            yield "One and the same record."
-        elif self.repeated:
-            moved = len(self.fields["results"])
-            told = f"{moved} of its numbers moved" if moved else "all its numbers are equal"
-            yield f"One run, measured twice; {told}."
-        elif not board and self.left.method_id == self.right.method_id:
-            yield "Two seeds of one row."
-        else:
-            yield f"They may not share a board: {board}." if board else "One setup: they may share a board."
-            yield f"They may not be paired: {pair}." if pair else "They may be paired: a seed meant the same to both."
-        for name, record in (("the first", self.left), ("the second", self.right)):
-            if said := stale(record):
-                yield f"Stale: {name} was {said}."
-        if self.left.environment.get("threads") != self.right.environment.get("threads"):
-            yield "They computed with different numbers of threads, which moves the last digits of every loss."
-
-
-def _within(part: str, name: str) -> str:
-    """The field's name inside of its part; the part's where it is a single value."""
-    return name.removeprefix(f"{part}.")

@@ -1,4 +1,4 @@
-"""What people read in the place of identities: a configuration's label, a setup's title, no two alike."""
+"""Names instead of identities: a label for each configuration, a title for each setup, no two alike."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,13 +29,14 @@ def labels(configurations: Sequence[Record]) -> list[str]:
     by_method: defaultdict[str, list[Record]] = defaultdict(list)
     for record in configurations:
         by_method[record.method.name].append(record)
-    apart = {name: _apart(some) for name, some in by_method.items()}
-    found = []
+    varied = {name: _varied(records) for name, records in by_method.items()}
+    names = []
     for record in configurations:
-        said = ", ".join([*_settings(record, apart[record.method.name]), *_code(record, apart[record.method.name])])
-        found.append(f"{record.method.title} ({said})" if said else record.method.title)
-    names = [record.method.name for record in configurations]
-    return _told_apart(found, names, [record.method_id[:SHORT] for record in configurations])
+        method = varied[record.method.name]
+        details = ", ".join([*_settings(record, method), *_code(record, method)])
+        names.append(f"{record.method.title} ({details})" if details else record.method.title)
+    method_names = [record.method.name for record in configurations]
+    return _distinct(names, method_names, [record.method_id[:SHORT] for record in configurations])
 
 
 def titles(setups: Mapping[str, Setup], requests: Sequence[TableRequest]) -> dict[str, str]:
@@ -44,17 +45,17 @@ def titles(setups: Mapping[str, Setup], requests: Sequence[TableRequest]) -> dic
     Of several names the shortest, then the one most rows use. What no table asked for is called by data and towers.
     """
     names: defaultdict[str, Counter[tuple[str, ...]]] = defaultdict(Counter)
-    for one in requests:
-        for row in one.rows:
+    for request in requests:
+        for row in request.rows:
             for part, runs in row.parts.items():
-                name = tuple(filter(None, (one.recipe, row.backbone, row.variant, part)))
+                name = tuple(filter(None, (request.recipe, row.backbone, row.variant, part)))
                 names[runs.setup_id][name] += 1
-    found = []
+    shortest = []
     for setup_id, setup in setups.items():
         known = names[setup_id]
         words = min(known, key=lambda words: (len(words), -known[words], words)) if known else _towers(setup)
-        found.append(", ".join(words))
-    return dict(zip(setups, _told_apart(found, [setup_id[:SHORT] for setup_id in setups]), strict=True))
+        shortest.append(", ".join(words))
+    return dict(zip(setups, _distinct(shortest, [setup_id[:SHORT] for setup_id in setups]), strict=True))
 
 
 def _towers(setup: Setup) -> tuple[str, ...]:
@@ -64,7 +65,7 @@ def _towers(setup: Setup) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class _Apart:
+class _Varied:
     """In what configurations of one method differ."""
 
     settings: frozenset[str]
@@ -73,27 +74,27 @@ class _Apart:
     """Digests of hyper-parameters that several have."""
 
 
-def _apart(same: Sequence[Record]) -> _Apart:
+def _varied(same: Sequence[Record]) -> _Varied:
     names = {name for record in same for name in record.method.hyperparameters}
     values = {name: {canonical(record.method.hyperparameters.get(name)) for record in same} for name in names}
     counts = Counter(digest(record.method.hyperparameters) for record in same)
-    return _Apart(
-        frozenset(name for name, some in values.items() if len(some) > 1),
-        frozenset(one for one, count in counts.items() if count > 1),
+    return _Varied(
+        frozenset(name for name, different in values.items() if len(different) > 1),
+        frozenset(settings for settings, count in counts.items() if count > 1),
     )
 
 
-def _settings(record: Record, apart: _Apart) -> Iterator[str]:
+def _settings(record: Record, varied: _Varied) -> Iterator[str]:
     """Hyper-parameters that are not alike in all configurations of the method, where they are not the default."""
-    defaults = _defaults(record) if apart.settings else {}
+    defaults = _defaults(record) if varied.settings else {}
     for name, value in record.method.hyperparameters.items():
-        if name in apart.settings and not (name in defaults and defaults[name] == value):
+        if name in varied.settings and not (name in defaults and defaults[name] == value):
             yield f"{name}={_shown(value)}"
 
 
-def _code(record: Record, apart: _Apart) -> Iterator[str]:
+def _code(record: Record, varied: _Varied) -> Iterator[str]:
     """The code, where another configuration has the same hyper-parameters; the code that is here needs no word."""
-    if apart.twins and digest(record.method.hyperparameters) in apart.twins and code_state(record) != "current":
+    if varied.twins and digest(record.method.hyperparameters) in varied.twins and code_state(record) != "current":
         yield f"code {record.method.code[:SHORT]}"
 
 
@@ -121,10 +122,10 @@ def _shown(value: Any) -> str:
             return str(value)
 
 
-def _told_apart(names: Sequence[str], *more: Sequence[str]) -> list[str]:
-    """Each name as it is; those that are alike with something more, as long as there is more."""
-    found = list(names)
-    for others in more:
-        counts = Counter(found)
-        found = [f"{name}, {other}" if counts[name] > 1 else name for name, other in zip(found, others, strict=True)]
-    return found
+def _distinct(names: Sequence[str], *details: Sequence[str]) -> list[str]:
+    """Each name as it is; equal ones with one more detail, as long as there is another."""
+    longer = list(names)
+    for extra in details:
+        counts = Counter(longer)
+        longer = [f"{name}, {more}" if counts[name] > 1 else name for name, more in zip(longer, extra, strict=True)]
+    return longer

@@ -1,10 +1,12 @@
 """May two runs be paired? Only if a seed meant the same to both: setup, initial weights, batches, words."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import combinations, product
+from typing import Any
 
+from benchsuite.records.code_version import stale
 from benchsuite.records.schema import Record
 from benchsuite.setup import Setup, differences
 
@@ -20,6 +22,8 @@ DEPENDS_ON = {
     "text_expert": ("experts", "data"),
 }
 """The fields of a setup that each digest follows from. Where one of them may differ and does, the digest does too."""
+Fields = dict[str, tuple[Any, Any]]
+"""Dotted name to both values."""
 
 
 def pairable(left: Record, right: Record, allowed: Sequence[str] = ()) -> str:
@@ -28,39 +32,30 @@ def pairable(left: Record, right: Record, allowed: Sequence[str] = ()) -> str:
         return f"seed {left.seed} against seed {right.seed}"
     if left.setup_id == right.setup_id and left.digests == right.digests and left.digests.keys() >= set(REQUIRED):
         return ""  # nearly all pairs there are
-    if foreign := foreign_fields(left, right, allowed):
-        return f"the setups differ in {'; '.join(foreign)}"
-    return "; ".join(_digest_differences(left.digests, right.digests, list(setup_fields(left, right))))
+    if fields := disallowed_fields(left, right, allowed):
+        return f"the setups differ in {'; '.join(fields)}"
+    return "; ".join(_digest_differences(left.digests, right.digests, setup_fields(left, right)))
 
 
-def pairs(
-    left: Mapping[int, Record], right: Mapping[int, Record], allowed: Sequence[str] = ()
-) -> tuple[tuple[int, ...], dict[int, str]]:
-    """The seeds at which two rows may be paired, and for every other seed why not."""
-    seeds = sorted(left.keys() | right.keys())
-    said = {seed: _why_not(left.get(seed), right.get(seed), allowed) for seed in seeds}
-    return tuple(seed for seed in seeds if not said[seed]), {seed: why for seed, why in said.items() if why}
-
-
-def apart(
+def unpairable(
     rows: Mapping[str, Mapping[int, Record]], allowed: Sequence[str] = ()
 ) -> dict[tuple[str, str], dict[int, str]]:
     """Pairs of rows, by their names in order, with the seeds that both have and may not be paired at, and why not.
 
     Few different setups and digests occur at a seed, so each two of them are looked at once, and not each two rows.
     """
-    kinds: dict[int, dict[Hashable, tuple[Record, list[str]]]] = {}
+    alike: dict[int, dict[Hashable, tuple[Record, list[str]]]] = {}
     for name in sorted(rows):
         for seed, record in rows[name].items():
-            kind = (record.seed, record.setup_id, tuple(sorted(record.digests.items())))
-            kinds.setdefault(seed, {}).setdefault(kind, (record, []))[1].append(name)
-    found: dict[tuple[str, str], dict[int, str]] = {}
-    for seed, groups in sorted(kinds.items()):
-        for (left, ours), (right, theirs) in combinations(groups.values(), 2):
+            identity = (record.seed, record.setup_id, tuple(sorted(record.digests.items())))
+            alike.setdefault(seed, {}).setdefault(identity, (record, []))[1].append(name)
+    reasons: dict[tuple[str, str], dict[int, str]] = {}
+    for seed, groups in sorted(alike.items()):
+        for (left, left_names), (right, right_names) in combinations(groups.values(), 2):
             if why := pairable(left, right, allowed):
-                for one, other in product(ours, theirs):
-                    found.setdefault((min(one, other), max(one, other)), {})[seed] = why
-    return found
+                for a, b in product(left_names, right_names):
+                    reasons.setdefault((min(a, b), max(a, b)), {})[seed] = why
+    return reasons
 
 
 def setup_fields(left: Record, right: Record) -> Mapping[str, str]:
@@ -68,6 +63,11 @@ def setup_fields(left: Record, right: Record) -> Mapping[str, str]:
     if left.setup_id == right.setup_id:
         return {}
     return _fields(*(_Identified(record.setup_id, record.setup) for record in (left, right)))
+
+
+def disallowed_fields(left: Record, right: Record, allowed: Sequence[str] = ()) -> list[str]:
+    """The fields in which two setups differ and may not, in words."""
+    return [text for name, text in setup_fields(left, right).items() if not _within(name, allowed)]
 
 
 @dataclass(frozen=True)
@@ -81,23 +81,11 @@ class _Identified:
 @lru_cache(maxsize=1024)
 def _fields(left: _Identified, right: _Identified) -> Mapping[str, str]:
     """Thousands of pairs of records are of a few pairs of setups."""
-    a, b = (one.setup.model_dump(mode="json") for one in (left, right))
+    a, b = (side.setup.model_dump(mode="json") for side in (left, right))
     return {name: f"{name} {x!r} against {y!r}" for name, (x, y) in differences(a, b).items()}
 
 
-def foreign_fields(left: Record, right: Record, allowed: Sequence[str] = ()) -> list[str]:
-    """Those in which the setups may not differ, in words."""
-    return [text for name, text in setup_fields(left, right).items() if not _within(name, allowed)]
-
-
-def _why_not(left: Record | None, right: Record | None, allowed: Sequence[str]) -> str:
-    if left is None or right is None:
-        return f"only the {'second' if left is None else 'first'} has a run"
-    return pairable(left, right, allowed)
-
-
-def _digest_differences(left: Mapping[str, str], right: Mapping[str, str], fields: Sequence[str]) -> list[str]:
-    found = []
+def _digest_differences(left: Mapping[str, str], right: Mapping[str, str], fields: Mapping[str, str]) -> Iterator[str]:
     for name, sources in DEPENDS_ON.items():
         if any(_within(field, sources) for field in fields):
             continue
@@ -105,12 +93,69 @@ def _digest_differences(left: Mapping[str, str], right: Mapping[str, str], field
         a, b = left.get(name), right.get(name)
         if a is None or b is None:
             if name in REQUIRED or (name == "words" and a != b):
-                found.append(f"a record does not say its {words}")
+                yield f"a record does not say its {words}"
         elif a != b:
-            found.append(f"the {words} differ ({a} against {b})")
-    return found
+            yield f"the {words} differ ({a} against {b})"
 
 
 def _within(field: str, names: Sequence[str]) -> bool:
     """Whether a field is one of these, or lies in one of them."""
     return any(field == name or field.startswith(f"{name}.") for name in names)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Two runs beside each other: in what they differ, and whether they may be compared and paired."""
+
+    left: Record
+    right: Record
+
+    @cached_property
+    def fields(self) -> dict[str, Fields]:
+        """What differs, by part of the record; results only of one run measured twice, where nothing should."""
+        parts = ("setup", "method", "seed", "digests", "environment", *(("results",) if self.repeated else ()))
+        a, b = self.left.as_json(), self.right.as_json()
+        named = {part: differences({part: a[part]}, {part: b[part]}) for part in parts}
+        return {
+            part: {name.removeprefix(f"{part}."): values for name, values in fields.items()}
+            for part, fields in named.items()
+        }
+
+    @property
+    def repeated(self) -> bool:
+        """Whether both are measurements of one run."""
+        return self.left.run_id == self.right.run_id
+
+    @property
+    def not_comparable(self) -> str:
+        """Why the two may not share a board; nothing if they may."""
+        if self.left.setup_id == self.right.setup_id:
+            return ""
+        return f"their setups differ in {', '.join(self.fields['setup'])}"
+
+    @property
+    def not_paired(self) -> str:
+        """Why the two may not be paired; nothing if they may."""
+        if self.repeated:
+            return "they are one run"
+        return self.not_comparable or pairable(self.left, self.right)
+
+    def verdicts(self) -> Iterator[str]:
+        """What it means, in sentences."""
+        board, pair = self.not_comparable, self.not_paired
+        if self.left.digest == self.right.digest:
+            yield "One and the same record."
+        elif self.repeated:
+            moved = len(self.fields["results"])
+            numbers = f"{moved} of its numbers moved" if moved else "all its numbers are equal"
+            yield f"One run, measured twice; {numbers}."
+        elif not board and self.left.method_id == self.right.method_id:
+            yield "Two seeds of one row."
+        else:
+            yield f"They may not share a board: {board}." if board else "One setup: they may share a board."
+            yield f"They may not be paired: {pair}." if pair else "They may be paired: a seed meant the same to both."
+        for name, record in (("the first", self.left), ("the second", self.right)):
+            if why := stale(record):
+                yield f"Stale: {name} was {why}."
+        if self.left.environment.get("threads") != self.right.environment.get("threads"):
+            yield "They computed with different numbers of threads, which moves the last digits of every loss."

@@ -1,4 +1,4 @@
-"""Do our rows stand in the published order? Kendall's tau-b, with what seeds alone would make of it."""
+"""Do our rows stand in the published order? Kendall's tau-b, with an interval over seeds."""
 
 import math
 from collections import Counter
@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations_with_replacement
-from typing import ClassVar
 
 import numpy as np
 
@@ -14,9 +13,9 @@ from benchsuite.analysis.stats import ALPHA, MINIMUM, ROUNDING, Floats
 from benchsuite.streams import numpy_stream
 
 ROWS = 3
-"""Rows below which there is no order to speak of."""
+"""Rows below which an order says nothing."""
 EXACT = 7
-"""Seeds up to which all n^n ways of drawing them again are counted; beyond, `DRAWN` of them."""
+"""Seeds up to which all n^n resamples are counted; beyond, `DRAWN` random ones."""
 DRAWN = 5_000
 
 
@@ -27,47 +26,45 @@ class Agreement:
     tau: float | None = None
     low: float | None = None
     high: float | None = None
-    """Ends of the interval from drawing seeds again; with few seeds it is too narrow."""
+    """Ends of the interval from resampling seeds, not rows: these rows are what the paper printed. With few seeds it is
+    too narrow."""
     rows: int = 0
     """Rows with a published number and ours."""
     seeds: tuple[int, ...] = ()
     """Seeds that all these rows have: the means are over them."""
-    left_out: tuple[int, ...] = ()
+    skipped: tuple[int, ...] = ()
     """Seeds that only some of these rows have."""
     exact: bool = True
-    """Whether all ways of drawing the seeds were counted."""
+    """Whether all resamples of the seeds were counted."""
     reason: str = ""
-
-    over: ClassVar[str] = "seeds"
-    """What the interval varies over. Not over rows: these rows are what the paper printed."""
 
 
 def kendall(
     published: Sequence[float | None], measured: Sequence[Mapping[int, float]], alpha: float = ALPHA
 ) -> Agreement:
-    """Agreement of the published numbers with ours, row by row; seeds are drawn jointly for all rows."""
-    rows = [(one, ours) for one, ours in zip(published, measured, strict=True) if one is not None and ours]
+    """Agreement of the published numbers with ours, row by row; seeds are resampled jointly for all rows."""
+    rows = [(theirs, ours) for theirs, ours in zip(published, measured, strict=True) if theirs is not None and ours]
     if len(rows) < ROWS:
         have = "1 row has" if len(rows) == 1 else f"{len(rows)} rows have"
         return Agreement(rows=len(rows), reason=f"{have} both numbers; an order takes at least {ROWS}")
     every = [set(ours) for _, ours in rows]
     seeds = tuple(sorted(set.intersection(*every)))
-    bare = Agreement(rows=len(rows), seeds=seeds, left_out=tuple(sorted(set.union(*every) - set(seeds))))
+    bare = Agreement(rows=len(rows), seeds=seeds, skipped=tuple(sorted(set.union(*every) - set(seeds))))
     if not seeds:
         return replace(bare, reason="no seed is common to all rows")
-    theirs = np.array([one for one, _ in rows])
+    theirs = np.array([number for number, _ in rows])
     values = np.array([[ours[seed] for seed in seeds] for _, ours in rows])  # [rows, seeds]
     means = values.mean(axis=1)
     for whose, numbers in (("published numbers", theirs), ("of our means", means)):
         if not _signs(numbers).any():
             return replace(bare, reason=f"all {whose} are equal: there is no order")
-    found = replace(bare, tau=float(tau_b(theirs, means)))
+    agreement = replace(bare, tau=float(tau_b(theirs, means)))
     if len(seeds) < MINIMUM:
         have = "1 seed" if len(seeds) == 1 else f"{len(seeds)} seeds"
-        return replace(found, reason=f"{have} in common; an interval takes at least {MINIMUM}")
+        return replace(agreement, reason=f"{have} in common; an interval takes at least {MINIMUM}")
     shares, chances = _draws(len(seeds))
     low, high = _ends(tau_b(theirs, shares @ values.T), chances, alpha / 2)
-    return replace(found, low=low, high=high, exact=len(seeds) <= EXACT)
+    return replace(agreement, low=low, high=high, exact=len(seeds) <= EXACT)
 
 
 def tau_b(x: Floats, y: Floats) -> Floats:

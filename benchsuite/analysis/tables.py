@@ -1,18 +1,20 @@
-"""The one table object: published beside measured, from which the terminal and every file format are made."""
+"""The one table object: published beside measured, from which pages, data frames and every file format are made."""
 
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import groupby
 
-from benchsuite.analysis.pairing import apart, setup_fields
-from benchsuite.analysis.ranking import Rank, Ranking, places
+from benchsuite.analysis.pairing import setup_fields, unpairable
+from benchsuite.analysis.ranking import Rank, Ranking, ranking
 from benchsuite.analysis.stats import half_width
-from benchsuite.papers import Column, PublishedCell, Row, Table
+from benchsuite.errors import BenchsuiteError
+from benchsuite.papers import Column, PublishedCell, Row, Table, read_table
 from benchsuite.papers.schema import RowKey, row_name
 from benchsuite.records.code_version import stale
+from benchsuite.records.contents import Contents
 from benchsuite.records.requests import RequestedRow, TableRequest
 from benchsuite.records.schema import Record
 from benchsuite.setup import Setup
@@ -130,7 +132,7 @@ class TableView:
     def groups(self) -> list[tuple[str, int]]:
         """Column groups with their widths, in order."""
         names = [column.group for column in self.columns]
-        return [(name, len(list(some))) for name, some in groupby(names)]
+        return [(name, len(list(group))) for name, group in groupby(names)]
 
     @property
     def backbones(self) -> dict[str, list[TableRow]]:
@@ -159,15 +161,15 @@ class TableView:
     def setups(self) -> dict[str, Setup]:
         """The setups behind the rows, by the names of those that share one."""
         names: dict[str, list[str]] = {}
-        found: dict[str, Setup] = {}
+        setups: dict[str, Setup] = {}
         for row in self.rows:
             for cell in row.cells:
                 for record in cell.records.values():
-                    found[record.setup_id] = record.setup
+                    setups[record.setup_id] = record.setup
                     names.setdefault(record.setup_id, []).append(
                         row_name((row.backbone, row.variant, cell.column.part))
                     )
-        return {", ".join(dict.fromkeys(names[key])): setup for key, setup in found.items()}
+        return {", ".join(dict.fromkeys(names[setup_id])): setup for setup_id, setup in setups.items()}
 
     @property
     def gaps(self) -> bool:
@@ -192,8 +194,8 @@ class TableView:
     @property
     def origins(self) -> list[str]:
         """What the runs ran on, and how many on each."""
-        found = Counter(_origin(record) for row in self.rows for record in row.records)
-        return [f"{count} runs: {origin}" for origin, count in found.most_common()]
+        counts = Counter(_origin(record) for row in self.rows for record in row.records)
+        return [f"{count} runs: {origin}" for origin, count in counts.most_common()]
 
     @property
     def complete(self) -> bool:
@@ -203,43 +205,39 @@ class TableView:
     @property
     def boards(self) -> dict[tuple[str, str], list[TableRow]]:
         """Rows that may be compared: of one backbone and variant, unless variants are what the table is about."""
-        found: dict[tuple[str, str], list[TableRow]] = {}
+        boards: dict[tuple[str, str], list[TableRow]] = {}
         for row in self.rows:
-            found.setdefault(self._board(row.key), []).append(row)
-        return found
+            boards.setdefault(self._board(row), []).append(row)
+        return boards
 
-    def _board(self, key: RowKey) -> tuple[str, str]:
-        backbone, variant, _ = key
-        return backbone, "" if self.table.factors else variant
+    def _board(self, row: TableRow) -> tuple[str, str]:
+        return row.backbone, "" if self.table.factors else row.variant
 
     @cached_property
-    def _places(self) -> dict[tuple[tuple[str, str], str], Ranking]:
+    def _rankings(self) -> dict[tuple[tuple[str, str], str], Ranking]:
         """By board and column."""
-        found = {}
+        rankings = {}
         for board, rows in self.boards.items():
-            kept_apart: dict[str, dict[tuple[str, str], dict[int, str]]] = {}
+            by_part: dict[str, dict[tuple[str, str], dict[int, str]]] = {}
             for number, column in enumerate(self.columns):
                 cells = {row_name(row.key): row.cells[number] for row in rows}
-                if column.part not in kept_apart:
+                if column.part not in by_part:
                     records = {name: cell.records for name, cell in cells.items()}
-                    kept_apart[column.part] = apart(records, self.table.factors)
+                    by_part[column.part] = unpairable(records, self.table.factors)
                 values = {name: cell.values for name, cell in cells.items()}
-                found[board, column.key] = places(values, column.better, kept_apart[column.part])
-        return found
-
-    def _places_beside(self, row: TableRow, cell: Cell) -> Ranking:
-        return self._places[self._board(row.key), cell.column.key]
+                rankings[board, column.key] = ranking(values, column.better, by_part[column.part])
+        return rankings
 
     def rank(self, row: TableRow, cell: Cell) -> Rank | None:
-        """The place of a row on a column among the rows of its board, with those it is tied with; none if unranked.
+        """The rank of a row on a column among the rows of its board; none if nothing is ranked.
 
         The one place from which ranks and marks of the best come, for every format.
         """
-        return self._places_beside(row, cell).ranks.get(row_name(row.key))
+        return self._rankings[self._board(row), cell.column.key].ranks.get(row_name(row.key))
 
     def is_best(self, row: TableRow, cell: Cell) -> bool:
-        """Whether no other row of the board beats it, and some other could be told from it: all tied is none best."""
-        return self._places_beside(row, cell).is_best(row_name(row.key))
+        """Whether no other row of the board is significantly better, where any difference is significant."""
+        return self._rankings[self._board(row), cell.column.key].is_best(row_name(row.key))
 
     def row(self, key: RowKey) -> TableRow | None:
         """The row of that key, if it was asked for."""
@@ -248,6 +246,22 @@ class TableView:
     @cached_property
     def _rows(self) -> dict[RowKey, TableRow]:
         return {row.key: row for row in self.rows}
+
+
+def build_views(contents: Contents) -> tuple[list[TableView], list[BenchsuiteError]]:
+    """The tables that were asked for, as far as they are measured; and what had to be skipped, with the reason."""
+    views: list[TableView] = []
+    skipped: list[BenchsuiteError] = [*contents.errors]
+    read, gaps = cache(read_table), contents.gaps
+    for request in contents.requests:
+        try:
+            view = build_table(read(request.table), request, contents.records, gaps)
+            for cell in (cell for row in view.rows for cell in row.cells):
+                _ = cell.values  # read now, so that a record without the number skips this table and no other
+            views.append(view)
+        except BenchsuiteError as error:
+            skipped.append(error)
+    return views, skipped
 
 
 def build_table(
@@ -279,7 +293,7 @@ def _row(
     }
     published = printed.published if printed else {}
     cells = [
-        Cell(column, published.get(column.key), mine.get(column.part, {}), _measure(column, request))
+        Cell(column, published.get(column.key), mine.get(column.part, {}), request.measures.get(column.key))
         for column in table.columns
     ]
     gaps = [row.not_run, *refused.values(), *dict.fromkeys(row.missing.values())]
@@ -298,26 +312,21 @@ def _row(
     )
 
 
-def _measure(column: Column, request: TableRequest) -> str | None:
-    """As the request has it; requests from before stand-ins were in recipes leave it to the table."""
-    by_track = None if isinstance(column.measure, str) else column.measure.get(request.track)
-    return request.measures.get(column.key) or (None if request.missing else by_track)
-
-
 def _by_group(columns: Sequence[Column], texts: Mapping[str, str]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    by_group: dict[str, str] = {}
     for column in columns:
         group = {texts.get(other.key, "") for other in columns if other.group == column.group}
         if text := texts.get(column.key):
-            found[column.group if len(group) == 1 else f"{column.group} {column.label}".strip()] = text
-    return found
+            by_group[column.group if len(group) == 1 else f"{column.group} {column.label}".strip()] = text
+    return by_group
 
 
 def _origin(record: Record) -> str:
-    e = defaultdict(lambda: "unknown", record.environment)
-    source = f"commit {e['commit'][:12]}{' with changes' if e['dirty'] else ''}" if e["commit"] else "installed package"
-    where = f"{e['processor']}, {e['device']}, {e['threads']} threads, {e['processes']} processes"
-    return f"benchsuite {e['benchsuite']} ({source}), {where}, {record.created[:10]}"
+    known = defaultdict(lambda: "unknown", record.environment)
+    commit = f"commit {known['commit'][:12]}{' with changes' if known['dirty'] else ''}"
+    source = commit if known["commit"] else "installed package"
+    where = f"{known['processor']}, {known['device']}, {known['threads']} threads, {known['processes']} processes"
+    return f"benchsuite {known['benchsuite']} ({source}), {where}, {record.created[:10]}"
 
 
 def _other_setup(row: RequestedRow, part: str, request: TableRequest, records: Mapping[str, Record]) -> str:
@@ -326,9 +335,9 @@ def _other_setup(row: RequestedRow, part: str, request: TableRequest, records: M
     current = request.setups.get(row.setup_key(part), mine)
     if mine == current:
         return ""
-    under = {record.setup_id: record for record in records.values()}
-    known = mine in under and current in under
-    fields = setup_fields(under[mine], under[current]).values() if known else ()
+    by_setup = {record.setup_id: record for record in records.values()}
+    known = mine in by_setup and current in by_setup
+    fields = setup_fields(by_setup[mine], by_setup[current]).values() if known else ()
     why = f" ({'; '.join(fields)})" if fields else ""
     return f"not comparable: measured under another setup, {mine}{why}; ask for this row again"
 
@@ -337,5 +346,5 @@ def _gap(part: str, runs: Mapping[int, str], records: Mapping[str, Record], fail
     missing = {seed: run for seed, run in runs.items() if run not in records}
     reasons = [f"seed {seed} failed: {failures[run]}" for seed, run in missing.items() if run in failures]
     waiting = [str(seed) for seed, run in missing.items() if run not in failures]
-    found = "; ".join([*reasons, *([f"not run yet: seed {', '.join(waiting)}"] if waiting else [])])
-    return f"{part}: {found}" if part and found else found
+    text = "; ".join([*reasons, *([f"not run yet: seed {', '.join(waiting)}"] if waiting else [])])
+    return f"{part}: {text}" if part and text else text

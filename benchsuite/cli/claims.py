@@ -28,29 +28,31 @@ def claims(
 ) -> None:
     """Judge papers' claims by stored runs: each table's claims are one family for Holm's correction."""
     from benchsuite.analysis.claims import agreements, judged_claims, unrun_claims
-    from benchsuite.cli.report import build_views, require_all
+    from benchsuite.analysis.tables import build_views
+    from benchsuite.cli.report import require_all
     from benchsuite.papers import named_tables, read_table
 
     if everything == bool(tables):
         raise UsageError("name papers or tables, or give --all.")
     names = named_tables(["all"] if everything else tables or [])
-    stored, left_out = build_views(Store(results).read())
+    stored, skipped = build_views(Store(results).read())
     views = [view for view in stored if view.request.table in names and scale in (None, view.request.scale)]
-    judged = [one for view in views for one in judged_claims(view)]
-    orders = [(view, one) for view in views for one in agreements(view)]
+    judged = [claim for view in views for claim in judged_claims(view)]
+    orders = [(view, order) for view in views for order in agreements(view)]
     run = {view.request.table for view in views}
-    judged += [one for name in names if name not in run for one in unrun_claims(read_table(name))]
+    judged += [claim for name in names if name not in run for claim in unrun_claims(read_table(name))]
     if as_json:
-        told = {
-            "claims": [claim_as_json(one) for one in judged],
+        content = {
+            "claims": [claim_as_json(claim) for claim in judged],
             "orders": [
-                {"table": view.request.table, "scale": view.request.scale, **order_as_json(one)} for view, one in orders
+                {"table": view.request.table, "scale": view.request.scale, **order_as_json(order)}
+                for view, order in orders
             ],
         }
-        print(json.dumps(told, indent=2, ensure_ascii=False))
+        print(json.dumps(content, indent=2, ensure_ascii=False))
     else:
         print("\n".join(lines(judged, orders)))
-    require_all(left_out)
+    require_all(skipped)
 
 
 def lines(judged: "Sequence[JudgedClaim]", orders: "Sequence[tuple[TableView, ColumnAgreement]]") -> Iterator[str]:
@@ -58,37 +60,38 @@ def lines(judged: "Sequence[JudgedClaim]", orders: "Sequence[tuple[TableView, Co
     yield from map(claim_line, judged)
     for view, order in orders:
         yield f"{view.request.table} at scale {view.request.scale}, order on {order_line(order)}"
-    counts = Counter(one.verdict.kind for one in judged)
+    counts = Counter(claim.verdict.kind for claim in judged)
     yield f"{len(judged)} claims: {', '.join(f'{n} {kind}' for kind, n in counts.most_common()) or 'none'}"
 
 
-def claim_line(one: "JudgedClaim") -> str:
+def claim_line(judged: "JudgedClaim") -> str:
     """A claim and its verdict in a line."""
-    claim = one.claim
-    where = claim.table + (f" at scale {one.scale}" if one.scale else "")
-    told = "" if claim.published is None else f" (published by {claim.published:g})"
+    claim = judged.claim
+    where = claim.table + (f" at scale {judged.scale}" if judged.scale else "")
+    published = "" if claim.published is None else f" (published by {claim.published:g})"
     note = f"; note: {claim.note}" if claim.note else ""
     text = f" [{claim.locator}, in our words: {claim.statement}{note}]" if claim.locator else ""
-    return f"{where}: {claim.name}{told}: {one.verdict.kind}: {one.verdict.reason}{text}"
+    return f"{where}: {claim.name}{published}: {judged.verdict.kind}: {judged.verdict.reason}{text}"
 
 
-def claim_as_json(one: "JudgedClaim") -> dict[str, Any]:
+def claim_as_json(judged: "JudgedClaim") -> dict[str, Any]:
     """Plain data."""
-    claim, verdict = one.claim, one.verdict
+    claim, verdict = judged.claim, judged.verdict
     paired = verdict.paired
     return {
         "table": claim.table,
-        "scale": one.scale or None,
+        "scale": judged.scale or None,
         "row": "/".join(filter(None, claim.row)),
         "reference": "/".join(filter(None, claim.reference)),
         "column": claim.column.key,
         "published_difference": claim.published,
         "description": claim.statement or None,
-        "place": claim.locator or None,
+        "locator": claim.locator or None,
         "stated_difference": claim.by,
         "note": claim.note or None,
         "verdict": verdict.kind,
         "reason": verdict.reason,
+        "gain": judged.gain,
         "difference": paired and paired.difference,
         "interval": [paired.low, paired.high] if paired else None,
         "seeds": list(paired.seeds) if paired else [],
@@ -98,13 +101,13 @@ def claim_as_json(one: "JudgedClaim") -> dict[str, Any]:
     }
 
 
-def order_as_json(one: "ColumnAgreement") -> dict[str, Any]:
+def order_as_json(order: "ColumnAgreement") -> dict[str, Any]:
     """Plain data."""
-    agreement = one.agreement
+    agreement = order.agreement
     return {
-        "backbone": one.backbone,
-        "variant": one.variant or None,
-        "column": one.column.key,
+        "backbone": order.backbone,
+        "variant": order.variant or None,
+        "column": order.column.key,
         "tau_b": agreement.tau,
         "interval": [agreement.low, agreement.high],
         "rows": agreement.rows,
@@ -113,10 +116,10 @@ def order_as_json(one: "ColumnAgreement") -> dict[str, Any]:
     }
 
 
-def order_line(one: "ColumnAgreement") -> str:
-    """Kendall's tau-b with its interval, or why there is none."""
-    agreement = one.agreement
-    where = " ".join(filter(None, (one.backbone, one.variant, one.column.group, one.column.label)))
+def order_line(order: "ColumnAgreement") -> str:
+    """Kendall's tau-b with its interval, or why there is norder."""
+    agreement = order.agreement
+    where = " ".join(filter(None, (order.backbone, order.variant, order.column.group, order.column.label)))
     if agreement.tau is None:
         return f"{where}: {agreement.reason}"
     interval = "" if agreement.low is None else f", {agreement.low:.2f} to {agreement.high:.2f} over seeds"

@@ -17,7 +17,8 @@ from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
 
 if TYPE_CHECKING:
-    from benchsuite.analysis.diff import Difference, Side
+    from benchsuite.analysis.diff import Side
+    from benchsuite.analysis.pairing import Difference
 
 SAME = "the same"
 
@@ -56,7 +57,7 @@ def diff(
 
 def diff_runs(files: list[Path], format_: Format) -> None:
     """Two records."""
-    from benchsuite.analysis.diff import Difference
+    from benchsuite.analysis.pairing import Difference
 
     if format_ is Format.md:
         raise UsageError("--format md compares results folders, and these are runs: give text or json.")
@@ -92,7 +93,7 @@ def diff_folders(a: Path, b: Path, format_: Format) -> None:
 def read_side(folder: Path) -> "Side":
     """What a results folder shows, and what of it cannot be shown, with the reason."""
     from benchsuite.analysis.diff import Side
-    from benchsuite.cli.report import build_views
+    from benchsuite.analysis.tables import build_views
 
     contents = Store(folder).read()
     views, left_out = build_views(contents)

@@ -1,43 +1,103 @@
-"""`benchsuite export`: a measured table for a paper, a notebook or a spreadsheet."""
+"""`benchsuite export`: results for a paper, a notebook or a spreadsheet."""
 
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from benchsuite.cli.options import RESULTS, Results
-from benchsuite.errors import UsageError, unknown
+from benchsuite.errors import UsageError
 from benchsuite.records.store import Store
 
 
 class Format(StrEnum):
-    """What a table can be written as."""
+    """What results can be written as."""
 
     csv = "csv"
     json = "json"
     latex = "latex"
     md = "md"
+    parquet = "parquet"
 
 
 def export(
-    table: Annotated[str, typer.Argument(help="The table, as paper/table.", metavar="PAPER/TABLE")],
-    as_: Annotated[Format, typer.Option("--format", help="What to write.")] = Format.md,
-    scale: Annotated[str, typer.Option(help="The recipe's scale.")] = "small",
+    table: Annotated[
+        str | None, typer.Argument(help="The table, as paper/table.", metavar="PAPER/TABLE", show_default=False)
+    ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="All runs instead of one table: a row for each run and metric.")
+    ] = False,
+    as_: Annotated[
+        Format | None,
+        typer.Option(
+            "--format",
+            help="Of a table csv, json, latex or md (default); of all runs csv (default) or parquet.",
+            show_default=False,
+        ),
+    ] = None,
+    scale: Annotated[str, typer.Option(help="The recipe's scale, of a table.")] = "small",
+    out: Annotated[
+        Path | None, typer.Option(help="Write a file instead of printing.", metavar="FILE", show_default=False)
+    ] = None,
     results: Results = RESULTS,
 ) -> None:
-    """Print a measured table, published numbers and ours, with the same ranks and marks as its page."""
-    from benchsuite.cli.report import build_views, require_all
+    """Export a measured table with the ranks and marks of its page, or all runs as one data frame."""
     from benchsuite.papers import named_tables
+
+    if everything == bool(table):
+        raise UsageError("name one table, or give --all for all runs.")
+    formats = (Format.csv, Format.parquet) if everything else tuple(Format)[:4]
+    format_ = as_ or (Format.csv if everything else Format.md)
+    if format_ not in formats:
+        what = "all runs are" if everything else "a table is"
+        raise UsageError(f"--format {format_}: {what} exported as {', '.join(formats[:-1])} or {formats[-1]}.")
+    if format_ is Format.parquet and out is None:
+        raise UsageError("--format parquet is not text: name a file with --out results.parquet.")
+    if table:
+        named_tables([table])
+    if not results.is_dir():
+        raise UsageError(
+            f"results folder {results} does not exist. Run `benchsuite repro {table or 'temo/table1'}` first."
+        )
+    if everything:
+        export_runs(results, format_, out)
+    else:
+        export_table(table or "", scale, results, format_, out)
+
+
+def export_table(name: str, scale: str, results: Path, format_: Format, out: Path | None) -> None:
+    """One table at a scale."""
+    from benchsuite.analysis.results import find_view
+    from benchsuite.analysis.tables import build_views
+    from benchsuite.cli.report import require_all
     from benchsuite.report.export import FORMATS
 
-    named_tables([table])
-    if not results.is_dir():
-        raise UsageError(f"results folder {results} does not exist. Run `benchsuite repro {table}` first.")
-    found, left_out = build_views(Store(results).read())
-    views = {view.request.scale: view for view in found if view.request.table == table}
-    if not views:
-        raise UsageError(f"{table} is not in {results}. Run `benchsuite repro {table} --scale {scale}` first.")
-    if scale not in views:
-        raise unknown("scale", scale, views, f"{table} in {results}: ")
-    print(FORMATS[as_](views[scale]), end="")
-    require_all(left_out)
+    views, skipped = build_views(Store(results).read())
+    text = FORMATS[format_](find_view(views, name, scale, results))
+    if out:
+        out.write_text(text, "utf-8")
+        print(f"{name} at scale {scale}: {out.resolve()}")
+    else:
+        print(text, end="")
+    require_all(skipped)
+
+
+def export_runs(results: Path, format_: Format, out: Path | None) -> None:
+    """All runs of a results folder, as `benchsuite.load_results` gives them."""
+    from benchsuite.analysis.results import results_frame
+    from benchsuite.analysis.tables import build_views
+    from benchsuite.cli.report import require_all
+
+    contents = Store(results).read()
+    views, skipped = build_views(contents)
+    frame = results_frame(contents, views)
+    if out is None:
+        print(frame.to_csv(index=False), end="")
+    else:
+        if format_ is Format.parquet:
+            frame.to_parquet(out, index=False)
+        else:
+            frame.to_csv(out, index=False)
+        print(f"{len(contents.records)} runs, {len(frame)} rows, {len(frame.columns)} columns: {out.resolve()}")
+    require_all(skipped)

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -31,6 +30,7 @@ def report(
     ] = 8000,
 ) -> None:
     """Write the leaderboard's pages, from all that was measured into a results folder."""
+    from benchsuite.analysis.tables import build_views
     from benchsuite.report.site import write_single, write_site
 
     if not results.is_dir():
@@ -80,31 +80,6 @@ def show_progress(done: int, of: int) -> None:
     """Progress, where somebody is looking and there is something to wait for."""
     if sys.stderr.isatty() and of > 200:
         print(f"\r{done} of {of} pages", end="\n" if done == of else "", file=sys.stderr, flush=True)
-
-
-def build_views(contents: Contents) -> "tuple[list[TableView], list[BenchsuiteError]]":
-    """The tables that were asked for, as far as they are measured; and all that could not be shown."""
-    from benchsuite.analysis.tables import build_table
-    from benchsuite.papers import read_table
-
-    views: list[TableView] = []
-    left_out: list[BenchsuiteError] = [*contents.errors]
-    read, gaps = cache(read_table), contents.gaps
-    for request in contents.requests:
-        try:
-            view = build_table(read(request.table), request, contents.records, gaps)
-            require_numbers(view)
-            views.append(view)
-        except BenchsuiteError as error:
-            left_out.append(error)
-    return views, left_out
-
-
-def require_numbers(view: "TableView") -> None:
-    """Numbers are read when a page asks for them; ask now, so that a record without one spares the other tables."""
-    for row in view.rows:
-        for cell in row.cells:
-            _ = cell.values
 
 
 def require_all(left_out: Sequence[BenchsuiteError]) -> None:

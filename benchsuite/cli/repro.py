@@ -50,8 +50,9 @@ def repro(
 
     Runs that several tables have in common are done once.
     """
+    from benchsuite.analysis.tables import build_views
     from benchsuite.cli.execute import default_jobs, execute, failure
-    from benchsuite.cli.report import build_views, leaderboard, require_all, show_progress
+    from benchsuite.cli.report import leaderboard, require_all, show_progress
     from benchsuite.experiments.plan import estimated_seconds, plan_table
     from benchsuite.papers import named_tables, read_table
     from benchsuite.report.export import table_text

@@ -33,8 +33,11 @@ class Claim:
 
 
 def claims_of(table: Table) -> list[Claim]:
-    """All claims: those of the text first, then those that follow from the table."""
-    return [*_from_text(table), *_derived(table)]
+    """All claims, each comparison once: those of the text first, then what else follows from the table's cells."""
+    claims: dict[object, Claim] = {}
+    for claim in (*_from_text(table), *_derived(table)):
+        claims.setdefault((frozenset((claim.row, claim.reference)), claim.column.key), claim)
+    return list(claims.values())
 
 
 def _from_text(table: Table) -> Iterator[Claim]:
@@ -53,11 +56,9 @@ def _derived(table: Table) -> Iterator[Claim]:
         if not _compared(table, left, right):
             continue
         for column in table.columns:
-            if column.better != "neither" and left.published.get(column.key) and right.published.get(column.key):
-                difference = gain(left, right, column)
-                if difference:
-                    first, second = (left, right) if difference > 0 else (right, left)
-                    yield _claim(table, first, second, column)
+            if column.better != "neither" and (difference := gain(left, right, column)):
+                first, second = (left, right) if difference > 0 else (right, left)
+                yield _claim(table, first, second, column)
 
 
 def _compared(table: Table, left: Row, right: Row) -> bool:
@@ -68,20 +69,21 @@ def _compared(table: Table, left: Row, right: Row) -> bool:
     return roles in ({"proposed", "baseline"}, {"proposed", "step"}) and same_setup
 
 
-def gain(row: Row, reference: Row, column: Column) -> float:
-    """By how much a printed number is better than another."""
-    difference = row.published[column.key].value - reference.published[column.key].value
-    return -difference if column.better == "lower" else difference
+def gain(row: Row, reference: Row, column: Column) -> float | None:
+    """By how much a printed number is better than another, without floating-point noise; none if one is missing."""
+    ours, theirs = row.published.get(column.key), reference.published.get(column.key)
+    if ours is None or theirs is None:
+        return None
+    return round(theirs.value - ours.value if column.better == "lower" else ours.value - theirs.value, 6)
 
 
 def _claim(table: Table, row: Row, reference: Row, column: Column, text: TextClaim | None = None) -> Claim:
-    both = column.key in row.published and column.key in reference.published
     return Claim(
         table=table.name,
         row=row.key,
         reference=reference.key,
         column=column,
-        published=round(gain(row, reference, column), 6) if both else None,
+        published=gain(row, reference, column),
         statement=text.statement if text else "",
         locator=text.locator if text else "",
         by=text.by if text else None,

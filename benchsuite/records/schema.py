@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
@@ -48,6 +48,16 @@ class Result(Part):
     """Items in the evaluated split, by the dataset's manifest; none where the protocol names no split."""
 
 
+class Number(NamedTuple):
+    """One number of a run, as a row of a data frame has it."""
+
+    protocol: str
+    task: str
+    metric: str
+    kind: Literal["metric", "measure"]
+    value: float
+
+
 class Sidecar(Part):
     """The file of ranks beside the record."""
 
@@ -74,15 +84,23 @@ class Record(Part):
     ranks: Sidecar
     digest: str
 
+    def numbers(self, protocol: str | None = None) -> Iterator[Number]:
+        """All that was measured, or what one protocol measured. Pages and data frames read numbers from here alone."""
+        for name in self.results if protocol is None else self.results.keys() & {protocol}:
+            result = self.results[name]
+            for metric, value in result.metrics.items():
+                yield Number(name, result.task, metric, "metric", value)
+            for metric, value in result.measures.items():
+                yield Number(name, result.task, metric, "measure", value)
+
     def metric(self, measure: str) -> float:
         """The value of "protocol.metric"."""
         protocol, _, name = measure.rpartition(".")
-        result = self.results.get(protocol)
-        known = {**result.measures, **result.metrics} if result else {}
-        if name not in known:
-            has = ", ".join(sorted(known)) if result else "no such protocol"
-            raise RecordError(f"run {self.run_id} did not measure {measure} ({has}).")
-        return known[name]
+        for number in self.numbers(protocol):
+            if number.metric == name:
+                return number.value
+        known = sorted(number.metric for number in self.numbers(protocol)) or ["no such protocol"]
+        raise RecordError(f"run {self.run_id} did not measure {measure} ({', '.join(known)}).")
 
     @classmethod
     def seal(cls, **content: Any) -> Self:

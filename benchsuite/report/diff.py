@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import compress
 from typing import Any
 
-from benchsuite.analysis.diff import CellChange, Changes, ClaimChange, PlaceChange, Side, TableChange
+from benchsuite.analysis.diff import CellChange, Changes, ClaimChange, RankChange, Side, TableChange
 from benchsuite.analysis.tables import Cell, TableView
 from benchsuite.papers.schema import row_name
 from benchsuite.records.schema import Record
@@ -18,7 +18,7 @@ NOTHING = "–"
 LONG = 400
 """Characters of a reason that are shown."""
 CELLS, VERDICTS, PLACES, ROWS, WORDS = "cells", "verdicts", "places", "missing runs", "words of the page"
-TELLING = {"reproduced", "contradicted", "not comparable"}
+TELLING = {"reproduced", "opposite", "not comparable"}
 LEGEND = "Cells as on the pages, in percent or as plain numbers: mean ±, and over how many seeds."
 
 
@@ -48,7 +48,7 @@ def parts(change: TableChange) -> list[Part]:
     """The kinds of differences that there are, in the order in which they are read."""
     at = ("row", "column")
     cells = [Line(_at(one), cell(one.before), cell(one.after)) for one in change.cells]
-    places = [Line(_at(one), _place(one.before), _place(one.after)) for one in change.places]
+    places = [Line(_at(one), _place(one.before), _place(one.after)) for one in change.ranks]
     rows = [Line((row_name(one.row.key),), _gap(one.before), _gap(one.after)) for one in change.rows]
     words = [Line((name,), _told(old), _told(new)) for name, (old, new) in change.words.items()]
     found = [
@@ -69,7 +69,7 @@ def counts(tables: Sequence[TableChange]) -> str:
         told.append(f"cells: {', '.join(f'{n} {kind}' for kind, n in sorted(cells.items()))}")
     others: Counter[str] = Counter()
     for one in tables:
-        others.update({VERDICTS: len(one.claims), PLACES: len(one.places), ROWS: len(one.rows), WORDS: len(one.words)})
+        others.update({VERDICTS: len(one.claims), PLACES: len(one.ranks), ROWS: len(one.rows), WORDS: len(one.words)})
     return "; ".join([*told, *(f"{what}: {n}" for what, n in others.items() if n)])
 
 
@@ -158,7 +158,7 @@ def _verdicts(claims: Sequence[ClaimChange]) -> list[Line]:
     return [*lines, *(Line((number(n, what),), *kinds) for kinds, n in others.items())]
 
 
-def _at(one: CellChange | PlaceChange) -> tuple[str, str]:
+def _at(one: CellChange | RankChange) -> tuple[str, str]:
     return row_name(one.row.key), f"{one.column.group} {one.column.label}".strip()
 
 
@@ -207,7 +207,7 @@ def _table(change: TableChange) -> dict[str, Any]:
             }
             for one in change.claims
         ],
-        "places": [{**_address(one), **_both(one.before, one.after)} for one in change.places],
+        "places": [{**_address(one), **_both(one.before, one.after)} for one in change.ranks],
         "rows": [
             {"row": row_name(one.row.key), "kind": one.kind, **_both(one.before, one.after)} for one in change.rows
         ],
@@ -215,7 +215,7 @@ def _table(change: TableChange) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _address(one: CellChange | PlaceChange) -> dict[str, str]:
+def _address(one: CellChange | RankChange) -> dict[str, str]:
     return {"row": row_name(one.row.key), "column": one.column.key}
 
 

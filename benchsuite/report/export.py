@@ -6,37 +6,39 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from benchsuite.analysis.results import table_cells
 from benchsuite.analysis.tables import Cell, TableRow, TableView
 from benchsuite.report.numbers import OURS, counts, measured, published, seeds, units
 
 CSV_HEAD = (
     "scale", "backbone", "variant", "row", "column", "measured_on", "unit", "published", "mean", "sd", "low", "high",
-    "seeds", "place", "best", "method", "setup_id",
+    "n", "rank", "best", "method", "setup_id",
 )  # fmt: skip
+IN_UNIT = ("published", "mean", "sd", "low", "high")
+"""Keys of a cell whose numbers are in the column's unit."""
 
 
 def as_csv(view: TableView) -> str:
     """A line a cell; numbers in the column's unit, unrounded."""
     text = io.StringIO()
-    writer = csv.DictWriter(text, CSV_HEAD, lineterminator="\n")
+    writer = csv.DictWriter(text, CSV_HEAD, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
-    for cell in _cells(view):
-        writer.writerow({key: "" if cell[key] is None else cell[key] for key in CSV_HEAD})
+    writer.writerows(_cells_in_unit(view))
     return text.getvalue()
 
 
 def as_json(view: TableView) -> str:
     """Everything of each cell, the values of each seed too."""
-    told = {
+    content = {
         "table": view.request.table,
         "scale": view.request.scale,
         "title": view.table.title,
         "description": view.request.description,
         "stand_ins": view.stand_ins,
-        "cells": list(_cells(view)),
+        "cells": list(_cells_in_unit(view)),
         "gaps": {"/".join(row.key): row.gap for row in view.rows if row.gap},
     }
-    return json.dumps(told, indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 
 def as_markdown(view: TableView) -> str:
@@ -70,9 +72,9 @@ def as_latex(view: TableView) -> str:
                 f"{tex(row.shown)}{dagger} & {' & '.join(theirs)} \\\\",
                 f" & {' & '.join(ours)} & {tex(counts(row))} \\\\",
             ]
-    told = " ".join(["$^\\dagger$ quoted by the paper."] if any(row.quoted for row in view.rows) else [])
-    print_ = f"{tex(units(view))}: published above ours. {tex(' '.join(_fine_print(view)))} {told}".strip()
-    note = f"\\multicolumn{{{width + 2}}}{{p{{\\linewidth}}}}{{\\footnotesize {print_}}} \\\\"
+    quoted = " $^\\dagger$ quoted by the paper." if any(row.quoted for row in view.rows) else ""
+    fine_print = f"{tex(units(view))}: published above ours. {tex(' '.join(_fine_print(view)))}{quoted}"
+    note = f"\\multicolumn{{{width + 2}}}{{p{{\\linewidth}}}}{{\\footnotesize {fine_print}}} \\\\"
     lines += ["\\bottomrule", note, "\\end{tabular}"]
     return "\n".join(lines) + "\n"
 
@@ -96,46 +98,26 @@ SPECIAL = {
 
 def tex(text: str) -> str:
     """Plain text for LaTeX."""
-    return "".join(SPECIAL.get(one, one) for one in text)
+    return "".join(SPECIAL.get(character, character) for character in text)
 
 
 def _fine_print(view: TableView) -> list[str]:
     """What a reader of the table alone must know: ours are measured here, on what, and how."""
     request = view.request
-    here = [f"{name} is {what}" for name, what in (*view.backbones_here.items(), *view.stand_ins.items())]
+    stand_ins = [f"{name} is {what}" for name, what in (*view.backbones_here.items(), *view.stand_ins.items())]
     return [
         f"Ours, measured at scale {request.scale}: {OURS}.",
-        *([f"In ours, {'; '.join(here)}."] if here else []),
-        "Bold: no other row of the board separably beats it, where any is beaten.",
+        *([f"In ours, {'; '.join(stand_ins)}."] if stand_ins else []),
+        "Bold: no other row of the board is significantly better (Holm, alpha 0.05), where any difference is.",
     ]
 
 
-def _cells(view: TableView) -> Iterator[dict[str, Any]]:
-    for row in view.rows:
-        for cell in row.cells:
-            rank = view.rank(row, cell)
-            factor = 100 if cell.column.unit == "percent" else 1
-            yield {
-                "scale": view.request.scale,
-                "backbone": row.backbone,
-                "variant": row.variant,
-                "row": row.label,
-                "column": cell.column.key,
-                "measured_on": view.request.stand_ins.get(cell.column.key, ""),
-                "unit": cell.column.unit,
-                "published": cell.source.value if cell.source else None,
-                "mean": None if cell.mean is None else cell.mean * factor,
-                "sd": None if cell.sd is None else cell.sd * factor,
-                "low": None if cell.low is None else cell.low * factor,
-                "high": None if cell.high is None else cell.high * factor,
-                "seeds": cell.n,
-                "values": {str(seed): value * factor for seed, value in cell.values.items()},
-                "place": rank.rank if rank else None,
-                "tied_with": list(rank.tied_with) if rank else [],
-                "best": view.is_best(row, cell),
-                "method": row.method,
-                "setup_id": next((record.setup_id for record in cell.records.values()), ""),
-            }
+def _cells_in_unit(view: TableView) -> Iterator[dict[str, Any]]:
+    """As `load_table` has them, with percentages in the place of fractions where the column is in percent."""
+    for cell in table_cells(view):
+        factor = 100 if cell["unit"] == "percent" else 1
+        numbers = {key: None if cell[key] is None else cell[key] * factor for key in IN_UNIT}
+        yield {**cell, **numbers, "values": {str(seed): value * factor for seed, value in cell["values"].items()}}
 
 
 def _bold(view: TableView, row: TableRow, cell: Cell, start: str, end: str, escape: Callable[[str], str] = str) -> str:

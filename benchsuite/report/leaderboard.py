@@ -10,7 +10,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from benchsuite.analysis.boards import Board, Standing, boards
+from benchsuite.analysis.boards import Board, BoardRow, boards
 from benchsuite.analysis.claims import ColumnAgreement, JudgedClaim, agreements, judged_claims
 from benchsuite.analysis.costs import Cost, costs
 from benchsuite.analysis.tables import Cell, TableRow, TableView
@@ -201,13 +201,13 @@ class Leaderboard:
             for name in sorted({*records, *rows})
         }
 
-    def cost(self, board: Board, standing: Standing) -> Cost:
+    def cost(self, board: Board, standing: BoardRow) -> Cost:
         """What a row of a board costs."""
         return self.costs[board.setup_id][standing.label]
 
-    def costs_of(self, method: MethodSummary) -> list[tuple[Board, Standing, Cost]]:
+    def costs_of(self, method: MethodSummary) -> list[tuple[Board, BoardRow, Cost]]:
         """The costs of a method's configurations, on each board."""
-        rows = [(board, one) for board in self.boards for one in board.standings if one.method == method.name]
+        rows = [(board, one) for board in self.boards for one in board.rows if one.method == method.name]
         return [(board, one, self.cost(board, one)) for board, one in rows]
 
     def repeat(self, shown: Appearance, record: Record) -> str:

@@ -16,7 +16,7 @@ from benchsuite.report.figures.cost import cost_figures
 from benchsuite.report.leaderboard import Leaderboard, MethodSummary, Result
 from benchsuite.report.links import slug
 
-KINDS = ("reproduced", "contradicted", "not separable", "not comparable", "not run")
+KINDS = ("reproduced", "opposite", "undecided", "not comparable", "not run")
 """Verdicts in the order in which pages list them."""
 RESULTS = 1_500
 """Numbers of a method that its own page lists; where there are more, each scale's are on a page of their own."""
@@ -122,11 +122,11 @@ def compare_page(board: Leaderboard, one: Board) -> Page:
     """The methods of one board, seed by seed."""
 
     def values() -> Mapping[str, Any]:
-        beside = reference(one) or one.standings[0]
+        beside = reference(one) or one.rows[0]
         lines = [
             (standing, task, paired(one, standing, beside, task))
             for task in one.tasks
-            for standing in one.standings
+            for standing in one.rows
             if standing is not beside
         ]
         return {

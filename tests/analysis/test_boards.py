@@ -31,12 +31,12 @@ def test_configurations_of_one_setup_stand_beside_each_other_with_their_seeds(ma
     found = board(
         make_runs("infonce", LOW), make_runs("ts", HIGH), make_runs("ts", HIGH[:2], hyperparameters={"periods": 1})
     )
-    assert [one.label for one in found.standings] == ["TS", "TS (periods=1)", "InfoNCE"]
-    assert [len(one.records) for one in found.standings] == [3, 2, 3]
+    assert [one.label for one in found.rows] == ["TS", "TS (periods=1)", "InfoNCE"]
+    assert [len(one.records) for one in found.rows] == [3, 2, 3]
     (task,) = found.tasks
     assert (task.protocol, task.metric) == ("retrieval", "r_mean")
-    assert dict(found.standings[0].values(task)) == dict(enumerate(HIGH))
-    assert measured(found.standings[0].cell(task)) == "81.0 ± 2.5"
+    assert dict(found.rows[0].values(task)) == dict(enumerate(HIGH))
+    assert measured(found.rows[0].cell(task)) == "81.0 ± 2.5"
     assert (found.runs, found.seeds) == (8, [0, 1, 2])
 
 
@@ -58,27 +58,26 @@ def test_setups_are_never_mixed_and_those_with_most_runs_come_first(make_runs: M
 def test_places_are_of_pairs_and_only_the_unbeaten_are_marked(make_runs: MakeRuns) -> None:
     found = board(make_runs("infonce", LOW), make_runs("ts", HIGH), make_runs("mine", LIKE_HIGH))
     (task,) = found.tasks
-    ranks = {one.label: found.rank(one, task) for one in found.standings}
+    ranks = {one.label: found.rank(one, task) for one in found.rows}
     assert {label: rank and rank.rank for label, rank in ranks.items()} == {"mine": 1, "TS": 1, "InfoNCE": 3}
     assert getattr(ranks["TS"], "tied_with", None) == ("mine",)
-    assert [found.is_best(one, task) for one in found.standings] == [True, True, False]
+    assert [found.is_best(one, task) for one in found.rows] == [True, True, False]
     assert found.separates
 
 
 def test_where_all_are_tied_none_is_marked_and_means_order_the_rows(make_runs: MakeRuns) -> None:
     found = board(make_runs("ts", (0.4, 0.2)), make_runs("infonce", (0.1, 0.3)))
-    assert [one.label for one in found.standings] == ["TS", "InfoNCE"]
-    assert not any(found.is_best(one, found.tasks[0]) for one in found.standings)
-    assert [found.mean_place(one) for one in found.standings] == [1.0, 1.0]
+    assert [one.label for one in found.rows] == ["TS", "InfoNCE"]
+    assert not any(found.is_best(one, found.tasks[0]) for one in found.rows)
     assert not found.separates
 
 
 def test_runs_that_a_seed_did_not_mean_the_same_to_are_not_compared(make_runs: MakeRuns) -> None:
     found = board(make_runs("infonce", LOW), make_runs("ts", HIGH, digests={"initial_weights": "w", "batches": "x"}))
-    assert list(found.apart) == [("InfoNCE", "TS")]
-    assert list(found.apart["InfoNCE", "TS"]) == [0, 1, 2]
-    assert "the batches differ" in found.apart["InfoNCE", "TS"][0]
-    assert {rank.rank for rank in found.places["retrieval"].ranks.values()} == {1}
+    assert list(found.unpairable) == [("InfoNCE", "TS")]
+    assert list(found.unpairable["InfoNCE", "TS"]) == [0, 1, 2]
+    assert "the batches differ" in found.unpairable["InfoNCE", "TS"][0]
+    assert {rank.rank for rank in found.rankings["retrieval"].ranks.values()} == {1}
 
 
 def two_protocols(make_runs: MakeRuns, method: str, recalls: Sequence[float], gap: float, **more: Any) -> Runs:
@@ -100,18 +99,17 @@ def test_a_task_that_ranks_nothing_is_shown_and_counts_for_no_order(make_runs: M
     found = board(two_protocols(make_runs, "infonce", LOW, 0.9), two_protocols(make_runs, "ts", HIGH, 0.1))
     recall, gap = found.tasks
     assert (gap.protocol, gap.unit, gap.better) == ("shape", "number", "neither")
-    assert [one.label for one in found.standings] == ["TS", "InfoNCE"]
-    assert found.rank(found.standings[0], gap) is None
-    assert not found.is_best(found.standings[0], gap)
-    assert measured(found.standings[0].cell(gap)) == "0.100 ± 0.000"
-    assert [found.mean_place(one) for one in found.standings] == [1.0, 2.0]
-    assert found.is_best(found.standings[0], recall)
+    assert [one.label for one in found.rows] == ["TS", "InfoNCE"]
+    assert found.rank(found.rows[0], gap) is None
+    assert not found.is_best(found.rows[0], gap)
+    assert measured(found.rows[0].cell(gap)) == "0.100 ± 0.000"
+    assert found.is_best(found.rows[0], recall)
 
 
 def test_means_of_what_ranks_nothing_order_no_rows(make_runs: MakeRuns) -> None:
     """Both tied on recall, where TS has the better mean; it has the larger gap, which is neither good nor bad."""
     found = board(two_protocols(make_runs, "infonce", (0.1, 0.3), 0.1), two_protocols(make_runs, "ts", (0.4, 0.2), 0.9))
-    assert [one.label for one in found.standings] == ["TS", "InfoNCE"]
+    assert [one.label for one in found.rows] == ["TS", "InfoNCE"]
 
 
 def test_a_board_has_the_name_and_the_reservations_of_the_tables_that_asked_for_it(make_runs: MakeRuns) -> None:
@@ -126,12 +124,12 @@ def test_a_board_has_the_name_and_the_reservations_of_the_tables_that_asked_for_
 def test_the_order_of_records_says_nothing(make_runs: MakeRuns, backwards: bool) -> None:
     records = [r for name in ("ts", "infonce", "mine") for r in make_runs(name, HIGH).values()]
     (found,) = boards(records[::-1] if backwards else records)
-    assert [one.label for one in found.standings] == ["InfoNCE", "TS", "mine"]
-    assert [list(one.records) for one in found.standings] == [[0, 1, 2]] * 3
+    assert [one.label for one in found.rows] == ["InfoNCE", "TS", "mine"]
+    assert [list(one.records) for one in found.rows] == [[0, 1, 2]] * 3
 
 
 def test_rows_measured_with_older_code_are_told(make_runs: MakeRuns) -> None:
     found = board(make_runs("infonce"), make_runs("ts", code="0123456789abcdef"))
-    assert {one.method: one.stale for one in found.standings} == {
+    assert {one.method: one.stale for one in found.rows} == {
         "infonce": "", "ts": "measured with older code of ts",
     }  # fmt: skip

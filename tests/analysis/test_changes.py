@@ -57,7 +57,7 @@ def test_verdicts_that_are_of_another_kind_are_named(make_record: MakeRecord) ->
     before = side(make_record, {"InfoNCE": LOW, "TeMo": LOW})
     found = one(changes(before, side(make_record, {"InfoNCE": LOW, "TeMo": HIGH})))
     assert {(c.claim.row[2], c.claim.reference[2], c.before.kind, c.after.kind) for c in found.claims} == {
-        ("TeMo", "InfoNCE", "not separable", "reproduced")
+        ("TeMo", "InfoNCE", "undecided", "reproduced")
     }
     assert {c.claim.column.key for c in found.claims} == {"coco_ir1", "coco_tr1"}
 
@@ -65,10 +65,10 @@ def test_verdicts_that_are_of_another_kind_are_named(make_record: MakeRecord) ->
 def test_places_count_only_where_some_row_is_beaten(make_record: MakeRecord) -> None:
     tied = side(make_record, {"InfoNCE": LOW, "TeMo": LOW})
     told = side(make_record, {"InfoNCE": LOW, "TeMo": HIGH})
-    found = {(p.row.label, p.column.key): (p.before, p.after) for p in one(changes(tied, told)).places}
+    found = {(p.row.label, p.column.key): (p.before, p.after) for p in one(changes(tied, told)).ranks}
     assert found["TeMo", "coco_ir1"] == (None, 1)
     assert found["InfoNCE", "coco_ir1"] == (None, 2)
-    back = {(p.row.label, p.column.key): (p.before, p.after) for p in one(changes(told, tied)).places}
+    back = {(p.row.label, p.column.key): (p.before, p.after) for p in one(changes(told, tied)).ranks}
     assert back["InfoNCE", "coco_ir1"] == (2, None)
 
 

@@ -59,7 +59,7 @@ HIGH, LOW = (0.30, 0.31, 0.33, 0.32), (0.10, 0.12, 0.12, 0.13)
 
 @pytest.mark.parametrize(
     ("ours", "old", "kind"),
-    [(HIGH, LOW, "reproduced"), (LOW, HIGH, "contradicted"), (LOW, (0.2, 0.05, 0.2, 0.05), "not separable")],
+    [(HIGH, LOW, "reproduced"), (LOW, HIGH, "opposite"), (LOW, (0.2, 0.05, 0.2, 0.05), "undecided")],
 )
 def test_a_claim_is_judged_by_paired_runs(
     make_record: MakeRecord, ours: Sequence[float], old: Sequence[float], kind: str
@@ -83,6 +83,16 @@ def test_where_lower_is_better_the_lower_row_is_ahead(make_record: MakeRecord) -
     lower = table(row("old", 12), row("ours", 10, "proposed"), column={"better": "lower"})
     (one,) = judged_claims(view(make_record, lower, {"ours": LOW, "old": HIGH}))
     assert (one.claim.row[2], one.verdict.kind) == ("ours", "reproduced")
+    assert one.verdict.paired is not None
+    assert one.verdict.paired.difference == pytest.approx(-(one.gain or 0))
+    assert (one.gain or 0) > 0
+
+
+def test_the_gain_speaks_for_the_claim_and_is_none_where_nothing_was_compared(make_record: MakeRecord) -> None:
+    (lost,) = judged_claims(view(make_record, table(*TWO), {"ours": LOW, "old": HIGH}))
+    (unrun,) = unrun_claims(table(*TWO))
+    assert lost.gain == pytest.approx(sum(LOW) / len(LOW) - sum(HIGH) / len(HIGH))
+    assert unrun.gain is None
 
 
 def test_a_row_without_runs_is_not_run_with_its_reason(make_record: MakeRecord) -> None:

@@ -35,7 +35,7 @@ def test_seeds_that_did_not_mean_the_same_are_named_for_two_rows(make_runs: Make
     mixed = {**make_runs("ts"), 1: make_runs("ts", digests=other)[1]}
     told = comparison(board(make_runs("infonce"), mixed))
     labels = [row["label"] for row in told["rows"]]
-    assert told["apart"] == [[labels.index("InfoNCE"), labels.index("TS"), [1]]]
+    assert told["unpairable"] == [[labels.index("InfoNCE"), labels.index("TS"), [1]]]
 
 
 def test_the_quantiles_give_the_interval_that_the_analysis_gives(make_runs: MakeRuns) -> None:

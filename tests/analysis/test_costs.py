@@ -54,7 +54,7 @@ def test_times_of_different_machines_are_not_compared(make_runs: MakeRuns, chang
     found = cost(ours, make_runs("infonce", (0.1,), (1.0,), environment=HERE))
     (name, value) = next(iter(change.items()))
     assert found.ratios == {}
-    assert found.reason == found.left_out[0] == f"measured on different machines: {name} {value} against {HERE[name]}"
+    assert found.reason == found.skipped[0] == f"measured on different machines: {name} {value} against {HERE[name]}"
 
 
 def test_without_cpu_seconds_it_is_seconds_and_says_so(make_runs: MakeRuns) -> None:
@@ -70,11 +70,11 @@ def test_what_a_gpu_did_is_not_told_by_the_processors_seconds(make_runs: MakeRun
     assert (found.basis, found.note) == ("seconds", "in seconds, since the work is done by cuda:0")
 
 
-def test_a_record_without_a_time_is_left_out(make_runs: MakeRuns) -> None:
+def test_a_record_without_a_time_is_skipped(make_runs: MakeRuns) -> None:
     theirs = make_runs("infonce", (0.1,), (1.0,))
     nothing = {0: theirs[0].model_copy(update={"cost": {"cpu_seconds": 0.0, "seconds": 0.0}})}
     for one, other in ((nothing, theirs), (theirs, nothing)):
-        assert cost(one, other).left_out == {0: "a record does not say how long it took"}
+        assert cost(one, other).skipped == {0: "a record does not say how long it took"}
 
 
 def test_a_board_without_the_reference_says_which_is_missing(make_runs: MakeRuns) -> None:

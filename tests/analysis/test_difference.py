@@ -4,7 +4,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchsuite.analysis.diff import Difference
+from benchsuite.analysis.pairing import Difference
 from benchsuite.records.schema import Record
 from benchsuite.setup import Optimizer
 

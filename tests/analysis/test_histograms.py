@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from benchsuite.analysis.histograms import Source, similarities, sources
+from benchsuite.analysis.curves import Source, similarities, sources
 from benchsuite.analysis.tables import TableView, build_table
 from benchsuite.errors import RecordError
 from benchsuite.papers import Table

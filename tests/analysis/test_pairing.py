@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from benchsuite.analysis.pairing import apart, pairable, pairs, setup_fields
+from benchsuite.analysis.pairing import pairable, setup_fields, unpairable
 from benchsuite.records.schema import Record
 from benchsuite.setup import Setup
 
@@ -105,20 +105,6 @@ def test_another_batch_size_has_other_batches_and_the_same_weights(make_record: 
     assert pairable(run(make_record), weights, ["training.batch"]).startswith("the initial weights differ")
 
 
-def test_rows_are_paired_seed_by_seed_and_no_seed_is_dropped(make_record: MakeRecord) -> None:
-    left = {seed: run(make_record, seed) for seed in (0, 1, 2)}
-    right = {0: run(make_record, 0), 1: run(make_record, 1, {**DIGESTS, "batches": "y"}), 4: run(make_record, 4)}
-    seeds, refused = pairs(left, right)
-    assert seeds == (0,)
-    assert refused == {
-        1: "the batches differ (b against y)", 2: "only the first has a run", 4: "only the second has a run",
-    }  # fmt: skip
-
-
-def test_a_record_under_another_seed_is_refused(make_record: MakeRecord) -> None:
-    assert pairs({0: run(make_record, 1)}, {0: run(make_record, 0)}) == ((), {0: "seed 1 against seed 0"})
-
-
 def test_rows_are_kept_apart_only_at_the_seeds_that_meant_something_else(make_record: MakeRecord) -> None:
     other = {**DIGESTS, "batches": "y"}
     rows = {
@@ -126,7 +112,7 @@ def test_rows_are_kept_apart_only_at_the_seeds_that_meant_something_else(make_re
         "b": {0: run(make_record, 0, other), 1: run(make_record, 1)},
         "a": {0: run(make_record, 0, other), 2: run(make_record, 2)},
     }
-    found = apart(rows)
+    found = unpairable(rows)
     assert {duel: list(seeds) for duel, seeds in found.items()} == {("a", "c"): [0], ("b", "c"): [0]}
     assert "the batches differ" in found["a", "c"][0]
 
@@ -135,14 +121,14 @@ def test_what_only_one_of_two_rows_read_keeps_neither_from_a_third(make_record: 
     """Clusters differ between two rows; a row that reads none may be paired with both."""
     rows = {name: {0: run(make_record, digests={**DIGESTS, "clusters": name})} for name in ("one", "two")}
     rows["none"] = {0: run(make_record)}
-    assert list(apart(rows)) == [("one", "two")]
+    assert list(unpairable(rows)) == [("one", "two")]
 
 
-def test_a_difference_that_is_allowed_keeps_no_rows_apart(make_record: MakeRecord) -> None:
+def test_a_difference_that_is_allowed_keeps_no_rows_unpairable(make_record: MakeRecord) -> None:
     rows = {"slow": {0: run(make_record, optimizer={"lr": 0.5})}, "usual": {0: run(make_record)}}
-    assert apart(rows, ["optimizer"]) == {}
-    assert list(apart(rows)) == [("slow", "usual")]
+    assert unpairable(rows, ["optimizer"]) == {}
+    assert list(unpairable(rows)) == [("slow", "usual")]
 
 
-def test_records_filed_under_another_seed_are_kept_apart(make_record: MakeRecord) -> None:
-    assert list(apart({"a": {0: run(make_record, 0)}, "b": {0: run(make_record, 1)}})) == [("a", "b")]
+def test_records_filed_under_another_seed_are_kept_unpairable(make_record: MakeRecord) -> None:
+    assert list(unpairable({"a": {0: run(make_record, 0)}, "b": {0: run(make_record, 1)}})) == [("a", "b")]

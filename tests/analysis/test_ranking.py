@@ -1,16 +1,23 @@
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Literal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchsuite.analysis.ranking import is_ahead, places, tie_groups
-from benchsuite.analysis.stats import compare, holm
+from benchsuite.analysis.ranking import Rank, Unpairable, ranking
+from benchsuite.analysis.stats import adjusted_ps, compare
 from benchsuite.errors import RecordError
 
 Values = dict[str, dict[int, float]]
+
+
+def ranks_of(
+    values: Values, better: Literal["higher", "lower"] = "higher", unpairable: Unpairable | None = None
+) -> Mapping[str, Rank]:
+    return ranking(values, better, unpairable).ranks
+
 
 WOBBLE = (0.001, -0.002, 0.0, 0.002, -0.001)
 
@@ -40,18 +47,18 @@ CLEAR = {"low": row(0.1), "top": row(0.9, 0, 0.001, 0, 0.002, 0), "middle": row(
 
 
 def test_rows_far_apart_have_places_of_their_own() -> None:
-    ranks = tie_groups(CLEAR)
+    ranks = ranks_of(CLEAR)
     assert {name: rank.rank for name, rank in ranks.items()} == {"top": 1, "middle": 2, "low": 3}
     assert all(rank.tied_with == () for rank in ranks.values())
     assert [name for name, rank in ranks.items() if rank.best] == ["top"]
 
 
 def test_lower_may_be_better() -> None:
-    assert {name: rank.rank for name, rank in tie_groups(CLEAR, "lower").items()} == {"low": 1, "middle": 2, "top": 3}
+    assert {name: rank.rank for name, rank in ranks_of(CLEAR, "lower").items()} == {"low": 1, "middle": 2, "top": 3}
 
 
 def test_rows_that_cannot_be_told_apart_share_a_place() -> None:
-    ranks = tie_groups({**CLEAR, "also top": row(0.9, 0.001, 0.001, -0.001, 0.001, 0.001)})
+    ranks = ranks_of({**CLEAR, "also top": row(0.9, 0.001, 0.001, -0.001, 0.001, 0.001)})
     assert {name: rank.rank for name, rank in ranks.items()} == {"top": 1, "also top": 1, "middle": 3, "low": 4}
     assert ranks["top"].tied_with == ("also top",)
     assert ranks["also top"].tied_with == ("top",)
@@ -62,7 +69,7 @@ def test_rows_that_cannot_be_told_apart_share_a_place() -> None:
 def test_a_tie_is_not_handed_on() -> None:
     """A noisy row is tied with two rows that are told apart; only the one that nothing beats is among the best."""
     noisy = row(0.51, 0.3, -0.3, 0.2, -0.2, 0.0)
-    ranks = tie_groups({"steady": row(0.5), "worse": row(0.4, 0.001, 0.001, 0, 0, 0.001), "noisy": noisy})
+    ranks = ranks_of({"steady": row(0.5), "worse": row(0.4, 0.001, 0.001, 0, 0, 0.001), "noisy": noisy})
     assert ranks["noisy"].tied_with == ("steady", "worse")
     assert ranks["steady"].tied_with == ("noisy",)
     assert {name: (rank.rank, rank.best) for name, rank in ranks.items()} == {
@@ -71,19 +78,19 @@ def test_a_tie_is_not_handed_on() -> None:
 
 
 def test_rows_without_values_have_no_rank_and_count_for_nothing() -> None:
-    ranks = tie_groups({**CLEAR, "never ran": {}})
+    ranks = ranks_of({**CLEAR, "never ran": {}})
     assert "never ran" not in ranks
-    assert ranks == tie_groups(CLEAR)
+    assert ranks == ranks_of(CLEAR)
 
 
 def test_what_is_no_number_is_refused_and_nobody_has_no_place() -> None:
     with pytest.raises(RecordError, match="seed 1 has the value nan"):
-        tie_groups({"a": {0: 0.1, 1: math.nan}, "b": {0: 0.2}})
-    assert tie_groups({}) == tie_groups({"a": {}}) == {}
+        ranks_of({"a": {0: 0.1, 1: math.nan}, "b": {0: 0.2}})
+    assert ranks_of({}) == ranks_of({"a": {}}) == {}
 
 
 def test_too_few_seeds_tie_and_say_so() -> None:
-    ranks = tie_groups({"one": {0: 0.9, 1: 0.9}, "other": row(0.1), "far": row(0.9, 0, 0, 0.001, 0.001, 0)})
+    ranks = ranks_of({"one": {0: 0.9, 1: 0.9}, "other": row(0.1), "far": row(0.9, 0, 0, 0.001, 0.001, 0)})
     assert ranks["one"].unjudged == ("far", "other")
     assert ranks["other"].unjudged == ("one",)
     assert (ranks["one"].rank, ranks["far"].rank, ranks["other"].rank) == (1, 1, 2)
@@ -92,37 +99,37 @@ def test_too_few_seeds_tie_and_say_so() -> None:
 def test_more_rows_ask_for_more() -> None:
     """A difference that is separable alone is not among many: all pairs are one family."""
     near = {"a": row(0.500), "b": row(0.502, 0.002, 0.001, 0.001, 0.002, 0.001)}
-    assert tie_groups(near)["a"].rank == 2
+    assert ranks_of(near)["a"].rank == 2
     noise = [0.013, -0.02, 0.017, -0.011, 0.009]
     crowd = {f"row {n}": row(0.501, *(noise[n:] + noise[:n])) for n in range(5)}
-    assert tie_groups({**near, **crowd})["a"].rank == 1
+    assert ranks_of({**near, **crowd})["a"].rank == 1
 
 
 @given(columns())
 def test_the_order_of_rows_says_nothing(values: Values) -> None:
     backwards = dict(reversed(values.items()))
-    assert tie_groups(values) == tie_groups(backwards)
+    assert ranks_of(values) == ranks_of(backwards)
 
 
 DUELS = st.sampled_from([(a, b) for a in "ABCDE" for b in "ABCDE" if a < b])
-APART = st.dictionaries(DUELS, st.frozensets(st.integers(0, 7), max_size=4), max_size=4)
+UNPAIRABLE = st.dictionaries(DUELS, st.frozensets(st.integers(0, 7), max_size=4), max_size=4)
 
 
-@given(columns(), st.sampled_from(["higher", "lower"]), APART)
+@given(columns(), st.sampled_from(["higher", "lower"]), UNPAIRABLE)
 def test_places_are_what_the_comparisons_say(
-    values: Values, better: Literal["higher", "lower"], apart: dict[tuple[str, str], frozenset[int]]
+    values: Values, better: Literal["higher", "lower"], unpairable: dict[tuple[str, str], frozenset[int]]
 ) -> None:
-    ranks = tie_groups(values, better, apart=apart)
+    ranks = ranks_of(values, better, unpairable=unpairable)
     present = [name for name in sorted(values) if values[name]]
     duels = [(a, b) for a in present for b in present if a < b]
-    pairs = [compare(without(values[a], apart.get((a, b), ())), values[b]) for a, b in duels]
-    ps = holm([None if pair.n < 3 else pair.p for pair in pairs])
+    pairs = [compare(without(values[a], unpairable.get((a, b), ())), values[b]) for a, b in duels]
+    ps = adjusted_ps(pairs)
     beats = {
-        (a, b) if is_ahead(pair.difference, better) else (b, a)
+        (a, b) if ((pair.difference or 0) > 0) == (better == "higher") else (b, a)
         for (a, b), pair, p in zip(duels, pairs, ps, strict=True)
         if p is not None and p <= 0.05
     }
-    assert list(ranks) == [name for name in values if values[name]]
+    assert set(ranks) == {name for name in values if values[name]}
     for name, rank in ranks.items():
         assert rank.rank == 1 + sum(loser == name for _, loser in beats)
         others = {other for other in present if other != name}
@@ -134,26 +141,26 @@ def test_places_are_what_the_comparisons_say(
 @given(columns())
 def test_higher_is_the_mirror_of_lower(values: Values) -> None:
     mirrored = {name: {seed: -value for seed, value in by_seed.items()} for name, by_seed in values.items()}
-    assert tie_groups(values, "higher") == tie_groups(mirrored, "lower")
+    assert ranks_of(values, "higher") == ranks_of(mirrored, "lower")
 
 
 def test_seeds_that_meant_something_else_do_not_count_between_two_rows() -> None:
     """Without three of five seeds the top row is tied with the middle one, but still beats the low one."""
-    ranks = tie_groups(CLEAR, apart={("middle", "top"): [0, 1, 2]})
+    ranks = ranks_of(CLEAR, unpairable={("middle", "top"): [0, 1, 2]})
     assert ranks["middle"].rank == ranks["top"].rank == 1
     assert ranks["top"].unjudged == ("middle",)
     assert ranks["low"].rank == 3
-    assert tie_groups(CLEAR, apart={("middle", "top"): [7]}) == tie_groups(CLEAR)
+    assert ranks_of(CLEAR, unpairable={("middle", "top"): [7]}) == ranks_of(CLEAR)
 
 
 def test_the_best_are_marked_only_where_somebody_is_beaten() -> None:
-    decided = places(CLEAR, "higher")
+    decided = ranking(CLEAR, "higher")
     assert [name for name in CLEAR if decided.is_best(name)] == ["top"]
     assert not decided.is_best("never ran")
-    tied = places({"a": row(0.5), "b": row(0.5, *WOBBLE[1:], WOBBLE[0])}, "higher")
+    tied = ranking({"a": row(0.5), "b": row(0.5, *WOBBLE[1:], WOBBLE[0])}, "higher")
     assert [rank.rank for rank in tied.ranks.values()] == [1, 1]
     assert not tied.is_best("a")
 
 
-def test_a_column_that_ranks_nothing_has_no_places() -> None:
-    assert places(CLEAR, "neither").ranks == {}
+def test_a_column_that_ranks_nothing_has_no_ranking() -> None:
+    assert ranking(CLEAR, "neither").ranks == {}

@@ -16,7 +16,7 @@ def test_a_missing_value_is_a_gap_but_what_is_evaluated_now_and_then_has_none(ma
     loss, top1 = curve(record, "loss"), curve(record, "knn.top1")
     assert loss.steps == [1, 2, 3]
     assert loss.values == pytest.approx([3.0, NAN, 1.0], nan_ok=True)
-    assert loss.told == [3.0, 1.0]
+    assert loss.known == [3.0, 1.0]
     assert (top1.steps, top1.values) == ([2], [0.5])
     assert curve(record, "temperature") == Curve([], [])
 

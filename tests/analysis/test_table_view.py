@@ -35,8 +35,9 @@ def record(make: MakeRecord, seed: int, i2t_r1: float, **changes: Any) -> Record
 
 
 def row(label: str, records: list[Record], **changes: Any) -> RequestedRow:
-    parts = {"label": label, "backbone": "RN50", "method": "infonce", "runs": {r.seed: r.run_id for r in records}}
-    return RequestedRow(**{**parts, "setup_id": records[0].setup_id if records else "", **changes})
+    runs = {r.seed: r.run_id for r in records}
+    parts = {"": RequestedRuns(setup_id=records[0].setup_id, method_id="", runs=runs)} if records else {}
+    return RequestedRow(**{"label": label, "backbone": "RN50", "method": "infonce", "parts": parts, **changes})
 
 
 def view(rows: list[RequestedRow], records: list[Record], **changes: Any) -> TableView:
@@ -48,6 +49,7 @@ def view(rows: list[RequestedRow], records: list[Record], **changes: Any) -> Tab
         "description": "",
         "tuned": {},
         "backbones": {},
+        "measures": {"a": "retrieval.t2i_r5", "b": "retrieval.i2t_r1"},
     }
     request = TableRequest(**parts, temperature_factor=1.0, rows=rows, **changes)
     return build_table(TABLE, request, {r.run_id: r for r in records}, changes.pop("failures", {}))
@@ -225,16 +227,17 @@ def test_rows_are_not_ranked_by_seeds_that_meant_something_else(make_record: Mak
     def ranked(batches: str) -> list[bool]:
         digests = {**make_record()[0].digests, "batches": batches}
         high = [record(make_record, seed, 0.4 + seed / 1000) for seed in range(3)]
-        low = [record(make_record, seed, 0.1, digests=digests) for seed in range(3)]
+        method = make_record()[0].method.model_copy(update={"hyperparameters": {"tau": 0.5}})
+        low = [record(make_record, seed, 0.1, digests=digests, method=method) for seed in range(3)]
         rows = [
             row("First", high),
-            RequestedRow(label="Low", backbone="RN50", method="ts", runs={s: f"l{s}" for s in range(3)}),
+            row("Low", low),
         ]
         request = TableRequest(
             table="p/t", scale="small", recipe="r", track="scenes", description="", tuned={}, backbones={},
-            temperature_factor=1, rows=rows,
+            temperature_factor=1, measures={"b": "retrieval.i2t_r1"}, rows=rows,
         )  # fmt: skip
-        built = build_table(TABLE, request, {**{r.run_id: r for r in high}, **{f"l{r.seed}": r for r in low}}, {})
+        built = build_table(TABLE, request, {r.run_id: r for r in [*high, *low]}, {})
         return [built.is_best(one, one.cells[1]) for one in built.rows]
 
     assert ranked("b") == [True, False]

@@ -4,14 +4,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchsuite.analysis.stats import compare, holm, seeds_needed
-from benchsuite.analysis.verdicts import Question, Verdict, judge, judge_family
+from benchsuite.analysis.claims import Question, Verdict, judge_family
+from benchsuite.analysis.stats import adjusted_ps, compare, seeds_needed
 
 WOBBLE = (0.001, -0.002, 0.0, 0.002, -0.001)
-OPPOSITE = {"reproduced": "contradicted", "contradicted": "reproduced"}
+OPPOSITE = {"reproduced": "opposite", "opposite": "reproduced"}
 VALUES = st.dictionaries(st.integers(0, 6), st.integers(0, 64).map(lambda count: count / 64), max_size=7)
 BETTER = st.sampled_from(["higher", "lower"])
 QUESTIONS = st.builds(Question, ours=VALUES, theirs=VALUES, better=BETTER)
+
+
+def judge(question: Question, alpha: float = 0.05) -> Verdict:
+    return judge_family([question], "", alpha)[0]
 
 
 def row(level: float, *wobble: float) -> dict[int, float]:
@@ -22,7 +26,7 @@ CLEAR = Question(row(0.5), row(0.4, 0.001, 0.0, 0.001, 0.0, 0.002))
 UNCLEAR = Question(row(0.5, 0.1, -0.1, 0.05, 0.0, -0.03), row(0.49))
 
 
-@pytest.mark.parametrize(("better", "kind"), [("higher", "reproduced"), ("lower", "contradicted")])
+@pytest.mark.parametrize(("better", "kind"), [("higher", "reproduced"), ("lower", "opposite")])
 def test_a_clear_difference_speaks_for_one_side(better: str, kind: str) -> None:
     verdict = judge(replace(CLEAR, better=better))  # type: ignore[arg-type]
     assert verdict.kind == kind
@@ -36,7 +40,7 @@ def test_a_clear_difference_speaks_for_one_side(better: str, kind: str) -> None:
 
 def test_an_unclear_one_says_how_many_seeds_would_do() -> None:
     verdict = judge(UNCLEAR)
-    assert verdict.kind == "not separable"
+    assert verdict.kind == "undecided"
     assert verdict.paired is not None
     assert verdict.seeds_needed == seeds_needed(verdict.paired, 0.05)
     assert verdict.seeds_needed is not None
@@ -58,20 +62,20 @@ def test_two_seeds_are_never_enough_for_a_verdict() -> None:
     two = Question({0: 0.9, 1: 0.901}, {0: 0.1, 1: 0.1})
     assert compare(two.ours, two.theirs).p == pytest.approx(0, abs=0.001)
     verdict = judge(two)
-    assert (verdict.kind, verdict.p_adjusted, verdict.claims) == ("not separable", None, 0)
+    assert (verdict.kind, verdict.p_adjusted, verdict.claims) == ("undecided", None, 0)
     assert "2 seeds in common; a verdict takes at least 3" in verdict.reason
 
 
 def test_equal_rows_are_not_separable_and_no_seeds_would_help() -> None:
     verdict = judge(Question(row(0.5), row(0.5)))
-    assert (verdict.kind, verdict.seeds_needed) == ("not separable", None)
+    assert (verdict.kind, verdict.seeds_needed) == ("undecided", None)
     assert "no difference: the two are equal on all 5 seeds" in verdict.reason
     assert "needed" not in verdict.reason
 
 
 def test_a_difference_without_spread_is_judged_by_signs() -> None:
     five, six = (Question(dict.fromkeys(range(n), 0.5), dict.fromkeys(range(n), 0.4)) for n in (5, 6))
-    assert (judge(five).kind, judge(six).kind) == ("not separable", "reproduced")
+    assert (judge(five).kind, judge(six).kind) == ("undecided", "reproduced")
     assert "nothing is known of the spread" in judge(five).reason
     assert judge(five).seeds_needed == 6
 
@@ -99,10 +103,10 @@ def test_runs_that_may_not_be_paired_are_not_comparable() -> None:
     assert judge(Question({0: 0.1}, {1: 0.1})).kind == "not comparable"
 
 
-def test_seeds_left_out_are_named() -> None:
+def test_skipped_seeds_are_named() -> None:
     verdict = judge(Question({**row(0.5), 8: 0.1, 9: 0.1}, CLEAR.theirs))
     assert verdict.kind == "reproduced"
-    assert "seeds 8, 9 left out" in verdict.reason
+    assert "seeds 8, 9 skipped" in verdict.reason
 
 
 def test_what_is_no_fraction_is_said_as_it_is() -> None:
@@ -114,7 +118,7 @@ def test_many_claims_ask_more_of_each() -> None:
     near = Question(row(0.5), row(0.4965, 0.001, 0.0, 0.001, 0.0, 0.002))
     assert judge(near).kind == "reproduced"
     among = judge_family([near, *[UNCLEAR] * 20], "t")[0]
-    assert among.kind == "not separable"
+    assert among.kind == "undecided"
     assert among.claims == 21
     assert among.seeds_needed is not None
     assert among.seeds_needed > 5
@@ -128,7 +132,7 @@ def test_claims_without_data_ask_nothing_of_the_others() -> None:
 
 def test_alpha_reaches_interval_and_verdict() -> None:
     near = Question(row(0.5), row(0.4965, 0.001, 0.0, 0.001, 0.0, 0.002))
-    assert judge(near, 0.001).kind == "not separable"
+    assert judge(near, 0.001).kind == "undecided"
     assert "99.9% interval" in judge(near, 0.001).reason
 
 
@@ -150,9 +154,9 @@ def test_turning_the_direction_swaps_the_verdict(questions: list[Question]) -> N
 @given(st.lists(QUESTIONS, max_size=5))
 def test_a_verdict_is_given_exactly_where_holm_rejects(questions: list[Question]) -> None:
     verdicts = judge_family(questions, "t")
-    ps = holm([v.paired.p if v.paired and v.paired.n >= 3 else None for v in verdicts])
+    ps = adjusted_ps([verdict.paired for verdict in verdicts])
     for verdict, p in zip(verdicts, ps, strict=True):
         assert verdict.p_adjusted == p
         assert (verdict.kind in OPPOSITE) == (p is not None and p <= 0.05)
-        if verdict.paired and verdict.kind == "not separable" and verdict.seeds_needed:
+        if verdict.paired and verdict.kind == "undecided" and verdict.seeds_needed:
             assert verdict.seeds_needed > verdict.paired.n

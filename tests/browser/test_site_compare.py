@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from conftest import MadeSite, address
 
-from benchsuite.analysis.boards import Board, Headline, boards, paired
+from benchsuite.analysis.boards import Board, PrimaryMeasure, boards, paired
 from benchsuite.records.store import Store
 from benchsuite.report.numbers import in_unit, signed
 from benchsuite.report.numbers import paired as shown
@@ -31,7 +31,7 @@ ALL_CHOICES = """() => {
 }"""
 
 
-def name_of(task: Headline) -> str:
+def name_of(task: PrimaryMeasure) -> str:
     return f"{task.title} ({task.protocol}, {task.metric})"
 
 
@@ -42,11 +42,11 @@ def board(site: MadeSite) -> Board:
 
 
 def test_every_pair_has_the_difference_that_python_has(new_page: Open, site: MadeSite, board: Board) -> None:
-    assert board.apart, "a pair with a seed left out is among what this test is about"
+    assert board.unpairable, "a pair with a seed left out is among what this test is about"
     choices = new_page(f"compare/{board.setup_id}").evaluate(ALL_CHOICES)
     told = {(one["a"], one["b"], one["task"]): one for one in choices}
     checked = 0
-    for ours, theirs in permutations(board.standings, 2):
+    for ours, theirs in permutations(board.rows, 2):
         for task in board.tasks:
             pair = paired(board, ours, theirs, task)
             said = told[ours.label, theirs.label, name_of(task)]
@@ -58,7 +58,11 @@ def test_every_pair_has_the_difference_that_python_has(new_page: Open, site: Mad
                  signed(a - b, task.unit)]
                 for seed, a, b in zip(pair.seeds, pair.ours, pair.theirs, strict=True)
             ]  # fmt: skip
-            left_out = board.apart.get((ours.label, theirs.label)) or board.apart.get((theirs.label, ours.label)) or ()
+            left_out = (
+                board.unpairable.get((ours.label, theirs.label))
+                or board.unpairable.get((theirs.label, ours.label))
+                or ()
+            )
             assert ("Left out" in said["told"]) == bool(left_out)
             assert all(str(seed) in said["told"].partition("Left out")[2] for seed in left_out)
             checked += 1
@@ -72,7 +76,7 @@ def test_a_method_has_no_difference_to_itself(new_page: Open, board: Board) -> N
 
 def test_the_choice_is_kept_in_the_address(new_page: Open, board: Board) -> None:
     page = new_page(f"compare/{board.setup_id}")
-    one, other, task = board.standings[3], board.standings[1], board.tasks[1]
+    one, other, task = board.rows[3], board.rows[1], board.tasks[1]
     page.get_by_role("combobox", name="Method", exact=True).select_option(label=one.label)
     page.get_by_role("combobox", name="minus", exact=True).select_option(label=other.label)
     page.get_by_role("combobox", name="on", exact=True).select_option(label=name_of(task))
@@ -87,5 +91,5 @@ def test_the_choice_is_kept_in_the_address(new_page: Open, board: Board) -> None
 def test_the_table_below_has_the_same_differences_without_scripts(new_page: Open, board: Board) -> None:
     page = new_page(f"compare/{board.setup_id}", java_script_enabled=False)
     lines = page.locator("#differences tbody tr").all_inner_texts()
-    assert len(lines) == (len(board.standings) - 1) * len(board.tasks)
+    assert len(lines) == (len(board.rows) - 1) * len(board.tasks)
     assert not page.locator(".picker").is_visible()

@@ -66,8 +66,9 @@ def test_a_claim_of_the_text_comes_first_with_its_place() -> None:
         "columns": ["a"],
         "by": 4,
     }
-    first, second = claims_of(table([row("one", 1), row("ours", 5, "proposed")], claims=[text]))
+    first, second = claims_of(table([row("one", 1), row("two", 2), row("ours", 5, "proposed")], claims=[text]))
     assert (first.locator, first.by, first.published, second.locator) == ("abstract", 4, 4, "")
+    assert second.reference[2] == "two", "the table's own claim is the same comparison as the text's"
     assert first.name == "B/ours beats B/one on G up"
 
 

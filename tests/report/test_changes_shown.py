@@ -33,7 +33,7 @@ def test_the_terminal_shows_cells_as_the_page_does(better: Changes) -> None:
     assert f"RN50/TeMo, MSCOCO IR@1: {shown(change.before)} (4 seeds) -> {shown(change.after)} (4 seeds)" in text
     assert "RN50/CWCL, MSCOCO IR@1: – -> 25.0 (1 seed)" in text
     assert "RN50/TS, MSCOCO IR@1: 20.0 (1 seed) -> –" in text
-    assert "RN50/TeMo beats RN50/InfoNCE on MSCOCO IR@1: not separable -> reproduced; 19.75 points above" in text
+    assert "RN50/TeMo beats RN50/InfoNCE on MSCOCO IR@1: undecided -> reproduced; 19.75 points above" in text
     assert "RN50/TeMo, MSCOCO IR@1: – -> 1 ★" in text
     assert "RN50/CWCL: no such row -> nothing is missing" in text
     assert "A  old: 9 records, 1 table\nB  new: 9 records, 1 table\nrecords: 1 added, 1 removed, 4 changed" in text
@@ -43,10 +43,10 @@ def test_the_terminal_shows_cells_as_the_page_does(better: Changes) -> None:
 def test_verdicts_that_only_say_that_runs_are_there_are_counted(make_record: MakeRecord) -> None:
     nothing = Side([], {})
     text = as_text(changes(nothing, side(make_record, {"InfoNCE": LOW, "TeMo": LOW})), ["a", "b"])
-    assert "    2 claims: not run -> not separable\n" in text
+    assert "    2 claims: not run -> undecided\n" in text
     text = as_text(changes(nothing, side(make_record, {"InfoNCE": LOW, "TeMo": HIGH, "TS": LOW[:1]})), ["a", "b"])
     assert "RN50/TeMo beats RN50/InfoNCE on MSCOCO IR@1: not run -> reproduced" in text
-    assert "    2 other claims: not run -> not separable\n" in text
+    assert "    2 other claims: not run -> undecided\n" in text
 
 
 def test_data_hold_all_of_it_in_the_columns_unit(better: Changes) -> None:
@@ -66,7 +66,7 @@ def test_data_hold_all_of_it_in_the_columns_unit(better: Changes) -> None:
     verdicts = {
         (one["row"], one["reference"], one["column"]): (one["before"], one["after"]) for one in table["verdicts"]
     }
-    assert verdicts["RN50/TeMo", "RN50/InfoNCE", "coco_ir1"] == ("not separable", "reproduced")
+    assert verdicts["RN50/TeMo", "RN50/InfoNCE", "coco_ir1"] == ("undecided", "reproduced")
     places = {(one["row"], one["column"]): (one["before"], one["after"]) for one in table["places"]}
     assert places["RN50/TeMo", "coco_ir1"] == (None, 1)
 
@@ -85,7 +85,7 @@ def test_the_comment_has_a_table_for_each_kind_of_difference(better: Changes) ->
     assert cells[0] == places[0] == ["row", "column", "before", "after"]
     assert ["`RN50/CWCL`", "`MSCOCO IR@1`", "–", "25.0 (1 seed)"] in cells
     assert verdicts[0] == ["claim", "before", "after", "why"]
-    assert ["`RN50/TeMo beats RN50/InfoNCE on MSCOCO IR@1`", "not separable", "reproduced"] in [v[:3] for v in verdicts]
+    assert ["`RN50/TeMo beats RN50/InfoNCE on MSCOCO IR@1`", "undecided", "reproduced"] in [v[:3] for v in verdicts]
     assert ["`RN50/TeMo`", "`MSCOCO IR@1`", "–", "1 ★"] in places
     assert ["`RN50/TS`", "`nothing is missing`", "`no such row`"] in rows
 

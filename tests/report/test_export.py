@@ -63,7 +63,7 @@ def bests(view: TableView) -> set[tuple[str, str]]:
     return {(row.label, c.column.key) for row in view.rows for c in row.cells if view.is_best(row, c)}
 
 
-def test_rows_that_none_separably_beats_share_the_first_place(view: TableView) -> None:
+def test_rows_without_a_significantly_better_one_share_the_first_rank(view: TableView) -> None:
     assert bests(view) == {("Best", "a"), ("Twin_2", "a"), ("Worst", "b")}
     rank = view.rank(view.rows[0], view.rows[0].cells[0])
     assert rank is not None

@@ -33,7 +33,7 @@ def cost_figures(board: Board, costs: Mapping[str, Cost]) -> list[Figure]:
     for task in board.tasks if base else ():
         points = [
             CostPoint(number, row.label, cost, cell.mean, cell.low, cell.high)
-            for number, row in enumerate(board.standings)
+            for number, row in enumerate(board.rows)
             if (cost := costs[row.label].median) is not None and (cell := row.cell(task)).mean is not None
         ]
         if base and task.better != "neither" and len(points) > 1:

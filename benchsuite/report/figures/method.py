@@ -25,7 +25,7 @@ def method_figures(records: Sequence[Record]) -> list[Figure]:
 
 
 def _figure(name: str, groups: Sequence[list[Record]]) -> Iterator[Figure]:
-    curves = [[(record, shown) for record in group if (shown := curve(record, name)).told] for group in groups]
+    curves = [[(record, shown) for record in group if (shown := curve(record, name)).known] for group in groups]
     curves = [group for group in curves if group]
     drawn = curves[:MOST_SETUPS]
     each = lines_of if sum(map(len, drawn)) <= MOST else _spanned
@@ -48,7 +48,7 @@ def _spanned(label: str, style: int, runs: Sequence[tuple[int, Curve]]) -> list[
     """The mean with a band; of a single run, its line."""
     curves = [shown for _, shown in runs]
     mean = thinned(mean_curve(curves))
-    if len(runs) == 1 or not mean.told:
+    if len(runs) == 1 or not mean.known:
         return lines_of(label, style, runs)
     low, high = span_of(curves, mean.steps)
     return [Trace(label, mean.steps, mean.values, "mean", style, low=low, high=high)]

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from statistics import fmean
 
-from benchsuite.analysis.curves import Curve, Series, mean_curve, series, thinned
-from benchsuite.analysis.histograms import Ranks, Source, similarities, sources
+from benchsuite.analysis.curves import Curve, Ranks, Series, Source, mean_curve, series, similarities, sources, thinned
 from benchsuite.analysis.tables import TableRow, TableView
 from benchsuite.papers import Column
 from benchsuite.papers.schema import Plot
@@ -32,11 +31,11 @@ def table_figures(view: TableView, ranks: Ranks) -> list[Figure]:
 
 def lines_of(label: str, style: int, runs: Iterable[tuple[int, Curve]]) -> list[Trace]:
     """A line a seed and their mean; of a single run, its line alone. Runs without any value have none."""
-    curves = {seed: curve for seed, curve in runs if curve.told}
+    curves = {seed: curve for seed, curve in runs if curve.known}
     thin = [(seed, thinned(curve)) for seed, curve in curves.items()]
     lines = [Trace(label, curve.steps, curve.values, "seed", style, [seed]) for seed, curve in thin]
     mean = thinned(mean_curve(list(curves.values()))) if len(lines) > 1 else None
-    if mean and mean.told:
+    if mean and mean.known:
         return [*lines, Trace(label, mean.steps, mean.values, "mean", style)]
     return [replace(line, part="mean") for line in lines]
 

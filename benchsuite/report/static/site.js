@@ -204,7 +204,7 @@
       };
       const pair = [Number(left.value), Number(right.value)];
       const [a, b] = pair.map((row) => data.rows[row]);
-      const apart = data.apart.find(([one, other]) => pair.includes(one) && pair.includes(other) && one !== other)?.[2] ?? [];
+      const apart = data.unpairable.find(([one, other]) => pair.includes(one) && pair.includes(other) && one !== other)?.[2] ?? [];
       const shared = data.seeds.map((seed, at) => [seed, a.values[task.value][at], b.values[task.value][at]])
         .filter(([seed, ours, theirs]) => ours !== null && theirs !== null && !apart.includes(seed));
       const differences = shared.map(([, ours, theirs]) => ours - theirs);

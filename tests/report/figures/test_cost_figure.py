@@ -62,7 +62,7 @@ def board(*rows: tuple[str, dict[str, float]], tasks: str = "AB") -> Any:
 @pytest.fixture(autouse=True)
 def _first_row_is_the_reference(monkeypatch: pytest.MonkeyPatch) -> None:
     first = "benchsuite.report.figures.cost.reference"
-    monkeypatch.setattr(first, lambda board: board.standings[0] if board.standings else None)
+    monkeypatch.setattr(first, lambda board: board.rows[0] if board.rows else None)
 
 
 def costs(**by_label: float | None) -> Any:

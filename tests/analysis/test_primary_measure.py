@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from benchsuite.analysis.boards import headline
+from benchsuite.analysis.boards import primary_measure
 from benchsuite.errors import UsageError
 from benchsuite.records.schema import Result
 from benchsuite.registry import load_plugin, tasks
@@ -14,7 +14,7 @@ def result(task: str, metrics: dict[str, float] | None = None, measures: dict[st
 
 
 def metric(results: list[Result]) -> str:
-    found = headline("protocol", results)
+    found = primary_measure("protocol", results)
     return found.metric if found else ""
 
 
@@ -22,7 +22,7 @@ def metric(results: list[Result]) -> str:
 def test_every_task_declares_what_stands_for_it(name: str) -> None:
     about = tasks.card(name).about
     every = result(name, dict.fromkeys(about["metrics"], 0.5), dict.fromkeys(about.get("measures", ()), 0.5))
-    found = headline("protocol", [every])
+    found = primary_measure("protocol", [every])
     assert found is not None
     assert found.metric in about["headline"]
     assert (found.measure, found.title) == (f"protocol.{found.metric}", about["title"])
@@ -43,7 +43,7 @@ def test_one_tower_has_no_gap_and_is_told_by_its_uniformity() -> None:
 
 def test_only_what_all_runs_have_stands_for_a_protocol() -> None:
     both, image = (result("geometry", measures={"gap": 0.1, "uniformity_image": -2.0}), result("geometry"))
-    assert headline("g", [both, image]) is None
+    assert primary_measure("g", [both, image]) is None
     image = result("geometry", measures={"uniformity_image": -2.0})
     assert metric([both, image]) == "uniformity_image"
 
@@ -60,17 +60,17 @@ SOURCE = """
 
 def test_a_task_that_does_not_say_has_its_first_metric_or_else_an_unranked_measure(plugin_file: PluginFile) -> None:
     load_plugin(plugin_file(SOURCE.format(more="")))
-    found = headline("p", [result("mine", {"accuracy": 0.5}, {"distance": 3.0})])
+    found = primary_measure("p", [result("mine", {"accuracy": 0.5}, {"distance": 3.0})])
     assert found is not None
     assert (found.metric, found.unit, found.better, found.title) == ("accuracy", "percent", "higher", "mine")
-    found = headline("p", [result("mine", {}, {"distance": 3.0})])
+    found = primary_measure("p", [result("mine", {}, {"distance": 3.0})])
     assert found is not None
     assert (found.metric, found.unit, found.better) == ("distance", "number", "neither")
 
 
 def test_a_task_says_what_is_better_of_its_own_headline(plugin_file: PluginFile) -> None:
     load_plugin(plugin_file(SOURCE.format(more=', headline="distance", better="lower"')))
-    found = headline("p", [result("mine", {"accuracy": 0.5}, {"distance": 3.0})])
+    found = primary_measure("p", [result("mine", {"accuracy": 0.5}, {"distance": 3.0})])
     assert found is not None
     assert (found.metric, found.unit, found.better) == ("distance", "number", "lower")
 
@@ -78,10 +78,10 @@ def test_a_task_says_what_is_better_of_its_own_headline(plugin_file: PluginFile)
 def test_a_headline_that_the_task_does_not_measure_is_refused_with_the_nearest(plugin_file: PluginFile) -> None:
     load_plugin(plugin_file(SOURCE.format(more=', headline="acuracy"')))
     with pytest.raises(UsageError, match=r'task mine, headline: metric "acuracy" .* Did you mean "accuracy"'):
-        headline("p", [result("mine", {"accuracy": 0.5})])
+        primary_measure("p", [result("mine", {"accuracy": 0.5})])
 
 
 def test_a_task_of_a_plugin_that_is_not_loaded_goes_by_what_its_records_say() -> None:
-    found = headline("p", [result("never-seen", {"accuracy": 0.5})])
+    found = primary_measure("p", [result("never-seen", {"accuracy": 0.5})])
     assert found is not None
     assert (found.metric, found.title, found.better) == ("accuracy", "never-seen", "higher")

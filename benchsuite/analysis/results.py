@@ -1,0 +1,173 @@
+"""Results as pandas data frames: a row for each run and metric, and tables as their pages show them.
+
+The numbers are those of the pages: both read them from `Record.numbers` and from the same table object.
+"""
+
+import json
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchsuite.analysis.labels import titles
+from benchsuite.analysis.tables import TableView, build_views
+from benchsuite.errors import UsageError, unknown
+from benchsuite.records.contents import Contents
+from benchsuite.records.schema import Number, Record
+from benchsuite.records.store import Store
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+ROW = ("paper", "table", "scale", "track", "recipe", "backbone", "variant", "row", "part")
+"""Columns that say in which row of which table a run stands."""
+COSTS = ("seconds", "cpu_seconds", "peak_memory_bytes", "trainable_parameters")
+ENVIRONMENT = ("device", "processor", "threads", "processes", "benchsuite", "commit")
+DIGESTS = ("initial_weights", "batches")
+"""Digests of what a seed fixes: runs of one setup and seed may be paired where these are equal."""
+IDENTITY = ("run_id", "seed", "method", "method_title", "method_id", "setup", "setup_id", "created")
+
+
+def load_results(folder: str | Path = "runs") -> "DataFrame":
+    """A results folder as a data frame: a row for each run, metric, and row of a table that the run stands in.
+
+    Values are fractions. A run that several tables share has as many rows for each metric; one that no table shows has
+    one, with `paper` to `part` missing. To count each number once:
+    `.drop_duplicates(["run_id", "protocol", "metric"])`. Invalid files are skipped with a warning.
+
+        results = benchsuite.load_results("results")
+        recall = results.query("table == 'temo/table1' and metric == 't2i_r1'")
+        recall.groupby("method").value.agg(["mean", "std", "count"])
+    """
+    contents, views = _read(folder)
+    return results_frame(contents, views)
+
+
+def load_table(name: str, scale: str = "small", results: str | Path = "runs") -> "DataFrame":
+    """A table as its page shows it: a row for each cell, published beside ours, with ranks and the values by seed.
+
+    Numbers in percent are fractions here, published ones too. `seed_0`, `seed_1`, ... are ours by seed.
+
+        table = benchsuite.load_table("temo/table1", "small", "results")
+        table.pivot(index="row", columns="column", values="mean")
+    """
+    from pandas import DataFrame
+
+    _, views = _read(results)
+    cells = []
+    for cell in table_cells(find_view(views, name, scale, results)):
+        values, _ = cell.pop("values"), cell.pop("tied_with")
+        cells.append({**cell, **{f"seed_{seed}": value for seed, value in values.items()}})
+    return DataFrame(cells)
+
+
+def find_view(views: Sequence[TableView], name: str, scale: str, folder: str | Path) -> TableView:
+    """The table at a scale; an error says what the folder has instead."""
+    scales = {view.request.scale: view for view in views if view.request.table == name}
+    if not scales:
+        raise UsageError(f"{name} is not in {folder}. Run `benchsuite repro {name} --scale {scale}` first.")
+    if scale not in scales:
+        raise unknown("scale", scale, scales, f"{name} in {folder}: ")
+    return scales[scale]
+
+
+def table_cells(view: TableView) -> Iterator[dict[str, Any]]:
+    """Everything of each cell, as files and data frames have it; numbers in percent as fractions."""
+    for row in view.rows:
+        for cell in row.cells:
+            rank = view.rank(row, cell)
+            yield {
+                "table": view.request.table,
+                "scale": view.request.scale,
+                "backbone": row.backbone,
+                "variant": row.variant,
+                "row": row.label,
+                "column": cell.column.key,
+                "measure": cell.measure,
+                "measured_on": view.request.stand_ins.get(cell.column.key, ""),
+                "unit": cell.column.unit,
+                "published": cell.published,
+                "mean": cell.mean,
+                "sd": cell.sd,
+                "low": cell.low,
+                "high": cell.high,
+                "n": cell.n,
+                "rank": rank.rank if rank else None,
+                "best": view.is_best(row, cell),
+                "tied_with": list(rank.tied_with) if rank else [],
+                "method": row.method,
+                "setup_id": next((record.setup_id for record in cell.records.values()), ""),
+                "values": dict(cell.values),
+            }
+
+
+def results_frame(contents: Contents, views: Sequence[TableView]) -> "DataFrame":
+    """The data frame of `load_results`, from what was read."""
+    from pandas import DataFrame
+
+    records = contents.records.values()
+    numbers = [(record.run_id, *number) for record in records for number in record.numbers()]
+    setups = titles({record.setup_id: record.setup for record in records}, contents.requests)
+    runs = DataFrame(
+        [_run(record, setups[record.setup_id]) for record in records],
+        columns=[*IDENTITY, *COSTS, *ENVIRONMENT, *DIGESTS],
+    )
+    rows = DataFrame([*dict.fromkeys(_rows(views))], columns=["run_id", *ROW])
+    runs = runs.join(_hyperparameters([record.method.hyperparameters for record in records]))
+    frame = DataFrame(numbers, columns=["run_id", *Number._fields]).merge(rows, on="run_id", how="left")
+    return frame.merge(runs, on="run_id")
+
+
+def _run(record: Record, setup: str) -> dict[str, Any]:
+    return {
+        "run_id": record.run_id,
+        "seed": record.seed,
+        "method": record.method.name,
+        "method_title": record.method.title,
+        "method_id": record.method_id,
+        "setup": setup,
+        "setup_id": record.setup_id,
+        "created": record.created,
+        **{name: record.cost.get(name) for name in COSTS},
+        **{name: record.environment.get(name) for name in ENVIRONMENT},
+        **{name: record.digests.get(name) for name in DIGESTS},
+    }
+
+
+def _rows(views: Sequence[TableView]) -> Iterator[tuple[str, ...]]:
+    """Each run's id with the rows of tables that show it, in the order of `ROW`."""
+    for view in views:
+        about = view.request
+        for row in view.rows:
+            for cell in row.cells:
+                where = (row.backbone, row.variant, row.label, cell.column.part)
+                for record in cell.records.values():
+                    yield record.run_id, view.table.paper, about.table, about.scale, about.track, about.recipe, *where
+
+
+def _hyperparameters(of_runs: Sequence[Mapping[str, Any]]) -> "DataFrame":
+    """A column each, `hp_tau`: numbers and switches as such, anything else as text, lists as JSON."""
+    from pandas import DataFrame, Series
+
+    columns = {}
+    for name in sorted({name for hyperparameters in of_runs for name in hyperparameters}):
+        values = [hyperparameters.get(name) for hyperparameters in of_runs]
+        kinds = {type(value) for value in values if value is not None}
+        if kinds <= {int, float}:
+            columns[f"hp_{name}"] = Series(values, dtype="float64")
+        elif kinds == {bool}:
+            columns[f"hp_{name}"] = Series(values, dtype="boolean")
+        else:
+            texts = [value if value is None or isinstance(value, str) else json.dumps(value) for value in values]
+            columns[f"hp_{name}"] = Series(texts)
+    return DataFrame(columns)
+
+
+def _read(folder: str | Path) -> tuple[Contents, list[TableView]]:
+    if not Path(folder).is_dir():
+        raise UsageError(f"results folder {folder} does not exist. Run `benchsuite repro temo/table1` first.")
+    contents = Store(Path(folder)).read()
+    views, skipped = build_views(contents)
+    for error in skipped:
+        warnings.warn(f"skipped: {error}", stacklevel=3)
+    return contents, views

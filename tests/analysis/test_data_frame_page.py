@@ -1,0 +1,61 @@
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from measured import HIGH, LOW, fill
+
+from benchsuite.analysis import results
+from benchsuite.records.schema import Record, Result
+from benchsuite.setup import Protocol
+
+PAGE = (Path(__file__).parents[2] / "docs" / "data-frame.md").read_text("utf-8")
+MakeRecord = Callable[..., tuple[Record, bytes]]
+
+
+@pytest.fixture
+def make(make_record: MakeRecord) -> MakeRecord:
+    """Records that have a gap too."""
+    plain = make_record()[0].setup
+    protocols = {**plain.protocols, "geometry": Protocol(task="geometry", version=1)}
+    gap = Result(task="geometry", version=1, metrics={}, counts={"pairs": 4}, measures={"gap": 0.5})
+
+    def with_gap(*arguments: int, **changes: object) -> tuple[Record, bytes]:
+        given = changes.pop("results", make_record()[0].results)
+        setup = plain.model_copy(update={"protocols": protocols})
+        return make_record(*arguments, setup=setup, results={**given, "geometry": gap}, **changes)  # type: ignore[dict-item]
+
+    return with_gap
+
+
+def test_the_snippets_of_the_page_answer(tmp_path: Path, make: MakeRecord, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(tmp_path / "results", make, {"InfoNCE": LOW, "TeMo": HIGH})
+    monkeypatch.chdir(tmp_path)
+    load, *questions = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(load, names)
+    names["results"].insert(0, "hp_tau", 0.05)
+    best, gap, furthest = (answer(question, names) for question in questions)
+    assert best["count"].to_dict() == {("RN50", "InfoNCE"): 4, ("RN50", "TeMo"): 4}
+    assert gap.tolist() == [0.5]
+    assert furthest.row.tolist() == ["InfoNCE", "TeMo", "InfoNCE"]
+
+
+def answer(question: str, names: dict[str, Any]) -> Any:
+    """The value of a snippet's last line."""
+    *statements, last = question.strip().splitlines()
+    exec("\n".join(statements), names)
+    return eval(last, names)
+
+
+def test_the_page_names_every_column(tmp_path: Path, make: MakeRecord) -> None:
+    folder = fill(tmp_path / "results", make, {"InfoNCE": LOW})
+    first, second = PAGE.split("## Columns of `load_table`")
+    named = re.findall(r"`(\w+)`", first.partition("## Columns of `load_results`")[2])
+    columns = [name for name in results.load_results(folder).columns if not name.startswith("hp_")]
+    assert set(columns) <= set(named)
+    table = [
+        name for name in results.load_table("temo/table1", "small", folder).columns if not name.startswith("seed_")
+    ]
+    assert set(table) <= set(re.findall(r"`(\w+)`", second))

@@ -1,0 +1,195 @@
+from collections.abc import Callable
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from measured import HIGH, LOW, fill, measured
+from scipy import stats
+
+import benchsuite
+from benchsuite.analysis.boards import Board, boards, paired
+from benchsuite.analysis.tables import TableView, build_views
+from benchsuite.errors import UsageError
+from benchsuite.records.schema import Record, Result
+from benchsuite.records.store import Store
+
+MakeRecord = Callable[..., tuple[Record, bytes]]
+VALUES = {"InfoNCE": LOW, "TeMo": HIGH, "Cosine schedule": (0.105, 0.115, 0.125, 0.125), "SogCLR": (0.29, 0.32, 0.325)}
+KEY = ["run_id", "protocol", "metric"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, make_record: MakeRecord) -> Path:
+    """With the number that stands for retrieval on boards."""
+
+    def make(*arguments: int, results: dict[str, Result] | None = None, **changes: Any) -> tuple[Record, bytes]:
+        if results is None:
+            return make_record(*arguments, **changes)
+        metrics = {**results["retrieval"].metrics, "r_mean": results["retrieval"].metrics["t2i_r1"]}
+        retrieval = results["retrieval"].model_copy(update={"metrics": metrics})
+        return make_record(*arguments, results={"retrieval": retrieval}, **changes)
+
+    return fill(tmp_path / "runs", make, VALUES)
+
+
+@pytest.fixture
+def view(folder: Path) -> TableView:
+    (view,), skipped = build_views(Store(folder).read())
+    assert not skipped
+    return view
+
+
+def ranks_by_hand(values: pd.DataFrame, higher: bool = True) -> dict[str, int]:
+    """By column of values [seeds, rows]: 1 + the rows that are significantly better, by scipy's t and Holm's steps."""
+    tests = []
+    for a, b in combinations(values.columns, 2):
+        both = values[[a, b]].dropna()
+        if len(both) >= 3:
+            p = stats.ttest_rel(both[a], both[b]).pvalue
+            loser = b if (both[a].mean() > both[b].mean()) == higher else a
+            tests.append((p, loser))
+    ranks = dict.fromkeys(values.columns, 1)
+    for number, (p, loser) in enumerate(sorted(tests)):
+        if p * (len(tests) - number) > 0.05:
+            break
+        ranks[loser] += 1
+    return ranks
+
+
+def board_of(folder: Path) -> Board:
+    (board,) = boards(Store(folder).read().records.values())
+    return board
+
+
+def test_every_number_of_every_run_is_there_once(folder: Path) -> None:
+    results = benchsuite.load_results(folder)
+    stored = {
+        (record.run_id, protocol, name): value
+        for record in Store(folder).read().records.values()
+        for protocol, result in record.results.items()
+        for name, value in {**result.metrics, **result.measures}.items()
+    }
+    assert not results.duplicated(KEY).any()
+    assert {tuple(row[:3]): row[3] for row in results[[*KEY, "value"]].itertuples(index=False)} == stored
+
+
+def test_a_board_can_be_computed_from_the_data_frame_alone(folder: Path) -> None:
+    """Means, the order of ranks, and paired differences."""
+    board, results = board_of(folder), benchsuite.load_results(folder).drop_duplicates(KEY)
+    assert (len(board.rows), [task.metric for task in board.tasks]) == (4, ["r_mean"])
+    for task in board.tasks:
+        of_task = results[(results.setup_id == board.setup_id) & (results.protocol == task.protocol)]
+        values = of_task[of_task.metric == task.metric].pivot(index="seed", columns="method_id", values="value")
+        assert set(values.columns) == {row.method_id for row in board.rows}
+        for row in board.rows:
+            cell = row.cell(task)
+            assert (cell.mean, cell.sd) == pytest.approx((values[row.method_id].mean(), values[row.method_id].std()))
+        ranks = ranks_by_hand(values, task.better == "higher")
+        assert {row.method_id: (rank := board.rank(row, task)) and rank.rank for row in board.rows} == ranks
+        assert max(ranks.values()) > 1
+        for ours, theirs in combinations(board.rows, 2):
+            difference = (values[ours.method_id] - values[theirs.method_id]).mean()
+            assert paired(board, ours, theirs, task).difference == pytest.approx(difference)
+
+
+def test_a_table_can_be_computed_from_the_data_frame_alone(folder: Path, view: TableView) -> None:
+    results, table = benchsuite.load_results(folder), benchsuite.load_table("temo/table1", "small", folder)
+    results["measure"] = results.protocol + "." + results.metric
+    filled = table[table.n > 0]
+    assert len(filled) == 8
+    for cell in filled.itertuples():
+        values = results[
+            (results.table == cell.table) & (results.scale == cell.scale) & (results.backbone == cell.backbone)
+            & (results.row == cell.row) & (results.measure == cell.measure)
+        ].set_index("seed").value  # fmt: skip
+        half = stats.t.ppf(0.975, len(values) - 1) * values.sem()
+        by_hand = (values.mean(), values.std(), values.mean() - half, values.mean() + half)
+        assert (cell.mean, cell.sd, cell.low, cell.high) == pytest.approx(by_hand)
+        assert [getattr(cell, f"seed_{seed}") for seed in values.index] == values.tolist()
+    for column, cells in filled.groupby("column"):
+        by_row = cells.set_index("row").filter(like="seed_").T
+        assert cells.set_index("row")["rank"].to_dict() == ranks_by_hand(by_row), column
+        assert set(cells[cells.best].row) == {"TeMo", "SogCLR"}
+
+
+def test_a_table_has_the_pages_numbers(folder: Path, view: TableView) -> None:
+    table = benchsuite.load_table("temo/table1", "small", folder)
+    cells = [(row, cell) for row in view.rows for cell in row.cells]
+    assert len(table) == len(cells)
+    for line, (row, cell) in zip(table.to_dict("records"), cells, strict=True):
+        assert (line["row"], line["column"], line["n"], line["best"]) == (
+            row.label, cell.column.key, cell.n, view.is_best(row, cell),
+        )  # fmt: skip
+        for name in ("published", "mean", "sd", "low", "high"):
+            expected = getattr(cell, name)
+            assert line[name] == (pytest.approx(np.nan, nan_ok=True) if expected is None else expected)
+
+
+def test_a_run_that_no_table_shows_has_its_numbers_and_no_table(folder: Path, make_record: MakeRecord) -> None:
+    Store(folder).write(*make_record(7))
+    alone = benchsuite.load_results(folder).query("seed == 7")
+    assert len(alone) == len(list(make_record(7)[0].numbers()))
+    assert alone[["paper", "table", "scale", "row"]].isna().all(axis=None)
+
+
+def test_a_run_of_two_tables_stands_in_both(folder: Path, make_record: MakeRecord) -> None:
+    once = benchsuite.load_results(folder)
+    request, _ = measured(make_record, VALUES, scale="smoke")
+    Store(folder).ask(request)
+    twice = benchsuite.load_results(folder)
+    assert len(twice) == 2 * len(once)
+    assert twice.groupby("scale").size().to_dict() == {"small": len(once), "smoke": len(once)}
+    assert len(twice.drop_duplicates(KEY)) == len(once)
+
+
+def test_hyperparameters_are_columns_of_their_own_type(tmp_path: Path, make_record: MakeRecord) -> None:
+    store = Store(tmp_path / "runs")
+    store.require_writable()
+    given = [{"tau": 0.5, "sizes": [1, 2], "detach": True}, {"tau": 1, "state": "both"}]
+    for seed, hyperparameters in enumerate(given):
+        method = make_record()[0].method.model_copy(update={"hyperparameters": hyperparameters})
+        store.write(*make_record(seed, method=method))
+    first = benchsuite.load_results(store.folder).drop_duplicates("run_id").set_index("seed")
+    assert first.hp_tau.tolist() == [0.5, 1.0]
+    assert (first.hp_sizes[0], first.hp_state[1], first.hp_detach[0]) == ("[1, 2]", "both", True)
+    assert first[["hp_sizes", "hp_detach"]].loc[1].isna().all()
+    first.to_parquet(tmp_path / "all.parquet")
+    assert pd.read_parquet(tmp_path / "all.parquet").hp_tau.tolist() == [0.5, 1.0]
+
+
+def test_costs_and_where_it_ran_are_columns(tmp_path: Path, make_record: MakeRecord) -> None:
+    store = Store(tmp_path / "runs")
+    store.require_writable()
+    store.write(*make_record(cost={"seconds": 2.0, "cpu_seconds": 3.0}, environment={"device": "cpu", "threads": 1}))
+    line = benchsuite.load_results(store.folder).iloc[0]
+    assert (line.seconds, line.cpu_seconds, line.device, line.threads) == (2.0, 3.0, "cpu", 1)
+    assert pd.isna(line.peak_memory_bytes)
+
+
+def test_an_empty_folder_has_the_columns_and_no_row(tmp_path: Path, folder: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    empty = benchsuite.load_results(tmp_path / "empty")
+    assert len(empty) == 0
+    assert set(benchsuite.load_results(folder).columns) - set(empty.columns) == {"hp_row"}
+
+
+def test_an_invalid_file_is_skipped_with_a_warning(folder: Path) -> None:
+    broken = next(folder.glob("*.json"))
+    broken.write_text("{}")
+    with pytest.warns(UserWarning, match=f"skipped: .*{broken.name}"):
+        results = benchsuite.load_results(folder)
+    assert results.run_id.nunique() == 14
+
+
+@pytest.mark.parametrize(
+    ("name", "scale", "says"),
+    [("temo/table2", "small", "temo/table2 is not in"), ("temo/table1", "smal", 'Did you mean "small"')],
+)
+def test_what_is_not_there_is_named_with_what_to_do(folder: Path, name: str, scale: str, says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        benchsuite.load_table(name, scale, folder)
+    with pytest.raises(UsageError, match="does not exist"):
+        benchsuite.load_results(folder / "nowhere")

@@ -1,0 +1,61 @@
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from commands import exit_code
+from measured import HIGH, LOW, fill
+
+import benchsuite
+from benchsuite.records.schema import Record
+
+command = partial(exit_code, "export")
+
+
+@pytest.fixture
+def runs(tmp_path: Path, make_record: Callable[..., tuple[Record, bytes]]) -> Path:
+    return fill(tmp_path / "runs", make_record, {"InfoNCE": LOW, "TeMo": HIGH})
+
+
+def test_all_runs_are_the_data_frame(runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    frame = benchsuite.load_results(runs)
+    assert command("--all", "--format", "parquet", "--out", tmp_path / "all.parquet", "--results", runs) == 0
+    assert "8 runs, 16 rows" in capsys.readouterr().out
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "all.parquet"), frame, check_dtype=False)
+    assert command("--all", "--results", runs) == 0
+    (tmp_path / "all.csv").write_text(capsys.readouterr().out)
+    assert pd.read_csv(tmp_path / "all.csv").value.tolist() == frame.value.tolist()
+
+
+def test_a_table_goes_to_a_file(runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command("temo/table1", "--format", "csv", "--results", runs) == 0
+    printed = capsys.readouterr().out
+    assert command("temo/table1", "--format", "csv", "--results", runs, "--out", tmp_path / "table.csv") == 0
+    assert (tmp_path / "table.csv").read_text("utf-8") == printed
+
+
+def test_a_broken_record_is_skipped_with_exit_code_1(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    broken = next(runs.glob("*.json"))
+    broken.write_text("{}")
+    assert command("--all", "--results", runs) == 1
+    told = capsys.readouterr()
+    assert len(told.out.splitlines()) == 1 + 14
+    assert broken.name in told.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ([], "name one table, or give --all"),
+        (["temo/table1", "--all"], "name one table, or give --all"),
+        (["--all", "--format", "latex"], "all runs are exported as csv or parquet"),
+        (["temo/table1", "--format", "parquet"], "a table is exported as csv, json, latex or md"),
+        (["--all", "--format", "parquet"], "--out results.parquet"),
+        (["temo/tabel1"], 'Did you mean "temo/table1"'),
+        (["--all"], "does not exist"),
+    ],
+)
+def test_wrong_usage_is_told(arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command(*arguments, "--results", "nowhere") == 2
+    assert says in capsys.readouterr().err
