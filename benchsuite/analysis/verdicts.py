@@ -7,7 +7,7 @@ from typing import Literal
 from benchsuite.analysis.ranking import Better, is_ahead
 from benchsuite.analysis.stats import ALPHA, MOST, Paired, adjusted, compare_all, seeds_needed
 
-Kind = Literal["reproduced", "contradicted", "not separable", "not comparable", "not run"]
+Kind = Literal["reproduced", "opposite", "undecided", "not comparable", "not run"]
 
 
 @dataclass(frozen=True)
@@ -90,12 +90,12 @@ def _unpaired(question: Question) -> Verdict:
 
 
 def _judged(question: Question, pair: Paired, p: float | None, family: str, claims: int, alpha: float) -> Verdict:
-    kind: Kind = "not separable"
+    kind: Kind = "undecided"
     if p is not None and p <= alpha:
-        kind = "reproduced" if is_ahead(pair.difference, question.better) else "contradicted"
+        kind = "reproduced" if is_ahead(pair.difference, question.better) else "opposite"
     needed = seeds_needed(pair, alpha / max(claims, 1))
     parts = [_where(pair, question.unit), _how_sure(pair, p, family, claims)]
-    if kind == "not separable":
+    if kind == "undecided":
         parts.append(_outlook(pair, needed))
     if pair.unpaired:
         one, left_out = len(pair.unpaired) == 1, ", ".join(map(str, pair.unpaired))

@@ -52,7 +52,9 @@ def test_every_pair_has_the_difference_that_python_has(new_page: Open, site: Mad
             said = told[ours.label, theirs.label, name_of(task)]
             points = " points" if task.unit == "percent" else ""
             n = f"{pair.n} {'seed' if pair.n == 1 else 'seeds'}"
-            assert said["told"].startswith(f"Mean difference {shown(pair, task.unit)}{points} over {n}.")
+            assert said["told"].startswith(
+                f"Mean difference {shown(pair.difference, pair, task.unit)}{points} over {n}."
+            )
             assert said["lines"] == [
                 [str(seed), in_unit(a, task.unit).replace("-", "−"), in_unit(b, task.unit).replace("-", "−"),
                  signed(a - b, task.unit)]

@@ -127,10 +127,10 @@ def test_search_keeps_the_rows_that_fit_and_counts_them(new_page: Open) -> None:
 
 def test_a_filter_shows_one_kind_of_rows(new_page: Open) -> None:
     page = new_page("claims/temo-small")
-    filter_of(page, "claims-table", "Verdict").select_option("contradicted")
+    filter_of(page, "claims-table", "Verdict").select_option("opposite")
     shown = page.locator("#claims-table tbody .verdict").all_inner_texts()
     assert shown
-    assert {one.split(maxsplit=1)[1] for one in shown} == {"contradicted"}
+    assert {one.split(maxsplit=1)[1] for one in shown} == {"opposite"}
     filter_of(page, "claims-table", "Verdict").select_option("")
     assert len(rows(page, "claims-table")) > len(shown)
 

@@ -15,8 +15,7 @@ from benchsuite.papers import read_table
 from benchsuite.papers.schema import Plot
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record
-from benchsuite.report.serve import page_server
-from benchsuite.report.site import write_single, write_site
+from benchsuite.report.site import page_server, write_single, write_site
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
 NAME = "temo-table1-smoke"
