@@ -129,9 +129,11 @@ def megabytes(size: int | None) -> str:
     return DASH if size is None else f"{size / 1e6:,.0f} MB"
 
 
-def thousands(count: int | None) -> str:
-    """A large number."""
-    return DASH if count is None else f"{count:,}"
+def amount(value: float | None) -> str:
+    """Any other quantity: large ones without decimals."""
+    if value is None:
+        return DASH
+    return f"{value:,.0f}" if value == round(value) or abs(value) >= 1000 else f"{value:.4g}"
 
 
 def sort_key(value: float | None) -> float | str:
