@@ -213,7 +213,7 @@ def test_the_own_comment_is_replaced_and_no_other(platform: Platform) -> None:
 def test_a_number_that_is_none_ends_it(platform: Platform, number: str) -> None:
     done = platform.post("x", number)
     assert done.returncode == 1
-    assert "::error::what should be the number of a pull request is none" in done.stdout
+    assert "::error::not the number of a pull request" in done.stdout
     assert platform.calls == []
 
 
