@@ -83,9 +83,19 @@ def test_a_table_lists_every_claim_with_its_verdict_and_counts_them_on_their_num
     (claim,) = [one for one in board.claims["temo-table1-smoke"] if one.verdict.kind == "reproduced"]
     assert claim.verdict.reason in page.text
     assert page.text.count("In our words") == sum(1 for one in board.claims["temo-table1-smoke"] if one.claim.locator)
-    marks = [cell["marks"] for cell in page.cells if "marks" in cell and "reproduced" in cell["marks"]]
-    assert len(marks) == 1
-    assert marks[0].startswith("✓1")
+    (cell,) = [cell for cell in page.cells if "reproduced" in cell.get("marks", "")]
+    assert cell["marks"].startswith("✓1")
+    assert "41.2" in cell["ours"], "the verdict stands on the number of the claim's row"
+
+
+@pytest.mark.parametrize("better", ["higher", "lower"])
+def test_our_difference_sorts_by_the_gain_that_is_shown(measured: TableView, better: str) -> None:
+    columns = [column.model_copy(update={"better": better}) for column in measured.table.columns]
+    view = replace(measured, table=measured.table.model_copy(update={"columns": columns}))
+    page = pages(leaderboard([view]))["claims/temo-smoke"]
+    gains = re.findall(r'<td data-order="([^"]+)"><span class="gained"><span class="n">([+−])', page)
+    assert gains
+    assert all((float(order) > 0) == (sign == "+") for order, sign in gains)
 
 
 def test_the_home_page_counts_what_is_there(measured: TableView) -> None:

@@ -101,13 +101,13 @@
     if (column && column in names) data.order([Number(column), direction === "desc" ? "desc" : "asc"]);
     undo.push(() => data.order([]));
 
-    const found = make("span", { class: "found", role: "status" });
+    const status = make("span", { class: "found", role: "status" });
     const count = () => {
       const [shown, all] = [data.rows({ search: "applied" }).count(), data.rows().count()];
-      found.textContent = shown === all ? `${all} rows` : `${shown} of ${all} rows`;
+      status.textContent = shown === all ? `${all} rows` : `${shown} of ${all} rows`;
     };
     const reset = () => { release(); undo.forEach((step) => step()); data.draw(); };
-    tools.append(make("button", { type: "button", onclick: reset }, "Reset"), found);
+    tools.append(make("button", { type: "button", onclick: reset }, "Reset"), status);
     data.on("draw", count);
     data.draw();
     data.on("order", () => {
