@@ -86,8 +86,8 @@ def test_the_last_commit_is_held_against_the_one_before(repository: Path, make_r
     commit(repository)
     told = changes(repository)
     assert told is not None
-    assert "`RN50/TeMo beats RN50/InfoNCE on MSCOCO IR@1` | undecided | reproduced" in told
-    assert "RN50/InfoNCE` |" not in told.partition("Places")[0]
+    assert "`RN50/TeMo beats RN50/InfoNCE on MSCOCO IR@1` | `undecided` | `reproduced`" in told
+    assert "RN50/InfoNCE` |" not in told.partition("Ranks")[0]
 
 
 def test_where_results_are_as_before_there_is_nothing_to_post(repository: Path, make_record: Make) -> None:
@@ -213,7 +213,7 @@ def test_the_own_comment_is_replaced_and_no_other(platform: Platform) -> None:
 def test_a_number_that_is_none_ends_it(platform: Platform, number: str) -> None:
     done = platform.post("x", number)
     assert done.returncode == 1
-    assert "::error::what should be the number of a pull request is none" in done.stdout
+    assert "::error::not the number of a pull request" in done.stdout
     assert platform.calls == []
 
 

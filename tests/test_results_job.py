@@ -113,7 +113,7 @@ def test_a_branch_without_results_has_nothing_to_lose(repository: Path) -> None:
     (repository / "README.md").write_text("y")
     done = job(repository)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "no results, here or at HEAD^1" in done.stdout
+    assert "no results here or at HEAD^1" in done.stdout
 
 
 def test_the_job_installs_all_that_the_check_imports(repository: Path) -> None:

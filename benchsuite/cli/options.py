@@ -50,11 +50,11 @@ def parse_folders(texts: Sequence[str] | None) -> dict[str, str]:
 
 
 def parse_seeds(text: str | None) -> list[int] | None:
-    """`3` is seeds 0, 1 and 2; `4,7` is seeds 4 and 7, `4,` seed 4."""
+    """`3` is seeds 0, 1 and 2; `4,7` is seeds 4 and 7."""
     if text is None:
         return None
     try:
-        numbers = [int(part) for part in text.rstrip(",").split(",")]
+        numbers = [int(part) for part in text.split(",")]
     except ValueError:
         numbers = [-1]
     seeds = list(range(numbers[0])) if "," not in text else numbers

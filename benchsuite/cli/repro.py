@@ -18,6 +18,7 @@ from benchsuite.cli.options import (
     parse_names,
     parse_seeds,
 )
+from benchsuite.errors import UsageError
 from benchsuite.files import require_writable
 from benchsuite.papers.schema import names_of, row_name
 from benchsuite.records.store import Store
@@ -33,6 +34,7 @@ def repro(
     ],
     scale: Annotated[str, typer.Option(help="The recipe's scale.")] = "small",
     seeds: Annotated[str | None, typer.Option(help="How many, or which (4,7). The recipe's number by default.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Only this seed, instead of --seeds.", min=0)] = None,
     rows: Annotated[
         list[str] | None,
         typer.Option(
@@ -58,10 +60,13 @@ def repro(
     from benchsuite.report.export import table_text
     from benchsuite.report.site import write_site
 
+    if seeds is not None and seed is not None:
+        raise UsageError("--seed and --seeds: give one of them.")
     extra = load_plugins(plugin)
     names = named_tables(tables, scale)
     labels = {label for name in names for row in read_table(name).rows for label in names_of(row)}
-    chosen, folders = (parse_seeds(seeds), parse_names(rows, labels)), parse_folders(data)
+    wanted = parse_seeds(seeds) if seed is None else [seed]
+    chosen, folders = (wanted, parse_names(rows, labels)), parse_folders(data)
     plans = [plan_table(name, scale, *chosen, extra, folders) for name in names]
     store = Store(results)
     contents = store.read()

@@ -8,7 +8,8 @@ from typing import Any
 
 from benchsuite.analysis.results import table_cells
 from benchsuite.analysis.tables import Cell, TableRow, TableView
-from benchsuite.report.numbers import OURS, counts, measured, published, seeds, units
+from benchsuite.report import markdown
+from benchsuite.report.numbers import OURS, counted, counts, measured, published, units
 
 CSV_HEAD = (
     "scale", "backbone", "variant", "row", "column", "measured_on", "unit", "published", "mean", "sd", "low", "high",
@@ -44,10 +45,10 @@ def as_json(view: TableView) -> str:
 def as_markdown(view: TableView) -> str:
     """Published / ours ± half of its interval, and over how many seeds; the best in bold."""
     heads = ["", *(f"{c.group} {c.label}".strip() for c in view.columns), "n"]
-    lines = [_pipes(heads), _pipes(["---"] * len(heads))]
+    lines = markdown.head(heads)
     for row in view.rows:
         cells = [f"{published(cell)} / {_bold(view, row, cell, '**', '**')}" for cell in row.cells]
-        lines.append(_pipes([f"{row.backbone}: {row.shown}", *cells, counts(row)]))
+        lines.append(markdown.row([f"{row.backbone}: {row.shown}", *cells, counts(row)]))
     return "\n".join([*lines, "", f"{units(view)}: published / ours. {' '.join(_fine_print(view))}"]) + "\n"
 
 
@@ -125,10 +126,6 @@ def _bold(view: TableView, row: TableRow, cell: Cell, start: str, end: str, esca
     return f"{start}{shown}{end}" if view.is_best(row, cell) else shown
 
 
-def _pipes(cells: list[str]) -> str:
-    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
-
-
 def table_text(view: TableView) -> str:
     """Published above ours in each row; gaps with their reasons."""
     parts = [
@@ -149,7 +146,7 @@ def _heads(view: TableView) -> list[list[str]]:
 
 def _lines(row: TableRow) -> list[list[str]]:
     theirs = [row.shown, "published", *(published(cell) for cell in row.cells), ""]
-    notes = "; ".join(part for part in (seeds(row.seeds) if row.measured else "", row.gap) if part)
+    notes = "; ".join(part for part in (counted(row.seeds, "seed") if row.measured else "", row.gap) if part)
     return [theirs, ["", "ours", *(measured(cell) for cell in row.cells), notes]]
 
 

@@ -1,34 +1,32 @@
-"""What the regression gate found: a summary for people, JUnit for a CI."""
+"""The regression gate's checks: a summary for people, JUnit for CI."""
 
 from collections import Counter
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
 from benchsuite.analysis.regression import BAD, Check
+from benchsuite.report.markdown import head, row
+from benchsuite.report.numbers import counted
 
 
 def summary(checks: Sequence[Check]) -> str:
-    """Markdown: what is not as expected, by kind; then the count of what is."""
-    counts = Counter(check.kind for check in checks)
-    told = ", ".join(f"{n} {kind}" for kind, n in counts.most_common())
-    lines = ["# Regression gate", "", f"{len(checks)} checks: {told or 'none'}.", ""]
+    """Markdown: how many checks of each kind, then every check that is not as expected."""
+    counts = ", ".join(f"{n} {kind}" for kind, n in Counter(check.kind for check in checks).most_common())
+    lines = ["# Regression gate", "", f"{counted(len(checks), 'check')}: {counts or 'none'}.", ""]
     notable = [check for check in checks if check.kind != "unchanged"]
     if notable:
-        lines += ["| what happened | method | check | expected | found | band |", "|---|---|---|---|---|---|"]
-        lines += [
-            f"| {c.kind} | {_cell(c.subject)} | {_cell(c.what)} | {c.expected} | {_cell(c.found)} | {c.band} |"
-            for c in notable
-        ]
+        lines += head(["result", "method", "check", "expected", "measured", "tolerance"])
+        lines += [row([c.kind, c.subject, c.what, c.expected, c.found, c.band]) for c in notable]
     return "\n".join(lines) + "\n"
 
 
 def junit(checks: Sequence[Check]) -> str:
-    """JUnit XML: a test case a check."""
-    bad = [check for check in checks if check.kind in BAD]
-    crashed = sum(check.kind == "crashed" for check in bad)
+    """JUnit XML: a test case for each check."""
+    kinds = Counter(check.kind for check in checks)
+    failures = sum(kinds[kind] for kind in BAD) - kinds["crashed"]
     suite = ElementTree.Element(
-        "testsuite", name="benchsuite regress", tests=f"{len(checks)}", failures=f"{len(bad) - crashed}",
-        errors=f"{crashed}",
+        "testsuite", name="benchsuite regress", tests=f"{len(checks)}", failures=f"{failures}",
+        errors=f"{kinds['crashed']}",
     )  # fmt: skip
     for check in checks:
         case = ElementTree.SubElement(suite, "testcase", classname=check.subject, name=check.what)
@@ -36,7 +34,3 @@ def junit(checks: Sequence[Check]) -> str:
             tag = "error" if check.kind == "crashed" else "failure"
             ElementTree.SubElement(case, tag, type=check.kind, message=check.line)
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")

@@ -1,19 +1,23 @@
-"""Every page of the site: what it is called, and what its template shows."""
+"""Every page of the site: its name, and what its template shows."""
 
+import shlex
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from benchsuite.analysis.boards import Board, comparison, paired
+from benchsuite.analysis.claims import JudgedClaim, agreements
 from benchsuite.analysis.costs import reference
 from benchsuite.analysis.tables import TableView
+from benchsuite.papers.schema import RowKey, row_name
+from benchsuite.records.code_version import stale
 from benchsuite.records.names import stem
 from benchsuite.records.schema import Record
-from benchsuite.report import numbers
 from benchsuite.report.export import FORMATS, SUFFIXES
-from benchsuite.report.figures import method_figures
+from benchsuite.report.figures import method_figures, table_figures
 from benchsuite.report.figures.cost import cost_figures
-from benchsuite.report.leaderboard import Leaderboard, MethodSummary, Result
+from benchsuite.report.leaderboard import Appearance, Leaderboard, MethodSummary, Result
 from benchsuite.report.links import slug
 
 KINDS = ("reproduced", "opposite", "undecided", "not comparable", "not run")
@@ -23,163 +27,160 @@ RESULTS = 1_500
 BOARDS = 20
 """Boards in full on the home page, those with most runs; the others are on the pages that compare their methods."""
 
+Values = Mapping[str, Any]
+"""What a template shows, by name."""
+
 
 @dataclass(frozen=True)
 class Page:
-    """A page before it is written: its name is its place in the site, without `.html`."""
+    """A page before it is written: its name is its path in the site, without `.html`."""
 
     name: str
     title: str
     template: str
-    values: Callable[[], Mapping[str, Any]]
-    """What the template shows; not computed before the page is written."""
+    values: Callable[[], Values]
+    """Not computed before the page is written."""
 
 
-def all_pages(board: Leaderboard) -> Iterator[Page]:
+def all_pages(leaderboard: Leaderboard) -> Iterator[Page]:
     """The home page first."""
-    yield home_page(board)
-    for view in board.views:
-        yield table_page(board, view)
-    for method in board.methods.values():
-        yield method_page(board, method)
-        for scale, results in method.by_scale.items() if many(method) else ():
-            yield results_page(board, method, scale, results)
-    for (paper, scale), views in board.by_paper.items():
-        yield claims_page(board, paper, scale, views)
-    for one in board.boards:
-        yield compare_page(board, one)
-    for record in board.records.values():
-        yield run_page(board, record)
+
+    def page(name: str, title: str, template: str, values: Callable[..., Values], *about: Any) -> Page:
+        return Page(name, title, template, lambda: {"leaderboard": leaderboard, **values(leaderboard, *about)})
+
+    yield page("index", "Leaderboard", "home.html", home)
+    for view in leaderboard.views:
+        title = f"{view.table.title} ({view.request.scale})"
+        yield page(page_name("tables", view.request.name), title, "table.html", table, view)
+    for name, method in leaderboard.methods.items():
+        yield page(page_name("methods", name), method.title, "method.html", of_method, method)
+        for scale, results in method.by_scale.items() if has_many(method) else ():
+            title = f"{method.title} ({scale})"
+            yield page(page_name("methods", name, scale), title, "results.html", of_scale, method, scale, results)
+    for (paper, scale), views in leaderboard.by_paper.items():
+        title = f"Claims of {paper} ({scale})"
+        yield page(page_name("claims", f"{paper}-{scale}"), title, "claims.html", claims, paper, scale, views)
+    for board in leaderboard.boards:
+        yield page(page_name("compare", board.setup_id), f"Compare on {board.title}", "compare.html", compare, board)
+    for record in leaderboard.records.values():
+        yield page(run_name(record), f"{record.method.title}, seed {record.seed}", "run.html", run, record)
 
 
-def home_page(board: Leaderboard) -> Page:
+def home(leaderboard: Leaderboard) -> Values:
     """What was measured, and where to look."""
-    return Page("index", "Leaderboard", "home.html", lambda: {"board": board, "kinds": KINDS, "full": BOARDS})
+    records = leaderboard.records.values()
+    return {
+        "papers": [(*key, verdicts(leaderboard, views)) for key, views in leaderboard.by_paper.items()],
+        "tables": [(view, verdicts(leaderboard, [view])) for view in leaderboard.views],
+        "scales": list(dict.fromkeys(view.request.scale for view in leaderboard.views)),
+        "seeds": len({record.seed for record in records}),
+        "setups": len({record.setup_id for record in records}),
+    }
 
 
-def table_page(board: Leaderboard, view: TableView) -> Page:
+def table(leaderboard: Leaderboard, view: TableView) -> Values:
     """One table at one scale."""
-
-    def values() -> Mapping[str, Any]:
-        return {
-            "board": board,
-            "view": view,
-            "claims": [(view, one) for one in board.claims[view.request.name]],
-            "counts": board.verdict_counts([view]),
-            "kinds": KINDS,
-            "orders": board.orders(view),
-            "figures": board.figures(view),
-            "exports": {name: FORMATS[name](view) for name in FORMATS},
-            "suffixes": SUFFIXES,
-            "units": numbers.units(view),
-            "command": command(view),
-        }
-
-    return Page(table_name(view), f"{view.table.title} ({view.request.scale})", "table.html", values)
+    judged = leaderboard.claims[view.request.name]
+    return {
+        "view": view,
+        "claims": [(view, claim) for claim in judged],
+        "counts": verdicts(leaderboard, [view]),
+        "marks": verdicts_by_cell(judged),
+        "orders": [order for order in agreements(view) if order.agreement.tau is not None],
+        "figures": table_figures(view, leaderboard.ranks),
+        "exports": {name: export(view) for name, export in FORMATS.items()},
+        "suffixes": SUFFIXES,
+    }
 
 
-def method_page(board: Leaderboard, method: MethodSummary) -> Page:
-    """What a method says of itself, and what was measured of it."""
+def of_method(leaderboard: Leaderboard, method: MethodSummary) -> Values:
+    """A method's description, and what was measured of it."""
+    return {
+        "method": method,
+        "many": has_many(method),
+        "figures": method_figures(method.records),
+        "costs": [
+            (board, row, leaderboard.costs[board.setup_id][row.label])
+            for board in leaderboard.boards
+            for row in board.rows
+            if row.method == method.name
+        ],
+    }
 
-    def values() -> Mapping[str, Any]:
-        return {"board": board, "method": method, "many": many(method), "figures": method_figures(method.records)}
 
-    return Page(method_name(method.name), method.title, "method.html", values)
+def of_scale(_: Leaderboard, method: MethodSummary, scale: str, results: Sequence[Result]) -> Values:
+    """The results of a method at one scale, where it has too many for its own page."""
+    return {"method": method, "scale": scale, "results": results}
 
 
-def many(method: MethodSummary) -> bool:
+def claims(leaderboard: Leaderboard, paper: str, scale: str, views: Sequence[TableView]) -> Values:
+    """All claims of a paper, as judged at one scale."""
+    return {
+        "paper": paper,
+        "scale": scale,
+        "source": next((view.table.source for view in views if view.table.source), paper),
+        "claims": [(view, claim) for view in views for claim in leaderboard.claims[view.request.name]],
+        "counts": verdicts(leaderboard, views),
+    }
+
+
+def compare(leaderboard: Leaderboard, board: Board) -> Values:
+    """The methods of one board, seed by seed."""
+    baseline = reference(board) or board.rows[0]
+    others = [row for row in board.rows if row is not baseline]
+    pairs = [(row, task, paired(board, row, baseline, task)) for task in board.tasks for row in others]
+    return {
+        "board": board,
+        "reference": baseline,
+        "pairs": [(row, task, pair) for row, task, pair in pairs if pair.n],
+        "data": comparison(board),
+        "figures": cost_figures(board, leaderboard.costs[board.setup_id]),
+    }
+
+
+def run(leaderboard: Leaderboard, record: Record) -> Values:
+    """One run."""
+    return {"record": record, "shown_in": leaderboard.appearances.get(record.run_id, []), "stale": stale(record)}
+
+
+def verdicts(leaderboard: Leaderboard, views: Sequence[TableView]) -> Counter[str]:
+    """How many claims of these tables have which verdict."""
+    return Counter(claim.verdict.kind for view in views for claim in leaderboard.claims[view.request.name])
+
+
+def verdicts_by_cell(claims: Sequence[JudgedClaim]) -> Mapping[tuple[RowKey, str], Counter[str]]:
+    """By row and column: how many claims on that number have which verdict."""
+    counts: defaultdict[tuple[RowKey, str], Counter[str]] = defaultdict(Counter)
+    for judged in claims:
+        counts[judged.claim.row, judged.claim.column.key][judged.verdict.kind] += 1
+    return counts
+
+
+def runs(view: TableView) -> list[Record]:
+    """The runs of a table, each once."""
+    return list({record.run_id: record for row in view.rows for record in row.records}.values())
+
+
+def has_many(method: MethodSummary) -> bool:
     """Whether it has more results than its page can hold."""
     return len(method.results) > RESULTS
 
 
-def results_page(board: Leaderboard, method: MethodSummary, scale: str, results: Sequence[Result]) -> Page:
-    """The results of a method at one scale, where it has too many for its own page."""
-
-    def values() -> Mapping[str, Any]:
-        return {"board": board, "method": method, "scale": scale, "results": results}
-
-    return Page(results_name(method.name, scale), f"{method.title} ({scale})", "results.html", values)
+def command(view: TableView) -> str:
+    """The command that measures a table."""
+    return f"benchsuite repro {view.request.table} --scale {view.request.scale}"
 
 
-def claims_page(board: Leaderboard, paper: str, scale: str, views: Sequence[TableView]) -> Page:
-    """All that a paper claims, as judged at one scale."""
-
-    def values() -> Mapping[str, Any]:
-        return {
-            "board": board,
-            "paper": paper,
-            "scale": scale,
-            "source": next((view.table.source for view in views if view.table.source), paper),
-            "judged": [(view, one) for view in views for one in board.claims[view.request.name]],
-            "counts": board.verdict_counts(views),
-            "kinds": KINDS,
-        }
-
-    return Page(claims_name(paper, scale), f"Claims of {paper} ({scale})", "claims.html", values)
+def command_of_run(shown: Appearance, record: Record) -> str:
+    """The command that measures a run again, into another folder: where it is stored it would not be repeated."""
+    return f"{command(shown.view)} --rows {shlex.quote(row_name(shown.row.key))} --seed {record.seed} --results again"
 
 
-def compare_page(board: Leaderboard, one: Board) -> Page:
-    """The methods of one board, seed by seed."""
-
-    def values() -> Mapping[str, Any]:
-        beside = reference(one) or one.rows[0]
-        lines = [
-            (standing, task, paired(one, standing, beside, task))
-            for task in one.tasks
-            for standing in one.rows
-            if standing is not beside
-        ]
-        return {
-            "board": board,
-            "one": one,
-            "reference": beside,
-            "lines": [line for line in lines if line[2].n],
-            "data": comparison(one),
-            "figures": cost_figures(one, board.costs[one.setup_id]),
-        }
-
-    return Page(compare_name(one.setup_id), f"Compare on {one.title}", "compare.html", values)
-
-
-def run_page(board: Leaderboard, record: Record) -> Page:
-    """One run."""
-
-    def values() -> Mapping[str, Any]:
-        return {"board": board, "record": record, "shown_in": board.appearances.get(record.run_id, [])}
-
-    return Page(run_name(record), f"{record.method.title}, seed {record.seed}", "run.html", values)
-
-
-def table_name(view: TableView) -> str:
-    """`tables/temo-table1-small`."""
-    return f"tables/{slug(view.request.name)}"
-
-
-def method_name(method: str) -> str:
-    """`methods/temo`."""
-    return f"methods/{slug(method)}"
-
-
-def results_name(method: str, scale: str) -> str:
-    """`methods/temo/small`."""
-    return f"{method_name(method)}/{slug(scale)}"
-
-
-def claims_name(paper: str, scale: str) -> str:
-    """`claims/temo-small`."""
-    return f"claims/{slug(f'{paper}-{scale}')}"
-
-
-def compare_name(setup_id: str) -> str:
-    """`compare/` and the setup."""
-    return f"compare/{slug(setup_id)}"
+def page_name(folder: str, *names: str) -> str:
+    """`tables/temo-table1-small`, `methods/temo`, `methods/temo/small`."""
+    return "/".join([folder, *map(slug, names)])
 
 
 def run_name(record: Record) -> str:
     """As the record's file is called."""
-    return f"runs/{slug(stem(record.method.name, record.seed, record.run_id))}"
-
-
-def command(view: TableView) -> str:
-    """What to type to measure the table again."""
-    return f"benchsuite repro {view.request.table} --scale {view.request.scale}"
+    return page_name("runs", stem(record.method.name, record.seed, record.run_id))

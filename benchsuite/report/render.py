@@ -1,10 +1,9 @@
-"""Templates to text: everything escaped, a missing value an error, every link to a page that exists."""
+"""Templates to text: everything is escaped, a missing value is an error, every link leads to a page that exists."""
 
 import inspect
 import textwrap
-from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, ParamSpec
+from typing import Any
 from xml.etree import ElementTree
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
@@ -16,6 +15,13 @@ from benchsuite.papers.schema import row_name
 from benchsuite.report import numbers, pages
 from benchsuite.report.figures import sparkline, svg
 from benchsuite.report.links import Links
+
+NAMESPACE = "{http://www.w3.org/1998/Math/MathML}"
+TAGS = {
+    "math", "mrow", "mi", "mo", "mn", "mtext", "mspace", "msup", "msub", "msubsup", "mfrac", "msqrt", "mroot", "mover",
+    "munder", "munderover", "mstyle", "mpadded", "mtable", "mtr", "mtd",
+}  # fmt: skip
+ATTRIBUTES = {"display", "stretchy", "width", "mathvariant", "fence", "form", "separator", "linethickness", "accent"}
 
 
 def render(template: str, links: Links, body: bool = False, **values: Any) -> str:
@@ -34,62 +40,50 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {
-        "aligned": aligned,
-        "math": math,
-        "paragraphs": paragraphs,
-        "percent": numbers.percent,
-        "plain": numbers.plain,
-        "prose": prose,
-        "seeds": numbers.seeds,
-        "signed": numbers.signed,
-    }
+    environment.filters |= {"aligned": aligned, "math": math, "paragraphs": paragraphs, "prose": prose}
     environment.globals |= {
-        "name_of": pages,
         "numbers": numbers,
+        "pages": pages,
         "row_name": row_name,
-        "sparkline": drawn(sparkline),
-        "svg": drawn(svg),
+        "sparkline": sparkline,
+        "svg": svg,
         "version": __version__,
     }
     return environment
 
 
-P = ParamSpec("P")
-NAMESPACE = "{http://www.w3.org/1998/Math/MathML}"
-TAGS = {
-    "math", "mrow", "mi", "mo", "mn", "mtext", "mspace", "msup", "msub", "msubsup", "mfrac", "msqrt", "mroot", "mover",
-    "munder", "munderover", "mstyle", "mpadded", "mtable", "mtr", "mtd",
-}  # fmt: skip
-ATTRIBUTES = {"display", "stretchy", "width", "mathvariant", "fence", "form", "separator", "linethickness", "accent"}
-
-
 @lru_cache(maxsize=2**14)
-def aligned(number: str, places: int) -> Markup:
-    """A number whose point stands under the points of the others: what follows it is as wide as `places` digits."""
+def aligned(number: str, decimals: int) -> Markup:
+    """A number whose point stands under the points of others: what follows it is as wide as that many digits."""
     whole, point, rest = number.partition(".")
-    return Markup(f'<span class="n">{escape(whole)}<span class="f f{places:d}">{point}{escape(rest)}</span></span>')
+    return Markup(f'<span class="n">{escape(whole)}<span class="f f{decimals:d}">{point}{escape(rest)}</span></span>')
 
 
 @lru_cache(maxsize=256)
 def math(latex: str) -> Markup:
-    """An equation as MathML; as it was typed where it is none, or holds anything but mathematics."""
+    """An equation as MathML; as typed where it is none, or holds anything but mathematics."""
     typed = Markup('<code class="tex">{}</code>').format(latex)
     try:
         root = ElementTree.fromstring(convert(latex, display="block"))
     except Exception:
         return typed  # converter and parser raise a dozen kinds of errors for what is no equation
     for element in root.iter():
-        if element.tag.removeprefix(NAMESPACE) not in TAGS or not set(element.attrib) <= ATTRIBUTES:
-            return typed
         element.tag = element.tag.removeprefix(NAMESPACE)
+        if element.tag not in TAGS or not set(element.attrib) <= ATTRIBUTES:
+            return typed
     root.set("alttext", latex)
     return Markup(ElementTree.tostring(root, encoding="unicode"))
 
 
 def paragraphs(doc: str) -> list[str]:
-    """A docstring's paragraphs, each as one line; lists keep theirs."""
-    return [_unwrapped(one) for one in inspect.cleandoc(doc).split("\n\n") if one.strip()]
+    """A docstring's paragraphs, each as one line; lists keep their lines."""
+    return [_unwrapped(text) for text in inspect.cleandoc(doc).split("\n\n") if text.strip()]
+
+
+def _unwrapped(text: str) -> str:
+    lines = textwrap.dedent(text).splitlines()
+    indented = any(line.startswith((" ", "- ", "* ")) for line in lines)
+    return "\n".join(lines) if indented else " ".join(lines)
 
 
 def prose(text: str) -> Markup:
@@ -97,15 +91,4 @@ def prose(text: str) -> Markup:
     parts = text.split("`")
     if len(parts) % 2 == 0:
         return Markup("{}").format(text)
-    return Markup("").join(Markup("<code>{}</code>").format(one) if i % 2 else one for i, one in enumerate(parts))
-
-
-def drawn(draw: Callable[P, str]) -> Callable[P, Markup]:
-    """A function that draws SVG and escapes what it is given, for use in templates."""
-    return lambda *args, **kwargs: Markup(draw(*args, **kwargs))
-
-
-def _unwrapped(text: str) -> str:
-    lines = textwrap.dedent(text).splitlines()
-    indented = any(line.startswith((" ", "- ", "* ")) for line in lines)
-    return "\n".join(lines) if indented else " ".join(lines)
+    return Markup("").join(Markup("<code>{}</code>").format(part) if i % 2 else part for i, part in enumerate(parts))

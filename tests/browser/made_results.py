@@ -121,7 +121,7 @@ class _Maker:
         request = TableRequest(
             table=table, scale="small", recipe="scenes-small", track="scenes", description=SAYS, assumptions=[REASON],
             tuned={"rate": VALUE}, backbones={name: f"timm {tower}" for name, tower in BACKBONES.items()},
-            measures=dict(measures), stand_ins=dict.fromkeys(measures, "drawn pictures"),
+            measures=dict(measures), stand_ins=dict.fromkeys(measures, "synthetic images"),
             missing=dict.fromkeys(columns - set(measures), "nothing here is like it"), temperature_factor=5,
             setups={name: setup_of(name).setup_id for name in BACKBONES}, rows=list(rows),
         )  # fmt: skip

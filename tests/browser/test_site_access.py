@@ -78,7 +78,7 @@ def test_everything_that_can_be_clicked_can_be_reached_and_shows_focus(
 def test_the_first_tab_leads_past_the_navigation(new_page: Open) -> None:
     page = new_page(TABLE)
     page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
+    assert page.evaluate("document.activeElement.textContent") == "Skip to content"
     page.keyboard.press("Enter")
     assert address(page).endswith("#main")
 

@@ -120,7 +120,7 @@ def test_search_keeps_the_rows_that_fit_and_counts_them(new_page: Open) -> None:
     assert tools(page, "board-1").get_by_role("status").inner_text() == f"1 of {len(every)} rows"
     assert len(rows(page, "board-2")) == 4, "the other board stays as it is"
     tools(page, "board-1").get_by_label("Search").fill("no such row")
-    assert "No row fits" in page.locator("#board-1 tbody").inner_text()
+    assert "No matching rows" in page.locator("#board-1 tbody").inner_text()
     tools(page, "board-1").get_by_label("Search").fill("")
     assert rows(page, "board-1") == every
 

@@ -43,9 +43,9 @@ def test_comparable_runs_are_exit_code_0_with_all_fields_named(
 ) -> None:
     assert command(runs["base"], runs["method"]) == 0
     told = capsys.readouterr().out
-    assert 'name: "infonce" against "ts"' in told
-    assert "hyperparameters.tau: 0.03 against nothing" in told
-    assert "setup: the same" in told
+    assert 'name: "infonce" -> "ts"' in told
+    assert "hyperparameters.tau: 0.03 -> absent" in told
+    assert "setup: equal" in told
     assert "They may be paired" in told
 
 
@@ -54,7 +54,7 @@ def test_runs_of_two_setups_are_exit_code_1_and_the_field_is_named(
 ) -> None:
     assert command(runs["base"][:8], runs["setup"][:8]) == 1
     told = capsys.readouterr().out
-    assert "optimizer.lr: 0.001 against 0.5" in told
+    assert "optimizer.lr: 0.001 -> 0.5" in told
     assert "They may not share a board: their setups differ in optimizer.lr." in told
 
 

@@ -32,7 +32,7 @@ def test_folders_that_differ_are_compared_and_exit_code_0(
 ) -> None:
     assert command(*folders) == 0
     told = capsys.readouterr().out
-    assert "A  before: 8 records, 1 table\nB  after: 8 records, 1 table\n" in told
+    assert "before  before: 8 records, 1 table\nafter   after: 8 records, 1 table\n" in told
     assert "RN50/TeMo beats RN50/InfoNCE on MSCOCO IR@1: undecided -> reproduced" in told
 
 
@@ -60,7 +60,7 @@ def test_an_empty_folder_is_one_without_results_yet(
     Path("empty").mkdir()
     assert command("empty", folders[1]) == 0
     told = capsys.readouterr().out
-    assert "A  empty: 0 records, 0 tables" in told
+    assert "before  empty: 0 records, 0 tables" in told
     assert "temo/table1 at scale small: 1 new table; cells: 4 new" in told
 
 
@@ -76,9 +76,9 @@ def test_a_folder_that_is_not_there_is_exit_code_2(
 def test_a_run_is_not_compared_with_a_folder(folders: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
     file = next(folders[0].glob("infonce-*.json"))
     assert command(file, folders[1]) == 2
-    assert "is a file: a run is compared with a run" in capsys.readouterr().err
+    assert "is a file. Give two results folders" in capsys.readouterr().err
     assert command(file, file, "--format", "md") == 2
-    assert "--format md compares results folders" in capsys.readouterr().err
+    assert "--format md is for results folders" in capsys.readouterr().err
 
 
 def test_files_that_cannot_be_used_are_named_with_exit_code_1_and_the_rest_is_shown(
@@ -93,12 +93,12 @@ def test_files_that_cannot_be_used_are_named_with_exit_code_1_and_the_rest_is_sh
     (after / "notes.json").write_text('{"by": "somebody"}')
     assert command(before, after) == 1
     told = capsys.readouterr().out
-    assert "left out of A: infonce-s0-" in told
+    assert "skipped files, before:\n  infonce-s0-" in told
     assert "truncated or not JSON" in told
-    assert "left out of B: tables/other.json: not what is stored here but a list" in told
-    assert 'left out of B: table "temo/table99" does not exist' in told
-    assert "left out of B: temo/table1 at scale small is asked for by two files of tables/." in told
-    assert "not a record, left alone in B: notes.json" in told
+    assert "skipped files, after:\n  tables/other.json: not what is stored here but a list" in told
+    assert '  table "temo/table99" does not exist' in told
+    assert "  temo/table1 at scale small is requested by two files of tables/." in told
+    assert "ignored files (no records), after:\n  notes.json" in told
     assert "RN50/TeMo, MSCOCO IR@1:" in told
     for format_ in ("md", "json"):
         assert command(before, after, "--format", format_) == 1
@@ -141,4 +141,4 @@ def test_names_that_are_no_text_and_terminals_that_know_few_letters_are_no_reaso
     assert (done.returncode, done.stderr) == (0, b"")
     told = done.stdout.decode(encoding)
     assert ".json" in told
-    assert format_ != "json" or json.loads(told)["foreign"]["before"]
+    assert format_ != "json" or json.loads(told)["ignored"]["before"]

@@ -33,7 +33,7 @@ def test_numbers_are_percent_with_half_their_interval_or_plain(make_record: Make
     assert shown(14.321, {})[:2] == ("14.321", "–")
     assert shown(None, {})[:2] == ("–", "–")
     assert shown(0.294, records, unit="number")[:2] == ("0.294", "0.150 ± 0.635")
-    assert [numbers.seeds(1), numbers.seeds(3)] == ["1 seed", "3 seeds"]
+    assert [numbers.counted(n, "seed") for n in (0, 1, 3, 1200)] == ["0 seeds", "1 seed", "3 seeds", "1,200 seeds"]
 
 
 def test_points_of_a_column_stand_in_one_line_whatever_other_columns_have() -> None:
@@ -44,7 +44,7 @@ def test_points_of_a_column_stand_in_one_line_whatever_other_columns_have() -> N
     rows = [[cell(21.6, "percent"), cell(0.123456, "number"), cell(None, "percent")],
             [cell(35, "percent"), cell(2, "number"), cell(None, "percent")]]  # fmt: skip
     view: Any = SimpleNamespace(columns=range(3), rows=[SimpleNamespace(cells=cells) for cells in rows])
-    assert numbers.places(view) == [2, 4, 0]
+    assert numbers.decimals(view) == [2, 4, 0]
 
 
 def test_a_difference_is_ours_minus_theirs_with_its_sign(make_record: MakeRecord) -> None:
@@ -56,12 +56,12 @@ def test_a_difference_is_ours_minus_theirs_with_its_sign(make_record: MakeRecord
     assert (shown(None, records)[2], shown(21.64, {})[2]) == ("–", "–")
 
 
-def test_a_paired_difference_shows_half_of_its_interval_in_the_better_direction() -> None:
+def test_a_paired_difference_shows_half_of_its_interval() -> None:
     pair = compare({0: 0.30, 1: 0.33}, {0: 0.20, 1: 0.21})
-    assert numbers.paired(pair, "percent") == "+11.0 ± 12.7"  # t of 1 degree of freedom, 12.706, times .01
-    assert numbers.paired(pair, "percent", lower=True) == "−11.0 ± 12.7"
-    assert numbers.paired(compare({0: 0.3}, {0: 0.1}), "number") == "+0.200"
-    assert numbers.paired(None, "percent") == "–"
+    assert numbers.paired(pair.difference, pair, "percent") == "+11.0 ± 12.7"  # t of 1 degree of freedom, 12.706
+    alone = compare({0: 0.3}, {0: 0.1})
+    assert numbers.paired(alone.difference, alone, "number") == "+0.200"
+    assert numbers.paired(None, None, "percent") == "–"
 
 
 @pytest.mark.parametrize(("value", "text"), [(None, "–"), (0.04, "0.040"), (0.0004, "< 0.001"), (1.0, "1.000")])
@@ -72,7 +72,12 @@ def test_p_is_short(value: float | None, text: str) -> None:
 def test_costs_are_multiples_and_what_is_unknown_is_a_dash() -> None:
     assert [numbers.times(2.345), numbers.times(None)] == ["× 2.35", "–"]
     assert [numbers.megabytes(84_600_000), numbers.megabytes(None)] == ["85 MB", "–"]
-    assert [numbers.thousands(515088), numbers.thousands(None)] == ["515,088", "–"]
+    assert [numbers.amount(value) for value in (515088, 2.5e6, 31.51174, None)] == [
+        "515,088",
+        "2,500,000",
+        "31.51",
+        "–",
+    ]
 
 
 def test_what_is_missing_sorts_as_nothing_and_nought_as_a_number() -> None:

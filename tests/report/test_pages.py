@@ -71,7 +71,7 @@ def test_a_table_says_what_stands_for_what_and_how_rows_were_trained(measured: T
 
 def test_a_half_finished_table_shows_its_gaps_with_the_reason(measured: TableView) -> None:
     text = Reading(pages(leaderboard([measured]))[TABLE1]).text
-    assert "Unfinished" in text
+    assert "Incomplete" in text
     assert "seed 3 failed: loss is not finite at step 7" in text
     assert "not run yet: seed 3" in text
     assert "not run yet: seed 3" not in Reading(pages(leaderboard([waiting(not_run="no code")]))[TABLE1]).text
@@ -83,22 +83,32 @@ def test_a_table_lists_every_claim_with_its_verdict_and_counts_them_on_their_num
     (claim,) = [one for one in board.claims["temo-table1-smoke"] if one.verdict.kind == "reproduced"]
     assert claim.verdict.reason in page.text
     assert page.text.count("In our words") == sum(1 for one in board.claims["temo-table1-smoke"] if one.claim.locator)
-    marks = [cell["marks"] for cell in page.cells if "marks" in cell and "reproduced" in cell["marks"]]
-    assert len(marks) == 1
-    assert marks[0].startswith("✓1")
+    (cell,) = [cell for cell in page.cells if "reproduced" in cell.get("marks", "")]
+    assert cell["marks"].startswith("✓1")
+    assert "41.2" in cell["ours"], "the verdict stands on the number of the claim's row"
+
+
+@pytest.mark.parametrize("better", ["higher", "lower"])
+def test_our_difference_sorts_by_the_gain_that_is_shown(measured: TableView, better: str) -> None:
+    columns = [column.model_copy(update={"better": better}) for column in measured.table.columns]
+    view = replace(measured, table=measured.table.model_copy(update={"columns": columns}))
+    page = pages(leaderboard([view]))["claims/temo-smoke"]
+    gains = re.findall(r'<td data-order="([^"]+)"><span class="gained"><span class="n">([+−])', page)
+    assert gains
+    assert all((float(order) > 0) == (sign == "+") for order, sign in gains)
 
 
 def test_the_home_page_counts_what_is_there(measured: TableView) -> None:
     text = " ".join(Reading(pages(leaderboard([measured]))["index"]).text.split())
     assert "6 runs of 2 methods under 1 setup, 3 seeds; 1 table of 1 paper" in text
-    assert "(unfinished)" in text
+    assert "(incomplete)" in text
 
 
 def test_an_empty_results_folder_gives_a_page_that_says_what_to_run() -> None:
     empty = pages(leaderboard())
     assert list(empty) == ["index"]
     assert "benchsuite repro temo/table1 --scale smoke" in empty["index"]
-    assert "What papers claim" not in empty["index"]
+    assert "Claims of papers" not in empty["index"]
 
 
 def test_files_that_cannot_be_trusted_are_named_on_the_home_page() -> None:
@@ -110,7 +120,7 @@ def test_a_run_has_its_configuration_digests_curves_and_the_command_that_repeats
     record = measured.rows[1].records[2]
     page = pages(board)[f"runs/temo-s2-{record.run_id}"]
     text = Reading(page).text
-    command = "benchsuite repro temo/table1 --scale smoke --rows RN50/TeMo --seeds 2, --results again"
+    command = "benchsuite repro temo/table1 --scale smoke --rows RN50/TeMo --seed 2 --results again"
     for said in (command, record.digest, record.ranks.sha256, record.setup_id, "0.03", "41.0", "temo/table1 (smoke)"):
         assert said in text
     assert json.dumps(record.setup.data.digest)[1:-1] in text
@@ -119,7 +129,7 @@ def test_a_run_has_its_configuration_digests_curves_and_the_command_that_repeats
 def test_a_run_that_no_table_asked_for_has_a_page_too(make_record: MakeRecord) -> None:
     record = make_record(5)[0]
     page = pages(leaderboard(records=[record]))[f"runs/infonce-s5-{record.run_id}"]
-    assert "No table asked for it" in page
+    assert "no table includes it" in page
 
 
 def test_a_method_shows_what_its_docstring_says_and_every_result(measured: TableView) -> None:
@@ -164,7 +174,7 @@ def test_a_board_on_which_all_are_tied_says_so(
 ) -> None:
     monkeypatch.setattr("benchsuite.analysis.boards.Board.separates", separates)
     for page in ("index", f"compare/{measured.rows[0].records[0].setup_id}"):
-        assert ("No row of this board is separable" in pages(leaderboard([measured]))[page]) is not separates
+        assert ("No difference on this board is significant" in pages(leaderboard([measured]))[page]) is not separates
 
 
 def test_what_stands_for_a_column_is_said_above_its_numbers(measured: TableView) -> None:

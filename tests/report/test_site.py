@@ -15,8 +15,7 @@ from benchsuite.papers import read_table
 from benchsuite.papers.schema import Plot
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record
-from benchsuite.report.serve import page_server
-from benchsuite.report.site import write_single, write_site
+from benchsuite.report.site import page_server, write_single, write_site
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
 NAME = "temo-table1-smoke"
@@ -105,6 +104,7 @@ def test_one_file_holds_all_and_allows_no_script_but_its_own(tmp_path: Path, mak
     text = write_single(tmp_path / "mail" / "all.html", board(make_record)).read_text("utf-8")
     page = Reading(text)
     assert {"index", f"tables/{NAME}", "methods/infonce", "claims/temo-smoke"} <= set(page.ids)
+    assert not [name for name in page.ids if name.startswith(("runs/", "compare/"))]
     assert all(address.startswith("#") and address[1:] in page.ids for address in page.addresses)
     scripts = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
     assert len(scripts) == 2

@@ -1,4 +1,4 @@
-// What pages can do beyond being read: sort, search, filter and hide columns, with the state in the address; copy; compare.
+// Sort, search, filter and hide columns, with the state in the address; copy buttons; comparison of two methods.
 "use strict";
 (() => {
   const make = (tag, attributes = {}, ...children) => {
@@ -22,35 +22,30 @@
     },
   };
 
-  // Cells with data-order sort by that number, and what has none comes last in either direction.
+  // Cells with data-order sort by that number; cells without one come last in either direction.
   const byNumber = (sign) => (a, b) => (a === "" || b === "" ? (a === "") - (b === "") : sign * (a - b));
   DataTable.type("number-or-nothing", { order: { asc: byNumber(1), desc: byNumber(-1) } });
 
   function enhance(tools) {
-    const table = document.getElementById(tools.dataset.for);
     const id = tools.dataset.for;
-    const heads = [...table.tHead.querySelectorAll("th:not([data-dt-order])")];
-    const names = columnNames(table);
-    const ordered = [...(table.tBodies[0].rows[0]?.cells ?? [])].flatMap((cell, number) => ("order" in cell.dataset ? number : []));
-    const filters = heads.filter((head) => head.dataset.filter).map((head) => names.findIndex((one) => one.head === head));
+    const table = document.getElementById(id);
+    const sortable = [...(table.tBodies[0].rows[0]?.cells ?? [])].flatMap((cell, number) => ("order" in cell.dataset ? number : []));
     const data = new DataTable(table, {
       paging: false, info: false, autoWidth: false, order: [], orderMulti: false,
       layout: { topStart: null, topEnd: null, bottomStart: null, bottomEnd: null },
-      columnDefs: [{ targets: ordered, type: "number-or-nothing" }],
-      language: { zeroRecords: "No row fits the search." },
+      columnDefs: [{ targets: sortable, type: "number-or-nothing" }],
+      language: { zeroRecords: "No matching rows." },
     });
-    const found = make("span", { class: "found", role: "status" });
-    const count = () => {
-      const [now, all] = [data.rows({ search: "applied" }).count(), data.rows().count()];
-      found.textContent = now === all ? `${all} rows` : `${now} of ${all} rows`;
-    };
+    const heads = data.columns().header().toArray();
+    const names = heads.map((head) => head.dataset.name ?? head.textContent.trim());
+    const undo = [];
 
     // Columns keep the widths they have while rows come and go.
     const hold = () => {
-      const widths = names.map(({ head }) => head.getBoundingClientRect().width);
-      names.forEach(({ head }, number) => { if (!head.style.minWidth && widths[number]) head.style.minWidth = `${widths[number]}px`; });
+      const widths = heads.map((head) => head.getBoundingClientRect().width);
+      heads.forEach((head, number) => { if (!head.style.minWidth && widths[number]) head.style.minWidth = `${widths[number]}px`; });
     };
-    const release = () => names.forEach(({ head }) => { head.style.minWidth = ""; });
+    const release = () => heads.forEach((head) => { head.style.minWidth = ""; });
     addEventListener("resize", release);
 
     // Every word must be somewhere in a row, also in a column that is hidden.
@@ -59,13 +54,15 @@
     const look = () => {
       const wanted = search.value.toLowerCase().split(/\s+/).filter(Boolean);
       data.search.fixed("words", wanted.length ? (_, __, row) => wanted.every((word) => texts[row].includes(word)) : null);
+      address.set(`${id}.q`, search.value);
     };
-    search.addEventListener("input", () => { hold(); look(); data.draw(); address.set(`${id}.q`, search.value); });
-    tools.append(make("label", {}, "Search", search));
+    search.addEventListener("input", () => { hold(); look(); data.draw(); });
     look();
-    const undo = [() => { search.value = ""; look(); address.set(`${id}.q`, ""); }];
+    undo.push(() => { search.value = ""; look(); });
+    tools.append(make("label", {}, "Search", search));
 
-    for (const number of filters) {
+    heads.forEach((head, number) => {
+      if (!head.dataset.filter) return;
       const key = `${id}.f${number}`;
       const kinds = [...new Set(data.column(number).nodes().toArray().map(words))].sort();
       const select = make("select", {}, make("option", { value: "" }, "all"), ...kinds.map((kind) => make("option", { value: kind }, kind)));
@@ -74,47 +71,43 @@
         address.set(key, select.value);
       };
       select.addEventListener("change", () => { hold(); filter(); data.draw(); });
-      tools.append(make("label", {}, names[number].text, select));
       if (kinds.includes(address.get(key))) { select.value = address.get(key); filter(); }
       undo.push(() => { select.value = ""; filter(); });
-    }
-
-    const hidden = new Set((address.get(`${id}.hide`) ?? "").split(",").filter(Boolean).map(Number));
-    const boxes = names.slice(1).map(({ text }, index) => {
-      const number = index + 1;
-      const show = () => {
-        release();
-        data.column(number).visible(box.checked);
-        if (box.checked) hidden.delete(number); else hidden.add(number);
-        address.set(`${id}.hide`, [...hidden].sort((a, b) => a - b).join(","));
-      };
-      const box = make("input", { type: "checkbox", onchange: show });
-      box.checked = !hidden.has(number);
-      if (!box.checked) data.column(number).visible(false);
-      undo.push(() => { if (!box.checked) { box.checked = true; show(); } });
-      return make("label", {}, box, text);
+      tools.append(make("label", {}, names[number], select));
     });
-    tools.append(folding("Columns", ...boxes));
 
-    const off = new Set((address.get(`${id}.no`) ?? "").split(",").filter(Boolean));
-    for (const line of (tools.dataset.lines ?? "").split(",").filter(Boolean)) {
-      const show = () => {
-        release();
-        table.classList.toggle(`no-${line}`, !box.checked);
-        if (box.checked) off.delete(line); else off.add(line);
-        address.set(`${id}.no`, [...off].join(","));
+    // Boxes of things to show; the address has those that are hidden.
+    const boxes = (key, labels, show) => {
+      const hidden = (address.get(key) ?? "").split(",");
+      const all = labels.map(([value, text]) => {
+        const box = make("input", { type: "checkbox", value, onchange: () => { release(); change(); } });
+        box.checked = !hidden.includes(box.value);
+        show(value, box.checked);
+        return make("label", {}, box, text);
+      });
+      const change = () => {
+        for (const { firstChild: box } of all) show(box.value, box.checked);
+        address.set(key, all.flatMap(({ firstChild: box }) => (box.checked ? [] : box.value)).join(","));
       };
-      const box = make("input", { type: "checkbox", onchange: show });
-      box.checked = !off.has(line);
-      table.classList.toggle(`no-${line}`, !box.checked);
-      undo.push(() => { if (!box.checked) { box.checked = true; show(); } });
-      tools.append(make("label", {}, box, line));
-    }
+      undo.push(() => { for (const { firstChild: box } of all) box.checked = true; change(); });
+      return all;
+    };
+    const columns = names.map((name, number) => [number, name]).slice(1);
+    tools.append(folding("Columns", ...boxes(`${id}.hide`, columns, (number, shown) => data.column(Number(number)).visible(shown))));
+    const lines = (tools.dataset.lines ?? "").split(",").filter(Boolean).map((line) => [line, line]);
+    tools.append(...boxes(`${id}.no`, lines, (line, shown) => table.classList.toggle(`no-${line}`, !shown)));
 
     const [column, direction] = (address.get(`${id}.sort`) ?? "").split(".");
-    if (Number(column) in names && column) data.order([Number(column), direction === "desc" ? "desc" : "asc"]);
+    if (column && column in names) data.order([Number(column), direction === "desc" ? "desc" : "asc"]);
     undo.push(() => data.order([]));
-    tools.append(make("button", { type: "button", onclick: () => { release(); undo.forEach((one) => one()); data.draw(); } }, "Reset"), found);
+
+    const status = make("span", { class: "found", role: "status" });
+    const count = () => {
+      const [shown, all] = [data.rows({ search: "applied" }).count(), data.rows().count()];
+      status.textContent = shown === all ? `${all} rows` : `${shown} of ${all} rows`;
+    };
+    const reset = () => { release(); undo.forEach((step) => step()); data.draw(); };
+    tools.append(make("button", { type: "button", onclick: reset }, "Reset"), status);
     data.on("draw", count);
     data.draw();
     data.on("order", () => {
@@ -142,26 +135,9 @@
 
   const words = (cell) => (cell.querySelector(".verdict")?.lastChild ?? cell).textContent.trim();
 
-  // A column's name: its own head, after that of its group.
-  function columnNames(table) {
-    const found = [];
-    [...table.tHead.rows].forEach((row, level) => {
-      let at = 0;
-      for (const head of row.cells) {
-        while (found[at]?.until > level) at += 1;
-        for (let width = 0; width < head.colSpan; width += 1, at += 1) {
-          const before = found[at]?.text ?? "";
-          const text = `${before} ${head.textContent.replace(/\s+/g, " ").trim()}`.trim();
-          found[at] = { head, text, until: level + head.rowSpan };
-        }
-      }
-    });
-    return found;
-  }
-
   function addCopying(pre) {
-    const said = make("span", { role: "status", class: "unseen" });
-    const button = make("button", { type: "button", class: "copier", onclick: async () => {
+    const status = make("span", { role: "status", class: "unseen" });
+    const copy = async () => {
       try {
         await navigator.clipboard.writeText(pre.textContent);
         button.textContent = "Copied";
@@ -169,15 +145,16 @@
         getSelection().selectAllChildren(pre);
         button.textContent = "Selected";
       }
-      said.textContent = button.textContent;
+      status.textContent = button.textContent;
       setTimeout(() => { button.textContent = "Copy"; }, 2000);
-    } }, "Copy");
+    };
+    const button = make("button", { type: "button", class: "copier", onclick: copy }, "Copy");
     const box = make("div", { class: "copybox" });
     pre.replaceWith(box);
-    box.append(pre, button, said);
+    box.append(pre, button, status);
   }
 
-  // Two methods on one task, seed by seed. The arithmetic of the mean and its interval; places and verdicts are not made here.
+  // Two methods on one task, seed by seed: the mean difference and its interval. Ranks and verdicts are not computed here.
   function compare(picker) {
     const data = JSON.parse(document.getElementById("compare-data").textContent);
     const choose = (label, key, options, chosen) => {
@@ -189,11 +166,11 @@
       return select;
     };
     const output = make("output", {});
-    const rows = data.rows.map((one) => one.label);
+    const rows = data.rows.map(({ label }) => label);
     const reference = Number(picker.dataset.reference);
     const left = choose("Method", "a", rows, reference === 0 ? Math.min(1, rows.length - 1) : 0);
     const right = choose("minus", "b", rows, reference);
-    const task = choose("on", "task", data.tasks.map((one) => `${one.title} (${one.id}, ${one.metric})`), 0);
+    const task = choose("on", "task", data.tasks.map(({ title, id, metric }) => `${title} (${id}, ${metric})`), 0);
     picker.append(output);
 
     function show() {
@@ -204,20 +181,20 @@
       };
       const pair = [Number(left.value), Number(right.value)];
       const [a, b] = pair.map((row) => data.rows[row]);
-      const apart = data.unpairable.find(([one, other]) => pair.includes(one) && pair.includes(other) && one !== other)?.[2] ?? [];
+      const apart = data.unpairable.find(([first, second]) => pair.includes(first) && pair.includes(second) && first !== second)?.[2] ?? [];
       const shared = data.seeds.map((seed, at) => [seed, a.values[task.value][at], b.values[task.value][at]])
         .filter(([seed, ours, theirs]) => ours !== null && theirs !== null && !apart.includes(seed));
       const differences = shared.map(([, ours, theirs]) => ours - theirs);
       const n = differences.length;
-      const mean = differences.reduce((sum, one) => sum + one, 0) / n;
-      const spread = Math.sqrt(differences.reduce((sum, one) => sum + (one - mean) ** 2, 0) / (n - 1));
-      const half = n > 1 ? ` ± ${value(data.quantiles[n] * spread / Math.sqrt(n))}` : "";
-      const left_out = apart.length ? ` Left out, since the seed did not mean the same to both: ${apart.join(", ")}.` : "";
-      const told = n ? `Mean difference ${value(mean, true)}${half}${name} over ${n} ${n === 1 ? "seed" : "seeds"}.`
-        : "There is no seed at which the two may be paired.";
+      const sum = (values) => values.reduce((total, value) => total + value, 0);
+      const mean = sum(differences) / n;
+      const sd = Math.sqrt(sum(differences.map((difference) => (difference - mean) ** 2)) / (n - 1));
+      const half = n > 1 ? ` ± ${value(data.quantiles[n] * sd / Math.sqrt(n))}` : "";
+      const result = n ? `Mean difference ${value(mean, true)}${half}${name} over ${n} ${n === 1 ? "seed" : "seeds"}.` : "No seed can be paired.";
+      const skipped = apart.length ? ` Skipped seeds, which did not have the same weights or batches: ${apart.join(", ")}.` : "";
       const lines = shared.map(([seed, ours, theirs], at) => make("tr", {}, make("th", { scope: "row" }, String(seed)),
         ...[value(ours), value(theirs), value(differences[at], true)].map((text) => make("td", {}, text))));
-      output.replaceChildren(make("p", {}, told + left_out), make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Seed by seed" },
+      output.replaceChildren(make("p", {}, result + skipped), make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Seed by seed" },
         make("table", {}, make("caption", { class: "unseen" }, "Seed by seed"),
           make("thead", {}, make("tr", {}, ...["Seed", a.label, b.label, "Difference"].map((text) => make("th", { scope: "col" }, text)))),
           make("tbody", {}, ...lines))));
@@ -259,9 +236,9 @@
   let opened = [];
   addEventListener("beforeprint", () => {
     opened = [...document.querySelectorAll("details:not([open]):not(.export)")];
-    for (const one of opened) one.open = true;
+    for (const details of opened) details.open = true;
   });
-  addEventListener("afterprint", () => { for (const one of opened) one.open = false; });
+  addEventListener("afterprint", () => { for (const details of opened) details.open = false; });
 
   function improve(root) {
     root.querySelectorAll(".tools[data-for]").forEach(enhance);

@@ -1,6 +1,7 @@
-"""Text from other people's files, made harmless for a terminal and for a Markdown comment."""
+"""Markdown that text from other people's files cannot break, and such text for a terminal."""
 
 import re
+from collections.abc import Sequence
 
 MOST = 200
 """Characters of one text that are shown."""
@@ -8,7 +9,7 @@ MOST = 200
 
 def plain(text: str, most: int = MOST) -> str:
     """On one line, without control characters and marks that turn text around, cut where it is long."""
-    shown = "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in " ".join(text.split()))
+    shown = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in " ".join(text.split()))
     return shown if len(shown) <= most else f"{shown[: most - 1]}…"
 
 
@@ -22,3 +23,13 @@ def code(text: str, most: int = MOST) -> str:
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", shown)), default=0))
     pad = " " if "`" in (shown[0], shown[-1]) else ""
     return f"{fence}{pad}{shown}{pad}{fence}"
+
+
+def row(cells: Sequence[str]) -> str:
+    """A row of a table; no cell can end its column or its line."""
+    return f"| {' | '.join(' '.join(cell.split()).replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+def head(cells: Sequence[str]) -> list[str]:
+    """The row of heads, and the line below it."""
+    return [row(cells), row(["---"] * len(cells))]

@@ -10,8 +10,7 @@ from measured import HIGH, LOW, side
 
 from benchsuite.analysis.diff import Changes, Side, changes
 from benchsuite.records.schema import Record
-from benchsuite.report.diff import as_json, as_text
-from benchsuite.report.diff_comment import FOLD, LIMIT, NOTE, Comment, as_markdown
+from benchsuite.report.diff import FOLD, LIMIT, NOTE, Block, as_json, as_markdown, as_text, fitted
 from benchsuite.report.numbers import measured as shown
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
@@ -35,9 +34,12 @@ def test_the_terminal_shows_cells_as_the_page_does(better: Changes) -> None:
     assert "RN50/TS, MSCOCO IR@1: 20.0 (1 seed) -> –" in text
     assert "RN50/TeMo beats RN50/InfoNCE on MSCOCO IR@1: undecided -> reproduced; 19.75 points above" in text
     assert "RN50/TeMo, MSCOCO IR@1: – -> 1 ★" in text
-    assert "RN50/CWCL: no such row -> nothing is missing" in text
-    assert "A  old: 9 records, 1 table\nB  new: 9 records, 1 table\nrecords: 1 added, 1 removed, 4 changed" in text
-    assert "  removed: TS, seed 0, run " in text
+    assert "RN50/CWCL: no such row -> none" in text
+    assert (
+        "before  old: 9 records, 1 table\nafter   new: 9 records, 1 table\nrecords: 1 added, 1 removed, 4 changed"
+        in text
+    )
+    assert "removed records:\n  TS, seed 0, run " in text
 
 
 def test_verdicts_that_only_say_that_runs_are_there_are_counted(make_record: MakeRecord) -> None:
@@ -67,7 +69,7 @@ def test_data_hold_all_of_it_in_the_columns_unit(better: Changes) -> None:
         (one["row"], one["reference"], one["column"]): (one["before"], one["after"]) for one in table["verdicts"]
     }
     assert verdicts["RN50/TeMo", "RN50/InfoNCE", "coco_ir1"] == ("undecided", "reproduced")
-    places = {(one["row"], one["column"]): (one["before"], one["after"]) for one in table["places"]}
+    places = {(one["row"], one["column"]): (one["before"], one["after"]) for one in table["ranks"]}
     assert places["RN50/TeMo", "coco_ir1"] == (None, 1)
 
 
@@ -83,11 +85,11 @@ def test_the_comment_has_a_table_for_each_kind_of_difference(better: Changes) ->
     assert "#### `temo/table1` at scale `small`" in markdown
     cells, verdicts, places, rows = tables(markdown)
     assert cells[0] == places[0] == ["row", "column", "before", "after"]
-    assert ["`RN50/CWCL`", "`MSCOCO IR@1`", "–", "25.0 (1 seed)"] in cells
+    assert ["`RN50/CWCL`", "`MSCOCO IR@1`", "`–`", "`25.0 (1 seed)`"] in cells
     assert verdicts[0] == ["claim", "before", "after", "why"]
-    assert ["`RN50/TeMo beats RN50/InfoNCE on MSCOCO IR@1`", "undecided", "reproduced"] in [v[:3] for v in verdicts]
-    assert ["`RN50/TeMo`", "`MSCOCO IR@1`", "–", "1 ★"] in places
-    assert ["`RN50/TS`", "`nothing is missing`", "`no such row`"] in rows
+    assert ["`RN50/TeMo beats RN50/InfoNCE on MSCOCO IR@1`", "`undecided`", "`reproduced`"] in [v[:3] for v in verdicts]
+    assert ["`RN50/TeMo`", "`MSCOCO IR@1`", "`–`", "`1 ★`"] in places
+    assert ["`RN50/TS`", "`none`", "`no such row`"] in rows
 
 
 def test_hostile_names_stay_names(make_record: MakeRecord) -> None:
@@ -122,31 +124,29 @@ def test_a_comment_is_cut_at_its_limit_and_says_what_is_left_out(make_record: Ma
     whole, cut = as_markdown(found), as_markdown(found, limit)
     assert len(cut) <= limit
     assert cut.count("<details>") == cut.count("</details>")
-    assert "Cut here" not in whole
+    assert "Truncated" not in whole
     if len(whole) <= limit:
         assert cut == whole
         return
-    kept, _, _ = cut.partition("**Cut here")
+    kept, _, _ = cut.partition("**Truncated")
     assert len(kept) <= limit - NOTE
     assert whole.startswith(kept.rstrip().removesuffix("</details>").rstrip())
-    (note,) = re.findall(r"\*\*Cut here for its length\*\*, lines left out: (.*)\. `benchsuite diff`", cut)
+    (note,) = re.findall(r"\*\*Truncated\.\*\* Lines not shown: (.*)\. `benchsuite diff`", cut)
     left = sum(int(n) for n in re.findall(r" (\d+)(?=,|$)", note))
     lines = re.compile(r"^(?:- |\| `)", re.M)
     assert len(lines.findall(whole)) - len(lines.findall(cut)) == left > 0
 
 
 def test_after_a_cut_nothing_follows_under_a_title_that_is_missing() -> None:
-    comment = Comment(1_000)
-    comment.add("long", "Title of both", ["x" * 900])
-    comment.add("short", "", ["y"])
-    assert re.findall(r"left out: (.*)\. `", comment.text()) == ["long 1, short 1"]
-    assert "y\n" not in comment.text()
+    text = fitted([Block("long", "Title of both", ["x" * 900]), Block("short", "", ["y"])], 1_000)
+    assert "Lines not shown: long 1, short 1." in text
+    assert "y\n" not in text
 
 
 def test_a_comment_with_everything_new_fits_into_githubs_limit(make_record: MakeRecord) -> None:
     many = {f"{'long name ' * 15}{number}": LOW[:1] for number in range(200)}
     markdown = as_markdown(changes(Side([], {}), side(make_record, many)))
-    assert "Cut here" in markdown
+    assert "Truncated" in markdown
     assert len(markdown) <= LIMIT < 65_536
 
 

@@ -1,9 +1,9 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from markdown_reader import texts
+from markdown_reader import tables, texts
 
-from benchsuite.report.foreign import MOST, code, plain
+from benchsuite.report.markdown import MOST, code, head, plain, row
 
 HOSTILE = [
     "</code><script>alert(1)</script>",
@@ -67,3 +67,10 @@ def test_plain_text_is_one_short_line_without_control_characters(text: str) -> N
 def test_ordinary_names_stay_as_they_are() -> None:
     assert plain("CLIP w/ TS&ICS (τ = 0.05)") == "CLIP w/ TS&ICS (τ = 0.05)"
     assert code("RN50/TeMo") == "`RN50/TeMo`"
+
+
+def test_no_cell_ends_its_column_or_its_row() -> None:
+    cells = ["a | b", "first\nsecond", "| c |"]
+    markdown = "\n".join([*head(["x", "y", "z"]), row(cells)])
+    assert len(markdown.splitlines()) == 3
+    assert tables(markdown) == [[["x", "y", "z"], ["a | b", "first second", "| c |"]]]

@@ -1,0 +1,36 @@
+"""Which seeds `repro` runs."""
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+from commands import exit_code
+
+from benchsuite.cli.options import parse_seeds
+from benchsuite.errors import UsageError
+
+plan = partial(exit_code, "repro", "temo/table1", "--scale", "smoke", "--rows", "RN50/TeMo", "--dry-run")
+
+
+@pytest.mark.parametrize(("text", "seeds"), [(None, None), ("3", [0, 1, 2]), ("4,7", [4, 7])])
+def test_seeds_are_a_number_or_a_list(text: str | None, seeds: list[int] | None) -> None:
+    assert parse_seeds(text) == seeds
+
+
+@pytest.mark.parametrize("text", ["", "0", "-1", "4,", "4,4", "x"])
+def test_other_texts_are_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="give how many"):
+        parse_seeds(text)
+
+
+def test_one_seed_is_exactly_that_seed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert plan("--seed", "2") == 0
+    out = capsys.readouterr().out
+    assert "seed 2" in out
+    assert "seed 0" not in out
+    assert "seed 1" not in out
+    assert plan("--seed", "2", "--seeds", "3") == 2
+    assert "--seed and --seeds: give one of them" in capsys.readouterr().err
