@@ -138,7 +138,7 @@ def test_a_run_that_no_table_shows_has_its_numbers_and_no_table(folder: Path, ma
 def test_a_run_of_two_tables_stands_in_both(folder: Path, make_record: MakeRecord) -> None:
     once = benchsuite.load_results(folder)
     request, _ = measured(make_record, VALUES, scale="smoke")
-    Store(folder).ask(request)
+    Store(folder).add_request(request)
     twice = benchsuite.load_results(folder)
     assert len(twice) == 2 * len(once)
     assert twice.groupby("scale").size().to_dict() == {"small": len(once), "smoke": len(once)}

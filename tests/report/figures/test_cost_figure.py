@@ -56,7 +56,7 @@ def board(*rows: tuple[str, dict[str, float]], tasks: str = "AB") -> Any:
 
     better = {"A": "higher", "B": "lower", "C": "neither"}
     columns = [SimpleNamespace(title=t, protocol="p", metric="m", unit="percent", better=better[t]) for t in tasks]
-    return SimpleNamespace(setup_id="s", tasks=columns, standings=[row(*values) for values in rows])
+    return SimpleNamespace(setup_id="s", tasks=columns, rows=[row(*values) for values in rows])
 
 
 @pytest.fixture(autouse=True)
