@@ -21,30 +21,14 @@ def check_method(
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Check every registered method.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    update_golden: Annotated[
-        bool,
-        typer.Option("--update-golden", help="Store their losses and gradients as the expected ones; check nothing."),
-    ] = False,
 ) -> None:
     """Check that methods keep the contract: finite, exact on two processes, resumable, and more."""
-    names = methods_asked_for(subjects or [], everything)
-    if update_golden:
-        store_golden(names)
-        return
     from benchsuite.conformance import check_methods
 
-    report = check_methods(names, with_cost=True)
+    report = check_methods(methods_asked_for(subjects or [], everything), with_cost=True)
     print(json.dumps(report.as_json(), indent=2, ensure_ascii=False) if as_json else "\n".join(lines(report)))
     if not report.passed:
         raise typer.Exit(1)
-
-
-def store_golden(names: list[str]) -> None:
-    """Rewrite the golden values and say which moved."""
-    from benchsuite.conformance.golden import stored_file, update
-
-    moved = update(names)
-    print(f"{stored_file()}: {', '.join(moved) if moved else 'nothing'} moved, of {len(names)} methods.")
 
 
 def methods_asked_for(subjects: list[str], everything: bool) -> list[str]:
