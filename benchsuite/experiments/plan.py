@@ -80,7 +80,7 @@ def plan_table(
         assumptions=recipe.assumptions,
         tuned={what: f"{t.chosen}: {t.rule} ({t.trials} trials)" for what, t in recipe.tuned.items()},
         backbones={name: backbone.description for name, backbone in recipe.backbones.items()},
-        variants={name: variant.description for name, variant in recipe.variants.items() if name in used},
+        variants={name: recipe.variants[name].description for name in recipe.variants if name in used},
         measures=columns.measures,
         stand_ins=columns.stand_ins,
         missing=columns.missing,
