@@ -59,7 +59,7 @@ class Variant(Part):
 
     description: str
     change: dict[str, Any] = {}
-    """Settings by part, laid over the recipe's: `optimizer.name = "adamp"`. Empty: this scale does not distinguish it."""
+    """Settings by part, laid over the recipe's: `optimizer.name = "adamp"`. Empty: the same at this scale."""
 
 
 class Recipe(Part):
