@@ -13,15 +13,16 @@ Kind = Literal["crashed", "measured nothing", "regressed", "improved", "unchange
 BAD: tuple[Kind, ...] = ("crashed", "measured nothing", "regressed")
 Curve = Sequence[Sequence[float]]
 """First values, by seed and step."""
+Arithmetic = Mapping[str, Mapping[str, Sequence[float]]]
+"""Values on fixed embeddings, by kind of towers, curve and step."""
 
-STILL = {"gradient_norm": 1e-3}
-STILL_OWN = 1e-5
-"""How far a curve may be off on still towers, as a share of its largest expected value: the last digits that other
-processors, which order sums differently, change."""
+ARITHMETIC = 1e-6
+"""How far values on fixed embeddings may be off, as a share of the curve's largest expected value: they are in float64,
+so that processors, which order sums differently, differ by far less."""
 FIRST_STEPS = {"loss": (1e-5, 3e-4, 2e-3, 2e-2, 4e-2), "gradient_norm": (1e-4, 2e-3, 1e-2, 1e-1, 1e-1)}
 FIRST_STEPS_OWN = (3e-5, 1e-4, 3e-4, 4e-3, 1e-2)
-"""The same at each of the first steps of a training: after the first update, weights drift apart, several times as far
-at each step. The bands are a few times what processors without AVX-512, and without AVX, give."""
+"""The same at each of the first steps of a training, in float32: after the first update, weights drift apart, several
+times as far at each step. The bands are a few times what processors without AVX-512, and without AVX, give."""
 FIRST = len(FIRST_STEPS_OWN)
 """Steps whose values are compared."""
 SPREADS = 4.0
@@ -34,10 +35,10 @@ class Expected(Part):
     """What a method gave, by seed; the gate runs the first few of these seeds, the others tell the noise."""
 
     track: str
+    arithmetic: dict[str, dict[str, list[float]]]
+    """On fixed embeddings, by kind of towers: loss, terms, gauges and gradient norm, by step."""
     curves: dict[str, list[list[float]]]
     """First values of the loss, of the gradient norm, and of the method's own terms and gauges, by seed and step."""
-    still: dict[str, list[float]]
-    """The same on towers that stay as they start, under one seed, through the whole of a schedule."""
     differences: dict[str, list[float]]
     """By metric: the method's minus the reference's, paired by seed; the reference's own values, for itself."""
     cost: float
@@ -52,20 +53,19 @@ class Expectations(Part):
     """The gate runs seeds 0 up to this."""
     setups: dict[str, str]
     """By track: the setup_id that all this holds for."""
-    references: dict[str, str]
     batches: dict[str, list[str]]
-    """By track and seed: digest of the first draws."""
+    """By track and seed: digest of the first batches."""
     methods: dict[str, Expected]
     collapsed: dict[str, dict[str, float]]
     """By track: what the evaluation says of towers that map everything to one point."""
 
 
 @dataclass(frozen=True)
-class Found:
+class Observed:
     """What a method gave now; `crash` says why it gave nothing."""
 
+    arithmetic: Arithmetic = field(default_factory=dict)
     curves: Mapping[str, Curve] = field(default_factory=dict)
-    still: Mapping[str, Sequence[float]] = field(default_factory=dict)
     differences: Mapping[str, Sequence[float]] = field(default_factory=dict)
     cost: float = math.nan
     crash: str = ""
@@ -85,31 +85,39 @@ class Check:
     @property
     def line(self) -> str:
         """The check in a line."""
-        told = f": found {self.found}, expected {self.expected}, band {self.band}" if self.expected else ""
-        return f"{self.kind}: {self.subject}, {self.what}{told or (f': {self.found}' if self.found else '')}"
+        compared = f": found {self.found}, expected {self.expected}, band {self.band}" if self.expected else ""
+        return f"{self.kind}: {self.subject}, {self.what}{compared or (f': {self.found}' if self.found else '')}"
 
 
-def check_method(name: str, expected: Expected, found: Found, seeds: int) -> Iterator[Check]:
+def check_method(name: str, expected: Expected, observed: Observed, seeds: int) -> Iterator[Check]:
     """Everything that is compared of one method."""
-    if found.crash:
-        yield Check(name, "run", "crashed", found=found.crash)
+    if observed.crash:
+        yield Check(name, "run", "crashed", found=observed.crash)
         return
-    for curve, values in expected.still.items():
-        label = f"{_words(curve)} on still towers"
-        yield _curve(name, label, repeat(STILL.get(curve, STILL_OWN)), [values], [found.still.get(curve, ())])
+    yield from check_arithmetic(name, expected.arithmetic, observed.arithmetic)
     for curve, by_seed in expected.curves.items():
         label, shares = f"first values of {_words(curve)}", FIRST_STEPS.get(curve, FIRST_STEPS_OWN)
-        yield _curve(name, label, shares, by_seed[:seeds], found.curves.get(curve, ()))
+        yield _curve(name, label, shares, by_seed[:seeds], observed.curves.get(curve, ()))
     for metric, values in expected.differences.items():
-        yield _metric(name, metric, values, found.differences.get(metric, ()), seeds)
-    yield check_cost(name, expected.cost, found.cost)
+        yield _metric(name, metric, values, observed.differences.get(metric, ()), seeds)
+    yield check_cost(name, expected.cost, observed.cost)
+
+
+def check_arithmetic(name: str, expected: Arithmetic, found: Arithmetic) -> Iterator[Check]:
+    """Values on fixed embeddings."""
+    before, now = (", ".join(sorted(towers)) for towers in (expected, found))
+    yield Check(name, "towers it serves", "unchanged" if before == now else "regressed", before, now, "exactly")
+    for kind, curves in expected.items():
+        for curve, values in curves.items():
+            label = f"{_words(curve)} on fixed embeddings ({kind})"
+            yield _curve(name, label, repeat(ARITHMETIC), [values], [found.get(kind, {}).get(curve, ())])
 
 
 def check_batches(track: str, expected: Sequence[str], found: Sequence[str]) -> Iterator[Check]:
-    """The first draws of pairs, captions and looks: if they have changed, so has everything that follows."""
+    """The first batches of pairs, captions and augmentations: if they have changed, so has everything that follows."""
     for seed, (before, now) in enumerate(zip(expected, found, strict=False)):
         kind: Kind = "unchanged" if before == now else "regressed"
-        yield Check(f"batches ({track})", f"first draws of seed {seed}", kind, before, now, "exactly")
+        yield Check(f"batches ({track})", f"first batches of seed {seed}", kind, before, now, "exactly")
 
 
 def check_collapsed(track: str, expected: Mapping[str, float], found: Mapping[str, float]) -> Iterator[Check]:
@@ -144,13 +152,13 @@ def _curve(name: str, label: str, shares: Iterable[float], expected: Curve, foun
         for step, (a, b, share) in enumerate(zip(before, now, shares, strict=False)):
             half = max(share * largest, 1e-9)
             points.append((abs(b - a) / half, f"{a:.7g}", f"{b:.7g} (seed {seed}, step {step})", f"±{half:.1e}"))
-    off, *told = max(points)
-    return Check(name, label, "regressed" if off > 1 else "unchanged", *told)
+    off, *compared = max(points)
+    return Check(name, label, "regressed" if off > 1 else "unchanged", *compared)
 
 
 def _metric(name: str, metric: str, stored: Sequence[float], found: Sequence[float], seeds: int) -> Check:
     label = f"{metric} against the reference"
-    if len(found) < seeds or any(math.isnan(one) for one in found):
+    if len(found) < seeds or any(math.isnan(value) for value in found):
         return Check(name, label, "measured nothing")
     expected, now = statistics.fmean(stored[:seeds]), statistics.fmean(found)
     half = half_band(stored, seeds)

@@ -1,4 +1,4 @@
-"""The `benchsuite` command: one command a file. Only here is anything printed."""
+"""The `benchsuite` command: one file per command. Nothing else prints."""
 
 import sys
 import traceback
@@ -12,7 +12,7 @@ from benchsuite.cli.options import INTERRUPTED
 from benchsuite.errors import BenchsuiteError, RunError
 
 app = typer.Typer(
-    help="Contrastive-learning methods, trained and judged on identical setups.",
+    help="Train and compare contrastive-learning methods under identical setups.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -39,7 +39,7 @@ def show_version(wanted: bool) -> None:
 
 @app.callback()
 def options(
-    debug: bool = typer.Option(False, "--debug", help="Show tracebacks. May stand anywhere."),
+    debug: bool = typer.Option(False, "--debug", help="Show tracebacks. Works in any position."),
     version: bool = typer.Option(False, "--version", callback=show_version, is_eager=True, help="Show the version."),
 ) -> None:
     """Options of all commands."""

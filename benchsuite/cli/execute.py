@@ -15,7 +15,7 @@ from benchsuite.records.store import Store
 
 
 def default_jobs(runs: int) -> int:
-    """One run a processor core; one at a time on a GPU."""
+    """One run per core; one on a GPU."""
     import torch
 
     cores = 1 if torch.cuda.is_available() else os.cpu_count() or 1
@@ -46,7 +46,7 @@ def execute(runs: Sequence[Run], store: Store, jobs: int, plugins: Sequence[Path
     except KeyboardInterrupt:
         print(
             f"stopped: {stored} of {len(runs)} runs are stored in {store.folder}; the same command goes on from there, "
-            "and `benchsuite report` shows what is there.",
+            "and `benchsuite report` shows the stored runs.",
             file=sys.stderr,
         )
         raise SystemExit(INTERRUPTED) from None
@@ -54,15 +54,15 @@ def execute(runs: Sequence[Run], store: Store, jobs: int, plugins: Sequence[Path
 
 
 def keep_traceback(event: Failed, logs: Path) -> None:
-    """The whole story of an unexpected failure, for whoever mends it."""
+    """Keep the traceback of an unexpected failure."""
     if event.traceback:
         (logs / f"{event.run.run_id}.txt").write_text(event.traceback, "utf-8")
 
 
 def failure(failed: Sequence[Failed], total: int, logs: Path, left_out: Sequence[BenchsuiteError] = ()) -> RunError:
-    """The error that ends a command some of whose runs failed; and what else is to be told."""
+    """The error that ends a command after failed runs, and other errors to report."""
     reasons = "\n".join(f"  {event.run.label}: {event.reason}" for event in failed)
     tracebacks = ", ".join(str(logs / f"{event.run.run_id}.txt") for event in failed if event.traceback)
     where = f"\nDetails: {tracebacks}" if tracebacks else ""
-    told = "".join(f"\n{error}" for error in left_out)
-    return RunError(f"{len(failed)} of {total} runs failed; the others are stored.\n{reasons}{where}{told}")
+    others = "".join(f"\n{error}" for error in left_out)
+    return RunError(f"{len(failed)} of {total} runs failed; the others are stored.\n{reasons}{where}{others}")

@@ -1,4 +1,4 @@
-"""`benchsuite list`: what there is, without importing any of it."""
+"""`benchsuite list`: what is registered, without importing it."""
 
 import json
 from enum import StrEnum
@@ -110,7 +110,7 @@ def _table(name: str) -> dict[str, Any]:
 
 
 def _coverage(table: "Table", recipe: str) -> dict[str, Any]:
-    """What of a table a scale's recipe has something for."""
+    """The rows and columns of a table that a recipe can run."""
     from benchsuite.experiments.columns import measured_columns
     from benchsuite.experiments.recipe import read_recipe
 
@@ -132,10 +132,10 @@ def _recipe(name: str) -> dict[str, Any]:
     recipe = read_recipe(name)
     backbones = [f"{key} ({backbone.description})" for key, backbone in recipe.backbones.items()]
     summary = f"{recipe.title} ({recipe.training.steps} steps of {recipe.training.batch})"
-    said = {
+    details = {
         "description": recipe.description,
         "seeds": recipe.seeds,
         "backbones": backbones,
         "assumptions": recipe.assumptions,
     }
-    return {"name": name, "summary": summary, **said}
+    return {"name": name, "summary": summary, **details}

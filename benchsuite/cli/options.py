@@ -11,14 +11,16 @@ from benchsuite.registry import load_plugin, methods
 
 Plugins = Annotated[
     list[Path] | None,
-    typer.Option("--plugin", help="A Python file that registers more. May be repeated.", metavar="FILE"),
+    typer.Option(
+        "--plugin", help="Python file that registers methods, tasks or datasets. May be repeated.", metavar="FILE"
+    ),
 ]
 Results = Annotated[Path, typer.Option("--results", help="Folder of run records.", metavar="FOLDER")]
-Jobs = Annotated[int | None, typer.Option("--jobs", min=1, help="Runs side by side; one a processor core by default.")]
+Jobs = Annotated[int | None, typer.Option("--jobs", min=1, help="Parallel runs (default: one per core; one on a GPU).")]
 
 Folders = Annotated[
     list[str] | None,
-    typer.Option("--data", help="Where a dataset's files lie, as NAME=FOLDER. May be repeated.", metavar="NAME=FOLDER"),
+    typer.Option("--data", help="Folder of a dataset's files. May be repeated.", metavar="NAME=FOLDER"),
 ]
 
 RESULTS = Path("runs")
@@ -37,16 +39,16 @@ def load_plugins(plugins: Sequence[Path] | None) -> list[str]:
 
 def parse_folders(texts: Sequence[str] | None) -> dict[str, str]:
     """`cifar10=FOLDER` as {"cifar10": FOLDER}; a folder that is there becomes absolute, any other may be a hub name."""
-    found: dict[str, str] = {}
+    folders: dict[str, str] = {}
     for text in texts or ():
         name, equals, place = (part.strip() for part in text.partition("="))
         if not (name and equals and place):
             raise UsageError(f'--data "{text}": write NAME=FOLDER, for example --data cifar10=data/cifar10.')
-        if name in found:
-            raise UsageError(f"--data {name} is given twice: {found[name]} and {place}.")
+        if name in folders:
+            raise UsageError(f"--data {name} is given twice: {folders[name]} and {place}.")
         folder = Path(place).expanduser()
-        found[name] = str(folder.resolve()) if folder.is_dir() else place
-    return found
+        folders[name] = str(folder.resolve()) if folder.is_dir() else place
+    return folders
 
 
 def parse_seeds(text: str | None) -> list[int] | None:

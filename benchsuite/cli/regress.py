@@ -1,7 +1,5 @@
 """`benchsuite regress`: has a change of the code changed what methods do?"""
 
-import json
-import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,20 +15,26 @@ if TYPE_CHECKING:
 
 def regress(
     names: Annotated[
-        list[str] | None, typer.Argument(help="Methods; all built-in ones by default.", metavar="METHOD...")
+        list[str] | None, typer.Argument(help="Methods (default: all built-in ones).", metavar="METHOD...")
     ] = None,
     update: Annotated[
-        bool, typer.Option("--update", help="Store what methods do now as what is expected, and print what changed.")
+        bool, typer.Option("--update", help="Store what methods do now as expected, and print what changed.")
     ] = False,
     report: Annotated[Path, typer.Option(help="Folder for regress.md and regress.xml.", metavar="FOLDER")] = REPORTS,
     plugin: Plugins = None,
 ) -> None:
-    """Run methods for seconds beside InfoNCE and compare with the stored expectations.
+    """Compare each method with stored expectations: its values on fixed embeddings, and short runs beside InfoNCE.
 
-    Exit code 1 if a method crashed, measured nothing, or does worse than the noise of seeds explains.
+    Exit code 1 if a method crashed, measured nothing, or is worse than the noise over seeds explains.
     """
     from benchsuite.analysis.regression import BAD
-    from benchsuite.experiments.regress import gate, gated, stored_file
+    from benchsuite.experiments.regress import (
+        expectations_file,
+        gate,
+        gated,
+        read_expectations,
+        write_expectations,
+    )
     from benchsuite.files import require_writable
     from benchsuite.registry import methods
     from benchsuite.report.gate import junit, summary
@@ -40,19 +44,18 @@ def regress(
     for name in chosen:
         if name not in methods:
             raise unknown("method", name, methods)
-    file = stored_file()
-    before = read_expectations(file) if file.exists() else None
+    before = read_expectations()
     if update:
         after = updated(chosen, before)
-        file.write_text(as_json(after), "utf-8")
+        write_expectations(after)
         print("\n".join(changes(before, after)) or "nothing changed")
-        print(f"expectations: {file}")
+        print(f"expectations: {expectations_file()}")
         return
     if before is None:
-        raise UsageError(f"{file} does not exist: run `benchsuite regress --update` once.")
+        raise UsageError(f"{expectations_file()} does not exist: run `benchsuite regress --update` once.")
     require_writable(report, "--report")
     checks = []
-    for check in gate(before, chosen, told):
+    for check in gate(before, chosen, show_progress):
         checks.append(check)
         if check.kind != "unchanged":
             print(check.line, flush=True)
@@ -64,54 +67,38 @@ def regress(
         raise typer.Exit(1)
 
 
-def read_expectations(file: Path) -> "Expectations":
-    """The stored expectations."""
-    from pydantic import ValidationError
-
-    from benchsuite.analysis.regression import Expectations
-
-    try:
-        return Expectations.model_validate_json(file.read_text("utf-8"))
-    except ValidationError as error:
-        problem = error.errors()[0]
-        raise UsageError(f"{file}: {'.'.join(map(str, problem['loc']))}: {problem['msg']}.") from error
-
-
 def updated(names: list[str], before: "Expectations | None") -> "Expectations":
-    """New expectations of these methods, the others as they were."""
+    """New expectations of these methods; the others stay, except methods that are gone."""
     from benchsuite.experiments.regress import expect
+    from benchsuite.registry import methods
 
-    now = expect(names, told)
-    kept = before.methods if before else {}
-    if before and before.setups != now.setups and set(kept) - set(names):
+    now = expect(names, show_progress)
+    others = {name: expected for name, expected in before.methods.items() if name in methods} if before else {}
+    if before and before.setups != now.setups and set(others) - set(names):
         raise UsageError("the setups have changed: update all methods, without naming any.")
-    return now.model_copy(update={"methods": dict(sorted({**kept, **now.methods}.items()))})
-
-
-def as_json(expectations: "Expectations") -> str:
-    """The file's text: a line for each list of values, so that a review shows what moved."""
-    text = json.dumps(expectations.model_dump(), indent=1, sort_keys=True)
-    return re.sub(r"\[\s+([^][]*?)\s+\]", lambda found: f"[{' '.join(found[1].split())}]", text) + "\n"
+    return now.model_copy(update={"methods": dict(sorted({**others, **now.methods}.items()))})
 
 
 def changes(before: "Expectations | None", after: "Expectations") -> list[str]:
     """What an update changed, for whoever reviews it."""
-    from benchsuite.analysis.regression import Found, check_method
+    from benchsuite.analysis.regression import Observed, check_method
 
     lines = []
     old = before.methods if before else {}
+    lines += [f"gone: {name}" for name in old if name not in after.methods]
     for name, now in after.methods.items():
         if name not in old:
             lines.append(f"new: {name}")
             continue
-        seen = Found(now.curves, now.still, {m: v[: after.seeds] for m, v in now.differences.items()}, now.cost)
-        lines += [c.line for c in check_method(name, old[name], seen, after.seeds) if c.kind != "unchanged"]
-    for towers, scores in after.collapsed.items():
+        differences = {metric: values[: after.seeds] for metric, values in now.differences.items()}
+        observed = Observed(now.arithmetic, now.curves, differences, now.cost)
+        lines += [c.line for c in check_method(name, old[name], observed, after.seeds) if c.kind != "unchanged"]
+    for towers, metrics in after.collapsed.items():
         was = before.collapsed.get(towers) if before else None
-        lines += [f"collapsed towers ({towers}): {was} before, {scores} now"] if was != scores else []
+        lines += [f"collapsed towers ({towers}): {was} before, {metrics} now"] if was != metrics else []
     return lines
 
 
-def told(line: str) -> None:
-    """Progress, out of the way of what is piped."""
+def show_progress(line: str) -> None:
+    """On stderr, so that the output can be piped."""
     print(f"  {line}", file=sys.stderr, flush=True)

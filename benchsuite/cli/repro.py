@@ -24,21 +24,23 @@ from benchsuite.papers.schema import names_of, row_name
 from benchsuite.records.store import Store
 
 STARTUP_SECONDS = 15
-"""What a worker needs before its first step."""
+"""Start-up time of a worker."""
 
 
 def repro(
     tables: Annotated[
         list[str],
-        typer.Argument(help="Tables as paper/table; a paper for all of its tables; or all.", metavar="PAPER/TABLE..."),
+        typer.Argument(help="A table (paper/table), a paper (all its tables), or all.", metavar="PAPER/TABLE..."),
     ],
-    scale: Annotated[str, typer.Option(help="The recipe's scale.")] = "small",
-    seeds: Annotated[str | None, typer.Option(help="How many, or which (4,7). The recipe's number by default.")] = None,
+    scale: Annotated[str, typer.Option(help="Scale: which of the table's recipes to use.")] = "small",
+    seeds: Annotated[
+        str | None, typer.Option(help="How many seeds (3), or which (4,7). Default: the recipe's number.")
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Only this seed, instead of --seeds.", min=0)] = None,
     rows: Annotated[
         list[str] | None,
         typer.Option(
-            help="Methods, labels or backbone/label to run; all by default. The page shows what was run before, too."
+            help="Rows to run: method, label or backbone/label (default: all). The page also shows earlier runs."
         ),
     ] = None,
     data: Folders = None,
@@ -46,11 +48,13 @@ def repro(
     jobs: Jobs = None,
     results: Results = RESULTS,
     report: Annotated[Path, typer.Option(help="Folder for the pages.", metavar="FOLDER")] = REPORTS,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and an estimate; run nothing.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the plan and the estimated time; run nothing.")
+    ] = False,
 ) -> None:
-    """Reproduce tables. What is measured already is not run again, so an interrupted call can simply be repeated.
+    """Reproduce tables. Stored runs are not repeated: after an interruption, give the same command again.
 
-    Runs that several tables have in common are done once.
+    Runs that several tables share are done once.
     """
     from benchsuite.analysis.tables import build_views
     from benchsuite.cli.execute import default_jobs, execute, failure
@@ -75,12 +79,14 @@ def repro(
     missing = [run for run in runs if run.run_id not in {*records, *refused}]
     jobs = jobs or default_jobs(len(missing))
     seconds = estimated_seconds(missing, jobs, records) + (STARTUP_SECONDS if missing else 0)
-    told = about(seconds) if all(run.estimate for run in missing) else "no estimate (a recipe gives no step_seconds),"
+    duration = (
+        about(seconds) if all(run.estimate for run in missing) else "no estimate (a recipe gives no step_seconds),"
+    )
     what = names[0] if len(names) == 1 else f"{len(names)} tables"
     barred = sum(run.run_id in refused for run in runs)
     print(
         f"{what} at scale {scale}: {len(runs)} runs, {len(missing)} to do{f', {barred} refused' * bool(barred)}; "
-        f"{told} with {jobs} at a time."
+        f"{duration} with {jobs} in parallel."
     )
     if dry_run:
         for run in runs:
@@ -113,5 +119,5 @@ def repro(
 def about(seconds: float) -> str:
     """A rough duration in words."""
     if seconds == 0:
-        return "nothing to wait for"
+        return "no time"
     return f"about {math.ceil(seconds)} s" if seconds < 90 else f"about {math.ceil(seconds / 60)} min"

@@ -12,18 +12,18 @@ from benchsuite.records.store import Store
 def run(
     method: Annotated[str, typer.Argument(help="A registered method.")],
     recipe: Annotated[
-        str, typer.Option(help="The training setup: one of `benchsuite list recipes`, or a TOML file.")
+        str, typer.Option(help="Training setup: a name from `benchsuite list recipes`, or a TOML file.")
     ] = "scenes-small",
-    backbone: Annotated[str | None, typer.Option(help="One of the recipe's; its first by default.")] = None,
+    backbone: Annotated[str | None, typer.Option(help="Backbone (default: the recipe's first).")] = None,
     seed: Annotated[int, typer.Option(min=0)] = 0,
     settings: Annotated[
-        list[str] | None, typer.Option("--set", help="A hyper-parameter, as name=value. May be repeated.")
+        list[str] | None, typer.Option("--set", help="Hyper-parameter as name=value. May be repeated.")
     ] = None,
     data: Folders = None,
     plugin: Plugins = None,
     results: Results = RESULTS,
 ) -> None:
-    """Train and evaluate one method once, and store the record; single runs are on no page."""
+    """Train and evaluate one method with one seed and store the record. Single runs do not appear on pages."""
     from benchsuite.cli.execute import execute, failure
     from benchsuite.experiments.plan import plan_run
     from benchsuite.experiments.recipe import read_recipe

@@ -20,7 +20,7 @@ class Measured:
 
 def measured_columns(table: Table, recipe: Recipe) -> Measured:
     """Every column is measured by something the recipe evaluates, or the recipe says why not."""
-    found = Measured({}, {}, {})
+    measured = Measured({}, {}, {})
     for column in table.columns:
         where = f"{table.name}, column {column.key}: "
         measure = column.measured_at(recipe.track)
@@ -28,16 +28,16 @@ def measured_columns(table: Table, recipe: Recipe) -> Measured:
             raise UsageError(f'{where}no measure for track "{recipe.track}".')
         protocol, _, metric = measure.rpartition(".")
         if protocol in recipe.missing:
-            found.missing[column.key] = recipe.missing[protocol]
+            measured.missing[column.key] = recipe.missing[protocol]
             continue
         own = recipe.stand_ins[protocol].protocol if protocol in recipe.stand_ins else protocol
         if own not in recipe.protocols:
             raise unknown("protocol", own, {*recipe.protocols, *recipe.stand_ins}, where)
         _require_metric(metric, recipe.protocols[own].task, where)
-        found.measures[column.key] = f"{own}.{metric}"
-        if says := _stand_in(column, protocol, recipe):
-            found.stand_ins[column.key] = says
-    return found
+        measured.measures[column.key] = f"{own}.{metric}"
+        if description := _stand_in(column, protocol, recipe):
+            measured.stand_ins[column.key] = description
+    return measured
 
 
 def metrics_of(task: str) -> Sequence[str]:

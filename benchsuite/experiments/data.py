@@ -69,8 +69,8 @@ def trained_on(recipe: Recipe, variant: str) -> Data | None:
 def nowhere(recipe: Recipe, variants: Iterable[str], folders: Mapping[str, str]) -> str:
     """Why these variants cannot be run: they train on another dataset than the recipe, which nobody gave."""
     for data in filter(None, (trained_on(recipe, variant) for variant in variants)):
-        told = FOLDER in data.options or any(source in folders for source in sources(data.name))
-        if takes_folder(data.name) and not told:
+        given = FOLDER in data.options or any(source in folders for source in sources(data.name))
+        if takes_folder(data.name) and not given:
             return f"no data was given: add --data {data.name}=FOLDER"
     return ""
 

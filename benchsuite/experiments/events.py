@@ -15,7 +15,7 @@ class Started:
 
 @dataclass(frozen=True)
 class Stepped:
-    """A run made its so-manieth step."""
+    """A run finished a step."""
 
     run: Run
     step: int

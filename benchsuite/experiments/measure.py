@@ -40,7 +40,7 @@ def measure(run: Run, watch: Callable[[int], None] = lambda step: None) -> tuple
     scores = evaluate(trained.encoder, trained.words, run.setup, dataset)
     seconds = round(time.perf_counter() - started, 3)
     sizes = {name: split_size(protocol, dataset) for name, protocol in run.setup.protocols.items()}
-    results = {name: _result(run.setup, name, one, sizes[name]) for name, one in scores.items()}
+    results = {name: _result(run.setup, name, score, sizes[name]) for name, score in scores.items()}
     require_agreement(run.setup, results, scores)
     ranks = ((f"{protocol}.{name}", r) for protocol, s in scores.items() for name, r in s.ranks.items())
     content, sidecar = pack_ranks(stem(run.method.name, run.seed, run.run_id), ranks)

@@ -1,4 +1,4 @@
-"""Runs side by side in worker processes. A worker that dies takes its run with it, not the others."""
+"""Parallel runs in worker processes. A worker that dies takes its run with it, not the others."""
 
 import multiprocessing
 import os

@@ -59,7 +59,7 @@ class Variant(Part):
 
     description: str
     change: dict[str, Any] = {}
-    """Settings by part, laid over the recipe's: `optimizer.name = "adamp"`. None: this scale does not tell it apart."""
+    """Settings by part, laid over the recipe's: `optimizer.name = "adamp"`. Empty: the same at this scale."""
 
 
 class Recipe(Part):
@@ -131,7 +131,7 @@ def as_given(value: Any) -> Any:
     if isinstance(value, Part):
         return {name: as_given(getattr(value, name)) for name in value.model_fields_set}
     if isinstance(value, Mapping):
-        return {key: as_given(one) for key, one in value.items()}
+        return {key: as_given(item) for key, item in value.items()}
     return value
 
 

@@ -179,7 +179,7 @@ class Method(Options, nn.Module, ABC):
     excuses: ClassVar[Mapping[str, str]] = {}
     """Conformance checks the method cannot pass by its nature, each with the reason."""
     miniature: ClassVar[Mapping[str, Any]] = {}
-    """Sizes of heads and the like with which the conformance kit, golden values and regression gate make it small."""
+    """Sizes of heads and the like with which the conformance kit and the regression gate make it small."""
 
     def __init__(self, num_samples: int | None = None, width: int | None = None, **hyperparameters: Any) -> None:
         super().__init__()

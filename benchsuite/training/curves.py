@@ -30,7 +30,7 @@ class Curves:
         if not self.keeps(step):
             return
         seen = [{"loss": loss.total, **loss.terms, **loss.gauges} for loss in losses]
-        means = {name: fmean(number(one[name]) for one in seen) for name in seen[0]}
+        means = {name: fmean(number(values[name]) for values in seen) for name in seen[0]}
         before = len(self.points["step"])
         for name, value in {"step": step, **means, **more}.items():
             self.points.setdefault(name, [math.nan] * before).append(value)

@@ -44,6 +44,10 @@ REPRO = ["repro", "temo/table1", "--scale", "smoke"]
         (["run", "temo", "--backbone", "RN51"], 'backbone "RN51" does not exist'),
         (["run", "temo", "--recipe", "absent.toml"], "absent.toml: no such file"),
         (["run", "temo", "--recipe", "scene-small"], 'Did you mean "scenes-small"'),
+        (
+            ["run", "temo", "--recipe", "scenes-image-smoke", "--backbone", "ResNet-18"],
+            "temo trains an image and a text tower; the setup has an image tower alone.",
+        ),
         (["report", "--results", "absent"], "results folder absent does not exist"),
     ],
 )

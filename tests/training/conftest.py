@@ -16,7 +16,7 @@ def split() -> Split:
     return create_dataset("scenes", train=64, validation=8, test=8).split("train")
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_setup() -> Callable[..., Setup]:
     """`make_setup(dropout=, lr=, resnet=, warmup_steps=, **training)`: the smallest towers, four steps of 16 pairs."""
 

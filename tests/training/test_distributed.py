@@ -1,6 +1,6 @@
 import os
 from collections.abc import Callable
-from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -37,12 +37,12 @@ def gradients(method_name: str) -> list[Tensor]:
     assert batch.index.tolist() == list(range(ROWS))
     loss = method(batch, Clock(3, 10)).total
     loss.backward()
-    found = [p.grad for p in (*model.parameters(), *method.parameters()) if p.grad is not None]
+    own = [p.grad for p in (*model.parameters(), *method.parameters()) if p.grad is not None]
     if world_size() > 1:
-        for gradient in found:
+        for gradient in own:
             dist.all_reduce(gradient)
             gradient /= world_size()
-    return [loss.detach(), *found]
+    return [loss.detach(), *own]
 
 
 def join(number: int, folder: str) -> None:
@@ -51,40 +51,45 @@ def join(number: int, folder: str) -> None:
     dist.init_process_group("gloo", init_method=f"file://{folder}/meet", rank=number, world_size=2)
 
 
-def compute(number: int, folder: str) -> None:
+def compute(number: int, folder: str, setup: Setup, split: Split) -> None:
     join(number, folder)
     assert (rank(), world_size(), share(ROWS)) == (number, 2, slice(3 * number, 3 * number + 3))
-    torch.save({name: gradients(name) for name in METHODS}, f"{folder}/{number}.pt")
+    by_method = {name: gradients(name) for name in METHODS}
+    trained = train(setup, create_method("infonce-learnable"), split, 0)
+    torch.save((by_method, trained.curves, trained.encoder.state_dict()), f"{folder}/{number}.pt")
     dist.destroy_process_group()
 
 
-def test_gathered_gradients_of_two_processes_equal_those_of_one(tmp_path: Path) -> None:
-    mp.spawn(compute, args=(str(tmp_path),), nprocs=2)
-    for number in range(2):
-        found = torch.load(tmp_path / f"{number}.pt")
+@pytest.fixture(scope="module")
+def smooth_setup(make_setup: Callable[..., Setup]) -> Callable[..., Setup]:
+    """A setup under which rounding does not grow."""
+    return lambda **sizes: make_setup(dropout=0.0, **sizes).model_copy(update={"optimizer": Optimizer(lr=0.5, eps=1.0)})
+
+
+@pytest.fixture(scope="module")
+def together(
+    smooth_setup: Callable[..., Setup], split: Split, tmp_path_factory: pytest.TempPathFactory
+) -> list[tuple[Any, ...]]:
+    """What each of two processes found: gradients by method, curves and weights of a training."""
+    folder = tmp_path_factory.mktemp("together")
+    mp.spawn(compute, args=(str(folder), smooth_setup(processes=2, zero_stage=2), split), nprocs=2)
+    return [torch.load(folder / f"{number}.pt") for number in range(2)]
+
+
+def test_gathered_gradients_of_two_processes_equal_those_of_one(together: list[tuple[Any, ...]]) -> None:
+    for by_method, *_ in together:
         for name in METHODS:
             alone = gradients(name)
-            assert len(found[name]) == len(alone) == (4 if name == "infonce-learnable" else 3)
-            for together, expected in zip(found[name], alone, strict=True):
-                assert torch.allclose(together, expected, atol=1e-6, rtol=0), name
+            assert len(by_method[name]) == len(alone) == (4 if name == "infonce-learnable" else 3)
+            for gradient, expected in zip(by_method[name], alone, strict=True):
+                assert torch.allclose(gradient, expected, atol=1e-6, rtol=0), name
 
 
-def train_part(number: int, folder: str, setup: Setup, split: Split) -> None:
-    join(number, folder)
-    trained = train(setup, create_method("infonce-learnable"), split, 0)
-    torch.save((trained.curves, trained.encoder.state_dict()), f"{folder}/{number}.pt")
-    dist.destroy_process_group()
-
-
-def test_two_processes_train_as_one(make_setup: Callable[..., Setup], split: Split, tmp_path: Path) -> None:
-    smooth = {"optimizer": Optimizer(lr=0.5, eps=1.0)}
-    one, two = (
-        make_setup(dropout=0.0, **sizes).model_copy(update=smooth) for sizes in ({}, {"processes": 2, "zero_stage": 2})
-    )
-    alone = train(one, create_method("infonce-learnable"), split, 0)
-    mp.spawn(train_part, args=(str(tmp_path), two, split), nprocs=2)
-    for number in range(2):
-        curves, weights = torch.load(tmp_path / f"{number}.pt")
+def test_two_processes_train_as_one(
+    together: list[tuple[Any, ...]], smooth_setup: Callable[..., Setup], split: Split
+) -> None:
+    alone = train(smooth_setup(), create_method("infonce-learnable"), split, 0)
+    for _, curves, weights in together:
         assert curves["loss"] == pytest.approx(alone.curves["loss"], abs=1e-5)
         assert curves["temperature"] == pytest.approx(alone.curves["temperature"], abs=1e-5)
         for name, value in alone.encoder.state_dict().items():
