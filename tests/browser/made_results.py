@@ -116,7 +116,7 @@ class _Maker:
         self.store = store
         store.require_writable()
 
-    def ask(self, table: str, measures: Mapping[str, str], rows: Sequence[RequestedRow]) -> None:
+    def add_request(self, table: str, measures: Mapping[str, str], rows: Sequence[RequestedRow]) -> None:
         columns = {column.key for column in read_table(table).columns}
         request = TableRequest(
             table=table, scale="small", recipe="scenes-small", track="scenes", description=SAYS, assumptions=[REASON],

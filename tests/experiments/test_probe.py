@@ -15,7 +15,7 @@ def setup(**every: int | None) -> Setup:
 
 
 @pytest.fixture
-def request(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+def evaluated(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """Which protocols were evaluated, call by call."""
     seen: list[list[str]] = []
 
@@ -27,9 +27,9 @@ def request(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     return seen
 
 
-def test_a_protocol_is_evaluated_at_the_first_point_after_each_so_many_steps(request: list[list[str]]) -> None:
+def test_a_protocol_is_evaluated_at_the_first_point_after_each_so_many_steps(evaluated: list[list[str]]) -> None:
     probe = Probe(setup(often=10, rarely=25, never=None), None)  # type: ignore[arg-type]
     found = [sorted(probe(done, None, None)) for done in (1, 9, 10, 12, 24, 31, 50)]  # type: ignore[arg-type]
     often, rarely = ["often.r1", "often.rank"], ["rarely.r1", "rarely.rank"]
     assert found == [[], [], often, [], often, [*often, *rarely], [*often, *rarely]]
-    assert request == [["often"], ["often"], ["often", "rarely"], ["often", "rarely"]]
+    assert evaluated == [["often"], ["often"], ["often", "rarely"], ["often", "rarely"]]

@@ -162,7 +162,7 @@ CLIPS = Data(name="clips", options={"train": 8, "validation": 4, "test": 4})
 
 
 @pytest.mark.parametrize(
-    ("dataset", "frames", "protocols", "says"),
+    ("dataset", "frames", "protocols", "description"),
     [
         ("clips", None, {}, 'backbone RN50: image tower "test_resnet" takes pictures, but dataset clips shows clips'),
         ("clips", None, {}, r'frames = "mean" or "transformer"'),

@@ -20,7 +20,7 @@ def require_folder(dataset: str, folder: str, layout: str) -> Path:
         raise UsageError(f"{dataset}: no folder was given. Add --data {dataset}=FOLDER, which holds {layout}.")
     path = Path(folder).expanduser()
     if not path.is_dir():
-        raise UsageError(f"{dataset}: {folder} is no folder. Give one that holds {layout}.")
+        raise UsageError(f"{dataset}: {folder} is not a folder. Give one that holds {layout}.")
     return path
 
 
