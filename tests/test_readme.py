@@ -7,7 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 
+from benchsuite import Clock, PairBatch
 from benchsuite.cli import app
 from benchsuite.cli.list_ import What, _items, markdown
 from benchsuite.registry import load_plugin, methods, tasks
@@ -45,6 +47,18 @@ def test_the_method_shown_works(tmp_path: Path) -> None:
     listed = [sys.executable, "-m", "benchsuite", "list", "methods", "--plugin", "mine.py"]
     done = subprocess.run(listed, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert re.search(r"^mine +InfoNCE that cools its temperature down\.$", done.stdout, re.M), done.stderr
+
+
+def test_the_method_of_the_guide_reads_what_it_declares(forgetful_registries: None, tmp_path: Path) -> None:
+    source = re.search(r"```python\n(.*?)```", (ROOT / "docs" / "add-a-method.md").read_text("utf-8"), re.S)
+    assert source is not None
+    (tmp_path / "shown.py").write_text(source[1])
+    load_plugin(tmp_path / "shown.py")
+    method = methods.get("mine-views")()
+    rows = torch.eye(4)
+    loss = method(PairBatch(image=rows, text=rows, image_view=rows), Clock(0, 1))
+    assert loss.total == sum(loss.terms.values())
+    assert method.needs == {"image_view"}
 
 
 def test_every_paper_a_method_names_is_in_the_bibliography() -> None:

@@ -1,0 +1,47 @@
+"""docs/formats.md names the keys that the schemas have, and no other ones."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from benchsuite.analysis.regression import Expectations
+from benchsuite.experiments.recipe import Backbone, Recipe, StandIn, Tuned, Variant
+from benchsuite.papers import schema as papers
+from benchsuite.records.manifest import Entry, Manifest
+from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
+from benchsuite.records.schema import MethodPart, Record, Result, Sidecar
+from benchsuite.setup import Part
+
+PAGE = (Path(__file__).parents[1] / "docs" / "formats.md").read_text("utf-8")
+SECTIONS = {heading: text for heading, _, text in (part.partition("\n") for part in PAGE.split("\n## ")[1:])}
+TABLE = (papers.Table, papers.Column, papers.TablePart, papers.Row, papers.PublishedCell, papers.TextClaim, papers.Plot)
+SCHEMAS: dict[str, tuple[type[Part], ...]] = {
+    "Run record, schema 1": (Record, MethodPart, Result, Sidecar),
+    "Request": (TableRequest, RequestedRow, RequestedRuns),
+    "Manifest, format 1": (Manifest, Entry),
+    "Table, format 1": TABLE,
+    "Recipe": (Recipe, Backbone, Tuned, StandIn, Variant),
+}
+
+
+def keys(schema: type[Part]) -> set[str]:
+    """The keys of a schema, as a file has them."""
+    return {field.alias or name for name, field in schema.model_fields.items()}
+
+
+@pytest.mark.parametrize("heading", SCHEMAS)
+def test_every_key_is_documented(heading: str) -> None:
+    documented = set(re.findall(r"`([^`]+)`", SECTIONS[heading]))
+    assert set().union(*map(keys, SCHEMAS[heading])) <= documented
+
+
+@pytest.mark.parametrize("heading", [heading for heading in SCHEMAS if heading != "Recipe"])
+def test_the_table_of_keys_has_no_other_keys(heading: str) -> None:
+    first_cells = re.findall(r"^\| (`.*?) \|", SECTIONS[heading], re.M)
+    assert set(re.findall(r"`([^`]+)`", " ".join(first_cells))) == keys(SCHEMAS[heading][0])
+
+
+def test_the_expectations_are_documented() -> None:
+    section = SECTIONS["Expectations of the regression gate, format 1"]
+    assert set(re.findall(r"^\| `(\w+)`", section, re.M)) == set(Expectations.model_fields)
