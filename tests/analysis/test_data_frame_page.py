@@ -16,15 +16,17 @@ MakeRecord = Callable[..., tuple[Record, bytes]]
 
 @pytest.fixture
 def make(make_record: MakeRecord) -> MakeRecord:
-    """Records that have a gap too."""
+    """Records that also have a gap, and the same metrics on a second protocol."""
     plain = make_record()[0].setup
-    protocols = {**plain.protocols, "geometry": Protocol(task="geometry", version=1)}
+    gallery = Protocol(task="retrieval", version=1)
+    protocols = {**plain.protocols, "geometry": Protocol(task="geometry", version=1), "retrieval-gallery": gallery}
     gap = Result(task="geometry", version=1, metrics={}, counts={"pairs": 4}, measures={"gap": 0.5})
 
     def with_gap(*arguments: int, **changes: object) -> tuple[Record, bytes]:
         given = changes.pop("results", make_record()[0].results)
         setup = plain.model_copy(update={"protocols": protocols})
-        return make_record(*arguments, setup=setup, results={**given, "geometry": gap}, **changes)  # type: ignore[dict-item]
+        more = {"geometry": gap, "retrieval-gallery": make_record()[0].results["retrieval"]}
+        return make_record(*arguments, setup=setup, results={**given, **more}, **changes)  # type: ignore[dict-item]
 
     return with_gap
 
