@@ -12,7 +12,7 @@ from benchsuite.cards import Card
 from benchsuite.errors import UsageError, unknown
 from benchsuite.fields import Options
 
-Shows = Literal["pictures", "clips", "nothing"]
+Shows = Literal["images", "clips", "nothing"]
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class PairDataset(Options, ABC):
 
     _owns_no_fields: ClassVar = True
     card: ClassVar[Card]
-    shows: ClassVar[Shows] = "pictures"
+    shows: ClassVar[Shows] = "images"
     """What `images` of its splits hold; a plan refuses towers that take something else."""
     class_names: ClassVar[Mapping[str, Sequence[str]]] = {}
     """Names of the classes of each labelled set, for zero-shot classification."""

@@ -19,7 +19,7 @@ FOLDER = "folder"
 """The option by which a dataset that reads files is told where they are."""
 REMEDIES: Mapping[Shows, str] = {
     "clips": 'Say how frames are pooled: frames = "mean" or "transformer".',
-    "pictures": 'Leave the tower\'s `frames` out, or use a dataset of clips; such a one says `shows = "clips"`.',
+    "images": 'Leave the tower\'s `frames` out, or use a dataset of clips; such a one says `shows = "clips"`.',
     "nothing": "Leave the tower out, or use another dataset.",
 }
 """By what the dataset shows."""
@@ -79,7 +79,7 @@ def require_fitting(recipe: str, setup: Setup) -> None:
     """Refuse an image tower for something else than what the data shows, before anything is trained."""
     if setup.image is None:
         return
-    takes = "clips" if setup.image.frames else "pictures"
+    takes = "clips" if setup.image.frames else "images"
     looked_at = {recipe: setup.data}
     for name, protocol in setup.protocols.items():
         if protocol.data and create_task(protocol.task, **protocol.options).needs_images:

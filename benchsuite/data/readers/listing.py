@@ -2,7 +2,7 @@
 
 A listing names a split's images or clips in order, with their captions and labels. Its digest covers names, sizes in
 bytes, captions, paraphrases and classes, not the bytes of images: an image replaced by another one of equal size is not
-noticed. The digest is kept until one of the files changes that the listing is read from.
+noticed. The digest is cached until a file changes that the listing is read from.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""Conceptual Captions 3M: images from the web with the text that stood beside them."""
+"""Conceptual Captions 3M: images from the web with their cleaned alternative texts."""
 
 from benchsuite.data.readers.web_pairs import WebPairs
 from benchsuite.registry import register_dataset

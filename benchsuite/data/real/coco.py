@@ -6,7 +6,7 @@ from benchsuite.data.readers.karpathy import Karpathy
 from benchsuite.registry import register_dataset
 
 
-@register_dataset("coco", title="MSCOCO captions", license="CC BY 4.0; pictures several", download=True)
+@register_dataset("coco", title="MSCOCO captions", license="captions CC BY 4.0, images various", download=True)
 class Coco(Karpathy):
     """MSCOCO in Karpathy's splits: 82,783 or 113,287 images to train on, 5,000 each to validate and to test.
 

@@ -56,7 +56,7 @@ class Scenes(Synthetic):
 
 
 def generate(seed: int, split: str, count: int, mismatched: float = 0.05) -> Columns:
-    """A split. A short one is the beginning of a longer one, but for which training pairs are mismatched.
+    """A split. A short one is the beginning of a longer one, except for the choice of mismatched training pairs.
 
     A pair that is not `matched` carries the wordings of another training image; its labels, classes of the main object,
     stay those of the image. `pair_rank` is the frequency rank of the pair of objects, 0 the most frequent.

@@ -80,8 +80,8 @@ def similarity_subsets(seed: int, split: str, count: int) -> dict[str, SentenceP
     }
 
 
-def _pairs(texts: Sequence[Sequence[str]], pictures: Sequence[tuple[int, int]]) -> SentencePairs:
-    a, b = [texts[i][0] for i, _ in pictures], [texts[j][1] for _, j in pictures]
+def _pairs(texts: Sequence[Sequence[str]], images: Sequence[tuple[int, int]]) -> SentencePairs:
+    a, b = [texts[i][0] for i, _ in images], [texts[j][1] for _, j in images]
     return SentencePairs(a, b, np.array([alike(x, y) for x, y in zip(a, b, strict=True)]))
 
 
