@@ -43,7 +43,7 @@ def side(make: MakeRecord, values: Values, **changes: Any) -> Side:
     """As one side of a comparison."""
     request, found = measured(make, values, **changes)
     records = {record.run_id: record for record, _ in found}
-    return Side([build_table(read_table("temo/table1"), request, records, {})], records)
+    return Side("results", [build_table(read_table("temo/table1"), request, records, {})], records)
 
 
 def fill(folder: Path, make: MakeRecord, values: Values, **changes: Any) -> Path:

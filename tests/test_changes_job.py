@@ -1,4 +1,4 @@
-"""What a pull request changes on the pages: found out as results.yml does it, and posted as comment.yml does it."""
+"""What a pull request changes on the pages: run_ids out as results.yml does it, and posted as comment.yml does it."""
 
 import json
 import os
@@ -24,7 +24,7 @@ HEAD = "c0ffee" * 6 + "c0de"
 Make = Callable[..., tuple[Record, bytes]]
 
 pytestmark = pytest.mark.skipif(not JOB.exists(), reason="needs a checkout: a source distribution has no CI files")
-MISSING = [one for one in ("jq", "unzip", "iconv") if not shutil.which(one)]
+MISSING = [name for name in ("jq", "unzip", "iconv") if not shutil.which(name)]
 posting = pytest.mark.skipif(bool(MISSING), reason=f"needs what the platform's machines have: {', '.join(MISSING)}")
 
 
@@ -62,8 +62,8 @@ def commit(place: Path) -> None:
 
 def changes(place: Path) -> str | None:
     """What the job writes of the last commit."""
-    (told,) = re.findall(r"(\.ci/changes .*)", (WORKFLOWS / "results.yml").read_text("utf-8"))[-1:]
-    done = run(place, "bash", "-c", told.replace(".ci/changes", str(JOB)))
+    (output,) = re.findall(r"(\.ci/changes .*)", (WORKFLOWS / "results.yml").read_text("utf-8"))[-1:]
+    done = run(place, "bash", "-c", output.replace(".ci/changes", str(JOB)))
     assert done.returncode == 0, done.stderr
     file = place / "changes" / "comment.md"
     return file.read_text("utf-8") if file.exists() else None
@@ -72,10 +72,10 @@ def changes(place: Path) -> str | None:
 def test_the_first_results_ever_are_all_new(repository: Path, make_record: Make) -> None:
     fill(repository / "results", make_record, {"InfoNCE": LOW})
     commit(repository)
-    told = changes(repository)
-    assert told is not None
-    assert "Before: 0 records, 0 tables; after: 4 records, 1 table." in told
-    assert "1 new table; cells: 2 new" in told
+    output = changes(repository)
+    assert output is not None
+    assert "Before: 0 records, 0 tables; after: 4 records, 1 table." in output
+    assert "tables: 1 added; cells: 2 added" in output
 
 
 def test_the_last_commit_is_held_against_the_one_before(repository: Path, make_record: Make) -> None:
@@ -84,10 +84,10 @@ def test_the_last_commit_is_held_against_the_one_before(repository: Path, make_r
     shutil.rmtree(repository / "results")
     fill(repository / "results", make_record, {"InfoNCE": LOW, "TeMo": HIGH})
     commit(repository)
-    told = changes(repository)
-    assert told is not None
-    assert "`RN50/TeMo beats RN50/InfoNCE on MSCOCO IR@1` | `undecided` | `reproduced`" in told
-    assert "RN50/InfoNCE` |" not in told.partition("Ranks")[0]
+    output = changes(repository)
+    assert output is not None
+    assert "`RN50/TeMo beats RN50/InfoNCE on MSCOCO IR@1` | `undecided` | `reproduced`" in output
+    assert "`RN50/InfoNCE, MSCOCO IR@1` |" not in output.partition("Ranks")[0]
 
 
 def test_where_results_are_as_before_there_is_nothing_to_post(repository: Path, make_record: Make) -> None:
@@ -102,9 +102,9 @@ def test_files_that_cannot_be_used_are_posted_too(repository: Path, make_record:
     fill(repository / "results", make_record, {"InfoNCE": LOW})
     next((repository / "results").glob("infonce-s0-*.json")).write_text("{")
     commit(repository)
-    told = changes(repository)
-    assert told is not None
-    assert "truncated or not JSON" in told
+    output = changes(repository)
+    assert output is not None
+    assert "truncated or not JSON" in output
 
 
 def test_results_that_are_all_removed_are_gone(repository: Path, make_record: Make) -> None:
@@ -112,9 +112,9 @@ def test_results_that_are_all_removed_are_gone(repository: Path, make_record: Ma
     commit(repository)
     shutil.rmtree(repository / "results")
     commit(repository)
-    told = changes(repository)
-    assert told is not None
-    assert "1 gone table; cells: 2 gone" in told
+    output = changes(repository)
+    assert output is not None
+    assert "tables: 1 removed; cells: 2 removed" in output
 
 
 GH = """#!{python}
@@ -137,7 +137,7 @@ else:
 
 
 class Platform:
-    """What the platform knows and was told: artifacts, pull request 12, its comments."""
+    """What the platform knows and was output: artifacts, pull request 12, its comments."""
 
     def __init__(self, place: Path) -> None:
         self.bin, self.temp = place / "bin", place / "temp"

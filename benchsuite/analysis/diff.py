@@ -1,127 +1,93 @@
-"""What differs between two results folders, as the pages show them: cells, verdicts, ranks; and records."""
+"""What differs between two results folders, as the pages show them, and between two runs."""
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, TypeVar
+from functools import cached_property
+from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 from benchsuite.analysis.claims import Verdict, judged_claims, unrun_claims
-from benchsuite.analysis.tables import Cell, TableRow, TableView
-from benchsuite.papers import Column, Table
-from benchsuite.papers.claims import Claim
-from benchsuite.papers.schema import RowKey
+from benchsuite.analysis.pairing import pairable
+from benchsuite.analysis.tables import Cell, TableView
+from benchsuite.papers import Table
+from benchsuite.papers.schema import row_name
+from benchsuite.records.code_version import stale
 from benchsuite.records.schema import Record
 from benchsuite.setup import differences
 
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
+Kind = Literal["records", "tables", "cells", "verdicts", "ranks", "missing runs", "page text"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+"""What can differ, in reading order."""
 
 
 @dataclass(frozen=True)
 class Side:
-    """One results folder: its tables, the sound records by run_id, and what of it is not shown."""
+    """One results folder: its name and tables, the valid records by run_id, and the files that are not shown."""
 
+    folder: str
     views: Sequence[TableView]
     records: Mapping[str, Record]
-    left_out: Sequence[str] = ()
-    """Files that cannot be used, each with the reason."""
-    foreign: Sequence[str] = ()
-    """Files that are no business of the suite's."""
+    skipped: Sequence[str] = ()
+    """Invalid files, each with the reason."""
+    ignored: Sequence[str] = ()
+    """Files that are no records."""
+
+
+class Item(NamedTuple):
+    """Something that can differ."""
+
+    kind: Kind
+    name: str
+    """For readers: `RN50/TeMo, MSCOCO IR@1`."""
+    keys: tuple[tuple[str, str], ...] = ()
+    """For programs: row and column, say."""
 
 
 @dataclass(frozen=True)
-class Change(Generic[T]):
-    """Something that is not the same on both sides; None where it is not there."""
+class Difference:
+    """An item that is not the same on both sides; a side is None where it does not have the item.
 
-    before: T | None
-    after: T | None
+    Sides are: a table's number of rows, a Cell, a Verdict, a rank, why runs of a row are missing, the value of a field
+    of the request, a Record.
+    """
+
+    item: Item
+    before: Any
+    after: Any
 
     @property
-    def kind(self) -> Literal["new", "gone", "changed"]:
+    def change(self) -> Literal["added", "removed", "changed"]:
         """What became of it."""
-        return "new" if self.before is None else "gone" if self.after is None else "changed"
+        return "added" if self.before is None else "removed" if self.after is None else "changed"
 
 
 @dataclass(frozen=True)
-class CellChange(Change[Cell]):
-    """A cell whose values by seed differ; a cell without values is not there."""
+class FolderDiff:
+    """All differences of two results folders."""
 
-    row: TableRow
-    """As it is after the change, where there is one."""
-    column: Column
-
-
-@dataclass(frozen=True)
-class RowChange(Change[str]):
-    """A row that came or went, or of which other seeds are missing than before. The sides say which, and why."""
-
-    row: TableRow
-
-
-@dataclass(frozen=True)
-class RankChange(Change[int]):
-    """Another rank on a column; none where nothing is measured, or where no difference of the board is significant."""
-
-    row: TableRow
-    column: Column
-
-
-@dataclass(frozen=True)
-class ClaimChange:
-    """A claim that is judged otherwise."""
-
-    claim: Claim
-    before: Verdict
-    after: Verdict
-
-
-@dataclass(frozen=True)
-class TableChange(Change[TableView]):
-    """All that differs in a table at a scale."""
-
-    cells: Sequence[CellChange]
-    rows: Sequence[RowChange]
-    claims: Sequence[ClaimChange]
-    ranks: Sequence[RankChange]
-    words: Mapping[str, tuple[Any, Any]]
-    """What the page says beside its numbers and how it measures, by dotted name, where both sides have it."""
+    sides: Mapping[Literal["before", "after"], Side]
+    tables: Mapping[tuple[str, str], Sequence[Difference]]
+    """By table and scale; only tables that differ."""
+    records: Sequence[Difference]
 
     @property
-    def view(self) -> TableView:
-        """After the change; before it, where the table is gone."""
-        view = self.after or self.before
-        assert view is not None
-        return view
-
-
-@dataclass(frozen=True)
-class Changes:
-    """Tables with differences, and what became of the records: of the changed ones, the two that are of one run."""
-
-    before: Side
-    after: Side
-    tables: Sequence[TableChange]
-    added: Sequence[Record]
-    removed: Sequence[Record]
-    changed: Sequence[tuple[Record, Record]]
-
-    @property
-    def nothing(self) -> bool:
+    def same(self) -> bool:
         """Whether both folders show the same, from the same records."""
-        return not (self.tables or self.added or self.removed or self.changed)
+        return not (self.tables or self.records)
 
 
-def changes(before: Side, after: Side) -> Changes:
+def diff_folders(before: Side, after: Side) -> FolderDiff:
     """From one folder to another."""
-    old_tables, new_tables = ({(v.request.table, v.request.scale): v for v in side.views} for side in (before, after))
-    tables = (_table_change(old, new) for _, old, new in _matched(old_tables, new_tables))
-    records = list(_matched(before.records, after.records))
-    return Changes(
-        before,
-        after,
-        tables=[table for table in tables if table],
-        added=[new for _, old, new in records if new and not old],
-        removed=[old for _, old, new in records if old and not new],
-        changed=[(old, new) for _, old, new in records if old and new and old.digest != new.digest],
+    old_views, new_views = ({(v.request.table, v.request.scale): v for v in side.views} for side in (before, after))
+    tables = {name: list(_table_differences(old, new)) for name, old, new in _matched(old_views, new_views)}
+    records = [
+        Difference(Item("records", _run_name(new or old), (("run_id", run_id),)), old, new)
+        for run_id, old, new in _matched(before.records, after.records)
+        if not (old and new and old.digest == new.digest)
+    ]
+    return FolderDiff(
+        {"before": before, "after": after}, {name: table for name, table in tables.items() if table}, records
     )
 
 
@@ -130,87 +96,112 @@ def _matched(before: Mapping[K, T], after: Mapping[K, T]) -> Iterator[tuple[K, T
     return ((key, before.get(key), after.get(key)) for key in dict.fromkeys([*after, *before]))
 
 
-def _table_change(before: TableView | None, after: TableView | None) -> TableChange | None:
-    """What differs, or None if nothing does."""
-    rows = list(_matched(_rows(before), _rows(after)))
-    change = TableChange(
-        before,
-        after,
-        cells=[change for _, old, new in rows for change in _cell_changes(old, new)],
-        rows=[change for _, old, new in rows for change in _row_change(old, new, before is None or after is None)],
-        claims=list(_claim_changes(before, after)),
-        ranks=[change for _, old, new in rows for change in _rank_changes(before, old, after, new)],
-        words=_words(before, after),
-    )
-    differs = change.kind != "changed" or change.cells or change.rows or change.claims or change.ranks or change.words
-    return change if differs else None
+def _run_name(record: Record | None) -> str:
+    return f"{record.method.title}, seed {record.seed}, run {record.run_id}" if record else ""
 
 
-def _rows(view: TableView | None) -> dict[RowKey, TableRow]:
-    return {row.key: row for row in view.rows} if view else {}
+def _table_differences(before: TableView | None, after: TableView | None) -> Iterator[Difference]:
+    table, whole = next(view.table for view in (before, after) if view), not (before and after)
+    old, new = (dict(_items(view, table, whole)) for view in (before, after))
+    for item, a, b in sorted(_matched(old, new), key=lambda match: KINDS.index(match[0].kind)):
+        if _compared(a) != _compared(b):
+            yield Difference(item, a, b)
+    if before and after:
+        texts = [view.request.model_dump(mode="json", exclude={"rows"}) for view in (before, after)]
+        for field, values in differences(texts[0], texts[1]).items():
+            yield Difference(Item("page text", field, (("field", field),)), *values)
 
 
-def _cells(row: TableRow | None) -> dict[str, Cell]:
-    """Those with values."""
-    return {cell.column.key: cell for cell in row.cells if cell.n} if row else {}
+def _items(view: TableView | None, table: Table, whole: bool) -> Iterator[tuple[Item, Any]]:
+    """What the page of a table shows. Of a table that is not there, all claims are not run.
+
+    Where a whole table was added or removed, only rows with missing runs are listed as such.
+    """
+    for judged in judged_claims(view) if view else unrun_claims(table):
+        claim = judged.claim
+        rows = ("row", row_name(claim.row)), ("reference", row_name(claim.reference))
+        yield Item("verdicts", claim.name, (*rows, ("column", claim.column.key))), judged.verdict
+    if view is None:
+        return
+    if whole:
+        yield Item("tables", ""), len(view.rows)
+    for row in view.rows:
+        name = row_name(row.key)
+        key = ("row", name)
+        for cell in row.cells:
+            where, keys = f"{name}, {cell.column.name}", (key, ("column", cell.column.key))
+            if cell.n:
+                yield Item("cells", where, keys), cell
+            rank = view.rank(row, cell)
+            if rank and (rank.rank > 1 or view.is_best(row, cell)):  # where all are tied, the first rank means nothing
+                yield Item("ranks", where, keys), rank.rank
+        if not whole or row.measured < row.requested:
+            yield Item("missing runs", name, (key,)), row.gap
 
 
-def _cell_changes(before: TableRow | None, after: TableRow | None) -> Iterator[CellChange]:
-    row = after or before
-    assert row is not None
-    old, new = _cells(before), _cells(after)
-    for cell in row.cells:
-        key = cell.column.key
-        a, b = old.get(key), new.get(key)
-        if (a and dict(a.values)) != (b and dict(b.values)):
-            yield CellChange(a, b, row, cell.column)
+def _compared(value: Any) -> Any:
+    """What must be equal: of cells the values by seed, of verdicts the kind, of anything else all of it."""
+    return dict(value.values) if isinstance(value, Cell) else value.kind if isinstance(value, Verdict) else value
 
 
-def _row_change(before: TableRow | None, after: TableRow | None, whole_table: bool) -> Iterator[RowChange]:
-    """Of a table that came or went as a whole, only rows of which seeds are missing are worth a word."""
-    row = after or before
-    assert row is not None
-    old, new = (None if side is None else side.gap for side in (before, after))
-    if old != new and (not whole_table or row.measured < row.requested):
-        yield RowChange(old, new, row)
+@dataclass(frozen=True)
+class RunDiff:
+    """Two runs: in what they differ, and whether they may be compared and paired."""
 
+    left: Record
+    right: Record
 
-def _claim_changes(before: TableView | None, after: TableView | None) -> Iterator[ClaimChange]:
-    view = after or before
-    assert view is not None
-    for _, old, new in _matched(_judged(before, view.table), _judged(after, view.table)):
-        if old and new and old[1].kind != new[1].kind:
-            yield ClaimChange(new[0], old[1], new[1])
+    @cached_property
+    def fields(self) -> dict[str, dict[str, tuple[Any, Any]]]:
+        """What differs, by part of the record and dotted name.
 
+        Results only of one run that was measured twice, where nothing should differ.
+        """
+        parts = ("setup", "method", "seed", "digests", "environment", *(("results",) if self.repeated else ()))
+        a, b = self.left.as_json(), self.right.as_json()
+        return {
+            part: {
+                name.removeprefix(f"{part}."): values
+                for name, values in differences({part: a[part]}, {part: b[part]}).items()
+            }
+            for part in parts
+        }
 
-def _judged(view: TableView | None, table: Table) -> dict[object, tuple[Claim, Verdict]]:
-    """Claims and verdicts; of a table that is not there, all are not run."""
-    judged = [(c.claim, c.verdict) for c in (judged_claims(view) if view else unrun_claims(table))]
-    return {(claim.row, claim.reference, claim.column.key): (claim, verdict) for claim, verdict in judged}
+    @property
+    def repeated(self) -> bool:
+        """Whether both are measurements of one run."""
+        return self.left.run_id == self.right.run_id
 
+    @property
+    def not_comparable(self) -> str:
+        """Why the two may not share a board; nothing if they may."""
+        if self.left.setup_id == self.right.setup_id:
+            return ""
+        return f"their setups differ in {', '.join(self.fields['setup'])}"
 
-def _rank_changes(
-    before: TableView | None, old: TableRow | None, after: TableView | None, new: TableRow | None
-) -> Iterator[RankChange]:
-    row = new or old
-    assert row is not None
-    a, b = _ranks(before, old), _ranks(after, new)
-    for cell in row.cells:
-        key = cell.column.key
-        if a.get(key) != b.get(key):
-            yield RankChange(a.get(key), b.get(key), row, cell.column)
+    @property
+    def not_paired(self) -> str:
+        """Why the two may not be paired; nothing if they may."""
+        if self.repeated:
+            return "they are one run"
+        return self.not_comparable or pairable(self.left, self.right)
 
-
-def _ranks(view: TableView | None, row: TableRow | None) -> dict[str, int]:
-    """By column; the first rank counts only where some difference is significant."""
-    if view is None or row is None:
-        return {}
-    ranks = {cell.column.key: (view.rank(row, cell), view.is_best(row, cell)) for cell in row.cells}
-    return {key: rank.rank for key, (rank, best) in ranks.items() if rank and (best or rank.rank > 1)}
-
-
-def _words(before: TableView | None, after: TableView | None) -> dict[str, tuple[Any, Any]]:
-    if before is None or after is None:
-        return {}
-    old, new = (view.request.model_dump(mode="json", exclude={"rows"}) for view in (before, after))
-    return differences(old, new)
+    def verdicts(self) -> Iterator[str]:
+        """What it means, in sentences."""
+        board, pair = self.not_comparable, self.not_paired
+        if self.left.digest == self.right.digest:
+            yield "One and the same record."
+        elif self.repeated:
+            moved = len(self.fields["results"])
+            numbers = f"{moved} of its numbers moved" if moved else "all its numbers are equal"
+            yield f"One run, measured twice; {numbers}."
+        elif not board and self.left.method_id == self.right.method_id:
+            yield "Two seeds of one row."
+        else:
+            yield f"They may not share a board: {board}." if board else "One setup: they may share a board."
+            yield f"They may not be paired: {pair}." if pair else "They may be paired: a seed meant the same to both."
+        for name, record in (("the first", self.left), ("the second", self.right)):
+            if why := stale(record):
+                yield f"Stale: {name} was {why}."
+        if self.left.environment.get("threads") != self.right.environment.get("threads"):
+            yield "They computed with different numbers of threads, which moves the last digits of every loss."

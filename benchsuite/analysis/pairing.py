@@ -2,11 +2,9 @@
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import combinations, product
-from typing import Any
 
-from benchsuite.records.code_version import stale
 from benchsuite.records.schema import Record
 from benchsuite.setup import Setup, differences
 
@@ -22,8 +20,6 @@ DEPENDS_ON = {
     "text_expert": ("experts", "data"),
 }
 """The fields of a setup that each digest follows from. Where one of them may differ and does, the digest does too."""
-Fields = dict[str, tuple[Any, Any]]
-"""Dotted name to both values."""
 
 
 def pairable(left: Record, right: Record, allowed: Sequence[str] = ()) -> str:
@@ -101,61 +97,3 @@ def _digest_differences(left: Mapping[str, str], right: Mapping[str, str], field
 def _within(field: str, names: Sequence[str]) -> bool:
     """Whether a field is one of these, or lies in one of them."""
     return any(field == name or field.startswith(f"{name}.") for name in names)
-
-
-@dataclass(frozen=True)
-class Difference:
-    """Two runs beside each other: in what they differ, and whether they may be compared and paired."""
-
-    left: Record
-    right: Record
-
-    @cached_property
-    def fields(self) -> dict[str, Fields]:
-        """What differs, by part of the record; results only of one run measured twice, where nothing should."""
-        parts = ("setup", "method", "seed", "digests", "environment", *(("results",) if self.repeated else ()))
-        a, b = self.left.as_json(), self.right.as_json()
-        named = {part: differences({part: a[part]}, {part: b[part]}) for part in parts}
-        return {
-            part: {name.removeprefix(f"{part}."): values for name, values in fields.items()}
-            for part, fields in named.items()
-        }
-
-    @property
-    def repeated(self) -> bool:
-        """Whether both are measurements of one run."""
-        return self.left.run_id == self.right.run_id
-
-    @property
-    def not_comparable(self) -> str:
-        """Why the two may not share a board; nothing if they may."""
-        if self.left.setup_id == self.right.setup_id:
-            return ""
-        return f"their setups differ in {', '.join(self.fields['setup'])}"
-
-    @property
-    def not_paired(self) -> str:
-        """Why the two may not be paired; nothing if they may."""
-        if self.repeated:
-            return "they are one run"
-        return self.not_comparable or pairable(self.left, self.right)
-
-    def verdicts(self) -> Iterator[str]:
-        """What it means, in sentences."""
-        board, pair = self.not_comparable, self.not_paired
-        if self.left.digest == self.right.digest:
-            yield "One and the same record."
-        elif self.repeated:
-            moved = len(self.fields["results"])
-            numbers = f"{moved} of its numbers moved" if moved else "all its numbers are equal"
-            yield f"One run, measured twice; {numbers}."
-        elif not board and self.left.method_id == self.right.method_id:
-            yield "Two seeds of one row."
-        else:
-            yield f"They may not share a board: {board}." if board else "One setup: they may share a board."
-            yield f"They may not be paired: {pair}." if pair else "They may be paired: a seed meant the same to both."
-        for name, record in (("the first", self.left), ("the second", self.right)):
-            if why := stale(record):
-                yield f"Stale: {name} was {why}."
-        if self.left.environment.get("threads") != self.right.environment.get("threads"):
-            yield "They computed with different numbers of threads, which moves the last digits of every loss."

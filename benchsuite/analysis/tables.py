@@ -185,7 +185,7 @@ class TableView:
     def cell_notes(self) -> list[tuple[str, str]]:
         """Notes on published numbers: where the paper contradicts itself."""
         return [
-            (f"{row.shown}, {cell.column.group} {cell.column.label}", cell.source.note)
+            (f"{row.shown}, {cell.column.name}", cell.source.note)
             for row in self.rows
             for cell in row.cells
             if cell.source and cell.source.note
@@ -317,7 +317,7 @@ def _by_group(columns: Sequence[Column], texts: Mapping[str, str]) -> dict[str, 
     for column in columns:
         group = {texts.get(other.key, "") for other in columns if other.group == column.group}
         if text := texts.get(column.key):
-            by_group[column.group if len(group) == 1 else f"{column.group} {column.label}".strip()] = text
+            by_group[column.group if len(group) == 1 else column.name] = text
     return by_group
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from benchsuite.cli.options import RESULTS, Plugins, Results, load_plugins
-from benchsuite.errors import BenchsuiteError, RecordError, UsageError
+from benchsuite.errors import UsageError
 from benchsuite.records.code_version import stale
 from benchsuite.records.contents import FileError, read_record
 from benchsuite.records.names import find_run
@@ -18,8 +18,7 @@ from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
 
 if TYPE_CHECKING:
-    from benchsuite.analysis.diff import Side
-    from benchsuite.analysis.pairing import Difference
+    from benchsuite.analysis.diff import RunDiff, Side
 
 
 class Format(StrEnum):
@@ -56,23 +55,23 @@ def diff(
 
 def diff_runs(files: list[Path], format_: Format) -> None:
     """Compare two records."""
-    from benchsuite.analysis.pairing import Difference
+    from benchsuite.analysis.diff import RunDiff
 
     if format_ is Format.md:
         raise UsageError("--format md is for results folders, and these are runs: give text or json.")
-    difference = Difference(*map(read_record, files))
+    comparison = RunDiff(*map(read_record, files))
     if format_ is Format.json:
-        print(json.dumps(as_data(difference), indent=2, ensure_ascii=False))
+        print(json.dumps(run_data(comparison), indent=2, ensure_ascii=False))
     else:
-        print("\n".join(lines(difference, files)))
-    if difference.not_comparable:
+        print("\n".join(run_lines(comparison, files)))
+    if comparison.not_comparable:
         raise typer.Exit(1)
 
 
 def diff_folders(a: Path, b: Path, format_: Format) -> None:
     """Compare two results folders; an empty one has no results yet."""
-    from benchsuite.analysis.diff import changes
-    from benchsuite.report.diff import as_json, as_markdown, as_text
+    from benchsuite.analysis import diff as analysis
+    from benchsuite.report import diff as report
 
     for folder in (a, b):
         if not folder.is_dir():
@@ -80,13 +79,10 @@ def diff_folders(a: Path, b: Path, format_: Format) -> None:
             raise UsageError(
                 f"results folder {folder} {what}. Give two results folders (one may be empty) or two runs."
             )
-    differences = changes(read_side(a), read_side(b))
-    if format_ is Format.text:
-        text = as_text(differences, [str(a), str(b)])
-    else:
-        text = as_json(differences) if format_ is Format.json else as_markdown(differences)
-    print(text, end="")
-    if differences.before.left_out or differences.after.left_out:
+    comparison = analysis.diff_folders(read_side(a), read_side(b))
+    as_format = {Format.text: report.as_text, Format.json: report.as_json, Format.md: report.as_markdown}
+    print(as_format[format_](comparison), end="")
+    if any(side.skipped for side in comparison.sides.values()):
         raise typer.Exit(1)
 
 
@@ -96,51 +92,42 @@ def read_side(folder: Path) -> "Side":
     from benchsuite.analysis.tables import build_views
 
     contents = Store(folder).read()
-    views, left_out = build_views(contents)
-    names = Counter((view.request.table, view.request.scale) for view in views)
-    twice = [name for name, n in names.items() if n > 1]
-    left_out += [
-        RecordError(f"{table} at scale {scale} is requested by two files of tables/.") for table, scale in twice
+    views, errors = build_views(contents)
+    skipped = [
+        f"{error.file.relative_to(folder)}: {error.reason}" if isinstance(error, FileError) else str(error)
+        for error in errors
     ]
-    return Side(
-        views,
-        contents.records,
-        left_out=[reason(error, folder) for error in left_out],
-        foreign=[str(file.relative_to(folder)) for file in contents.foreign],
-    )
+    requests = Counter((view.request.table, view.request.scale) for view in views)
+    for (table, scale), n in requests.items():
+        if n > 1:
+            skipped.append(f"{table} at scale {scale} is requested by two files of tables/.")
+    ignored = [str(file.relative_to(folder)) for file in contents.foreign]
+    return Side(str(folder), views, contents.records, skipped, ignored)
 
 
-def reason(error: BenchsuiteError, folder: Path) -> str:
-    """Why a file was skipped, with its name inside the folder."""
-    return f"{error.file.relative_to(folder)}: {error.reason}" if isinstance(error, FileError) else str(error)
-
-
-def lines(difference: "Difference", files: list[Path]) -> Iterator[str]:
+def run_lines(comparison: "RunDiff", files: list[Path]) -> Iterator[str]:
     """Both runs, the fields that differ in each part of the records, and what that means."""
-    for letter, record, file in zip("AB", (difference.left, difference.right), files, strict=True):
+    for letter, record, file in zip("AB", (comparison.left, comparison.right), files, strict=True):
         yield f"{letter}  {record.run_id}  {record.method.title}, seed {record.seed}  {file}"
-    for part, fields in difference.fields.items():
+    for part, fields in comparison.fields.items():
         yield f"{part}:" if fields else f"{part}: equal"
-        yield from (f"  {name}: {shown(left)} -> {shown(right)}" for name, (left, right) in fields.items())
-    yield from difference.verdicts()
+        for name, values in fields.items():
+            left, right = ("absent" if value is None else json.dumps(value, ensure_ascii=False) for value in values)
+            yield f"  {name}: {left} -> {right}"
+    yield from comparison.verdicts()
 
 
-def shown(value: Any) -> str:
-    """A value as it stands in the record; `absent` for a field that the record lacks."""
-    return "absent" if value is None else json.dumps(value, ensure_ascii=False)
-
-
-def as_data(difference: "Difference") -> dict[str, Any]:
+def run_data(comparison: "RunDiff") -> dict[str, Any]:
     """For --format json."""
     return {
-        "a": identity(difference.left),
-        "b": identity(difference.right),
-        "fields": difference.fields,
-        "comparable": not difference.not_comparable,
-        "why_not_comparable": difference.not_comparable,
-        "pairable": not difference.not_paired,
-        "why_not_pairable": difference.not_paired,
-        "repeated": difference.repeated,
+        "a": identity(comparison.left),
+        "b": identity(comparison.right),
+        "fields": comparison.fields,
+        "comparable": not comparison.not_comparable,
+        "why_not_comparable": comparison.not_comparable,
+        "pairable": not comparison.not_paired,
+        "why_not_pairable": comparison.not_paired,
+        "repeated": comparison.repeated,
     }
 
 

@@ -102,7 +102,7 @@ def _table(name: str) -> dict[str, Any]:
         "rows": [row.name for row in table.rows],
         "rows_runnable": runnable,
         "rows_quoted": sum(bool(row.quoted) for row in table.rows),
-        "columns": [f"{column.group} {column.label}".strip() for column in table.columns],
+        "columns": [column.name for column in table.columns],
         "published": cells,
         "claims": len(claims_of(table)),
         "plots": [plot.title for plot in table.plots],

@@ -28,8 +28,7 @@ class Claim:
     @property
     def name(self) -> str:
         """`row beats reference on column`."""
-        where = f"{self.column.group} {self.column.label}".strip()
-        return f"{row_name(self.row)} beats {row_name(self.reference)} on {where}"
+        return f"{row_name(self.row)} beats {row_name(self.reference)} on {self.column.name}"
 
 
 def claims_of(table: Table) -> list[Claim]:

@@ -40,6 +40,11 @@ class Column(Part):
     stand_in: dict[str, str] = {}
     """With measures by track: the data that replace this column's data there, in words."""
 
+    @property
+    def name(self) -> str:
+        """Group and label."""
+        return f"{self.group} {self.label}".strip()
+
     def measured_at(self, track: str) -> str | None:
         """The measure on a track, before stand-ins."""
         return self.measure if isinstance(self.measure, str) else self.measure.get(track)

@@ -44,7 +44,7 @@ def as_json(view: TableView) -> str:
 
 def as_markdown(view: TableView) -> str:
     """Published / ours ± half of its interval, and over how many seeds; the best in bold."""
-    heads = ["", *(f"{c.group} {c.label}".strip() for c in view.columns), "n"]
+    heads = ["", *(column.name for column in view.columns), "n"]
     lines = markdown.head(heads)
     for row in view.rows:
         cells = [f"{published(cell)} / {_bold(view, row, cell, '**', '**')}" for cell in row.cells]

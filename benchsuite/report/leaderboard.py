@@ -1,7 +1,7 @@
 """All that the site shows, computed when a page asks for it and remembered."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -38,11 +38,15 @@ class MethodSummary:
     """A method of any row or run."""
 
     name: str
-    title: str
     card: Card | None
     """None for a method of a plugin that is not loaded now."""
     records: Sequence[Record]
     rows: Sequence[Appearance]
+
+    @property
+    def title(self) -> str:
+        """As registered, else as its records have it."""
+        return self.card.title if self.card else self.records[0].method.title if self.records else self.name
 
     @property
     def owner(self) -> str:
@@ -111,10 +115,9 @@ class Leaderboard:
     def appearances(self) -> Mapping[str, list[Appearance]]:
         """By run_id: the rows of tables in which it appears."""
         rows = defaultdict(list)
-        for view in self.views:
-            for row in view.rows:
-                for record in row.records:
-                    rows[record.run_id].append(Appearance(view, row))
+        for shown in self._rows:
+            for record in shown.row.records:
+                rows[record.run_id].append(shown)
         return rows
 
     @cached_property
@@ -123,14 +126,12 @@ class Leaderboard:
         records, rows = defaultdict(list), defaultdict(list)
         for record in self.records.values():
             records[record.method.name].append(record)
-        for view in self.views:
-            for row in view.rows:
-                if row.method:
-                    rows[row.method].append(Appearance(view, row))
-        return {name: _summary(name, records[name], rows[name]) for name in sorted({*records, *rows})}
+        for shown in self._rows:
+            if shown.row.method:
+                rows[shown.row.method].append(shown)
+        cards = {name: methods.card(name) if name in methods else None for name in sorted({*records, *rows})}
+        return {name: MethodSummary(name, card, records[name], rows[name]) for name, card in cards.items()}
 
-
-def _summary(name: str, records: Sequence[Record], rows: Sequence[Appearance]) -> MethodSummary:
-    card = methods.card(name) if name in methods else None
-    title = card.title if card else records[0].method.title if records else name
-    return MethodSummary(name, title, card, records, rows)
+    @property
+    def _rows(self) -> Iterator[Appearance]:
+        return (Appearance(view, row) for view in self.views for row in view.rows)

@@ -1,7 +1,5 @@
 """Numbers as pages and terminals show them: fractions as percentages, other numbers as they are."""
 
-from collections.abc import Sequence
-
 from benchsuite.analysis.stats import Paired
 from benchsuite.analysis.tables import Cell, TableRow, TableView
 from benchsuite.papers.claims import Claim
@@ -58,8 +56,11 @@ def measured(cell: Cell) -> str:
     """Mean ± half of its 95% interval over seeds; for one seed its value."""
     if cell.mean is None:
         return DASH
-    mean = in_unit(cell.mean, cell.column.unit)
-    return mean if cell.half is None else f"{mean} ± {in_unit(cell.half, cell.column.unit)}"
+    return _interval(in_unit(cell.mean, cell.column.unit), cell.half, cell.column.unit)
+
+
+def _interval(mean: str, half: float | None, unit: str) -> str:
+    return mean if half is None else f"{mean} ± {in_unit(half, unit)}"
 
 
 def difference(cell: Cell) -> str:
@@ -90,9 +91,8 @@ def paired(value: float | None, pair: Paired | None, unit: str) -> str:
     """A mean paired difference, or a gain, ± half of its 95% interval."""
     if value is None or pair is None:
         return DASH
-    if pair.low is None or pair.high is None:
-        return signed(value, unit)
-    return f"{signed(value, unit)} ± {in_unit((pair.high - pair.low) / 2, unit)}"
+    half = None if pair.low is None or pair.high is None else (pair.high - pair.low) / 2
+    return _interval(signed(value, unit), half, unit)
 
 
 def published_gain(claim: Claim) -> str:
@@ -134,9 +134,8 @@ def sort_key(value: float | None) -> float | str:
 
 def decimals(view: TableView) -> list[int]:
     """By column, the most digits behind the point, so that the points of a column are aligned."""
-    return [_decimals([row.cells[number] for row in view.rows]) for number in range(len(view.columns))]
-
-
-def _decimals(cells: Sequence[Cell]) -> int:
-    shown = [text for cell in cells for text in (published(cell), measured(cell).partition(" ")[0])]
-    return min(max((len(text.partition(".")[2]) for text in shown), default=1), 4)
+    columns = zip(*(row.cells for row in view.rows), strict=True)
+    shown = (
+        [text for cell in cells for text in (published(cell), measured(cell).partition(" ")[0])] for cells in columns
+    )
+    return [min(max(len(text.partition(".")[2]) for text in texts), 4) for texts in shown]

@@ -45,8 +45,8 @@ class Page:
 def all_pages(leaderboard: Leaderboard) -> Iterator[Page]:
     """The home page first."""
 
-    def page(name: str, title: str, template: str, values: Callable[..., Values], *about: Any) -> Page:
-        return Page(name, title, template, lambda: {"leaderboard": leaderboard, **values(leaderboard, *about)})
+    def page(name: str, title: str, template: str, values: Callable[..., Values], *subject: Any) -> Page:
+        return Page(name, title, template, lambda: {"leaderboard": leaderboard, **values(leaderboard, *subject)})
 
     yield page("index", "Leaderboard", "home.html", home)
     for view in leaderboard.views:
@@ -70,8 +70,8 @@ def home(leaderboard: Leaderboard) -> Values:
     """What was measured, and where to look."""
     records = leaderboard.records.values()
     return {
-        "papers": [(*key, verdicts(leaderboard, views)) for key, views in leaderboard.by_paper.items()],
-        "tables": [(view, verdicts(leaderboard, [view])) for view in leaderboard.views],
+        "papers": [(*key, judged(leaderboard, views)["counts"]) for key, views in leaderboard.by_paper.items()],
+        "tables": [(view, judged(leaderboard, [view])["counts"]) for view in leaderboard.views],
         "scales": list(dict.fromkeys(view.request.scale for view in leaderboard.views)),
         "seeds": len({record.seed for record in records}),
         "setups": len({record.setup_id for record in records}),
@@ -80,12 +80,10 @@ def home(leaderboard: Leaderboard) -> Values:
 
 def table(leaderboard: Leaderboard, view: TableView) -> Values:
     """One table at one scale."""
-    judged = leaderboard.claims[view.request.name]
     return {
         "view": view,
-        "claims": [(view, claim) for claim in judged],
-        "counts": verdicts(leaderboard, [view]),
-        "marks": verdicts_by_cell(judged),
+        **judged(leaderboard, [view]),
+        "marks": verdicts_by_cell(leaderboard.claims[view.request.name]),
         "orders": [order for order in agreements(view) if order.agreement.tau is not None],
         "figures": table_figures(view, leaderboard.ranks),
         "exports": {name: export(view) for name, export in FORMATS.items()},
@@ -119,9 +117,14 @@ def claims(leaderboard: Leaderboard, paper: str, scale: str, views: Sequence[Tab
         "paper": paper,
         "scale": scale,
         "source": next((view.table.source for view in views if view.table.source), paper),
-        "claims": [(view, claim) for view in views for claim in leaderboard.claims[view.request.name]],
-        "counts": verdicts(leaderboard, views),
+        **judged(leaderboard, views),
     }
+
+
+def judged(leaderboard: Leaderboard, views: Sequence[TableView]) -> Values:
+    """The claims of these tables, and how many have which verdict."""
+    claims = [(view, claim) for view in views for claim in leaderboard.claims[view.request.name]]
+    return {"claims": claims, "counts": Counter(claim.verdict.kind for _, claim in claims)}
 
 
 def compare(leaderboard: Leaderboard, board: Board) -> Values:
@@ -143,16 +146,11 @@ def run(leaderboard: Leaderboard, record: Record) -> Values:
     return {"record": record, "shown_in": leaderboard.appearances.get(record.run_id, []), "stale": stale(record)}
 
 
-def verdicts(leaderboard: Leaderboard, views: Sequence[TableView]) -> Counter[str]:
-    """How many claims of these tables have which verdict."""
-    return Counter(claim.verdict.kind for view in views for claim in leaderboard.claims[view.request.name])
-
-
 def verdicts_by_cell(claims: Sequence[JudgedClaim]) -> Mapping[tuple[RowKey, str], Counter[str]]:
     """By row and column: how many claims on that number have which verdict."""
     counts: defaultdict[tuple[RowKey, str], Counter[str]] = defaultdict(Counter)
-    for judged in claims:
-        counts[judged.claim.row, judged.claim.column.key][judged.verdict.kind] += 1
+    for claim in claims:
+        counts[claim.claim.row, claim.claim.column.key][claim.verdict.kind] += 1
     return counts
 
 

@@ -30,40 +30,40 @@ def runs(tmp_path: Path, make_sound: Make, monkeypatch: pytest.MonkeyPatch) -> d
         "method": {"method": base.method.model_copy(update={"name": "ts", "hyperparameters": {"tau_max": 0.05}})},
         "setup": {"setup": base.setup.model_copy(update={"optimizer": Optimizer(lr=0.5)})},
     }
-    found = {}
+    run_ids = {}
     for name, change in changes.items():
         record, ranks = make_sound(**change)
         store.write(record, ranks)
-        found[name] = record.run_id
-    return found
+        run_ids[name] = record.run_id
+    return run_ids
 
 
 def test_comparable_runs_are_exit_code_0_with_all_fields_named(
     runs: dict[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert command(runs["base"], runs["method"]) == 0
-    told = capsys.readouterr().out
-    assert 'name: "infonce" -> "ts"' in told
-    assert "hyperparameters.tau: 0.03 -> absent" in told
-    assert "setup: equal" in told
-    assert "They may be paired" in told
+    output = capsys.readouterr().out
+    assert 'name: "infonce" -> "ts"' in output
+    assert "hyperparameters.tau: 0.03 -> absent" in output
+    assert "setup: equal" in output
+    assert "They may be paired" in output
 
 
 def test_runs_of_two_setups_are_exit_code_1_and_the_field_is_named(
     runs: dict[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert command(runs["base"][:8], runs["setup"][:8]) == 1
-    told = capsys.readouterr().out
-    assert "optimizer.lr: 0.001 -> 0.5" in told
-    assert "They may not share a board: their setups differ in optimizer.lr." in told
+    output = capsys.readouterr().out
+    assert "optimizer.lr: 0.001 -> 0.5" in output
+    assert "They may not share a board: their setups differ in optimizer.lr." in output
 
 
 def test_json_says_the_same(runs: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     assert command(runs["base"], runs["setup"], "--json") == 1
-    told = json.loads(capsys.readouterr().out)
-    assert told["fields"]["setup"] == {"optimizer.lr": [0.001, 0.5]}
-    assert (told["comparable"], told["pairable"], told["repeated"]) == (False, False, False)
-    assert told["a"]["run_id"] == runs["base"]
+    output = json.loads(capsys.readouterr().out)
+    assert output["fields"]["setup"] == {"optimizer.lr": [0.001, 0.5]}
+    assert (output["comparable"], output["pairable"], output["repeated"]) == (False, False, False)
+    assert output["a"]["run_id"] == runs["base"]
     assert command(runs["base"], runs["method"], "--json") == 0
     assert json.loads(capsys.readouterr().out)["pairable"] is True
 

@@ -31,19 +31,19 @@ def test_folders_that_differ_are_compared_and_exit_code_0(
     folders: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert command(*folders) == 0
-    told = capsys.readouterr().out
-    assert "before  before: 8 records, 1 table\nafter   after: 8 records, 1 table\n" in told
-    assert "RN50/TeMo beats RN50/InfoNCE on MSCOCO IR@1: undecided -> reproduced" in told
+    output = capsys.readouterr().out
+    assert "before  before: 8 records, 1 table\nafter   after: 8 records, 1 table\n" in output
+    assert "RN50/TeMo beats RN50/InfoNCE on MSCOCO IR@1: undecided -> reproduced" in output
 
 
 def test_every_format_is_printed(folders: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
     assert command(*folders, "--format", "md") == 0
-    assert "| row | column | before | after |" in capsys.readouterr().out
+    assert "| where | before | after |" in capsys.readouterr().out
     assert command(*folders, "--format", "json") == 0
-    told = capsys.readouterr().out
-    assert json.loads(told)["tables"][0]["table"] == "temo/table1"
+    output = capsys.readouterr().out
+    assert json.loads(output)["tables"][0]["table"] == "temo/table1"
     assert command(*folders, "--json") == 0
-    assert capsys.readouterr().out == told
+    assert capsys.readouterr().out == output
     assert command(*folders, "--json", "--format", "md") == 2
 
 
@@ -59,9 +59,9 @@ def test_an_empty_folder_is_one_without_results_yet(
 ) -> None:
     Path("empty").mkdir()
     assert command("empty", folders[1]) == 0
-    told = capsys.readouterr().out
-    assert "before  empty: 0 records, 0 tables" in told
-    assert "temo/table1 at scale small: 1 new table; cells: 4 new" in told
+    output = capsys.readouterr().out
+    assert "before  empty: 0 records, 0 tables" in output
+    assert "temo/table1 at scale small: tables: 1 added; cells: 4 added" in output
 
 
 @pytest.mark.parametrize("swapped", [False, True])
@@ -92,19 +92,19 @@ def test_files_that_cannot_be_used_are_named_with_exit_code_1_and_the_rest_is_sh
     (after / "tables" / "copy.json").write_text(json.dumps(request))
     (after / "notes.json").write_text('{"by": "somebody"}')
     assert command(before, after) == 1
-    told = capsys.readouterr().out
-    assert "skipped files, before:\n  infonce-s0-" in told
-    assert "truncated or not JSON" in told
-    assert "skipped files, after:\n  tables/other.json: not what is stored here but a list" in told
-    assert '  table "temo/table99" does not exist' in told
-    assert "  temo/table1 at scale small is requested by two files of tables/." in told
-    assert "ignored files (no records), after:\n  notes.json" in told
-    assert "RN50/TeMo, MSCOCO IR@1:" in told
+    output = capsys.readouterr().out
+    assert "skipped files, before:\n  infonce-s0-" in output
+    assert "truncated or not JSON" in output
+    assert "skipped files, after:\n  tables/other.json: not what is stored here but a list" in output
+    assert '  table "temo/table99" does not exist' in output
+    assert "  temo/table1 at scale small is requested by two files of tables/." in output
+    assert "ignored files (no records), after:\n  notes.json" in output
+    assert "RN50/TeMo, MSCOCO IR@1:" in output
     for format_ in ("md", "json"):
         assert command(before, after, "--format", format_) == 1
-        told = capsys.readouterr().out
-        assert "notes.json" in told
-        assert "tables/other.json" in told
+        output = capsys.readouterr().out
+        assert "notes.json" in output
+        assert "tables/other.json" in output
 
 
 def test_a_record_without_the_number_that_is_asked_for_spares_the_others(
@@ -112,9 +112,9 @@ def test_a_record_without_the_number_that_is_asked_for_spares_the_others(
 ) -> None:
     fill(folders[1], make_record, {"InfoNCE": LOW}, scale="smoke", measures={"coco_ir1": "retrieval.nothing"})
     assert command(*folders) == 1
-    told = capsys.readouterr().out
-    assert "did not measure retrieval.nothing" in told
-    assert "temo/table1 at scale small:" in told
+    output = capsys.readouterr().out
+    assert "did not measure retrieval.nothing" in output
+    assert "temo/table1 at scale small:" in output
 
 
 def test_it_needs_no_torch(folders: tuple[Path, Path]) -> None:
@@ -139,6 +139,6 @@ def test_names_that_are_no_text_and_terminals_that_know_few_letters_are_no_reaso
     settings = {**os.environ, "PYTHONIOENCODING": encoding}
     done = subprocess.run(arguments, capture_output=True, env=settings, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
-    told = done.stdout.decode(encoding)
-    assert ".json" in told
-    assert format_ != "json" or json.loads(told)["ignored"]["before"]
+    output = done.stdout.decode(encoding)
+    assert ".json" in output
+    assert format_ != "json" or json.loads(output)["folders"]["before"]["ignored"]
