@@ -145,9 +145,8 @@ def read_record_file(path: Path) -> RecordFile | None:
     if not isinstance(content, dict) or not {"schema", "run_id"} & content.keys():
         message = f"not a record but a {type(content).__name__}"
         return RecordFile(path, None, (Finding(path.name, message),), run_ids) if run_ids else None
-    record, problems = _parse_record(content)
-    findings = tuple(Finding(path.name, message, fix) for message, fix in problems)
-    return RecordFile(path, record, findings, run_ids | {str(content.get("run_id"))})
+    record, problems = _parse_record(path.name, content)
+    return RecordFile(path, record, tuple(problems), run_ids | {str(content.get("run_id"))})
 
 
 def with_ranks(file: RecordFile) -> RecordFile:
@@ -256,19 +255,23 @@ def _read_object(path: Path) -> dict[str, Any]:
     return content
 
 
-def _parse_record(content: Mapping[str, Any]) -> tuple[Record | None, list[tuple[str, str]]]:
-    """The record as far as it goes; what is wrong, and what would be right."""
+def _parse_record(name: str, content: Mapping[str, Any]) -> tuple[Record | None, list[Finding]]:
+    """The record, if the content has the right types, and every problem."""
     version = content.get("schema")
     if version != SCHEMA:
-        return None, [(f"record schema {version!r}; this benchsuite reads schema {SCHEMA}", _reader(content))]
-    wrong = [] if _sealed(content) else [(BROKEN_SEAL, PUT_BACK)]
+        message = f"record schema {version!r}; this benchsuite reads schema {SCHEMA}"
+        return None, [Finding(name, message, _reader(content))]
+    record = None
+    messages = [] if _sealed(content) else [BROKEN_SEAL]
     try:
-        record = Record.unchecked(content)
-        return record, wrong + [(contradiction, PUT_BACK) for contradiction in record.contradictions()]
+        parsed = Record.unchecked(content)
+        messages += parsed.contradictions()
+        record = parsed
     except ValidationError as error:
-        return None, wrong + [(f"not a valid record: {_where(e)}{e['msg']}", PUT_BACK) for e in error.errors()]
+        messages += [f"not a valid record: {_where(e)}{e['msg']}" for e in error.errors()]
     except ValueError as error:  # identities of what has no canonical form
-        return None, [*wrong, (f"not a valid record: {error}", PUT_BACK)]
+        messages.append(f"not a valid record: {error}")
+    return record, [Finding(name, message) for message in messages]
 
 
 def _sealed(content: Mapping[str, Any]) -> bool:
