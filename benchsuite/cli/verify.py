@@ -1,4 +1,4 @@
-"""`benchsuite verify`: can a results folder, or one record, be trusted?"""
+"""`benchsuite verify`: validate a results folder, or one record."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Which code computed a method: a digest that moves when its arithmetic may have, and not when its words do."""
+"""Digest of a method's code: it changes with the arithmetic, not with docstrings and comments."""
 
 import ast
 import hashlib
@@ -82,7 +82,7 @@ State = Literal["current", "older", "unknown"]
 
 
 def stale(record: Record) -> str:
-    """Why the record is out of date, for whoever shows it; nothing if it is not, or if its method is not known here."""
+    """Why the record is out of date; empty if it is not, or if its method is not registered here."""
     return f"measured with older code of {record.method.name}" if code_state(record) == "older" else ""
 
 

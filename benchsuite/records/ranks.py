@@ -1,4 +1,4 @@
-"""The file of ranks beside a record: packed, and read again."""
+"""Writing and reading the file of ranks beside a record."""
 
 import hashlib
 import io
@@ -19,7 +19,7 @@ Whole = NDArray[np.integer[Any]]
 
 
 def pack_ranks(name: str, ranks: Iterable[tuple[str, Whole]]) -> tuple[bytes, Sidecar]:
-    """Ranks as the bytes of an .npz file, and what the record says of it."""
+    """Ranks as the bytes of an .npz file, and the record's entry for it."""
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **dict(ranks))  # type: ignore[arg-type]
     content = buffer.getvalue()
