@@ -47,9 +47,7 @@ def find_run(folder: Path, run: str) -> Path:
     if Path(run).is_file():
         return Path(run)
     if not folder.is_dir():
-        raise UsageError(
-            f"{run}: no such file, and no results folder {folder} to find the run in. Use --results FOLDER."
-        )
+        raise UsageError(f"{run}: no such file, and results folder {folder} does not exist. Use --results FOLDER.")
     files = {file: run_of(file.name) for file in json_files(folder) if run_of(file.name)}
     matches = {file: run_id for file, run_id in files.items() if run and run in (file.stem, run_id[: len(run)])}
     if not matches:
