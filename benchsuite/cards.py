@@ -1,4 +1,4 @@
-"""Cards: what a registered class says of itself, read from its source text without running it."""
+"""Cards: metadata of a registered class, read from its source without importing it."""
 
 import ast
 import inspect
@@ -23,7 +23,7 @@ class FieldCard:
 
 @dataclass(frozen=True)
 class Card:
-    """A registered name: who owns it, what its decorator and its class say."""
+    """A registered name: its owner, and the metadata of its decorator and class."""
 
     kind: str
     name: str
@@ -37,7 +37,7 @@ class Card:
 
     @property
     def title(self) -> str:
-        """The human name: the decorator's title=, else the registered name."""
+        """The decorator's title=, else the registered name."""
         return str(self.about.get("title", self.name))
 
     @property
@@ -54,9 +54,9 @@ class Card:
 
 
 REQUIRED = "required"
-"""In the place of a default: there is none."""
+"""Marks a field without a default."""
 DEFAULTS: dict[str, dict[str, Any]] = {"method": {"paper": "", "needs": (), "serves": ("pair",)}}
-"""What a decorator means that does not say."""
+"""Metadata that a decorator may leave out, by kind."""
 
 
 def read_cards(kind: str, path: Path, package: str) -> Iterator[Card]:
@@ -73,7 +73,7 @@ def read_cards(kind: str, path: Path, package: str) -> Iterator[Card]:
 
 
 def card_of_class(kind: str, name: str, cls: type, about: Mapping[str, Any]) -> Card:
-    """The card of a class that is being registered now, read from its source where there is a file."""
+    """The card of a class during its registration, from its source file if there is one."""
     try:
         file = Path(inspect.getfile(cls))
         cards = [c for c in read_cards(kind, file, cls.__module__) if c.name == name and c.qualname == cls.__qualname__]
@@ -107,8 +107,8 @@ def _arguments(call: ast.Call, file: Path) -> tuple[str, dict[str, Any]]:
         return name, {k.arg: ast.literal_eval(k.value) for k in call.keywords if k.arg}
     except (ValueError, IndexError) as error:
         raise UsageError(
-            f"{file}, line {call.lineno}: the registering decorator takes a name and literals only, "
-            "so that it can be read without running the file."
+            f"{file}, line {call.lineno}: @register_... takes a name and literals only, "
+            "because it is read without running the file."
         ) from error
 
 
@@ -129,7 +129,7 @@ def _fields(node: ast.ClassDef, file: Path) -> dict[str, FieldCard]:
 
 
 def _definition(name: str, file: Path) -> tuple[ast.ClassDef, Path] | None:
-    """The class of that name in a file, or in the benchsuite module that the file imports it from."""
+    """The class of that name in a file, or in the benchsuite module from which the file imports it."""
     for node in _tree(file).body:
         if isinstance(node, ast.ClassDef) and node.name == name:
             return node, file

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from difflib import SequenceMatcher
 
 NEAR = 0.6
-"""How alike two names must be for one to be offered for the other."""
+"""Smallest similarity of a suggested name."""
 
 
 class BenchsuiteError(Exception):
@@ -14,11 +14,11 @@ class BenchsuiteError(Exception):
 
 
 class UsageError(BenchsuiteError):
-    """Something was asked for that does not exist or cannot be: nothing was started."""
+    """The request names something that does not exist or is not possible. Nothing was started."""
 
 
 class RecordError(BenchsuiteError):
-    """A stored record cannot be trusted: unreadable, incomplete, or at odds with itself."""
+    """A stored record is not valid: unreadable, incomplete, or contradicts itself."""
 
     exit_code = 1
 
@@ -30,20 +30,20 @@ class RunError(BenchsuiteError):
 
 
 def unknown(what: str, name: str, known: Iterable[str], where: str = "") -> UsageError:
-    """An error for a name that is not one of `known`, with the nearest right one."""
+    """An error for a name that is not one of `known`. It suggests the nearest."""
     names = sorted(known)
     listed = ", ".join(names) if names else "none"
     return UsageError(f'{where}{what} "{name}" does not exist (known: {listed}).{did_you_mean(name, names)}')
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A question that offers the nearest known name, or nothing."""
+    """A suggestion of the nearest known names; empty if none is near."""
     close = nearest(name, sorted(known))
     return f" Did you mean {' or '.join(quote(n) for n in close)}?" if close else ""
 
 
 def nearest(name: str, names: Iterable[str]) -> list[str]:
-    """The name that looks most like `name`, with any others as near, or none if none is near."""
+    """The names most similar to `name`; none if none is near."""
     ratios = {other: SequenceMatcher(None, name.lower(), other.lower()).ratio() for other in names}
     best = max(ratios.values(), default=0.0)
     return [other for other, ratio in ratios.items() if ratio >= max(NEAR, best - 0.02)]

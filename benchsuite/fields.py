@@ -1,4 +1,4 @@
-"""Typed fields as keyword arguments: how methods, tasks and datasets take and check their options."""
+"""Typed fields as keyword options of methods, tasks and datasets, with their checks."""
 
 import inspect
 import typing
@@ -18,9 +18,9 @@ NonNegative = Annotated[float, Ge(0), Finite]
 Share = Annotated[float, Ge(0), Le(1), Finite]
 Count = Annotated[int, Gt(0)]
 Temperature = Annotated[float, Gt(0), Finite, "temperature"]
-"""A softmax temperature: what a recipe's common factor multiplies."""
+"""A softmax temperature. The recipe's temperature factor multiplies it."""
 TemperatureWidth = Annotated[float, Ge(0), Finite, "temperature"]
-"""The width of a range of temperatures, which the factor multiplies too; 0 for no range."""
+"""Width of a range of temperatures, 0 for no range. The temperature factor multiplies it too."""
 
 
 class Options:
@@ -37,7 +37,7 @@ class Options:
 
 
 def declared(cls: type) -> dict[str, Any]:
-    """Field name -> annotation, for the fields that `cls` and its bases above `Options` declare."""
+    """Annotations by field name, for the fields of `cls` and its bases up to `Options`."""
     fields: dict[str, Any] = {}
     for base in reversed(cls.__mro__):
         if issubclass(base, Options) and base is not Options and "_owns_no_fields" not in base.__dict__:
@@ -48,12 +48,12 @@ def declared(cls: type) -> dict[str, Any]:
 
 
 def resolve(cls: type, values: Mapping[str, Any]) -> dict[str, Any]:
-    """All declared fields of `cls` with checked values; a misspelt, missing or impossible one is refused by name."""
+    """All declared fields of `cls` with checked values. An error names a misspelt, missing or invalid field."""
     name = getattr(getattr(cls, "card", None), "name", cls.__name__)
     fields = declared(cls)
-    for given in values:
-        if given not in fields:
-            raise unknown("hyper-parameter" if _is_method(cls) else "option", given, fields, where=f"{name}: ")
+    for name_given in values:
+        if name_given not in fields:
+            raise unknown("hyper-parameter" if _is_method(cls) else "option", name_given, fields, where=f"{name}: ")
     resolved = {}
     for field, annotation in fields.items():
         if field not in values and not hasattr(cls, field):

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and folders that can be written to."""
+"""Atomic writes, and a check that a folder is writable."""
 
 import os
 from pathlib import Path
@@ -8,7 +8,7 @@ from benchsuite.errors import UsageError
 
 
 def write_whole(path: Path, content: bytes, overwrite: bool = True) -> None:
-    """Write a file and force it to disk before it appears. Without `overwrite`, a file that is there already stays."""
+    """Write a file atomically, synced to disk. Without `overwrite`, an existing file stays."""
     draft = _draft(path)
     try:
         with draft.open("wb") as file:
@@ -24,7 +24,7 @@ def write_whole(path: Path, content: bytes, overwrite: bool = True) -> None:
 
 
 def require_writable(folder: Path, option: str) -> None:
-    """Make the folder, and fail now rather than after an hour of work; `option` is the one that names the folder."""
+    """Make the folder. Fail now rather than after an hour of work; `option` is the option that names the folder."""
     probe = folder / f".writable-{os.getpid()}"
     try:
         folder.mkdir(parents=True, exist_ok=True)

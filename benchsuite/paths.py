@@ -1,4 +1,4 @@
-"""Where things lie: the shipped baselines, and the cache of what can be made again."""
+"""Folders: the shipped baselines, and the cache."""
 
 import os
 from pathlib import Path
@@ -14,15 +14,13 @@ def baselines() -> Path:
     for folder in (package / "baselines", package.parent / "baselines"):
         if (folder / "papers").is_dir():
             return folder
-    raise UsageError(
-        f"baselines/ is missing beside {package}: the installation is incomplete; install benchsuite again."
-    )
+    raise UsageError(f"baselines/ is missing beside {package}. Install benchsuite again.")
 
 
 def cache() -> Path:
-    """The cache folder: $BENCHSUITE_CACHE, or the user's cache. Deleting it costs time, never results."""
-    given = os.environ.get("BENCHSUITE_CACHE")
-    folder = Path(given).expanduser() if given else Path(platformdirs.user_cache_dir("benchsuite"))
+    """The cache folder: $BENCHSUITE_CACHE, or the user's cache. It can be deleted; nothing but time is lost."""
+    chosen = os.environ.get("BENCHSUITE_CACHE")
+    folder = Path(chosen).expanduser() if chosen else Path(platformdirs.user_cache_dir("benchsuite"))
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -1,8 +1,8 @@
-"""One registry for methods, tasks and datasets: a decorator to add, a name to find, a card to read.
+"""Registries of methods, tasks, datasets and embeddings: decorators, lookup by name, and cards.
 
-A built-in is registered by its decorator alone: the registry reads the decorators of its package from the source
-text, so that `benchsuite list` needs no import of torch and there is no index to keep in step. The module is imported
-when the thing itself is asked for. Packages may add theirs through entry points, users through `--plugin FILE`.
+The decorator alone registers a built-in class. The registry reads decorators from the source text, so
+`benchsuite list` does not import torch. A module is imported when its class is used. Other packages register through
+entry points, users through `--plugin FILE`.
 """
 
 import importlib
@@ -22,7 +22,7 @@ T = TypeVar("T", bound=type)
 
 
 class Registry:
-    """Names of one kind ("method", "task", "dataset") and the classes behind them."""
+    """Registered classes of one kind ("method", "task", "dataset", "embedding") by name."""
 
     def __init__(self, kind: str, package: str) -> None:
         self.kind = kind
@@ -31,7 +31,7 @@ class Registry:
         self._live_cards: dict[str, Card] = {}
 
     def register(self, name: str, **about: Any) -> Callable[[T], T]:
-        """Decorator: make the class known under `name`. `about` are literals such as title= and paper=."""
+        """Decorator: register the class under `name`. `about` are literals such as title= and paper=."""
 
         def decorate(cls: T) -> T:
             card = card_of_class(self.kind, name, cls, about)
@@ -44,21 +44,21 @@ class Registry:
         return decorate
 
     def get(self, name: str) -> type:
-        """The class registered under `name`, its module imported if it was not yet."""
+        """The class registered under `name`. Imports its module if needed."""
         if name not in self._live:
             card = self.card(name)
             importlib.import_module(card.module)
         return self._live[name]
 
     def card(self, name: str) -> Card:
-        """What can be said of `name` without importing it."""
+        """The card of `name`, without importing its module."""
         card = self._live_cards.get(name) or self._declared.get(name)
         if card is None:
             raise unknown(self.kind, name, self.cards())
         return card
 
     def cards(self) -> dict[str, Card]:
-        """All cards by name: built-in, installed by other packages, and loaded from plugin files."""
+        """All cards by name: built-in, from installed packages, and from plugin files."""
         return dict(sorted({**self._declared, **self._live_cards}.items()))
 
     def __iter__(self) -> Iterator[str]:
@@ -100,7 +100,7 @@ class Registry:
 
 
 def taken(card: Card, holder: Card) -> UsageError:
-    """The error for a second owner of a name; it names both."""
+    """The error for a name that is registered twice. It names both owners."""
     return UsageError(
         f'{card.kind} "{card.name}" of {card.owner} ({card.qualname}) is taken: {holder.owner} ({holder.qualname}) '
         "registers the same name. Choose another name."
@@ -108,7 +108,7 @@ def taken(card: Card, holder: Card) -> UsageError:
 
 
 def load_plugin(path: Path) -> None:
-    """Run a user's Python file, so that its decorators register what it defines."""
+    """Import a user's Python file. Its decorators register its classes."""
     if not path.is_file():
         raise UsageError(f"plugin {path}: no such file.")
     name = f"benchsuite_plugin_{path.stem}"

@@ -1,4 +1,4 @@
-"""A setup: everything of a run but the method and the seed. Two rows are comparable only if theirs are equal."""
+"""A setup: everything of a run except method and seed. Two rows are comparable only if their setups are equal."""
 
 import json
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from benchsuite.fields import Count, NonNegative, Positive, Share
 Plain = dict[str, Any]
 Towers = Literal["pair", "image", "text"]
 REFERENCES: Mapping[Towers, str] = {"pair": "infonce", "image": "simclr", "text": "simclr"}
-"""The method that all others stand beside: of costs, and of the regression gate. InfoNCE, where there are pairs."""
+"""The reference method for costs and for the regression gate, by the towers that are trained."""
 
 
 class Part(BaseModel):
@@ -24,14 +24,14 @@ class Part(BaseModel):
 
 
 class Data(Part):
-    """Which pairs are trained on. Version and digest come from the dataset's manifest when a run is planned."""
+    """The training data. Version and digest come from the dataset's manifest when a run is planned."""
 
     name: str
     options: Plain = {}
     version: int | None = None
     digest: str | None = None
     folder: str | None = Field(default=None, exclude=True)
-    """Where its files lie; never written or digested. The digest says what is in them."""
+    """The folder with its files. Paths are not stored or hashed; the digest identifies the content."""
 
 
 class ImageTower(Part):
@@ -43,9 +43,9 @@ class ImageTower(Part):
     mean: tuple[float, float, float] = (0.5, 0.5, 0.5)
     std: tuple[float, float, float] = (0.5, 0.5, 0.5)
     stem: Literal["cifar"] | None = None
-    """For a timm ResNet: "cifar" begins with a 3x3 convolution of stride 1 and no pooling, as for 32x32 pixels."""
+    """For a timm ResNet: "cifar" starts with a 3x3 convolution of stride 1 without pooling, for 32x32 pixels."""
     frames: Literal["mean", "transformer"] | None = None
-    """For clips: how the frames' features become one vector. None for pictures."""
+    """For clips: how to combine the frames' features into one vector. None for images."""
 
 
 class TextTower(Part):
@@ -55,20 +55,20 @@ class TextTower(Part):
     config: Plain = {}
     pretrained: bool = False
     pool: Literal["first", "mean", "last"] = "first"
-    """Which states stand for the text: the first token's, the mean of all, or the last token's, as in CLIP."""
+    """Which hidden state represents the text: the first token's, the mean, or the last token's (CLIP)."""
     max_tokens: Count = 30
     vocabulary: Count | None = None
-    """Size of the tokenizer trained on the data's captions; none for a pretrained tower, which brings its own."""
+    """Size of the tokenizer trained on the data's captions; none for a pretrained tower, which has its own."""
 
     @model_validator(mode="after")
     def _one_source_of_words(self) -> Self:
         if self.pretrained == (self.vocabulary is not None):
-            raise ValueError("a pretrained text tower brings its tokenizer; any other needs a vocabulary size")
+            raise ValueError("a pretrained text tower has its own tokenizer; any other needs a vocabulary size")
         return self
 
 
 class Projection(Part):
-    """What follows each tower: one linear layer, or SimCLR's projector of two with batch norm."""
+    """The projection head of each tower: one linear layer, or SimCLR's two layers with batch norm."""
 
     width: Count
     hidden: Count | None = None
@@ -76,44 +76,44 @@ class Projection(Part):
 
 
 class Optimizer(Part):
-    """An optimizer by name, under DeepSpeed; from torch or timm."""
+    """An optimizer of torch or timm by name. DeepSpeed runs it."""
 
     name: Literal["adamw", "adamp", "radam", "nadam", "sgd", "sgdp", "nvnovograd", "lars"] = "adamw"
     lr: Positive
     weight_decay: NonNegative = 0.0
     betas: tuple[Share, Share] = (0.9, 0.999)
-    """Of the Adam family."""
+    """For optimizers of the Adam family."""
     momentum: Share = 0.9
-    """Of sgd, sgdp and lars."""
+    """For sgd, sgdp and lars."""
     eps: Positive = 1e-8
     decay_vectors: bool = False
-    """Whether biases and norms are decayed too."""
+    """Apply weight decay to biases and norm parameters too."""
 
 
 class Schedule(Part):
-    """Linear warm-up, then a cosine from the optimizer's rate down to `final_lr`."""
+    """Linear warm-up, then cosine decay from the optimizer's learning rate to `final_lr`."""
 
     warmup_steps: Annotated[int, Ge(0)] = 0
     final_lr: NonNegative = 0.0
 
 
 class Augmentation(Part):
-    """What every training picture goes through, once for each view, and where text views come from."""
+    """Augmentations of each training image, drawn anew for each view, and the kind of text view."""
 
     crop: tuple[Annotated[float, Gt(0), Le(1)], Annotated[float, Gt(0), Le(1)]] = (1.0, 1.0)
-    """Range of the cropped share of the area."""
+    """Range of the crop's share of the area."""
     flip: bool = False
     brightness: Share = 0.0
     contrast: Share = 0.0
     saturation: Share = 0.0
     hue: Annotated[float, Ge(0), Le(0.5)] = 0.0
-    """Largest turn of the colour circle, as a share of it."""
+    """Largest hue shift, as a share of the colour circle."""
     jitter: Share = 1.0
-    """How often the four above apply."""
+    """Probability of the four above."""
     grayscale: Share = 0.0
-    """How often colour is dropped."""
+    """Probability of greyscale."""
     text_view: Literal["paraphrase", "dropout"] = "paraphrase"
-    """A text's second view: another wording, or the same one through other dropout masks (SimCSE)."""
+    """A text's second view: a paraphrase, or the same text under another dropout mask (SimCSE)."""
 
 
 class Training(Part):
@@ -126,20 +126,20 @@ class Training(Part):
     zero_stage: Literal[0, 1, 2] = 0
     processes: Count = 1
     clip_gradient: NonNegative = 0.0
-    """Largest gradient norm; 0 does not clip."""
+    """Largest gradient norm; 0 for no clipping."""
 
     @model_validator(mode="after")
-    def _batch_is_shared_out_evenly(self) -> Self:
+    def _batch_divides_by_processes(self) -> Self:
         if self.batch % self.processes:
-            raise ValueError(f"a batch of {self.batch} cannot be shared out evenly to {self.processes} processes")
+            raise ValueError(f"a batch of {self.batch} is not divisible by {self.processes} processes")
         return self
 
 
 class Clusters(Part):
-    """Groups of training pairs: K-means over embeddings of the captions, or a set of classes the data has."""
+    """Groups of training pairs: K-means on caption embeddings, or classes of the dataset."""
 
     labels: str | None = None
-    """Name of the set of classes; then the rest does not apply."""
+    """Name of the set of classes. If given, the other settings have no effect."""
     embedding: str = "tfidf-svd"
     """A registered embedding."""
     options: Plain = {}
@@ -155,26 +155,26 @@ class Expert(Part):
 
 
 class Experts(Part):
-    """Frozen encoders of the two sides."""
+    """Frozen encoders of the image and the text side."""
 
     image: Expert | None = None
     text: Expert | None = None
 
 
 class Protocol(Part):
-    """An evaluation of a run: a registered task, its version, and its options."""
+    """An evaluation of a run: a registered task with version and options."""
 
     task: str
     version: int | None = None
     options: Plain = {}
     data: Data | None = None
-    """Data of its own; none for the data that is trained on."""
+    """Evaluation data; none for the training data's dataset."""
     every: Count | None = None
-    """Also evaluated during the training, about every so many steps, for a curve; none for the end alone."""
+    """Also evaluate about every so many steps, for a curve; none to evaluate at the end only."""
 
 
 class Setup(Part):
-    """All of it. `setup_id` is its digest."""
+    """The whole setup. `setup_id` is its digest."""
 
     data: Data
     image: ImageTower | None = None
@@ -185,14 +185,14 @@ class Setup(Part):
     augmentation: Augmentation = Augmentation()
     training: Training
     temperature_factor: Positive = 1.0
-    """Multiplies every temperature of every method alike."""
+    """Multiplies every temperature of every method."""
     protocols: dict[str, Protocol] = Field(min_length=1)
     clusters: Clusters | None = None
-    """Groups of training captions, for methods that need to know how common a pair is."""
+    """Groups of training captions, for methods that use the frequency of a pair."""
     experts: Experts | None = None
-    """Frozen encoders, for methods that look at similarities other than their own."""
+    """Frozen encoders, for methods that use similarities of other models."""
     selection: Literal["last"] = "last"
-    """Which step is evaluated."""
+    """Which checkpoint to evaluate."""
 
     @model_validator(mode="after")
     def _trains_something(self) -> Self:
@@ -209,15 +209,15 @@ class Setup(Part):
 
     @cached_property
     def setup_id(self) -> str:
-        """Identity of the setup; only planned setups, whose data and protocols are resolved, have one.
+        """Identity of a planned setup, whose data and protocols are resolved.
 
-        Settings at their defaults are left out, so that a setting that is added later, with the default that keeps
-        things as they were, leaves identities as they were. A default, once released, must not change.
+        Settings at their defaults are not hashed. So a new setting, whose default keeps the old behaviour, does not
+        change identities. A default must not change after its release.
         """
         return short_digest(self.model_dump(mode="json", exclude_defaults=True))
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """A copy that may differ, and finds its own identity."""
+        """A copy with updates. It computes its own identity."""
         copy = super().model_copy(update=update, deep=deep)
         copy.__dict__.pop("setup_id", None)
         return copy
@@ -225,18 +225,18 @@ class Setup(Part):
 
 @lru_cache(maxsize=1024)
 def stored_setup(text: str) -> Setup:
-    """A setup from its JSON: thousands of records share a few, which are read and identified once."""
+    """A setup from its JSON. Cached, because thousands of records share a few setups."""
     return Setup.model_validate(json.loads(text))
 
 
 def differences(left: Mapping[str, Any], right: Mapping[str, Any], prefix: str = "") -> dict[str, tuple[Any, Any]]:
-    """The fields in which two nested mappings differ, by dotted name."""
+    """Fields in which two nested mappings differ, by dotted name."""
     fields: dict[str, tuple[Any, Any]] = {}
     for key in sorted({*left, *right}):
         a, b = left.get(key), right.get(key)
-        only_one = (key in left) != (key in right)
+        on_one_side = (key in left) != (key in right)
         if isinstance(a, Mapping) and isinstance(b, Mapping):
             fields |= differences(a, b, f"{prefix}{key}.")
-        elif only_one or canonical(a) != canonical(b):
+        elif on_one_side or canonical(a) != canonical(b):
             fields[prefix + key] = (a, b)
     return fields

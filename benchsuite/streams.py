@@ -1,6 +1,6 @@
-"""Named random streams: each purpose draws from its own, so that one method's extra draws never move another's.
+"""Named random streams: each purpose has its own, so extra draws of one method do not change another's.
 
-A seed fixes, for every method alike, the initial weights, batch order, captions and augmentations (pairing).
+For every method, a seed gives the same initial weights, batch order, captions and augmentations (pairing).
 """
 
 import hashlib
@@ -15,5 +15,5 @@ def derived_seed(seed: int, *purpose: str | int) -> int:
 
 
 def numpy_stream(seed: int, *purpose: str | int) -> np.random.Generator:
-    """A numpy generator for one purpose."""
+    """A numpy generator for one purpose of one run."""
     return np.random.Generator(np.random.PCG64(derived_seed(seed, *purpose)))

@@ -14,7 +14,7 @@ M = TypeVar("M", bound=BaseModel)
 
 
 class MisplacedError(ValueError):
-    """Raised by a model's validator about one of its parts: tells which, so that the line can be named."""
+    """Raised by a model's validator about one of its parts. `place` leads to the part, to find its line."""
 
     def __init__(self, message: str, *place: str | int) -> None:
         super().__init__(message)
@@ -55,7 +55,7 @@ def _explained(path: Path, text: str, model: type[BaseModel], error: ValidationE
 
 
 def line_of(text: str, place: Sequence[str | int]) -> int | None:
-    """The line where a nested key stands, as far as headers and `key =` tell; none if they do not."""
+    """The line of a nested key, from headers and `key =`; none if it is not found."""
     lines = text.splitlines()
     line_number, start, header = None, 0, ""
     for part in place:
@@ -75,7 +75,7 @@ def line_of(text: str, place: Sequence[str | int]) -> int | None:
 
 
 def _keys_at(model: type[BaseModel], parents: list[str]) -> list[str]:
-    """The keys that a nested part allows, found by walking the schema along the names that are fields."""
+    """The valid keys of a nested part."""
     for name in parents:
         field = model.model_fields.get(name)
         if field is None:

@@ -1,4 +1,4 @@
-"""The same work on each of many things, on all processors."""
+"""Parallel map over worker processes."""
 
 import gc
 import os
@@ -15,45 +15,45 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 FEW = 200
-"""Fewer things than that are not worth other processes."""
+"""With fewer items, no worker processes are started."""
 PARTS = 32
-"""Of the work of each process: with fewer, one waits long for another; with more, they talk more than they work."""
+"""Chunks for each process: a balance of idle time at the end and overhead of communication."""
 
 _inherited: list[Any] = []
-"""In a worker: the work and the things, which it has because its process is a copy of ours."""
+"""In a worker: the function and the items, inherited through fork."""
 
 
-def spread(work: Callable[[T], R], things: Sequence[T]) -> Iterator[R]:
-    """The results in order. Only they go from process to process, so that things may be large and work a closure."""
+def spread(work: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:
+    """The results in order. Only results are pickled, so items may be large and `work` a closure."""
     processes = processors()
-    if len(things) < FEW or processes < 2 or sys.platform != "linux":  # copies of a process are not safe elsewhere
-        yield from map(work, things)
+    if len(items) < FEW or processes < 2 or sys.platform != "linux":  # copies of a process are not safe elsewhere
+        yield from map(work, items)
         return
-    gc.freeze()  # what is there now is left alone by the workers' collections, and not copied for them
+    gc.freeze()  # the workers' garbage collections must not touch, and so copy, the parent's objects
     try:
-        with ProcessPoolExecutor(processes, get_context("fork"), _inherit, (work, things)) as pool:
+        with ProcessPoolExecutor(processes, get_context("fork"), _inherit, (work, items)) as pool:
             with warnings.catch_warnings():
                 # a library's idle threads; they hold nothing that a worker waits for
                 warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
-                results = pool.map(_do, range(len(things)), chunksize=1 + len(things) // (processes * PARTS))
+                results = pool.map(_do, range(len(items)), chunksize=1 + len(items) // (processes * PARTS))
             yield from results
     finally:
         gc.unfreeze()
 
 
 def processors() -> int:
-    """How many this process may use."""
+    """Number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _inherit(*given: Any) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that waits
+def _inherit(*work_and_items: Any) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the parent
     end_with_parent()
-    _inherited[:] = given
+    _inherited[:] = work_and_items
 
 
 def end_with_parent() -> None:
-    """Let this worker process end when the process that started it does; otherwise it would wait for ever."""
+    """End this worker process when its parent ends; otherwise it would wait for ever."""
 
     def wait() -> None:
         if parent := parent_process():
@@ -64,5 +64,5 @@ def end_with_parent() -> None:
 
 
 def _do(number: int) -> Any:
-    work, things = _inherited
-    return work(things[number])
+    work, items = _inherited
+    return work(items[number])

@@ -1,4 +1,4 @@
-"""`benchsuite verify`: can a results folder, or one record, be trusted?"""
+"""`benchsuite verify`: validate a results folder, or one record."""
 
 import json
 from collections.abc import Iterator
@@ -64,17 +64,10 @@ def verify(
     elif update or base or expect is not None:
         raise UsageError(f"{what}: no such folder. --update, --base and --expect need a results folder.")
     else:
-        audit = audit_run(run_file(results, what), RULES)
+        audit = audit_run(find_run(results, what), RULES)
     print(json.dumps(as_data(audit), indent=2, ensure_ascii=False) if as_json else "\n".join(lines(audit)))
     if audit.problems:
         raise typer.Exit(1)
-
-
-def run_file(results: Path, run: str) -> Path:
-    """The record of a run, looked up in the results folder unless it is a file."""
-    if not Path(run).is_file() and not results.is_dir():
-        raise UsageError(f"{run}: no such folder or file, and there is no results folder {results} to look for a run.")
-    return find_run(results, run)
 
 
 def lines(audit: Audit) -> Iterator[str]:

@@ -27,7 +27,7 @@ __all__ = ["Embedder", "Scores", "Task", "create_task"]
 
 
 class Embedder:
-    """L2-normalised embeddings of a trained encoder; a split's pictures are encoded once for all tasks."""
+    """L2-normalised embeddings of a trained encoder; a split's images are encoded once for all tasks."""
 
     def __init__(self, encoder: DualEncoder, words: Words | None, tower: ImageTower | None, batch: int = 256) -> None:
         self._encoder, self._words, self._tower, self._batch = encoder.eval(), words, tower, batch
@@ -36,7 +36,7 @@ class Embedder:
 
     @torch.inference_mode()
     def images(self, split: Split, features: bool = False) -> Tensor:
-        """[N, D] for the split's pictures; `features` are the tower's own, before the projection."""
+        """[N, D] of the split's images. With `features`, the tower's output before the projection."""
         key = (split.name, features)
         if key not in self._images:
             frames = math.prod(split.images[:1].shape[1:-3])  # 1 for pictures
@@ -48,7 +48,7 @@ class Embedder:
 
     @torch.inference_mode()
     def texts(self, texts: Sequence[str], features: bool = False) -> Tensor:
-        """[N, D]; encoded by length, so that little is padding."""
+        """[N, D] of the texts. Sorted by length before batching, to save padding."""
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
         batches = [[texts[i] for i in order[k : k + self._batch]] for k in range(0, len(order), self._batch)]
         rows = [self._encode_texts(batch, features) for batch in batches]
@@ -79,7 +79,7 @@ class Task(Options, ABC):
 
     @property
     def needs_images(self) -> bool:
-        """Whether pictures or clips are embedded under these options, so that data and tower must fit."""
+        """Whether the task embeds images or clips under these options."""
         return True
 
     @abstractmethod
@@ -87,7 +87,7 @@ class Task(Options, ABC):
         """Metrics of the embeddings on the dataset."""
 
     def from_ranks(self, ranks: Ranks) -> Scores:
-        """What follows from ranks by the task's rule, the one that `benchsuite verify` computes the numbers with."""
+        """The scores that the task's rule computes from ranks. `benchsuite verify` uses the same rule."""
         name = self.card.name
         if name not in RULES:
             raise UsageError(f'task "{name}" has no rule; add one: benchsuite.evaluation.rank_metrics.RULES["{name}"].')

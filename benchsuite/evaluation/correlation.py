@@ -1,4 +1,4 @@
-"""Spearman's correlation by way of whole numbers: average ranks, doubled, from which it follows and which are kept."""
+"""Spearman's correlation from doubled average ranks: whole numbers, stored beside the record."""
 
 from typing import Any
 
@@ -9,12 +9,12 @@ Ranks = NDArray[np.integer[Any]]
 
 
 def doubled_ranks(values: ArrayLike, least: float = 0.0) -> Ranks:
-    """Twice the average rank of each value, lowest first; all alike where they spread over less than `least`."""
+    """Twice the average rank of each value, lowest first. All values tie if their range is below `least`."""
     from scipy.stats import rankdata
 
     numbers = np.asarray(values, np.float64)
-    alike = np.ptp(numbers) < least
-    return np.asarray(2 * rankdata(np.zeros_like(numbers) if alike else numbers)).astype(np.int32)
+    constant = np.ptp(numbers) < least
+    return np.asarray(2 * rankdata(np.zeros_like(numbers) if constant else numbers)).astype(np.int32)
 
 
 def correlation(left: Ranks, right: Ranks) -> float:

@@ -1,7 +1,7 @@
-"""Where the embeddings lie: gap, alignment, uniformity, tolerance, and how similar pairs are.
+"""Geometry of embeddings: modality gap, alignment, uniformity, tolerance, and cosine histograms.
 
-All of it is of L2-normalised rows in double precision; pairs are counted once, none with itself. Similarities are
-computed in blocks, never as a whole matrix.
+Rows are L2-normalised, in double precision. Each pair of rows counts once, and no row pairs with itself.
+Similarities are computed in blocks, never as a whole matrix.
 """
 
 import math
@@ -24,7 +24,7 @@ BINS = 100
 
 @dataclass(frozen=True)
 class Histograms:
-    """Cosines of pairs that belong together and of all other image-text pairs, counted in equal bins of [-1, 1]."""
+    """Cosines of positive pairs and of all other image-text pairs, counted in equal bins of [-1, 1]."""
 
     edges: NDArray[np.float64]  # [bins + 1]
     positives: NDArray[np.int64]  # [bins]
@@ -38,7 +38,7 @@ def score(image: ArrayLike, text: ArrayLike) -> dict[str, float]:
 
     gap: distance of the two centroids. alignment: mean squared distance of the pairs. uniformity_*: Wang and Isola's
     log mean exp(-2 |x - y|²) over the pairs of one side. uniformity_w2: the negative quadratic Wasserstein distance to
-    N(0, I/D) (Fang et al.), of both sides together as Yaras et al. have it; uniformity_w2_* of one side.
+    N(0, I/D) (Fang et al.), of both sides together as in Yaras et al.; uniformity_w2_*: of one side.
     """
     a, b = _pair(image, text)
     return {
@@ -53,20 +53,20 @@ def score(image: ArrayLike, text: ArrayLike) -> dict[str, float]:
 
 
 def uniformity(rows: ArrayLike) -> float:
-    """log mean exp(-2 |x - y|²) over the pairs of rows [N, D] (Wang and Isola); 0 where all rows are one point."""
+    """log mean exp(-2 |x - y|²) over the pairs of rows [N, D] (Wang and Isola). 0 if all rows are equal."""
     return _uniformity(_unit("rows", rows))
 
 
 def uniformity_w2(rows: ArrayLike) -> float:
-    """-W2 of the rows [N, D], as a Gaussian, to N(0, I/D) (Fang et al.): 0 is uniform, -√2 at the most collapsed."""
+    """-W2 from the Gaussian fit of rows [N, D] to N(0, I/D) (Fang et al.): 0 is uniform, -√2 fully collapsed."""
     return _uniformity_w2(_unit("rows", rows))
 
 
 def class_structure(rows: ArrayLike, labels: ArrayLike) -> dict[str, float]:
-    """tolerance: mean cosine of the pairs of one class. inter_class_uniformity: uniformity over pairs of two classes.
+    """tolerance: mean cosine of pairs of one class. inter_class_uniformity: uniformity over pairs of two classes.
 
-    Wang and Liu write tolerance as an expectation over all pairs, in which those of two classes count 0; here, as in
-    code that reports it, it is the mean over the pairs of one class, so that it does not depend on how many there are.
+    Wang and Liu define tolerance over all pairs, where pairs of two classes count 0. Here, as in published code, it is
+    the mean over pairs of one class. So it does not depend on the number of such pairs.
     """
     x = _unit("rows", rows)
     classes = tensor_of(labels)
@@ -74,11 +74,11 @@ def class_structure(rows: ArrayLike, labels: ArrayLike) -> dict[str, float]:
         raise UsageError(f"geometry: {len(x)} rows need as many classes; given {list(classes.shape)}.")
     same_sum = other_sum = 0.0
     same = other = 0
-    for start, cosines, once in _upper(x):
+    for start, cosines, upper in _upper(x):
         alike = classes[start : start + len(cosines), None] == classes[None, :]
-        same_sum += float(cosines[once & alike].sum())
-        other_sum += float(_attraction(cosines[once & ~alike]).sum())
-        same, other = same + int((once & alike).sum()), other + int((once & ~alike).sum())
+        same_sum += float(cosines[upper & alike].sum())
+        other_sum += float(_attraction(cosines[upper & ~alike]).sum())
+        same, other = same + int((upper & alike).sum()), other + int((upper & ~alike).sum())
     if not same or not other:
         missing = "one class" if not same else "two classes"
         raise UsageError(f"geometry: labels: there is no pair of {missing}, so there is nothing to average.")
@@ -86,15 +86,15 @@ def class_structure(rows: ArrayLike, labels: ArrayLike) -> dict[str, float]:
 
 
 def histograms(image: ArrayLike, text: ArrayLike, bins: int = BINS) -> Histograms:
-    """How similar the pairs [N, D] are, and all that are none (TeMo, Figure 4)."""
+    """Cosine histograms of positives and negatives, for embeddings [N, D] (TeMo, Figure 4)."""
     a, b = _pair(image, text)
     if bins < 1:
         raise UsageError(f"geometry: bins = {bins}: at least 1.")
-    every = torch.zeros(bins, dtype=torch.int64)
+    all_pairs = torch.zeros(bins, dtype=torch.int64)
     total, block = 0.0, block_rows(len(b))
     for start in range(0, len(a), block):
         cosines = a[start : start + block] @ b.T
-        every += _counts(cosines, bins)
+        all_pairs += _counts(cosines, bins)
         total += float(cosines.sum())
     positives = (a * b).sum(1)
     own = _counts(positives, bins)
@@ -102,14 +102,14 @@ def histograms(image: ArrayLike, text: ArrayLike, bins: int = BINS) -> Histogram
     return Histograms(
         edges=np.linspace(-1, 1, bins + 1),
         positives=own.numpy(),
-        negatives=(every - own).numpy(),
+        negatives=(all_pairs - own).numpy(),
         positive_mean=float(positives.mean()),
         negative_mean=(total - float(positives.sum())) / others if others else math.nan,
     )
 
 
 def lowest_positives(image: ArrayLike, text: ArrayLike, count: int = 20) -> list[tuple[int, float]]:
-    """Pairs that belong together and look as if not: (pair, cosine), lowest first (TeMo's false positives)."""
+    """The positives of lowest cosine, as (pair, cosine), lowest first (TeMo's false positives)."""
     a, b = _pair(image, text)
     cosines = (a * b).sum(1)
     order = torch.argsort(cosines, stable=True)[:count]
@@ -119,7 +119,7 @@ def lowest_positives(image: ArrayLike, text: ArrayLike, count: int = 20) -> list
 def _uniformity(x: Tensor) -> float:
     if len(x) < 2:
         raise UsageError("geometry: uniformity is of pairs; there is only one row.")
-    total = sum(float(_attraction(cosines[once]).sum()) for _, cosines, once in _upper(x))
+    total = sum(float(_attraction(cosines[upper]).sum()) for _, cosines, upper in _upper(x))
     return math.log(total / (len(x) * (len(x) - 1) / 2))
 
 
@@ -137,7 +137,7 @@ def _attraction(cosines: Tensor) -> Tensor:
 
 
 def _upper(x: Tensor) -> Iterator[tuple[int, Tensor, Tensor]]:
-    """Blocks of cosines [b, N], and which of them are pairs not seen before."""
+    """Blocks of cosines [b, N], and a mask of those above the diagonal: each pair once."""
     block = block_rows(len(x))
     for start in range(0, len(x), block):
         cosines = x[start : start + block] @ x.T
@@ -145,8 +145,8 @@ def _upper(x: Tensor) -> Iterator[tuple[int, Tensor, Tensor]]:
 
 
 def _counts(cosines: Tensor, bins: int) -> Tensor:
-    place = ((cosines.flatten() + 1) * (bins / 2)).floor().long().clamp_(0, bins - 1)
-    return torch.bincount(place, minlength=bins)
+    bin_number = ((cosines.flatten() + 1) * (bins / 2)).floor().long().clamp_(0, bins - 1)
+    return torch.bincount(bin_number, minlength=bins)
 
 
 def _pair(image: ArrayLike, text: ArrayLike) -> tuple[Tensor, Tensor]:

@@ -39,9 +39,9 @@ from benchsuite.registry import register_task
 class Geometry(Task):
     """Modality gap, alignment, uniformity, and similarities of pairs; with classes, also tolerance.
 
-    Each picture is paired with its first caption. A setup with one tower has the measures of its side only; those with
-    classes need `classes`. Beside the record lie the histograms of the cosines of positives and negatives (100 equal
-    bins of [-1, 1]) and the numbers of the pairs that are least similar, lowest first.
+    Each image is paired with its first caption. A setup with one tower has the measures of its side only. Tolerance and
+    inter-class uniformity need `classes`. Stored beside the record: cosine histograms of positives and negatives (100
+    equal bins of [-1, 1]), and the indices of the positives of lowest cosine, lowest first.
     """
 
     sides: Literal["both", "image", "text"] = "both"
@@ -49,9 +49,9 @@ class Geometry(Task):
     classes: str = ""
     """Name of a set of classes, for tolerance and inter-class uniformity; none if empty."""
     lowest: Count = 20
-    """How many of the lowest-scoring positives are kept."""
+    """How many of the lowest-scoring positives to store."""
     split: str = "test"
-    """Which pictures and captions."""
+    """Which images and captions."""
 
     @property
     def needs_images(self) -> bool:
@@ -88,7 +88,7 @@ class Geometry(Task):
 def pair_geometry(
     image: NDArray[np.float32], text: NDArray[np.float32], lowest: int
 ) -> tuple[dict[str, NDArray[np.integer[Any]]], dict[str, float]]:
-    """What lies beside the record, and the measures."""
+    """The arrays stored beside the record, and the measures."""
     counted = geometry.histograms(image, text)
     pairs = [pair for pair, _ in geometry.lowest_positives(image, text, lowest)]
     counts: dict[str, NDArray[np.integer[Any]]] = {

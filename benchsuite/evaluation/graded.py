@@ -59,7 +59,7 @@ def means(rankings: Mapping[str, Iterable[Ranking]]) -> dict[str, float]:
 def rank(similarity: Numbers, relevancy: Numbers, full_relevancy: float, way: str) -> Iterator[Ranking]:
     """Rankings of the rows, a block at a time; of equal similarity the least relevant first.
 
-    Relevancies are in the unit in which `one` is full, and so are the sums.
+    Relevancies and sums are in units in which `full_relevancy` is 1.
     """
     place = np.arange(1, similarity.shape[1] + 1)
     rows = max(1, BLOCK // similarity.shape[1])

@@ -1,4 +1,4 @@
-"""Graded rankings as whole numbers that lie beside a record, and back.
+"""Graded rankings as whole numbers, stored beside a record, and read back.
 
 `levels` are the relevancies that occur, in parts of the last, which is 1. For each way: `<way>_relevant`, how many
 items of each level every query has; `<way>_gains`, the levels in the first places, as many for each query as it has
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from benchsuite.errors import RecordError
 from benchsuite.evaluation.graded import Ranking, Whole
 
-Kept = Mapping[str, NDArray[np.integer[Any]]]
+Arrays = Mapping[str, NDArray[np.integer[Any]]]
 BLOCK = 1024
 """Queries read at a time."""
 
@@ -33,12 +33,12 @@ def pack(way: str, blocks: Iterable[Ranking], levels: Whole) -> dict[str, Whole]
     return {f"{way}_{name}": np.concatenate(rows) for name, rows in zip(names, zip(*packed, strict=True), strict=True)}
 
 
-def queries(arrays: Kept, ways: Iterable[str]) -> dict[str, int]:
+def queries(arrays: Arrays, ways: Iterable[str]) -> dict[str, int]:
     """How many queries each way has."""
     return {way: len(arrays[f"{way}_relevant"]) // len(arrays["levels"]) for way in ways}
 
 
-def unpack(way: str, arrays: Kept) -> Iterator[Ranking]:
+def unpack(way: str, arrays: Arrays) -> Iterator[Ranking]:
     """The rankings again, a block of queries at a time; refused if the arrays contradict each other."""
     levels, each, gains, ranks, sums = _checked(way, arrays)
     values, falling = np.concatenate([[0], levels]).astype(np.float64), levels[::-1].astype(np.float64)
@@ -60,7 +60,7 @@ def unpack(way: str, arrays: Kept) -> Iterator[Ranking]:
         )
 
 
-def _checked(way: str, arrays: Kept) -> tuple[Whole, Whole, Whole, Whole, Whole]:
+def _checked(way: str, arrays: Arrays) -> tuple[Whole, Whole, Whole, Whole, Whole]:
     levels = arrays["levels"].astype(np.int64)
     relevant, gains, ranks, sums = (arrays[f"{way}_{name}"] for name in ("relevant", "gains", "ranks", "sums"))
     if not len(levels) or (np.diff(levels, prepend=0) <= 0).any():

@@ -23,22 +23,22 @@ class NearestNeighbours(Task):
     """Top-1/5 accuracy of a vote among the k nearest training samples, each weighing exp(cos / temperature).
 
     Features are the tower's own, before the projection, L2-normalised. k = 200 and temperature 0.1 are the protocol of
-    DySTreSS's small-scale tables; those of ImageNet-100 take k = 20. Ties between classes count against the model: a
-    class without a vote is behind all others.
+    DySTreSS's small-scale tables; those of ImageNet-100 take k = 20. Ties between classes count against the model:
+    a class without votes ranks last.
     """
 
     classes: str
     """Name of the dataset's set of classes."""
     side: str = "image"
-    """Whose features: image, or text (each picture's first caption)."""
+    """Whose features: image, or text (each image's first caption)."""
     k: Count = 200
-    """Neighbours; all of them where there are fewer."""
+    """Number of neighbours; the whole bank if it is smaller."""
     temperature: Positive = 0.1
-    """Of the votes."""
+    """Of the vote weights."""
     bank: str = "train"
-    """Where neighbours come from."""
+    """The split that holds the neighbours."""
     split: str = "test"
-    """What is classified."""
+    """The split to classify."""
 
     @property
     def needs_images(self) -> bool:
@@ -64,17 +64,17 @@ class PlainNearestNeighbours(Task):
     """Accuracy of an unweighted vote among the 1 and the 10 nearest training samples by Euclidean distance (TeMo, TS).
 
     Features are the tower's own, before the projection, L2-normalised. A class wins only with more votes than any
-    other: ties count against the model, so that k = 10 is a little lower than where the first class of a tie wins.
+    other: ties count against the model. So k = 10 is slightly lower than in code where the first class of a tie wins.
     """
 
     classes: str
     """Name of the dataset's set of classes."""
     side: str = "image"
-    """Whose features: image, or text (each picture's first caption)."""
+    """Whose features: image, or text (each image's first caption)."""
     bank: str = "train"
-    """Where neighbours come from."""
+    """The split that holds the neighbours."""
     split: str = "test"
-    """What is classified."""
+    """The split to classify."""
 
     @property
     def needs_images(self) -> bool:
@@ -138,4 +138,4 @@ def _check(queries: Tensor, bank: Tensor, labels: Tensor, truth: Tensor) -> None
             raise UsageError(f"knn: {name}: class {int(classes.min())} is below 0.")
     if queries.shape[1] != bank.shape[1]:
         shapes = f"{list(queries.shape)} and {list(bank.shape)}"
-        raise UsageError(f"knn: queries and bank must be as wide; given {shapes}.")
+        raise UsageError(f"knn: queries and bank must have the same width; given {shapes}.")

@@ -26,7 +26,7 @@ def require_classes(dataset: PairDataset, classes: str) -> None:
 
 
 def labelled(task: str, embed: Embedder, dataset: PairDataset, split: str, classes: str, side: str) -> Labelled:
-    """A split's features, the towers' own before the projection, L2-normalised; of a text side, first captions."""
+    """A split's L2-normalised features before the projection, with labels. Side "text" uses first captions."""
     require_classes(dataset, classes)
     samples = dataset.split(split)
     if classes not in samples.labels:
@@ -44,7 +44,7 @@ def labelled(task: str, embed: Embedder, dataset: PairDataset, split: str, class
 
 
 def require_taught(task: str, dataset: PairDataset, classes: str, bank: Labelled, queries: Labelled) -> None:
-    """Refuse to ask for a class of which there is no example to learn from."""
+    """Refuse queries of a class that has no example in the bank."""
     empty = sorted(set(queries.labels.tolist()) - set(bank.labels.tolist()))
     if empty:
         name = dataset.class_names[classes][empty[0]]
@@ -55,7 +55,7 @@ def require_taught(task: str, dataset: PairDataset, classes: str, bank: Labelled
 
 
 def require_rows(task: str, what: str, rows: Tensor) -> None:
-    """Refuse what is no matrix of finite numbers with at least one row."""
+    """Refuse anything but a matrix of finite numbers with at least one row."""
     if rows.dim() != 2 or not len(rows):
         raise UsageError(f"{task}: {what} must be [N, D] with N at least 1; given {list(rows.shape)}.")
     if bad := torch.nonzero(~torch.isfinite(rows).all(1)).flatten()[:1].tolist():

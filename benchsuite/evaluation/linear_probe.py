@@ -16,7 +16,7 @@ from benchsuite.records.recompute import Scores
 from benchsuite.registry import register_task
 
 GRID = tuple(10.0**power for power in range(-3, 7))
-"""Inverse strengths tried where a split chooses."""
+"""Values of c tried under rule "validation"."""
 
 
 @register_task(
@@ -32,27 +32,27 @@ class LinearProbe(Task):
 
     Features are the tower's own, before the projection, L2-normalised, in double precision; scikit-learn's L-BFGS. The
     objective is |W|² / 2 + c · (sum of the samples' losses), without the intercept; of two classes, W is one vector.
-    The rule that sets c is part of the protocol: "fixed" takes `c`; "validation" tries 10^-3 to 10^6, keeps what
-    classifies the split `chosen_on` best (the strongest penalty of equals), and never looks at the split that is
-    classified. Ties count against the model.
+    The rule that sets c is part of the protocol: "fixed" takes `c`; "validation" tries 10^-3 to 10^6 and takes the c of
+    highest accuracy on the split `chosen_on` (the strongest penalty of equals), never on the split to classify. Ties
+    count against the model.
     """
 
     classes: str
     """Name of the dataset's set of classes."""
     side: str = "image"
-    """Whose features: image, or text (each picture's first caption)."""
+    """Whose features: image, or text (each image's first caption)."""
     rule: Literal["fixed", "validation"] = "fixed"
     """What sets the penalty."""
     c: Positive = 1.0
-    """Inverse strength of the penalty, where it is fixed."""
+    """Inverse strength of the penalty, under rule "fixed"."""
     chosen_on: str = "validation"
-    """The split that chooses c, where one does."""
+    """The split that chooses c, under rule "validation"."""
     max_iterations: Count = 1000
-    """Of L-BFGS; whether they were enough is stored."""
+    """Limit for L-BFGS. The measure `converged` says whether it was enough."""
     bank: str = "train"
-    """What is learned from."""
+    """The split to train on."""
     split: str = "test"
-    """What is classified."""
+    """The split to classify."""
 
     @property
     def needs_images(self) -> bool:
@@ -74,7 +74,7 @@ class LinearProbe(Task):
 
 
 def choose(bank: Labelled, held_out: Labelled, max_iterations: int) -> float:
-    """The c of the grid that classifies `held_out` best; the smallest of equals."""
+    """The c of the grid with the highest accuracy on `held_out`; the smallest of equals."""
     accuracy = {c: recall(probe_ranks(bank, held_out, c, max_iterations)[0], 1) for c in GRID}
     return max(GRID, key=lambda c: (accuracy[c], -c))
 
@@ -82,9 +82,9 @@ def choose(bank: Labelled, held_out: Labelled, max_iterations: int) -> float:
 def probe_ranks(
     bank: Labelled, queries: Labelled, c: float, max_iterations: int
 ) -> tuple[NDArray[np.int32], dict[str, float]]:
-    """For each query, the rank of its true class by the fitted scores, 1 is best; and how the fit went.
+    """For each query, the rank of its true class by the fitted scores (1 is best), and statistics of the fit.
 
-    A class that the bank lacks ranks behind all others.
+    A class that the bank lacks ranks last.
     """
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression

@@ -1,4 +1,4 @@
-"""MMVP-VLM: whether a pair of pictures and its pair of statements find each other."""
+"""MMVP-VLM: whether each of two statements picks its own image of a pair."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,16 +32,16 @@ PATTERNS = "pattern"
     headline="average",
 )
 class MmvpVlm(Task):
-    """For each of nine visual patterns, the share of pairs both of whose statements pick their own picture.
+    """For each of nine visual patterns, the share of pairs both of whose statements pick their own image.
 
-    Each statement is compared with the two pictures of its pair; the pair counts only if both pick the right one.
-    Ties count against the model, so that one which maps all to one point scores 0. `average` is the mean of the nine.
+    Each statement is compared with the two images of its pair. The pair counts only if both statements pick the right
+    image. Ties count against the model, so a collapsed model scores 0. `average` is the mean of the nine patterns.
     """
 
     prompt: str = "a photo of {}"
-    """What the statement is put into, as in the published evaluation."""
+    """Template for each statement, as in the published evaluation."""
     split: str = "test"
-    """Which pairs are judged."""
+    """Which pairs to evaluate."""
 
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
         if PATTERNS not in dataset.class_names:
@@ -59,11 +59,11 @@ class MmvpVlm(Task):
 
 
 def pair_ranks(image: Tensor, text: Tensor) -> NDArray[np.int32]:
-    """For each statement, the rank (1 or 2) of its own picture in its pair; rows 2i and 2i + 1 are pair i."""
+    """For each statement, the rank (1 or 2) of its own image in its pair; rows 2i and 2i + 1 are pair i."""
     if image.shape != text.shape or len(image) % 2:
         shapes = f"{list(image.shape)} and {list(text.shape)}"
         raise UsageError(f"mmvp: needs an even number of pictures and as many statements of one width; given {shapes}.")
     own = (image * text).sum(1)
     other = (image * text.view(-1, 2, text.shape[1]).flip(1).reshape(text.shape)).sum(1)
-    against = other.view(-1, 2).flip(1).reshape(-1)  # statement j with the other picture of its pair
+    against = other.view(-1, 2).flip(1).reshape(-1)  # statement j with the other image of its pair
     return (1 + (~(against < own)).int()).cpu().numpy().astype(np.int32)

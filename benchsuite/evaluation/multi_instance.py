@@ -26,8 +26,8 @@ class MultiInstanceRetrieval(Task):
     """Soft mAP and nDCG between the clips of a split and its different narrations, in both directions.
 
     Relevancy is 0.5 (same verb class) + 0.5 IoU (noun classes). A clip's narration is its first caption; narrations
-    that several clips share are searched once, with the classes of the first of these clips. Ties count against the
-    model. Kept are the ranks of the answers of relevancy 1 and the levels of relevancy in the places that nDCG reads.
+    that several clips share count once, with the classes of the first of these clips. Ties count against the model.
+    Stored beside the record: the ranks of items of relevancy 1, and the relevancy levels in the ranks that nDCG reads.
     """
 
     split: str = "test"
@@ -35,7 +35,7 @@ class MultiInstanceRetrieval(Task):
     verbs: str = "verb"
     """Name of the labels that hold a verb class for each clip, [N]."""
     nouns: str = "nouns"
-    """Name of the labels that hold the set of noun classes of each clip, [N, K]; -1 fills up smaller sets."""
+    """Name of the labels that hold the set of noun classes of each clip, [N, K]; -1 pads smaller sets."""
 
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
         split = dataset.split(self.split)
@@ -68,7 +68,7 @@ def score(similarity: ArrayLike, relevancy: ArrayLike) -> dict[str, float]:
     nDCG: linear gain, discount 1 / log2(rank + 1), cut at the number of items with relevancy above 0. mAP is not
     binary: the precision at k is the sum of the relevancies up to k over k, read where the relevancy is exactly 1.
     Items of equal similarity are ranked by relevancy, least first. A query without an item of relevancy 1 has no
-    precision and is left out of mAP; one without any relevant item is left out of nDCG too.
+    precision and is skipped in mAP; a query without any relevant item is skipped in nDCG too.
     """
     ways = _both_ways(_matrix("similarity", similarity), _matrix("relevancy", relevancy))
     return means({way: rank(*both, 1, way) for way, both in ways.items()})

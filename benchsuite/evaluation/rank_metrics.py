@@ -1,4 +1,4 @@
-"""How each task's numbers follow from its ranks: for the task itself and for `verify`. Nothing here needs torch."""
+"""How to compute each task's numbers from its ranks, for the task and for `verify`. Nothing here imports torch."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,13 +13,13 @@ from benchsuite.evaluation.graded_ranks import queries, unpack
 from benchsuite.records.recompute import Ranks, Rule, Scores
 
 CUTS = (1, 5, 10)
-"""Of retrieval."""
+"""The k of R@k in retrieval."""
 TOPS = (1, 3, 5, 10)
-"""Of zero-shot classification."""
+"""The k of top-k in zero-shot classification."""
 FIRST = (1, 5)
-"""Of classification by features."""
+"""The k of top-k in kNN and linear probe."""
 PLAIN = (1, 10)
-"""Neighbours asked by plain kNN."""
+"""Numbers of neighbours in plain kNN."""
 
 
 def recall(ranks: NDArray[np.integer[Any]], k: int) -> float:
@@ -34,7 +34,7 @@ def recalls(ranks: Ranks) -> dict[str, float]:
 
 
 def medians(ranks: Ranks) -> dict[str, float]:
-    """The median rank for each direction; of two middle ones, their mean."""
+    """The median rank for each direction."""
     return {f"{direction}_median_rank": float(np.median(each)) for direction, each in ranks.items()}
 
 
@@ -63,7 +63,7 @@ def plain_neighbours(ranks: Ranks) -> Scores:
 
 
 def mmvp(ranks: Ranks) -> Scores:
-    """Shares of pairs both of whose statements have their picture first, pattern by pattern, pairs in order."""
+    """For each pattern, the share of pairs both of whose statements rank their own image first."""
     metrics = {name: float(both(each).mean()) for name, each in ranks.items()}
     pairs = sum(len(each) for each in ranks.values()) // 2
     average = float(np.mean(list(metrics.values())))
@@ -71,12 +71,12 @@ def mmvp(ranks: Ranks) -> Scores:
 
 
 def both(ranks: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
-    """Whether both statements of each pair have their picture first."""
+    """Whether both statements of each pair rank their own image first. Pairs are consecutive."""
     return np.asarray((ranks.reshape(-1, 2) == 1).all(1))
 
 
 def sentence_transfer(ranks: Ranks) -> Scores:
-    """Accuracies, from whether each sentence was classified rightly (1) or not (2)."""
+    """Accuracies, from 1 for a correctly classified sentence and 2 for a wrong one."""
     metrics = {name: float((each == 1).mean()) for name, each in ranks.items()}
     average = float(np.mean(list(metrics.values())))
     return Scores({**metrics, "average": average}, {name: len(each) for name, each in ranks.items()}, ranks)
@@ -105,14 +105,14 @@ def _correlation(name: str, ranks: Ranks, aggregation: str) -> float:
 
 
 RULES: dict[str, Rule] = {
-    "geometry": Rule(None, why="sums of real numbers over embeddings, which are not kept"),
+    "geometry": Rule(None, why="sums of real numbers over embeddings, which are not stored"),
     "knn": Rule(classification, split_count="samples"),
     "knn-plain": Rule(plain_neighbours, split_count="samples"),
     "linear-probe": Rule(
         classification,
         split_count="samples",
         not_recomputable=("c", "iterations", "converged"),
-        why="they say how the fit went, not what it gave",
+        why="they describe the fit, not its predictions",
     ),
     "mmvp": Rule(mmvp),
     "multi-instance-retrieval": Rule(multi_instance, split_count="v2t", only_ranks=False),

@@ -1,4 +1,4 @@
-"""Ranks of the right answers: the one place where ties are decided, always against the model."""
+"""Ranks of the right answers. Ties are decided here alone, always against the model."""
 
 import numpy as np
 import torch
@@ -10,26 +10,26 @@ from benchsuite.evaluation.rank_metrics import recall
 __all__ = ["best_ranks_of_groups", "block_rows", "ranks_of_columns", "recall"]
 
 BLOCK = 1024
-"""The most queries at a time."""
+"""Largest number of queries in a block."""
 SCORES = 8_000_000
-"""The most similarities at a time: 64 MB in double precision, and a few times that in all."""
+"""Largest number of similarities in a block: 64 MB in double precision, with a few copies."""
 
 
 def block_rows(columns: int) -> int:
-    """How many queries are compared with that many candidates at a time."""
+    """Number of queries in a block, given the number of candidates."""
     return max(1, min(BLOCK, SCORES // max(columns, 1)))
 
 
 def not_below(scores: Tensor, right: Tensor) -> Tensor:
-    """Which candidates come before or beside the right one: ties, and what is no number, count against the model."""
+    """Mask of candidates that do not score below the right one. Ties and NaN count against the model."""
     return ~(scores < right)
 
 
 def ranks_of_columns(queries: Tensor, candidates: Tensor, target: Tensor) -> NDArray[np.int32]:
     """For each query, the rank of candidate `target[i]` by similarity; 1 is best.
 
-    Every other candidate that does not score less comes before it, so that a model which maps everything to one point,
-    or to no number at all, scores at chance or below, not at 100 %.
+    Every other candidate that does not score lower ranks before it. So a collapsed model, or one that gives NaN, scores
+    at chance or below, not at 100 %.
     """
     ranks, block = [], block_rows(len(candidates))
     for start in range(0, len(queries), block):
@@ -40,9 +40,9 @@ def ranks_of_columns(queries: Tensor, candidates: Tensor, target: Tensor) -> NDA
 
 
 def best_ranks_of_groups(queries: Tensor, candidates: Tensor, group: Tensor) -> NDArray[np.int32]:
-    """For each query i, the best rank among its own candidates (`group == i`); ties with others count against.
+    """For each query i, the best rank among its own candidates (`group == i`). Ties with others count against it.
 
-    Its own other candidates never stand before the best one.
+    Its own other candidates never rank before its best one.
     """
     ranks, block = [], block_rows(len(candidates))
     for start in range(0, len(queries), block):

@@ -1,4 +1,4 @@
-"""How relevant a sentence is to a clip: verbs and nouns in common, EPIC-KITCHENS-100's definition."""
+"""Relevancy of sentences to clips by shared verbs and nouns, as EPIC-KITCHENS-100 defines it."""
 
 import json
 import math
@@ -23,7 +23,7 @@ CLIP_FIELDS = ("narration_id", "verb_class", "all_noun_classes")
 
 @dataclass(frozen=True)
 class Actions:
-    """What is done in each clip, or said in each sentence: a verb class and a set of noun classes."""
+    """The verb class and the set of noun classes of each clip or sentence."""
 
     verb: Ints  # [N]
     nouns: NDArray[np.bool_]  # [N, classes]
@@ -39,15 +39,15 @@ class Actions:
         return cls(np.asarray(verb, np.int64), hot)
 
     def take(self, index: Sequence[int]) -> "Actions":
-        """Those at the positions given."""
+        """The actions at these positions."""
         return Actions(self.verb[list(index)], self.nouns[list(index)])
 
 
 def relevancy(clips_csv: Path | str, sentences_csv: Path | str) -> Floats:
     """[clips, sentences] of 0.5 (same verb class) + 0.5 IoU (noun classes), from EPIC-KITCHENS-100's two files.
 
-    A sentence's classes are those of the clip with its `narration_id`. The narrations themselves are not read: in the
-    last rows of the official file some stand beside another clip's id.
+    A sentence's classes are those of the clip with its `narration_id`. The narrations are not read: in the last
+    rows of the official file, some stand beside another clip's id.
     """
     clips, sentences = Path(clips_csv), Path(sentences_csv)
     rows = _read(clips, CLIP_FIELDS)
@@ -55,11 +55,11 @@ def relevancy(clips_csv: Path | str, sentences_csv: Path | str) -> Floats:
         [_number(clips, i, row["verb_class"]) for i, row in enumerate(rows)],
         [_numbers(clips, i, row["all_noun_classes"]) for i, row in enumerate(rows)],
     )
-    place = {row["narration_id"]: i for i, row in enumerate(rows)}
+    positions = {row["narration_id"]: i for i, row in enumerate(rows)}
     wanted = [row["narration_id"] for row in _read(sentences, ("narration_id",))]
-    if lost := [name for name in wanted if name not in place]:
+    if lost := [name for name in wanted if name not in positions]:
         raise UsageError(f'{sentences}: narration_id "{lost[0]}" is not in {clips}, which has the classes.')
-    return relevancy_between(actions, actions.take([place[name] for name in wanted]))
+    return relevancy_between(actions, actions.take([positions[name] for name in wanted]))
 
 
 def relevancy_between(rows: Actions, columns: Actions) -> Floats:
@@ -71,7 +71,7 @@ def relevancy_between(rows: Actions, columns: Actions) -> Floats:
 
 
 def relevancy_parts(rows: Actions, columns: Actions) -> tuple[NDArray[np.integer[Any]], int]:
-    """The same as whole numbers, exact: [rows, columns] in parts, and the number of parts that make 1."""
+    """The same in exact whole numbers: [rows, columns] in parts, and the number of parts that make 1."""
     largest = int(rows.nouns.sum(1).max() + columns.nouns.sum(1).max())
     half = math.lcm(*range(1, largest + 1))  # any number of nouns in either divides it
     if 2 * half * max(len(rows.verb), len(columns.verb)) >= EXACT:

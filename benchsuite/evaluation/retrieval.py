@@ -27,15 +27,15 @@ from benchsuite.registry import register_task
     headline="r_mean",
 )
 class Retrieval(Task):
-    """R@1/5/10 from picture to caption and from caption to picture, over one split.
+    """R@1/5/10 from image to caption and from caption to image, over one split.
 
-    Text to image: the rank of the one right picture, for every caption. Image to text: the best rank among the
-    picture's captions. Ties count against the model. `r_mean` is the mean of the six recalls.
+    Text to image: the rank of the caption's image. Image to text: the best rank among the image's captions. Ties count
+    against the model. `r_mean` is the mean of the six recalls.
     """
 
     directions: ClassVar = ("i2t", "t2i")
     split: str = "test"
-    """Which pictures and captions are searched."""
+    """Which images and captions to search."""
 
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
         split = dataset.split(self.split)
@@ -54,17 +54,17 @@ class Retrieval(Task):
     headline="r_mean",
 )
 class VideoRetrieval(Retrieval):
-    """R@1/5/10 and median rank between clips and captions: retrieval as for pictures, named as for videos."""
+    """R@1/5/10 and median rank between clips and captions: the retrieval task with the names of video papers."""
 
     directions: ClassVar = ("v2t", "t2v")
 
 
 def score(image: ArrayLike, text: ArrayLike, image_of_text: ArrayLike) -> dict[str, float]:
-    """Metrics of embeddings [N, D] and [M, D] by cosine; caption j belongs to picture `image_of_text[j]`."""
-    pictures, captions = (tensor_of(rows, torch.float64) for rows in (image, text))
+    """Metrics of embeddings [N, D] and [M, D] by cosine; caption j belongs to image `image_of_text[j]`."""
+    images, captions = (tensor_of(rows, torch.float64) for rows in (image, text))
     owners = tensor_of(image_of_text).long()
-    _check(pictures, captions, owners)
-    return recalls(rank_both(normalize(pictures, dim=-1), normalize(captions, dim=-1), owners))
+    _check(images, captions, owners)
+    return recalls(rank_both(normalize(images, dim=-1), normalize(captions, dim=-1), owners))
 
 
 def rank_both(image: Tensor, text: Tensor, image_of_text: Tensor) -> dict[str, NDArray[np.int32]]:
@@ -89,11 +89,11 @@ def _check(image: Tensor, text: Tensor, image_of_text: Tensor) -> None:
         raise UsageError(
             f"retrieval: {len(text)} captions need as many picture numbers; given {list(image_of_text.shape)}."
         )
-    alone = set(range(len(image))) - set(image_of_text.tolist())
+    without_caption = set(range(len(image))) - set(image_of_text.tolist())
     foreign = set(image_of_text.tolist()) - set(range(len(image)))
     if foreign:
         raise UsageError(
             f"retrieval: a caption belongs to picture {min(foreign)}, but there are {len(image)} pictures."
         )
-    if alone:
-        raise UsageError(f"retrieval: picture {min(alone)} has no caption.")
+    if without_caption:
+        raise UsageError(f"retrieval: picture {min(without_caption)} has no caption.")

@@ -16,9 +16,9 @@ from benchsuite.registry import register_task
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 WITHIN = [2.0**t for t in range(-2, 4)]
-"""Inverse strengths of regularisation tried where folds or a dev split decide: SentEval's."""
+"""SentEval's values of C for nested folds and for a dev split."""
 CROSS = [2.0**t for t in range(-1, 6)]
-"""Those tried where folds of the training split decide: SentEval's."""
+"""SentEval's values of C for folds of the training split."""
 SHUFFLE = 1111
 """SentEval's seed of the folds."""
 STEPS = 1000
@@ -36,16 +36,16 @@ class SentenceTransfer(Task):
 
     The regularisation rule is SentEval's for scikit-learn: nested folds for MR, CR, SUBJ and MPQA, folds of the
     training split for TREC and MRPC (on |a - b| and a * b), the dev split for SST2; of equally good strengths the
-    strongest. Features are L2-normalised, then scaled to a mean square of 1 a coordinate, which SentEval does not do:
-    without the scale its strengths would weigh far more on unit vectors than on a tower's raw ones.
+    strongest. Features are L2-normalised, then scaled to a mean square of 1 per coordinate. SentEval does not scale;
+    without it, its strengths would regularise unit vectors far more than a tower's raw features.
     """
 
     sets: list[str] = ["MR", "CR", "SUBJ", "MPQA", "SST2", "TREC", "MRPC"]
-    """Which tasks; the average is over these."""
+    """Which tasks. `average` is over these."""
     folds: Count = 10
-    """Of the cross-validations, inner and outer."""
+    """Number of folds, inner and outer."""
     features: bool = True
-    """Whether the tower's own features are used, before the projection."""
+    """Use the tower's features before the projection."""
 
     @property
     def needs_images(self) -> bool:
@@ -78,7 +78,7 @@ class SentenceTransfer(Task):
 
 
 def correct(points: dict[str, Floats], labels: dict[str, Ints], folds: int, name: str) -> NDArray[np.bool_]:
-    """Whether each judged sentence was classified rightly, in stored order."""
+    """Whether each evaluated sentence was classified correctly, in stored order."""
     for split, classes in labels.items():
         least = folds if split in ("all", "train") and "dev" not in labels else 1
         _require_classes(classes, least, f"{name} {split}")

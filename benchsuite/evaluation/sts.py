@@ -1,4 +1,4 @@
-"""Sentence similarity: how well cosines follow a gold judgement."""
+"""Semantic textual similarity: correlation of cosines with gold scores."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -39,17 +39,17 @@ from benchsuite.registry import register_task
 class SemanticSimilarity(Task):
     """Spearman correlation of cosine similarities with gold scores, for each similarity set; nothing is trained.
 
-    A correlation lies in [-1, 1]. A model that maps all to one point has none, and is given 0. Kept are
-    twice the average ranks of the pairs by cosine and by gold score. Reads datasets of sentence pairs: senteval, or
+    A correlation lies in [-1, 1]. A collapsed model scores 0. Stored beside the record: twice the
+    average ranks of the pairs by cosine and by gold score. Reads datasets of sentence pairs: senteval, or
     scenes-sts, whose sets are validation and test.
     """
 
     sets: list[str] = ["STS12", "STS13", "STS14", "STS15", "STS16", "STSBenchmark", "SICK-R"]
-    """Which sets; the average is over these."""
+    """Which sets. `average` is over these."""
     aggregation: Literal["all", "mean", "wmean"] = "all"
     """Over a set's subsets: one correlation of all pairs (SimCSE), the mean, or the mean by size (SentEval)."""
     features: bool = True
-    """Whether the tower's own features are compared, before the projection; as SimCSE does it."""
+    """Compare the tower's features before the projection, as in SimCSE."""
 
     @property
     def needs_images(self) -> bool:
@@ -76,10 +76,10 @@ class SemanticSimilarity(Task):
 
 
 def ranked(
-    name: str, similar: Sequence[NDArray[np.float64]], gold: Sequence[NDArray[np.float64]], how: str
+    name: str, similar: Sequence[NDArray[np.float64]], gold: Sequence[NDArray[np.float64]], aggregation: str
 ) -> dict[str, Ranks]:
-    """What is kept of a set: the number of pairs in each part that is correlated by itself, and their ranks there."""
-    parts = (similar, gold) if how != "all" else ([np.concatenate(similar)], [np.concatenate(gold)])
+    """What is stored for a set: the number of pairs in each part with its own correlation, and their ranks in it."""
+    parts = (similar, gold) if aggregation != "all" else ([np.concatenate(similar)], [np.concatenate(gold)])
     return {
         f"{name}_pairs": np.array([len(rows) for rows in parts[1]], np.int32),
         f"{name}_cosine": np.concatenate([doubled_ranks(rows, CONSTANT) for rows in parts[0]]),
@@ -88,4 +88,4 @@ def ranked(
 
 
 CONSTANT = 1e-6
-"""Cosines of single-precision embeddings that differ by less are rounding, not similarity."""
+"""Cosines of single-precision embeddings within this range differ by rounding alone."""

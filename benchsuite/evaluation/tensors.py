@@ -1,4 +1,4 @@
-"""Tensors of what callers and datasets hand in."""
+"""Arrays of callers and datasets as tensors."""
 
 import numpy as np
 import torch
@@ -7,5 +7,5 @@ from torch import Tensor
 
 
 def tensor_of(values: ArrayLike | Tensor, dtype: torch.dtype | None = None) -> Tensor:
-    """The values as a tensor. Arrays are copied: many that data sets hold are read-only, which tensors cannot be."""
+    """The values as a tensor. Arrays are copied, because tensors cannot be read-only."""
     return values.to(dtype=dtype) if isinstance(values, Tensor) else torch.tensor(np.asarray(values), dtype=dtype)

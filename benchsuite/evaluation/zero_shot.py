@@ -22,11 +22,11 @@ from benchsuite.registry import register_task
     headline="top1",
 )
 class ZeroShot(Task):
-    """Top-1/3/5/10 accuracy of choosing the class whose prompts lie nearest to the picture.
+    """Top-1/3/5/10 accuracy of choosing the class whose prompts are most similar to the image.
 
     A class's prompts are embedded, normalised, averaged over the templates and normalised again. The set of templates
-    is part of the protocol: code bases differ in it, and results with it. Ties count against the model. Top-k of k
-    classes or fewer is always 1.
+    is part of the protocol, because results depend on it. Ties count against the model. Top-k is always 1 where there
+    are k classes or fewer.
     """
 
     classes: str
@@ -34,7 +34,7 @@ class ZeroShot(Task):
     templates: str
     """Name of the dataset's set of prompt templates."""
     split: str = "test"
-    """Which pictures are classified."""
+    """Which images to classify."""
 
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
         split = dataset.split(self.split)
@@ -48,7 +48,7 @@ class ZeroShot(Task):
 
 
 def class_embeddings(embed: Embedder, names: Sequence[str], templates: Sequence[str]) -> Tensor:
-    """One normalised embedding a class, [C, D]."""
+    """One normalised embedding for each class, [C, D]."""
     prompts = [template.format(name) for name in names for template in templates]
-    each = embed.texts(prompts).view(len(names), len(templates), -1)
-    return normalize(each.mean(1), dim=-1)
+    embeddings = embed.texts(prompts).view(len(names), len(templates), -1)
+    return normalize(embeddings.mean(1), dim=-1)

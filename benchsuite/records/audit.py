@@ -1,4 +1,4 @@
-"""Can a results folder, or one record, be trusted? Each record against itself, its ranks, the others, the manifest."""
+"""Validate a results folder or one record: each record against itself, its ranks, the others, and the manifest."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -30,7 +30,7 @@ Rules = Mapping[str, Rule]
 
 @dataclass
 class Audit:
-    """What was found in a folder, or in one record's file; `problems` are reasons not to trust it, `notes` are not."""
+    """Result of validating a folder or a record's file. Only `problems` make it not valid; `notes` do not."""
 
     path: Path
     records: dict[str, Record] = field(default_factory=dict)
@@ -46,11 +46,11 @@ class Audit:
 
     @property
     def manifest(self) -> Manifest:
-        """Of the valid records that are there."""
+        """The manifest of the valid records."""
         return Manifest.of(self.records)
 
     def add(self, file: RecordFile, rules: Rules) -> None:
-        """One record's file: its own problems, its name, and its numbers."""
+        """Check a record's file: its own problems, its name, and its numbers."""
         problems = [*file.problems, *_wrong_name(file), *self._wrong_numbers(file, rules)]
         self.problems += problems
         if file.record and not problems:
@@ -59,7 +59,7 @@ class Audit:
             self.refused.add(file.file.name)
 
     def _wrong_numbers(self, file: RecordFile, rules: Rules) -> Iterator[Finding]:
-        """Numbers that do not follow from the ranks; looked for in edited records too, to say what was edited."""
+        """Numbers that differ from the ranks. Edited records are checked too, to say what was edited."""
         record = file.record
         if record is None or not file.ranks_valid:
             return
@@ -115,7 +115,7 @@ def _wrong_name(file: RecordFile) -> Iterator[Finding]:
 
 
 def _other_files(folder: Path, files: list[RecordFile]) -> Iterator[Finding]:
-    """Files without a record: left by an interrupted write, or somebody's own."""
+    """Files without a record: left by an interrupted write, or not written by benchsuite."""
     named = {file.record.ranks.file for file in files if file.record}
     for path in sorted(folder.iterdir()):
         if path.is_dir() or path.name.startswith(".writable-"):
@@ -139,7 +139,7 @@ def _code_notes(records: Mapping[str, Record]) -> Iterator[Finding]:
 
 
 def _missing_runs(requests: list[TableRequest], run_ids: set[str]) -> Iterator[Finding]:
-    """Seeds that a table asked for and that have no record, row by row."""
+    """Requested seeds without a record, for each row of each table."""
     for request in requests:
         for row in request.rows:
             for part, runs in row.parts.items():
@@ -187,7 +187,7 @@ def check_digest(audit: Audit, expected: str) -> None:
 
 
 def update_manifest(audit: Audit, allow_removal: bool) -> None:
-    """Write MANIFEST.json for the records that are there, unless there are problems or listed records were lost."""
+    """Write MANIFEST.json for the valid records, unless there are problems or listed records were lost."""
     file = audit.path / MANIFEST
     if audit.problems:
         audit.problems.append(Finding(MANIFEST, "not updated", "solve the other problems first"))

@@ -1,4 +1,4 @@
-"""Which code computed a method: a digest that moves when its arithmetic may have, and not when its words do."""
+"""Digest of a method's code: it changes with the arithmetic, not with docstrings and comments."""
 
 import ast
 import hashlib
@@ -16,61 +16,39 @@ FOLLOWED = ("benchsuite.methods", "benchsuite.objectives")
 
 def code_version(card: Card) -> str:
     """Digest of the class's file and the method and objective modules it imports, without docstrings and comments."""
-    known = _known.get((ROOT, card.file))
-    if known is None or any(_stamp(file) != stamp for file, stamp in known.stamps.items()):
-        stamps = {file: _stamp(file) for file in _files(Path(card.file))}
-        sources = sorted(_read(file).bare for file in stamps)
-        known = _Known(hashlib.sha256("\0".join(sources).encode()).hexdigest()[:16], stamps)
-        _known[ROOT, card.file] = known
-    return known.version
-
-
-class _Known(NamedTuple):
-    """A version, for as long as no file that it was read from changes."""
-
-    version: str
-    stamps: dict[Path, tuple[int, int] | None]
-
-
-_known: dict[tuple[Path, str], _Known] = {}
-"""By root and file of the class: a report asks for each record."""
-
-
-def _stamp(file: Path) -> tuple[int, int] | None:
-    try:
-        status = file.stat()
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_size
-
-
-def _files(start: Path) -> set[Path]:
-    files: set[Path] = set()
-    waiting = [start]
-    while waiting:
-        file = waiting.pop()
-        if file not in files and file.is_file():
-            files.add(file)
-            waiting += [f for name in _read(file).imports if (f := _module_file(name))]
-    return files
+    return _digest(tuple(sorted(source.bare for source in _sources(Path(card.file)))))
 
 
 class _Source(NamedTuple):
-    """What a file computes, and what it takes from elsewhere."""
+    """A file's code without its words, and the followed files that it imports."""
 
     bare: str
-    imports: tuple[str, ...]
+    imports: tuple[Path, ...]
 
 
-def _read(file: Path) -> _Source:
-    return _parsed(file.read_text("utf-8"))
+def _sources(start: Path) -> list[_Source]:
+    sources: dict[Path, _Source] = {}
+    waiting = [start]
+    while waiting:
+        file = waiting.pop()
+        if file not in sources and file.is_file():
+            status = file.stat()
+            sources[file] = _read(file, status.st_mtime_ns, status.st_size)
+            waiting += sources[file].imports
+    return list(sources.values())
 
 
 @lru_cache(maxsize=256)
-def _parsed(text: str) -> _Source:
-    tree = ast.parse(text)
-    imports = tuple(_imports(tree))
+def _read(file: Path, changed: int, size: int) -> _Source:
+    """Parsed once until the file changes: a report asks for each record."""
+    tree = ast.parse(file.read_text("utf-8"))
+    imports = tuple(path for name in _imports(tree) if (path := _module_file(name)))
     return _Source(_bare(tree), imports)
+
+
+@lru_cache(maxsize=256)
+def _digest(sources: tuple[str, ...]) -> str:
+    return hashlib.sha256("\0".join(sources).encode()).hexdigest()[:16]
 
 
 def _imports(tree: ast.Module) -> list[str]:
@@ -104,7 +82,7 @@ State = Literal["current", "older", "unknown"]
 
 
 def stale(record: Record) -> str:
-    """Why the record is out of date, for whoever shows it; nothing if it is not, or if its method is not known here."""
+    """Why the record is out of date; empty if it is not, or if its method is not registered here."""
     return f"measured with older code of {record.method.name}" if code_state(record) == "older" else ""
 
 

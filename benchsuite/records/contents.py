@@ -1,4 +1,4 @@
-"""What lies in a results folder, file by file: the records that can be trusted, and what is wrong with the others."""
+"""Reading a results folder: valid records, and the problems of every other file."""
 
 import gc
 import hashlib
@@ -36,7 +36,7 @@ class FileError(RecordError):
 
 @dataclass(frozen=True)
 class Finding:
-    """What a check found in a file, and what would be right."""
+    """A problem or a note about a file, and how to fix it."""
 
     file: str
     message: str
@@ -48,19 +48,19 @@ class Finding:
 
 @dataclass(frozen=True)
 class RecordFile:
-    """A record's file: the record as far as it can be read, the runs it may be of, and all that is wrong with it."""
+    """A record's file: the record if it can be parsed, the run_ids it may belong to, and all its problems."""
 
     file: Path
     record: Record | None
     problems: tuple[Finding, ...] = ()
     run_ids: frozenset[str] = frozenset()
-    """By its name, and by its content: the same unless it was edited or renamed."""
+    """From its name and from its content: equal unless the file was edited or renamed."""
     ranks_valid: bool = False
-    """Whether the ranks were looked at, and are those that were sealed."""
+    """Whether the ranks were checked and have the sealed digest."""
 
     @property
     def right_name(self) -> str:
-        """What a file with this record is called."""
+        """The file name that the record must have."""
         assert self.record
         return f"{stem(self.record.method.name, self.record.seed, self.record.run_id)}.json"
 
@@ -76,7 +76,7 @@ class RecordFile:
 
 @dataclass(frozen=True)
 class Contents:
-    """Runs, notes of failed ones, what tables asked for; and the files that cannot be read as such."""
+    """The records, failures and table requests of a folder, and the files that are not valid."""
 
     records: dict[str, Record]
     """By run_id."""
@@ -84,20 +84,20 @@ class Contents:
     """Reasons by run_id."""
     requests: list[TableRequest]
     files: list[RecordFile]
-    """Every record's file, with all that is wrong with it."""
+    """Every record's file, with all its problems."""
     unreadable: list[FileError]
-    """Notes and requests that are damaged."""
+    """Failures and requests that are damaged."""
     foreign: list[Path]
-    """JSON files that the suite did not write."""
+    """JSON files that benchsuite did not write."""
 
     @property
     def refused(self) -> list[RecordFile]:
-        """Records that cannot be trusted."""
+        """Files of records that are not valid."""
         return [file for file in self.files if file.problems]
 
     @property
     def refused_runs(self) -> dict[str, RecordFile]:
-        """Runs whose file cannot be trusted, by run_id: they are not measured over it."""
+        """Runs whose file is not valid, by run_id. They are not measured again over it."""
         return {run: file for file in self.refused for run in file.run_ids if run not in self.records}
 
     @property
@@ -108,12 +108,12 @@ class Contents:
 
     @property
     def errors(self) -> list[FileError]:
-        """Everything that is refused, one error a file."""
+        """One error for each refused file."""
         return [*(file.refusal() for file in self.refused), *self.unreadable]
 
 
 def read_contents(folder: Path) -> Contents:
-    """Everything in the folder, each file for itself."""
+    """Everything in the folder. A bad file does not affect the others."""
     paths = json_files(folder)
     with _without_garbage_collection():
         read = dict(zip(paths, spread(_read_with_ranks, paths), strict=True))
@@ -126,7 +126,7 @@ def read_contents(folder: Path) -> Contents:
 
 
 def read_record(path: Path) -> Record:
-    """A record from its file, checked; not its ranks."""
+    """A record from its file, checked without its ranks."""
     file = read_record_file(path)
     if file is None:
         raise FileError(path, "not a record")
@@ -136,7 +136,7 @@ def read_record(path: Path) -> Record:
 
 
 def read_record_file(path: Path) -> RecordFile | None:
-    """A record's file without its ranks; None if the JSON file is no run's."""
+    """A record's file, checked without its ranks; None if the JSON file is not a record."""
     run_ids = frozenset({run_of(path.name)} - {""})
     try:
         content = parse(path)
@@ -145,13 +145,12 @@ def read_record_file(path: Path) -> RecordFile | None:
     if not isinstance(content, dict) or not {"schema", "run_id"} & content.keys():
         message = f"not a record but a {type(content).__name__}"
         return RecordFile(path, None, (Finding(path.name, message),), run_ids) if run_ids else None
-    record, problems = _parse_record(content)
-    findings = tuple(Finding(path.name, message, fix) for message, fix in problems)
-    return RecordFile(path, record, findings, run_ids | {str(content.get("run_id"))})
+    record, problems = _parse_record(path.name, content)
+    return RecordFile(path, record, tuple(problems), run_ids | {str(content.get("run_id"))})
 
 
 def with_ranks(file: RecordFile) -> RecordFile:
-    """Also what is wrong with the ranks, which must lie beside the record, unchanged."""
+    """The file with the problems of its ranks, which must lie beside the record, unchanged."""
     if file.record is None:
         return file
     name = Path(file.record.ranks.file).name
@@ -167,7 +166,7 @@ def with_ranks(file: RecordFile) -> RecordFile:
 
 
 def read_request(path: Path) -> TableRequest:
-    """What a table asked for."""
+    """A table's request from its file."""
     try:
         return TableRequest.model_validate(_read_object(path))
     except ValidationError as error:
@@ -192,7 +191,7 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 @contextmanager
 def _without_garbage_collection() -> Iterator[None]:
-    """The collector would look through all that was read again and again, and find nothing."""
+    """Garbage collection would scan everything read so far again and again, and free nothing."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -208,7 +207,7 @@ def _read_with_ranks(path: Path) -> RecordFile | None:
 
 
 def _with_duplicates(files: Sequence[RecordFile]) -> list[RecordFile]:
-    """Also which records are there twice: of equal ones the copies, of different ones all, as none can be preferred."""
+    """The files with problems of duplicates: of equal records the copies, of different records all of them."""
     by_run: dict[str, list[RecordFile]] = {}
     for file in files:
         if file.record and not file.problems:
@@ -221,7 +220,7 @@ def _with_duplicates(files: Sequence[RecordFile]) -> list[RecordFile]:
             if file is not original:
                 others = [original] if original else [other for other in group if other is not file]
                 message = f"run {run} is there twice, in {' and '.join(other.file.name for other in others)} too"
-                fix = "delete this copy" if original else "they differ, and nothing here tells which is right; keep one"
+                fix = "delete this copy" if original else "they differ, so neither can be preferred; keep one"
                 duplicates[file.file] = Finding(file.file.name, message, fix)
     return [replace(f, problems=(duplicates[f.file],)) if f.file in duplicates else f for f in files]
 
@@ -245,7 +244,7 @@ def _read_failure(path: Path) -> tuple[str, str]:
 
 
 def _read_object(path: Path) -> dict[str, Any]:
-    """A JSON object that the suite may have written."""
+    """A JSON object that benchsuite may have written."""
     try:
         content = parse(path)
         canonical(content)
@@ -256,19 +255,23 @@ def _read_object(path: Path) -> dict[str, Any]:
     return content
 
 
-def _parse_record(content: Mapping[str, Any]) -> tuple[Record | None, list[tuple[str, str]]]:
-    """The record as far as it goes; what is wrong, and what would be right."""
+def _parse_record(name: str, content: Mapping[str, Any]) -> tuple[Record | None, list[Finding]]:
+    """The record, if the content has the right types, and every problem."""
     version = content.get("schema")
     if version != SCHEMA:
-        return None, [(f"record schema {version!r}; this benchsuite reads schema {SCHEMA}", _reader(content))]
-    wrong = [] if _sealed(content) else [(BROKEN_SEAL, PUT_BACK)]
+        message = f"record schema {version!r}; this benchsuite reads schema {SCHEMA}"
+        return None, [Finding(name, message, _reader(content))]
+    record = None
+    messages = [] if _sealed(content) else [BROKEN_SEAL]
     try:
-        record = Record.unchecked(content)
-        return record, wrong + [(contradiction, PUT_BACK) for contradiction in record.contradictions()]
+        parsed = Record.unchecked(content)
+        messages += parsed.contradictions()
+        record = parsed
     except ValidationError as error:
-        return None, wrong + [(f"not a valid record: {_where(e)}{e['msg']}", PUT_BACK) for e in error.errors()]
+        messages += [f"not a valid record: {_where(e)}{e['msg']}" for e in error.errors()]
     except ValueError as error:  # identities of what has no canonical form
-        return None, [*wrong, (f"not a valid record: {error}", PUT_BACK)]
+        messages.append(f"not a valid record: {error}")
+    return record, [Finding(name, message) for message in messages]
 
 
 def _sealed(content: Mapping[str, Any]) -> bool:

@@ -1,4 +1,4 @@
-"""MANIFEST.json: which records a results folder is to hold, so that none is removed or changed without a trace."""
+"""MANIFEST.json: the list of a results folder's records, so that `verify` notices removed and replaced ones."""
 
 import json
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class Changes:
-    """What became of the records of one manifest in another, by file name."""
+    """Differences between two manifests, by file name."""
 
     added: list[str]
     removed: list[str]
@@ -27,7 +27,7 @@ class Changes:
 
     @property
     def lost(self) -> list[str]:
-        """What is listed before and not afterwards."""
+        """Records of the earlier manifest that the later one lacks."""
         return sorted([*self.removed, *self.replaced])
 
 
@@ -66,7 +66,7 @@ class Manifest(Part):
         return content
 
     def changes_since(self, before: "Manifest") -> Changes:
-        """What was added, removed and replaced after an earlier manifest."""
+        """Records added, removed and replaced since an earlier manifest."""
         old, new = before.records, self.records
         return Changes(
             added=sorted(new.keys() - old.keys()),
@@ -75,7 +75,7 @@ class Manifest(Part):
         )
 
     def text(self) -> str:
-        """As stored: one line a record, sorted, so that a change shows as lines."""
+        """As stored: one sorted line for each record, for readable diffs."""
         lines = [f"  {json.dumps(name)}: {entry.model_dump_json()}" for name, entry in sorted(self.records.items())]
         records = "{\n" + ",\n".join(lines) + "\n }" if lines else "{}"
         return f'{{\n "file_format": {self.file_format},\n "records": {records},\n "digest": "{self.digest}"\n}}\n'
@@ -98,5 +98,5 @@ def read_manifest(file: Path) -> Manifest:
 
 
 def write_manifest(file: Path, manifest: Manifest) -> None:
-    """Put the manifest in place, whole or not at all."""
+    """Write the manifest atomically."""
     write_whole(file, manifest.text().encode())

@@ -1,4 +1,4 @@
-"""What files in a results folder are called."""
+"""File names in a results folder."""
 
 import re
 from pathlib import Path
@@ -10,24 +10,24 @@ MANIFEST = "MANIFEST.json"
 RANKS = ".ranks.npz"
 TABLES = "tables"
 AWKWARD = re.compile(r"[^\w.+-]+")
-"""Characters of a method's name that a file's name should not have: slashes, spaces."""
+"""Characters to replace in file names: slashes, spaces."""
 RECORD = re.compile(r".+-s\d+-(?P<run>[0-9a-f]{16})\.json")
 
 
 def stem(method: str, seed: int, run_id: str) -> str:
-    """File name of a run without its ending; the words are for people, the id identifies."""
-    harmless = AWKWARD.sub("-", method).strip(".-") or "method"
-    return f"{harmless}-s{seed}-{run_id}"
+    """File name of a run without its ending. The run_id identifies the run."""
+    clean = AWKWARD.sub("-", method).strip(".-") or "method"
+    return f"{clean}-s{seed}-{run_id}"
 
 
 def run_of(name: str) -> str:
-    """The run_id in a record's file name; none in any other name."""
-    named = RECORD.fullmatch(name)
-    return named["run"] if named else ""
+    """The run_id in a record's file name; empty for any other name."""
+    match = RECORD.fullmatch(name)
+    return match["run"] if match else ""
 
 
 def json_files(folder: Path) -> list[Path]:
-    """Files that may be records: JSON, and neither a draft nor the manifest nor the note of a failed run."""
+    """Files that may be records: JSON files except drafts, the manifest and notes of failed runs."""
     files = (file for file in folder.glob("*.json") if not file.name.startswith(".") and file.name != MANIFEST)
     return sorted(file for file in files if not file.name.endswith(FAILED))
 
@@ -38,7 +38,7 @@ def failure_files(folder: Path) -> list[Path]:
 
 
 def request_files(folder: Path) -> list[Path]:
-    """What tables asked for."""
+    """Requests of tables."""
     return sorted(file for file in (folder / TABLES).glob("*.json") if not file.name.startswith("."))
 
 
@@ -47,7 +47,7 @@ def find_run(folder: Path, run: str) -> Path:
     if Path(run).is_file():
         return Path(run)
     if not folder.is_dir():
-        raise UsageError(f"results folder {folder} does not exist. Name the right one with --results.")
+        raise UsageError(f"{run}: no such file, and results folder {folder} does not exist. Use --results FOLDER.")
     files = {file: run_of(file.name) for file in json_files(folder) if run_of(file.name)}
     matches = {file: run_id for file, run_id in files.items() if run and run in (file.stem, run_id[: len(run)])}
     if not matches:

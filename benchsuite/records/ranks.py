@@ -1,4 +1,4 @@
-"""The file of ranks beside a record: packed, and read again."""
+"""Writing and reading the file of ranks beside a record."""
 
 import hashlib
 import io
@@ -19,7 +19,7 @@ Whole = NDArray[np.integer[Any]]
 
 
 def pack_ranks(name: str, ranks: Iterable[tuple[str, Whole]]) -> tuple[bytes, Sidecar]:
-    """Ranks as the bytes of an .npz file, and what the record says of it."""
+    """Ranks as the bytes of an .npz file, and the record's entry for it."""
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **dict(ranks))  # type: ignore[arg-type]
     content = buffer.getvalue()
@@ -28,16 +28,20 @@ def pack_ranks(name: str, ranks: Iterable[tuple[str, Whole]]) -> tuple[bytes, Si
 
 
 class StoredRanks(Mapping[str, Whole]):
-    """The arrays of a ranks file by "protocol.name", each read when it is asked for, once."""
+    """The arrays of a ranks file by "protocol.name", each read and checked when it is asked for."""
 
     def __init__(self, file: Path, arrays: NpzFile) -> None:
         self._file, self._arrays = file, arrays
-        self._read: dict[str, Whole] = {}
 
     def __getitem__(self, name: str) -> Whole:
-        if name not in self._read:
-            self._read[name] = self._checked(name)
-        return self._read[name]
+        try:
+            array: Whole = self._arrays[name]
+        except (ValueError, OSError, EOFError, BadZipFile) as error:
+            raise _no_arrays(self._file, error) from error
+        if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
+            reason = f"{name}: ranks are one row of whole numbers, not {array.dtype} {array.shape}"
+            raise FileError(self._file, reason, "")
+        return array
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._arrays.files)
@@ -52,16 +56,6 @@ class StoredRanks(Mapping[str, Whole]):
         """The arrays of one protocol, by name."""
         names = (name.rpartition(".") for name in self)
         return {name: self[f"{owner}.{name}"] for owner, _, name in names if owner == protocol}
-
-    def _checked(self, name: str) -> Whole:
-        try:
-            array: Whole = self._arrays[name]
-        except (ValueError, OSError, EOFError, BadZipFile) as error:
-            raise _no_arrays(self._file, error) from error
-        if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
-            reason = f"{name}: ranks are one row of whole numbers, not {array.dtype} {array.shape}"
-            raise FileError(self._file, reason, "")
-        return array
 
 
 def read_ranks(folder: Path, record: Record) -> StoredRanks:

@@ -1,4 +1,4 @@
-"""Do a protocol's numbers follow from its stored ranks? Tasks bring the rules; here they are applied."""
+"""Recompute a protocol's numbers from its stored ranks, by the rule of its task."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping
@@ -19,30 +19,30 @@ Ranks = Mapping[str, NDArray[np.integer[Any]]]
 
 @dataclass(frozen=True)
 class Scores:
-    """A task's outcome: metrics as fractions, how many queries stand behind them, and each query's rank."""
+    """A task's outcome: metrics as fractions, numbers of queries, and the rank of each query."""
 
     metrics: Mapping[str, float]
     counts: Mapping[str, int]
     ranks: Ranks = field(default_factory=dict)
-    """1 is best. Kept beside the record, so that metrics can be recomputed. A task may keep other whole numbers."""
+    """1 is best. Stored beside the record to recompute metrics. A task may store other whole numbers."""
     measures: Mapping[str, float] = field(default_factory=dict)
     """Numbers that are not fractions: distances, median ranks."""
 
 
 @dataclass(frozen=True)
 class Rule:
-    """How a task's numbers follow from its ranks."""
+    """How to compute a task's numbers from its ranks."""
 
     scores: Callable[..., Scores] | None
-    """A function of the ranks by name, and of `options`; None if nothing follows from what is kept."""
+    """A function of the ranks by name, and of `options`; None if nothing can be recomputed."""
     options: tuple[str, ...] = ()
     """The task's options that the function takes, by name."""
     split_count: str = ""
-    """Which count is the size of the evaluated split, if one is."""
+    """The count that equals the size of the evaluated split; empty for none."""
     only_ranks: bool = True
     """Whether every stored array holds ranks, from 1 on."""
     not_recomputable: tuple[str, ...] = ()
-    """Measures that do not follow from the ranks."""
+    """Measures that cannot be recomputed from ranks."""
     why: str = ""
     """Why not."""
 
@@ -55,7 +55,7 @@ class Rule:
 
 @dataclass
 class Recomputed:
-    """How many of a protocol's numbers agree with its ranks, which do not, and which do not follow from ranks."""
+    """The numbers of a protocol: how many agree with its ranks, which differ, and which cannot be recomputed."""
 
     agreed: int = 0
     differs: list[str] = field(default_factory=list)
@@ -90,7 +90,7 @@ def recompute(result: Result, ranks: Ranks, options: Mapping[str, Any], rules: M
 
 
 def _apply(rule: Rule, ranks: Ranks, options: Mapping[str, Any]) -> Scores:
-    """What follows; a ValueError says why nothing can."""
+    """The scores; a ValueError says why they cannot be computed."""
     if not ranks:
         raise ValueError("no ranks are stored")
     for name, values in ranks.items() if rule.only_ranks else ():
@@ -109,7 +109,7 @@ def _apply(rule: Rule, ranks: Ranks, options: Mapping[str, Any]) -> Scores:
 
 
 def _difference(name: str, stored: float | None, expected: float | None) -> str:
-    """In what the record and its ranks disagree; empty if they agree."""
+    """How record and ranks differ; empty if they agree."""
     if stored is not None and expected is not None and math.isclose(stored, expected, rel_tol=CLOSE, abs_tol=CLOSE):
         return ""
     in_record, from_ranks = ("missing" if value is None else repr(value) for value in (stored, expected))

@@ -1,4 +1,4 @@
-"""A table's request at a scale: which runs fill which row. Kept beside the records, for reports."""
+"""A table's request at a scale: the runs of each row. Stored beside the records, for reports."""
 
 from benchsuite.setup import Part
 
@@ -11,7 +11,7 @@ class RequestedRuns(Part):
     runs: dict[int, str]
 
     def merged_with(self, before: "RequestedRuns | None") -> "RequestedRuns":
-        """Also the seeds asked for before, if they were of the same setup and method."""
+        """With the earlier seeds, if setup and method are the same."""
         if before is None or (self.setup_id, self.method_id) != (before.setup_id, before.method_id):
             return self
         return self.model_copy(update={"runs": {**before.runs, **self.runs}})
@@ -36,18 +36,18 @@ class RequestedRow(Part):
         return self.backbone, self.variant, self.label
 
     def setup_key(self, part: str) -> str:
-        """Rows with the same key stand on one board: they must have one setup."""
+        """Rows with the same key are on one board, so they must have one setup."""
         return "/".join(filter(None, (self.backbone, self.variant, part)))
 
     def merged_with(self, before: "RequestedRow") -> "RequestedRow":
-        """With the seeds asked for before."""
+        """With the earlier seeds."""
         return self.model_copy(
             update={"parts": {part: runs.merged_with(before.parts.get(part)) for part, runs in self.parts.items()}}
         )
 
 
 class TableRequest(Part):
-    """A table at a scale, with what the page says of the scale."""
+    """A table at a scale, with the texts about the scale for its page."""
 
     table: str
     scale: str

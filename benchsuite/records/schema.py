@@ -17,7 +17,7 @@ SCHEMA = 1
 UNSEALED = {"unsealed": True}
 """Validation context of a record whose digest is still to be computed."""
 UNCHECKED = {"unchecked": True}
-"""Validation context of a file that is read to say all that is wrong with it."""
+"""Validation context of a file that is parsed to list all its problems."""
 
 
 class MethodPart(Part):
@@ -85,7 +85,7 @@ class Record(Part):
     digest: str
 
     def numbers(self, protocol: str | None = None) -> Iterator[Number]:
-        """All that was measured, or what one protocol measured. Pages and data frames read numbers from here alone."""
+        """All numbers of the run, or of one protocol. Pages and data frames read numbers only through this."""
         for name in self.results if protocol is None else self.results.keys() & {protocol}:
             result = self.results[name]
             for metric, value in result.metrics.items():
@@ -113,7 +113,7 @@ class Record(Part):
 
     @classmethod
     def unchecked(cls, content: Mapping[str, Any]) -> Self:
-        """A record as a file has it, neither its seal nor its agreement with itself checked: to say what is wrong."""
+        """A record from a file without checks of seal and contradictions, to list all problems."""
         return cls.model_validate(content, context=UNCHECKED)
 
     def as_json(self) -> dict[str, Any]:
@@ -121,7 +121,7 @@ class Record(Part):
         return self.model_dump(mode="json", by_alias=True)
 
     def contradictions(self) -> Iterator[str]:
-        """Everything in which the record contradicts itself."""
+        """All contradictions within the record."""
         setup_id, method_id = self.setup.setup_id, self.method.method_id
         if setup_id != self.setup_id:
             yield f"setup_id is {self.setup_id}, but its setup gives {setup_id}"
@@ -141,7 +141,7 @@ class Record(Part):
     @model_validator(mode="before")
     @classmethod
     def _is_as_sealed(cls, content: Any, info: ValidationInfo) -> Any:
-        """Checked on what is stored, so that a key that is added to the schema later breaks no old seal."""
+        """Checked on the stored content, so that a new key of the schema does not break old seals."""
         if info.context is None and content_digest(content) != content.get("digest"):
             raise ValueError(BROKEN_SEAL)
         return content
@@ -175,7 +175,7 @@ def contradictions(metrics: dict[str, float]) -> list[str]:
 
 @lru_cache(maxsize=1024)
 def _rising(metrics: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Metrics of which the second counts more answers than the first, by the number at the end of their names."""
+    """Pairs of metrics, such as r1 and r5, of which the second must not be lower."""
     families: dict[str, list[tuple[int, str]]] = {}
     for name in metrics:
         stem = name.rstrip("0123456789")

@@ -1,7 +1,7 @@
 """Writing into a results folder: one JSON file a run with its ranks beside it, table requests, and failures.
 
-Files appear whole or not at all. The ranks come before the record, so a record that is there is complete. No record is
-ever overwritten: whoever measures a run a second time keeps the first one.
+Writes are atomic. Ranks are written before their record, so every stored record is complete. Records are never
+overwritten: a second measurement of a run keeps the first record.
 """
 
 import json
@@ -26,7 +26,7 @@ class Store:
         require_writable(self.folder, "--results")
 
     def read(self) -> Contents:
-        """Everything in the folder: what can be trusted, and what cannot, with the reason."""
+        """Everything in the folder, with the problems of files that are not valid."""
         return read_contents(self.folder)
 
     def write(self, record: Record, ranks: bytes) -> Path:
@@ -39,11 +39,11 @@ class Store:
         return path
 
     def add_failure(self, run_id: str, reason: str) -> None:
-        """Remember why a run did not finish, for the table's gap. A later success removes it."""
+        """Store why a run failed, for the gap in the table. A later success removes it."""
         write_whole(self._failure_file(run_id), json.dumps({"run_id": run_id, "reason": reason}).encode())
 
     def add_request(self, request: TableRequest) -> TableRequest:
-        """Remember which runs fill a table, beside earlier requests, so that a report can find them."""
+        """Store which runs fill a table, merged with earlier requests, for reports."""
         (self.folder / TABLES).mkdir(exist_ok=True)
         file = self.folder / TABLES / f"{request.name}.json"
         if file.exists():

@@ -79,7 +79,7 @@ def test_update_lists_records_and_then_finds_what_is_gone(folder: Path, capsys: 
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["none"], "none: no such folder or file, and there is no results folder runs"),
+        (["none"], "none: no such file, and results folder runs does not exist"),
         (["none", "--update"], "none: no such folder. --update, --base and --expect need a results folder"),
         (["--allow-removal"], "--allow-removal goes with --update"),
         (["--expect", "0123"], "at least its first 16 digits"),

@@ -82,7 +82,7 @@ def test_blocks_do_not_change_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("part", "value", "says"),
     [
-        (0, torch.zeros(2, 4), "as wide"),
+        (0, torch.zeros(2, 4), "same width"),
         (0, torch.zeros(3), "queries must be"),
         (1, torch.full((2, 3), torch.nan), "bank: row 0 is not finite"),
         (2, torch.tensor([0]), "bank: 2 rows need as many classes"),
