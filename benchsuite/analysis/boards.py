@@ -1,12 +1,12 @@
 """Overall boards: for each setup, all configurations of methods beside each other on all of its protocols."""
 
-import statistics
-from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
+
+import numpy as np
 
 from benchsuite.analysis.labels import labels, titles
 from benchsuite.analysis.pairing import unpairable
@@ -108,11 +108,6 @@ class BoardRow:
         return self.record.method.name
 
     @property
-    def title(self) -> str:
-        """The method's title."""
-        return self.record.method.title
-
-    @property
     def method_id(self) -> str:
         """Identity of the configuration."""
         return self.record.method_id
@@ -147,18 +142,6 @@ class Board:
     """By protocol."""
     unpairable: Mapping[tuple[str, str], Mapping[int, str]]
     """Pairs of labels with the seeds that did not mean the same to both, and why: not compared there."""
-    requests: Sequence[TableRequest]
-    """Tables that asked for runs of this setup; they say what results at their scale can say."""
-
-    @property
-    def name(self) -> str:
-        """For a file or an address: stays the same as runs are added."""
-        return f"board-{self.setup_id}"
-
-    @property
-    def descriptions(self) -> list[str]:
-        """What results at this scale can say, as its recipe has it."""
-        return list(dict.fromkeys(request.description for request in self.requests))
 
     @property
     def runs(self) -> int:
@@ -175,8 +158,8 @@ class Board:
         return self.rankings[task.protocol].ranks.get(row.label)
 
     def is_best(self, row: BoardRow, task: PrimaryMeasure) -> bool:
-        """Whether no other row is significantly better, where any difference is significant."""
-        return self.rankings[task.protocol].is_best(row.label)
+        """Whether the row has a star; see `Ranking.best`."""
+        return row.label in self.rankings[task.protocol].best
 
     @property
     def separates(self) -> bool:
@@ -194,16 +177,12 @@ def boards(records: Iterable[Record], requests: Sequence[TableRequest] = ()) -> 
         by_setup[record.setup_id][record.method_id][record.seed] = record
     shared = {setup_id: list(rows.values()) for setup_id, rows in sorted(by_setup.items()) if len(rows) > 1}
     setups = {setup_id: _any(rows[0]).setup for setup_id, rows in shared.items()}
-    asked: defaultdict[str, list[TableRequest]] = defaultdict(list)
-    for request in requests:
-        for setup_id in {runs.setup_id for row in request.rows for runs in row.parts.values()}:
-            asked[setup_id].append(request)
     named = titles(setups, requests)
-    made = [_board(named[setup_id], setup, shared[setup_id], asked[setup_id]) for setup_id, setup in setups.items()]
+    made = [_board(named[setup_id], setup, shared[setup_id]) for setup_id, setup in setups.items()]
     return sorted(made, key=lambda board: (-board.runs, board.title))
 
 
-def _board(title: str, setup: Setup, configurations: Sequence[Runs], requests: Sequence[TableRequest]) -> Board:
+def _board(title: str, setup: Setup, configurations: Sequence[Runs]) -> Board:
     records = [record for runs in configurations for record in runs.values()]
     measures = [primary_measure(name, [record.results[name] for record in records]) for name in setup.protocols]
     tasks = [task for task in measures if task]
@@ -215,26 +194,23 @@ def _board(title: str, setup: Setup, configurations: Sequence[Runs], requests: S
     rankings = {
         task.protocol: ranking({row.label: row.values(task) for row in rows}, task.better, reasons) for task in tasks
     }
-    return Board(title, setup, records[0].setup_id, tasks, _ordered(rows, tasks, rankings), rankings, reasons, requests)
+    return Board(title, setup, records[0].setup_id, tasks, _ordered(rows, tasks, rankings), rankings, reasons)
 
 
 def _ordered(
     rows: Sequence[BoardRow], tasks: Sequence[PrimaryMeasure], rankings: Mapping[str, Ranking]
 ) -> list[BoardRow]:
     """By mean rank; rows of equal mean rank by how many rows have a better mean, over the tasks that rank."""
-    better_means = dict.fromkeys((row.label for row in rows), 0)
-    for task in (task for task in tasks if task.better != "neither"):
-        sign = -1 if task.better == "higher" else 1
-        means = {row.label: sign * statistics.fmean(row.values(task).values()) for row in rows}
-        ordered = sorted(means.values())
-        for label, mean in means.items():
-            better_means[label] += bisect_left(ordered, mean)
+    ranked = [task for task in tasks if task.better != "neither"]
+    signs = [1 if task.better == "higher" else -1 for task in ranked]
+    means = np.array([[row.cell(task).mean for task in ranked] for row in rows], float) * signs  # [rows, tasks]
 
-    def position(row: BoardRow) -> tuple[float, int, str]:
-        ranks = [ranking.ranks[row.label].rank for ranking in rankings.values() if row.label in ranking.ranks]
-        return statistics.fmean(ranks or [0]), better_means[row.label], row.label
+    def position(number: int) -> tuple[int, int, str]:
+        label = rows[number].label
+        better_means = np.count_nonzero(means > means[number])
+        return sum(rankings[task.protocol].ranks[label].rank for task in ranked), better_means, label
 
-    return sorted(rows, key=position)
+    return [rows[number] for number in sorted(range(len(rows)), key=position)]
 
 
 def _any(runs: Runs) -> Record:
@@ -266,7 +242,6 @@ def comparison(board: Board) -> dict[str, Any]:
         return [round(by_seed[seed], DIGITS) if seed in by_seed else None for seed in seeds]
 
     return {
-        "name": board.name,
         "title": board.title,
         "tasks": [
             {"id": task.protocol, "metric": task.metric, "title": task.title, "unit": task.unit, "better": task.better}

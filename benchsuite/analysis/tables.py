@@ -236,8 +236,8 @@ class TableView:
         return self._rankings[self._board(row), cell.column.key].ranks.get(row_name(row.key))
 
     def is_best(self, row: TableRow, cell: Cell) -> bool:
-        """Whether no other row of the board is significantly better, where any difference is significant."""
-        return self._rankings[self._board(row), cell.column.key].is_best(row_name(row.key))
+        """Whether the row has a star; see `Ranking.best`."""
+        return row_name(row.key) in self._rankings[self._board(row), cell.column.key].best
 
     def row(self, key: RowKey) -> TableRow | None:
         """The row of that key, if it was asked for."""

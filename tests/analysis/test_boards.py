@@ -19,10 +19,10 @@ def board(*configurations: Runs, request: Sequence[TableRequest] = ()) -> Board:
     return found
 
 
-def request(setup_id: str, says: str = "small towers") -> TableRequest:
+def request(setup_id: str) -> TableRequest:
     parts = {"": RequestedRuns(setup_id=setup_id, method_id="m", runs={})}
     return TableRequest(
-        table="p/t", scale="small", recipe="scenes-small", track="s", description=says, tuned={}, backbones={},
+        table="p/t", scale="small", recipe="scenes-small", track="s", description="", tuned={}, backbones={},
         temperature_factor=1, rows=[RequestedRow(label="R", backbone="RN50", parts=parts)],
     )  # fmt: skip
 
@@ -51,7 +51,6 @@ def test_setups_are_never_mixed_and_those_with_most_runs_come_first(make_runs: M
     many = [*make_runs("infonce").values(), *make_runs("ts").values()]
     found = boards([*few, *many])
     assert [one.setup_id for one in found] == [plain.setup_id, other.setup_id]
-    assert [one.name for one in found] == [f"board-{plain.setup_id}", f"board-{other.setup_id}"]
     assert [one.setup.temperature_factor for one in found] == [1.0, 2.0]
 
 
@@ -112,12 +111,10 @@ def test_means_of_what_ranks_nothing_order_no_rows(make_runs: MakeRuns) -> None:
     assert [one.label for one in found.rows] == ["TS", "InfoNCE"]
 
 
-def test_a_board_has_the_name_and_the_reservations_of_the_tables_that_asked_for_it(make_runs: MakeRuns) -> None:
+def test_a_board_is_called_as_the_tables_that_asked_for_it(make_runs: MakeRuns) -> None:
     runs = make_runs("infonce"), make_runs("ts")
     setup_id = runs[0][0].setup_id
-    found = board(*runs, request=[request(setup_id), request(setup_id, "more"), request("another", "no")])
-    assert (found.title, found.descriptions) == ("scenes-small, RN50", ["small towers", "more"])
-    assert len(found.requests) == 2
+    assert board(*runs, request=[request("another"), request(setup_id)]).title == "scenes-small, RN50"
 
 
 @pytest.mark.parametrize("backwards", [False, True])
