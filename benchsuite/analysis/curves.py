@@ -141,15 +141,6 @@ class Similarities:
     shares: Mapping[str, NDArray[np.float64]]
     """By side, `positives` and `negatives`; each sums to 1."""
 
-    def mean(self, side: str) -> float:
-        """The mean cosine, to within a bin."""
-        return float((self.edges[:-1] + self.edges[1:]) / 2 @ self.shares[side])
-
-    @property
-    def overlap(self) -> float:
-        """The share that both sides have in common: 1 if they cannot be told apart, 0 if no bin holds both."""
-        return float(np.minimum(self.shares["positives"], self.shares["negatives"]).sum())
-
 
 def sources(view: TableView, plot: Plot | None = None) -> list[Source]:
     """The histograms that a plot asks for by its columns; without a plot, all that stand behind any column."""
