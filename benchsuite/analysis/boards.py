@@ -207,7 +207,7 @@ def _ordered(
 
     def position(number: int) -> tuple[int, int, str]:
         label = rows[number].label
-        better_means = np.count_nonzero(means > means[number])
+        better_means = int(np.count_nonzero(means > means[number]))
         return sum(rankings[task.protocol].ranks[label].rank for task in ranked), better_means, label
 
     return [rows[number] for number in sorted(range(len(rows)), key=position)]

@@ -73,7 +73,7 @@ def cost(ours: Runs, theirs: Runs, reason: str = "") -> Cost:
     skipped = {seed: why for seed, pair in common.items() if (why := _not_comparable(*pair, basis))}
     ratios = {seed: a.cost[basis] / b.cost[basis] for seed, (a, b) in common.items() if seed not in skipped}
     if not ratios:
-        reason = reason or next(iter(skipped.values()), "no seed in common with the reference")
+        reason = reason or next(iter(skipped.values()), "no seed shared with the reference")
     return Cost(
         ratios=ratios,
         reason=reason,

@@ -60,7 +60,7 @@ def thinned(curve: Curve, most: int = MOST) -> Curve:
     if stride < 2:
         return curve
     last = len(curve.steps) - 1
-    numbers = [number for number in range(len(curve.steps)) if number % stride == 0 or number == last]
+    numbers = [*range(0, last, stride), last]
     return Curve([curve.steps[number] for number in numbers], [curve.values[number] for number in numbers])
 
 

@@ -37,11 +37,11 @@ def kendall(
     rows = [(theirs, ours) for theirs, ours in zip(published, measured, strict=True) if theirs is not None and ours]
     if len(rows) < ROWS:
         have = "1 row has" if len(rows) == 1 else f"{len(rows)} rows have"
-        return Agreement(rows=len(rows), reason=f"{have} both numbers; an order takes at least {ROWS}")
+        return Agreement(rows=len(rows), reason=f"{have} both numbers; an order needs at least {ROWS}")
     seeds = tuple(sorted(set.intersection(*(set(ours) for _, ours in rows))))
     agreement = Agreement(rows=len(rows), seeds=seeds)
     if not seeds:
-        return replace(agreement, reason="no seed is common to all rows")
+        return replace(agreement, reason="no seed is shared by all rows")
     theirs = np.array([number for number, _ in rows])
     values = np.array([[ours[seed] for seed in seeds] for _, ours in rows])  # [rows, seeds]
     means = values.mean(axis=1)
@@ -51,8 +51,8 @@ def kendall(
     agreement = replace(agreement, tau=float(tau_b(theirs, means)))
     n = len(seeds)
     if n < MINIMUM:
-        have = "1 seed" if n == 1 else f"{n} seeds"
-        return replace(agreement, reason=f"{have} in common; an interval takes at least {MINIMUM}")
+        have = "1 shared seed" if n == 1 else f"{n} shared seeds"
+        return replace(agreement, reason=f"{have}; an interval needs at least {MINIMUM}")
     drawn = numpy_stream(0, "agreement", n).integers(n, size=(RESAMPLES, n))
     taus = tau_b(theirs, values[:, drawn].mean(axis=2).T)
     low, high = np.quantile(taus, (alpha / 2, 1 - alpha / 2), method="inverted_cdf").tolist()

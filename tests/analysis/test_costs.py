@@ -44,7 +44,7 @@ def test_only_seeds_of_both_count_and_without_any_it_says_so(make_runs: MakeRuns
     )
     assert dict(cost(ours, theirs).ratios) == {1: 2.0}
     none = cost({0: ours[0]}, theirs)
-    assert (none.median, none.low, none.n, none.reason) == (None, None, 0, "no seed in common with the reference")
+    assert (none.median, none.low, none.n, none.reason) == (None, None, 0, "no seed shared with the reference")
 
 
 @pytest.mark.parametrize("change", [{"processor": "Q"}, {"threads": 2}, {"processes": 2}, {"device": "cuda"}])

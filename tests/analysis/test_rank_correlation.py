@@ -82,8 +82,8 @@ def test_only_seeds_that_all_rows_have_count() -> None:
     ("published", "measured", "says"),
     [
         ([], [], "0 rows have both numbers"),
-        ([1, None, 2], rows((0.1,), (0.2,), (0.3,)), "2 rows have both numbers; an order takes at least 3"),
-        ([1, 2, 3], [{0: 0.1}, {0: 0.2}, {1: 0.3}], "no seed is common to all rows"),
+        ([1, None, 2], rows((0.1,), (0.2,), (0.3,)), "2 rows have both numbers; an order needs at least 3"),
+        ([1, 2, 3], [{0: 0.1}, {0: 0.2}, {1: 0.3}], "no seed is shared by all rows"),
         ([5, 5, 5], rows((0.1,), (0.2,), (0.3,)), "all published numbers are equal"),
         ([1, 2, 3], rows((0.1, 0.2, 0.3), (0.3, 0.1, 0.2), (0.2, 0.3, 0.1)), "all of our means are equal"),
     ],
@@ -99,4 +99,4 @@ def test_without_an_order_there_is_a_reason_and_no_number(
 def test_two_seeds_give_an_order_and_no_interval() -> None:
     found = kendall([1, 2, 3], rows((0.1, 0.2), (0.2, 0.3), (0.3, 0.4)))
     assert (found.tau, found.low, found.high) == (1.0, None, None)
-    assert found.reason == "2 seeds in common; an interval takes at least 3"
+    assert found.reason == "2 shared seeds; an interval needs at least 3"
