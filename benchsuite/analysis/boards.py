@@ -50,10 +50,10 @@ class PrimaryMeasure:
 
 
 def primary_measure(protocol: str, results: Sequence[Result]) -> PrimaryMeasure | None:
-    """What stands for a protocol on a board, of what all of its runs have; none if they have nothing in common.
+    """The number that a board shows for a protocol: one that all runs have; none if they share none.
 
-    A task that does not declare it has its first metric there, or else its first measure. Metrics are shares, of which
-    more is better; a measure ranks nothing unless its task says what is better.
+    It is the task's headline; of a task without one the first metric, or else the first measure. Metrics are
+    fractions, and higher is better; a measure ranks nothing unless its task says what is better.
     """
     first = results[0]
     card = tasks.card(first.task) if first.task in tasks else None
@@ -77,7 +77,7 @@ def primary_measure(protocol: str, results: Sequence[Result]) -> PrimaryMeasure 
 
 
 def _declared(card: Card) -> tuple[str, ...]:
-    """What the task says stands for it, the first of these that a run has; nothing if it does not say."""
+    """The metrics that the task declares as its headline, by preference; none if it declares none."""
     headline = card.about.get("headline", ())
     names = (headline,) if isinstance(headline, str) else tuple(headline)
     known = (*card.about.get("metrics", ()), *card.about.get("measures", ()))
@@ -92,7 +92,7 @@ class BoardRow:
     """A row of a board: one configuration of a method, with its runs."""
 
     label: str
-    """The method's title, and what tells this configuration from the others of the method here; no two are alike."""
+    """The method's title, and how this configuration differs from the others of the method here; unique."""
     records: Runs
     cells: Mapping[str, Cell]
     """By protocol, of the tasks of the board: cells as those of a table, of which no paper printed any."""
@@ -114,7 +114,7 @@ class BoardRow:
 
     @cached_property
     def stale(self) -> str:
-        """Whether its numbers are not those of the code that is here."""
+        """Why its numbers are out of date, if they are."""
         return stale(self.record)
 
     def cell(self, task: PrimaryMeasure) -> Cell:
@@ -131,7 +131,7 @@ class Board:
     """What was measured under one setup."""
 
     title: str
-    """No two boards of one folder have the same."""
+    """Unique in a results folder."""
     setup: Setup
     setup_id: str
     tasks: Sequence[PrimaryMeasure]
@@ -141,7 +141,7 @@ class Board:
     rankings: Mapping[str, Ranking]
     """By protocol."""
     unpairable: Mapping[tuple[str, str], Mapping[int, str]]
-    """Pairs of labels with the seeds that did not mean the same to both, and why: not compared there."""
+    """Pairs of labels, with the seeds at which they cannot be paired and the reasons."""
 
     @property
     def runs(self) -> int:
@@ -170,7 +170,7 @@ class Board:
 def boards(records: Iterable[Record], requests: Sequence[TableRequest] = ()) -> list[Board]:
     """A board for each setup under which at least two configurations ran, those with most runs first.
 
-    `requests` gives boards their names; without it they are called after their data and towers.
+    `requests` give boards their titles; without them the titles are data and towers.
     """
     by_setup: defaultdict[str, defaultdict[str, dict[int, Record]]] = defaultdict(lambda: defaultdict(dict))
     for record in sorted(records, key=lambda record: (record.method.name, record.method_id, record.seed)):
@@ -218,7 +218,7 @@ def _any(runs: Runs) -> Record:
 
 
 def paired(board: Board, ours: BoardRow, theirs: BoardRow, task: PrimaryMeasure) -> Paired:
-    """Two rows on a task, at the seeds that meant the same to both."""
+    """The paired difference of two rows on a task, over the seeds at which they may be paired."""
     pair = (min(ours.label, theirs.label), max(ours.label, theirs.label))
     skipped = board.unpairable.get(pair, {})
     a, b = ({seed: v for seed, v in row.values(task).items() if seed not in skipped} for row in (ours, theirs))

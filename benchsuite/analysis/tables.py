@@ -1,4 +1,4 @@
-"""The one table object: published beside measured, from which pages, data frames and every file format are made."""
+"""A table with published and measured numbers: pages, data frames and all file formats are made from it."""
 
 import statistics
 from collections import Counter, defaultdict
@@ -91,7 +91,7 @@ class TableRow:
 
     @property
     def key(self) -> RowKey:
-        """What tells this row from the others."""
+        """Identifies the row in its table."""
         return self.backbone, self.variant, self.label
 
     @property
@@ -111,7 +111,7 @@ class TableRow:
 
     @property
     def stale(self) -> str:
-        """Whether, and why, its numbers are not those of the code that is here."""
+        """Why its numbers are out of date, if they are."""
         return next(filter(None, map(stale, self.records)), "")
 
 

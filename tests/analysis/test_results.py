@@ -187,6 +187,14 @@ def test_an_invalid_file_is_skipped_with_a_warning(folder: Path) -> None:
     assert results.run_id.nunique() == 14
 
 
+def test_a_record_without_a_requested_number_skips_only_that_table(folder: Path, make_record: MakeRecord) -> None:
+    request, _ = measured(make_record, VALUES, scale="smoke", measures={"coco_ir1": "retrieval.nothing"})
+    Store(folder).add_request(request)
+    with pytest.warns(UserWarning, match=r"skipped: .*did not measure retrieval.nothing"):
+        results = benchsuite.load_results(folder)
+    assert set(results.scale) == {"small"}
+
+
 @pytest.mark.parametrize(
     ("name", "scale", "says"),
     [("temo/table2", "small", "temo/table2 is not in"), ("temo/table1", "smal", 'Did you mean "small"')],
