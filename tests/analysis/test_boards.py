@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from benchsuite.analysis.boards import Board, boards
+from benchsuite.analysis.boards import Board, boards, paired
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record, Result
 from benchsuite.report.numbers import measured
@@ -77,6 +77,22 @@ def test_runs_that_a_seed_did_not_mean_the_same_to_are_not_compared(make_runs: M
     assert list(found.unpairable["InfoNCE", "TS"]) == [0, 1, 2]
     assert "the batches differ" in found.unpairable["InfoNCE", "TS"][0]
     assert {rank.rank for rank in found.rankings["retrieval"].ranks.values()} == {1}
+
+
+def test_a_seed_at_which_two_rows_may_not_be_paired_is_skipped_between_them(make_runs: MakeRuns) -> None:
+    other = {"initial_weights": "w", "batches": "x"}
+    found = board(make_runs("infonce", LOW), {**make_runs("ts", HIGH), 1: make_runs("ts", HIGH, digests=other)[1]})
+    assert paired(found, *found.rows, found.tasks[0]).seeds == (0, 2)
+    assert paired(found, *reversed(found.rows), found.tasks[0]).seeds == (0, 2)
+
+
+def test_rows_are_ordered_by_rank_before_means(make_runs: MakeRuns) -> None:
+    """TS has the better mean only by seeds that InfoNCE lacks; on shared seeds it is significantly worse."""
+    found = board(make_runs("infonce", HIGH), make_runs("ts", (0.70, 0.71, 0.725, 1.0, 1.0, 1.0)))
+    means = [one.cell(found.tasks[0]).mean or 0 for one in found.rows]
+    assert [one.label for one in found.rows] == ["InfoNCE", "TS"]
+    assert means == sorted(means)
+    assert not any(found.is_best(one, found.tasks[0]) for one in found.rows)
 
 
 def two_protocols(make_runs: MakeRuns, method: str, recalls: Sequence[float], gap: float, **more: Any) -> Runs:
