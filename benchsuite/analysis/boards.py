@@ -1,12 +1,12 @@
 """Overall boards: for each setup, all configurations of methods beside each other on all of its protocols."""
 
-import statistics
-from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
+
+import numpy as np
 
 from benchsuite.analysis.labels import labels, titles
 from benchsuite.analysis.pairing import unpairable
@@ -50,10 +50,10 @@ class PrimaryMeasure:
 
 
 def primary_measure(protocol: str, results: Sequence[Result]) -> PrimaryMeasure | None:
-    """What stands for a protocol on a board, of what all of its runs have; none if they have nothing in common.
+    """The number that a board shows for a protocol: one that all runs have; none if they share none.
 
-    A task that does not declare it has its first metric there, or else its first measure. Metrics are shares, of which
-    more is better; a measure ranks nothing unless its task says what is better.
+    It is the task's headline; of a task without one the first metric, or else the first measure. Metrics are
+    fractions, and higher is better; a measure ranks nothing unless its task says what is better.
     """
     first = results[0]
     card = tasks.card(first.task) if first.task in tasks else None
@@ -77,7 +77,7 @@ def primary_measure(protocol: str, results: Sequence[Result]) -> PrimaryMeasure 
 
 
 def _declared(card: Card) -> tuple[str, ...]:
-    """What the task says stands for it, the first of these that a run has; nothing if it does not say."""
+    """The metrics that the task declares as its headline, by preference; none if it declares none."""
     headline = card.about.get("headline", ())
     names = (headline,) if isinstance(headline, str) else tuple(headline)
     known = (*card.about.get("metrics", ()), *card.about.get("measures", ()))
@@ -92,7 +92,7 @@ class BoardRow:
     """A row of a board: one configuration of a method, with its runs."""
 
     label: str
-    """The method's title, and what tells this configuration from the others of the method here; no two are alike."""
+    """The method's title, and how this configuration differs from the others of the method here; unique."""
     records: Runs
     cells: Mapping[str, Cell]
     """By protocol, of the tasks of the board: cells as those of a table, of which no paper printed any."""
@@ -108,18 +108,13 @@ class BoardRow:
         return self.record.method.name
 
     @property
-    def title(self) -> str:
-        """The method's title."""
-        return self.record.method.title
-
-    @property
     def method_id(self) -> str:
         """Identity of the configuration."""
         return self.record.method_id
 
     @cached_property
     def stale(self) -> str:
-        """Whether its numbers are not those of the code that is here."""
+        """Why its numbers are out of date, if they are."""
         return stale(self.record)
 
     def cell(self, task: PrimaryMeasure) -> Cell:
@@ -136,7 +131,7 @@ class Board:
     """What was measured under one setup."""
 
     title: str
-    """No two boards of one folder have the same."""
+    """Unique in a results folder."""
     setup: Setup
     setup_id: str
     tasks: Sequence[PrimaryMeasure]
@@ -146,19 +141,7 @@ class Board:
     rankings: Mapping[str, Ranking]
     """By protocol."""
     unpairable: Mapping[tuple[str, str], Mapping[int, str]]
-    """Pairs of labels with the seeds that did not mean the same to both, and why: not compared there."""
-    requests: Sequence[TableRequest]
-    """Tables that asked for runs of this setup; they say what results at their scale can say."""
-
-    @property
-    def name(self) -> str:
-        """For a file or an address: stays the same as runs are added."""
-        return f"board-{self.setup_id}"
-
-    @property
-    def descriptions(self) -> list[str]:
-        """What results at this scale can say, as its recipe has it."""
-        return list(dict.fromkeys(request.description for request in self.requests))
+    """Pairs of labels, with the seeds at which they cannot be paired and the reasons."""
 
     @property
     def runs(self) -> int:
@@ -175,8 +158,8 @@ class Board:
         return self.rankings[task.protocol].ranks.get(row.label)
 
     def is_best(self, row: BoardRow, task: PrimaryMeasure) -> bool:
-        """Whether no other row is significantly better, where any difference is significant."""
-        return self.rankings[task.protocol].is_best(row.label)
+        """Whether the row has a star; see `Ranking.best`."""
+        return row.label in self.rankings[task.protocol].best
 
     @property
     def separates(self) -> bool:
@@ -187,23 +170,19 @@ class Board:
 def boards(records: Iterable[Record], requests: Sequence[TableRequest] = ()) -> list[Board]:
     """A board for each setup under which at least two configurations ran, those with most runs first.
 
-    `requests` gives boards their names; without it they are called after their data and towers.
+    `requests` give boards their titles; without them the titles are data and towers.
     """
     by_setup: defaultdict[str, defaultdict[str, dict[int, Record]]] = defaultdict(lambda: defaultdict(dict))
     for record in sorted(records, key=lambda record: (record.method.name, record.method_id, record.seed)):
         by_setup[record.setup_id][record.method_id][record.seed] = record
     shared = {setup_id: list(rows.values()) for setup_id, rows in sorted(by_setup.items()) if len(rows) > 1}
     setups = {setup_id: _any(rows[0]).setup for setup_id, rows in shared.items()}
-    asked: defaultdict[str, list[TableRequest]] = defaultdict(list)
-    for request in requests:
-        for setup_id in {runs.setup_id for row in request.rows for runs in row.parts.values()}:
-            asked[setup_id].append(request)
     named = titles(setups, requests)
-    made = [_board(named[setup_id], setup, shared[setup_id], asked[setup_id]) for setup_id, setup in setups.items()]
+    made = [_board(named[setup_id], setup, shared[setup_id]) for setup_id, setup in setups.items()]
     return sorted(made, key=lambda board: (-board.runs, board.title))
 
 
-def _board(title: str, setup: Setup, configurations: Sequence[Runs], requests: Sequence[TableRequest]) -> Board:
+def _board(title: str, setup: Setup, configurations: Sequence[Runs]) -> Board:
     records = [record for runs in configurations for record in runs.values()]
     measures = [primary_measure(name, [record.results[name] for record in records]) for name in setup.protocols]
     tasks = [task for task in measures if task]
@@ -215,26 +194,23 @@ def _board(title: str, setup: Setup, configurations: Sequence[Runs], requests: S
     rankings = {
         task.protocol: ranking({row.label: row.values(task) for row in rows}, task.better, reasons) for task in tasks
     }
-    return Board(title, setup, records[0].setup_id, tasks, _ordered(rows, tasks, rankings), rankings, reasons, requests)
+    return Board(title, setup, records[0].setup_id, tasks, _ordered(rows, tasks, rankings), rankings, reasons)
 
 
 def _ordered(
     rows: Sequence[BoardRow], tasks: Sequence[PrimaryMeasure], rankings: Mapping[str, Ranking]
 ) -> list[BoardRow]:
     """By mean rank; rows of equal mean rank by how many rows have a better mean, over the tasks that rank."""
-    better_means = dict.fromkeys((row.label for row in rows), 0)
-    for task in (task for task in tasks if task.better != "neither"):
-        sign = -1 if task.better == "higher" else 1
-        means = {row.label: sign * statistics.fmean(row.values(task).values()) for row in rows}
-        ordered = sorted(means.values())
-        for label, mean in means.items():
-            better_means[label] += bisect_left(ordered, mean)
+    ranked = [task for task in tasks if task.better != "neither"]
+    signs = [1 if task.better == "higher" else -1 for task in ranked]
+    means = np.array([[row.cell(task).mean for task in ranked] for row in rows], float) * signs  # [rows, tasks]
 
-    def position(row: BoardRow) -> tuple[float, int, str]:
-        ranks = [ranking.ranks[row.label].rank for ranking in rankings.values() if row.label in ranking.ranks]
-        return statistics.fmean(ranks or [0]), better_means[row.label], row.label
+    def position(number: int) -> tuple[int, int, str]:
+        label = rows[number].label
+        better_means = int(np.count_nonzero(means > means[number]))
+        return sum(rankings[task.protocol].ranks[label].rank for task in ranked), better_means, label
 
-    return sorted(rows, key=position)
+    return [rows[number] for number in sorted(range(len(rows)), key=position)]
 
 
 def _any(runs: Runs) -> Record:
@@ -242,7 +218,7 @@ def _any(runs: Runs) -> Record:
 
 
 def paired(board: Board, ours: BoardRow, theirs: BoardRow, task: PrimaryMeasure) -> Paired:
-    """Two rows on a task, at the seeds that meant the same to both."""
+    """The paired difference of two rows on a task, over the seeds at which they may be paired."""
     pair = (min(ours.label, theirs.label), max(ours.label, theirs.label))
     skipped = board.unpairable.get(pair, {})
     a, b = ({seed: v for seed, v in row.values(task).items() if seed not in skipped} for row in (ours, theirs))
@@ -266,7 +242,6 @@ def comparison(board: Board) -> dict[str, Any]:
         return [round(by_seed[seed], DIGITS) if seed in by_seed else None for seed in seeds]
 
     return {
-        "name": board.name,
         "title": board.title,
         "tasks": [
             {"id": task.protocol, "metric": task.metric, "title": task.title, "unit": task.unit, "better": task.better}

@@ -1,6 +1,6 @@
 """A paper's claims and what our runs say of them: each table's claims are judged as one family."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,9 +11,10 @@ from benchsuite.analysis.stats import ALPHA, MOST, BySeed, Paired, adjusted_ps, 
 from benchsuite.analysis.tables import Cell, TableRow, TableView
 from benchsuite.papers import Column, Table
 from benchsuite.papers.claims import Claim, claims_of
+from benchsuite.papers.schema import RowKey
 
 Kind = Literal["reproduced", "opposite", "undecided", "not comparable", "not run"]
-NO_RUN = "no run of this table is stored here, or none at this scale"
+NO_RUN = "no stored run of this table at this scale"
 
 
 @dataclass(frozen=True)
@@ -42,14 +43,11 @@ class Verdict:
     """One sentence, with the numbers."""
     paired: Paired | None = None
     p_adjusted: float | None = None
-    """Holm's p in the family; None below the least number of seeds."""
+    """Holm's p in the family; None with too few seeds."""
     seeds_needed: int | None = None
-    """At alpha over the number of claims: what Holm may ask of any one of them."""
+    """At alpha over the number of claims: the strictest level in Holm's correction."""
     fields: tuple[str, ...] = ()
     """In which the setups differ, where that makes the rows not comparable."""
-    family: str = ""
-    claims: int = 0
-    """How many claims of the family have data enough to be judged."""
 
 
 @dataclass(frozen=True)
@@ -83,8 +81,8 @@ class ColumnAgreement:
 
 def judged_claims(view: TableView) -> list[JudgedClaim]:
     """The claims of a table at a scale. Holm's family is the table: all of its claims at this scale."""
-    claims = claims_of(view.table)
-    questions = [_question(claim, view) for claim in claims]
+    claims, rows = claims_of(view.table), {row.key: row for row in view.rows}
+    questions = [_question(claim, view, rows) for claim in claims]
     verdicts = judge_family(questions, f"{view.request.table} at scale {view.request.scale}")
     return [JudgedClaim(c, view.request.scale, v) for c, v in zip(claims, verdicts, strict=True)]
 
@@ -106,22 +104,22 @@ def agreements(view: TableView) -> list[ColumnAgreement]:
     return compared
 
 
-def _question(claim: Claim, view: TableView) -> Question:
+def _question(claim: Claim, view: TableView, rows: Mapping[RowKey, TableRow]) -> Question:
     better: Better = "lower" if claim.column.better == "lower" else "higher"
     unit: Literal["points", ""] = "points" if claim.column.unit == "percent" else ""
     number = [column.key for column in view.columns].index(claim.column.key)
-    rows = [view.row(key) for key in (claim.row, claim.reference)]
-    reasons = [_why_not_run(row, number, view) for row in rows]
+    both = [rows.get(key) for key in (claim.row, claim.reference)]
+    reasons = [_why_not_run(row, number, view) for row in both]
     if reason := next(filter(None, reasons), ""):
         return Question({}, {}, better, not_run=reason, unit=unit)
-    ours, theirs = (row.cells[number] for row in rows if row)
+    ours, theirs = (row.cells[number] for row in both if row)
     fields, refusal = _refusals(ours, theirs, view.table.factors)
     return Question(ours.values, theirs.values, better, not_comparable=fields, refusal=refusal, unit=unit)
 
 
 def _why_not_run(row: TableRow | None, number: int, view: TableView) -> str:
     if row is None:
-        return "its rows were not asked for"
+        return "its rows were not requested"
     cell = row.cells[number]
     if cell.measure is None:
         return view.request.missing.get(cell.column.key, "this column is not measured at this scale")
@@ -163,12 +161,12 @@ def _not_judged(question: Question) -> Verdict:
         fields = tuple(question.not_comparable)
         return Verdict("not comparable", f"The setups differ in {', '.join(fields)}.", fields=fields)
     if question.refusal:
-        return Verdict("not comparable", f"The runs may not be paired: {question.refusal}.")
+        return Verdict("not comparable", f"The runs cannot be paired: {question.refusal}.")
     missing = [name for name, row in (("the row", question.ours), ("its reference", question.theirs)) if not row]
     if missing:
         return Verdict("not run", f"Nothing is measured for {' and '.join(missing)}.")
     ours, theirs = (", ".join(map(str, sorted(row))) for row in (question.ours, question.theirs))
-    return Verdict("not comparable", f"No seed in common: the row has {ours}, its reference {theirs}.")
+    return Verdict("not comparable", f"No shared seed: the row has {ours}, its reference {theirs}.")
 
 
 def _judged(question: Question, pair: Paired, p: float | None, family: str, claims: int, alpha: float) -> Verdict:
@@ -183,7 +181,7 @@ def _judged(question: Question, pair: Paired, p: float | None, family: str, clai
         _outlook(pair, needed) if kind == "undecided" else "",
         _unpaired_seeds(pair),
     ]
-    return Verdict(kind, "; ".join(filter(None, parts)) + ".", pair, p, needed, family=family, claims=claims)
+    return Verdict(kind, "; ".join(filter(None, parts)) + ".", pair, p, needed)
 
 
 def _difference(difference: float, pair: Paired, unit: str) -> str:
@@ -191,33 +189,33 @@ def _difference(difference: float, pair: Paired, unit: str) -> str:
     amount = f"{abs(scale * difference):{digits}}{f' {unit}' if unit else ''}"
     side = "above" if difference > 0 else "below"
     text = f"{amount} {side} the reference" if difference else "No difference from the reference"
-    seeds = "on 1 seed" if pair.n == 1 else f"on {pair.n} seeds"
+    seeds = "over 1 seed" if pair.n == 1 else f"over {pair.n} seeds"
     if pair.low is None or pair.high is None:
         return f"{text} {seeds}"
     ends = f"{scale * pair.low:+{digits}} to {scale * pair.high:+{digits}}"
-    return f"{text} {seeds} ({100 * (1 - pair.alpha):g}% interval over seeds {ends})"
+    return f"{text} {seeds} ({100 * (1 - pair.alpha):g}% CI {ends})"
 
 
 def _significance(pair: Paired, p: float | None, family: str, claims: int) -> str:
     if p is None or pair.p is None:
         return pair.too_small
-    holm = f", {_p(p)} by Holm over {claims} claims of {family}" if claims > 1 else ""
+    holm = f", {_p(p)} after Holm's correction over {claims} claims of {family}" if claims > 1 else ""
     note = f"; {pair.note}" if pair.note else ""
-    return f"p {_p(pair.p)}{holm}, floor of a sign-flip test {_p(pair.floor)}{note}"
+    return f"p {_p(pair.p)}{holm}, lowest possible p of a sign-flip test {_p(pair.floor)}{note}"
 
 
 def _outlook(pair: Paired, needed: int | None) -> str:
+    assumed = "with this difference and spread"
     if needed is not None:
-        return f"about {needed} seeds would be needed for a difference and spread like these"
-    return f"more than {MOST} seeds would be needed" if pair.difference and pair.sd is not None else ""
+        return f"{assumed} about {needed} seeds would make it significant"
+    return f"{assumed} even {MOST} seeds would be too few" if pair.difference and pair.sd is not None else ""
 
 
 def _unpaired_seeds(pair: Paired) -> str:
     if not pair.unpaired:
         return ""
-    plural = len(pair.unpaired) > 1
-    seeds = ", ".join(map(str, pair.unpaired))
-    return f"{'seeds' if plural else 'seed'} {seeds} skipped: only one of the two has {'them' if plural else 'it'}"
+    plural = "s" if len(pair.unpaired) > 1 else ""
+    return f"skipped seed{plural} {', '.join(map(str, pair.unpaired))}: only one of the two rows has a run"
 
 
 def _p(p: float) -> str:

@@ -2,8 +2,8 @@
 
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any
 
 from benchsuite.analysis.boards import Board, BoardRow, Runs
 from benchsuite.analysis.ranking import Better
@@ -11,7 +11,6 @@ from benchsuite.records.code_version import code_state
 from benchsuite.records.schema import Record
 from benchsuite.setup import REFERENCES
 
-Basis = Literal["cpu_seconds", "seconds"]
 SAME_MACHINE = ("processor", "device", "threads", "processes")
 """What must be alike for times to be comparable."""
 
@@ -20,18 +19,12 @@ SAME_MACHINE = ("processor", "device", "threads", "processes")
 class Cost:
     """What training with a configuration costs, and how many times that of the reference it is."""
 
-    basis: Basis
-    """What ratios are of: CPU seconds, which do not depend on who else is at work, unless `note` says why not."""
     ratios: Mapping[int, float]
     """By seed: this run's time over that of the reference's run with the same seed."""
-    skipped: Mapping[int, str] = field(default_factory=dict)
-    """Seeds that both have and that are not compared, and why."""
     reason: str = ""
     """Why there is no ratio at all, if so."""
     note: str = ""
-    """Why it is not CPU seconds, if so."""
-    seconds: float | None = None
-    """Median over seeds."""
+    """Why it is not CPU seconds, which do not depend on other work on the machine, if so."""
     peak_memory: int | None = None
     """Bytes: the most of any seed."""
     parameters: int | None = None
@@ -76,18 +69,15 @@ def cost(ours: Runs, theirs: Runs, reason: str = "") -> Cost:
     """Of the runs of a configuration, beside those of the reference under the same setup."""
     common = {seed: (ours[seed], theirs[seed]) for seed in sorted(ours.keys() & theirs.keys())}
     note = next((why for pair in common.values() for record in pair if (why := _no_cpu_seconds(record))), "")
-    basis: Basis = "seconds" if note else "cpu_seconds"
+    basis = "seconds" if note else "cpu_seconds"
     skipped = {seed: why for seed, pair in common.items() if (why := _not_comparable(*pair, basis))}
     ratios = {seed: a.cost[basis] / b.cost[basis] for seed, (a, b) in common.items() if seed not in skipped}
     if not ratios:
-        reason = reason or next(iter(skipped.values()), "no seed in common with the reference")
+        reason = reason or next(iter(skipped.values()), "no seed shared with the reference")
     return Cost(
-        basis=basis,
         ratios=ratios,
-        skipped=skipped,
         reason=reason,
         note=note,
-        seconds=statistics.median(seconds) if (seconds := _known(ours, "seconds")) else None,
         peak_memory=max(_known(ours, "peak_memory_bytes"), default=None),
         parameters=max(_known(ours, "trainable_parameters"), default=None),
     )
@@ -110,7 +100,7 @@ def pareto(points: Sequence[tuple[float, float]], better: Better = "higher") -> 
 
 def _standard(row: BoardRow) -> tuple[bool, int, bool, str]:
     """What makes a row the one to compare with; a label without settings is that of the method's defaults."""
-    return code_state(row.record) == "current", len(row.records), row.label == row.title, row.method_id
+    return code_state(row.record) == "current", len(row.records), row.label == row.record.method.title, row.method_id
 
 
 def _known(runs: Runs, name: str) -> list[Any]:
@@ -123,7 +113,7 @@ def _no_cpu_seconds(record: Record) -> str:
     return "" if "cpu_seconds" in record.cost else "in seconds, since a record has no CPU seconds"
 
 
-def _not_comparable(ours: Record, theirs: Record, basis: Basis) -> str:
+def _not_comparable(ours: Record, theirs: Record, basis: str) -> str:
     a, b = ours.environment, theirs.environment
     differing = [f"{name} {a.get(name)} against {b.get(name)}" for name in SAME_MACHINE if a.get(name) != b.get(name)]
     if differing:

@@ -60,7 +60,7 @@ def thinned(curve: Curve, most: int = MOST) -> Curve:
     if stride < 2:
         return curve
     last = len(curve.steps) - 1
-    numbers = [number for number in range(len(curve.steps)) if number % stride == 0 or number == last]
+    numbers = [*range(0, last, stride), last]
     return Curve([curve.steps[number] for number in numbers], [curve.values[number] for number in numbers])
 
 
@@ -140,15 +140,6 @@ class Similarities:
     """One more than there are bins."""
     shares: Mapping[str, NDArray[np.float64]]
     """By side, `positives` and `negatives`; each sums to 1."""
-
-    def mean(self, side: str) -> float:
-        """The mean cosine, to within a bin."""
-        return float((self.edges[:-1] + self.edges[1:]) / 2 @ self.shares[side])
-
-    @property
-    def overlap(self) -> float:
-        """The share that both sides have in common: 1 if they cannot be told apart, 0 if no bin holds both."""
-        return float(np.minimum(self.shares["positives"], self.shares["negatives"]).sum())
 
 
 def sources(view: TableView, plot: Plot | None = None) -> list[Source]:

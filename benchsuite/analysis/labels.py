@@ -1,11 +1,10 @@
 """Names instead of identities: a label for each configuration, a title for each setup, no two alike."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from benchsuite.canonical import canonical, digest
+from benchsuite.canonical import canonical
 from benchsuite.records.code_version import code_state
 from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import Record
@@ -23,18 +22,18 @@ SHORT = 8
 def labels(configurations: Sequence[Record]) -> list[str]:
     """A label for each configuration of a board, given a record of each.
 
-    The method's title; and of a method that is there more than once also the hyper-parameters in which these differ,
-    where they are not at the method's defaults.
+    The method's title; and of a method that is there more than once also the settings in which these differ, where
+    they are not at the method's defaults.
     """
-    by_method: defaultdict[str, list[Record]] = defaultdict(list)
-    for record in configurations:
-        by_method[record.method.name].append(record)
-    varied = {name: _varied(records) for name, records in by_method.items()}
+    settings = [_settings(record) for record in configurations]
+    by_method: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+    for record, values in zip(configurations, settings, strict=True):
+        by_method[record.method.name].append(values)
+    varied = {name: _varied(values) for name, values in by_method.items()}
     names = []
-    for record in configurations:
-        method = varied[record.method.name]
-        details = ", ".join([*_settings(record, method), *_code(record, method)])
-        names.append(f"{record.method.title} ({details})" if details else record.method.title)
+    for record, values in zip(configurations, settings, strict=True):
+        details = [f"{name}={_shown(value)}" for name, value in values.items() if name in varied[record.method.name]]
+        names.append(f"{record.method.title} ({', '.join(details)})" if details else record.method.title)
     method_names = [record.method.name for record in configurations]
     return _distinct(names, method_names, [record.method_id[:SHORT] for record in configurations])
 
@@ -64,38 +63,18 @@ def _towers(setup: Setup) -> tuple[str, ...]:
     return tuple(filter(None, (setup.data.name, image, text)))
 
 
-@dataclass(frozen=True)
-class _Varied:
-    """In what configurations of one method differ."""
-
-    settings: frozenset[str]
-    """Hyper-parameters that are not alike in all."""
-    twins: frozenset[str]
-    """Digests of hyper-parameters that several have."""
+def _settings(record: Record) -> dict[str, Any]:
+    """Hyper-parameters that are not at their defaults, and the code where it is not the current one."""
+    defaults = _defaults(record)
+    hyperparameters = record.method.hyperparameters.items()
+    settings = {name: value for name, value in hyperparameters if name not in defaults or defaults[name] != value}
+    return settings if code_state(record) == "current" else {**settings, "code": record.method.code[:SHORT]}
 
 
-def _varied(same: Sequence[Record]) -> _Varied:
-    names = {name for record in same for name in record.method.hyperparameters}
-    values = {name: {canonical(record.method.hyperparameters.get(name)) for record in same} for name in names}
-    counts = Counter(digest(record.method.hyperparameters) for record in same)
-    return _Varied(
-        frozenset(name for name, different in values.items() if len(different) > 1),
-        frozenset(settings for settings, count in counts.items() if count > 1),
-    )
-
-
-def _settings(record: Record, varied: _Varied) -> Iterator[str]:
-    """Hyper-parameters that are not alike in all configurations of the method, where they are not the default."""
-    defaults = _defaults(record) if varied.settings else {}
-    for name, value in record.method.hyperparameters.items():
-        if name in varied.settings and not (name in defaults and defaults[name] == value):
-            yield f"{name}={_shown(value)}"
-
-
-def _code(record: Record, varied: _Varied) -> Iterator[str]:
-    """The code, where another configuration has the same hyper-parameters; the code that is here needs no word."""
-    if varied.twins and digest(record.method.hyperparameters) in varied.twins and code_state(record) != "current":
-        yield f"code {record.method.code[:SHORT]}"
+def _varied(configurations: Sequence[Mapping[str, Any]]) -> set[str]:
+    """Settings that are not alike in all configurations of a method."""
+    names = {name for settings in configurations for name in settings}
+    return {name for name in names if len({canonical(settings.get(name)) for settings in configurations}) > 1}
 
 
 def _defaults(record: Record) -> dict[str, Any]:

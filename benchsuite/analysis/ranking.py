@@ -1,14 +1,14 @@
-"""Ranking the rows of one column by significance: ranks, stars and bold on every page come from here alone."""
+"""Ranking the rows of one column by significance: all ranks, stars and bold numbers come from here."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Set
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import compress
+from itertools import combinations, compress
+from statistics import fmean
 from typing import Literal
 
 import numpy as np
 
-from benchsuite.analysis.stats import ALPHA, MINIMUM, Bools, BySeed, Ints, as_matrix, compare_arrays, holm
+from benchsuite.analysis.stats import ALPHA, MINIMUM, BySeed, as_matrix, compare_arrays, holm
 
 Better = Literal["higher", "lower"]
 Unpairable = Mapping[tuple[str, str], Collection[int]]
@@ -22,15 +22,8 @@ class Rank:
     rank: int
     """1 + the number of rows that are significantly better."""
     tied_with: tuple[str, ...]
-    """Rows that differ from it by nothing significant. Not transitive: A may be tied with B, and B with C, but not A
+    """Rows without a significant difference from it. Not transitive: A may be tied with B, and B with C, but not A
     with C."""
-    unjudged: tuple[str, ...]
-    """Those of `tied_with` that share too few seeds with it for any verdict."""
-
-    @property
-    def best(self) -> bool:
-        """Whether no row is significantly better. The row with the best mean is not significantly better either."""
-        return self.rank == 1
 
 
 @dataclass(frozen=True)
@@ -39,15 +32,14 @@ class Ranking:
 
     ranks: Mapping[str, Rank]
     """By row; none of a row without values."""
+    best: Set[str]
+    """Rows with a star: no row is significantly better, and every row with a better mean has a star too. None where
+    all rows are tied."""
 
-    @cached_property
+    @property
     def decided(self) -> bool:
-        """Whether any difference is significant: where all rows are tied, none is best."""
-        return any(not rank.best for rank in self.ranks.values())
-
-    def is_best(self, name: str) -> bool:
-        """Whether no other row is significantly better, where any difference is significant."""
-        return self.decided and name in self.ranks and self.ranks[name].best
+        """Whether any difference is significant."""
+        return any(rank.rank > 1 for rank in self.ranks.values())
 
 
 def ranking(
@@ -61,35 +53,29 @@ def ranking(
     All pairs of rows are compared, and adjusted by Holm as one family. Rows without values have no rank.
     """
     if better == "neither":
-        return Ranking({})
+        return Ranking({}, frozenset())
     rows = sorted(name for name, by_seed in values.items() if by_seed)
     matrix, column = as_matrix([values[name] for name in rows])
     first, second = np.triu_indices(len(rows), 1)
     ours = matrix[first]
-    for pair, seeds in _by_number(unpairable or {}, rows).items():
-        ours[_pair_number(*pair, len(rows)), [column[seed] for seed in seeds if seed in column]] = np.nan
+    pair_number = {pair: number for number, pair in enumerate(combinations(rows, 2))}
+    for pair, seeds in (unpairable or {}).items():
+        if pair in pair_number:
+            ours[pair_number[pair], [column[seed] for seed in seeds if seed in column]] = np.nan
     compared = compare_arrays(ours, matrix[second])
     p = holm(np.where(compared.n < MINIMUM, np.nan, compared.p))
     significant = p <= alpha
     first_is_ahead = (compared.difference > 0) == (better == "higher")
     losers = np.where(first_is_ahead, second, first)[significant]
     better_rows = np.bincount(losers, minlength=len(rows)).tolist()
-    tied, unjudged = (_opposite(chosen, first, second, rows) for chosen in (~significant, np.isnan(p)))
-    return Ranking({name: Rank(1 + better_rows[n], tied[n], unjudged[n]) for n, name in enumerate(rows)})
+    tied = np.zeros((len(rows), len(rows)), bool)
+    tied[first, second] = tied[second, first] = ~significant
+    ranks = {name: Rank(1 + better_rows[n], tuple(compress(rows, tied[n]))) for n, name in enumerate(rows)}
+    return Ranking(ranks, _best(ranks, values, 1 if better == "higher" else -1))
 
 
-def _by_number(unpairable: Unpairable, rows: list[str]) -> dict[tuple[int, int], Collection[int]]:
-    number = {name: n for n, name in enumerate(rows)}
-    return {(number[a], number[b]): seeds for (a, b), seeds in unpairable.items() if a in number and b in number}
-
-
-def _pair_number(first: int, second: int, rows: int) -> int:
-    """Which of `np.triu_indices(rows, 1)` is this pair."""
-    return first * rows - first * (first + 1) // 2 + second - first - 1
-
-
-def _opposite(chosen: Bools, first: Ints, second: Ints, rows: list[str]) -> list[tuple[str, ...]]:
-    """For each row, the rows that it forms a chosen pair with."""
-    paired = np.zeros((len(rows), len(rows)), bool)
-    paired[first[chosen], second[chosen]] = paired[second[chosen], first[chosen]] = True
-    return [tuple(compress(rows, line)) for line in paired.tolist()]
+def _best(ranks: Mapping[str, Rank], values: Mapping[str, BySeed], sign: int) -> Set[str]:
+    """Rows of rank 1 whose mean is not below that of a row of another rank; none where all have rank 1."""
+    means = {name: sign * fmean(values[name].values()) for name in ranks}
+    beaten = [means[name] for name, rank in ranks.items() if rank.rank > 1]
+    return {name for name, rank in ranks.items() if beaten and rank.rank == 1 and means[name] >= max(beaten)}

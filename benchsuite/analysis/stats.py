@@ -75,8 +75,8 @@ class Paired:
         """Why there are too few seeds for a verdict, if so."""
         if self.n >= MINIMUM:
             return ""
-        have = {0: "no seed", 1: "1 seed"}.get(self.n, f"{self.n} seeds")
-        return f"{have} in common; a verdict takes at least {MINIMUM}"
+        have = {0: "no shared seed", 1: "1 shared seed"}.get(self.n, f"{self.n} shared seeds")
+        return f"{have}; a verdict needs at least {MINIMUM}"
 
     @property
     def note(self) -> str:
@@ -84,10 +84,10 @@ class Paired:
         if not self.constant:
             return ""
         if self.difference == 0:
-            return f"no difference: the two are equal on all {self.n} seeds"
+            return f"both rows are equal on all {self.n} seeds"
         return (
-            f"the difference is the same on all {self.n} seeds: the interval has no width because nothing "
-            "is known of the spread, and p is that of the signs alone"
+            f"the difference is the same on all {self.n} seeds, so its spread is unknown: "
+            "the interval has width 0, and p is that of the sign-flip test"
         )
 
 

@@ -1,4 +1,4 @@
-"""The one table object: published beside measured, from which pages, data frames and every file format are made."""
+"""A table with published and measured numbers: pages, data frames and all file formats are made from it."""
 
 import statistics
 from collections import Counter, defaultdict
@@ -65,7 +65,7 @@ class Cell:
 
     @property
     def low(self) -> float | None:
-        """Lower end of that interval; it knows no bounds, so that of a share may lie below 0."""
+        """Lower end of that interval; it is unbounded, so that of a fraction may be below 0."""
         return None if self.mean is None or self.half is None else self.mean - self.half
 
     @property
@@ -91,7 +91,7 @@ class TableRow:
 
     @property
     def key(self) -> RowKey:
-        """What tells this row from the others."""
+        """Identifies the row in its table."""
         return self.backbone, self.variant, self.label
 
     @property
@@ -111,7 +111,7 @@ class TableRow:
 
     @property
     def stale(self) -> str:
-        """Whether, and why, its numbers are not those of the code that is here."""
+        """Why its numbers are out of date, if they are."""
         return next(filter(None, map(stale, self.records)), "")
 
 
@@ -137,15 +137,7 @@ class TableView:
     @property
     def backbones(self) -> dict[str, list[TableRow]]:
         """Rows by backbone, in order."""
-        return {
-            name: [row for row in self.rows if row.backbone == name]
-            for name in dict.fromkeys(r.backbone for r in self.rows)
-        }
-
-    @property
-    def backbones_here(self) -> dict[str, str]:
-        """What stands for each backbone at this scale, in words."""
-        return {name: self.request.backbones[name] for name in self.backbones if name in self.request.backbones}
+        return {name: list(rows) for name, rows in groupby(self.rows, lambda row: row.backbone)}
 
     @property
     def stand_ins(self) -> dict[str, str]:
@@ -160,20 +152,17 @@ class TableView:
     @property
     def setups(self) -> dict[str, Setup]:
         """The setups behind the rows, by the names of those that share one."""
-        names: dict[str, list[str]] = {}
-        setups: dict[str, Setup] = {}
+        names: dict[str, dict[str, Setup]] = {}
         for row in self.rows:
             for cell in row.cells:
                 for record in cell.records.values():
-                    setups[record.setup_id] = record.setup
-                    names.setdefault(record.setup_id, []).append(
-                        row_name((row.backbone, row.variant, cell.column.part))
-                    )
-        return {", ".join(dict.fromkeys(names[setup_id])): setup for setup_id, setup in setups.items()}
+                    name = row_name((row.backbone, row.variant, cell.column.part))
+                    names.setdefault(record.setup_id, {})[name] = record.setup
+        return {", ".join(setups): next(iter(setups.values())) for setups in names.values()}
 
     @property
     def gaps(self) -> bool:
-        """Whether any row has something to explain."""
+        """Whether any row has missing runs."""
         return any(row.gap for row in self.rows)
 
     @property
@@ -199,7 +188,7 @@ class TableView:
 
     @property
     def complete(self) -> bool:
-        """Whether every seed asked for has a record."""
+        """Whether every requested seed has a record."""
         return all(row.measured == row.requested for row in self.rows)
 
     @property
@@ -218,38 +207,27 @@ class TableView:
         """By board and column."""
         rankings = {}
         for board, rows in self.boards.items():
-            by_part: dict[str, dict[tuple[str, str], dict[int, str]]] = {}
+            skipped = {}  # by part of the table: columns of one part have the same runs
             for number, column in enumerate(self.columns):
                 cells = {row_name(row.key): row.cells[number] for row in rows}
-                if column.part not in by_part:
+                if column.part not in skipped:
                     records = {name: cell.records for name, cell in cells.items()}
-                    by_part[column.part] = unpairable(records, self.table.factors)
+                    skipped[column.part] = unpairable(records, self.table.factors)
                 values = {name: cell.values for name, cell in cells.items()}
-                rankings[board, column.key] = ranking(values, column.better, by_part[column.part])
+                rankings[board, column.key] = ranking(values, column.better, skipped[column.part])
         return rankings
 
     def rank(self, row: TableRow, cell: Cell) -> Rank | None:
-        """The rank of a row on a column among the rows of its board; none if nothing is ranked.
-
-        The one place from which ranks and marks of the best come, for every format.
-        """
+        """The rank of a row on a column among the rows of its board; none if nothing is ranked."""
         return self._rankings[self._board(row), cell.column.key].ranks.get(row_name(row.key))
 
     def is_best(self, row: TableRow, cell: Cell) -> bool:
-        """Whether no other row of the board is significantly better, where any difference is significant."""
-        return self._rankings[self._board(row), cell.column.key].is_best(row_name(row.key))
-
-    def row(self, key: RowKey) -> TableRow | None:
-        """The row of that key, if it was asked for."""
-        return self._rows.get(key)
-
-    @cached_property
-    def _rows(self) -> dict[RowKey, TableRow]:
-        return {row.key: row for row in self.rows}
+        """Whether the row has a star; see `Ranking.best`."""
+        return row_name(row.key) in self._rankings[self._board(row), cell.column.key].best
 
 
 def build_views(contents: Contents) -> tuple[list[TableView], list[BenchsuiteError]]:
-    """The tables that were asked for, as far as they are measured; and what had to be skipped, with the reason."""
+    """The requested tables, as far as they are measured; and what had to be skipped, with the reason."""
     views: list[TableView] = []
     skipped: list[BenchsuiteError] = [*contents.errors]
     read, gaps = cache(read_table), contents.gaps
@@ -267,7 +245,7 @@ def build_views(contents: Contents) -> tuple[list[TableView], list[BenchsuiteErr
 def build_table(
     table: Table, request: TableRequest, records: Mapping[str, Record], failures: Mapping[str, str]
 ) -> TableView:
-    """The view of a table from what was asked for and what is there. Rows stand in the paper's order, others after."""
+    """The view of a requested table. Rows are in the paper's order, others after them."""
     order = {row.key: number for number, row in enumerate(table.rows)}
     printed = {row.key: row for row in table.rows}
     backbones = list(dict.fromkeys([*(row.backbone for row in table.rows), *(row.backbone for row in request.rows)]))
@@ -330,7 +308,7 @@ def _origin(record: Record) -> str:
 
 
 def _other_setup(row: RequestedRow, part: str, request: TableRequest, records: Mapping[str, Record]) -> str:
-    """Why a row is not comparable with what was asked for last under its names: the fields in which setups differ."""
+    """Why a row is not comparable with those of the last request: the fields in which their setups differ."""
     mine = row.parts[part].setup_id
     current = request.setups.get(row.setup_key(part), mine)
     if mine == current:
@@ -339,7 +317,7 @@ def _other_setup(row: RequestedRow, part: str, request: TableRequest, records: M
     known = mine in by_setup and current in by_setup
     fields = setup_fields(by_setup[mine], by_setup[current]).values() if known else ()
     why = f" ({'; '.join(fields)})" if fields else ""
-    return f"not comparable: measured under another setup, {mine}{why}; ask for this row again"
+    return f"not comparable: measured under another setup, {mine}{why}; run this row again"
 
 
 def _gap(part: str, runs: Mapping[int, str], records: Mapping[str, Record], failures: Mapping[str, str]) -> str:

@@ -117,10 +117,10 @@ def order_as_json(order: "ColumnAgreement") -> dict[str, Any]:
 
 
 def order_line(order: "ColumnAgreement") -> str:
-    """Kendall's tau-b with its interval, or why there is norder."""
+    """Kendall's tau-b with its interval, or why there is none."""
     agreement = order.agreement
     where = " ".join(filter(None, (order.backbone, order.variant, order.column.group, order.column.label)))
     if agreement.tau is None:
         return f"{where}: {agreement.reason}"
-    interval = "" if agreement.low is None else f", {agreement.low:.2f} to {agreement.high:.2f} over seeds"
-    return f"{where}: Kendall's tau-b {agreement.tau:.2f} of {agreement.rows} rows{interval}"
+    interval = "" if agreement.low is None else f", 95% CI over seeds {agreement.low:.2f} to {agreement.high:.2f}"
+    return f"{where}: Kendall's tau-b {agreement.tau:.2f} over {agreement.rows} rows{interval}"

@@ -2,13 +2,16 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from benchsuite.cli.options import RESULTS, Results
 from benchsuite.errors import UsageError
 from benchsuite.records.store import Store
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 class Format(StrEnum):
@@ -43,7 +46,11 @@ def export(
     results: Results = RESULTS,
 ) -> None:
     """Export a measured table with the ranks and marks of its page, or all runs as one data frame."""
+    from benchsuite.analysis.results import find_view, results_frame
+    from benchsuite.analysis.tables import build_views
+    from benchsuite.cli.report import require_all
     from benchsuite.papers import named_tables
+    from benchsuite.report.export import FORMATS
 
     if everything == bool(table):
         raise UsageError("name one table, or give --all for all runs.")
@@ -60,44 +67,29 @@ def export(
         raise UsageError(
             f"results folder {results} does not exist. Run `benchsuite repro {table or 'temo/table1'}` first."
         )
-    if everything:
-        export_runs(results, format_, out)
-    else:
-        export_table(table or "", scale, results, format_, out)
-
-
-def export_table(name: str, scale: str, results: Path, format_: Format, out: Path | None) -> None:
-    """One table at a scale."""
-    from benchsuite.analysis.results import find_view
-    from benchsuite.analysis.tables import build_views
-    from benchsuite.cli.report import require_all
-    from benchsuite.report.export import FORMATS
-
-    views, skipped = build_views(Store(results).read())
-    text = FORMATS[format_](find_view(views, name, scale, results))
-    if out:
-        out.write_text(text, "utf-8")
-        print(f"{name} at scale {scale}: {out.resolve()}")
-    else:
-        print(text, end="")
-    require_all(skipped)
-
-
-def export_runs(results: Path, format_: Format, out: Path | None) -> None:
-    """All runs of a results folder, as `benchsuite.load_results` gives them."""
-    from benchsuite.analysis.results import results_frame
-    from benchsuite.analysis.tables import build_views
-    from benchsuite.cli.report import require_all
-
     contents = Store(results).read()
     views, skipped = build_views(contents)
-    frame = results_frame(contents, views)
-    if out is None:
-        print(frame.to_csv(index=False), end="")
+    if table:
+        write_text(FORMATS[format_](find_view(views, table, scale, results)), f"{table} at scale {scale}", out)
     else:
-        if format_ is Format.parquet:
-            frame.to_parquet(out, index=False)
-        else:
-            frame.to_csv(out, index=False)
-        print(f"{len(contents.records)} runs, {len(frame)} rows, {len(frame.columns)} columns: {out.resolve()}")
+        write_frame(results_frame(contents, views), format_, out)
     require_all(skipped)
+
+
+def write_frame(frame: "DataFrame", format_: Format, out: Path | None) -> None:
+    """All runs, as `benchsuite.load_results` gives them."""
+    about = f"{frame.run_id.nunique()} runs, {len(frame)} rows, {len(frame.columns)} columns"
+    if format_ is Format.parquet and out:
+        frame.to_parquet(out, index=False)
+        print(f"{about}: {out.resolve()}")
+    else:
+        write_text(frame.to_csv(index=False), about, out)
+
+
+def write_text(text: str, about: str, out: Path | None) -> None:
+    """To a file, or to the terminal."""
+    if out:
+        out.write_text(text, "utf-8")
+        print(f"{about}: {out.resolve()}")
+    else:
+        print(text, end="")

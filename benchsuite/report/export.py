@@ -105,11 +105,12 @@ def tex(text: str) -> str:
 def _fine_print(view: TableView) -> list[str]:
     """What a reader of the table alone must know: ours are measured here, on what, and how."""
     request = view.request
-    stand_ins = [f"{name} is {what}" for name, what in (*view.backbones_here.items(), *view.stand_ins.items())]
+    towers = {name: request.backbones[name] for name in view.backbones if name in request.backbones}
+    stand_ins = [f"{name} is {what}" for name, what in (*towers.items(), *view.stand_ins.items())]
     return [
         f"Ours, measured at scale {request.scale}: {OURS}.",
         *([f"In ours, {'; '.join(stand_ins)}."] if stand_ins else []),
-        "Bold: no other row of the board is significantly better (Holm, alpha 0.05), where any difference is.",
+        "Bold: no row is significantly better (Holm, alpha 0.05).",
     ]
 
 

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from benchsuite.analysis.boards import Board, boards
+from benchsuite.analysis.boards import Board, boards, paired
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record, Result
 from benchsuite.report.numbers import measured
@@ -19,10 +19,10 @@ def board(*configurations: Runs, request: Sequence[TableRequest] = ()) -> Board:
     return found
 
 
-def request(setup_id: str, says: str = "small towers") -> TableRequest:
+def request(setup_id: str) -> TableRequest:
     parts = {"": RequestedRuns(setup_id=setup_id, method_id="m", runs={})}
     return TableRequest(
-        table="p/t", scale="small", recipe="scenes-small", track="s", description=says, tuned={}, backbones={},
+        table="p/t", scale="small", recipe="scenes-small", track="s", description="", tuned={}, backbones={},
         temperature_factor=1, rows=[RequestedRow(label="R", backbone="RN50", parts=parts)],
     )  # fmt: skip
 
@@ -51,7 +51,6 @@ def test_setups_are_never_mixed_and_those_with_most_runs_come_first(make_runs: M
     many = [*make_runs("infonce").values(), *make_runs("ts").values()]
     found = boards([*few, *many])
     assert [one.setup_id for one in found] == [plain.setup_id, other.setup_id]
-    assert [one.name for one in found] == [f"board-{plain.setup_id}", f"board-{other.setup_id}"]
     assert [one.setup.temperature_factor for one in found] == [1.0, 2.0]
 
 
@@ -78,6 +77,22 @@ def test_runs_that_a_seed_did_not_mean_the_same_to_are_not_compared(make_runs: M
     assert list(found.unpairable["InfoNCE", "TS"]) == [0, 1, 2]
     assert "the batches differ" in found.unpairable["InfoNCE", "TS"][0]
     assert {rank.rank for rank in found.rankings["retrieval"].ranks.values()} == {1}
+
+
+def test_a_seed_at_which_two_rows_may_not_be_paired_is_skipped_between_them(make_runs: MakeRuns) -> None:
+    other = {"initial_weights": "w", "batches": "x"}
+    found = board(make_runs("infonce", LOW), {**make_runs("ts", HIGH), 1: make_runs("ts", HIGH, digests=other)[1]})
+    assert paired(found, *found.rows, found.tasks[0]).seeds == (0, 2)
+    assert paired(found, *reversed(found.rows), found.tasks[0]).seeds == (0, 2)
+
+
+def test_rows_are_ordered_by_rank_before_means(make_runs: MakeRuns) -> None:
+    """TS has the better mean only by seeds that InfoNCE lacks; on shared seeds it is significantly worse."""
+    found = board(make_runs("infonce", HIGH), make_runs("ts", (0.70, 0.71, 0.725, 1.0, 1.0, 1.0)))
+    means = [one.cell(found.tasks[0]).mean or 0 for one in found.rows]
+    assert [one.label for one in found.rows] == ["InfoNCE", "TS"]
+    assert means == sorted(means)
+    assert not any(found.is_best(one, found.tasks[0]) for one in found.rows)
 
 
 def two_protocols(make_runs: MakeRuns, method: str, recalls: Sequence[float], gap: float, **more: Any) -> Runs:
@@ -112,12 +127,10 @@ def test_means_of_what_ranks_nothing_order_no_rows(make_runs: MakeRuns) -> None:
     assert [one.label for one in found.rows] == ["TS", "InfoNCE"]
 
 
-def test_a_board_has_the_name_and_the_reservations_of_the_tables_that_asked_for_it(make_runs: MakeRuns) -> None:
+def test_a_board_is_called_as_the_tables_that_asked_for_it(make_runs: MakeRuns) -> None:
     runs = make_runs("infonce"), make_runs("ts")
     setup_id = runs[0][0].setup_id
-    found = board(*runs, request=[request(setup_id), request(setup_id, "more"), request("another", "no")])
-    assert (found.title, found.descriptions) == ("scenes-small, RN50", ["small towers", "more"])
-    assert len(found.requests) == 2
+    assert board(*runs, request=[request("another"), request(setup_id)]).title == "scenes-small, RN50"
 
 
 @pytest.mark.parametrize("backwards", [False, True])

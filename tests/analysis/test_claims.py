@@ -66,7 +66,13 @@ def test_a_claim_is_judged_by_paired_runs(
 ) -> None:
     (one,) = judged_claims(view(make_record, table(*TWO), {"ours": ours, "old": old}))
     assert (one.claim.row[2], one.verdict.kind, one.scale) == ("ours", kind, "small")
-    assert one.verdict.family == "p/t at scale small"
+
+
+def test_the_claims_of_a_table_at_a_scale_are_one_family(make_record: MakeRecord) -> None:
+    three = table(row("old", 10), row("older", 9), row("ours", 12, "proposed"))
+    judged = judged_claims(view(make_record, three, {"ours": HIGH, "old": LOW, "older": LOW}))
+    assert len(judged) == 2
+    assert all("over 2 claims of p/t at scale small" in one.verdict.reason for one in judged)
 
 
 def test_a_column_that_nothing_measures_is_judged_by_no_other(make_record: MakeRecord) -> None:

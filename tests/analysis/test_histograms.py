@@ -56,13 +56,6 @@ def test_counts_of_all_seeds_are_shares_of_all_pairs(make_record: MakeRecord) ->
     assert found.edges.tolist() == [-1, -0.5, 0, 0.5, 1]
     assert found.shares["positives"].tolist() == [0, 0, 3 / 8, 5 / 8]
     assert found.shares["negatives"].tolist() == [1 / 4, 3 / 4, 0, 0]
-    assert found.mean("positives") == pytest.approx(3 / 8 * 0.25 + 5 / 8 * 0.75)
-    assert found.overlap == 0
-
-
-def test_overlap_is_the_share_in_common(make_record: MakeRecord) -> None:
-    (found,) = similarities(view(make_record), SOURCE, lambda record: kept([1, 1], [0, 4]))
-    assert found.overlap == 0.5
 
 
 def test_no_pairs_at_all_are_no_shares_and_no_error(make_record: MakeRecord) -> None:

@@ -1,5 +1,6 @@
 import math
 from collections.abc import Collection, Mapping
+from statistics import fmean
 from typing import Literal
 
 import pytest
@@ -50,7 +51,7 @@ def test_rows_far_apart_have_places_of_their_own() -> None:
     ranks = ranks_of(CLEAR)
     assert {name: rank.rank for name, rank in ranks.items()} == {"top": 1, "middle": 2, "low": 3}
     assert all(rank.tied_with == () for rank in ranks.values())
-    assert [name for name, rank in ranks.items() if rank.best] == ["top"]
+    assert ranking(CLEAR).best == {"top"}
 
 
 def test_lower_may_be_better() -> None:
@@ -58,23 +59,45 @@ def test_lower_may_be_better() -> None:
 
 
 def test_rows_that_cannot_be_told_apart_share_a_place() -> None:
-    ranks = ranks_of({**CLEAR, "also top": row(0.9, 0.001, 0.001, -0.001, 0.001, 0.001)})
+    values = {**CLEAR, "also top": row(0.9, 0.001, 0.001, -0.001, 0.001, 0.001)}
+    ranks = ranks_of(values)
     assert {name: rank.rank for name, rank in ranks.items()} == {"top": 1, "also top": 1, "middle": 3, "low": 4}
     assert ranks["top"].tied_with == ("also top",)
     assert ranks["also top"].tied_with == ("top",)
-    assert ranks["top"].unjudged == ()
-    assert {name for name, rank in ranks.items() if rank.best} == {"top", "also top"}
+    assert ranking(values).best == {"top", "also top"}
 
 
-def test_a_tie_is_not_handed_on() -> None:
-    """A noisy row is tied with two rows that are told apart; only the one that nothing beats is among the best."""
+def test_ties_are_not_transitive() -> None:
+    """A noisy row is tied with two rows that differ significantly; only the better of these has a star."""
     noisy = row(0.51, 0.3, -0.3, 0.2, -0.2, 0.0)
-    ranks = ranks_of({"steady": row(0.5), "worse": row(0.4, 0.001, 0.001, 0, 0, 0.001), "noisy": noisy})
+    values = {"steady": row(0.5), "worse": row(0.4, 0.001, 0.001, 0, 0, 0.001), "noisy": noisy}
+    ranks = ranks_of(values)
     assert ranks["noisy"].tied_with == ("steady", "worse")
     assert ranks["steady"].tied_with == ("noisy",)
-    assert {name: (rank.rank, rank.best) for name, rank in ranks.items()} == {
-        "steady": (1, True), "noisy": (1, True), "worse": (2, False),
-    }  # fmt: skip
+    assert {name: rank.rank for name, rank in ranks.items()} == {"steady": 1, "noisy": 1, "worse": 2}
+    assert ranking(values).best == {"steady", "noisy"}
+
+
+def test_no_star_stands_below_a_row_without_one() -> None:
+    """A noisy row has the lowest mean, yet nothing is significantly better than it."""
+    noisy = row(0.3, 0.3, -0.3, 0.2, -0.2, 0.0)
+    values = {"steady": row(0.5), "worse": row(0.4, 0.001, 0.001, 0, 0, 0.001), "noisy": noisy}
+    assert {name: rank.rank for name, rank in ranks_of(values).items()} == {"steady": 1, "noisy": 1, "worse": 2}
+    assert ranking(values).best == {"steady"}
+
+
+@given(columns(), st.sampled_from(["higher", "lower"]))
+def test_every_row_with_a_better_mean_than_a_star_has_a_star(
+    values: Values, better: Literal["higher", "lower"]
+) -> None:
+    column = ranking(values, better)
+    sign = 1 if better == "higher" else -1
+    means = {name: sign * fmean(by_seed.values()) for name, by_seed in values.items() if by_seed}
+    for name, rank in column.ranks.items():
+        better_rows = {other for other in means if means[other] > means[name]}
+        deserved = rank.rank == 1 and column.decided and all(column.ranks[other].rank == 1 for other in better_rows)
+        assert (name in column.best) == deserved
+        assert name not in column.best or better_rows <= column.best
 
 
 def test_rows_without_values_have_no_rank_and_count_for_nothing() -> None:
@@ -91,8 +114,7 @@ def test_what_is_no_number_is_refused_and_nobody_has_no_place() -> None:
 
 def test_too_few_seeds_tie_and_say_so() -> None:
     ranks = ranks_of({"one": {0: 0.9, 1: 0.9}, "other": row(0.1), "far": row(0.9, 0, 0, 0.001, 0.001, 0)})
-    assert ranks["one"].unjudged == ("far", "other")
-    assert ranks["other"].unjudged == ("one",)
+    assert ranks["one"].tied_with == ("far", "other")
     assert (ranks["one"].rank, ranks["far"].rank, ranks["other"].rank) == (1, 1, 2)
 
 
@@ -134,8 +156,6 @@ def test_places_are_what_the_comparisons_say(
         assert rank.rank == 1 + sum(loser == name for _, loser in beats)
         others = {other for other in present if other != name}
         assert set(rank.tied_with) == {o for o in others if not {(o, name), (name, o)} & beats}
-        unpaired = {other for duel, p in zip(duels, ps, strict=True) if p is None and name in duel for other in duel}
-        assert set(rank.unjudged) == unpaired - {name}
 
 
 @given(columns())
@@ -148,18 +168,15 @@ def test_seeds_that_meant_something_else_do_not_count_between_two_rows() -> None
     """Without three of five seeds the top row is tied with the middle one, but still beats the low one."""
     ranks = ranks_of(CLEAR, unpairable={("middle", "top"): [0, 1, 2]})
     assert ranks["middle"].rank == ranks["top"].rank == 1
-    assert ranks["top"].unjudged == ("middle",)
+    assert ranks["top"].tied_with == ("middle",)
     assert ranks["low"].rank == 3
     assert ranks_of(CLEAR, unpairable={("middle", "top"): [7]}) == ranks_of(CLEAR)
 
 
 def test_the_best_are_marked_only_where_somebody_is_beaten() -> None:
-    decided = ranking(CLEAR, "higher")
-    assert [name for name in CLEAR if decided.is_best(name)] == ["top"]
-    assert not decided.is_best("never ran")
     tied = ranking({"a": row(0.5), "b": row(0.5, *WOBBLE[1:], WOBBLE[0])}, "higher")
     assert [rank.rank for rank in tied.ranks.values()] == [1, 1]
-    assert not tied.is_best("a")
+    assert tied.best == set()
 
 
 def test_a_column_that_ranks_nothing_has_no_ranking() -> None:

@@ -23,13 +23,14 @@ KEY = ["run_id", "protocol", "metric"]
 
 @pytest.fixture
 def folder(tmp_path: Path, make_record: MakeRecord) -> Path:
-    """With the number that stands for retrieval on boards."""
+    """With the number that stands for retrieval on boards, and a measure that is no metric."""
 
     def make(*arguments: int, results: dict[str, Result] | None = None, **changes: Any) -> tuple[Record, bytes]:
         if results is None:
             return make_record(*arguments, **changes)
         metrics = {**results["retrieval"].metrics, "r_mean": results["retrieval"].metrics["t2i_r1"]}
-        retrieval = results["retrieval"].model_copy(update={"metrics": metrics})
+        measures = {"median_rank": 10 * metrics["t2i_r1"]}
+        retrieval = results["retrieval"].model_copy(update={"metrics": metrics, "measures": measures})
         return make_record(*arguments, results={"retrieval": retrieval}, **changes)
 
     return fill(tmp_path / "runs", make, VALUES)
@@ -72,6 +73,8 @@ def test_every_number_of_every_run_is_there_once(folder: Path) -> None:
         for protocol, result in record.results.items()
         for name, value in {**result.metrics, **result.measures}.items()
     }
+    assert {name for _, _, name in stored} == {"t2i_r1", "i2t_r1", "r_mean", "median_rank"}
+    assert set(results[results.metric == "median_rank"].kind) == {"measure"}
     assert not results.duplicated(KEY).any()
     assert {tuple(row[:3]): row[3] for row in results[[*KEY, "value"]].itertuples(index=False)} == stored
 
@@ -182,6 +185,14 @@ def test_an_invalid_file_is_skipped_with_a_warning(folder: Path) -> None:
     with pytest.warns(UserWarning, match=f"skipped: .*{broken.name}"):
         results = benchsuite.load_results(folder)
     assert results.run_id.nunique() == 14
+
+
+def test_a_record_without_a_requested_number_skips_only_that_table(folder: Path, make_record: MakeRecord) -> None:
+    request, _ = measured(make_record, VALUES, scale="smoke", measures={"coco_ir1": "retrieval.nothing"})
+    Store(folder).add_request(request)
+    with pytest.warns(UserWarning, match=r"skipped: .*did not measure retrieval.nothing"):
+        results = benchsuite.load_results(folder)
+    assert set(results.scale) == {"small"}
 
 
 @pytest.mark.parametrize(

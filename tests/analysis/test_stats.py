@@ -116,7 +116,7 @@ def test_seeds_that_only_one_has_are_named_and_left_out() -> None:
 def test_equal_rows_have_no_difference() -> None:
     found = compare(row(0.1, 0.2, 0.3), row(0.1, 0.2, 0.3))
     assert (found.difference, found.sd, found.low, found.high, found.p) == (0, 0, 0, 0, 1)
-    assert found.note == "no difference: the two are equal on all 3 seeds"
+    assert found.note == "both rows are equal on all 3 seeds"
 
 
 @pytest.mark.parametrize("values", [(0.5, 0.75, 0.25), (0.1 + 0.2, 0.7, 0.9), (1e-9, 2e-9, 5e-9), (3e5, 1e5, 7e5)])
@@ -127,7 +127,7 @@ def test_a_difference_without_spread_is_left_to_the_signs(values: tuple[float, .
     assert found.sd == 0
     assert found.low == found.high == found.difference
     assert found.p == found.floor == 0.25
-    assert "no width" in found.note
+    assert "width 0" in found.note
     assert seeds_needed(found) == 6
 
 
@@ -139,7 +139,7 @@ def test_a_small_true_spread_is_no_rounding() -> None:
 
 @pytest.mark.parametrize(
     ("n", "says"),
-    [(0, "no seed in common"), (1, "1 seed in common"), (2, "2 seeds in common"), (3, "")],
+    [(0, "no shared seed"), (1, "1 shared seed"), (2, "2 shared seeds"), (3, "")],
 )
 def test_too_few_seeds_are_said_in_words(n: int, says: str) -> None:
     found = compare(row(*[0.1, 0.3, 0.2][:n]), row(*[0.2, 0.1, 0.2][:n]))
