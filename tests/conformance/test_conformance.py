@@ -54,7 +54,7 @@ def report() -> Report:
 def broken() -> Iterator[Report]:
     before = set(methods)
     load_plugin(BROKEN_FILE)
-    yield check_methods([*BROKEN, *MANY, "whole", "excused", "reads-late", "two-towers"], with_cost=True)
+    yield check_methods([*BROKEN, *MANY, "whole", "excused", "reads-late", "two-towers", "centred"], with_cost=True)
     for name in set(methods) - before:
         del methods._live[name], methods._live_cards[name]
     del sys.modules["benchsuite_plugin_broken_methods"]
@@ -83,7 +83,7 @@ def test_every_check_finds_something() -> None:
     assert {check for check, _ in BROKEN.values()} == set(CHECKS)
 
 
-@pytest.mark.parametrize("name", ["whole", "reads-late", "two-towers"])
+@pytest.mark.parametrize("name", ["whole", "reads-late", "two-towers", "centred"])
 def test_a_sound_plugin_passes_everything(name: str, broken: Report) -> None:
     assert broken[name].failed == {}
     assert broken[name].excused == {}
