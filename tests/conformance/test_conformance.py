@@ -23,6 +23,7 @@ BROKEN = {
     "by-position": ("permutation", r"the state mean depends on the order of the pairs"),
     "weighs-positions": ("permutation", r"the loss is .*, with the pairs reordered"),
     "local-rows": ("processes", r"pair: the loss at step 0 on two processes .* differs by"),
+    "counts-processes": ("processes", r"pair: the gradient of encoder.* on two processes .* largest gradient's size"),
     "fails-on-one": ("processes", r"on two processes, number 2: ZeroDivisionError: only here"),
     "listed-state": ("state", r"checkpoint loaded before step 3, the loss at step 3 .*not in the checkpoint: history"),
     "unsaved-buffer": ("state", r"checkpoint loaded before step 3"),
