@@ -27,6 +27,8 @@ Together = Sequence[Found | str]
 ROWS = 6
 STEPS = 3
 TOLERANCE = 1e-5
+GRADIENT = ": the gradient of "
+"""In the name of a gradient. Gradients are measured by the largest one: a gradient that is 0 in theory is rounding."""
 OTHER = "the other process failed"
 PATIENCE = timedelta(seconds=120)
 
@@ -51,11 +53,13 @@ def check_processes(subject: Subject, together: Together | None) -> None:
     for number, error in sorted(errors, key=lambda one: OTHER in one[1]):
         raise NotMetError(f"on two processes, number {number}: {error}")
     alone = compute(subject)
+    largest = max((t.abs().max().item() for name, t in alone.items() if GRADIENT in name and t.numel()), default=0.0)
     for found in together:
         assert not isinstance(found, str)
         for name, expected in alone.items():
-            if name not in found or (gap := unlike(expected, found[name])) > TOLERANCE:
-                by = f"by {gap:.2g} of its size" if name in found else "for it is missing"
+            least, whose = (largest, "the largest gradient's") if GRADIENT in name else (0.0, "its")
+            if name not in found or (gap := unlike(expected, found[name], least)) > TOLERANCE:
+                by = f"by {gap:.2g} of {whose} size" if name in found else "for it is missing"
                 raise NotMetError(f"{name} on two processes is not that of one: differs {by}.")
 
 
@@ -75,7 +79,7 @@ def compute(subject: Subject) -> Found:
             found[f"{mode}: the loss at step {step}"] = loss.detach()
         for name, parameter in (*encoder.named_parameters(prefix="encoder"), *method.named_parameters()):
             if parameter.grad is not None:
-                found[f"{mode}: the gradient of {name}"] = _mean(parameter.grad)
+                found[f"{mode}{GRADIENT}{name}"] = _mean(parameter.grad)
         found |= {f"{mode}: the state {name}": buffer.clone() for name, buffer in method.named_buffers()}
     return found
 

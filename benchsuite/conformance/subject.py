@@ -105,8 +105,8 @@ def differentiable(batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return {n: t.detach().clone().requires_grad_() if t.is_floating_point() else t for n, t in batch.items()}
 
 
-def unlike(a: Tensor, b: Tensor) -> float:
-    """Largest difference as a share of the largest entry; infinite where they cannot be compared.
+def unlike(a: Tensor, b: Tensor, least: float = 0.0) -> float:
+    """Largest difference as a share of the largest entry, or of `least` if that is larger; infinite if incomparable.
 
     State may hold infinities (the logarithm of nothing yet), which then must stand at the same places.
     """
@@ -118,4 +118,5 @@ def unlike(a: Tensor, b: Tensor) -> float:
         return math.inf
     a, b = a[~endless], b[~endless]
     scale = max((t.abs().max().item() for t in (a, b) if t.numel()), default=0.0)
+    scale = max(scale, least)
     return (a - b).abs().max().item() / scale if scale else 0.0

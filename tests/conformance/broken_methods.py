@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import torch
 import torch.distributed as dist
 from torch import Tensor
+from torch.nn.functional import normalize
 
 from benchsuite import Clock, Loss, Method, PairBatch, register_method
 from benchsuite.errors import UsageError
@@ -28,6 +29,17 @@ class Contrast(Method):
 @register_method("whole")
 class Whole(Contrast):
     """Breaks nothing."""
+
+
+@register_method("centred")
+class Centred(Contrast):
+    """Breaks nothing: the gradient of a bias in front of it is 0, up to rounding, which differs between processes."""
+
+    normalizes: ClassVar = False
+
+    def contrast(self, image: Tensor, text: Tensor) -> Tensor:
+        image, text = (normalize(side - side.mean(0), dim=-1) for side in (image, text))
+        return super().contrast(image, text)
 
 
 @register_method("overflows")
@@ -103,6 +115,15 @@ class LocalRows(Contrast):
     def contrast(self, image: Tensor, text: Tensor) -> Tensor:
         mine = len(image) // (dist.get_world_size() if dist.is_initialized() else 1)
         return super().contrast(image[:mine], text[:mine])
+
+
+@register_method("counts-processes")
+class CountsProcesses(Contrast):
+    """The loss is right, its gradient is not."""
+
+    def contrast(self, image: Tensor, text: Tensor) -> Tensor:
+        loss = super().contrast(image, text)
+        return loss.detach() + (loss - loss.detach()) * (dist.get_world_size() if dist.is_initialized() else 1)
 
 
 @register_method("fails-on-one")

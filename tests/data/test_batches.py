@@ -60,6 +60,10 @@ def test_captions_belong_to_their_images_and_vary() -> None:
     assert {text[-1] for _, text in pairs} == set("abc")
 
 
+def test_each_step_draws_its_own_captions() -> None:
+    assert len({tuple(text[-1] for text in plan().draw(step).captions) for step in range(20)}) > 1
+
+
 @given(st.integers(2, 40), st.data())
 def test_each_epoch_visits_each_pair_at_most_once(n: int, data: st.DataObject) -> None:
     batch = data.draw(st.integers(2, n))

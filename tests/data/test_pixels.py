@@ -94,6 +94,12 @@ def test_a_turned_hue_keeps_luma_and_a_whole_turn_keeps_all() -> None:
     assert torch.allclose(augment(muted, crops(hue=1)), muted, atol=1e-4)
 
 
+def test_a_third_of_a_turn_takes_red_to_blue_and_back_to_green() -> None:
+    red = torch.tensor([0.6, 0.4, 0.4]).view(1, 3, 1, 1).expand(2, 3, 4, 4)
+    for hue, channel in ((1 / 3, 2), (-1 / 3, 1)):
+        assert augment(red, crops(hue=hue))[0, :, 0, 0].argmax() == channel
+
+
 def test_values_stay_between_black_and_white() -> None:
     out = augment(pixels(), crops(half=0.4, brightness=2, contrast=3))
     assert 0 <= out.min() <= out.max() <= 1

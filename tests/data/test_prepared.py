@@ -1,3 +1,4 @@
+import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,28 @@ def test_other_data_are_prepared_anew() -> None:
     one = prepare(setup("one", Clusters(k=2)), split([["a b"], ["a b"], ["c d"], ["c d"]]))
     two = prepare(setup("two", Clusters(k=2)), split([["a b"], ["c d"], ["a b"], ["c d"]]))
     assert one.digests() != two.digests()
+
+
+def test_another_split_of_the_same_data_is_prepared_anew() -> None:
+    first, other = split([["a b"], ["c d"], ["c d"]]), split([["a b"], ["a b"], ["c d"]])
+    other = dataclasses.replace(other, name="other")
+    found = [prepare(setup("splits", Clusters(k=2)), part).digests() for part in (first, other)]
+    assert found[0] != found[1]
+
+
+def test_the_seed_of_the_clusters_counts() -> None:
+    digests = [prepare(setup("seeds", Clusters(k=3, seed=seed)), split()).digests()["clusters"] for seed in range(5)]
+    assert len(set(digests)) > 1
+
+
+def test_an_experts_row_is_the_mean_over_the_images_captions() -> None:
+    captions = [[THEMES[0]], [THEMES[1], THEMES[2]], [THEMES[2], THEMES[0], THEMES[1]]] * 2
+    expert = Expert(embedding="tfidf-svd", options={"dimensions": 2})
+    rows = prepare(setup("means", experts=Experts(text=expert)), split(captions)).text_expert
+    assert rows is not None
+    each = iter(create_embedding("tfidf-svd", dimensions=2).texts([text for texts in captions for text in texts]))
+    expected = [np.mean([next(each) for _ in texts], axis=0) for texts in captions]
+    np.testing.assert_allclose(rows, expected, atol=1e-5)
 
 
 def test_experts_have_a_row_a_image() -> None:

@@ -1,10 +1,12 @@
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from benchsuite.errors import UsageError
-from benchsuite.experiments.plan import estimated_seconds, plan_run, plan_table
+from benchsuite.experiments.plan import estimated_seconds, plan_run, plan_table, plan_under
 from benchsuite.experiments.recipe import read_recipe
 from benchsuite.experiments.resolve import resolve_method
 from benchsuite.paths import baselines
@@ -55,6 +57,24 @@ def test_methods_with_views_are_estimated_to_take_longer() -> None:
     assert views.estimate == pytest.approx(2 * plain.estimate)
     assert three.estimate == pytest.approx(2 * plain.estimate)
     assert estimated_seconds([plain, views], 2, {}) == pytest.approx(views.estimate)
+
+
+def test_accumulated_losses_are_in_the_estimate() -> None:
+    recipe = read_recipe("scenes-smoke")
+    twice = recipe.model_copy(update={"training": recipe.training.model_copy(update={"accumulation": 2})})
+    once, doubled = (plan_under(r, "infonce", "RN50", 0, {}).estimate for r in (recipe, twice))
+    assert doubled == pytest.approx(2 * once)
+
+
+def test_what_a_run_took_before_replaces_the_guess() -> None:
+    run = plan_run("infonce", "scenes-smoke", "RN50", 0, {})
+    measured = SimpleNamespace(
+        setup_id=run.setup.setup_id, method=run.method, cost={"seconds": 70.0, "evaluation_seconds": 30.0}
+    )
+    other = SimpleNamespace(setup_id="other", method=run.method, cost={"seconds": 9000.0})
+    records: Any = {"one": measured, "two": other}
+    assert estimated_seconds([run, run], 1, records) == 200
+    assert estimated_seconds([run, run], 2, records) == 100
 
 
 def test_a_plugin_cannot_take_a_printed_rows_place(plugin_file: WRITE) -> None:

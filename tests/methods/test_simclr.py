@@ -24,6 +24,7 @@ from torch import Tensor
 from benchsuite.errors import UsageError
 from benchsuite.methods import create_method
 from benchsuite.methods.base import PairBatch
+from benchsuite.methods.simclr import odds_weighed
 
 ALL = ("simclr", "dcl", "dclw", "macl")
 
@@ -236,3 +237,8 @@ def test_order_is_free_and_rounding_is_all(name: str) -> None:
 def test_impossible_values_are_refused_by_name(name: str, field: str, value: Any) -> None:
     with pytest.raises(UsageError, match=f"{name}: {field} = .* is not possible"):
         create_method(name, **{field: value})
+
+
+def test_weighed_losses_are_those_of_the_formula_on_both_sides_of_even_odds() -> None:
+    x = torch.linspace(-5, 5, 21, dtype=torch.float64)
+    torch.testing.assert_close(odds_weighed(x), (1 + torch.exp(-x)) * torch.log1p(torch.exp(x)))

@@ -2,9 +2,9 @@ import numpy as np
 import torch
 from torch import nn
 
-from benchsuite.models.dual_encoder import seeded_encoder, weights_digest
+from benchsuite.models.dual_encoder import projection, seeded_encoder, weights_digest
 from benchsuite.models.tokenizer import Tokens
-from benchsuite.setup import Data, ImageTower, Optimizer, Protocol, Setup, TextTower, Training
+from benchsuite.setup import Data, ImageTower, Optimizer, Projection, Protocol, Setup, TextTower, Training
 
 SETUP = Setup(
     data=Data(name="scenes"),
@@ -67,3 +67,10 @@ def test_digest_covers_a_number_without_dimension() -> None:
     told = weights_digest(model)
     model.nu.data += 1
     assert weights_digest(model) != told
+
+
+def test_a_hidden_layer_of_the_projection_is_normalised_and_one_layer_is_not() -> None:
+    features = torch.randn(16, 5, generator=torch.Generator().manual_seed(0))
+    plain, hidden = (projection(5, Projection(width=6, hidden=width)).train() for width in (None, 8))
+    assert torch.allclose(plain(10 * features), 10 * plain(features), atol=1e-5)
+    assert torch.allclose(hidden(10 * features), hidden(features), atol=1e-2)

@@ -142,6 +142,27 @@ def test_accumulated_losses_are_averaged(make_setup: Make, split: Split) -> None
     assert not torch.allclose(weights(start), weights(whole), atol=1e-3)
 
 
+def test_the_clock_counts_epochs_by_the_batches_that_were_read(make_setup: Make, split: Split) -> None:
+    epochs: list[int] = []
+
+    class Counting(InfoNCE):
+        def loss(self, batch: PairBatch, clock: Clock) -> Loss:
+            epochs.append(clock.epoch)
+            return super().loss(batch, clock)
+
+    train(make_setup(steps=5, accumulation=2), Counting(tau=0.1), split, 0)
+    assert epochs == [0, 0, 0, 0, 1, 1, 1, 1, 2, 2]
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_clipped_gradient_moves_weights_no_further_than_its_norm(make_setup: Make, split: Split, stage: int) -> None:
+    plain = {"optimizer": Optimizer(name="sgd", lr=1.0, momentum=0.0)}
+    sizes = {"dropout": 0.0, "steps": 1, "zero_stage": stage}
+    start = weights(train(make_setup(**sizes, lr=1e-12), infonce(), split, 0))
+    clipped = weights(train(make_setup(**sizes, clip_gradient=1e-2).model_copy(update=plain), infonce(), split, 0))
+    assert float((clipped - start).norm()) == pytest.approx(1e-2, rel=1e-2)
+
+
 @pytest.mark.parametrize("name", ["infonce", "infonce-learnable"])
 def test_zero_stages_agree(make_setup: Make, split: Split, name: str) -> None:
     found = [train(make_setup(zero_stage=stage), create_method(name, tau=0.1), split, 0) for stage in STAGES]

@@ -1,0 +1,25 @@
+import sys
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from benchsuite.training.cost import Meter
+
+MB = 2**20
+
+
+@pytest.mark.skipif(sys.platform != "linux" or torch.cuda.is_available(), reason="reset on Linux's CPUs alone")
+def test_the_peak_is_in_bytes_and_of_this_training_alone() -> None:
+    before = np.ones(160 * MB, np.uint8)
+    high = Meter().read(nn.Linear(1, 1), 1)["peak_memory_bytes"]
+    del before
+    low = Meter().read(nn.Linear(1, 1), 1)["peak_memory_bytes"]
+    assert 150 * MB < high - low < 200 * MB
+
+
+def test_only_what_is_trained_counts_as_trainable() -> None:
+    model = nn.Linear(3, 2)
+    model.bias.requires_grad_(False)
+    assert Meter().read(model, 1)["trainable_parameters"] == 6
