@@ -23,7 +23,7 @@ BROKEN = {
     "by-position": ("permutation", r"the state mean depends on the order of the pairs"),
     "weighs-positions": ("permutation", r"the loss is .*, with the pairs reordered"),
     "local-rows": ("processes", r"pair: the loss at step 0 on two processes .* differs by"),
-    "fails-on-one": ("processes", r"on two processes, number 2: ZeroDivisionError: only here"),
+    "fails-on-one": ("processes", r"on two processes, process 2: ZeroDivisionError: only here"),
     "listed-state": ("state", r"checkpoint loaded before step 3, the loss at step 3 .*not in the checkpoint: history"),
     "unsaved-buffer": ("state", r"checkpoint loaded before step 3"),
     "restless": ("state", r"in eval mode, loss changes the state visits"),

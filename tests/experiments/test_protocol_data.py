@@ -166,8 +166,8 @@ CLIPS = Data(name="clips", options={"train": 8, "validation": 4, "test": 4})
     [
         ("clips", None, {}, 'backbone RN50: image tower "test_resnet" takes pictures, but dataset clips shows clips'),
         ("clips", None, {}, r'frames = "mean" or "transformer"'),
-        ("scenes", "mean", {}, '"test_resnet" takes clips, but dataset scenes shows pictures.* `frames` out'),
-        ("senteval", None, {}, "takes pictures, but dataset senteval shows nothing. Leave the tower out"),
+        ("scenes", "mean", {}, '"test_resnet" takes clips, but dataset scenes shows pictures.* Remove the tower.s `frames`'),
+        ("senteval", None, {}, "takes pictures, but dataset senteval shows nothing. Remove the tower"),
         ("wiki1m", None, {}, "takes pictures, but dataset wiki1m shows nothing"),
         ("epic-kitchens", None, {}, "takes pictures, but dataset epic-kitchens shows clips"),
         ("scenes", None, {"moving": Protocol(task="retrieval", data=CLIPS)}, r"protocol moving \(retrieval\): .*clips"),
