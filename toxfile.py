@@ -1,4 +1,4 @@
-"""Environments that tox.ini does not spell out: repro-<paper>-<table> for every table file there is."""
+"""The environments repro-<paper>-<table>, repro-<paper>, repro-all and repro-table1 of tox."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ SHORT = {"repro-table1": "temo/table1", "repro-all": "all"}
 
 
 def environments() -> dict[str, str]:
-    """Environment name to what `benchsuite repro` is given."""
+    """Environment name -> the argument of `benchsuite repro`."""
     files = sorted(PAPERS.glob("*/*.toml"))
     papers = {f"repro-{file.parent.name}": file.parent.name for file in files}
     tables = {f"repro-{file.parent.name}-{file.stem}": f"{file.parent.name}/{file.stem}" for file in files}

@@ -42,13 +42,13 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture
 def forgetful_registries() -> Iterator[None]:
     """What a test registers is forgotten after it; built-ins that it loaded first stay."""
-    all_of_them = (registry.methods, registry.tasks, registry.datasets, registry.embeddings)
-    before = [set(one._live) for one in all_of_them]
+    registries = (registry.methods, registry.tasks, registry.datasets, registry.embeddings)
+    before = [set(kind._live) for kind in registries]
     yield
-    for one, known in zip(all_of_them, before, strict=True):
-        for name in set(one._live) - known:
-            if not one._live_cards[name].module.startswith("benchsuite."):
-                del one._live[name], one._live_cards[name]
+    for kind, known in zip(registries, before, strict=True):
+        for name in set(kind._live) - known:
+            if not kind._live_cards[name].module.startswith("benchsuite."):
+                del kind._live[name], kind._live_cards[name]
 
 
 @pytest.fixture
@@ -132,10 +132,12 @@ def make_sound(make_record: MakeRecord) -> MakeRecord:
     """As make_record, but with the numbers that follow from its ranks, and current code; `ranks` replaces them."""
 
     def make(seed: int = 0, ranks: Mapping[str, Any] = RANKS, **changes: Any) -> tuple[Record, bytes]:
-        told = rank_metrics.retrieval(ranks)
-        numbers = {"metrics": dict(told.metrics), "measures": dict(told.measures), "counts": dict(told.counts)}
+        scores = rank_metrics.retrieval(ranks)
+        numbers = {"metrics": dict(scores.metrics), "measures": dict(scores.measures), "counts": dict(scores.counts)}
         current = {"code": code_version(registry.methods.card("infonce"))}
-        content, sidecar = pack_ranks(f"infonce-s{seed}", [(f"retrieval.{way}", found) for way, found in ranks.items()])
+        content, sidecar = pack_ranks(
+            f"infonce-s{seed}", [(f"retrieval.{way}", values) for way, values in ranks.items()]
+        )
         parts = {
             "method": make_record()[0].method.model_copy(update=current),
             "results": {"retrieval": Result(task="retrieval", version=1, split_size=len(ranks["i2t"]), **numbers)},
@@ -151,10 +153,10 @@ def sound_folder(tmp_path: Path, make_sound: Callable[..., tuple[Record, bytes]]
     """Makes a results folder with so many sound records, of seeds from 0 on."""
 
     def make(count: int) -> Path:
-        place = tmp_path / "results"
-        place.mkdir()
+        folder = tmp_path / "results"
+        folder.mkdir()
         for seed in range(count):
-            Store(place).write(*make_sound(seed))
-        return place
+            Store(folder).write(*make_sound(seed))
+        return folder
 
     return make

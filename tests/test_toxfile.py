@@ -15,8 +15,8 @@ def environments() -> dict[str, str]:
     assert spec.loader
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    found: dict[str, str] = module.environments()
-    return found
+    names: dict[str, str] = module.environments()
+    return names
 
 
 def test_every_table_and_paper_has_its_environment(environments: dict[str, str]) -> None:

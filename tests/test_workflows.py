@@ -3,6 +3,7 @@
 import os
 import re
 import shlex
+import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -93,6 +94,13 @@ def test_the_commands_are_those_meant() -> None:
     ]
     assert commands("comment.yml") == []
     assert commands(SHOWN) == [["benchsuite", "verify", "results"], commands("pages.yml")[1]]
+
+
+def test_pull_requests_run_the_coverage_that_the_gate_leaves_to_them() -> None:
+    tox = (ROOT / "tox.ini").read_text("utf-8").partition("[testenv:coverage]")[2].partition("[testenv:")[0]
+    assert "--cov " in tox
+    assert tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["coverage"]["report"]["fail_under"] == 90
+    assert "tox -e coverage" in read("ci.yml")["jobs"]["coverage"]["steps"][-1]["run"]
 
 
 def test_only_who_must_write_may_and_only_there() -> None:

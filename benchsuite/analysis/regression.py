@@ -1,4 +1,4 @@
-"""The regression gate's judgement: what runs gave now, against what they gave when expectations were stored."""
+"""The regression gate's decision: compare values now with the stored expectations."""
 
 import math
 import statistics
@@ -14,7 +14,7 @@ BAD: tuple[Kind, ...] = ("crashed", "measured nothing", "regressed")
 Curve = Sequence[Sequence[float]]
 """First values, by seed and step."""
 Arithmetic = Mapping[str, Mapping[str, Sequence[float]]]
-"""Values on fixed embeddings, by kind of towers, curve and step."""
+"""Values on fixed embeddings, by towers, curve and step."""
 
 ARITHMETIC = 1e-6
 """How far values on fixed embeddings may be off, as a share of the curve's largest expected value: they are in float64,
@@ -32,11 +32,11 @@ COST = 1.6
 
 
 class Expected(Part):
-    """What a method gave, by seed; the gate runs the first few of these seeds, the others tell the noise."""
+    """Expected values of a method, by seed. The gate runs the first few of these seeds; all give the noise."""
 
     track: str
     arithmetic: dict[str, dict[str, list[float]]]
-    """On fixed embeddings, by kind of towers: loss, terms, gauges and gradient norm, by step."""
+    """On fixed embeddings, by towers: loss, terms, gauges and gradient norm, by step."""
     curves: dict[str, list[list[float]]]
     """First values of the loss, of the gradient norm, and of the method's own terms and gauges, by seed and step."""
     differences: dict[str, list[float]]
@@ -57,12 +57,12 @@ class Expectations(Part):
     """By track and seed: digest of the first batches."""
     methods: dict[str, Expected]
     collapsed: dict[str, dict[str, float]]
-    """By track: what the evaluation says of towers that map everything to one point."""
+    """By track: metrics of collapsed encoders, which map everything to one point."""
 
 
 @dataclass(frozen=True)
 class Observed:
-    """What a method gave now; `crash` says why it gave nothing."""
+    """Values of a method now; `crash` is the error if there are none."""
 
     arithmetic: Arithmetic = field(default_factory=dict)
     curves: Mapping[str, Curve] = field(default_factory=dict)
@@ -103,49 +103,55 @@ def check_method(name: str, expected: Expected, observed: Observed, seeds: int) 
     yield check_cost(name, expected.cost, observed.cost)
 
 
-def check_arithmetic(name: str, expected: Arithmetic, found: Arithmetic) -> Iterator[Check]:
+def check_arithmetic(name: str, expected: Arithmetic, observed: Arithmetic) -> Iterator[Check]:
     """Values on fixed embeddings."""
-    before, now = (", ".join(sorted(towers)) for towers in (expected, found))
+    before, now = (", ".join(sorted(towers)) for towers in (expected, observed))
     yield Check(name, "towers it serves", "unchanged" if before == now else "regressed", before, now, "exactly")
     for kind, curves in expected.items():
         for curve, values in curves.items():
             label = f"{_words(curve)} on fixed embeddings ({kind})"
-            yield _curve(name, label, repeat(ARITHMETIC), [values], [found.get(kind, {}).get(curve, ())])
+            yield _curve(name, label, repeat(ARITHMETIC), [values], [observed.get(kind, {}).get(curve, ())])
 
 
-def check_batches(track: str, expected: Sequence[str], found: Sequence[str]) -> Iterator[Check]:
-    """The first batches of pairs, captions and augmentations: if they have changed, so has everything that follows."""
-    for seed, (before, now) in enumerate(zip(expected, found, strict=False)):
+def check_batches(track: str, expected: Sequence[str], observed: Sequence[str]) -> Iterator[Check]:
+    """The first batches of pairs, captions and augmentations: if they changed, all later values change."""
+    for seed, (before, now) in enumerate(zip(expected, observed, strict=False)):
         kind: Kind = "unchanged" if before == now else "regressed"
         yield Check(f"batches ({track})", f"first batches of seed {seed}", kind, before, now, "exactly")
 
 
-def check_collapsed(track: str, expected: Mapping[str, float], found: Mapping[str, float]) -> Iterator[Check]:
-    """The evaluation of towers that map everything to one point: it must not have become kinder."""
+def check_collapsed(track: str, expected: Mapping[str, float], observed: Mapping[str, float]) -> Iterator[Check]:
+    """Metrics of collapsed encoders, which map everything to one point. Ties must not score better than before."""
     for metric, value in expected.items():
-        now = found.get(metric, math.nan)
+        now = observed.get(metric, math.nan)
         kind: Kind = "unchanged" if abs(now - value) <= 1e-9 else "regressed"
         if math.isnan(now):
             kind = "measured nothing"
         yield Check(f"collapsed towers ({track})", metric, kind, f"{value:.6g}", f"{now:.6g}", "exactly")
 
 
-def check_cost(name: str, expected: float, found: float) -> Check:
+def check_cost(name: str, expected: float, observed: float) -> Check:
     """CPU time beside the reference's."""
-    if math.isnan(found):
+    if math.isnan(observed):
         return Check(name, "cost", "measured nothing")
-    kind: Kind = "regressed" if found > COST * expected else "improved" if found < expected / COST else "unchanged"
-    return Check(name, "cost as a multiple of the reference's", kind, f"{expected:.2f}", f"{found:.2f}", f"x{COST:g}")
+    kind: Kind = "unchanged"
+    if observed > COST * expected:
+        kind = "regressed"
+    elif observed < expected / COST:
+        kind = "improved"
+    return Check(
+        name, "cost as a multiple of the reference's", kind, f"{expected:.2f}", f"{observed:.2f}", f"x{COST:g}"
+    )
 
 
 def _words(curve: str) -> str:
     return curve.replace("_", " ")
 
 
-def _curve(name: str, label: str, shares: Iterable[float], expected: Curve, found: Curve) -> Check:
+def _curve(name: str, label: str, shares: Iterable[float], expected: Curve, observed: Curve) -> Check:
     points = []
     for seed, before in enumerate(expected):
-        now = found[seed] if seed < len(found) else ()
+        now = observed[seed] if seed < len(observed) else ()
         if len(now) < len(before) or any(math.isnan(value) for value in now):
             return Check(name, label, "measured nothing", found=f"seed {seed}")
         largest = max(abs(value) for value in before)
@@ -156,17 +162,17 @@ def _curve(name: str, label: str, shares: Iterable[float], expected: Curve, foun
     return Check(name, label, "regressed" if off > 1 else "unchanged", *compared)
 
 
-def _metric(name: str, metric: str, stored: Sequence[float], found: Sequence[float], seeds: int) -> Check:
+def _metric(name: str, metric: str, stored: Sequence[float], observed: Sequence[float], seeds: int) -> Check:
     label = f"{metric} against the reference"
-    if len(found) < seeds or any(math.isnan(value) for value in found):
+    if len(observed) < seeds or any(math.isnan(value) for value in observed):
         return Check(name, label, "measured nothing")
-    expected, now = statistics.fmean(stored[:seeds]), statistics.fmean(found)
+    expected, now = statistics.fmean(stored[:seeds]), statistics.fmean(observed)
     half = half_band(stored, seeds)
     kind: Kind = "regressed" if now < expected - half else "improved" if now > expected + half else "unchanged"
     return Check(name, label, kind, f"{expected:+.4f}", f"{now:+.4f}", f"±{half:.4f}")
 
 
 def half_band(stored: Sequence[float], seeds: int) -> float:
-    """Half the width of a band, from the noise that the stored seeds show. Never nothing: rounding moves ranks."""
+    """Half the width of a band, from the noise that the stored seeds show. Never 0: rounding changes ranks."""
     spread = statistics.stdev(stored) if len(stored) > 1 else 0.0
     return max(SPREADS * spread / math.sqrt(seeds), 0.01)

@@ -301,8 +301,8 @@ def _by_group(columns: Sequence[Column], texts: Mapping[str, str]) -> dict[str, 
 
 def _origin(record: Record) -> str:
     known = defaultdict(lambda: "unknown", record.environment)
-    commit = f"commit {known['commit'][:12]}{' with changes' if known['dirty'] else ''}"
-    source = commit if known["commit"] else "installed package"
+    changes = " with changes" if known["dirty"] else ""
+    source = f"commit {known['commit'][:12]}{changes}" if known["commit"] else "installed package"
     where = f"{known['processor']}, {known['device']}, {known['threads']} threads, {known['processes']} processes"
     return f"benchsuite {known['benchsuite']} ({source}), {where}, {record.created[:10]}"
 

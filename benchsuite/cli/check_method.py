@@ -17,12 +17,16 @@ MARKS = {"passed": "ok", "failed": "FAILED", "excused": "excused"}
 
 def check_method(
     subjects: Annotated[
-        list[str] | None, typer.Argument(help="Registered methods, or Python files that register some.")
+        list[str] | None,
+        typer.Argument(help="Registered methods, or Python files that register methods.", metavar="METHOD|FILE..."),
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Check every registered method.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Check that methods keep the contract: finite losses, equal on two processes, resumable, and more."""
+    """Check that methods keep the contract.
+
+    For example: losses are finite, gradients are equal on two processes, training resumes from a checkpoint.
+    """
     from benchsuite.conformance import check_methods
 
     report = check_methods(methods_asked_for(subjects or [], everything), with_cost=True)
@@ -44,7 +48,7 @@ def methods_asked_for(subjects: list[str], everything: bool) -> list[str]:
 
 
 def is_file(subject: str) -> bool:
-    """Whether a file is meant, and no method's name."""
+    """Whether a file is meant, not a method's name."""
     return subject not in methods and (subject.endswith(".py") or Path(subject).exists())
 
 
@@ -58,7 +62,7 @@ def methods_of_file(file: Path) -> list[str]:
 
 
 def lines(report: "Report") -> list[str]:
-    """Methods down, checks across; then why, and what was asked."""
+    """A table of methods and checks, then the reasons, then what each check requires."""
     from benchsuite.conformance import CHECKS
 
     table = [["", *CHECKS, "time", "state"]]
@@ -74,12 +78,12 @@ def lines(report: "Report") -> list[str]:
 
 def reasons(method: "MethodReport") -> dict[str, list[str]]:
     """Reason -> the checks that give it, as shown in front of it; failures first."""
-    found: dict[str, list[str]] = {}
+    grouped: dict[str, list[str]] = {}
     for check, reason in method.failed.items():
-        found.setdefault(reason, []).append(check)
+        grouped.setdefault(reason, []).append(check)
     for check, reason in method.excused.items():
-        found.setdefault(f"excused, {reason}", []).append(check)
-    return found
+        grouped.setdefault(f"excused, {reason}", []).append(check)
+    return grouped
 
 
 def costs(method: "MethodReport") -> list[str]:
@@ -91,7 +95,7 @@ def costs(method: "MethodReport") -> list[str]:
 
 
 def footer(report: "Report") -> list[str]:
-    """What the last two columns are, and the verdict."""
+    """What the last two columns mean, and the verdict."""
     samples = next((m.cost.samples for m in report.methods if m.cost), None)
     legend = [
         f"time: loss and gradient relative to infonce; state: for {samples} training samples. Neither is checked."

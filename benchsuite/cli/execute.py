@@ -1,4 +1,4 @@
-"""Doing runs and storing them as they finish: what `repro` and `run` share."""
+"""Execute runs and store each record as it finishes: shared by `repro` and `run`."""
 
 import os
 import sys
@@ -23,11 +23,11 @@ def default_jobs(runs: int) -> int:
 
 
 def execute(runs: Sequence[Run], store: Store, jobs: int, plugins: Sequence[Path]) -> list[Failed]:
-    """Do the runs and store each record as it comes. Returns those that failed; the others are stored."""
+    """Execute the runs and store each record as it comes. Returns the runs that failed."""
     if spread := next((run for run in runs if run.setup.training.processes > 1), None):
         raise UsageError(
-            f"{spread.label} asks for {spread.setup.training.processes} processes, which this command does not start. "
-            "Copy the recipe and set training.processes = 1; on fewer processes it is another setup."
+            f"{spread.label} needs {spread.setup.training.processes} processes; this command starts one. "
+            "Copy the recipe and set training.processes = 1 (this is another setup, with other identities)."
         )
     failed: list[Failed] = []
     stored = 0
@@ -45,8 +45,8 @@ def execute(runs: Sequence[Run], store: Store, jobs: int, plugins: Sequence[Path
                 shown.show(event)
     except KeyboardInterrupt:
         print(
-            f"stopped: {stored} of {len(runs)} runs are stored in {store.folder}; the same command goes on from there, "
-            "and `benchsuite report` shows the stored runs.",
+            f"stopped: {stored} of {len(runs)} runs are stored in {store.folder}. The same command continues; "
+            "`benchsuite report` shows the stored runs.",
             file=sys.stderr,
         )
         raise SystemExit(INTERRUPTED) from None

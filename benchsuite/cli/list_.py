@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class What(StrEnum):
-    """Kinds of things that can be listed."""
+    """What can be listed."""
 
     methods = "methods"
     tasks = "tasks"
@@ -29,10 +29,10 @@ def list_(
     what: Annotated[What, typer.Argument(help="What to list.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", help="Show the whole docstring and all fields.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Show the whole description and all fields.")] = False,
     plugin: Plugins = None,
 ) -> None:
-    """List methods, tasks, datasets, embeddings, tables or recipes."""
+    """List methods, tasks, datasets, embeddings, tables, recipes."""
     load_plugins(plugin)
     items = _items(what)
     if as_json:
@@ -62,7 +62,7 @@ def _items(what: What) -> list[dict[str, Any]]:
 
 
 def markdown(items: list[dict[str, Any]]) -> list[str]:
-    """Name and summary as a table; the README's is made so."""
+    """Name and summary as a Markdown table; the README has that of methods."""
     rows = [f"| `{item['name']}` | {item['summary'].replace('|', chr(92) + '|')} |" for item in items]
     return ["| name | what |", "|---|---|", *rows]
 

@@ -38,16 +38,16 @@ def load_plugins(plugins: Sequence[Path] | None) -> list[str]:
 
 
 def parse_folders(texts: Sequence[str] | None) -> dict[str, str]:
-    """`cifar10=FOLDER` as {"cifar10": FOLDER}; a folder that is there becomes absolute, any other may be a hub name."""
+    """`cifar10=FOLDER` as {"cifar10": FOLDER}; an existing folder becomes absolute; anything else may be a hub name."""
     folders: dict[str, str] = {}
     for text in texts or ():
-        name, equals, place = (part.strip() for part in text.partition("="))
-        if not (name and equals and place):
+        name, equals, folder = (part.strip() for part in text.partition("="))
+        if not (name and equals and folder):
             raise UsageError(f'--data "{text}": write NAME=FOLDER, for example --data cifar10=data/cifar10.')
         if name in folders:
-            raise UsageError(f"--data {name} is given twice: {folders[name]} and {place}.")
-        folder = Path(place).expanduser()
-        folders[name] = str(folder.resolve()) if folder.is_dir() else place
+            raise UsageError(f"--data {name} is given twice: {folders[name]} and {folder}.")
+        path = Path(folder).expanduser()
+        folders[name] = str(path.resolve()) if path.is_dir() else folder
     return folders
 
 
@@ -66,6 +66,6 @@ def parse_seeds(text: str | None) -> list[int] | None:
 
 
 def parse_names(texts: Sequence[str] | None, whole: Container[str] = ()) -> list[str]:
-    """Names given one by one or with commas; one of `whole` may have commas of its own, and then stands alone."""
+    """Names from repeated options or separated by commas; a name in `whole` may contain commas itself."""
     parts = (part for text in texts or () for part in ([text] if text in whole else text.split(",")))
     return [name.strip() for name in parts if name.strip()]

@@ -29,7 +29,7 @@ class Progress(Protocol):
 
 
 def progress(total: int) -> Progress:
-    """Whatever fits where the output goes."""
+    """Bars on a terminal, lines elsewhere."""
     return Bars(total) if sys.stderr.isatty() else Lines(total)
 
 

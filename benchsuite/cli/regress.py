@@ -1,4 +1,4 @@
-"""`benchsuite regress`: has a change of the code changed what methods do?"""
+"""`benchsuite regress`: did a code change alter what methods compute?"""
 
 import sys
 from pathlib import Path
@@ -18,14 +18,15 @@ def regress(
         list[str] | None, typer.Argument(help="Methods (default: all built-in ones).", metavar="METHOD...")
     ] = None,
     update: Annotated[
-        bool, typer.Option("--update", help="Store what methods do now as expected, and print what changed.")
+        bool, typer.Option("--update", help="Store the present values as expectations, and print what changed.")
     ] = False,
     report: Annotated[Path, typer.Option(help="Folder for regress.md and regress.xml.", metavar="FOLDER")] = REPORTS,
     plugin: Plugins = None,
 ) -> None:
-    """Compare each method with stored expectations: its values on fixed embeddings, and short runs beside InfoNCE.
+    """Compare methods with stored expectations.
 
-    Exit code 1 if a method crashed, measured nothing, or is worse than the noise over seeds explains.
+    Compared are values on fixed embeddings, and metrics and cost of short runs relative to a reference method.
+    Exit code 1 if a method crashed, measured nothing, or differs by more than the bands allow.
     """
     from benchsuite.analysis.regression import BAD
     from benchsuite.experiments.regress import (
@@ -80,7 +81,7 @@ def updated(names: list[str], before: "Expectations | None") -> "Expectations":
 
 
 def changes(before: "Expectations | None", after: "Expectations") -> list[str]:
-    """What an update changed, for whoever reviews it."""
+    """What an update changed, for review."""
     from benchsuite.analysis.regression import Observed, check_method
 
     lines = []
@@ -94,8 +95,8 @@ def changes(before: "Expectations | None", after: "Expectations") -> list[str]:
         observed = Observed(now.arithmetic, now.curves, differences, now.cost)
         lines += [c.line for c in check_method(name, old[name], observed, after.seeds) if c.kind != "unchanged"]
     for towers, metrics in after.collapsed.items():
-        was = before.collapsed.get(towers) if before else None
-        lines += [f"collapsed towers ({towers}): {was} before, {metrics} now"] if was != metrics else []
+        previous = before.collapsed.get(towers) if before else None
+        lines += [f"collapsed towers ({towers}): {previous} before, {metrics} now"] if previous != metrics else []
     return lines
 
 

@@ -1,4 +1,4 @@
-"""`benchsuite repro`: a paper's table, measured here, published numbers beside ours."""
+"""`benchsuite repro`: reproduce a paper's tables and print published numbers beside ours."""
 
 import math
 from pathlib import Path
@@ -52,9 +52,10 @@ def repro(
         bool, typer.Option("--dry-run", help="Print the plan and the estimated time; run nothing.")
     ] = False,
 ) -> None:
-    """Reproduce tables. Stored runs are not repeated: after an interruption, give the same command again.
+    """Reproduce tables of papers.
 
-    Runs that several tables share are done once.
+    Stored runs are not repeated: after an interruption, the same command continues. Runs that several tables share are
+    executed once.
     """
     from benchsuite.analysis.tables import build_views
     from benchsuite.cli.execute import default_jobs, execute, failure
@@ -65,7 +66,7 @@ def repro(
     from benchsuite.report.site import write_site
 
     if seeds is not None and seed is not None:
-        raise UsageError("--seed and --seeds: give one of them.")
+        raise UsageError("--seed and --seeds exclude each other: give one of them.")
     extra = load_plugins(plugin)
     names = named_tables(tables, scale)
     labels = {label for name in names for row in read_table(name).rows for label in names_of(row)}
@@ -83,9 +84,9 @@ def repro(
         about(seconds) if all(run.estimate for run in missing) else "no estimate (a recipe gives no step_seconds),"
     )
     what = names[0] if len(names) == 1 else f"{len(names)} tables"
-    barred = sum(run.run_id in refused for run in runs)
+    n_refused = sum(run.run_id in refused for run in runs)
     print(
-        f"{what} at scale {scale}: {len(runs)} runs, {len(missing)} to do{f', {barred} refused' * bool(barred)}; "
+        f"{what} at scale {scale}: {len(runs)} runs, {len(missing)} to do{f', {n_refused} refused' * bool(n_refused)}; "
         f"{duration} with {jobs} in parallel."
     )
     if dry_run:
@@ -104,9 +105,9 @@ def repro(
     contents = store.read()
     views, left_out = build_views(contents)
     site = write_site(report, leaderboard(results, contents, views, left_out), show_progress)
-    mine = [view for view in views if view.request.name in request]
-    if len(names) == 1 and mine:
-        print(table_text(mine[0]))
+    own = [view for view in views if view.request.name in request]
+    if len(names) == 1 and own:
+        print(table_text(own[0]))
     for name, page in site.tables.items():
         if name in request:
             print(f"page:    {page.resolve()}")

@@ -10,12 +10,12 @@ from benchsuite.records.store import Store
 
 
 def run(
-    method: Annotated[str, typer.Argument(help="A registered method.")],
+    method: Annotated[str, typer.Argument(help="A registered method.", metavar="METHOD")],
     recipe: Annotated[
         str, typer.Option(help="Training setup: a name from `benchsuite list recipes`, or a TOML file.")
     ] = "scenes-small",
     backbone: Annotated[str | None, typer.Option(help="Backbone (default: the recipe's first).")] = None,
-    seed: Annotated[int, typer.Option(min=0)] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of weights, batches and augmentations.")] = 0,
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="Hyper-parameter as name=value. May be repeated.")
     ] = None,
@@ -23,7 +23,10 @@ def run(
     plugin: Plugins = None,
     results: Results = RESULTS,
 ) -> None:
-    """Train and evaluate one method with one seed and store the record. Single runs do not appear on pages."""
+    """Train and evaluate one method with one seed.
+
+    The record is stored. Single runs do not appear on pages.
+    """
     from benchsuite.cli.execute import execute, failure
     from benchsuite.experiments.plan import plan_run
     from benchsuite.experiments.recipe import read_recipe
@@ -50,7 +53,7 @@ def run(
         )
     )
     if (factor := record.setup.temperature_factor) != 1:
-        print(f"  (temperatures as used: {factor:g} times what was asked for, by the recipe's factor for all methods)")
+        print(f"  (the recipe multiplies all temperatures by {factor:g}; shown are the multiplied values)")
     for protocol, result in record.results.items():
         for name, value in result.metrics.items():
             print(f"  {protocol + '.' + name:<32} {100 * value:6.2f} %")

@@ -1,4 +1,4 @@
-"""The conformance kit: what every method must do whatever it computes, checked on small batches.
+"""Conformance checks: what every method must satisfy, tested on small batches.
 
 `check_methods(names)` returns a `Report`; nothing is printed. A method that cannot pass a check by its nature says so
 in its class: `excuses = {"permutation": "why"}`.

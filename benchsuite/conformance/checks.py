@@ -1,4 +1,4 @@
-"""The checks by name. Each raises a NotMetError that says what was seen."""
+"""The checks by name. Each raises a NotMetError that says what failed, and where."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -19,7 +19,7 @@ from benchsuite.methods.base import Clock, Method, PairBatch
 
 @dataclass(frozen=True)
 class Check:
-    """A name, what it asks in one line, and the function that finds out."""
+    """A check: its name, what it requires in one line, and the function that tests it."""
 
     name: str
     description: str
@@ -27,7 +27,7 @@ class Check:
     on_processes: bool = False
 
     def __call__(self, subject: Subject, together: Together | None) -> Outcome:
-        """The outcome for one method, whatever it throws. `together`: what two processes found."""
+        """The outcome for one method, whatever it throws. `together`: the values of two processes."""
         for excused in subject.excuses:
             if excused not in CHECKS:
                 return Outcome(self.name, "failed", str(unknown("check", excused, CHECKS, where="excuses: ")))
@@ -45,7 +45,7 @@ class Check:
 
 
 def check_finite(subject: Subject) -> None:
-    """Losses and gradients are finite at the coldest temperatures, on batches that break careless arithmetic."""
+    """Losses and gradients are finite at the lowest temperatures, on batches that are numerically difficult."""
     for dtype in (torch.float32, torch.float64):
         for mode in modes(subject.template):
             for kind, rows in nasty(parts(subject.template, mode), 6, dtype):
@@ -71,10 +71,10 @@ def require_finite(method: Method, rows: Mapping[str, Tensor], clock: Clock, whe
         raise NotMetError(f"{where}: no gradient reaches the embeddings.")
     method.zero_grad()
     loss.total.backward()
-    found = {n: t.grad for n, t in (*leaves.items(), *method.named_parameters())}
-    if all(found[name] is None for name in leaves):
+    gradients = {n: t.grad for n, t in (*leaves.items(), *method.named_parameters())}
+    if all(gradients[name] is None for name in leaves):
         raise NotMetError(f"{where}: no gradient reaches the embeddings.")
-    for name, gradient in found.items():
+    for name, gradient in gradients.items():
         if gradient is not None and not torch.isfinite(gradient).all():
             raise NotMetError(f"{where}: the gradient of {name} is not finite.")
 
@@ -93,16 +93,16 @@ def trained(method: Method, batches: list[dict[str, Tensor]]) -> tuple[list[Tens
 
 
 def check_precision(subject: Subject) -> None:
-    """float32 gives what float64 gives, up to rounding."""
+    """float32 and float64 agree up to rounding."""
     for mode in modes(subject.template):
         names = parts(subject.template, mode)
-        found = []
+        by_dtype = []
         weights = subject.template.state_dict()
         for dtype in (torch.float64, torch.float32):
             method = subject.make()
             method.load_state_dict(weights)
-            found.append(trained(method.to(dtype), [tensors(names, 6, seed, dtype) for seed in (1, 1, 2)]))
-        (exact, exact_gradients), (rough, rough_gradients) = found
+            by_dtype.append(trained(method.to(dtype), [tensors(names, 6, seed, dtype) for seed in (1, 1, 2)]))
+        (exact, exact_gradients), (rough, rough_gradients) = by_dtype
         for step, (a, b) in enumerate(zip(exact, rough, strict=True)):
             if abs(a.item() - b.item()) > 1e-3 * max(1.0, abs(a.item())):
                 raise NotMetError(f"{mode}, step {step}: {a.item():g} in float64, {b.item():g} in float32.")
@@ -114,7 +114,7 @@ def check_precision(subject: Subject) -> None:
 
 
 def check_permutation(subject: Subject) -> None:
-    """The order of the pairs in the batch does not matter, to the loss, the gradients and the state."""
+    """Loss, gradients and state do not depend on the order of the pairs in the batch."""
     order = torch.tensor([3, 0, 5, 1, 4, 2])
     for mode in modes(subject.template):
         batches = [tensors(parts(subject.template, mode), 6, seed) for seed in (1, 2, 1)]
@@ -138,12 +138,12 @@ def check_permutation(subject: Subject) -> None:
 CHECKS = {
     check.name: check
     for check in (
-        Check("finite", "finite losses and gradients on nasty batches, temperatures down to 0.005", check_finite),
-        Check("precision", "float32 gives what float64 gives", check_precision),
-        Check("permutation", "the order of the pairs does not matter", check_permutation),
-        Check("processes", "two processes give the gradients of one", check_processes, on_processes=True),
-        Check("state", "a checkpoint carries all state, bit for bit", check_state),
-        Check("needs", "what is declared in needs is what is read", check_needs),
+        Check("finite", "finite losses and gradients on difficult batches, temperatures down to 0.005", check_finite),
+        Check("precision", "float32 and float64 agree up to rounding", check_precision),
+        Check("permutation", "the result does not depend on the order of the pairs", check_permutation),
+        Check("processes", "two processes compute the same gradients as one", check_processes, on_processes=True),
+        Check("state", "training continues bit-identically from a checkpoint", check_state),
+        Check("needs", "the method reads what it declares in `needs`, and nothing else", check_needs),
         Check("hyperparameters", "misspelt and impossible hyper-parameters are refused", check_hyperparameters),
     )
 }

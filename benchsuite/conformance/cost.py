@@ -1,4 +1,4 @@
-"""What a method costs beside InfoNCE: told, never judged, because it depends on the machine."""
+"""What a method costs relative to InfoNCE. It is shown but not checked: it depends on the machine."""
 
 import time
 from statistics import median
@@ -17,14 +17,14 @@ CALLS = 9
 
 
 def measure(subject: Subject) -> Cost:
-    """Time of loss and gradient over InfoNCE's, by turns in one process, and the bytes of parameters and state."""
+    """Time of loss and gradient relative to InfoNCE's, measured alternately; bytes of parameters and state."""
     method = create_method(subject.name, num_samples=SAMPLES, width=WIDTH)
     baseline = create_method("infonce")
-    batches = [_batch(one) for one in (method, baseline)]
+    batches = [_batch(each) for each in (method, baseline)]
     seconds: tuple[list[float], list[float]] = ([], [])
     for call in range(CALLS + 1):
-        for one, batch, times in zip((method, baseline), batches, seconds, strict=True):
-            taken = _time(one, batch, call)
+        for timed, batch, times in zip((method, baseline), batches, seconds, strict=True):
+            taken = _time(timed, batch, call)
             if call:
                 times.append(taken)
     tensors = (*method.parameters(), *method.buffers())

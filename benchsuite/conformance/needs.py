@@ -1,4 +1,4 @@
-"""What a method declares in `needs` must be what it reads: not less, or training breaks; not more, or it costs."""
+"""A method must declare in `needs` exactly what it reads: less breaks the training, more costs time."""
 
 from collections.abc import Set
 
@@ -32,8 +32,8 @@ class Recorder(PairBatch):
 def check_needs(subject: Subject) -> None:
     """Compare the declaration with what is read at the start, in the middle and at the end of a training."""
     method = subject.template
-    if strange := method.needs - set(PARTS):
-        raise NotMetError(f"needs {', '.join(sorted(strange))}: no batch carries that (there are {', '.join(PARTS)}).")
+    if invalid := method.needs - set(PARTS):
+        raise NotMetError(f"needs {', '.join(sorted(invalid))}: no batch carries that (there are {', '.join(PARTS)}).")
     read: set[str] = set()
     for mode in modes(method):
         given = parts(method, mode)

@@ -1,6 +1,6 @@
 """The same gradients on two processes that gather the batch as on one.
 
-Starting processes takes seconds: one pair serves all methods, and reports numbers that the check compares.
+Starting processes takes seconds, so two of them serve all methods. Their values are compared with those of one process.
 """
 
 import os
@@ -20,9 +20,10 @@ from benchsuite.methods.base import Clock, Method, PairBatch
 from benchsuite.registry import load_plugin, methods
 from benchsuite.training.distributed import gather, share, world_size
 
-Found = dict[str, Tensor]
-Together = Sequence[Found | str]
-"""What each process found by quantity, or the error it ended in."""
+Values = dict[str, Tensor]
+"""Losses, gradients and state by name."""
+Together = Sequence[Values | str]
+"""The values of each process, or the error it ended with."""
 
 ROWS = 6
 STEPS = 3
@@ -41,31 +42,31 @@ def on_two_processes(names: Sequence[str]) -> dict[str, Together]:
     files = {card.file for card in cards if card.module.startswith("benchsuite_plugin_")}
     with tempfile.TemporaryDirectory() as folder:
         spawn(_process, args=(folder, list(names), sorted(files)), nprocs=2)  # type: ignore[no-untyped-call]
-        found = [torch.load(Path(folder, f"{number}.pt"), weights_only=True) for number in range(2)]
-    return {name: [one[name] for one in found] for name in names}
+        saved = [torch.load(Path(folder, f"{number}.pt"), weights_only=True) for number in range(2)]
+    return {name: [values[name] for values in saved] for name in names}
 
 
 def check_processes(subject: Subject, together: Together | None) -> None:
-    """Compare what one process finds here with what two found."""
+    """Compare the values of one process with those of two."""
     if together is None:
         raise NotMetError("it was not run on two processes.")
-    errors = [(number, found) for number, found in enumerate(together, 1) if isinstance(found, str)]
-    for number, error in sorted(errors, key=lambda one: OTHER in one[1]):
-        raise NotMetError(f"on two processes, number {number}: {error}")
+    errors = [(number, outcome) for number, outcome in enumerate(together, 1) if isinstance(outcome, str)]
+    for number, error in sorted(errors, key=lambda numbered: OTHER in numbered[1]):
+        raise NotMetError(f"on two processes, process {number}: {error}")
     alone = compute(subject)
     largest = max((t.abs().max().item() for name, t in alone.items() if GRADIENT in name and t.numel()), default=0.0)
-    for found in together:
-        assert not isinstance(found, str)
+    for values in together:
+        assert not isinstance(values, str)
         for name, expected in alone.items():
             least, whose = (largest, "the largest gradient's") if GRADIENT in name else (0.0, "its")
-            if name not in found or (gap := unlike(expected, found[name], least)) > TOLERANCE:
-                by = f"by {gap:.2g} of {whose} size" if name in found else "for it is missing"
-                raise NotMetError(f"{name} on two processes is not that of one: differs {by}.")
+            if name not in values or (gap := unlike(expected, values[name], least)) > TOLERANCE:
+                how = f"differs by {gap:.2g} of {whose} size" if name in values else "is missing"
+                raise NotMetError(f"{name} on two processes {how}, compared with one process.")
 
 
-def compute(subject: Subject) -> Found:
+def compute(subject: Subject) -> Values:
     """Losses, gradients and state after a few steps on the gathered batch, on however many processes there are."""
-    found: Found = {}
+    values: Values = {}
     for mode in modes(subject.template):
         torch.manual_seed(0)
         method, encoder = subject.make().double(), nn.Linear(WIDTH, WIDTH, dtype=torch.float64)
@@ -76,12 +77,12 @@ def compute(subject: Subject) -> Found:
             torch.manual_seed(step)
             loss = _forward(method, batch, Clock(step, STEPS))
             loss.backward()  # type: ignore[no-untyped-call]
-            found[f"{mode}: the loss at step {step}"] = loss.detach()
+            values[f"{mode}: the loss at step {step}"] = loss.detach()
         for name, parameter in (*encoder.named_parameters(prefix="encoder"), *method.named_parameters()):
             if parameter.grad is not None:
-                found[f"{mode}{GRADIENT}{name}"] = _mean(parameter.grad)
-        found |= {f"{mode}: the state {name}": buffer.clone() for name, buffer in method.named_buffers()}
-    return found
+                values[f"{mode}{GRADIENT}{name}"] = _mean(parameter.grad)
+        values |= {f"{mode}: the state {name}": buffer.clone() for name, buffer in method.named_buffers()}
+    return values
 
 
 def _process(number: int, folder: str, names: list[str], plugins: list[str]) -> None:
@@ -94,7 +95,7 @@ def _process(number: int, folder: str, names: list[str], plugins: list[str]) -> 
     dist.destroy_process_group()
 
 
-def _attempt(name: str) -> Found | str:
+def _attempt(name: str) -> Values | str:
     try:
         return compute(Subject(name))
     except Exception as error:
@@ -127,7 +128,7 @@ def _mean(gradient: Tensor) -> Tensor:
 
 
 def _quiet() -> None:
-    """Let nothing of a process reach the terminal: its findings come back in a file."""
+    """Keep the process's output off the terminal; its values come back in a file."""
     sys.stdout.flush()
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)

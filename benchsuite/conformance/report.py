@@ -1,4 +1,4 @@
-"""What came of the checks."""
+"""The results of the checks."""
 
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
@@ -17,7 +17,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a method costs beside InfoNCE. Told, not judged."""
+    """What a method costs relative to InfoNCE. Shown, not checked."""
 
     time_ratio: float
     """Median time of loss and gradient over InfoNCE's."""
@@ -53,7 +53,7 @@ class MethodReport:
 
 @dataclass(frozen=True)
 class Report:
-    """One report a method, in the order they were asked for."""
+    """A report for each method, in the order of the request."""
 
     methods: tuple[MethodReport, ...]
 

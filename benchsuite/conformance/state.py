@@ -1,4 +1,4 @@
-"""A training that was stopped, saved and loaded goes on bit for bit as one that was not."""
+"""Training that continues from a checkpoint is bit-identical to uninterrupted training."""
 
 import io
 from collections.abc import Iterator
@@ -50,7 +50,7 @@ class Training:
         return file.getvalue()
 
     def load(self, saved: bytes) -> None:
-        """Take up a checkpoint."""
+        """Load a checkpoint."""
         encoder, method, optimizer = torch.load(io.BytesIO(saved), weights_only=True)
         self.encoder.load_state_dict(encoder)
         self.method.load_state_dict(method)
@@ -58,7 +58,7 @@ class Training:
 
 
 def check_state(subject: Subject) -> None:
-    """Six steps against three, a checkpoint, and three; then, evaluation leaves the state as it is."""
+    """Six steps against three, a checkpoint, and three more. Evaluation leaves the state unchanged."""
     for mode in modes(subject.template):
         whole, before, after = (Training(subject, mode) for _ in range(3))
         losses = whole.run(0, STEPS)
@@ -91,7 +91,7 @@ def tensors_of(training: Training) -> Iterator[tuple[str, Tensor]]:
 
 
 def require_quiet_evaluation(training: Training, mode: str) -> None:
-    """A loss that is only looked at must not move the state."""
+    """Computing a loss in eval mode must not change the state."""
     method = training.method.eval()
     before = {name: value.clone() for name, value in method.state_dict().items()}
     method(PairBatch(**tensors(parts(method, mode), 6, seed=SAMPLES, dtype=torch.float32)), Clock(1, STEPS))

@@ -13,10 +13,10 @@ from benchsuite.methods import create_method, method_class
 from benchsuite.methods.base import Method, PairBatch
 
 SAMPLES = 16
-"""Size of the training set that the checks pretend."""
+"""Size of the pretended training set."""
 WIDTH = 8
 COLDEST = 0.005
-"""The smallest temperature a method has to bear."""
+"""The smallest temperature at which a method must stay finite."""
 PARTS = (*PairBatch.EMBEDDINGS, "index", "cluster")
 """Everything a batch can carry."""
 
@@ -75,17 +75,17 @@ def of_tower(mode: str) -> list[str]:
 def tensors(names: Iterable[str], size: int, seed: int, dtype: torch.dtype = torch.float64) -> dict[str, Tensor]:
     """Random parts of a batch of `size` different samples; a part is the same whatever else is asked for."""
     generator = torch.Generator().manual_seed(seed)
-    drawn: dict[str, Tensor] = {
+    values: dict[str, Tensor] = {
         part: torch.randn(size, WIDTH, generator=generator, dtype=torch.float64).to(dtype)
         for part in PairBatch.EMBEDDINGS
     }
-    drawn["index"] = torch.randperm(SAMPLES, generator=generator)[:size]
-    drawn["cluster"] = torch.zeros(size, dtype=torch.long)
-    return {name: drawn[name] for name in names}
+    values["index"] = torch.randperm(SAMPLES, generator=generator)[:size]
+    values["cluster"] = torch.zeros(size, dtype=torch.long)
+    return {name: values[name] for name in names}
 
 
 def nasty(names: Iterable[str], size: int, dtype: torch.dtype) -> Iterator[tuple[str, dict[str, Tensor]]]:
-    """Batches that break careless arithmetic, by name."""
+    """Numerically difficult batches, by name."""
     plain = tensors(names, size, seed=5, dtype=dtype)
     first = torch.eye(WIDTH, dtype=dtype)[:1].expand(size, WIDTH)
     twice = torch.eye(WIDTH, dtype=dtype)[[i // 2 for i in range(size)]]

@@ -1,7 +1,8 @@
-"""What a method's arithmetic gives on fixed embeddings: its loss, terms, gauges and gradient norm, step by step.
+"""A method's values on fixed embeddings: its loss, terms, gauges and gradient norm, step by step.
 
-In float64, on few samples and through the whole of a schedule: each sample comes back, so that schedules and memories
-show, and no training drifts. Equal values do not prove a method right; other values tell which method a change moved.
+In float64, on few samples, through a whole schedule. Each sample comes back, so that schedules and per-sample state
+matter. Nothing is trained, so errors do not grow. Equal values do not prove a method right; changed values tell which
+method a code change affects.
 """
 
 from collections.abc import Mapping
@@ -18,11 +19,11 @@ CLUSTER_SIZES = (1, 4, 11)
 NOTICEABLE: Mapping[str, Mapping[str, Any]] = {
     name: {"p": 0.5} for name in ("gap-hard-swap", "gap-hard-swap-feature", "gap-soft-swap")
 }
-"""Hyper-parameters for methods that by default do what is theirs in too few steps for a short run to see it."""
+"""Hyper-parameters for methods whose default acts in too few steps to affect a short run."""
 
 
 def arithmetic(name: str) -> dict[str, dict[str, list[float]]]:
-    """The values of a method as it is now, by kind of towers, curve and step."""
+    """The values of a method as it is now, by towers, curve and step."""
     subject = Subject(name)
     return {mode: _curves(subject, mode) for mode in modes(subject.template)}
 

@@ -11,7 +11,7 @@ from benchsuite.registry import tasks
 
 @dataclass(frozen=True)
 class Measured:
-    """By column key: what is measured, what stands for the paper's data, and why nothing does."""
+    """By column key: what is measured, what replaces the paper's data, or why nothing is measured."""
 
     measures: dict[str, str]
     stand_ins: dict[str, str]
@@ -19,7 +19,7 @@ class Measured:
 
 
 def measured_columns(table: Table, recipe: Recipe) -> Measured:
-    """Every column is measured by something the recipe evaluates, or the recipe says why not."""
+    """The recipe's measure for every column, or its reason why there is none."""
     measured = Measured({}, {}, {})
     for column in table.columns:
         where = f"{table.name}, column {column.key}: "

@@ -1,7 +1,7 @@
-"""Where a setup's data lies, and what its manifests say: the half of a plan that reads datasets.
+"""Resolve a setup's data: folders, versions and digests.
 
-A folder is given beside the setup, never in its identity: `Data.folder` travels with a run to its worker and is left
-out of everything that is written or digested. What was in the folder is in the identity, by the manifest's digest.
+Paths are not hashed: `Data.folder` goes with a run to its worker, but is never written or digested. The content of the
+folder is part of the identity, by the manifest's digest.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,23 +16,23 @@ from benchsuite.registry import datasets
 from benchsuite.setup import Data, Setup
 
 FOLDER = "folder"
-"""The option by which a dataset that reads files is told where they are."""
+"""The option that tells a dataset where its files are."""
 REMEDIES: Mapping[Shows, str] = {
     "clips": 'Say how frames are pooled: frames = "mean" or "transformer".',
-    "images": 'Leave the tower\'s `frames` out, or use a dataset of clips; such a one says `shows = "clips"`.',
-    "nothing": "Leave the tower out, or use another dataset.",
+    "images": 'Remove the tower\'s `frames`, or use a video dataset (one with `shows = "clips"`).',
+    "nothing": "Remove the tower, or use another dataset.",
 }
 """By what the dataset shows."""
 
 
 def open_dataset(data: Data) -> PairDataset:
     """The dataset under its options, at its folder if it has one."""
-    place = {} if data.folder is None else {FOLDER: data.folder}
-    return create_dataset(data.name, **data.options, **place)
+    folder = {} if data.folder is None else {FOLDER: data.folder}
+    return create_dataset(data.name, **data.options, **folder)
 
 
 def resolve_data(data: Data, folders: Mapping[str, str]) -> Data:
-    """With all options, version and digest filled in, and the folder kept apart from them."""
+    """The data with all options, version and digest filled in, and the folder separate from the options."""
     given = dict(data.options)
     own = given.pop(FOLDER, data.folder)
     folder = next((folders[source] for source in sources(data.name) if source in folders), own)
@@ -46,8 +46,8 @@ def resolve_data(data: Data, folders: Mapping[str, str]) -> Data:
 
 def require_used(recipe: Recipe, folders: Mapping[str, str]) -> None:
     """Every folder must be for a dataset that the recipe, or a variant of it, reads from files."""
-    swapped = filter(None, (trained_on(recipe, variant) for variant in recipe.variants))
-    read = [*read_by(recipe), *swapped]
+    from_variants = filter(None, (trained_on(recipe, variant) for variant in recipe.variants))
+    read = [*read_by(recipe), *from_variants]
     known = {source for data in read for source in sources(data.name) if takes_folder(data.name)}
     for name in folders:
         if name not in known:
@@ -67,7 +67,7 @@ def trained_on(recipe: Recipe, variant: str) -> Data | None:
 
 
 def nowhere(recipe: Recipe, variants: Iterable[str], folders: Mapping[str, str]) -> str:
-    """Why these variants cannot be run: they train on another dataset than the recipe, which nobody gave."""
+    """Why these variants cannot be run: they train on another dataset, whose folder was not given; "" if they can."""
     for data in filter(None, (trained_on(recipe, variant) for variant in variants)):
         given = FOLDER in data.options or any(source in folders for source in sources(data.name))
         if takes_folder(data.name) and not given:
@@ -76,15 +76,15 @@ def nowhere(recipe: Recipe, variants: Iterable[str], folders: Mapping[str, str])
 
 
 def require_fitting(recipe: str, setup: Setup) -> None:
-    """Refuse an image tower for something else than what the data shows, before anything is trained."""
+    """Refuse an image tower that does not fit the data (images or clips), before anything is trained."""
     if setup.image is None:
         return
     takes = "clips" if setup.image.frames else "images"
-    looked_at = {recipe: setup.data}
+    evaluated = {recipe: setup.data}
     for name, protocol in setup.protocols.items():
         if protocol.data and create_task(protocol.task, **protocol.options).needs_images:
-            looked_at[f"{recipe}, protocol {name} ({protocol.task})"] = protocol.data
-    for where, data in looked_at.items():
+            evaluated[f"{recipe}, protocol {name} ({protocol.task})"] = protocol.data
+    for where, data in evaluated.items():
         shown = cast(type[PairDataset], datasets.get(data.name)).shows
         if shown != takes:
             raise UsageError(

@@ -1,4 +1,4 @@
-"""A setup's protocols on trained towers: at the end, and on the way for those that ask for it."""
+"""Evaluate trained encoders by a setup's protocols, at the end and, where a protocol says so, during training."""
 
 from collections.abc import Mapping
 from functools import cache, lru_cache
@@ -25,7 +25,7 @@ def evaluate(
     """These protocols, the setup's if none are named, each on its own data if it has some."""
 
     @cache
-    def embedder(of: PairDataset) -> Embedder:  # one for each dataset: pictures are remembered by their split's name
+    def embedder(of: PairDataset) -> Embedder:  # one for each dataset: images are cached by their split's name
         return Embedder(encoder, words, setup.image)
 
     scores = {}
@@ -59,7 +59,7 @@ class Probe:
         self._due = {name: protocol.every for name, protocol in setup.protocols.items() if protocol.every}
 
     def __call__(self, done: int, encoder: DualEncoder, words: Words | None) -> dict[str, float]:
-        """What the towers are worth after this many steps, as "protocol.metric"; nothing if no protocol is due."""
+        """Metrics and measures after this many steps, by "protocol.metric"; empty if no protocol is due."""
         due = {name: self._setup.protocols[name] for name, step in self._due.items() if done >= step}
         for name, protocol in due.items():
             assert protocol.every

@@ -1,4 +1,4 @@
-"""What happens while runs are done, for whoever shows progress and stores results."""
+"""Events of running: for showing progress and storing results."""
 
 from dataclasses import dataclass
 
@@ -37,7 +37,7 @@ class Failed:
     run: Run
     reason: str
     traceback: str = ""
-    """Of a failure that nobody expected."""
+    """Only of unexpected failures."""
 
 
 Event = Started | Stepped | Finished | Failed

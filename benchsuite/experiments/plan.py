@@ -9,7 +9,7 @@ from benchsuite.errors import UsageError, unknown
 from benchsuite.experiments.columns import measured_columns
 from benchsuite.experiments.data import nowhere, require_used
 from benchsuite.experiments.recipe import Recipe, read_recipe
-from benchsuite.experiments.resolve import NOWHERE, resolve_method, resolve_setup
+from benchsuite.experiments.resolve import NO_FOLDERS, resolve_method, resolve_setup
 from benchsuite.experiments.rows import select
 from benchsuite.methods import create_method
 from benchsuite.papers import Row, Table, read_table
@@ -31,12 +31,12 @@ class Run(Part):
     label: str
     """For progress: backbone, row and seed."""
     estimate: float
-    """Seconds on one thread, guessed from the recipe."""
+    """Seconds on one thread, estimated from the recipe."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A table's runs, and the request that leads a report to them."""
+    """A table's runs, and the request by which a report finds them."""
 
     request: TableRequest
     runs: Sequence[Run]
@@ -48,12 +48,12 @@ def plan_table(
     seeds: Sequence[int] | None = None,
     rows: Sequence[str] = (),
     extra: Sequence[str] = (),
-    folders: Mapping[str, str] = NOWHERE,
+    folders: Mapping[str, str] = NO_FOLDERS,
 ) -> Plan:
     """The runs of a table. `rows` selects by method, label or backbone/label; `extra` are methods to add as rows.
 
-    `folders` say where datasets lie that are read from files. Rows and parts that train on another dataset than the
-    recipe's are left out, with the reason, where its folder is not given; a table of nothing else is refused.
+    `folders` are those of datasets read from files. A row or part that trains on another dataset than the recipe's is
+    skipped, with the reason, if that folder is not given. If nothing is left, the table is refused.
     """
     table = read_table(name)
     if scale not in table.recipes:
@@ -70,7 +70,7 @@ def plan_table(
     planned = [_plan_row(table, row, recipe, setup, folders, seeds or range(recipe.seeds)) for row in chosen]
     used = {name for row in chosen for name in (row.variant, *(part.variant for part in table.parts.values()))}
     if not any(runs for _, runs in planned) and (reason := nowhere(recipe, sorted(used), folders)):
-        raise UsageError(f"{name} at scale {scale}: nothing of it can be run: {reason}.")
+        raise UsageError(f"{name} at scale {scale}: nothing can be run: {reason}.")
     request = TableRequest(
         table=name,
         scale=scale,
@@ -97,7 +97,7 @@ def plan_run(
     backbone: str,
     seed: int,
     hyperparameters: Mapping[str, Any],
-    folders: Mapping[str, str] = NOWHERE,
+    folders: Mapping[str, str] = NO_FOLDERS,
     variant: str = "",
 ) -> Run:
     """One run outside of any table. As in a table, the recipe's factor multiplies the temperatures that are given."""
@@ -112,10 +112,10 @@ def plan_under(
     backbone: str,
     seed: int,
     hyperparameters: Mapping[str, Any],
-    folders: Mapping[str, str] = NOWHERE,
+    folders: Mapping[str, str] = NO_FOLDERS,
     variant: str = "",
 ) -> Run:
-    """The same under a recipe at hand."""
+    """The same, under a recipe that is already read."""
     setup = resolve_setup(recipe, backbone, folders, (variant,))
     part = resolve_method(method, hyperparameters, setup.temperature_factor)
     return _run(setup, part, seed, f"{backbone} {method}", recipe.backbones[backbone].step_seconds)

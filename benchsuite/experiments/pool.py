@@ -17,12 +17,12 @@ from benchsuite.experiments.plan import Run
 from benchsuite.experiments.worker import serve
 
 GRACE_SECONDS = 10
-"""How long a worker that has nothing left to do may take to leave."""
+"""How long an idle worker may take to exit."""
 
 
 @dataclass
 class Worker:
-    """A process, our end of its pipe, and the run it is at."""
+    """A process, our end of its pipe, and its current run."""
 
     process: BaseProcess
     pipe: Connection
@@ -32,7 +32,7 @@ class Worker:
 
 @dataclass(frozen=True)
 class Pool:
-    """`jobs` workers with the processor's threads shared out among them."""
+    """`jobs` workers that share the processor's threads equally."""
 
     jobs: int
     logs: Path
@@ -98,7 +98,7 @@ class Pool:
 
     @staticmethod
     def _died(worker: Worker) -> Failed:
-        assert worker.run is not None, "only workers at a run are listened to"
+        assert worker.run is not None, "only workers with a run are read from"
         worker.process.join()
         code = worker.process.exitcode or 0
         how = f"killed by signal {-code}" if code < 0 else f"exit code {code}"

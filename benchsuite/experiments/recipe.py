@@ -1,4 +1,4 @@
-"""Recipes: one file a scale, everything a run needs but the method, for each backbone a paper names."""
+"""Recipes: everything a run needs except the method. A file for each scale, with every backbone a paper names."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -28,7 +28,7 @@ from benchsuite.toml_files import read_toml
 
 
 class Backbone(Part):
-    """What stands for a paper's backbone at this scale."""
+    """What replaces a paper's backbone at this scale."""
 
     tower: ImageTower | None = None
     """The image tower; none where the backbone is the recipe's text tower alone."""
@@ -47,11 +47,11 @@ class Tuned(Part):
 
 
 class StandIn(Part):
-    """Which of the recipe's protocols stands for one that a paper evaluates."""
+    """Which of the recipe's protocols replaces one of the paper's."""
 
     protocol: str
     description: str
-    """What stands for the paper's data, in words."""
+    """What replaces the paper's data, in words."""
 
 
 class Variant(Part):
@@ -69,7 +69,7 @@ class Recipe(Part):
     track: str
     """Which of a column's measures apply: the data behind them."""
     description: str
-    """What results at this scale can and cannot say."""
+    """What results at this scale can and cannot show."""
     seeds: Count
     """How many, unless asked otherwise."""
     tuned: dict[str, Tuned] = {}
@@ -80,7 +80,7 @@ class Recipe(Part):
     stand_ins: dict[str, StandIn] = {}
     """By the papers' protocols."""
     missing: dict[str, str] = {}
-    """Backbones, variants and papers' protocols that nothing stands for at this scale, with the reason."""
+    """Backbones, variants and papers' protocols that have no replacement at this scale, with the reason."""
 
     data: Data
     text: TextTower | None = None
@@ -151,7 +151,7 @@ def recipe_names() -> list[str]:
 
 
 def read_recipe(name: str) -> Recipe:
-    """The recipe of that name, or in a file of one's own."""
+    """The built-in recipe of that name, or the one in a TOML file."""
     if name.endswith(".toml"):
         return read_toml(Path(name), Recipe)
     if name not in recipe_names():

@@ -1,4 +1,4 @@
-"""The regression gate's runs: every method for seconds, beside its reference, in one process."""
+"""The regression gate's runs: a few seconds of every method and its reference, in one process."""
 
 import json
 import math
@@ -40,10 +40,10 @@ from benchsuite.setup import REFERENCES, Setup, Towers
 SEEDS, NOISE_SEEDS = 2, 5
 """Seeds the gate runs, and seeds whose spread is the noise."""
 REPEATS = 3
-"""How often a cost that looks wrong is measured again. Other work on the machine moves CPU times by a third either way
-for a while; the cost nearest to the expected one counts."""
+"""How often a cost outside of its band is measured again. Other work on the machine can change CPU times by a third;
+the cost nearest to the expected one counts."""
 SHARED_CURVES = {"step", "lr", "gap"}
-"""Curves that are the loop's and not the method's."""
+"""Curves of the training loop, not of the method."""
 
 Progress = Callable[[str], None]
 
@@ -52,8 +52,8 @@ Progress = Callable[[str], None]
 class Track:
     """Towers that methods are tried on, and which metrics are compared.
 
-    The recipe is cut down so that what methods remember shows: of so few images each is met again from the third step
-    on. There are fewer steps, and no protocols but the metrics'.
+    The recipe is cut down. With so few images, each comes back from the third step on, so that state for each
+    sample matters. There are fewer steps, and only the protocols of the metrics.
     """
 
     towers: Towers
@@ -94,9 +94,9 @@ TRACKS = (
 
 
 class Bench:
-    """Runs methods in this process, on one thread, and remembers the records.
+    """Runs methods in this process, on one thread, and keeps the records.
 
-    One thread: sums come out in one order on any number of cores, and costs do not depend on who else is at work.
+    One thread: sums have the same order on any number of cores, and costs depend less on other work.
     """
 
     def __init__(self, progress: Progress) -> None:
@@ -105,7 +105,7 @@ class Bench:
         self._records: dict[tuple[Track, str, int], Record] = {}
 
     def observe(self, name: str, seeds: int) -> Observed:
-        """What a method gives now."""
+        """The values of a method now."""
         try:
             track, unit = track_of(name), TRACKS[0]
             values = arithmetic(name)
@@ -150,15 +150,17 @@ def gate(expectations: Expectations, names: Sequence[str], progress: Progress) -
         setup_id, expected_id = track.setup.setup_id, expectations.setups.get(track.towers)
         if setup_id != expected_id:
             raise UsageError(
-                f"recipe {track.recipe} is another setup ({setup_id}) than the one expectations are stored for "
-                f"({expected_id}): look at the change, then `benchsuite regress --update`."
+                f"recipe {track.recipe} has setup {setup_id}, but expectations are stored for {expected_id}. "
+                "Review the change, then run `benchsuite regress --update`."
             )
         stored = expectations.batches.get(track.towers, [])
         yield from check_batches(track.towers, stored, batches(track, expectations.seeds))
         yield from check_collapsed(track.towers, expectations.collapsed.get(track.towers, {}), collapsed(track))
     for name in names:
         if name not in expectations.methods:
-            yield Check(name, "expectations", "measured nothing", found="none stored: `benchsuite regress --update`")
+            yield Check(
+                name, "expectations", "measured nothing", found="none stored; run `benchsuite regress --update`"
+            )
             continue
         expected, observed = expectations.methods[name], bench.observe(name, expectations.seeds)
         for _ in range(REPEATS):
@@ -175,7 +177,7 @@ def expect(names: Iterable[str], progress: Progress) -> Expectations:
     for name in names:
         observed = bench.observe(name, NOISE_SEEDS)
         if observed.crash:
-            raise UsageError(f"{name} crashed, so there is nothing to expect of it: {observed.crash}")
+            raise UsageError(f"{name} crashed, so its expectations cannot be stored: {observed.crash}")
         expected[name] = _expected(name, replace(observed, cost=bench.cost(name)))
     return Expectations(
         seeds=SEEDS,
@@ -187,7 +189,7 @@ def expect(names: Iterable[str], progress: Progress) -> Expectations:
 
 
 def track_of(name: str) -> Track:
-    """Where a method is tried."""
+    """The track a method runs on."""
     serves = create_method(name, num_samples=1).serves
     if track := next((track for track in TRACKS if track.towers in serves), None):
         return track
@@ -202,7 +204,7 @@ def batches(track: Track, seeds: int) -> list[str]:
 
 
 def collapsed(track: Track) -> dict[str, float]:
-    """The track's metrics of towers whose weights are all zero, so that everything is tied."""
+    """The track's metrics of encoders whose weights are all zero, so that all similarities are tied."""
     setup = track.setup
     dataset = opened(setup.data)
     words = words_for(setup.text, setup.data, dataset.split(TRAIN)) if setup.text else None
@@ -239,7 +241,7 @@ def read_expectations() -> Expectations | None:
 
 
 def write_expectations(expectations: Expectations) -> None:
-    """Store them, with a line for each list of values, so that a review shows what moved."""
+    """Store them with a line for each list of values, so that a diff shows what changed."""
     text = json.dumps(expectations.model_dump(), indent=1, sort_keys=True)
     lines = re.sub(r"\[\s+([^][]*?)\s+\]", lambda values: f"[{' '.join(values[1].split())}]", text)
     expectations_file().write_text(lines + "\n", "utf-8")

@@ -13,12 +13,12 @@ from benchsuite.records.schema import MethodPart
 from benchsuite.registry import methods, tasks
 from benchsuite.setup import Protocol, Setup
 
-NOWHERE: Mapping[str, str] = {}
-"""No folders: all data is made, or found where the recipe says."""
+NO_FOLDERS: Mapping[str, str] = {}
+"""No folders given: data is generated, or read where the recipe says."""
 
 
 def resolve_setup(
-    recipe: Recipe, backbone: str, folders: Mapping[str, str] = NOWHERE, variants: Sequence[str] = ()
+    recipe: Recipe, backbone: str, folders: Mapping[str, str] = NO_FOLDERS, variants: Sequence[str] = ()
 ) -> Setup:
     """The recipe on a backbone with the data's digests and the protocols' versions and options filled in."""
     setup = recipe.setup(backbone, variants)

@@ -1,4 +1,4 @@
-"""Which rows of a table are asked for: all, those a user names, and methods that are no row of the paper."""
+"""Select rows of a table: all, those a user names, and added methods that the paper does not have."""
 
 from collections.abc import Sequence
 
@@ -9,15 +9,15 @@ from benchsuite.registry import methods
 
 
 def select(table: Table, wanted: Sequence[str], extra: Sequence[str]) -> list[Row]:
-    """The rows that are wanted, all if none is named, and one under each setup for methods that are no row."""
+    """The named rows (all if none is named), and a row under each setup for every added method."""
     rows, added = list(table.rows), [] if wanted else list(extra)
     if wanted:
         matches = {w: [row for row in rows if w == row.method or w in names_of(row)] for w in wanted}
-        added += [w for w, found in matches.items() if not found and w in methods and w not in added]
-        if lost := [w for w, found in matches.items() if not found and w not in added]:
+        added += [w for w, matching in matches.items() if not matching and w in methods and w not in added]
+        if missing := [w for w, matching in matches.items() if not matching and w not in added]:
             labels = {row.label for row in rows} | set(methods)
-            raise unknown("row", lost[0], labels, f"{table.name}: ")
-        rows = [row for row in rows if any(row in found for found in matches.values())]
+            raise unknown("row", missing[0], labels, f"{table.name}: ")
+        rows = [row for row in rows if any(row in matching for matching in matches.values())]
     labels = {row.label for row in table.rows}
     for name in added:
         if methods.card(name).title in labels:

@@ -42,7 +42,7 @@ def serve(pipe: Connection, threads: int, plugins: Sequence[Path], log: Path) ->
 
 
 def _stay_out_of_the_terminal(log: Path) -> None:
-    """Libraries print as they like; that goes to a file. Ctrl-C is the parent's to handle."""
+    """Send what libraries print to a file. Ctrl-C is handled by the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     target = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)

@@ -43,7 +43,7 @@ def _peak() -> int:
     if torch.cuda.is_available():
         return int(torch.cuda.max_memory_allocated())
     with suppress(OSError):
-        if found := re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text()):
-            return int(found[1]) * 1024
+        if match := re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text()):
+            return int(match[1]) * 1024
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit

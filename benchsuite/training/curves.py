@@ -1,4 +1,4 @@
-"""What is kept of the training itself: curves of about a hundred points."""
+"""Training curves of about a hundred points."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ POINTS = 100
 
 
 class Curves:
-    """Loss, terms, gauges, rate, gradient norm, what is evaluated on the way; NaN where a curve has no value."""
+    """Loss, terms, gauges, rate, gradient norm and metrics during training; NaN where a curve has no value."""
 
     def __init__(self, steps: int) -> None:
         self._stride = math.ceil(steps / POINTS)
@@ -26,7 +26,7 @@ class Curves:
         return step % self._stride == 0 or step == self._last
 
     def add(self, step: int, losses: Sequence[Loss], more: Mapping[str, float]) -> None:
-        """Keep this step if it is one of the points: the mean over the losses it was made of, and what else is told."""
+        """Add this step if it is one of the points: the mean over its losses, and the values in `more`."""
         if not self.keeps(step):
             return
         seen = [{"loss": loss.total, **loss.terms, **loss.gauges} for loss in losses]
@@ -40,7 +40,7 @@ class Curves:
 
 @torch.no_grad()
 def centroid_gap(batch: PairBatch) -> Tensor:
-    """The modality gap of a batch: how far the centroids of its normalised images and texts lie apart."""
+    """The modality gap of a batch: the distance between the centroids of its normalised images and texts."""
     image, text = (normalize(side, dim=-1).mean(0) for side in (batch.image, batch.text))
     return torch.dist(image, text)
 

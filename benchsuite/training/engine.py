@@ -71,7 +71,7 @@ def start_engine(trainee: nn.Module, groups: list[dict[str, Any]], setup: Setup)
 def broadcast_state(engine: Any) -> None:
     """Give every process the first one's parameters and buffers.
 
-    In place of DeepSpeed's own: that one leaves out buffers, and cannot send parameters without a dimension (a
+    Replaces DeepSpeed's own, which skips buffers and cannot send parameters without a dimension (a
     learnable temperature) or in channels-last memory, because it views them as bytes.
     """
     for tensor in (*engine.module.parameters(), *engine.module.buffers()):
@@ -79,7 +79,7 @@ def broadcast_state(engine: Any) -> None:
 
 
 def make_optimizer(groups: list[dict[str, Any]], settings: Optimizer) -> torch.optim.Optimizer:
-    """The optimizer by its name: timm has or knows all of them."""
+    """The optimizer by its name, from timm."""
     make_importable()
     from timm.optim import NvNovoGrad, get_optimizer_class
 
@@ -121,7 +121,7 @@ def parameter_groups(encoder: DualEncoder, method: Method, setup: Setup) -> list
 
 
 def _method_groups(own: ParameterGroup, decay: float) -> list[dict[str, Any]]:
-    """One group if the method states a decay; else single numbers, which do not decay, apart from the others."""
+    """One group if the method states a decay; otherwise scalars, which do not decay, in a group of their own."""
     if own.weight_decay is not None:
         return [_group(list(own.parameters), own.weight_decay, own.lr_factor)]
     numbers = [parameter for parameter in own.parameters if parameter.dim() == 0]
@@ -150,8 +150,8 @@ def set_learning_rate(optimizer: Any, rate: float) -> None:
 def gradient_norm(engine: Any, stepped: bool) -> float:
     """The norm of all gradients together; NaN if it is not at hand at this moment.
 
-    Without ZeRO they can be read between backward and step; ZeRO tells its norm after the step, and before it still
-    has that of the last one.
+    Without ZeRO they can be read between backward and step; ZeRO gives its norm after the step; before,
+    it still has that of the previous step.
     """
     if engine.zero_optimization():
         known = engine.get_global_grad_norm() if stepped else None
@@ -161,7 +161,7 @@ def gradient_norm(engine: Any, stepped: bool) -> float:
 
 
 def finish_step(engine: Any, method: Method) -> None:
-    """Let the method clamp its parameters, and make the clamp hold where ZeRO keeps the values that count elsewhere."""
+    """Let the method clamp its parameters, also in the fp32 copies that ZeRO keeps."""
     method.after_step()
     if engine.zero_optimization():
         from deepspeed.utils import safe_set_full_fp32_param

@@ -1,4 +1,4 @@
-"""What goes into the towers at each step, made from the step's draws."""
+"""The inputs of each step: pixels, tokens, ids."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ ONE_TOWER_VIEWS = {"image": frozenset({"image_view"}), "text": frozenset({"text_
 
 @dataclass(frozen=True)
 class Inputs:
-    """One process's rows of one step, on its device: what goes through the towers, and what only travels with it."""
+    """One process's rows of one step, on its device: what the encoders get, and what goes to the method directly."""
 
     pixels: dict[str, Tensor]
     tokens: dict[str, Tokens]
@@ -28,7 +28,7 @@ class Inputs:
 
 
 class Feed:
-    """Makes a step's inputs from its draws: for a pair what the method needs, for one tower always two views."""
+    """Makes a step's inputs: for pairs what the method needs, for a single encoder always two views."""
 
     def __init__(
         self, setup: Setup, plan: BatchPlan, words: Words | None, needs: frozenset[str], prepared: Prepared
@@ -69,8 +69,9 @@ class Feed:
         assert self._setup.image is not None
         pixels = to_unit(self._plan.split.images[draw.index[mine]]).to(self._device)
         tower = self._setup.image
-        seen = standardize(augment(pixels, draw.augmentations[mine]), tower.mean, tower.std)
-        return seen.contiguous(memory_format=torch.channels_last) if seen.dim() == 4 else seen
+        standardized = standardize(augment(pixels, draw.augmentations[mine]), tower.mean, tower.std)
+        channels_last = standardized.dim() == 4
+        return standardized.contiguous(memory_format=torch.channels_last) if channels_last else standardized
 
     def _tokens(self, draw: Draw, mine: slice) -> Tokens:
         assert self._words is not None

@@ -50,7 +50,7 @@ Probe = Callable[[int, DualEncoder, Words | None], Mapping[str, float]]
 
 
 class Trainee(nn.Module):
-    """What the engine wraps: towers, then the method on the gathered batch, in one forward."""
+    """What the engine wraps: encoders, then the method on the gathered batch, in one forward pass."""
 
     def __init__(self, encoder: DualEncoder, method: Method, seed: int) -> None:
         super().__init__()
@@ -79,9 +79,9 @@ def train(
     prepared: Prepared = NOTHING,
     probe: Probe | None = None,
 ) -> Trained:
-    """Train new towers with `method` under `setup`; `watch` is told each finished step.
+    """Train new encoders with `method` under `setup`; `watch` is called with the number of finished steps.
 
-    `probe` evaluates on the way: it is asked at each point of the curves, and answers with what it found, if anything.
+    `probe` evaluates during training: it is called at each point of the curves and returns values to add, or none.
     """
     require_served(method, setup)
     join_processes()
@@ -103,10 +103,10 @@ def train(
             clock = Clock(step, setup.training.steps, feed.epoch(step))
             passes = [one_pass(engine, feed(step, part), clock) for part in range(setup.training.accumulation)]
             finish_step(engine, method)
-            found = probe(step + 1, encoder.eval(), words) if probe and curves.keeps(step) else {}
+            probed = probe(step + 1, encoder.eval(), words) if probe and curves.keeps(step) else {}
             encoder.train()
             rate, norm = engine.optimizer.param_groups[0]["lr"], passes[-1][1]
-            curves.add(step, [loss for loss, _ in passes], {"lr": rate, "gradient_norm": norm, **found})
+            curves.add(step, [loss for loss, _ in passes], {"lr": rate, "gradient_norm": norm, **probed})
             watch(step + 1)
         cost = meter.read(engine.module, setup.training.steps * setup.training.accumulation * setup.training.batch)
     finally:
@@ -117,7 +117,7 @@ def train(
 def one_pass(engine: Any, inputs: Inputs, clock: Clock) -> tuple[Loss, float]:
     """Forward, backward, and the engine's step, which updates weights once enough losses are in.
 
-    Also the norm of the gradients that have come in for the step so far, before any clipping.
+    Also the norm of the gradients accumulated so far, before clipping.
     """
     loss: Loss = engine(inputs, clock)
     require_finite(loss, engine.module.method, clock.step)

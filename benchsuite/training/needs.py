@@ -1,4 +1,4 @@
-"""What the training can give a method beyond the embeddings of pictures and texts."""
+"""What the training can give a method besides the embeddings of images and texts."""
 
 from benchsuite.errors import UsageError
 from benchsuite.methods.base import Method
@@ -14,7 +14,7 @@ VIEWS = {
 
 
 def provided(setup: Setup) -> frozenset[str]:
-    """What a batch under this setup can carry beyond the embeddings of pictures and texts."""
+    """What a batch under this setup can carry besides the embeddings of images and texts."""
     experts = setup.experts or Experts()
     prepared = {"cluster": setup.clusters, "image_expert": experts.image, "text_expert": experts.text}
     return ALWAYS | VIEWS[setup.towers] | {name for name, settings in prepared.items() if settings is not None}

@@ -119,6 +119,19 @@ def test_what_the_runs_ran_on_is_counted(make_record: MakeRecord) -> None:
     assert [origin.split(":")[0] for origin in view([row("First", runs)], runs).origins] == ["2 runs"]
 
 
+@pytest.mark.parametrize(
+    ("commit", "dirty", "source"),
+    [(None, None, "(installed package)"), ("a" * 40, True, f"(commit {'a' * 12} with changes)")],
+)
+def test_an_origin_names_the_commit_or_the_installed_package(
+    make_record: MakeRecord, commit: str | None, dirty: bool | None, source: str
+) -> None:
+    run = record(make_record, 0, 0.1)
+    measured = run.model_copy(update={"environment": {**run.environment, "commit": commit, "dirty": dirty}})
+    (origin,) = view([row("First", [measured])], [measured]).origins
+    assert source in origin
+
+
 PARTS = Table.model_validate(
     {
         **TABLE.model_dump(exclude={"columns", "rows"}),

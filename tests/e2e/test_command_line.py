@@ -131,7 +131,7 @@ def test_repro_prints_published_beside_ours_and_the_page(measured: Measured) -> 
 
 def test_ctrl_c_ends_with_a_hint_and_without_a_traceback(measured: Measured) -> None:
     assert measured.interrupted.returncode == 130
-    assert "the same command goes on from there" in measured.interrupted.err
+    assert "The same command continues" in measured.interrupted.err
     assert "Traceback" not in measured.interrupted.err
     assert "leaked" not in measured.interrupted.err
 

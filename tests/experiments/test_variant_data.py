@@ -41,7 +41,7 @@ def test_a_part_without_its_folder_is_left_out_with_what_to_add(cifar10: str) ->
 
 
 def test_a_table_of_nothing_else_is_refused(cifar10: str) -> None:
-    with pytest.raises(UsageError, match=r"table9 at scale cifar: nothing of it can be run: .* --data cifar100=FOLDER"):
+    with pytest.raises(UsageError, match=r"table9 at scale cifar: nothing can be run: .* --data cifar100=FOLDER"):
         plan_table("dystress/table9", "cifar", folders={"cifar10": cifar10})
 
 
