@@ -197,7 +197,7 @@ def test_a_cost_that_looks_wrong_is_measured_again_before_it_is_reported(
 
 def test_expectations_of_another_setup_are_not_compared(expectations: Expectations) -> None:
     other = expectations.model_copy(update={"setups": {"pair": "another"}})
-    with pytest.raises(UsageError, match=r"another setup .* `benchsuite regress --update`"):
+    with pytest.raises(UsageError, match=r"has setup .* stored for another\. .* `benchsuite regress --update`"):
         list(gate(other, NAMES, lambda line: None))
 
 
