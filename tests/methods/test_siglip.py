@@ -1,0 +1,89 @@
+import math
+
+import pytest
+import torch
+from family import (
+    NASTY,
+    NOW,
+    assert_finite,
+    assert_order_is_free,
+    assert_rounding_is_all,
+    assert_twins,
+    batch_of,
+    dot,
+    rows,
+    total,
+)
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from benchsuite.methods import create_method
+from benchsuite.methods.base import PairBatch
+from benchsuite.models.torchvision_ops import make_importable
+
+make_importable()
+
+from open_clip.loss import SigLipLoss  # noqa: E402
+
+
+def naive(batch: PairBatch, tau: float, bias: float) -> Tensor:
+    image, text = rows(batch.image), rows(batch.text)
+    losses = [
+        torch.log1p(torch.exp(-(1 if i == j else -1) * (dot(image[i], text[j]) / tau + bias)))
+        for i in range(batch.size)
+        for j in range(batch.size)
+    ]
+    return torch.stack(losses).sum() / batch.size
+
+
+@pytest.mark.parametrize(("tau", "bias"), [(0.1, -10.0), (0.5, 0.0), (1.0, 2.0)])
+def test_matches_the_naive_twin_in_value_and_gradient(tau: float, bias: float) -> None:
+    batch = batch_of(5)
+    method = create_method("siglip", tau=tau, bias=bias).double()
+    assert_twins(total(method, batch), naive(batch, tau, bias), batch, tolerance=1e-6)
+
+
+def test_is_open_clips() -> None:
+    batch = batch_of(6)
+    method = create_method("siglip", tau=0.2, bias=-3.0).double()
+    image, text = normalize(batch.image, dim=1), normalize(batch.text, dim=1)
+    theirs = SigLipLoss()(image, text, torch.exp(method.log_scale), method.shift)
+    assert_twins(total(method, batch), theirs, batch, tolerance=1e-12)
+
+
+def test_the_first_loss_is_small_because_of_the_bias() -> None:
+    batch = batch_of(8)
+    with_bias, without = (total(create_method("siglip", bias=bias).double(), batch).item() for bias in (-10.0, 0.0))
+    assert with_bias < 20 < without * 8
+
+
+def test_scale_and_bias_learn_and_do_not_decay() -> None:
+    method = create_method("siglip").double()
+    total(method, batch_of(5)).backward()
+    (group,) = method.parameter_groups()
+    assert {id(p) for p in group.parameters} == {id(method.log_scale), id(method.shift)}
+    assert group.weight_decay == 0
+    assert all(p.grad is not None and p.grad.abs() > 0 for p in group.parameters)
+
+
+def test_gauges_are_the_current_temperature_and_bias() -> None:
+    gauges = create_method("siglip", tau=0.25, bias=-1.5)(batch_of(4), NOW).gauges
+    assert {name: float(value) for name, value in gauges.items()} == pytest.approx({"temperature": 0.25, "bias": -1.5})
+
+
+@pytest.mark.parametrize("kind", NASTY)
+def test_finite_on_nasty_batches(kind: str) -> None:
+    assert_finite(lambda: create_method("siglip", tau=0.005), kind)
+
+
+def test_order_is_free_and_rounding_is_all() -> None:
+    assert_order_is_free(lambda: create_method("siglip"))
+    assert_rounding_is_all(lambda: create_method("siglip"))
+
+
+def test_pairs_that_are_all_right_cost_next_to_nothing() -> None:
+    eye = torch.eye(4, dtype=torch.float64)
+    method = create_method("siglip", tau=0.02, bias=-25.0).double()
+    assert total(method, PairBatch(image=eye, text=eye)).item() == pytest.approx(
+        4 * math.log1p(math.exp(-25)), rel=1e-4
+    )
