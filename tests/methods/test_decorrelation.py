@@ -9,7 +9,7 @@ from benchsuite.errors import UsageError
 from benchsuite.methods import create_method
 from benchsuite.methods.base import PairBatch
 from benchsuite.methods.decorrelation import covariance, whitened
-from benchsuite.models.torchvision_ops import make_importable
+from benchsuite.torchvision_ops import make_importable
 
 make_importable()
 

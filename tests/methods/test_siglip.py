@@ -19,7 +19,7 @@ from torch.nn.functional import normalize
 
 from benchsuite.methods import create_method
 from benchsuite.methods.base import PairBatch
-from benchsuite.models.torchvision_ops import make_importable
+from benchsuite.torchvision_ops import make_importable
 
 make_importable()
 
