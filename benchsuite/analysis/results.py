@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchsuite.analysis.labels import titles
 from benchsuite.analysis.tables import TableView, build_views
-from benchsuite.errors import UsageError, unknown
+from benchsuite.errors import UsageError, did_you_mean
 from benchsuite.records.contents import Contents
 from benchsuite.records.schema import Number, Record
 from benchsuite.records.store import Store
@@ -67,7 +67,9 @@ def find_view(views: Sequence[TableView], name: str, scale: str, folder: str | P
     if not scales:
         raise UsageError(f"{name} is not in {folder}. Run `benchsuite repro {name} --scale {scale}` first.")
     if scale not in scales:
-        raise unknown("scale", scale, scales, f"{name} in {folder}: ")
+        there = ", ".join(scales)
+        hint = did_you_mean(scale, scales) or " Choose one of these scales."
+        raise UsageError(f"{name} has no results at scale {scale} in {folder}, only at {there}.{hint}")
     return scales[scale]
 
 

@@ -65,7 +65,7 @@ def lines(report: "Report") -> list[str]:
     """A table of methods and checks, then the reasons, then what each check requires."""
     from benchsuite.conformance import CHECKS
 
-    table = [["", *CHECKS, "time", "state"]]
+    table = [["", *CHECKS, "time", "memory"]]
     table += [[m.name, *(MARKS[o.status] for o in m.outcomes), *costs(m)] for m in report.methods]
     widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
     shown = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in table]
@@ -98,7 +98,8 @@ def footer(report: "Report") -> list[str]:
     """What the last two columns mean, and the verdict."""
     samples = next((m.cost.samples for m in report.methods if m.cost), None)
     legend = [
-        f"time: loss and gradient relative to infonce; state: for {samples} training samples. Neither is checked."
+        f"time: loss and gradient relative to infonce; memory: the state for {samples} training samples. "
+        "Neither is checked."
     ]
     failed = [m.name for m in report.methods if not m.passed]
     count = f"{len(report.methods)} method" + "s" * (len(report.methods) != 1)

@@ -112,6 +112,8 @@ def repro(
         if name in request:
             print(f"page:    {page.resolve()}")
     print(f"records: {store.folder.resolve()}")
+    if len(names) == 1 and own:
+        print(f"verdicts: on the page, or `benchsuite claims {names[0]} --scale {scale} --results {results}`")
     if failed:
         raise failure(failed, len(missing), store.logs, left_out)
     require_all(left_out)

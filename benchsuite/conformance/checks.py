@@ -144,6 +144,6 @@ CHECKS = {
         Check("processes", "two processes compute the same gradients as one", check_processes, on_processes=True),
         Check("state", "training continues bit-identically from a checkpoint", check_state),
         Check("needs", "the method reads what it declares in `needs`, and nothing else", check_needs),
-        Check("hyperparameters", "misspelt and impossible hyper-parameters are refused", check_hyperparameters),
+        Check("hyperparameters", "unknown and impossible hyper-parameters are refused", check_hyperparameters),
     )
 }

@@ -14,7 +14,7 @@ from benchsuite.errors import UsageError
 def check_hyperparameters(subject: Subject) -> None:
     """Try values that cannot be right."""
     name = next(iter(subject.fields), "tau")
-    require_refused(subject, f"{name}_x", 1.0, "misspelt")
+    require_refused(subject, f"{name}_x", 1.0, "unknown")
     for field, annotation in subject.fields.items():
         for value in impossible(annotation):
             require_refused(subject, field, value, "impossible")

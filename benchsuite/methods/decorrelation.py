@@ -151,4 +151,5 @@ def whitened(x: Tensor, shrinkage: float) -> Tensor:
     """The embeddings with the identity as their covariance."""
     identity = torch.eye(x.shape[1], dtype=x.dtype, device=x.device)
     factor = torch.linalg.cholesky((1 - shrinkage) * covariance(x) + shrinkage * identity)
-    return torch.linalg.solve_triangular(factor, (x - x.mean(0)).T, upper=False).T
+    rows: Tensor = torch.linalg.solve_triangular(factor, (x - x.mean(0)).T, upper=False).T
+    return rows

@@ -197,7 +197,11 @@ def test_a_record_without_a_requested_number_skips_only_that_table(folder: Path,
 
 @pytest.mark.parametrize(
     ("name", "scale", "says"),
-    [("temo/table2", "small", "temo/table2 is not in"), ("temo/table1", "smal", 'Did you mean "small"')],
+    [
+        ("temo/table2", "small", "temo/table2 is not in"),
+        ("temo/table1", "smal", 'Did you mean "small"'),
+        ("temo/table1", "gpu", "no results at scale gpu in .*, only at small. Choose one"),
+    ],
 )
 def test_what_is_not_there_is_named_with_what_to_do(folder: Path, name: str, scale: str, says: str) -> None:
     with pytest.raises(UsageError, match=says):

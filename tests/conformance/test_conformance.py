@@ -31,7 +31,7 @@ BROKEN = {
     "never-reads": ("needs", r"declares image_view in needs and never reads it"),
     "reads-if-there": ("needs", r"reads text_view if it is there, and does not declare it"),
     "loose-float": ("hyperparameters", r"impossible weight = nan is accepted"),
-    "swallows": ("hyperparameters", r"misspelt tau_x = 1.0 is accepted"),
+    "swallows": ("hyperparameters", r"unknown tau_x = 1.0 is accepted"),
     "refuses-vaguely": ("hyperparameters", r"weight = nan is refused without naming it: .not possible"),
     "crashes": ("hyperparameters", r"weight = nan ends in OverflowError"),
 }
