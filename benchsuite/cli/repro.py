@@ -100,16 +100,16 @@ def repro(
         return
     require_writable(report, "--report")
     store.require_writable()
-    request = {store.add_request(plan.request).name for plan in plans}
+    requested = {store.add_request(plan.request).name for plan in plans}
     failed = execute(missing, store, jobs, plugin or ()) if missing else []
     contents = store.read()
     views, left_out = build_views(contents)
     site = write_site(report, leaderboard(results, contents, views, left_out), show_progress)
-    own = [view for view in views if view.request.name in request]
+    own = [view for view in views if view.request.name in requested]
     if len(names) == 1 and own:
         print(table_text(own[0]))
     for name, page in site.tables.items():
-        if name in request:
+        if name in requested:
             print(f"page:    {page.resolve()}")
     print(f"records: {store.folder.resolve()}")
     if len(names) == 1 and own:
