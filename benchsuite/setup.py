@@ -34,10 +34,23 @@ class Data(Part):
     """The folder with its files. Paths are not stored or hashed; the digest identifies the content."""
 
 
-class ImageTower(Part):
-    """An image encoder by its timm name."""
+class Head(Part):
+    """A tower on vectors instead of images or texts: one linear layer, or more with ReLU between."""
 
-    timm: str
+    layers: Count = 1
+    hidden: Count = 256
+    """Width of its output and of the layers between."""
+
+    def __str__(self) -> str:
+        return f"linear layer of {self.hidden}" if self.layers == 1 else f"MLP of {self.layers} layers of {self.hidden}"
+
+
+class ImageTower(Part):
+    """An image encoder by its timm name, or a head on vectors of images."""
+
+    timm: str = ""
+    head: Head | None = None
+    """For a dataset of vectors. Then nothing else may be given."""
     options: Plain = {}
     pretrained: bool = False
     mean: tuple[float, float, float] = (0.5, 0.5, 0.5)
@@ -47,11 +60,23 @@ class ImageTower(Part):
     frames: Literal["mean", "transformer"] | None = None
     """For clips: how to combine the frames' features into one vector. None for images."""
 
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        require_one_kind(self, "timm")
+        return self
+
+    @property
+    def name(self) -> str:
+        """What it is, in a few words."""
+        return str(self.head or self.timm)
+
 
 class TextTower(Part):
-    """A text encoder: a transformers model type with a config, or a pretrained one by name or local folder."""
+    """A text encoder: a transformers model type with a config, a pretrained one by name or local folder, or a head."""
 
-    transformer: str
+    transformer: str = ""
+    head: Head | None = None
+    """For a dataset of vectors. Then nothing else may be given."""
     config: Plain = {}
     pretrained: bool = False
     pool: Literal["first", "mean", "last"] = "first"
@@ -62,9 +87,24 @@ class TextTower(Part):
 
     @model_validator(mode="after")
     def _one_source_of_words(self) -> Self:
-        if self.pretrained == (self.vocabulary is not None):
+        if self.head is None and self.pretrained == (self.vocabulary is not None):
             raise ValueError("a pretrained text tower has its own tokenizer; any other needs a vocabulary size")
+        require_one_kind(self, "transformer")
         return self
+
+    @property
+    def name(self) -> str:
+        """What it is, in a few words."""
+        return str(self.head or self.transformer)
+
+
+def require_one_kind(tower: ImageTower | TextTower, key: str) -> None:
+    """A tower is a model by name, or a head and nothing else."""
+    changed = [name for name, field in type(tower).model_fields.items() if getattr(tower, name) != field.default]
+    if tower.head is None and not getattr(tower, key):
+        raise ValueError(f'a tower needs a model: {key} = "...", or a head for a dataset of vectors')
+    if tower.head is not None and (other := sorted({*changed} - {"head"})):
+        raise ValueError(f"a head on vectors takes no other setting; given {', '.join(other)}")
 
 
 class Projection(Part):

@@ -16,6 +16,7 @@ PLAIN: dict[str, Any] = {
     "data": {"name": "scenes", "options": {"train": 64, "test": 8}, "version": 1, "digest": "abc"},
     "image": {
         "timm": "test_resnet",
+        "head": None,
         "options": {"depth": 4},
         "pretrained": False,
         "mean": [0.5, 0.5, 0.5],
@@ -25,6 +26,7 @@ PLAIN: dict[str, Any] = {
     },
     "text": {
         "transformer": "distilbert",
+        "head": None,
         "config": {"dim": 64},
         "pretrained": False,
         "pool": "first",
@@ -87,7 +89,7 @@ OTHER: dict[str, Any] = {
     "image.frames": "mean",
 }
 ONLY_CHOICE = {"selection"}
-COUPLED = {"text.pretrained"}
+COUPLED = {"text.pretrained", "image.head", "text.head"}
 
 
 def leaves(part: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -154,6 +156,13 @@ def test_settings_at_their_defaults_are_no_part_of_the_identity() -> None:
     plain = {key: PLAIN[key] for key in ("data", "image", "projection", "optimizer", "training", "protocols")}
     spelled = {**plain, "temperature_factor": 1.0, "selection": "last", "clusters": None}
     assert make(plain).setup_id == make(spelled).setup_id
+
+
+@pytest.mark.parametrize("change", [{"layers": 2}, {"hidden": 64}])
+@pytest.mark.parametrize("side", ["image", "text"])
+def test_another_head_is_another_setup(side: str, change: dict[str, int]) -> None:
+    one, two = ({**PLAIN, side: {"head": head}} for head in ({}, change))
+    assert make(one).setup_id != make(two).setup_id != make().setup_id
 
 
 def test_a_pretrained_text_tower_is_another_setup() -> None:

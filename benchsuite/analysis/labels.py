@@ -58,8 +58,8 @@ def titles(setups: Mapping[str, Setup], requests: Sequence[TableRequest]) -> dic
 
 
 def _towers(setup: Setup) -> tuple[str, ...]:
-    image = setup.image.timm if setup.image else ""
-    text = setup.text.transformer if setup.text else ""
+    image = setup.image.name if setup.image else ""
+    text = setup.text.name if setup.text else ""
     return tuple(filter(None, (setup.data.name, image, text)))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchsuite.data.base import Split
+from benchsuite.data.base import Split, Vectors
 from benchsuite.errors import UsageError
 from benchsuite.setup import Augmentation
 from benchsuite.streams import numpy_stream
@@ -20,9 +20,9 @@ class Draw:
     """What is drawn for one step. A second view has draws of its own, so that all methods have the same first one."""
 
     index: NDArray[np.int64]
-    captions: Sequence[str]
+    captions: Sequence[str] | Vectors
     augmentations: NDArray[np.float32]
-    """`augmentation_parameters`: how each image is cropped and coloured."""
+    """`augmentation_parameters`: how each image is cropped and coloured; of vectors [n, 1], which rendering it is."""
 
 
 class NoParaphrases(Sequence[str]):
@@ -69,7 +69,7 @@ class BatchPlan:
         """The same pairs, each with a paraphrase and another augmentation; it is an error to read missing ones."""
         if self.augmentation.text_view == "dropout":
             return Draw(self.index(step), self.draw(step).captions, self._augmentations(step, "view"))
-        if not self.split.paraphrases:
+        if not len(self.split.paraphrases):
             return Draw(self.index(step), NoParaphrases(self.split.name), self._augmentations(step, "view"))
         return self._draw(step, "view", self.split.paraphrases)
 
@@ -83,17 +83,24 @@ class BatchPlan:
         for step in range(steps):
             draw = self.draw(step)
             sha.update(draw.index.astype("<i8").tobytes())
-            sha.update("\n".join(draw.captions).encode())
+            texts = draw.captions
+            sha.update(texts.astype("<f4").tobytes() if isinstance(texts, np.ndarray) else "\n".join(texts).encode())
             sha.update(draw.augmentations.astype("<f4").tobytes())
         return sha.hexdigest()[:16]
 
-    def _draw(self, step: int, view: str, texts: Sequence[Sequence[str]]) -> Draw:
+    def _draw(self, step: int, view: str, texts: Sequence[Sequence[str]] | Vectors) -> Draw:
         index = self.index(step)
         generator = numpy_stream(self.seed, "captions", view, step)
+        if isinstance(texts, np.ndarray):
+            vectors = texts[index, generator.integers(texts.shape[1], size=len(index))]
+            return Draw(index, vectors, self._augmentations(step, view))
         captions = [texts[i][int(generator.integers(len(texts[i])))] for i in index]
         return Draw(index, captions, self._augmentations(step, view))
 
     def _augmentations(self, step: int, view: str) -> NDArray[np.float32]:
+        if self.split.is_vectors:
+            stream = numpy_stream(self.seed, "augmentation", view, step)
+            return stream.integers(self.split.images.shape[1], size=(self.batch, 1)).astype(np.float32)
         return augmentation_parameters(self.augmentation, self.batch, self.seed, view, step)
 
 

@@ -1,4 +1,4 @@
-"""From stored bytes to the input of the image tower: crop, mirror, brightness, colour, normalisation, by batch."""
+"""From stored images to the input of the image tower: crop, mirror, brightness, colour, normalisation, by batch."""
 
 from collections.abc import Sequence
 
@@ -12,6 +12,11 @@ from torch.nn.functional import affine_grid, grid_sample
 def to_unit(images: NDArray[np.uint8]) -> Tensor:
     """uint8 [n, (T,) H, W, 3] to float [n, (T,) 3, H, W] in [0, 1], in channels-last memory."""
     return torch.tensor(images).movedim(-1, -3).float().div_(255)
+
+
+def rendering(vectors: NDArray[np.float32], number: NDArray[np.int64] | int) -> Tensor:
+    """[n, D]: of images given as vectors, [n, V, D], one rendering each."""
+    return torch.from_numpy(np.asarray(vectors[np.arange(len(vectors)), number], np.float32))
 
 
 def augment(pixels: Tensor, parameters: NDArray[np.float32]) -> Tensor:

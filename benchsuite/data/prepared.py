@@ -84,7 +84,7 @@ def _embedded(expert: Expert, side: str, setup: Setup, split: Split) -> NDArray[
 
     def rows() -> Arrays:
         if side == "image":
-            each = embedding.images(stills(split.images))
+            each = embedding.images(split.images if split.is_vectors else stills(split.images))
             return {"rows": each.reshape(len(split), -1, each.shape[-1]).mean(1)}
         each = embedding.texts([text for texts in split.captions for text in texts])
         starts = np.cumsum([0, *(len(texts) for texts in split.captions)])[:-1]

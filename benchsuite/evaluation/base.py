@@ -2,18 +2,16 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from typing import Any, ClassVar, cast
 
-import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import normalize
 
 from benchsuite.cards import Card
-from benchsuite.data.base import PairDataset, Split
-from benchsuite.data.pixels import standardize, to_unit
+from benchsuite.data.base import PairDataset, Split, Texts
+from benchsuite.data.pixels import rendering, standardize, to_unit
 from benchsuite.errors import UsageError
 from benchsuite.evaluation.rank_metrics import RULES
 from benchsuite.fields import Options
@@ -47,21 +45,24 @@ class Embedder:
         return self._images[key]
 
     @torch.inference_mode()
-    def texts(self, texts: Sequence[str], features: bool = False) -> Tensor:
+    def texts(self, texts: Texts, features: bool = False) -> Tensor:
         """[N, D] of the texts. Sorted by length before batching, to save padding."""
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
-        batches = [[texts[i] for i in order[k : k + self._batch]] for k in range(0, len(order), self._batch)]
+        batches: list[Any] = [[texts[i] for i in order[k : k + self._batch]] for k in range(0, len(order), self._batch)]
         rows = [self._encode_texts(batch, features) for batch in batches]
         return torch.cat(rows)[torch.tensor(order).argsort()]
 
-    def _encode_pixels(self, pictures: NDArray[np.uint8], features: bool) -> Tensor:
+    def _encode_pixels(self, pictures: NDArray[Any], features: bool) -> Tensor:
         if self._tower is None:
             raise UsageError("this setup has no image tower, so no picture can be embedded.")
-        pixels = standardize(to_unit(pictures).to(self._device), self._tower.mean, self._tower.std)
+        if self._tower.head:
+            pixels = rendering(pictures, 0).to(self._device)
+        else:
+            pixels = standardize(to_unit(pictures).to(self._device), self._tower.mean, self._tower.std)
         encode = self._encoder.image_features if features else self._encoder.image
         return normalize(encode(pixels).float(), dim=-1).cpu()
 
-    def _encode_texts(self, texts: list[str], features: bool) -> Tensor:
+    def _encode_texts(self, texts: Texts, features: bool) -> Tensor:
         if self._words is None:
             raise UsageError("this setup has no text tower, so no text can be embedded.")
         encode = self._encoder.text_features if features else self._encoder.text

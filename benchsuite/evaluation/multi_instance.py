@@ -40,11 +40,14 @@ class MultiInstanceRetrieval(Task):
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
         split = dataset.split(self.split)
         actions = self._actions(split)
-        first: dict[str, int] = {}
-        for i, texts in enumerate(split.captions):
-            first.setdefault(texts[0], i)
+        narrations = [texts[0] for texts in split.captions]
+        first: dict[str | bytes, int] = {}  # a vector is told from another by its bytes
+        for i, text in enumerate(narrations):
+            first.setdefault(text if isinstance(text, str) else text.tobytes(), i)
         worth, whole = relevancy_parts(actions, actions.take(list(first.values())))
-        similarity = (embed.images(split).double() @ embed.texts(list(first)).double().T).numpy()
+        similarity = (
+            embed.images(split).double() @ embed.texts([narrations[i] for i in first.values()]).double().T
+        ).numpy()
         levels = np.unique(worth)
         ranks: dict[str, Whole] = {"levels": levels[levels > 0].astype(np.int64)}
         for way, (scores, parts) in _both_ways(similarity, worth).items():

@@ -105,6 +105,7 @@ def _correlation(name: str, ranks: Ranks, aggregation: str) -> float:
 
 
 RULES: dict[str, Rule] = {
+    "gallery-retrieval": Rule(retrieval, split_count="i2t"),
     "geometry": Rule(None, why="sums of real numbers over embeddings, which are not stored"),
     "knn": Rule(classification, split_count="samples"),
     "knn-plain": Rule(plain_neighbours, split_count="samples"),

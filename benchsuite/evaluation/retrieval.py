@@ -14,6 +14,7 @@ from benchsuite.evaluation.base import Embedder, Task
 from benchsuite.evaluation.rank_metrics import recalls
 from benchsuite.evaluation.ranks import best_ranks_of_groups, ranks_of_columns
 from benchsuite.evaluation.tensors import tensor_of
+from benchsuite.fields import Count
 from benchsuite.records.recompute import Scores
 from benchsuite.registry import register_task
 
@@ -41,8 +42,12 @@ class Retrieval(Task):
         split = dataset.split(self.split)
         captions = [text for texts in split.captions for text in texts]
         image_of_text = np.repeat(np.arange(len(split)), [len(texts) for texts in split.captions])
-        ranks = rank_both(embed.images(split), embed.texts(captions), torch.from_numpy(image_of_text))
+        ranks = self.ranks(embed.images(split), embed.texts(captions), torch.from_numpy(image_of_text))
         return self.from_ranks(dict(zip(self.directions, ranks.values(), strict=True)))
+
+    def ranks(self, image: Tensor, text: Tensor, image_of_text: Tensor) -> dict[str, NDArray[np.int32]]:
+        """Ranks for each direction."""
+        return rank_both(image, text, image_of_text)
 
 
 @register_task(
@@ -57,6 +62,36 @@ class VideoRetrieval(Retrieval):
     """R@1/5/10 and median rank between clips and captions: the retrieval task with the names of video papers."""
 
     directions: ClassVar = ("v2t", "t2v")
+
+
+@register_task(
+    "gallery-retrieval",
+    title="Image-text retrieval in galleries",
+    version=1,
+    metrics=("i2t_r1", "i2t_r5", "i2t_r10", "t2i_r1", "t2i_r5", "t2i_r10", "r_mean"),
+    measures=("i2t_median_rank", "t2i_median_rank"),
+    headline="r_mean",
+)
+class GalleryRetrieval(Retrieval):
+    """Retrieval in several galleries of one split, each searched alone: as hard as one gallery, with less chance in it.
+
+    The split is cut into consecutive galleries of that many images; the split's size must be a multiple of it.
+    """
+
+    gallery: Count = 1000
+    """Images in each gallery."""
+
+    def ranks(self, image: Tensor, text: Tensor, image_of_text: Tensor) -> dict[str, NDArray[np.int32]]:
+        if len(image) % self.gallery:
+            raise UsageError(
+                f'{self.card.name}: split "{self.split}" has {len(image)} images, no multiple of a gallery of '
+                f"{self.gallery}."
+            )
+        parts = []
+        for start in range(0, len(image), self.gallery):
+            own = (image_of_text >= start) & (image_of_text < start + self.gallery)
+            parts.append(rank_both(image[start : start + self.gallery], text[own], image_of_text[own] - start))
+        return {way: np.concatenate([part[way] for part in parts]) for way in parts[0]}
 
 
 def score(image: ArrayLike, text: ArrayLike, image_of_text: ArrayLike) -> dict[str, float]:

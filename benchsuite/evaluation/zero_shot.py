@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from benchsuite.data.base import PairDataset
-from benchsuite.errors import unknown
+from benchsuite.data.base import PairDataset, Vectors
 from benchsuite.evaluation.base import Embedder, Task
 from benchsuite.evaluation.ranks import ranks_of_columns
 from benchsuite.evaluation.tensors import tensor_of
@@ -38,17 +37,12 @@ class ZeroShot(Task):
 
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
         split = dataset.split(self.split)
-        if self.classes not in dataset.class_names:
-            raise unknown("set of classes", self.classes, dataset.class_names, f"{dataset.card.name}: ")
-        if self.templates not in dataset.templates:
-            raise unknown("set of templates", self.templates, dataset.templates, f"{dataset.card.name}: ")
-        classifier = class_embeddings(embed, dataset.class_names[self.classes], dataset.templates[self.templates])
+        classifier = class_embeddings(embed, dataset.prompts(self.classes, self.templates))
         ranks = ranks_of_columns(embed.images(split), classifier, tensor_of(split.labels[self.classes]))
         return self.from_ranks({"class": ranks})
 
 
-def class_embeddings(embed: Embedder, names: Sequence[str], templates: Sequence[str]) -> Tensor:
+def class_embeddings(embed: Embedder, prompts: Sequence[Sequence[str]] | Vectors) -> Tensor:
     """One normalised embedding for each class, [C, D]."""
-    prompts = [template.format(name) for name in names for template in templates]
-    embeddings = embed.texts(prompts).view(len(names), len(templates), -1)
+    embeddings = embed.texts([prompt for own in prompts for prompt in own]).view(len(prompts), len(prompts[0]), -1)
     return normalize(embeddings.mean(1), dim=-1)

@@ -19,7 +19,8 @@ FOLDER = "folder"
 """The option that tells a dataset where its files are."""
 REMEDIES: Mapping[Shows, str] = {
     "clips": 'Say how frames are pooled: frames = "mean" or "transformer".',
-    "images": 'Remove the tower\'s `frames`, or use a video dataset (one with `shows = "clips"`).',
+    "images": "Use a tower by its timm name, without `frames`.",
+    "vectors": "Use a head: tower = { head = { layers = 1 } }.",
     "nothing": "Remove the tower, or use another dataset.",
 }
 """By what the dataset shows."""
@@ -79,7 +80,7 @@ def require_fitting(recipe: str, setup: Setup) -> None:
     """Refuse an image tower that does not fit the data (images or clips), before anything is trained."""
     if setup.image is None:
         return
-    takes = "clips" if setup.image.frames else "images"
+    takes = "vectors" if setup.image.head else "clips" if setup.image.frames else "images"
     evaluated = {recipe: setup.data}
     for name, protocol in setup.protocols.items():
         if protocol.data and create_task(protocol.task, **protocol.options).needs_images:
@@ -88,7 +89,7 @@ def require_fitting(recipe: str, setup: Setup) -> None:
         shown = cast(type[PairDataset], datasets.get(data.name)).shows
         if shown != takes:
             raise UsageError(
-                f'{where}: image tower "{setup.image.timm}" takes {takes}, but dataset {data.name} shows {shown}. '
+                f'{where}: image tower "{setup.image.name}" takes {takes}, but dataset {data.name} shows {shown}. '
                 + REMEDIES[shown]
             )
 

@@ -31,7 +31,7 @@ from benchsuite.experiments.recipe import Recipe, read_recipe
 from benchsuite.experiments.resolve import resolve_setup
 from benchsuite.methods import create_method, method_class
 from benchsuite.models.dual_encoder import seeded_encoder
-from benchsuite.models.tokenizer import words_for
+from benchsuite.models.vectors import text_reader
 from benchsuite.paths import baselines
 from benchsuite.records.schema import Record
 from benchsuite.registry import methods
@@ -207,7 +207,7 @@ def collapsed(track: Track) -> dict[str, float]:
     """The track's metrics of encoders whose weights are all zero, so that all similarities are tied."""
     setup = track.setup
     dataset = opened(setup.data)
-    words = words_for(setup.text, setup.data, dataset.split(TRAIN)) if setup.text else None
+    words = text_reader(setup, dataset.split(TRAIN))
     encoder = seeded_encoder(setup, words.size if words else 0, 0)
     with torch.no_grad():
         for parameter in encoder.parameters():

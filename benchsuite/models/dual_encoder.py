@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from benchsuite.models.tokenizer import Tokens
 from benchsuite.models.towers import TextEncoder
+from benchsuite.models.vectors import VectorEncoder
 from benchsuite.models.video import image_encoder
 from benchsuite.setup import Projection, Setup
 from benchsuite.streams import derived_seed
@@ -15,13 +16,15 @@ from benchsuite.streams import derived_seed
 class DualEncoder(nn.Module):
     """Images and texts to raw (not normalised) embeddings of the same width; with one tower, only one of them."""
 
-    def __init__(self, setup: Setup, vocabulary: int) -> None:
+    def __init__(self, setup: Setup, vocabulary: int, image_inputs: int = 0) -> None:
         super().__init__()
         if setup.image:
-            self.image_tower = image_encoder(setup.image)
+            head = setup.image.head
+            self.image_tower = VectorEncoder(head, image_inputs) if head else image_encoder(setup.image)
             self.image_projection = projection(self.image_tower.width, setup.projection)
         if setup.text:
-            self.text_tower = TextEncoder(setup.text, vocabulary)
+            head = setup.text.head
+            self.text_tower = VectorEncoder(head, vocabulary) if head else TextEncoder(setup.text, vocabulary)
             self.text_projection = projection(self.text_tower.width, setup.projection)
 
     def image_features(self, pixels: Tensor) -> Tensor:
@@ -29,7 +32,7 @@ class DualEncoder(nn.Module):
         out: Tensor = self.image_tower(pixels)
         return out
 
-    def text_features(self, tokens: Tokens) -> Tensor:
+    def text_features(self, tokens: Tokens | Tensor) -> Tensor:
         """[n, L] to the output of the tower, before the projection."""
         out: Tensor = self.text_tower(tokens)
         return out
@@ -39,7 +42,7 @@ class DualEncoder(nn.Module):
         out: Tensor = self.image_projection(self.image_features(pixels))
         return out
 
-    def text(self, tokens: Tokens) -> Tensor:
+    def text(self, tokens: Tokens | Tensor) -> Tensor:
         """[n, L] to [n, width]."""
         out: Tensor = self.text_projection(self.text_features(tokens))
         return out
@@ -53,11 +56,14 @@ def projection(features: int, settings: Projection) -> nn.Module:
     return nn.Sequential(hidden, nn.BatchNorm1d(settings.hidden), nn.ReLU(), nn.Linear(settings.hidden, settings.width))
 
 
-def seeded_encoder(setup: Setup, vocabulary: int, seed: int) -> DualEncoder:
-    """An encoder whose random initial weights depend on the setup and the seed alone."""
+def seeded_encoder(setup: Setup, vocabulary: int, seed: int, image_inputs: int = 0) -> DualEncoder:
+    """An encoder whose random initial weights depend on the setup and the seed alone.
+
+    Towers on vectors have as many inputs as `vocabulary` and `image_inputs`.
+    """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(derived_seed(seed, "weights"))
-        return DualEncoder(setup, vocabulary)
+        return DualEncoder(setup, vocabulary, image_inputs)
 
 
 def weights_digest(model: nn.Module) -> str:

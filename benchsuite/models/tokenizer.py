@@ -15,7 +15,7 @@ from tokenizers.trainers import WordPieceTrainer
 from torch import Tensor
 
 from benchsuite.canonical import short_digest
-from benchsuite.data.base import Split
+from benchsuite.data.base import Split, Texts, Vectors
 from benchsuite.data.cached import made_once
 from benchsuite.paths import cache
 from benchsuite.setup import Data, TextTower
@@ -45,7 +45,7 @@ class Words:
         self.size = len(vocabulary)
         self.digest = short_digest(dict(vocabulary))
 
-    def __call__(self, texts: Sequence[str]) -> Tokens:
+    def __call__(self, texts: Texts | Vectors) -> Tokens | Tensor:
         """Ids and mask, truncated to `max_tokens` and padded to the longest text."""
         encoded = self._tokenizer(list(texts), self._max_tokens)
         length = max(len(ids) for ids in encoded)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from benchsuite.data.batches import BatchPlan, Draw
-from benchsuite.data.pixels import augment, standardize, to_unit
+from benchsuite.data.pixels import augment, rendering, standardize, to_unit
 from benchsuite.data.prepared import Prepared
 from benchsuite.models.tokenizer import Tokens, Words
 from benchsuite.setup import Setup
@@ -23,7 +23,7 @@ class Inputs:
     """One process's rows of one step, on its device: what the encoders get, and what goes to the method directly."""
 
     pixels: dict[str, Tensor]
-    tokens: dict[str, Tokens]
+    tokens: dict[str, Tokens | Tensor]
     extra: dict[str, Tensor]
 
 
@@ -67,12 +67,15 @@ class Feed:
 
     def _pixels(self, draw: Draw, mine: slice) -> Tensor:
         assert self._setup.image is not None
+        if self._setup.image.head:
+            number = draw.augmentations[mine, 0].astype(np.int64)
+            return rendering(self._plan.split.images[draw.index[mine]], number).to(self._device)
         pixels = to_unit(self._plan.split.images[draw.index[mine]]).to(self._device)
         tower = self._setup.image
         standardized = standardize(augment(pixels, draw.augmentations[mine]), tower.mean, tower.std)
         channels_last = standardized.dim() == 4
         return standardized.contiguous(memory_format=torch.channels_last) if channels_last else standardized
 
-    def _tokens(self, draw: Draw, mine: slice) -> Tokens:
+    def _tokens(self, draw: Draw, mine: slice) -> Tokens | Tensor:
         assert self._words is not None
         return self._words(draw.captions[mine]).to(self._device)

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from benchsuite.errors import UsageError
+from benchsuite.evaluation.base import create_task
 from benchsuite.evaluation.rank_metrics import medians
-from benchsuite.evaluation.retrieval import score
+from benchsuite.evaluation.retrieval import rank_both, score
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
 
@@ -124,3 +125,16 @@ def test_what_cannot_be_scored_is_refused(
 ) -> None:
     with pytest.raises(UsageError, match=says):
         score(image, text, owner)
+
+
+def test_galleries_are_searched_alone() -> None:
+    rng = np.random.default_rng(0)
+    image, text = (torch.from_numpy(rng.normal(size=(n, 4))) for n in (12, 24))
+    owner = torch.arange(12).repeat_interleave(2)
+    found = create_task("gallery-retrieval", gallery=4).ranks(image, text, owner)  # type: ignore[attr-defined]
+    for i, start in enumerate((0, 4, 8)):
+        alone = rank_both(image[start : start + 4], text[2 * start : 2 * start + 8], owner[:8])
+        assert found["i2t"][4 * i : 4 * i + 4].tolist() == alone["i2t"].tolist()
+        assert found["t2i"][8 * i : 8 * i + 8].tolist() == alone["t2i"].tolist()
+    with pytest.raises(UsageError, match="has 12 images, no multiple of a gallery of 5"):
+        create_task("gallery-retrieval", gallery=5).ranks(image, text, owner)  # type: ignore[attr-defined]

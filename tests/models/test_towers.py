@@ -25,7 +25,6 @@ def test_an_image_tower_maps_images_to_its_width() -> None:
     "tower",
     [
         ImageTower(timm="test_resent"),
-        ImageTower(timm=""),
         ImageTower(timm="nosuch:model"),
         ImageTower(timm="test_vit", options={"img_sise": 8}),
         ImageTower(timm="test_vit", options={"num_heads": 7}),

@@ -87,7 +87,7 @@ def _facts(record: Record) -> dict[str, str]:
 
 
 def _tower(setup: Setup) -> str:
-    return setup.image.timm if setup.image else setup.text.transformer if setup.text else ""
+    return setup.image.name if setup.image else setup.text.name if setup.text else ""
 
 
 def _value(value: Any) -> str:

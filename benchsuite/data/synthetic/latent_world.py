@@ -1,0 +1,111 @@
+"""The world of `latents`: scenes of concepts, and the vectors of their images and captions.
+
+A scene has four concepts, drawn by Zipf's law; the first one counts most. An image is a fixed two-layer mixing of the
+scene with nuisance numbers, which are drawn again in part for each rendering. A caption mentions each concept with some
+probability, in a wording of its own. All numbers come from `np.random.RandomState`, whose stream numpy has frozen
+(NEP 19), and are rounded to a grid, so that digests do not depend on a machine's last bits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchsuite.data.synthetic.scene_world import stream
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Vectors = NDArray[np.float32]
+
+WIDTH = 128
+"""Numbers in the vector of an image or a caption."""
+GROUPS, CONCEPTS, PER_SCENE = 10, 200, 4
+ZIPF = 0.8
+LATENT, NUISANCE, WORDING = 64, 32, 16
+REDRAWN = 0.5
+"""Share of the nuisance that another rendering of the same image draws again."""
+MENTIONED = 0.7
+"""Probability that a caption mentions a concept; a caption that would mention none mentions the first."""
+SALIENCE = np.array([1.0, 0.7, 0.7, 0.7])
+"""How much each of a scene's concepts counts in its image."""
+NUISANCE_SCALE = 0.5
+NOISE = 0.2
+GRID = 1024
+"""Numbers are multiples of 1 / GRID."""
+
+
+@dataclass(frozen=True)
+class World:
+    """What does not change between scenes, as a function of the seed."""
+
+    seen: Floats
+    """[C, LATENT]: a concept in images, near the others of its group."""
+    said: Floats
+    """[C, LATENT]: the same in captions."""
+    image_layers: tuple[Floats, Floats]
+    text_layers: tuple[Floats, Floats]
+
+    @classmethod
+    def of(cls, seed: int) -> World:
+        """Concepts and mixings of a seed."""
+        draw = stream(seed, 0)
+        seen, said = (_concepts(draw) for _ in range(2))
+        image, text = (
+            tuple(draw.standard_normal((n, WIDTH)) / np.sqrt(n) for n in (LATENT + extra, WIDTH))
+            for extra in (NUISANCE, WORDING)
+        )
+        return cls(seen, said, image, text)
+
+    def images(self, scenes: Ints, renderings: int, draw: np.random.RandomState) -> Vectors:
+        """[N, renderings, WIDTH] of scenes [N, PER_SCENE]."""
+        n = len(scenes)
+        latent = (self.seen[scenes] * SALIENCE[:, None]).sum(1)
+        own = draw.standard_normal((n, 1, NUISANCE))
+        again = draw.standard_normal((n, renderings, NUISANCE))
+        redrawn = draw.random_sample((n, renderings, NUISANCE)) < REDRAWN
+        redrawn[:, 0] = False
+        nuisance = NUISANCE_SCALE * np.where(redrawn, again, own)
+        repeated = np.broadcast_to(latent[:, None], (n, renderings, LATENT))
+        return _rendered(np.concatenate([repeated, nuisance], axis=2), self.image_layers, draw)
+
+    def captions(self, scenes: Ints, wordings: int, draw: np.random.RandomState) -> Vectors:
+        """[N, wordings, WIDTH] of scenes [N, PER_SCENE]."""
+        mentioned = draw.random_sample((len(scenes), wordings, PER_SCENE)) < MENTIONED
+        mentioned[..., 0] |= ~mentioned.any(2)
+        return self.sentences(np.einsum("nwk,nkd->nwd", mentioned.astype(float), self.said[scenes]), draw)
+
+    def sentences(self, latent: Floats, draw: np.random.RandomState) -> Vectors:
+        """[N, W, WIDTH] of what is said, [N, W, LATENT]; each in a wording of its own."""
+        wording = NUISANCE_SCALE * draw.standard_normal((*latent.shape[:2], WORDING))
+        return _rendered(np.concatenate([latent, wording], axis=2), self.text_layers, draw)
+
+
+def imagine(seed: int, split: int, count: int) -> Ints:
+    """[count, PER_SCENE] different concepts of each scene, the one that counts most first.
+
+    Concept c is the c-th most frequent. The first n of a longer draw are the draw of n.
+    """
+    weight = 1 / np.arange(1, CONCEPTS + 1) ** ZIPF
+    keys = np.log(-np.log(stream(seed, 1, split).random_sample((count, CONCEPTS)))) - np.log(weight)
+    return np.argsort(keys, axis=1)[:, :PER_SCENE].astype(np.int64)
+
+
+def group(concept: Ints) -> Ints:
+    """The group of a concept. Each group has frequent and rare concepts."""
+    return concept % GROUPS
+
+
+def _concepts(draw: np.random.RandomState) -> Floats:
+    groups, own = (draw.standard_normal((n, LATENT)) for n in (GROUPS, CONCEPTS))
+    shared: Floats = groups[group(np.arange(CONCEPTS))]
+    concepts: Floats = np.sqrt(0.3) * shared + np.sqrt(0.7) * own
+    return concepts
+
+
+def _rendered(latent: Floats, layers: tuple[Floats, Floats], draw: np.random.RandomState) -> Vectors:
+    first, second = layers
+    mixed = np.tanh(np.tanh(latent @ first) @ second)
+    noisy = mixed + NOISE * draw.standard_normal(mixed.shape)
+    return (np.round(noisy * GRID) / GRID).astype(np.float32)

@@ -1,0 +1,50 @@
+"""Towers on vectors: heads in place of encoders, for datasets whose images and texts are vectors already."""
+
+from itertools import pairwise
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from benchsuite.canonical import short_digest
+from benchsuite.data.base import Split, Texts, Vectors
+from benchsuite.errors import UsageError
+from benchsuite.models.tokenizer import Words, words_for
+from benchsuite.setup import Head, Setup
+
+
+class VectorEncoder(nn.Module):
+    """[n, inputs] to [n, width]."""
+
+    def __init__(self, head: Head, inputs: int) -> None:
+        super().__init__()
+        widths = [inputs, *[head.hidden] * head.layers]
+        layers = [layer for pair in pairwise(widths) for layer in (nn.Linear(*pair), nn.ReLU())]
+        self.body = nn.Sequential(*layers[:-1])
+        self.width = head.hidden
+
+    def forward(self, vectors: Tensor) -> Tensor:
+        out: Tensor = self.body(vectors)
+        return out
+
+
+class VectorWords(Words):
+    """Stands where a tokenizer stands: "texts" are vectors already."""
+
+    def __init__(self, width: int) -> None:
+        self.size = width
+        self.digest = short_digest({"vectors": width})
+
+    def __call__(self, texts: Texts | Vectors) -> Tensor:
+        if isinstance(texts[0], str):
+            raise UsageError(f'the text tower takes vectors; given the text "{texts[0]}". Use a dataset of vectors.')
+        return torch.from_numpy(np.asarray(texts).astype(np.float32, copy=False))
+
+
+def text_reader(setup: Setup, split: Split) -> Words | None:
+    """What turns the split's texts into inputs of the text tower; none without a text tower."""
+    if setup.text is None:
+        return None
+    if setup.text.head:
+        return VectorWords(np.asarray(split.captions).shape[-1])
+    return words_for(setup.text, setup.data, split)
