@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchsuite.analysis.labels import titles
 from benchsuite.analysis.tables import TableView, build_views
-from benchsuite.errors import UsageError, did_you_mean
+from benchsuite.errors import BenchsuiteError, UsageError, did_you_mean
 from benchsuite.records.contents import Contents
 from benchsuite.records.schema import Number, Record
 from benchsuite.records.store import Store
@@ -165,11 +165,18 @@ def _hyperparameters(of_runs: Sequence[Mapping[str, Any]]) -> "DataFrame":
     return DataFrame(columns)
 
 
-def _read(folder: str | Path) -> tuple[Contents, list[TableView]]:
+def read_folder(
+    folder: str | Path, table: str = "temo/table1"
+) -> tuple[Contents, list[TableView], list[BenchsuiteError]]:
+    """A results folder's contents and tables, and what was skipped; an error names the command that fills it."""
     if not Path(folder).is_dir():
-        raise UsageError(f"results folder {folder} does not exist. Run `benchsuite repro temo/table1` first.")
+        raise UsageError(f"results folder {folder} does not exist. Run `benchsuite repro {table}` first.")
     contents = Store(Path(folder)).read()
-    views, skipped = build_views(contents)
+    return contents, *build_views(contents)
+
+
+def _read(folder: str | Path) -> tuple[Contents, list[TableView]]:
+    contents, views, skipped = read_folder(folder)
     for error in skipped:
         warnings.warn(f"skipped: {error}", stacklevel=3)
     return contents, views

@@ -19,6 +19,7 @@ from benchsuite.report.figures import method_figures, table_figures
 from benchsuite.report.figures.cost import cost_figures
 from benchsuite.report.leaderboard import Appearance, Leaderboard, MethodSummary, Result
 from benchsuite.report.links import slug
+from benchsuite.report.look import DEFAULT
 
 KINDS = ("reproduced", "opposite", "undecided", "not comparable", "not run")
 """Verdicts in the order in which pages list them."""
@@ -86,7 +87,7 @@ def table(leaderboard: Leaderboard, view: TableView) -> Values:
         "marks": verdicts_by_cell(leaderboard.claims[view.request.name]),
         "orders": [order for order in agreements(view) if order.agreement.tau is not None],
         "figures": table_figures(view, leaderboard.ranks),
-        "exports": {name: export(view) for name, export in FORMATS.items()},
+        "exports": {name: export(view, DEFAULT) for name, export in FORMATS.items()},
         "suffixes": SUFFIXES,
     }
 
