@@ -25,7 +25,7 @@ def run(
 ) -> None:
     """Train and evaluate one method with one seed.
 
-    The record is stored. Single runs do not appear on pages.
+    The record is stored; `benchsuite report` shows it on the board of its setup.
     """
     from benchsuite.cli.execute import execute, failure
     from benchsuite.experiments.plan import plan_run

@@ -55,6 +55,7 @@ def measure(run: Run, watch: Callable[[int], None] = lambda step: None) -> tuple
         environment=environment(str(device()), torch.get_num_threads(), world_size()),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         ranks=sidecar,
+        recipe=run.recipe,
     )
     return record, content
 

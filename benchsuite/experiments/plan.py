@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from benchsuite.errors import UsageError, unknown
@@ -32,6 +33,8 @@ class Run(Part):
     """For progress: backbone, row and seed."""
     estimate: float
     """Seconds on one thread, estimated from the recipe."""
+    recipe: str = ""
+    """Its name."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,7 @@ def plan_table(
         return resolve_setup(recipe, backbone, folders, variants)
 
     planned = [_plan_row(table, row, recipe, setup, folders, seeds or range(recipe.seeds)) for row in chosen]
+    planned = [(row, [named(run, table.recipes[scale]) for run in runs]) for row, runs in planned]
     used = {name for row in chosen for name in (row.variant, *(part.variant for part in table.parts.values()))}
     if not any(runs for _, runs in planned) and (reason := nowhere(recipe, sorted(used), folders)):
         raise UsageError(f"{name} at scale {scale}: nothing can be run: {reason}.")
@@ -103,7 +107,12 @@ def plan_run(
     """One run outside of any table. As in a table, the recipe's factor multiplies the temperatures that are given."""
     recipe = read_recipe(scale_recipe)
     require_used(recipe, folders)
-    return plan_under(recipe, method, backbone, seed, hyperparameters, folders, variant)
+    return named(plan_under(recipe, method, backbone, seed, hyperparameters, folders, variant), scale_recipe)
+
+
+def named(run: Run, recipe: str) -> Run:
+    """The run with its recipe's name; of a file, its name without folder and ending."""
+    return run.model_copy(update={"recipe": Path(recipe).stem if recipe.endswith(".toml") else recipe})
 
 
 def plan_under(

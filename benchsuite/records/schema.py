@@ -83,6 +83,8 @@ class Record(Part):
     created: str
     ranks: Sidecar
     digest: str
+    recipe: str = ""
+    """The recipe's name, for readers: it is no part of any identity. Empty in records of before it was kept."""
 
     def numbers(self, protocol: str | None = None) -> Iterator[Number]:
         """All numbers of the run, or of one protocol. Pages and data frames read numbers only through this."""

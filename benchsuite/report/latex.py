@@ -114,7 +114,7 @@ def _line(cells: Sequence[str]) -> str:
 def _character(character: str) -> str:
     if character in SPECIAL:
         return SPECIAL[character]
-    base, *accents = unicodedata.normalize("NFD", character)
+    base, *accents = list(unicodedata.normalize("NFD", character))
     if character in LETTERS:
         return f"\\{LETTERS[character]}{{}}"
     if base.isalpha() and base.isascii() and len(accents) == 1 and accents[0] in ACCENTS:

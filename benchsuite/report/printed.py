@@ -20,6 +20,9 @@ SPREADS = {
 }
 
 
+KINDS = {Show.ours: "measured", Show.published: "published", Show.both: "measured or published"}
+
+
 @dataclass(frozen=True)
 class Number:
     """A number as printed."""
@@ -80,7 +83,9 @@ class Printed:
         rows = [row for row in self.view.rows if self.look.show is Show.both or any(map(self._has, row.cells))]
         if not rows or not self._places:
             request = self.view.request
-            raise UsageError(f"{request.table} at scale {request.scale} has no {self.look.show} numbers to show.")
+            raise UsageError(
+                f"{request.table} at scale {request.scale} has no {KINDS[self.look.show]} numbers to show."
+            )
         theirs = {n: self._of_column(n, self._theirs(n)) for n in self._places if self.has_theirs}
         ours = {n: self._of_column(n, self._ours(n), stars=True) for n in self._places if self.has_ours}
         return [

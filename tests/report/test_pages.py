@@ -126,10 +126,20 @@ def test_a_run_has_its_configuration_digests_curves_and_the_command_that_repeats
     assert json.dumps(record.setup.data.digest)[1:-1] in text
 
 
-def test_a_run_that_no_table_asked_for_has_a_page_too(make_record: MakeRecord) -> None:
-    record = make_record(5)[0]
-    page = pages(leaderboard(records=[record]))[f"runs/infonce-s5-{record.run_id}"]
-    assert "no table includes it" in page
+def test_a_run_that_no_table_asked_for_is_on_the_board_of_its_setup(make_record: MakeRecord) -> None:
+    record = make_record(5, recipe="my-recipe")[0]
+    found = pages(leaderboard(records=[record]))
+    board, run = f"compare/{record.setup_id}", f"runs/infonce-s5-{record.run_id}"
+    for said in ("no table includes it", "recipe my-recipe", f'href="../{board}.html"'):
+        assert said in found[run]
+    home = found["index"][found["index"].index("Runs of no table") :]
+    assert f'<a href="{board}.html#single-runs">my-recipe, test_vit, distilbert</a>: 1 run of InfoNCE' in home
+    assert f'href="../{run}.html"' in found[board]
+    assert 'id="picker"' not in found[board]
+
+
+def test_runs_of_tables_are_not_listed_as_runs_of_no_table(measured: TableView) -> None:
+    assert not [name for name, page in pages(leaderboard([measured])).items() if "Runs of no table" in page]
 
 
 def test_a_method_shows_what_its_docstring_says_and_every_result(measured: TableView) -> None:

@@ -58,7 +58,7 @@ def test_columns_without_a_shown_number_are_left_out(view: TableView) -> None:
 
 
 def test_a_table_without_any_shown_number_is_refused(make_record: MakeRecord) -> None:
-    with pytest.raises(UsageError, match="p/t at scale small has no ours numbers"):
+    with pytest.raises(UsageError, match="p/t at scale small has no measured numbers"):
         _ = Printed(build(make_record, {}), Look(Show.ours)).lines
 
 
