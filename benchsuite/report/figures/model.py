@@ -90,9 +90,14 @@ def labels(series: Sequence[Trace]) -> list[str]:
     return list(dict.fromkeys(trace.label for trace in series))
 
 
+def in_words(name: str) -> str:
+    """A curve's name, as a method or a protocol gave it, in words."""
+    return NAMES.get(name, name.replace("_", " ").strip() or name)
+
+
 def spoken(name: str) -> str:
-    """A curve's name as an axis has it."""
-    words = NAMES.get(name, name.replace("_", " "))
+    """The same as an axis has it."""
+    words = in_words(name)
     return words[:1].upper() + words[1:]
 
 
