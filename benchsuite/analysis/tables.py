@@ -166,6 +166,12 @@ class TableView:
         return any(row.gap for row in self.rows)
 
     @property
+    def added(self) -> list[str]:
+        """Labels of rows that the paper's table does not have, each once."""
+        printed = {row.key for row in self.table.rows}
+        return list(dict.fromkeys(row.label for row in self.rows if row.key not in printed))
+
+    @property
     def row_notes(self) -> list[tuple[str, str]]:
         """Notes on rows by label, each once."""
         return list(dict.fromkeys((row.label, row.note) for row in self.rows if row.note))

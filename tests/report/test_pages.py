@@ -199,6 +199,28 @@ def test_a_method_whose_plugin_is_not_loaded_still_has_its_page(make_record: Mak
     assert "its plugin is not loaded" in text
 
 
+def test_a_plugins_values_are_not_called_a_papers(measured: TableView) -> None:
+    board = leaderboard([measured])
+    method = board.methods["temo"]
+    assert method.card is not None
+    about = {**method.card.about, "paper": "me2026", "citation": "Me <et al.>,\nMine, 2026"}
+    mine = replace(method, card=replace(method.card, owner="/somewhere/mine.py", about=about))
+    vars(board)["methods"] = {**board.methods, "temo": mine}
+    text = Reading(pages(board)["methods/temo"]).text
+    assert "Defaults are those of the method's author." in text
+    assert "Me <et al.>,\nMine, 2026" in text
+    assert "float, above 0, finite, a temperature" in text
+    assert "Defaults are those of the paper." in pages(board)["methods/infonce"]
+
+
+@pytest.mark.parametrize("added", [True, False])
+def test_only_rows_of_the_paper_are_said_to_have_its_hyperparameters(added: bool) -> None:
+    label = "Mine" if added else "InfoNCE"
+    text = Reading(pages(leaderboard([waiting(label=label)]))[TABLE1]).text
+    assert ("added ones (Mine) those of their methods" in text) == added
+    assert ("Rows use the paper's hyper-parameters" in text) != added
+
+
 def test_the_file_of_a_plugin_is_named_without_its_folder(measured: TableView) -> None:
     board = leaderboard([measured])
     card = board.methods["temo"].card
