@@ -13,8 +13,10 @@ from benchsuite.papers import Column, Table
 from benchsuite.papers.claims import Claim, claims_of
 from benchsuite.papers.schema import RowKey
 
-Kind = Literal["reproduced", "opposite", "undecided", "not comparable", "not run"]
+Kind = Literal["reproduced", "opposite", "undecided", "not comparable", "not run", "not selected"]
+"""What is not selected was not asked for here; of anything else that is not run, runs are missing."""
 NO_RUN = "no stored run of this table at this scale"
+NOT_SELECTED = "its rows were not selected"
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,7 @@ def _question(claim: Claim, view: TableView, rows: Mapping[RowKey, TableRow]) ->
     unit: Literal["points", ""] = "points" if claim.column.unit == "percent" else ""
     number = [column.key for column in view.columns].index(claim.column.key)
     both = [rows.get(key) for key in (claim.row, claim.reference)]
-    reasons = [_why_not_run(row, number, view) for row in both]
+    reasons = sorted((_why_not_run(row, number, view) for row in both), key=lambda reason: reason != NOT_SELECTED)
     if reason := next(filter(None, reasons), ""):
         return Question({}, {}, better, not_run=reason, unit=unit)
     ours, theirs = (row.cells[number] for row in both if row)
@@ -119,7 +121,7 @@ def _question(claim: Claim, view: TableView, rows: Mapping[RowKey, TableRow]) ->
 
 def _why_not_run(row: TableRow | None, number: int, view: TableView) -> str:
     if row is None:
-        return "its rows were not requested"
+        return NOT_SELECTED
     cell = row.cells[number]
     if cell.measure is None:
         return view.request.missing.get(cell.column.key, "this column is not measured at this scale")
@@ -156,7 +158,7 @@ def judge_family(questions: Sequence[Question], family: str, alpha: float = ALPH
 
 def _not_judged(question: Question) -> Verdict:
     if question.not_run:
-        return Verdict("not run", question.not_run)
+        return Verdict("not selected" if question.not_run is NOT_SELECTED else "not run", question.not_run)
     if question.not_comparable:
         fields = tuple(question.not_comparable)
         return Verdict("not comparable", f"The setups differ in {', '.join(fields)}.", fields=fields)

@@ -140,8 +140,14 @@ def _items(view: TableView | None, table: Table, whole: bool) -> Iterator[tuple[
 
 
 def _compared(value: Any) -> Any:
-    """What must be equal: of cells the values by seed, of verdicts the kind, of anything else all of it."""
-    return dict(value.values) if isinstance(value, Cell) else value.kind if isinstance(value, Verdict) else value
+    """What must be equal: of cells the values by seed, of verdicts the kind, of anything else all of it.
+
+    Verdicts without runs are alike: the claims of a table that is not there are not run, and some of them not selected
+    as soon as it is.
+    """
+    if isinstance(value, Verdict):
+        return "not run" if value.kind == "not selected" else value.kind
+    return dict(value.values) if isinstance(value, Cell) else value
 
 
 @dataclass(frozen=True)
@@ -197,8 +203,10 @@ class RunDiff:
             yield f"One run, measured twice; {numbers}."
         elif not board and self.left.method_id == self.right.method_id:
             yield "Two seeds of one row."
+        elif board:
+            yield f"They may not share a board, nor be paired: {board}."
         else:
-            yield f"They may not share a board: {board}." if board else "One setup: they may share a board."
+            yield "One setup: they may share a board."
             yield f"They may not be paired: {pair}." if pair else "They may be paired: a seed meant the same to both."
         for name, record in (("the first", self.left), ("the second", self.right)):
             if why := stale(record):

@@ -21,7 +21,7 @@ from benchsuite.report.leaderboard import Appearance, Leaderboard, MethodSummary
 from benchsuite.report.links import slug
 from benchsuite.report.look import DEFAULT
 
-KINDS = ("reproduced", "opposite", "undecided", "not comparable", "not run")
+KINDS = ("reproduced", "opposite", "undecided", "not comparable", "not run", "not selected")
 """Verdicts in the order in which pages list them."""
 RESULTS = 1_500
 """Numbers of a method that its own page lists; where there are more, each scale's are on a page of their own."""

@@ -1,4 +1,5 @@
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -105,6 +106,13 @@ def test_a_row_without_runs_is_not_run_with_its_reason(make_record: MakeRecord) 
     (one,) = judged_claims(view(make_record, table(*TWO), {"ours": HIGH}))
     assert one.verdict.kind == "not run"
     assert "old: no record" in one.verdict.reason
+
+
+def test_a_row_that_was_not_asked_for_is_not_selected_even_if_the_other_has_no_run(make_record: MakeRecord) -> None:
+    whole = view(make_record, table(*TWO), {"ours": HIGH})
+    for label in ("ours", "old"):
+        some = replace(whole, rows=[row for row in whole.rows if row.label == label])
+        assert [one.verdict.kind for one in judged_claims(some)] == ["not selected"]
 
 
 def test_runs_with_other_batches_are_not_compared(make_record: MakeRecord) -> None:

@@ -82,6 +82,8 @@ def test_a_table_lists_every_claim_with_its_verdict_and_counts_them_on_their_num
     page = Reading(pages(board)[TABLE1])
     (claim,) = [one for one in board.claims["temo-table1-smoke"] if one.verdict.kind == "reproduced"]
     assert claim.verdict.reason in page.text
+    unselected = [one for one in board.claims["temo-table1-smoke"] if "not selected" in one.verdict.reason]
+    assert f"○ {len(unselected)} not selected" in page.text
     assert page.text.count("In our words") == sum(1 for one in board.claims["temo-table1-smoke"] if one.claim.locator)
     (cell,) = [cell for cell in page.cells if "reproduced" in cell.get("marks", "")]
     assert cell["marks"].startswith("✓1")
