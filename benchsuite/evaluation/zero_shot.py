@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 from torch import Tensor
 from torch.nn.functional import normalize
 
@@ -25,8 +26,8 @@ class ZeroShot(Task):
     """Top-1/3/5/10 accuracy of choosing the class whose prompts are most similar to the image.
 
     A class's prompts are embedded, normalised, averaged over the templates and normalised again. The set of templates
-    is part of the protocol, because results depend on it. Ties count against the model. Top-k is always 1 where there
-    are k classes or fewer.
+    is part of the protocol, because results depend on it. Ties count against the model. Top-k would always be 1
+    where there are k classes or fewer, and is not reported there.
     """
 
     classes: str
@@ -42,9 +43,10 @@ class ZeroShot(Task):
             raise unknown("set of classes", self.classes, dataset.class_names, f"{dataset.card.name}: ")
         if self.templates not in dataset.templates:
             raise unknown("set of templates", self.templates, dataset.templates, f"{dataset.card.name}: ")
-        classifier = class_embeddings(embed, dataset.class_names[self.classes], dataset.templates[self.templates])
+        names = dataset.class_names[self.classes]
+        classifier = class_embeddings(embed, names, dataset.templates[self.templates])
         ranks = ranks_of_columns(embed.images(split), classifier, tensor_of(split.labels[self.classes]))
-        return self.from_ranks({"class": ranks})
+        return self.from_ranks({"class": ranks, "classes": np.array([len(names)], np.int32)})
 
 
 def class_embeddings(embed: Embedder, names: Sequence[str], templates: Sequence[str]) -> Tensor:
