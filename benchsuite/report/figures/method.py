@@ -6,7 +6,7 @@ from typing import Any
 
 from benchsuite.analysis.curves import Curve, curve, mean_curve, span_of, thinned
 from benchsuite.records.schema import Record
-from benchsuite.report.figures.model import STEP, Axis, Figure, Trace, distinct, slug, spoken, unique
+from benchsuite.report.figures.model import STEP, Axis, Figure, Trace, distinct, in_words, slug, spoken, unique
 from benchsuite.report.figures.table import lines_of, seed_words
 from benchsuite.setup import Setup
 
@@ -48,7 +48,7 @@ def _figure(name: str, groups: Sequence[list[Record]]) -> Iterator[Figure]:
         if skipped := len(curves) - len(drawn):
             caption += f" {skipped} further {'setup is' if skipped == 1 else 'setups are'} not shown."
         method = groups[0][0].method
-        title, short = f"{method.title}: {spoken(name).lower()}", slug(name)
+        title, short = f"{method.title}: {in_words(name)}", slug(name)
         key = f"method-{unique(method.name)}-{short}"
         yield Figure(key, short, "curves", title, caption, STEP, Axis(spoken(name)), traces)
 

@@ -96,9 +96,10 @@ def in_words(name: str) -> str:
 
 
 def spoken(name: str) -> str:
-    """The same as an axis has it."""
+    """The same as an axis has it; symbols such as `i2t` are no words, and keep their letters."""
     words = in_words(name)
-    return words[:1].upper() + words[1:]
+    first = words.split(" ", 1)[0]
+    return words[:1].upper() + words[1:] if len(first) > 2 and first.isalpha() else words
 
 
 def slug(text: str) -> str:

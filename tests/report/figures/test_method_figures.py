@@ -32,9 +32,9 @@ def test_known_curves_come_first_and_any_other_after_them(make_record: MakeRecor
 
 
 def test_curves_that_only_a_plugin_has_are_shown_with_readable_names(make_record: MakeRecord) -> None:
-    curves = {"step": [0, 1], "loss": [2.0, 1.0], "my_own_gauge": [0.1, 0.2], "knn.top1": [0.5, 0.6]}
+    curves = {"step": [0, 1], "loss": [2.0, 1.0], "i2t_own_gauge": [0.1, 0.2], "knn.top1": [0.5, 0.6]}
     found = method_figures([make_record(curves=curves)[0]])
-    assert [one.y.name for one in found] == ["Loss", "My own gauge"]
+    assert [one.y.name for one in found] == ["Loss", "i2t own gauge"]
     assert list(found[1].series[0].y) == [0.1, 0.2]
 
 
