@@ -63,7 +63,7 @@ def test_the_method_of_the_guide_reads_what_it_declares(forgetful_registries: No
 
 def test_every_paper_a_method_names_is_in_the_bibliography() -> None:
     keys = re.findall(r"^\| `([^`]+)` \|", (ROOT / "docs" / "bibliography.md").read_text("utf-8"), re.M)
-    assert {card.about["paper"] for card in methods.cards().values()} <= set(keys)
+    assert {card.about["paper"] for card in methods.cards().values() if "paper" in card.about} <= set(keys)
     assert keys == sorted(keys)
 
 

@@ -11,6 +11,7 @@ from torch.nn.functional import normalize
 from benchsuite import Clock, Loss, Method, PairBatch, register_method
 from benchsuite.errors import UsageError
 from benchsuite.fields import Real, Temperature
+from benchsuite.methods import ParameterGroup
 from benchsuite.objectives.softmax import info_nce
 
 
@@ -29,6 +30,22 @@ class Contrast(Method):
 @register_method("whole")
 class Whole(Contrast):
     """Breaks nothing."""
+
+
+@register_method("decays")
+class Decays(Contrast):
+    """Breaks nothing, but one of its single numbers decays."""
+
+    def setup(self) -> None:
+        self.scale = torch.nn.Parameter(torch.tensor(1.0))
+        self.weight = torch.nn.Parameter(torch.ones(1))
+        self.free = torch.nn.Parameter(torch.tensor(0.0))
+
+    def contrast(self, image: Tensor, text: Tensor) -> Tensor:
+        return super().contrast(self.scale * self.weight.sum() * image, text) + self.free
+
+    def parameter_groups(self) -> list[ParameterGroup]:
+        return [ParameterGroup((self.scale, self.weight), weight_decay=0.02), ParameterGroup((self.free,))]
 
 
 @register_method("centred")

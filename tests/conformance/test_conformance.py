@@ -55,7 +55,9 @@ def report() -> Report:
 def broken() -> Iterator[Report]:
     before = set(methods)
     load_plugin(BROKEN_FILE)
-    yield check_methods([*BROKEN, *MANY, "whole", "excused", "reads-late", "two-towers", "centred"], with_cost=True)
+    yield check_methods(
+        [*BROKEN, *MANY, "whole", "excused", "reads-late", "two-towers", "centred", "decays"], with_cost=True
+    )
     for name in set(methods) - before:
         del methods._live[name], methods._live_cards[name]
     del sys.modules["benchsuite_plugin_broken_methods"]
@@ -94,6 +96,13 @@ def test_a_sound_plugin_passes_everything(name: str, broken: Report) -> None:
 def test_an_excuse_is_told_with_its_reason(broken: Report) -> None:
     assert broken["excused"].excused == {"permutation": "counts places"}
     assert broken["excused"].passed
+
+
+def test_a_single_number_that_decays_is_a_warning_that_names_it(broken: Report, report: Report) -> None:
+    (warning,) = broken["decays"].warnings
+    assert re.search(r"number scale decays .* weight_decay 0.02", warning)
+    assert broken["decays"].passed
+    assert not any(method.warnings for method in (*report.methods, broken["whole"]))
 
 
 def test_cost_is_told_of_sound_methods_only(broken: Report) -> None:
