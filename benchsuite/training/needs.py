@@ -13,6 +13,13 @@ VIEWS = {
 }
 
 
+def reads_paraphrases(method: Method, setup: Setup) -> bool:
+    """Whether a training of the method reads other captions of the same images."""
+    alone = setup.towers == "text"
+    views = alone or (setup.towers == "pair" and "text_view" in method.needs)
+    return views and setup.augmentation.text_view == "paraphrase"
+
+
 def provided(setup: Setup) -> frozenset[str]:
     """What a batch under this setup can carry besides the embeddings of images and texts."""
     experts = setup.experts or Experts()
@@ -32,3 +39,11 @@ def require_served(method: Method, setup: Setup) -> None:
         raise UsageError(
             f"{name} needs {', '.join(missing)}, which the setup does not provide (it has {', '.join(sorted(given))})."
         )
+
+
+def several_processes(setup: Setup) -> str:
+    """Why a setup for several processes cannot be run."""
+    return (
+        f"needs {setup.training.processes} processes; this command starts one. "
+        "Copy the recipe and set training.processes = 1 (this is another setup, with other identities)."
+    )
