@@ -32,6 +32,15 @@ class Data(Part):
     digest: str | None = None
     folder: str | None = Field(default=None, exclude=True)
     """The folder with its files. Paths are not stored or hashed; the digest identifies the content."""
+    apart: Plain = Field(default={}, exclude=True)
+    """Options of paraphrases alone, which a dataset keeps apart. Set when a run is planned; not stored or hashed."""
+    paraphrases: str | None = Field(default=None, exclude=True)
+    """Digest of paraphrases that `digest` does not cover. Set when a run is planned; runs that read them store it."""
+
+    @property
+    def place(self) -> str:
+        """All that it takes to open the data again, as a key."""
+        return json.dumps([self.model_dump(mode="json"), self.folder, self.apart, self.paraphrases], sort_keys=True)
 
 
 class ImageTower(Part):
@@ -208,6 +217,11 @@ class Setup(Part):
         return "image" if self.image else "text"
 
     @cached_property
+    def shared_id(self) -> str:
+        """Digest of what every run under the setup reads: all but clusters and experts. Runs with one share a board."""
+        return short_digest(self.model_dump(mode="json", exclude_defaults=True, exclude={"clusters", "experts"}))
+
+    @cached_property
     def setup_id(self) -> str:
         """Identity of a planned setup, whose data and protocols are resolved.
 
@@ -219,7 +233,8 @@ class Setup(Part):
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """A copy with updates. It computes its own identity."""
         copy = super().model_copy(update=update, deep=deep)
-        copy.__dict__.pop("setup_id", None)
+        for name in ("setup_id", "shared_id"):
+            copy.__dict__.pop(name, None)
         return copy
 
 

@@ -170,11 +170,17 @@ class Board:
 def boards(records: Iterable[Record], requests: Sequence[TableRequest] = ()) -> list[Board]:
     """A board for each setup under which at least two configurations ran, those with most runs first.
 
+    Setups that differ in clusters or experts alone share one: rows that both read them are paired if these are equal.
+
     `requests` give boards their titles; without them the titles are data and towers.
     """
-    by_setup: defaultdict[str, defaultdict[str, dict[int, Record]]] = defaultdict(lambda: defaultdict(dict))
-    for record in sorted(records, key=lambda record: (record.method.name, record.method_id, record.seed)):
-        by_setup[record.setup_id][record.method_id][record.seed] = record
+    by_setup: defaultdict[str, defaultdict[tuple[str | None, ...], dict[int, Record]]] = defaultdict(
+        lambda: defaultdict(dict)
+    )
+    first: dict[str, str] = {}
+    for record in sorted(records, key=lambda r: (r.method.name, r.method_id, r.seed, r.run_id)):
+        board = first.setdefault(record.setup.shared_id, record.setup_id)
+        by_setup[board][record.configuration].setdefault(record.seed, record)
     shared = {setup_id: list(rows.values()) for setup_id, rows in sorted(by_setup.items()) if len(rows) > 1}
     setups = {setup_id: _any(rows[0]).setup for setup_id, rows in shared.items()}
     named = titles(setups, requests)

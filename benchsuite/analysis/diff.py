@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 from benchsuite.analysis.claims import Verdict, judged_claims, unrun_claims
-from benchsuite.analysis.pairing import pairable
+from benchsuite.analysis.pairing import comparable_fields, pairable
 from benchsuite.analysis.tables import Cell, TableView
 from benchsuite.papers import Table
 from benchsuite.papers.schema import row_name
@@ -175,9 +175,8 @@ class RunDiff:
     @property
     def not_comparable(self) -> str:
         """Why the two may not share a board; nothing if they may."""
-        if self.left.setup_id == self.right.setup_id:
-            return ""
-        return f"their setups differ in {', '.join(self.fields['setup'])}"
+        fields = comparable_fields(self.left, self.right)
+        return f"their setups differ in {', '.join(fields)}" if fields else ""
 
     @property
     def not_paired(self) -> str:
@@ -198,7 +197,9 @@ class RunDiff:
         elif not board and self.left.method_id == self.right.method_id:
             yield "Two seeds of one row."
         else:
-            yield f"They may not share a board: {board}." if board else "One setup: they may share a board."
+            equal = self.left.setup_id == self.right.setup_id
+            same = "One setup" if equal else "Their setups are equal in all that both read"
+            yield f"They may not share a board: {board}." if board else f"{same}: they may share a board."
             yield f"They may not be paired: {pair}." if pair else "They may be paired: a seed meant the same to both."
         for name, record in (("the first", self.left), ("the second", self.right)):
             if why := stale(record):

@@ -16,6 +16,7 @@ from benchsuite.papers import Row, Table, read_table
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import MethodPart, Record, run_id
 from benchsuite.setup import Part, Setup
+from benchsuite.training.needs import reads_paraphrases
 
 T = TypeVar("T")
 SHOWN = 4
@@ -34,6 +35,8 @@ class Run(Part):
     """For progress: backbone, row and seed."""
     estimate: float
     """Seconds on one thread, estimated from the recipe."""
+    paraphrases: str | None = None
+    """Digest of the paraphrases that the run reads, if `setup` does not cover them."""
     recipe: str = ""
     """Name or file of the recipe, for messages."""
 
@@ -225,7 +228,10 @@ def _plan_row(table: Table, row: Row, under: Under, seeds: Sequence[int]) -> tup
         seconds = recipe.backbones[row.backbone].step_seconds
         own = [_run(setup, method, seed, label, seconds, under.name) for seed in seeds]
         parts[name] = RequestedRuns(
-            setup_id=setup.setup_id, method_id=method.method_id, runs={run.seed: run.run_id for run in own}
+            setup_id=setup.setup_id,
+            method_id=method.method_id,
+            paraphrases=own[0].paraphrases,
+            runs={run.seed: run.run_id for run in own},
         )
         request = request.model_copy(update={"title": method.title})
         runs += own
@@ -235,8 +241,10 @@ def _plan_row(table: Table, row: Row, under: Under, seeds: Sequence[int]) -> tup
 def _run(setup: Setup, method: MethodPart, seed: int, label: str, step_seconds: float, recipe: str = "") -> Run:
     made = create_method(method.name, num_samples=1, **method.hyperparameters)
     passes = 1 + len(made.needs & VIEWS) / 2 if setup.towers == "pair" else 2
+    paraphrases = setup.data.paraphrases if reads_paraphrases(made.needs, setup) else None
     return Run(
-        run_id=run_id(setup.setup_id, method.method_id, seed),
+        run_id=run_id(setup.setup_id, method.method_id, seed, paraphrases),
+        paraphrases=paraphrases,
         setup=setup,
         method=method,
         seed=seed,

@@ -68,8 +68,8 @@ class _Checks:
     memory: dict[tuple[str, str], float] = field(default_factory=dict)
     """Bytes of the objectives, by setup and method."""
     _done: dict[tuple[str, str, str], list[tuple[str, str]]] = field(default_factory=dict)
-    _opened: dict[tuple[str, str | None], PairDataset] = field(default_factory=dict)
-    _splits: dict[tuple[str, str | None], Split] = field(default_factory=dict)
+    _opened: dict[str, PairDataset] = field(default_factory=dict)
+    _splits: dict[str, Split] = field(default_factory=dict)
     _protocols: dict[tuple[object, ...], list[str]] = field(default_factory=dict)
     _passed: dict[tuple[object, ...], str] = field(default_factory=dict)
     _stored: dict[str, int] = field(default_factory=dict)
@@ -102,7 +102,7 @@ class _Checks:
 
     def _protocol(self, setup: Setup, protocol: Protocol) -> list[str]:
         data = protocol.data or setup.data
-        key = (setup.towers, protocol.task, protocol.model_dump_json(), *_key(data))
+        key = (setup.towers, protocol.task, protocol.model_dump_json(), data.place)
         if key not in self._protocols:
             task = create_task(protocol.task, **protocol.options)
             lacks = sorted(task.embeds - SIDES[setup.towers])
@@ -127,7 +127,7 @@ class _Checks:
     def _dry(self, run: Run) -> str:
         """What a dry pass meets, or that the objective cannot fit; "" if neither."""
         setup, parts = run.setup, ("image", "text", "projection", "augmentation", "training", "clusters", "experts")
-        key = (run.method.method_id, *_key(setup.data), *(repr(getattr(setup, part)) for part in parts))
+        key = (run.method.method_id, setup.data.place, *(repr(getattr(setup, part)) for part in parts))
         if key not in self._passed:
             self._passed[key] = self._met(run)
         return self._passed[key]
@@ -150,14 +150,14 @@ class _Checks:
         )
 
     def _open(self, data: Data) -> PairDataset:
-        if _key(data) not in self._opened:
-            self._opened[_key(data)] = open_dataset(data)
-        return self._opened[_key(data)]
+        if data.place not in self._opened:
+            self._opened[data.place] = open_dataset(data)
+        return self._opened[data.place]
 
     def _train(self, data: Data) -> Split:
-        if _key(data) not in self._splits:
-            self._splits[_key(data)] = self._open(data).split(TRAIN)
-        return self._splits[_key(data)]
+        if data.place not in self._splits:
+            self._splits[data.place] = self._open(data).split(TRAIN)
+        return self._splits[data.place]
 
 
 SIDES = {"pair": {"image", "text"}, "image": {"image"}, "text": {"text"}}
@@ -173,7 +173,7 @@ def require_ready(problems: Sequence[Problem]) -> None:
 
 def _needed(method: Method, setup: Setup, split: Split) -> Iterator[tuple[str, str]]:
     name = f"method {method.card.name}"
-    if reads_paraphrases(method, setup) and not split.paraphrases:
+    if reads_paraphrases(method.needs, setup) and not split.paraphrases:
         yield f"data {setup.data.name}, {name}", str(missing_paraphrases(split.name))
     if setup.clusters and "cluster" in method.needs:
         clusters = setup.clusters
@@ -190,7 +190,3 @@ def _refused(where: str, check: Callable[[], object]) -> Iterator[tuple[str, str
         check()
     except BenchsuiteError as error:
         yield where, str(error)
-
-
-def _key(data: Data) -> tuple[str, str | None]:
-    return data.model_dump_json(), data.folder

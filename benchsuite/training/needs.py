@@ -1,5 +1,7 @@
 """What the training can give a method besides the embeddings of images and texts."""
 
+from collections.abc import Set
+
 from benchsuite.errors import UsageError
 from benchsuite.methods.base import Method
 from benchsuite.setup import Experts, Setup
@@ -13,10 +15,9 @@ VIEWS = {
 }
 
 
-def reads_paraphrases(method: Method, setup: Setup) -> bool:
-    """Whether a training of the method reads other captions of the same images."""
-    alone = setup.towers == "text"
-    views = alone or (setup.towers == "pair" and "text_view" in method.needs)
+def reads_paraphrases(needs: Set[str], setup: Setup) -> bool:
+    """Whether a training with these needs reads other captions of the same images."""
+    views = setup.towers == "text" or (setup.towers == "pair" and "text_view" in needs)
     return views and setup.augmentation.text_view == "paraphrase"
 
 

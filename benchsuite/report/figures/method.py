@@ -17,9 +17,9 @@ FIRST = ("loss", "gap", "gradient_norm")
 
 def method_figures(records: Sequence[Record]) -> list[Figure]:
     """A figure for the loss, every temperature and margin, the gap, and the gradient norm."""
-    setups: dict[tuple[str, str], list[Record]] = {}
+    setups: dict[tuple[str | None, ...], list[Record]] = {}
     for record in sorted(records, key=lambda record: (record.seed, record.run_id)):
-        setups.setdefault((record.setup_id, record.method_id), []).append(record)
+        setups.setdefault((record.setup_id, *record.configuration), []).append(record)
     groups = sorted(setups.values(), key=lambda runs: (-len(runs), list(_facts(runs[0]).values())))
     return distinct([figure for name in _names(records) for figure in _figure(name, groups)])
 
