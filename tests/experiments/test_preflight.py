@@ -10,6 +10,7 @@ from commands import exit_code
 from real_files import write_pairs
 
 from benchsuite.experiments import preflight as module
+from benchsuite.experiments.dry_pass import Objective
 from benchsuite.experiments.measure import measure
 from benchsuite.experiments.plan import plan_run
 from benchsuite.experiments.preflight import preflight
@@ -133,6 +134,18 @@ def test_missing_paraphrases_are_found_for_the_method_that_reads_them_alone(refu
     assert preflight([run], tmp_path).problems == []
 
 
+def test_wrong_options_of_all_protocols_are_listed_together(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    changes = {f"protocols.{name}": 'task = "retrieval"\noptions = { spilt = "test" }' for name in ("a", "b")}
+    changes["data"] = 'name = "scenes"\noptions = { trian = 64 }'
+    assert exit_code("run", "infonce", "--recipe", write_recipe(tmp_path, changes), "--results", tmp_path / "runs") == 2
+    told = capsys.readouterr().err.strip().split("\n")
+    assert [line.partition('"')[0].strip() for line in told] == [
+        "benchsuite: protocol a (task retrieval): retrieval: option",
+        "protocol b (task retrieval): retrieval: option",
+        "scenes: option",
+    ]
+
+
 PLUGIN = """
 import torch
 from benchsuite import Method, Task, register_method, register_task
@@ -235,10 +248,19 @@ def test_a_checked_runs_record_is_that_of_an_unchecked_one(tmp_path: Path) -> No
 def test_a_setup_and_method_is_passed_once_for_all_seeds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     recipe = write_recipe(tmp_path, {})
     passed = []
-    monkeypatch.setattr(module.DryPass, "__call__", lambda self, *run: passed.append(run) or module.Objective(0, 0))
+    monkeypatch.setattr(module.DryPass, "__call__", lambda self, *run: passed.append(run) or Objective(0, 0))
     runs = [plan_run(method, recipe, "tiny", seed, {}) for seed in range(3) for method in ("infonce", "ts")]
     preflight(runs, tmp_path)
     assert len(passed) == 2
+
+
+def test_runs_that_may_not_fit_together_are_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = [plan_run("infonce", write_recipe(tmp_path, {}), "tiny", seed, {}) for seed in range(2)]
+    monkeypatch.setattr(module, "free_memory", lambda: (2**20, "are free"))
+    monkeypatch.setattr(module.DryPass, "__call__", lambda self, *run: Objective(0, 2**19 + 1))
+    alone, (note,) = (preflight(runs, tmp_path, jobs).notes for jobs in (1, 2))
+    assert alone == []
+    assert note.startswith("the largest objective needs about 0.5 MiB in each of 2 runs at a time")
 
 
 FAULTY = """
@@ -249,6 +271,15 @@ class Faulty(Method):
     "It has a fault."
     def loss(self, batch, clock):
         return self.missing
+
+@register_method("unready", title="Unready")
+class Unready(Method):
+    "It refuses its settings."
+    def setup(self):
+        raise self.refuse("no setting is possible.")
+
+    def loss(self, batch, clock):
+        return batch.image.sum()
 """
 
 
@@ -257,12 +288,13 @@ def test_repro_refuses_all_runs_for_one_problem_and_a_dry_run_lists_the_same(
 ) -> None:
     plugin, told = plugin_file(FAULTY), []
     for more in ([], ["--dry-run"]):
-        arguments = ["repro", "temo/table1", "--scale", "smoke", "--rows", "infonce,faulty", "--seeds", "2"]
+        arguments = ["repro", "temo/table1", "--scale", "smoke", "--rows", "infonce,faulty,unready", "--seeds", "2"]
         paths = ["--results", tmp_path / "runs", "--report", tmp_path / "pages", "--plugin", plugin]
         assert exit_code(*arguments, *paths, *more) == 2
         told.append(capsys.readouterr().err)
     assert told[0] == told[1]
-    assert "1 problem before the first step" in told[0]
+    assert "2 problems before the first step" in told[0]
+    assert 'temo/table1, row "Unready": unready: no setting is possible. [RN50 Unready, ViT-B/16 Unready]' in told[0]
     assert "AttributeError" in told[0]
     assert "[RN50 Faulty, ViT-B/16 Faulty]" in told[0]
     assert Store(tmp_path / "runs").read().records == {}
