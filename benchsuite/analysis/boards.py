@@ -172,11 +172,17 @@ class Board:
 def boards(records: Iterable[Record], requests: Sequence[TableRequest] = ()) -> list[Board]:
     """A board for each setup under which at least two configurations or a run of no table ran, most runs first.
 
+    Setups that differ in clusters or experts alone share one: rows that both read them are paired if these are equal.
+
     `requests` say which runs tables have, and give boards their titles.
     """
-    by_setup: defaultdict[str, defaultdict[str, dict[int, Record]]] = defaultdict(lambda: defaultdict(dict))
-    for record in sorted(records, key=lambda record: (record.method.name, record.method_id, record.seed)):
-        by_setup[record.setup_id][record.method_id][record.seed] = record
+    by_setup: defaultdict[str, defaultdict[tuple[str | None, ...], dict[int, Record]]] = defaultdict(
+        lambda: defaultdict(dict)
+    )
+    first: dict[str, str] = {}
+    for record in sorted(records, key=lambda r: (r.method.name, r.method_id, r.seed, r.run_id)):
+        board = first.setdefault(record.setup.shared_id, record.setup_id)
+        by_setup[board][record.configuration].setdefault(record.seed, record)
     tables = {
         run for request in requests for row in request.rows for part in row.parts.values() for run in part.runs.values()
     }

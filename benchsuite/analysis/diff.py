@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 from benchsuite.analysis.claims import Verdict, judged_claims, unrun_claims
-from benchsuite.analysis.pairing import pairable
+from benchsuite.analysis.pairing import comparable_fields, pairable
 from benchsuite.analysis.tables import Cell, TableView
 from benchsuite.papers import Table
 from benchsuite.papers.schema import row_name
@@ -181,9 +181,8 @@ class RunDiff:
     @property
     def not_comparable(self) -> str:
         """Why the two may not share a board; nothing if they may."""
-        if self.left.setup_id == self.right.setup_id:
-            return ""
-        return f"their setups differ in {', '.join(self.fields['setup'])}"
+        fields = comparable_fields(self.left, self.right)
+        return f"their setups differ in {', '.join(fields)}" if fields else ""
 
     @property
     def not_paired(self) -> str:
@@ -206,7 +205,8 @@ class RunDiff:
         elif board:
             yield f"They may not share a board, nor be paired: {board}."
         else:
-            yield "One setup: they may share a board."
+            equal = self.left.setup_id == self.right.setup_id
+            yield f"{'One setup' if equal else 'Their setups are equal in all that both read'}: they may share a board."
             yield f"They may not be paired: {pair}." if pair else "They may be paired: a seed meant the same to both."
         for name, record in (("the first", self.left), ("the second", self.right)):
             if why := stale(record):

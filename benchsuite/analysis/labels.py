@@ -7,7 +7,7 @@ from typing import Any
 from benchsuite.canonical import canonical
 from benchsuite.records.code_version import code_state
 from benchsuite.records.requests import TableRequest
-from benchsuite.records.schema import Record
+from benchsuite.records.schema import READ_BY_SOME, Record
 from benchsuite.registry import methods
 from benchsuite.setup import Setup
 
@@ -77,10 +77,11 @@ def _described(setup: Setup, name: str) -> tuple[str, ...]:
 
 
 def _settings(record: Record) -> dict[str, Any]:
-    """Hyper-parameters that are not at their defaults, and the code where it is not the current one."""
+    """Hyper-parameters that are not at their defaults, what else it reads, and code that is not the current one."""
     defaults = _defaults(record)
     hyperparameters = record.method.hyperparameters.items()
     settings = {name: value for name, value in hyperparameters if name not in defaults or defaults[name] != value}
+    settings |= {name: record.digests[name][:SHORT] for name in READ_BY_SOME if name in record.digests}
     return settings if code_state(record) == "current" else {**settings, "code": record.method.code[:SHORT]}
 
 

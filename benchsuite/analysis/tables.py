@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import groupby
 
-from benchsuite.analysis.pairing import setup_fields, unpairable
+from benchsuite.analysis.pairing import comparable_fields, unpairable
 from benchsuite.analysis.ranking import Rank, Ranking, ranking
 from benchsuite.analysis.stats import half_width
 from benchsuite.errors import BenchsuiteError
@@ -319,9 +319,11 @@ def _other_setup(row: RequestedRow, part: str, request: TableRequest, records: M
     current = request.setups.get(row.setup_key(part), mine)
     if mine == current:
         return ""
-    by_setup = {record.setup_id: record for record in records.values()}
-    known = mine in by_setup and current in by_setup
-    fields = setup_fields(by_setup[mine], by_setup[current]).values() if known else ()
+    own = next((records[run] for run in row.parts[part].runs.values() if run in records), None)
+    other = next((record for record in records.values() if record.setup_id == current), None)
+    fields = list(comparable_fields(own, other).values()) if own and other else []
+    if own and other and not fields:
+        return ""
     why = f" ({'; '.join(fields)})" if fields else ""
     return f"not comparable: measured under another setup, {mine}{why}; run this row again"
 

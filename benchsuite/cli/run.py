@@ -29,6 +29,7 @@ def run(
     """
     from benchsuite.cli.execute import execute, failure
     from benchsuite.experiments.plan import plan_run
+    from benchsuite.experiments.preflight import preflight, require_ready
     from benchsuite.experiments.recipe import read_recipe
 
     load_plugins(plugin)
@@ -40,6 +41,10 @@ def run(
     if refused := contents.refused_runs.get(planned.run_id):
         raise refused.refusal()
     if planned.run_id not in contents.records:
+        checked = preflight([planned], results)
+        for note in checked.notes:
+            print(f"note: {note}")
+        require_ready(checked.problems)
         store.require_writable()
         if failed := execute([planned], store, 1, plugin or ()):
             raise failure(failed, 1, store.logs)

@@ -24,6 +24,9 @@ class Manifest:
     splits: Mapping[str, int]
     digest: str
     about: Mapping[str, Any] = field(default_factory=dict)
+    """Anything else to tell: what was generated, or licence, source and citation of a user's own data."""
+    paraphrases: str | None = None
+    """Digest of the paraphrases where `digest` does not cover them: a run without text views does not read them."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,8 @@ class PairDataset(Options, ABC):
 
     _owns_no_fields: ClassVar = True
     card: ClassVar[Card]
+    apart: ClassVar[Sequence[str]] = ()
+    """Options that decide nothing but paraphrases with a digest of their own. Like folders, they are not hashed."""
     shows: ClassVar[Shows] = "images"
     """What `images` of its splits hold; a plan refuses towers that take something else."""
     class_names: ClassVar[Mapping[str, Sequence[str]]] = {}

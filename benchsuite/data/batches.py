@@ -25,6 +25,14 @@ class Draw:
     """`augmentation_parameters`: how each image is cropped and coloured."""
 
 
+def missing_paraphrases(split: str) -> UsageError:
+    """The error for text views of a split without other captions."""
+    return UsageError(
+        f"split {split} has no paraphrases, which a method with text views needs. Add them to the data (see "
+        'docs/real-data.md), or set augmentation.text_view = "dropout", which is another setup.'
+    )
+
+
 class NoParaphrases(Sequence[str]):
     """The paraphrases of a split that has none: an error where a text view is read, nothing where only images are."""
 
@@ -35,7 +43,7 @@ class NoParaphrases(Sequence[str]):
         return 0
 
     def __getitem__(self, index: Any) -> Any:
-        raise UsageError(f"split {self._split} has no paraphrases, which a method with text views needs.")
+        raise missing_paraphrases(self._split)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -78,9 +78,31 @@ class Task(Options, ABC):
         self.resolve(options)
 
     @property
+    def embeds(self) -> frozenset[str]:
+        """What it embeds under these options, "image" and "text"; empty if the task does not say."""
+        return frozenset()
+
+    @property
     def needs_images(self) -> bool:
         """Whether the task embeds images or clips under these options."""
-        return True
+        return not self.embeds or "image" in self.embeds
+
+    def reads(self, dataset: PairDataset) -> Iterable[Callable[[], object]]:
+        """What `evaluate` reads of the dataset, each as a call that raises a UsageError for what is not there.
+
+        Called before the training. So these calls embed nothing. Nothing is checked by default.
+        """
+        return ()
+
+    def problems(self, dataset: PairDataset) -> list[str]:
+        """Everything that `evaluate` would refuse in the dataset, as far as `reads` tells."""
+        refused = []
+        for read in self.reads(dataset):
+            try:
+                read()
+            except UsageError as error:
+                refused.append(str(error))
+        return list(dict.fromkeys(refused))
 
     @abstractmethod
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:

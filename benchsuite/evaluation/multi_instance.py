@@ -1,5 +1,7 @@
 """Multi-instance retrieval between clips and sentences: soft mAP and nDCG, as EPIC-KITCHENS-100 defines them."""
 
+from collections.abc import Callable, Iterator
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -36,6 +38,13 @@ class MultiInstanceRetrieval(Task):
     """Name of the labels that hold a verb class for each clip, [N]."""
     nouns: str = "nouns"
     """Name of the labels that hold the set of noun classes of each clip, [N, K]; -1 pads smaller sets."""
+
+    @property
+    def embeds(self) -> frozenset[str]:
+        return frozenset({"image", "text"})
+
+    def reads(self, dataset: PairDataset) -> Iterator[Callable[[], object]]:
+        yield lambda: self._actions(dataset.split(self.split))
 
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
         split = dataset.split(self.split)

@@ -1,5 +1,7 @@
 """Retrieval between pictures and captions, in both directions."""
 
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -36,6 +38,13 @@ class Retrieval(Task):
     directions: ClassVar = ("i2t", "t2i")
     split: str = "test"
     """Which images and captions to search."""
+
+    @property
+    def embeds(self) -> frozenset[str]:
+        return frozenset({"image", "text"})
+
+    def reads(self, dataset: PairDataset) -> Iterator[Callable[[], object]]:
+        yield partial(dataset.split, self.split)
 
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
         split = dataset.split(self.split)

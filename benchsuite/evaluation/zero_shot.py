@@ -1,6 +1,7 @@
 """Zero-shot classification: class names in prompt templates as the classifier."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 from torch import Tensor
@@ -9,8 +10,8 @@ from torch.nn.functional import normalize
 from benchsuite.data.base import PairDataset
 from benchsuite.errors import unknown
 from benchsuite.evaluation.base import Embedder, Task
+from benchsuite.evaluation.labelled import class_labels, class_names, class_reads
 from benchsuite.evaluation.ranks import ranks_of_columns
-from benchsuite.evaluation.tensors import tensor_of
 from benchsuite.records.recompute import Scores
 from benchsuite.registry import register_task
 
@@ -37,16 +38,27 @@ class ZeroShot(Task):
     split: str = "test"
     """Which images to classify."""
 
+    @property
+    def embeds(self) -> frozenset[str]:
+        return frozenset({"image", "text"})
+
+    def reads(self, dataset: PairDataset) -> Iterator[Callable[[], object]]:
+        yield partial(prompt_templates, dataset, self.templates)
+        yield from class_reads("zero-shot", dataset, self.split, self.classes)
+
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
-        split = dataset.split(self.split)
-        if self.classes not in dataset.class_names:
-            raise unknown("set of classes", self.classes, dataset.class_names, f"{dataset.card.name}: ")
-        if self.templates not in dataset.templates:
-            raise unknown("set of templates", self.templates, dataset.templates, f"{dataset.card.name}: ")
-        names = dataset.class_names[self.classes]
-        classifier = class_embeddings(embed, names, dataset.templates[self.templates])
-        ranks = ranks_of_columns(embed.images(split), classifier, tensor_of(split.labels[self.classes]))
+        labels = class_labels("zero-shot", dataset, self.split, self.classes)
+        prompts, names = prompt_templates(dataset, self.templates), class_names(dataset, self.classes)
+        classifier = class_embeddings(embed, names, prompts)
+        ranks = ranks_of_columns(embed.images(dataset.split(self.split)), classifier, labels)
         return self.from_ranks({"class": ranks, "classes": np.array([len(names)], np.int32)})
+
+
+def prompt_templates(dataset: PairDataset, name: str) -> Sequence[str]:
+    """The dataset's set of templates of that name."""
+    if name not in dataset.templates:
+        raise unknown("set of templates", name, dataset.templates, f"{dataset.card.name}: ")
+    return dataset.templates[name]
 
 
 def class_embeddings(embed: Embedder, names: Sequence[str], templates: Sequence[str]) -> Tensor:

@@ -28,7 +28,7 @@ REMEDIES: Mapping[Shows, str] = {
 def open_dataset(data: Data) -> PairDataset:
     """The dataset under its options, at its folder if it has one."""
     folder = {} if data.folder is None else {FOLDER: data.folder}
-    return create_dataset(data.name, **data.options, **folder)
+    return create_dataset(data.name, **data.options, **data.apart, **folder)
 
 
 def resolve_data(data: Data, folders: Mapping[str, str]) -> Data:
@@ -39,9 +39,9 @@ def resolve_data(data: Data, folders: Mapping[str, str]) -> Data:
     dataset = open_dataset(data.model_copy(update={"options": given, "folder": folder}))
     manifest, options = dataset.manifest(), dataset.options()
     folder = options.pop(FOLDER, None)
-    return data.model_copy(
-        update={"options": options, "version": manifest.version, "digest": manifest.digest, "folder": folder}
-    )
+    apart = {name: options.pop(name) for name in dataset.apart}
+    identity = {"version": manifest.version, "digest": manifest.digest, "paraphrases": manifest.paraphrases}
+    return data.model_copy(update={"options": options, "folder": folder, "apart": apart, **identity})
 
 
 def require_used(recipe: Recipe, folders: Mapping[str, str]) -> None:

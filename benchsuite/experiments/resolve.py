@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from benchsuite.errors import SeveralError, UsageError
 from benchsuite.evaluation.base import create_task
 from benchsuite.experiments.data import require_fitting, resolve_data
 from benchsuite.experiments.recipe import Recipe
@@ -23,8 +24,21 @@ def resolve_setup(
     """The recipe on a backbone with the data's digests and the protocols' versions and options filled in."""
     setup = recipe.setup(backbone, variants)
     require_fitting(f'recipe "{recipe.title}", backbone {backbone}', setup)
-    protocols = {name: _resolve_protocol(protocol, folders) for name, protocol in setup.protocols.items()}
-    return setup.model_copy(update={"data": resolve_data(setup.data, folders), "protocols": protocols})
+    errors: list[str] = []
+    protocols = {}
+    for name, protocol in setup.protocols.items():
+        try:
+            protocols[name] = _resolve_protocol(protocol, folders)
+        except UsageError as error:
+            errors.append(f"protocol {name} (task {protocol.task}): {error}")
+    data = setup.data
+    try:
+        data = resolve_data(setup.data, folders)
+    except UsageError as error:
+        errors.append(str(error))
+    if errors:
+        raise SeveralError(errors)
+    return setup.model_copy(update={"data": data, "protocols": protocols})
 
 
 def _resolve_protocol(protocol: Protocol, folders: Mapping[str, str]) -> Protocol:

@@ -31,12 +31,19 @@ class Feed:
     """Makes a step's inputs: for pairs what the method needs, for a single encoder always two views."""
 
     def __init__(
-        self, setup: Setup, plan: BatchPlan, words: Words | None, needs: frozenset[str], prepared: Prepared
+        self,
+        setup: Setup,
+        plan: BatchPlan,
+        words: Words | None,
+        needs: frozenset[str],
+        prepared: Prepared,
+        on: torch.device | None = None,
     ) -> None:
+        """Of this process's device, or `on` another."""
         self._prepared = prepared
         self._setup, self._plan, self._words = setup, plan, words
         self._needs = needs | ONE_TOWER_VIEWS.get(setup.towers, frozenset())
-        self._device = device()
+        self._device = on or device()
 
     def epoch(self, step: int) -> int:
         """How often the data was gone through before this step."""

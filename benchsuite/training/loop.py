@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from benchsuite.data.base import Split
 from benchsuite.data.batches import BatchPlan
@@ -59,13 +59,20 @@ class Trainee(nn.Module):
         self.seed = seed
 
     def forward(self, inputs: Inputs, clock: Clock) -> Loss:
+        return self.loss(self.parts(inputs, clock), clock)
+
+    def parts(self, inputs: Inputs, clock: Clock) -> dict[str, Tensor]:
+        """This process's rows of the batch."""
         torch.manual_seed(derived_seed(self.seed, "dropout", clock.step, rank()))
         rows = {name: self.encoder.image(pixels) for name, pixels in inputs.pixels.items()}
         rows |= {name: self.encoder.text(tokens) for name, tokens in inputs.tokens.items()}
-        parts = {name: out.float() for name, out in rows.items()} | inputs.extra
+        return {name: out.float() for name, out in rows.items()} | inputs.extra
+
+    def loss(self, parts: dict[str, Tensor], clock: Clock) -> Loss:
+        """The method's loss on the global batch."""
         torch.manual_seed(derived_seed(self.seed, "method", clock.step))
         batch = gather_batch(parts)
-        with torch.autocast(inputs.extra["index"].device.type, enabled=False):
+        with torch.autocast(parts["index"].device.type, enabled=False):
             loss: Loss = self.method(batch, clock)
         return replace(loss, gauges={**loss.gauges, "gap": centroid_gap(batch)}) if batch.is_pair else loss
 

@@ -1,5 +1,7 @@
 """What the training can give a method besides the embeddings of images and texts."""
 
+from collections.abc import Set
+
 from benchsuite.errors import UsageError
 from benchsuite.methods.base import Method
 from benchsuite.setup import Experts, Setup
@@ -11,6 +13,12 @@ VIEWS = {
     "image": frozenset({"image_view"}),
     "text": frozenset({"text_view"}),
 }
+
+
+def reads_paraphrases(needs: Set[str], setup: Setup) -> bool:
+    """Whether a training with these needs reads other captions of the same images."""
+    views = setup.towers == "text" or (setup.towers == "pair" and "text_view" in needs)
+    return views and setup.augmentation.text_view == "paraphrase"
 
 
 def provided(setup: Setup) -> frozenset[str]:
@@ -32,3 +40,11 @@ def require_served(method: Method, setup: Setup) -> None:
         raise UsageError(
             f"{name} needs {', '.join(missing)}, which the setup does not provide (it has {', '.join(sorted(given))})."
         )
+
+
+def several_processes(setup: Setup) -> str:
+    """Why a setup for several processes cannot be run."""
+    return (
+        f"needs {setup.training.processes} processes; this command starts one. "
+        "Copy the recipe and set training.processes = 1 (this is another setup, with other identities)."
+    )

@@ -21,9 +21,9 @@ MOST_CURVES = 12
 
 def method_figures(records: Sequence[Record]) -> list[Figure]:
     """A figure for each curve: the loss, temperatures and margins, gap, gradient norm, and what the method adds."""
-    setups: dict[tuple[str, str], list[Record]] = {}
+    setups: dict[tuple[str | None, ...], list[Record]] = {}
     for record in sorted(records, key=lambda record: (record.seed, record.run_id)):
-        setups.setdefault((record.setup_id, record.method_id), []).append(record)
+        setups.setdefault((record.setup_id, *record.configuration), []).append(record)
     groups = sorted(setups.values(), key=lambda runs: (-len(runs), list(_facts(runs[0]).values())))
     figures = [figure for name in _names(records) for figure in _figure(name, groups)]
     if (more := len(figures) - MOST_CURVES) > 0:
