@@ -65,7 +65,7 @@ class Geometry(Task):
         if self.sides != "text":
             rows["image"] = embed.images(split).numpy()
         if self.sides != "image":
-            rows["text"] = embed.texts([texts[0] for texts in split.captions]).numpy()
+            rows["text"] = embed.texts([texts[0] for texts in split.captions_for("geometry of texts")]).numpy()
         counts: dict[str, NDArray[np.integer[Any]]] = {}
         measures: dict[str, float] = {}
         if self.sides == "both":

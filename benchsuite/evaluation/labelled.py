@@ -67,6 +67,6 @@ def _features(task: str, embed: Embedder, split: Split, side: str) -> Tensor:
         case "image":
             return embed.images(split, features=True)
         case "text":
-            return embed.texts([texts[0] for texts in split.captions], features=True)
+            return embed.texts([texts[0] for texts in split.captions_for(f"{task} of texts")], features=True)
         case _:
             raise UsageError(f'{task}: side "{side}" is neither image nor text.')

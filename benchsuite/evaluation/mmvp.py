@@ -47,7 +47,7 @@ class MmvpVlm(Task):
         if PATTERNS not in dataset.class_names:
             raise UsageError(f'mmvp: dataset {dataset.card.name} has no classes "{PATTERNS}"; use dataset mmvp.')
         split = dataset.split(self.split)
-        if wrong := [i for i, texts in enumerate(split.captions) if len(texts) != 1]:
+        if wrong := [i for i, texts in enumerate(split.captions_for("mmvp")) if len(texts) != 1]:
             raise UsageError(f"mmvp: picture {wrong[0]} needs one statement, not {len(split.captions[wrong[0]])}.")
         statements = [self.prompt.format(texts[0]) for texts in split.captions]
         ranks = pair_ranks(embed.images(split), embed.texts(statements))

@@ -41,7 +41,7 @@ class MultiInstanceRetrieval(Task):
         split = dataset.split(self.split)
         actions = self._actions(split)
         first: dict[str, int] = {}
-        for i, texts in enumerate(split.captions):
+        for i, texts in enumerate(split.captions_for(self.card.name)):
             first.setdefault(texts[0], i)
         worth, whole = relevancy_parts(actions, actions.take(list(first.values())))
         similarity = (embed.images(split).double() @ embed.texts(list(first)).double().T).numpy()

@@ -39,8 +39,9 @@ class Retrieval(Task):
 
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
         split = dataset.split(self.split)
-        captions = [text for texts in split.captions for text in texts]
-        image_of_text = np.repeat(np.arange(len(split)), [len(texts) for texts in split.captions])
+        lists = split.captions_for(self.card.name)
+        captions = [text for texts in lists for text in texts]
+        image_of_text = np.repeat(np.arange(len(split)), [len(texts) for texts in lists])
         ranks = rank_both(embed.images(split), embed.texts(captions), torch.from_numpy(image_of_text))
         return self.from_ranks(dict(zip(self.directions, ranks.values(), strict=True)))
 

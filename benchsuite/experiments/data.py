@@ -76,7 +76,12 @@ def nowhere(recipe: Recipe, variants: Iterable[str], folders: Mapping[str, str])
 
 
 def require_fitting(recipe: str, setup: Setup) -> None:
-    """Refuse an image tower that does not fit the data (images or clips), before anything is trained."""
+    """Refuse towers that do not fit the data (images or clips, captions or none), before anything is trained."""
+    if setup.text and not cast(type[PairDataset], datasets.get(setup.data.name)).captioned:
+        raise UsageError(
+            f"{recipe}: dataset {setup.data.name} has no captions, which a text tower needs. Remove [text], or use "
+            "a dataset with captions, such as pairs."
+        )
     if setup.image is None:
         return
     takes = "clips" if setup.image.frames else "images"

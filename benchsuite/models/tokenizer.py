@@ -118,5 +118,5 @@ def _empty(model: WordPiece) -> Tokenizer:
 
 
 def _texts(split: Split) -> Iterator[list[str]]:
-    yield from (list(texts) for texts in split.captions)
+    yield from (list(texts) for texts in split.captions_for("a text tower"))
     yield from (list(texts) for texts in split.paraphrases)
