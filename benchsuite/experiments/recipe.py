@@ -93,6 +93,8 @@ class Recipe(Part):
     clusters: Clusters | None = None
     experts: Experts | None = None
     protocols: dict[str, Protocol] = Field(min_length=1)
+    with_classes: dict[str, Protocol] = {}
+    """Protocols that are added if the training data has classes, which a user's own data may not have."""
 
     @model_validator(mode="after")
     def _stand_ins_are_protocols(self) -> Self:
