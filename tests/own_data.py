@@ -49,15 +49,16 @@ def as_csv(rows: Sequence[dict[str, str]]) -> str:
     return "\n".join([",".join(rows[0]), *(",".join(json.dumps(cell) for cell in row.values()) for row in rows)]) + "\n"
 
 
-def write_image_folder(folder: Path) -> None:
-    write_pictures(folder)
-    rows = [{"file_name": row.pop("image"), **row} for row in table("")]
+def write_image_folder(folder: Path, count: int = COUNT) -> None:
+    write_pictures(folder, count)
+    rows = [{"file_name": row.pop("image"), **row} for row in table("", count)]
     (folder / "metadata.csv").write_text(as_csv(rows))
 
 
-def write_csv(folder: Path, count: int = COUNT) -> None:
+def write_csv(folder: Path, count: int = COUNT) -> Path:
     write_pictures(folder / "pictures", count)
     (folder / "list.csv").write_text(as_csv(table("pictures/", count)))
+    return folder
 
 
 def write_json_lines(folder: Path) -> None:
@@ -94,7 +95,7 @@ def write_tar(folder: Path) -> None:
                 tar.addfile(member, io.BytesIO(content))
 
 
-FORMATS: dict[str, Callable[[Path], None]] = {
+FORMATS: dict[str, Callable[[Path], object]] = {
     "imagefolder": write_image_folder,
     "csv": write_csv,
     "json-lines": write_json_lines,

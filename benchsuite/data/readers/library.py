@@ -1,7 +1,8 @@
 """Anything that the `datasets` library reads, by a hub name or from a folder, as columns that stay on disk.
 
-Code in a data set is never run: from release 4 on, the library refuses data sets with code. It keeps a copy in Arrow, of paths where pictures are files, and of their bytes where they are in parquet or tar
-files. What `save_to_disk` wrote is read in place.
+Code in a data set is never run: from release 4 on, the library refuses data sets with code. It keeps a copy in Arrow:
+of paths where pictures are files, of their bytes where they are in parquet or tar files. What `save_to_disk` wrote is
+read in place.
 """
 
 import re

@@ -87,9 +87,11 @@ class Own(PairDataset):
     prompts: Templates = ("a photo of a {}.",)
     """Templates with {} for the class name: the set "prompts" of zero-shot classification."""
     train: str = ""
-    """The source's split to train on, if it has another name. Likewise the next two; "none" is to ignore it."""
+    """The source's split to train on, if it has another name."""
     validation: str = ""
+    """The source's split to choose settings on, if it has another name; "none" is to ignore it."""
     test: str = ""
+    """The source's split to report on, if it has another name; "none" is to ignore it."""
     validation_share: Share = 0.1
     """Share of the training pictures that become the split validation where the source has none."""
     test_share: Share = 0.2
@@ -183,7 +185,8 @@ class Own(PairDataset):
     @cached_property
     def _parts(self) -> Mapping[str, Part]:
         """The rows of each split, from the source's split of that name or cut from the one to train on."""
-        named, parts = self._named, {}
+        named = self._named
+        parts: dict[str, Part] = {}
         shares = {role: getattr(self, f"{role}_share") for role in ("test", "validation") if role not in named}
         for role, source in named.items():
             rows = np.arange(len(self._digests[source]))
