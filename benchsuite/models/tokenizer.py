@@ -55,7 +55,9 @@ class Words:
 
 
 def words_for(tower: TextTower, data: Data, split: Split) -> Words:
-    """The tokenizer of a text tower; one trained on `split` is cached under the data's digest."""
+    """The tokenizer of a text tower; one trained on `split` is cached under the data's digest and the paraphrases,
+    which that digest may not cover.
+    """
     if tower.pretrained:
         from transformers import AutoTokenizer
 
@@ -80,8 +82,9 @@ def _encode_pretrained(tokenizer: Any, texts: list[str], max_tokens: int) -> lis
 
 
 def _trained(vocabulary: int, data: Data, split: Split) -> Tokenizer:
+    others = {"paraphrases": [list(texts) for texts in split.paraphrases]} if len(split.paraphrases) else {}
     key = short_digest(
-        {"data": data.model_dump(mode="json"), "split": split.name, "vocabulary": vocabulary, "version": 2}
+        {"data": data.model_dump(mode="json"), "split": split.name, "vocabulary": vocabulary, "version": 2, **others}
     )
     file = cache() / "tokenizers" / f"{data.name}-{key}.json"
     made_once(file, lambda draft: train_tokenizer(vocabulary, list(_texts(split))).save(str(draft)))
