@@ -170,6 +170,12 @@ def test_captions_may_be_lists_or_several_columns(tmp_path: Path, own: Callable[
     assert data.split("train").captions == [["one 0", "two 0"], ["one 1", "two 1"]]
 
 
+def test_words_for_missing_values_are_words(own: Callable[..., PairDataset]) -> None:
+    data = own([{"image": name(i), "caption": text, "label": text} for i, text in enumerate(("NA", "None"))])
+    assert data.split("train").captions == [["NA"], ["None"]]
+    assert data.class_names["class"] == ("NA", "None")
+
+
 def test_rows_of_one_picture_are_one_pair(own: Callable[..., PairDataset]) -> None:
     rows = [{"image": name(i), "caption": text} for i, text in ((0, "a"), (1, "b"), (0, "c"), (0, "a"))]
     assert own(rows).split("train").captions == [["a", "c"], ["b"]]

@@ -21,15 +21,15 @@ METADATA = ("metadata.csv", "metadata.jsonl", "metadata.parquet")
 LAYOUT = "parquet, CSV, JSON lines, tar files, images in folders, or what save_to_disk wrote"
 
 
-def open_splits(dataset: str, source: str, config: str = "") -> Mapping[str, Any]:
+def open_splits(dataset: str, source: str, config: str = "", layout: str = LAYOUT) -> Mapping[str, Any]:
     """The splits by the names that the source has for them; a single one without a name is "train"."""
     if not source:
         raise UsageError(
-            f"{dataset}: no data was given. Add --data {dataset}=FOLDER, which holds {LAYOUT}, or a hub name."
+            f"{dataset}: no data was given. Add --data {dataset}=FOLDER, which holds {layout}, or a hub name."
         )
     folder = Path(source).expanduser()
     if not folder.is_dir() and (source.startswith((".", "/", "~")) or source.count("/") > 1 or folder.exists()):
-        raise UsageError(f"{dataset}: {source} is not a folder. Give one that holds {LAYOUT}, or a hub name.")
+        raise UsageError(f"{dataset}: {source} is not a folder. Give one that holds {layout}, or a hub name.")
     try:
         with _quiet():
             stored = _from_folder(folder, config) if folder.is_dir() else _from_hub(source, config)
@@ -97,7 +97,10 @@ def _from_folder(folder: Path, config: str) -> Any:
     if any((folder / name).is_file() for name in ("dataset_dict.json", "state.json")):
         return datasets.load_from_disk(str(folder))
     files = _tables_beside_images(folder)
-    return datasets.load_dataset(str(folder), config or None, data_files=files, cache_dir=str(cache() / "datasets"))
+    # pandas would take the texts "None" and "NA" for missing ones
+    own = {"keep_default_na": False} if files and _kind(next(iter(files.values()))[0]) in (".csv", ".tsv") else {}
+    kept = str(cache() / "datasets")
+    return datasets.load_dataset(str(folder), config or None, data_files=files, cache_dir=kept, **own)
 
 
 def _tables_beside_images(folder: Path) -> dict[str, list[str]] | None:
