@@ -254,6 +254,8 @@ def test_classes_are_values_or_numbers_with_names(own: Callable[..., PairDataset
     numbers = [{**row, "label": str(i)} for i, row in enumerate(table("", 2))]
     assert own(numbers).class_names == {"class": ("0", "1")}
     assert own(numbers, classes="cat,dog").class_names == {"class": ("cat", "dog")}
+    digests = {own(numbers, classes=given).manifest().digest for given in ("", "cat,dog", "dog,cat")}
+    assert len(digests) == 3
     with pytest.raises(UsageError, match="column label has class 1, but there are 1 names"):
         own(numbers, classes="cat").manifest()
     data = own([{**row, "kind": "x"} for row in table("", 2)], label="label,kind")
