@@ -10,7 +10,7 @@ from benchsuite.registry import register_dataset, register_embedding, register_m
 
 if TYPE_CHECKING:
     from benchsuite.analysis.results import load_results, load_table
-    from benchsuite.data.base import PairDataset
+    from benchsuite.data.base import Manifest, PairDataset, Split
     from benchsuite.evaluation.base import Task
     from benchsuite.methods import create_method
     from benchsuite.methods.base import Clock, Loss, Method, PairBatch
@@ -20,9 +20,11 @@ __version__ = "0.1.0"
 _LAZY = {
     "Clock": "benchsuite.methods.base",
     "Loss": "benchsuite.methods.base",
+    "Manifest": "benchsuite.data.base",
     "Method": "benchsuite.methods.base",
     "PairBatch": "benchsuite.methods.base",
     "PairDataset": "benchsuite.data.base",
+    "Split": "benchsuite.data.base",
     "Task": "benchsuite.evaluation.base",
     "create_method": "benchsuite.methods",
     "load_results": "benchsuite.analysis.results",
@@ -32,9 +34,11 @@ _LAZY = {
 __all__ = [
     "Clock",
     "Loss",
+    "Manifest",
     "Method",
     "PairBatch",
     "PairDataset",
+    "Split",
     "Task",
     "create_method",
     "load_results",

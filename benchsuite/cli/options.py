@@ -20,7 +20,11 @@ Jobs = Annotated[int | None, typer.Option("--jobs", min=1, help="Parallel runs (
 
 Folders = Annotated[
     list[str] | None,
-    typer.Option("--data", help="Folder of a dataset's files. May be repeated.", metavar="NAME=FOLDER"),
+    typer.Option(
+        "--data",
+        help="Folder of a dataset's files, or an option as NAME.OPTION=VALUE. May be repeated.",
+        metavar="NAME=FOLDER",
+    ),
 ]
 
 RESULTS = Path("runs")
@@ -38,16 +42,22 @@ def load_plugins(plugins: Sequence[Path] | None) -> list[str]:
 
 
 def parse_folders(texts: Sequence[str] | None) -> dict[str, str]:
-    """`cifar10=FOLDER` as {"cifar10": FOLDER}; an existing folder becomes absolute; anything else may be a hub name."""
+    """`cifar10=FOLDER` as {"cifar10": FOLDER}; an existing folder becomes absolute; anything else may be a hub name.
+
+    `pairs.caption=title` sets an option of a dataset: {"pairs.caption": "title"}.
+    """
     folders: dict[str, str] = {}
     for text in texts or ():
         name, equals, folder = (part.strip() for part in text.partition("="))
         if not (name and equals and folder):
-            raise UsageError(f'--data "{text}": write NAME=FOLDER, for example --data cifar10=data/cifar10.')
+            raise UsageError(
+                f'--data "{text}": write NAME=FOLDER, for example --data cifar10=data/cifar10, or NAME.OPTION=VALUE, '
+                "for example --data pairs.caption=title."
+            )
         if name in folders:
             raise UsageError(f"--data {name} is given twice: {folders[name]} and {folder}.")
         path = Path(folder).expanduser()
-        folders[name] = str(path.resolve()) if path.is_dir() else folder
+        folders[name] = str(path.resolve()) if "." not in name and path.is_dir() else folder
     return folders
 
 

@@ -1,4 +1,4 @@
-"""The contract of a data set: named splits of images with their captions, and a manifest that identifies them."""
+"""The contract of a data set: named splits of images with or without captions, and a manifest that identifies them."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -39,8 +39,8 @@ class Split:
 
     name: str
     images: NDArray[np.uint8]
-    captions: Sequence[Sequence[str]]
-    """One or more captions for each image; a training step draws one, retrieval uses all."""
+    captions: Sequence[Sequence[str]] = ()
+    """One or more captions for each image; a training step draws one, retrieval uses all. Empty: there are none."""
     paraphrases: Sequence[Sequence[str]] = ()
     """Other captions of the same image, for text views."""
     labels: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
@@ -48,7 +48,9 @@ class Split:
 
     def __post_init__(self) -> None:
         n = len(self.images)
-        for kind, lists in (("caption", self.captions), ("paraphrase", self.paraphrases or self.captions)):
+        for kind, lists in (("caption", self.captions), ("paraphrase", self.paraphrases)):
+            if len(lists) == 0:
+                continue
             if len(lists) != n:
                 raise UsageError(f"split {self.name}: {n} images but {len(lists)} lists of {kind}s.")
             if empty := [i for i, texts in enumerate(lists) if not texts]:
@@ -57,9 +59,17 @@ class Split:
     def __len__(self) -> int:
         return len(self.images)
 
+    def captions_for(self, reader: str) -> Sequence[Sequence[str]]:
+        """The captions, or an error that names who reads them."""
+        if len(self.captions) == 0 and len(self):
+            raise UsageError(f"split {self.name} has no captions, which {reader} needs.")
+        return self.captions
+
 
 class PairDataset(Options, ABC):
-    """A data set of image-text pairs. Annotate its options, implement the two abstract methods, register it."""
+    """A data set of image-text pairs, or of one side alone. Annotate its options, implement the two abstract methods,
+    register it.
+    """
 
     _owns_no_fields: ClassVar = True
     card: ClassVar[Card]
@@ -67,6 +77,8 @@ class PairDataset(Options, ABC):
     """Options that decide nothing but paraphrases with a digest of their own. Like folders, they are not hashed."""
     shows: ClassVar[Shows] = "images"
     """What `images` of its splits hold; a plan refuses towers that take something else."""
+    captioned: ClassVar[bool] = True
+    """Whether its splits have captions; if not, a plan refuses text towers."""
     class_names: ClassVar[Mapping[str, Sequence[str]]] = {}
     """Names of the classes of each labelled set, for zero-shot classification."""
     templates: ClassVar[Mapping[str, Sequence[str]]] = {}

@@ -92,9 +92,10 @@ def _embedded(expert: Expert, side: str, setup: Setup, split: Split) -> NDArray[
         if side == "image":
             each = embedding.images(stills(split.images))
             return {"rows": each.reshape(len(split), -1, each.shape[-1]).mean(1)}
-        each = embedding.texts([text for texts in split.captions for text in texts])
-        starts = np.cumsum([0, *(len(texts) for texts in split.captions)])[:-1]
-        counts = np.array([len(texts) for texts in split.captions])[:, None]
+        lists = split.captions_for(f"embedding {expert.embedding} of texts")
+        each = embedding.texts([text for texts in lists for text in texts])
+        starts = np.cumsum([0, *(len(texts) for texts in lists)])[:-1]
+        counts = np.array([len(texts) for texts in lists])[:, None]
         return {"rows": (np.add.reduceat(each, starts) / counts).astype(np.float32)}
 
     key = {"embedding": expert.embedding, "options": embedding.options(), "side": side}

@@ -60,6 +60,8 @@ class Geometry(Task):
 
     def reads(self, dataset: PairDataset) -> Iterator[Callable[[], object]]:
         yield partial(dataset.split, self.split)
+        if self.sides != "image":
+            yield lambda: dataset.split(self.split).captions_for("geometry of texts")
         if self.classes:
             yield partial(class_names, dataset, self.classes)
             yield lambda: label_rows(dataset, dataset.split(self.split), self.classes)
@@ -72,7 +74,7 @@ class Geometry(Task):
         if self.sides != "text":
             rows["image"] = embed.images(split).numpy()
         if self.sides != "image":
-            rows["text"] = embed.texts([texts[0] for texts in split.captions]).numpy()
+            rows["text"] = embed.texts([texts[0] for texts in split.captions_for("geometry of texts")]).numpy()
         counts: dict[str, NDArray[np.integer[Any]]] = {}
         measures: dict[str, float] = {}
         if self.sides == "both":

@@ -68,8 +68,14 @@ def labelled_reads(
     yield partial(require_side, task, side)
     for split in (bank, *queries):
         yield from class_reads(task, dataset, split, classes)
+        if side == "text":
+            yield partial(_first_captions, task, dataset, split)
     for split in queries:
         yield partial(_require_all_taught, task, dataset, classes, labels, bank, split)
+
+
+def _first_captions(task: str, dataset: PairDataset, split: str) -> list[str]:
+    return [texts[0] for texts in dataset.split(split).captions_for(f"{task} of texts")]
 
 
 def class_reads(task: str, dataset: PairDataset, split: str, classes: str) -> Iterator[Callable[[], object]]:
@@ -114,4 +120,4 @@ def _features(task: str, embed: Embedder, split: Split, side: str) -> Tensor:
     require_side(task, side)
     if side == "image":
         return embed.images(split, features=True)
-    return embed.texts([texts[0] for texts in split.captions], features=True)
+    return embed.texts([texts[0] for texts in split.captions_for(f"{task} of texts")], features=True)

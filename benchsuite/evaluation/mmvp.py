@@ -67,7 +67,7 @@ def statements(dataset: PairDataset, name: str) -> list[str]:
     if PATTERNS not in dataset.class_names:
         raise UsageError(f'mmvp: dataset {dataset.card.name} has no classes "{PATTERNS}"; use dataset mmvp.')
     split = dataset.split(name)
-    if wrong := [i for i, texts in enumerate(split.captions) if len(texts) != 1]:
+    if wrong := [i for i, texts in enumerate(split.captions_for("mmvp")) if len(texts) != 1]:
         raise UsageError(f"mmvp: picture {wrong[0]} needs one statement, not {len(split.captions[wrong[0]])}.")
     groups = label_rows(dataset, split, PATTERNS)
     if empty := [name for c, name in enumerate(dataset.class_names[PATTERNS]) if not (groups == c).any()]:

@@ -45,12 +45,13 @@ class MultiInstanceRetrieval(Task):
 
     def reads(self, dataset: PairDataset) -> Iterator[Callable[[], object]]:
         yield lambda: self._actions(dataset.split(self.split))
+        yield lambda: dataset.split(self.split).captions_for(self.card.name)
 
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
         split = dataset.split(self.split)
         actions = self._actions(split)
         first: dict[str, int] = {}
-        for i, texts in enumerate(split.captions):
+        for i, texts in enumerate(split.captions_for(self.card.name)):
             first.setdefault(texts[0], i)
         worth, whole = relevancy_parts(actions, actions.take(list(first.values())))
         similarity = (embed.images(split).double() @ embed.texts(list(first)).double().T).numpy()

@@ -13,7 +13,7 @@ from benchsuite.errors import UsageError, unknown
 from benchsuite.evaluation.base import create_task
 from benchsuite.experiments.recipe import Recipe
 from benchsuite.registry import datasets
-from benchsuite.setup import Data, Setup
+from benchsuite.setup import Data, Protocol, Setup
 
 FOLDER = "folder"
 """The option that tells a dataset where its files are."""
@@ -32,8 +32,11 @@ def open_dataset(data: Data) -> PairDataset:
 
 
 def resolve_data(data: Data, folders: Mapping[str, str]) -> Data:
-    """The data with all options, version and digest filled in, and the folder separate from the options."""
-    given = dict(data.options)
+    """The data with all options, version and digest filled in, and the folder separate from the options.
+
+    An option that was given with the folders replaces the recipe's.
+    """
+    given = dict(data.options) | options_given(data.name, folders)
     own = given.pop(FOLDER, data.folder)
     folder = next((folders[source] for source in sources(data.name) if source in folders), own)
     dataset = open_dataset(data.model_copy(update={"options": given, "folder": folder}))
@@ -50,8 +53,15 @@ def require_used(recipe: Recipe, folders: Mapping[str, str]) -> None:
     read = [*read_by(recipe), *from_variants]
     known = {source for data in read for source in sources(data.name) if takes_folder(data.name)}
     for name in folders:
-        if name not in known:
-            raise unknown("dataset", name, known, f"--data {name}=...: {recipe.title}: ")
+        dataset, dot, _ = name.partition(".")
+        if dataset not in ({data.name for data in read} if dot else known):
+            raise unknown("dataset", dataset, known, f"--data {name}=...: {recipe.title}: ")
+
+
+def options_given(name: str, folders: Mapping[str, str]) -> dict[str, str]:
+    """The options of a dataset among the folders: `pairs.caption` is the option caption of pairs."""
+    prefix = f"{name}."
+    return {key.removeprefix(prefix): value for key, value in folders.items() if key.startswith(prefix)}
 
 
 def read_by(recipe: Recipe) -> Iterator[Data]:
@@ -76,7 +86,12 @@ def nowhere(recipe: Recipe, variants: Iterable[str], folders: Mapping[str, str])
 
 
 def require_fitting(recipe: str, setup: Setup) -> None:
-    """Refuse an image tower that does not fit the data (images or clips), before anything is trained."""
+    """Refuse towers that do not fit the data (images or clips, captions or none), before anything is trained."""
+    if setup.text and not cast(type[PairDataset], datasets.get(setup.data.name)).captioned:
+        raise UsageError(
+            f"{recipe}: dataset {setup.data.name} has no captions, which a text tower needs. Remove [text], or use "
+            "a dataset with captions, such as pairs."
+        )
     if setup.image is None:
         return
     takes = "clips" if setup.image.frames else "images"
@@ -91,6 +106,33 @@ def require_fitting(recipe: str, setup: Setup) -> None:
                 f'{where}: image tower "{setup.image.timm}" takes {takes}, but dataset {data.name} shows {shown}. '
                 + REMEDIES[shown]
             )
+
+
+def protocols_of_classes(recipe: Recipe, data: Data) -> dict[str, Protocol]:
+    """The recipe's protocols for data with classes, if it has some. A class that cannot be learned is refused."""
+    if not recipe.with_classes:
+        return {}
+    dataset = open_dataset(data)
+    if not dataset.class_names:
+        return {}
+    for protocol in recipe.with_classes.values():
+        options = create_task(protocol.task, **protocol.options).options()
+        name, asked = options["classes"], _classes_in(dataset, options["split"], options["classes"])
+        bank = options.get("bank", "")
+        untaught = sorted(asked - _classes_in(dataset, bank, name)) if bank else []
+        if untaught:
+            raise UsageError(
+                f'{data.name}: class "{dataset.class_names[name][untaught[0]]}" is in split {options["split"]} but not '
+                f"in {bank}. Cut with another seed, or leave classes out with label = none."
+            )
+    return dict(recipe.with_classes)
+
+
+def _classes_in(dataset: PairDataset, split: str, name: str) -> set[int]:
+    labels = dataset.split(split).labels
+    if name not in labels:
+        raise unknown("labels", name, labels, f"{dataset.card.name}, split {split}: ")
+    return set(labels[name].tolist())
 
 
 def sources(name: str) -> Iterable[str]:

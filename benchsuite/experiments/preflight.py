@@ -11,7 +11,7 @@ from pathlib import Path
 
 from benchsuite.data import PairDataset
 from benchsuite.data.base import Split
-from benchsuite.data.batches import BatchPlan, missing_paraphrases
+from benchsuite.data.batches import PARAPHRASES, BatchPlan, missing_texts
 from benchsuite.data.embeddings import create_embedding
 from benchsuite.data.prepared import labelled_clusters
 from benchsuite.errors import BenchsuiteError, UsageError
@@ -174,7 +174,7 @@ def require_ready(problems: Sequence[Problem]) -> None:
 def _needed(method: Method, setup: Setup, split: Split) -> Iterator[tuple[str, str]]:
     name = f"method {method.card.name}"
     if reads_paraphrases(method.needs, setup) and not split.paraphrases:
-        yield f"data {setup.data.name}, {name}", str(missing_paraphrases(split.name))
+        yield f"data {setup.data.name}, {name}", str(missing_texts(split.name, PARAPHRASES))
     if setup.clusters and "cluster" in method.needs:
         clusters = setup.clusters
         yield from _refused("clusters", lambda: labelled_clusters(clusters, split))

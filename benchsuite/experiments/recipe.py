@@ -113,6 +113,8 @@ class Recipe(Part):
     """Frozen encoders, for methods that use similarities of other models."""
     protocols: dict[str, Protocol] = Field(min_length=1)
     """Evaluations, by any name: a registered task with its options."""
+    with_classes: dict[str, Protocol] = {}
+    """Protocols that are added if the training data has classes, which a user's own data may not have."""
 
     @model_validator(mode="after")
     def _stand_ins_are_protocols(self) -> Self:

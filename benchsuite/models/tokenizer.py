@@ -87,7 +87,7 @@ def _trained(vocabulary: int, data: Data, split: Split) -> Tokenizer:
         {"data": data.model_dump(mode="json"), "split": split.name, "vocabulary": vocabulary, "version": 2}
     )
     file = cache() / "tokenizers" / f"{data.name}-{key}.json"
-    texts = [*split.captions, *(split.paraphrases if data.paraphrases is None else ())]
+    texts = [*split.captions_for("a text tower"), *(split.paraphrases if data.paraphrases is None else ())]
     made_once(file, lambda draft: train_tokenizer(vocabulary, [list(each) for each in texts]).save(str(draft)))
     return Tokenizer.from_file(str(file))
 

@@ -26,7 +26,9 @@ import timm  # noqa: E402
 
 RECIPES = {name: read_recipe(name) for name in recipe_names()}
 PAPER = sorted(name for name in RECIPES if name.endswith("-paper"))
-SHORTENED = sorted(name for name in RECIPES if name.endswith("-gpu") and name != "cc3m-100k-gpu")
+OF_NO_PAPER = {"cc3m-100k-gpu", "pairs-gpu", "images-gpu"}
+"""Scales for one GPU that shorten no recipe of a paper."""
+SHORTENED = sorted(name for name in RECIPES if name.endswith("-gpu") and name not in OF_NO_PAPER)
 SMOKE = sorted(name for name in RECIPES if name.endswith("-smoke") and name.replace("-smoke", "-small") in RECIPES)
 EPOCHS = {
     "cc3m-paper": (2_900_000, 30),
@@ -101,7 +103,7 @@ def test_its_data_sets_take_the_options_they_are_given(name: str) -> None:
 @each_recipe
 def test_its_protocols_ask_for_splits_classes_and_prompts_that_there_are(name: str) -> None:
     recipe = RECIPES[name]
-    for protocol in recipe.protocols.values():
+    for protocol in (*recipe.protocols.values(), *recipe.with_classes.values()):
         options = create_task(protocol.task, **protocol.options).options()
         data = protocol.data or recipe.data
         only = data.options.get("only")
