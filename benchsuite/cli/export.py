@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from benchsuite.cli.options import RESULTS, Results
+from benchsuite.cli.options import RESULTS, Plugins, Results, Tables, load_own
 from benchsuite.errors import UsageError
+from benchsuite.folders import tables_in
 from benchsuite.records.store import Store
 
 if TYPE_CHECKING:
@@ -44,11 +45,13 @@ def export(
         Path | None, typer.Option(help="Write a file instead of printing.", metavar="FILE", show_default=False)
     ] = None,
     results: Results = RESULTS,
+    plugin: Plugins = None,
+    tables: Tables = None,
 ) -> None:
     """Export a measured table with the ranks and marks of its page, or all runs as one data frame."""
     from benchsuite.analysis.results import find_view, results_frame
     from benchsuite.analysis.tables import build_views
-    from benchsuite.cli.report import require_all
+    from benchsuite.cli.report import require_all, tell_outdated
     from benchsuite.papers import named_tables
     from benchsuite.report.export import FORMATS
 
@@ -61,8 +64,9 @@ def export(
         raise UsageError(f"--format {format_}: {what} exported as {', '.join(formats[:-1])} or {formats[-1]}.")
     if format_ is Format.parquet and out is None:
         raise UsageError("--format parquet is not text: name a file with --out results.parquet.")
+    load_own(tables, plugin)
     if table:
-        named_tables([table])
+        named_tables([table], stored=tables_in(results))
     if not results.is_dir():
         raise UsageError(
             f"results folder {results} does not exist. Run `benchsuite repro {table or 'temo/table1'}` first."
@@ -73,6 +77,7 @@ def export(
         write_text(FORMATS[format_](find_view(views, table, scale, results)), f"{table} at scale {scale}", out)
     else:
         write_frame(results_frame(contents, views), format_, out)
+    tell_outdated(contents)
     require_all(skipped)
 
 

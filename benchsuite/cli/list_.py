@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from benchsuite.cards import REQUIRED
-from benchsuite.cli.options import Plugins, load_plugins
+from benchsuite.cli.options import Plugins, Tables, load_own
 from benchsuite.registry import datasets, embeddings, methods, tasks
 
 if TYPE_CHECKING:
@@ -31,9 +31,10 @@ def list_(
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", help="Show the whole description and all fields.")] = False,
     plugin: Plugins = None,
+    tables: Tables = None,
 ) -> None:
     """List methods, tasks, datasets, embeddings, tables, recipes."""
-    load_plugins(plugin)
+    load_own(tables, plugin)
     items = _items(what)
     if as_json:
         print(json.dumps(items, indent=2, ensure_ascii=False))

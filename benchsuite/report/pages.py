@@ -80,10 +80,12 @@ def home(leaderboard: Leaderboard) -> Values:
 
 def table(leaderboard: Leaderboard, view: TableView) -> Values:
     """One table at one scale."""
+    added = leaderboard.added[view.request.name]
     return {
         "view": view,
         **judged(leaderboard, [view]),
-        "marks": verdicts_by_cell(leaderboard.claims[view.request.name]),
+        "added": [(view, claim) for claim in added],
+        "marks": verdicts_by_cell([*leaderboard.claims[view.request.name], *added]),
         "orders": [order for order in agreements(view) if order.agreement.tau is not None],
         "figures": table_figures(view, leaderboard.ranks),
         "exports": {name: export(view) for name, export in FORMATS.items()},
