@@ -26,7 +26,7 @@ def claims(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     results: Results = RESULTS,
     plugin: Plugins = None,
-    own: Tables = None,
+    table_folders: Tables = None,
 ) -> None:
     """Judge papers' claims by stored runs.
 
@@ -40,7 +40,7 @@ def claims(
 
     if everything == bool(tables):
         raise UsageError("name papers or tables, or give --all.")
-    load_own(own, plugin)
+    load_own(table_folders, plugin)
     contents = Store(results).read()
     names = named_tables(["all"] if everything else tables or [], stored=contents.tables)
     built, skipped = build_views(contents)

@@ -46,7 +46,7 @@ def repro(
     ] = None,
     data: Folders = None,
     plugin: Plugins = None,
-    own: Tables = None,
+    table_folders: Tables = None,
     jobs: Jobs = None,
     results: Results = RESULTS,
     report: Annotated[Path, typer.Option(help="Folder for the pages.", metavar="FOLDER")] = REPORTS,
@@ -70,7 +70,7 @@ def repro(
 
     if seeds is not None and seed is not None:
         raise UsageError("--seed and --seeds exclude each other: give one of them.")
-    extra = load_own(own, plugin)
+    extra = load_own(table_folders, plugin)
     names = named_tables(tables, scale)
     labels = {label for name in names for row in read_table(name).rows for label in names_of(row)}
     wanted = parse_seeds(seeds) if seed is None else [seed]
