@@ -14,6 +14,7 @@ from benchsuite.papers.schema import RowKey, row_name
 from benchsuite.records.code_version import stale
 from benchsuite.records.names import stem
 from benchsuite.records.schema import Record
+from benchsuite.registry import tasks
 from benchsuite.report.export import FORMATS, SUFFIXES
 from benchsuite.report.figures import method_figures, table_figures
 from benchsuite.report.figures.cost import cost_figures
@@ -145,7 +146,12 @@ def compare(leaderboard: Leaderboard, board: Board) -> Values:
 
 def run(leaderboard: Leaderboard, record: Record) -> Values:
     """One run."""
-    return {"record": record, "shown_in": leaderboard.appearances.get(record.run_id, []), "stale": stale(record)}
+    return {
+        "record": record,
+        "shown_in": leaderboard.appearances.get(record.run_id, []),
+        "stale": stale(record),
+        "unregistered": {result.task for result in record.results.values() if result.task not in tasks},
+    }
 
 
 def verdicts_by_cell(claims: Sequence[JudgedClaim]) -> Mapping[tuple[RowKey, str], Counter[str]]:
