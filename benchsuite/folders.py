@@ -42,11 +42,13 @@ def recipe_files() -> dict[str, Path]:
     return _collected("recipe", recipes_in)
 
 
+@cache
 def built_in_tables() -> dict[str, Path]:
     """Those of table_files that come with benchsuite."""
     return tables_in(baselines())
 
 
+@cache
 def built_in_recipes() -> dict[str, Path]:
     """Those of recipe_files that come with benchsuite."""
     return recipes_in(baselines())

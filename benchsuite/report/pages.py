@@ -10,6 +10,7 @@ from benchsuite.analysis.boards import Board, comparison, paired
 from benchsuite.analysis.claims import JudgedClaim, agreements
 from benchsuite.analysis.costs import reference
 from benchsuite.analysis.tables import TableView
+from benchsuite.folders import built_in_tables
 from benchsuite.papers.schema import RowKey, row_name
 from benchsuite.records.code_version import stale
 from benchsuite.records.names import stem
@@ -173,8 +174,9 @@ def has_many(method: MethodSummary) -> bool:
 
 
 def command(view: TableView) -> str:
-    """The command that measures a table."""
-    return f"benchsuite repro {view.request.table} --scale {view.request.scale}"
+    """The command that measures a table; one that is not built in lies in a folder, the results folder for one."""
+    folder = "" if view.request.table in built_in_tables() else " --tables FOLDER"
+    return f"benchsuite repro {view.request.table} --scale {view.request.scale}{folder}"
 
 
 def command_of_run(shown: Appearance, record: Record) -> str:

@@ -15,6 +15,7 @@ from benchsuite.analysis.results import load_table
 from benchsuite.cli.tables import keep
 from benchsuite.errors import UsageError
 from benchsuite.folders import use_folders
+from benchsuite.papers import read_table
 from benchsuite.records.contents import read_contents
 from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import Record
@@ -128,6 +129,7 @@ def test_a_table_that_changed_is_named_and_the_stored_one_is_shown_until_it_is_s
     assert "own/papers/mine/first.toml differs in title; pages show the stored one" in told
     page = results.parent / "reports" / "tables" / "mine-first-smoke.html"
     assert "My method" in page.read_text()
+    assert "benchsuite repro mine/first --scale smoke --tables FOLDER" in page.read_text()
     (line,) = kept(results)
     assert line.startswith(f"changed: {results / FILE} is now as ")
     assert line.endswith("the one stored before differed in title.")
@@ -143,6 +145,7 @@ def test_a_stored_table_cannot_replace_a_built_in_one(results: Path, capsys: pyt
     fake.write_text(TABLE)
     assert exit_code("report") == 1
     assert 'papers/temo/table1.toml: table "temo/table1" is built in' in capsys.readouterr().err
+    assert read_table("temo/table1", read_contents(results).tables).title != "My method"
     assert exit_code("verify", "runs") == 1
     assert 'table "temo/table1" is built in, and cannot be replaced' in capsys.readouterr().out
 
