@@ -13,7 +13,7 @@ PACKAGE = Path(benchsuite.__file__).parent
 FLOORS = [
     ["errors"],
     ["fields", "paths", "streams", "files", "toml_files", "torchvision_ops", "type_words", "workers"],
-    ["canonical"],
+    ["canonical", "folders"],
     ["objectives"],
     ["cards"],
     ["registry"],

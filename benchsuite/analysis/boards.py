@@ -36,6 +36,8 @@ class PrimaryMeasure:
     """The task's."""
     unit: Literal["percent", "number"]
     better: Literal["higher", "lower", "neither"]
+    registered: bool = True
+    """Whether the task is registered here: without its plugin, its title and what is better are not known."""
 
     @property
     def measure(self) -> str:
@@ -73,6 +75,7 @@ def primary_measure(protocol: str, results: Sequence[Result]) -> PrimaryMeasure 
         title=card.title if card else first.task,
         unit=about.get("unit", "percent" if is_fraction else "number"),
         better=about.get("better", "higher" if is_fraction else "neither"),
+        registered=card is not None,
     )
 
 

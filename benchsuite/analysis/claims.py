@@ -1,4 +1,4 @@
-"""A paper's claims and what our runs say of them: each table's claims are judged as one family."""
+"""A paper's claims and what our runs say of them: each table's claims are one family, its added rows another."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from benchsuite.analysis.ranking import Better
 from benchsuite.analysis.stats import ALPHA, MOST, BySeed, Paired, adjusted_ps, compare_all, seeds_needed
 from benchsuite.analysis.tables import Cell, TableRow, TableView
 from benchsuite.papers import Column, Table
-from benchsuite.papers.claims import Claim, claims_of
+from benchsuite.papers.claims import Claim, claims_of, claims_of_added
 from benchsuite.papers.schema import RowKey
 
 Kind = Literal["reproduced", "opposite", "undecided", "not comparable", "not run", "not selected"]
@@ -83,9 +83,23 @@ class ColumnAgreement:
 
 def judged_claims(view: TableView) -> list[JudgedClaim]:
     """The claims of a table at a scale. Holm's family is the table: all of its claims at this scale."""
-    claims, rows = claims_of(view.table), {row.key: row for row in view.rows}
+    return _judged_family(view, claims_of(view.table), view.request.table)
+
+
+def judged_added(view: TableView) -> list[JudgedClaim]:
+    """Whether rows that the table does not have beat its reference: a family of their own.
+
+    So the verdicts on the paper's claims do not depend on what a user adds.
+    """
+    known = {row.key for row in view.table.rows}
+    added = [row.key for row in view.rows if row.key not in known]
+    return _judged_family(view, claims_of_added(view.table, added), f"rows added to {view.request.table}")
+
+
+def _judged_family(view: TableView, claims: Sequence[Claim], name: str) -> list[JudgedClaim]:
+    rows = {row.key: row for row in view.rows}
     questions = [_question(claim, view, rows) for claim in claims]
-    verdicts = judge_family(questions, f"{view.request.table} at scale {view.request.scale}")
+    verdicts = judge_family(questions, f"{name} at scale {view.request.scale}")
     return [JudgedClaim(c, view.request.scale, v) for c, v in zip(claims, verdicts, strict=True)]
 
 
@@ -100,7 +114,8 @@ def agreements(view: TableView) -> list[ColumnAgreement]:
     for (backbone, variant), rows in view.boards.items():
         for number, column in enumerate(view.columns):
             cells = [row.cells[number] for row in rows]
-            if column.better != "neither" and any(cell.n for cell in cells):
+            published = any(cell.source for cell in cells)
+            if column.better != "neither" and published and any(cell.n for cell in cells):
                 order = kendall([cell.published for cell in cells], [cell.values for cell in cells])
                 compared.append(ColumnAgreement(backbone, variant, column, order))
     return compared

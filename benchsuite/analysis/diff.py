@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
-from benchsuite.analysis.claims import Verdict, judged_claims, unrun_claims
+from benchsuite.analysis.claims import Verdict, judged_added, judged_claims, unrun_claims
 from benchsuite.analysis.pairing import comparable_fields, pairable
 from benchsuite.analysis.tables import Cell, TableView
 from benchsuite.papers import Table
@@ -117,7 +117,7 @@ def _items(view: TableView | None, table: Table, whole: bool) -> Iterator[tuple[
 
     Where a whole table was added or removed, only rows with missing runs are listed as such.
     """
-    for judged in judged_claims(view) if view else unrun_claims(table):
+    for judged in [*judged_claims(view), *judged_added(view)] if view else unrun_claims(table):
         claim = judged.claim
         rows = ("row", row_name(claim.row)), ("reference", row_name(claim.reference))
         yield Item("verdicts", claim.name, (*rows, ("column", claim.column.key))), judged.verdict

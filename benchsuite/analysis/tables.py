@@ -11,10 +11,11 @@ from benchsuite.analysis.pairing import comparable_fields, unpairable
 from benchsuite.analysis.ranking import Rank, Ranking, ranking
 from benchsuite.analysis.stats import half_width
 from benchsuite.errors import BenchsuiteError
+from benchsuite.folders import built_in_tables
 from benchsuite.papers import Column, PublishedCell, Row, Table, read_table
 from benchsuite.papers.schema import RowKey, row_name
 from benchsuite.records.code_version import stale
-from benchsuite.records.contents import Contents
+from benchsuite.records.contents import Contents, FileError
 from benchsuite.records.requests import RequestedRow, TableRequest
 from benchsuite.records.schema import Record
 from benchsuite.setup import Setup
@@ -235,8 +236,8 @@ class TableView:
 def build_views(contents: Contents) -> tuple[list[TableView], list[BenchsuiteError]]:
     """The requested tables, as far as they are measured; and what had to be skipped, with the reason."""
     views: list[TableView] = []
-    skipped: list[BenchsuiteError] = [*contents.errors]
-    read, gaps = cache(read_table), contents.gaps
+    skipped: list[BenchsuiteError] = [*contents.errors, *built_in_again(contents)]
+    read, gaps = cache(lambda name: read_table(name, contents.tables)), contents.gaps
     for request in contents.requests:
         try:
             view = build_table(read(request.table), request, contents.records, gaps)
@@ -246,6 +247,12 @@ def build_views(contents: Contents) -> tuple[list[TableView], list[BenchsuiteErr
         except BenchsuiteError as error:
             skipped.append(error)
     return views, skipped
+
+
+def built_in_again(contents: Contents) -> list[FileError]:
+    """Stored tables with the name of a built-in one: the built-in one is shown, or published numbers could be faked."""
+    taken = {file: name for name, file in contents.tables.items() if name in built_in_tables()}
+    return [FileError(file, f'table "{name}" is built in', "Delete it, or rename it.") for file, name in taken.items()]
 
 
 def build_table(

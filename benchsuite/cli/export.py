@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from benchsuite.cli.options import RESULTS, Results
+from benchsuite.cli.options import RESULTS, Plugins, Results, Tables, load_own
 from benchsuite.errors import UsageError
+from benchsuite.folders import tables_in
 from benchsuite.report.look import DEFAULT, Look, Show, Spread
 
 if TYPE_CHECKING:
@@ -81,10 +82,12 @@ def export(
         bool, typer.Option("--notes/--no-notes", help="Footnotes: what ours was measured on, in latex and md.")
     ] = True,
     results: Results = RESULTS,
+    plugin: Plugins = None,
+    tables: Tables = None,
 ) -> None:
     """Export a measured table with the ranks and marks of its page, or all runs as one data frame."""
     from benchsuite.analysis.results import find_view, read_folder, results_frame
-    from benchsuite.cli.report import require_all
+    from benchsuite.cli.report import require_all, tell_outdated
     from benchsuite.papers import named_tables
     from benchsuite.report.export import FORMATS
 
@@ -99,14 +102,16 @@ def export(
         raise UsageError("--format parquet is not text: name a file with --out results.parquet.")
     look = Look(show, spread, digits, best, marks, notes)
     require_possible(look, format_, everything)
+    load_own(tables, plugin)
     if table:
-        named_tables([table])
+        named_tables([table], stored=tables_in(results))
     contents, views, skipped = read_folder(results, table or "temo/table1")
     if table:
         text = FORMATS[format_](find_view(views, table, scale, results), look)
         write_text(text, f"{table} at scale {scale}", out)
     else:
         write_frame(results_frame(contents, views), format_, out)
+    tell_outdated(contents)
     require_all(skipped)
 
 

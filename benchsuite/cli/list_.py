@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from benchsuite.cards import REQUIRED
-from benchsuite.cli.options import Plugins, load_plugins
+from benchsuite.cli.options import Plugins, Tables, load_own
 from benchsuite.errors import UsageError
 from benchsuite.registry import datasets, embeddings, methods, tasks
 
@@ -33,9 +33,10 @@ def list_(
     verbose: Annotated[bool, typer.Option("--verbose", help="Show the whole description and all fields.")] = False,
     keys: Annotated[bool, typer.Option("--keys", help="For recipes: list the keys of a recipe file.")] = False,
     plugin: Plugins = None,
+    tables: Tables = None,
 ) -> None:
     """List methods, tasks, datasets, embeddings, tables, recipes."""
-    load_plugins(plugin)
+    load_own(tables, plugin)
     if keys and what is not What.recipes:
         raise UsageError(f"--keys is for recipes: benchsuite list recipes --keys, not {what}.")
     items = _recipe_keys() if keys else _items(what)

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from benchsuite.errors import UsageError
+from benchsuite.folders import use_folders
 from benchsuite.registry import load_plugin, methods
 
 Plugins = Annotated[
@@ -27,10 +28,23 @@ Folders = Annotated[
     ),
 ]
 
+Tables = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--tables", help="Folder with papers/<paper>/<table>.toml and recipes/. May be repeated.", metavar="FOLDER"
+    ),
+]
+
 RESULTS = Path("runs")
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
 REPORTS = Path("reports")
+
+
+def load_own(tables: Sequence[Path] | None, plugins: Sequence[Path] | None = None) -> list[str]:
+    """Use folders of tables and recipes, and load plugin files; returns the methods that the files added."""
+    use_folders(tables or ())
+    return load_plugins(plugins)
 
 
 def load_plugins(plugins: Sequence[Path] | None) -> list[str]:

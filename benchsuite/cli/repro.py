@@ -13,7 +13,8 @@ from benchsuite.cli.options import (
     Jobs,
     Plugins,
     Results,
-    load_plugins,
+    Tables,
+    load_own,
     parse_folders,
     parse_names,
     parse_seeds,
@@ -45,6 +46,7 @@ def repro(
     ] = None,
     data: Folders = None,
     plugin: Plugins = None,
+    table_folders: Tables = None,
     jobs: Jobs = None,
     results: Results = RESULTS,
     report: Annotated[Path, typer.Option(help="Folder for the pages.", metavar="FOLDER")] = REPORTS,
@@ -60,6 +62,7 @@ def repro(
     from benchsuite.analysis.tables import build_views
     from benchsuite.cli.execute import default_jobs, execute, failure
     from benchsuite.cli.report import leaderboard, require_all, show_progress
+    from benchsuite.cli.tables import keep
     from benchsuite.experiments.plan import estimated_seconds, plan_table
     from benchsuite.experiments.preflight import preflight, require_ready
     from benchsuite.papers import named_tables, read_table
@@ -68,7 +71,7 @@ def repro(
 
     if seeds is not None and seed is not None:
         raise UsageError("--seed and --seeds exclude each other: give one of them.")
-    extra = load_plugins(plugin)
+    extra = load_own(table_folders, plugin)
     names = named_tables(tables, scale)
     labels = {label for name in names for row in read_table(name).rows for label in names_of(row)}
     wanted = parse_seeds(seeds) if seed is None else [seed]
@@ -107,6 +110,8 @@ def repro(
     require_ready(problems)
     require_writable(report, "--report")
     store.require_writable()
+    for line in (line for plan in plans for line in keep(store, plan.request)):
+        print(line)
     requested = {store.add_request(plan.request).name for plan in plans}
     failed = execute(missing, store, jobs, plugin or ()) if missing else []
     contents = store.read()

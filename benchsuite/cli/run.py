@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from benchsuite.cli.options import RESULTS, Folders, Plugins, Results, load_plugins, parse_folders
+from benchsuite.cli.options import RESULTS, Folders, Plugins, Results, Tables, load_own, parse_folders
 from benchsuite.errors import UsageError
 from benchsuite.records.store import Store
 
@@ -21,6 +21,7 @@ def run(
     ] = None,
     data: Folders = None,
     plugin: Plugins = None,
+    tables: Tables = None,
     results: Results = RESULTS,
 ) -> None:
     """Train and evaluate one method with one seed.
@@ -32,7 +33,7 @@ def run(
     from benchsuite.experiments.preflight import preflight, require_ready
     from benchsuite.experiments.recipe import read_recipe
 
-    load_plugins(plugin)
+    load_own(tables, plugin)
     chosen = dict(parse_setting(text) for text in settings or ())
     backbone = backbone or next(iter(read_recipe(recipe).backbones))
     planned = plan_run(method, recipe, backbone, seed, chosen, parse_folders(data))

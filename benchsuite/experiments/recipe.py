@@ -8,7 +8,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from benchsuite.errors import UsageError, unknown
 from benchsuite.fields import Count, NonNegative, Positive
-from benchsuite.paths import baselines
+from benchsuite.folders import recipe_files
 from benchsuite.setup import (
     Augmentation,
     Clusters,
@@ -169,13 +169,14 @@ def overlaid(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, An
 
 def recipe_names() -> list[str]:
     """All recipes there are files for."""
-    return sorted(file.stem for file in (baselines() / "recipes").glob("*.toml"))
+    return sorted(recipe_files())
 
 
 def read_recipe(name: str) -> Recipe:
-    """The built-in recipe of that name, or the one in a TOML file."""
+    """The recipe of that name, or the one in a TOML file."""
     if name.endswith(".toml"):
         return read_toml(Path(name), Recipe)
-    if name not in recipe_names():
-        raise unknown("recipe", name, recipe_names())
-    return read_toml(baselines() / "recipes" / f"{name}.toml", Recipe)
+    files = recipe_files()
+    if name not in files:
+        raise unknown("recipe", name, files)
+    return read_toml(files[name], Recipe)
