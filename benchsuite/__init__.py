@@ -13,15 +13,16 @@ if TYPE_CHECKING:
     from benchsuite.data.base import PairDataset
     from benchsuite.evaluation.base import Task
     from benchsuite.methods import create_method
-    from benchsuite.methods.base import Clock, Loss, Method, PairBatch
+    from benchsuite.methods.base import Clock, Loss
+    from benchsuite.methods.contract import Method, PairBatch
 
 __version__ = "0.1.0"
 
 _LAZY = {
     "Clock": "benchsuite.methods.base",
     "Loss": "benchsuite.methods.base",
-    "Method": "benchsuite.methods.base",
-    "PairBatch": "benchsuite.methods.base",
+    "Method": "benchsuite.methods.contract",
+    "PairBatch": "benchsuite.methods.contract",
     "PairDataset": "benchsuite.data.base",
     "Task": "benchsuite.evaluation.base",
     "create_method": "benchsuite.methods",

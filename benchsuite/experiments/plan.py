@@ -16,9 +16,7 @@ from benchsuite.papers import Row, Table, read_table
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import MethodPart, Record, run_id
 from benchsuite.setup import Part, Setup
-from benchsuite.training.needs import require_served
-
-VIEWS = {"image_view", "image_view2", "text_view"}
+from benchsuite.training.needs import passes, require_served
 
 
 class Run(Part):
@@ -166,12 +164,11 @@ def _plan_row(
 def _run(setup: Setup, method: MethodPart, seed: int, label: str, step_seconds: float) -> Run:
     made = create_method(method.name, num_samples=1, **method.hyperparameters)
     require_served(made, setup)
-    passes = 1 + len(made.needs & VIEWS) / 2 if setup.towers == "pair" else 2
     return Run(
         run_id=run_id(setup.setup_id, method.method_id, seed),
         setup=setup,
         method=method,
         seed=seed,
         label=f"{label} seed {seed}",
-        estimate=step_seconds * setup.training.steps * setup.training.accumulation * passes,
+        estimate=step_seconds * setup.training.steps * setup.training.accumulation * passes(made, setup),
     )
