@@ -15,15 +15,19 @@ if TYPE_CHECKING:
     from benchsuite.methods import create_method
     from benchsuite.methods.base import Clock, Loss
     from benchsuite.methods.contract import Method, PairBatch
+    from benchsuite.methods.heads import Head
+    from benchsuite.methods.queue import Queue
 
 __version__ = "0.1.0"
 
 _LAZY = {
     "Clock": "benchsuite.methods.base",
+    "Head": "benchsuite.methods.heads",
     "Loss": "benchsuite.methods.base",
     "Method": "benchsuite.methods.contract",
     "PairBatch": "benchsuite.methods.contract",
     "PairDataset": "benchsuite.data.base",
+    "Queue": "benchsuite.methods.queue",
     "Task": "benchsuite.evaluation.base",
     "create_method": "benchsuite.methods",
     "load_results": "benchsuite.analysis.results",
@@ -32,10 +36,12 @@ _LAZY = {
 
 __all__ = [
     "Clock",
+    "Head",
     "Loss",
     "Method",
     "PairBatch",
     "PairDataset",
+    "Queue",
     "Task",
     "create_method",
     "load_results",

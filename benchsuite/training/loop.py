@@ -13,7 +13,7 @@ from benchsuite.data.batches import BatchPlan
 from benchsuite.data.prepared import Prepared
 from benchsuite.errors import RunError, UsageError
 from benchsuite.methods.base import Clock, Loss, Method
-from benchsuite.methods.contract import TEACHER, encoded
+from benchsuite.methods.contract import TEACHER, all_heads, encoded
 from benchsuite.models.dual_encoder import DualEncoder, seeded_encoder, weights_digest
 from benchsuite.models.tokenizer import Words, words_for
 from benchsuite.setup import Setup
@@ -113,6 +113,8 @@ def train(
     encoder = seeded_encoder(setup, words.size if words else 0, seed)
     digests = {"initial_weights": weights_digest(encoder), "batches": plan.digest()}
     digests |= {"words": words.digest} if words else {}
+    for head in all_heads(method):
+        head.build(setup.projection.width)
     trainee = Trainee(encoder, method, seed)
     engine = start_engine(trainee, parameter_groups(encoder, method, setup), setup)
     judged = evaluated(method, encoder, trainee.teacher)

@@ -1,4 +1,4 @@
-"""The teacher of a training: an averaged copy of the encoder, which no optimizer touches."""
+"""The teacher of a training: averaged copies of the encoder and of heads, which no optimizer touches."""
 
 import copy
 
@@ -13,7 +13,7 @@ from benchsuite.models.dual_encoder import DualEncoder
 
 def teacher_of(encoder: DualEncoder, method: Method) -> DualEncoder | None:
     """A copy that starts equal to the encoder, if the method needs one."""
-    if not (isinstance(method, contract.Method) and method.has_teacher):
+    if not (isinstance(method, contract.Method) and method.copies_towers):
         return None
     return copy.deepcopy(encoder).requires_grad_(False)
 
@@ -26,10 +26,12 @@ def evaluated(method: Method, student: DualEncoder, teacher: DualEncoder | None)
 
 
 def follow_student(teacher: nn.Module | None, student: nn.Module, method: Method, clock: Clock) -> None:
-    """Move the teacher after an optimizer step, as far as the method says."""
-    if teacher is None or not isinstance(method, contract.Method):
-        return
-    move(teacher, student, momentum(method, clock))
+    """Move the averaged copies after an optimizer step, towers and heads, as far as the method says."""
+    towers = [(teacher, student)] if teacher else []
+    if (copies := [*towers, *contract.averaged_heads(method)]) and isinstance(method, contract.Method):
+        share = momentum(method, clock)
+        for copied, trained in copies:
+            move(copied, trained, share)
 
 
 def momentum(method: contract.Method, clock: Clock) -> float:
