@@ -50,10 +50,14 @@ class PairBatch(base.PairBatch):
         """The one side, where one tower is trained: "image" or "text"."""
         return "image" if self.has("image") else "text"
 
+    def of_tower(self, part: str) -> Tensor:
+        """A part of the one side, where one tower is trained: "" for its embeddings, "_view_teacher" and so on."""
+        return self._get(f"{self.side}{part}")
+
     @property
     def teacher_views(self) -> tuple[Tensor, Tensor]:
         """The teacher's embeddings of `views`, where one tower is trained."""
-        return self._get(f"{self.side}{TEACHER}"), self._get(f"{self.side}_view{TEACHER}")
+        return self.of_tower(TEACHER), self.of_tower(f"_view{TEACHER}")
 
     @property
     def image_teacher(self) -> Tensor:

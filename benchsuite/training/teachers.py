@@ -1,6 +1,7 @@
 """The teacher of a training: averaged copies of the encoder and of heads, which no optimizer touches."""
 
 import copy
+from typing import TypeVar
 
 import torch
 from torch import nn
@@ -10,8 +11,10 @@ from benchsuite.methods import contract
 from benchsuite.methods.base import Clock, Method
 from benchsuite.models.dual_encoder import DualEncoder
 
+Encoder = TypeVar("Encoder", bound=nn.Module)
 
-def teacher_of(encoder: DualEncoder, method: Method) -> DualEncoder | None:
+
+def teacher_of(encoder: Encoder, method: Method) -> Encoder | None:
     """A copy that starts equal to the encoder, if the method needs one."""
     if not (isinstance(method, contract.Method) and method.copies_towers):
         return None
