@@ -51,6 +51,8 @@ class DINO(Method):
     """Share of the training over which tau_t rises."""
     momentum: Share = 0.996
     """The copy's momentum at the start."""
+    rises: bool = True
+    """Raise the momentum to 1; if not, it stays, as in lightly's CIFAR-10 benchmark."""
     centre_momentum: Share = 0.9
     """Weight of the past in c."""
     prototypes: Count = 65536
@@ -67,7 +69,7 @@ class DINO(Method):
     def setup(self) -> None:
         if self.tau_start > self.tau_teacher:
             raise self.refuse(f"tau_start {self.tau_start} is above tau_teacher {self.tau_teacher}; it rises to it.")
-        self.centre = nn.Buffer(torch.zeros(self.prototypes))
+        self.register_buffer("centre", torch.zeros(self.prototypes))
 
     def heads(self) -> Mapping[str, Head]:
         mlp = Head(3, self.hidden, self.bottleneck, norm=self.norm, activation="gelu", averaged=True)
@@ -75,7 +77,7 @@ class DINO(Method):
         return {"mlp": mlp, "prototypes": last}
 
     def teacher_momentum(self, clock: Clock) -> float:
-        return cosine(self.momentum, 1.0, clock.progress / 2)
+        return cosine(self.momentum, 1.0, clock.progress / 2) if self.rises else self.momentum
 
     def temperature(self, clock: Clock) -> float:
         """tau_t at this step."""
@@ -83,22 +85,18 @@ class DINO(Method):
         return linear(self.tau_start, self.tau_teacher, done)
 
     def loss(self, batch: PairBatch, clock: Clock) -> Loss:  # type: ignore[override]
-        frozen, tau = clock.epoch < self.frozen_epochs, self.temperature(clock)
+        frozen, tau, centre = clock.epoch < self.frozen_epochs, self.temperature(clock), self.get_buffer("centre")
         student = [scores(self.head, view, frozen) for view in batch.views]
         with torch.no_grad():
             teacher = [scores(self.teacher_head, view) for view in batch.teacher_views]
-            targets = [torch.softmax((output - self.centre.to(output)) / tau, dim=1) for output in teacher]
+            targets = [torch.softmax((output - centre.to(output)) / tau, dim=1) for output in teacher]
         losses = [
             -(target * log_softmax(output / self.tau_student, dim=1)).sum(1).mean()
             for target, output in zip(targets, student[::-1], strict=True)
         ]
         if self.training:
-            self.follow(torch.cat(teacher))
+            centre.lerp_(torch.cat(teacher).mean(0).to(centre), 1 - self.centre_momentum)
         return Loss(torch.stack(losses).mean(), gauges={"temperature": tau, "entropy": entropy(torch.cat(targets))})
-
-    def follow(self, outputs: Tensor) -> None:
-        """Move c towards the mean of the copy's outputs."""
-        self.centre.lerp_(outputs.mean(0).to(self.centre), 1 - self.centre_momentum)
 
 
 def scores(heads: nn.ModuleDict, x: Tensor, frozen: bool = False) -> Tensor:
