@@ -10,10 +10,11 @@ from torch import Tensor
 from benchsuite import Clock, Loss, Method, PairBatch, register_method
 from benchsuite.data.base import Split
 from benchsuite.errors import RunError, UsageError
-from benchsuite.methods import base, create_method
+from benchsuite.methods import base, create_method, method_class
 from benchsuite.models.dual_encoder import DualEncoder, seeded_encoder, weights_digest
-from benchsuite.setup import Augmentation, Setup
+from benchsuite.setup import Augmentation, Optimizer, Setup
 from benchsuite.training import loop
+from benchsuite.training.engine import parameter_groups
 from benchsuite.training.loop import Trainee, train
 from benchsuite.training.needs import passes, require_served
 
@@ -257,3 +258,34 @@ def test_a_teacher_costs_a_forward_pass_of_each_input(make_setup: Make, make_met
     assert passes(both, image) == pytest.approx(2 + 2 / 3)
     keys = make_method(needs=("image_view_teacher", "text_view_teacher"), serves=("image",))
     assert passes(keys, image) == pytest.approx(1 + 1 / 3)
+
+
+@pytest.mark.parametrize("stage", [0, 2])
+def test_heads_are_trained_and_their_copies_follow(make_setup: Make, split: Split, stage: int) -> None:
+    setup = make_setup(zero_stage=stage).model_copy(update={"text": None})
+    torch.manual_seed(0)
+    method: Any = create_method("dino", **method_class("dino").miniature, momentum=0.5, rises=False)
+    method.head["mlp"].build(8)
+    first = [p.detach().clone() for p in method.head.parameters()]
+    seen: list[list[Tensor]] = []
+    train(
+        setup, method, split, 0, watch=lambda step: seen.append([p.detach().clone() for p in method.head.parameters()])
+    )
+    expected = first
+    for weights in seen:
+        expected = [0.5 * e + 0.5 * w for e, w in zip(expected, weights, strict=True)]
+    for mine, copied, start in zip(method.teacher_head.parameters(), expected, first, strict=True):
+        torch.testing.assert_close(mine, copied)
+        assert not torch.equal(mine, start)
+
+
+@pytest.mark.parametrize("decay_vectors", [False, True])
+def test_biases_and_norms_of_heads_decay_as_those_of_the_towers(make_setup: Make, decay_vectors: bool) -> None:
+    optimizer = Optimizer(lr=1e-3, weight_decay=0.02, decay_vectors=decay_vectors)
+    setup = make_setup().model_copy(update={"text": None, "optimizer": optimizer})
+    method = create_method("byol", width=8, hidden=16)
+    groups = parameter_groups(seeded_encoder(setup, 120, 0), method, setup)
+    decay = {id(p): group["weight_decay"] for group in groups for p in group["params"]}
+    assert [decay[id(p)] for p in method.parameters()] == [
+        0.02 if p.dim() > 1 or decay_vectors else 0.0 for p in method.parameters()
+    ]
