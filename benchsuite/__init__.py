@@ -13,17 +13,22 @@ if TYPE_CHECKING:
     from benchsuite.data.base import Manifest, PairDataset, Split
     from benchsuite.evaluation.base import Task
     from benchsuite.methods import create_method
-    from benchsuite.methods.base import Clock, Loss, Method, PairBatch
+    from benchsuite.methods.base import Clock, Loss
+    from benchsuite.methods.contract import Method, PairBatch
+    from benchsuite.methods.heads import Head
+    from benchsuite.methods.queue import Queue
 
 __version__ = "0.1.0"
 
 _LAZY = {
     "Clock": "benchsuite.methods.base",
+    "Head": "benchsuite.methods.heads",
     "Loss": "benchsuite.methods.base",
     "Manifest": "benchsuite.data.base",
-    "Method": "benchsuite.methods.base",
-    "PairBatch": "benchsuite.methods.base",
+    "Method": "benchsuite.methods.contract",
+    "PairBatch": "benchsuite.methods.contract",
     "PairDataset": "benchsuite.data.base",
+    "Queue": "benchsuite.methods.queue",
     "Split": "benchsuite.data.base",
     "Task": "benchsuite.evaluation.base",
     "create_method": "benchsuite.methods",
@@ -33,11 +38,13 @@ _LAZY = {
 
 __all__ = [
     "Clock",
+    "Head",
     "Loss",
     "Manifest",
     "Method",
     "PairBatch",
     "PairDataset",
+    "Queue",
     "Split",
     "Task",
     "create_method",

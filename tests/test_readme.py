@@ -12,6 +12,7 @@ import torch
 from benchsuite import Clock, PairBatch
 from benchsuite.cli import app
 from benchsuite.cli.list_ import What, _items, markdown
+from benchsuite.conformance import check_methods
 from benchsuite.data import create_dataset
 from benchsuite.registry import load_plugin, methods, tasks
 
@@ -60,6 +61,17 @@ def test_the_method_of_the_guide_reads_what_it_declares(forgetful_registries: No
     loss = method(PairBatch(image=rows, text=rows, image_view=rows), Clock(0, 1))
     assert loss.total == sum(loss.terms.values())
     assert method.needs == {"image_view"}
+
+
+def test_the_method_with_a_teacher_of_the_guide_conforms(forgetful_registries: None, tmp_path: Path) -> None:
+    (source,) = re.findall(
+        r"```python\n(?=from collections)(.*?)```", (ROOT / "docs" / "add-a-method.md").read_text("utf-8"), re.S
+    )
+    (tmp_path / "predicts.py").write_text(source)
+    load_plugin(tmp_path / "predicts.py")
+    report = check_methods(["mine-predicts"])
+    assert report["mine-predicts"].failed == {}
+    assert methods.get("mine-predicts")().head["predictor"].head.hidden == 1024
 
 
 def test_every_paper_a_method_names_is_in_the_bibliography() -> None:

@@ -17,12 +17,11 @@ from benchsuite.papers import Row, Table, read_table
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import MethodPart, Record, run_id
 from benchsuite.setup import Part, Setup
-from benchsuite.training.needs import reads_paraphrases
+from benchsuite.training.needs import passes, reads_paraphrases
 
 T = TypeVar("T")
 SHOWN = 4
 """Rows that a problem names."""
-VIEWS = {"image_view", "image_view2", "text_view"}
 
 
 class Run(Part):
@@ -246,7 +245,6 @@ def _plan_row(table: Table, row: Row, under: Under, seeds: Sequence[int]) -> tup
 
 def _run(setup: Setup, method: MethodPart, seed: int, label: str, step_seconds: float, recipe: str = "") -> Run:
     made = create_method(method.name, num_samples=1, **method.hyperparameters)
-    passes = 1 + len(made.needs & VIEWS) / 2 if setup.towers == "pair" else 2
     paraphrases = setup.data.paraphrases if reads_paraphrases(made.needs, setup) else None
     return Run(
         run_id=run_id(setup.setup_id, method.method_id, seed, paraphrases),
@@ -256,5 +254,5 @@ def _run(setup: Setup, method: MethodPart, seed: int, label: str, step_seconds: 
         seed=seed,
         label=f"{label} seed {seed}",
         recipe=recipe,
-        estimate=step_seconds * setup.training.steps * setup.training.accumulation * passes,
+        estimate=step_seconds * setup.training.steps * setup.training.accumulation * passes(made, setup),
     )

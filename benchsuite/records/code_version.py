@@ -12,6 +12,8 @@ from benchsuite.registry import methods
 
 ROOT = Path(__file__).parents[1]
 FOLLOWED = ("benchsuite.methods", "benchsuite.objectives")
+PUBLIC = {"Head": "benchsuite.methods.heads", "Queue": "benchsuite.methods.queue"}
+"""Where names of the package's own `__init__` come from, if not from methods/base.py."""
 
 
 def code_version(card: Card) -> str:
@@ -56,7 +58,7 @@ def _imports(tree: ast.Module) -> list[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module:
             module = "benchsuite.methods.base" if node.module == "benchsuite" else node.module
-            names += [module, *(f"{module}.{alias.name}" for alias in node.names)]
+            names += [module, *(PUBLIC.get(alias.name, f"{module}.{alias.name}") for alias in node.names)]
         elif isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
     return [name for name in names if name.startswith(FOLLOWED)]

@@ -10,6 +10,7 @@ from torch import Tensor
 from benchsuite.data.batches import BatchPlan, Draw
 from benchsuite.data.pixels import augment, standardize, to_unit
 from benchsuite.data.prepared import Prepared
+from benchsuite.methods.contract import TEACHER
 from benchsuite.models.tokenizer import Tokens, Words
 from benchsuite.setup import Setup
 from benchsuite.training.distributed import share
@@ -28,7 +29,7 @@ class Inputs:
 
 
 class Feed:
-    """Makes a step's inputs: for pairs what the method needs, for a single encoder always two views."""
+    """Makes a step's inputs: for pairs what method and teacher need, for a single encoder always two views."""
 
     def __init__(
         self,
@@ -42,7 +43,8 @@ class Feed:
         """Of this process's device, or `on` another."""
         self._prepared = prepared
         self._setup, self._plan, self._words = setup, plan, words
-        self._needs = needs | ONE_TOWER_VIEWS.get(setup.towers, frozenset())
+        inputs = {need.removesuffix(TEACHER) for need in needs}
+        self._needs = needs | inputs | ONE_TOWER_VIEWS.get(setup.towers, frozenset())
         self._device = on or device()
 
     def epoch(self, step: int) -> int:

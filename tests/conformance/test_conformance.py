@@ -30,6 +30,7 @@ BROKEN = {
     "restless": ("state", r"in eval mode, loss changes the state visits"),
     "never-reads": ("needs", r"declares image_view in needs and never reads it"),
     "reads-if-there": ("needs", r"reads text_view if it is there, and does not declare it"),
+    "unused-head": ("needs", r"declares spare in heads and never uses it"),
     "loose-float": ("hyperparameters", r"impossible weight = nan is accepted"),
     "swallows": ("hyperparameters", r"unknown tau_x = 1.0 is accepted"),
     "refuses-vaguely": ("hyperparameters", r"weight = nan is refused without naming it: .not possible"),
@@ -41,6 +42,8 @@ MANY = {
     "reads-undeclared": ("needs", r"pair: reads text_view, which it does not declare in needs"),
     "one-tower-only": ("needs", r"text: reads cluster, which it does not declare in needs"),
     "strange-need": ("needs", r"needs depth: no batch carries that"),
+    "taught-undeclared": ("needs", r"pair: reads text_teacher, which it does not declare in needs"),
+    "leaves-the-average": ("needs", r"teacher_momentum is 1.25 at step 1; it must be a number in \[0, 1\]"),
     "unmakeable": ("state", r'refused: unmakeable: "sizes" must be given'),
     "bad-excuse": ("finite", r'check "permutations" does not exist.*Did you mean "permutation"'),
 }
@@ -56,7 +59,7 @@ def broken() -> Iterator[Report]:
     before = set(methods)
     load_plugin(BROKEN_FILE)
     yield check_methods(
-        [*BROKEN, *MANY, "whole", "excused", "reads-late", "two-towers", "centred", "decays"], with_cost=True
+        [*BROKEN, *MANY, "whole", "excused", "reads-late", "two-towers", "centred", "decays", "taught"], with_cost=True
     )
     for name in set(methods) - before:
         del methods._live[name], methods._live_cards[name]
@@ -86,7 +89,7 @@ def test_every_check_finds_something() -> None:
     assert {check for check, _ in BROKEN.values()} == set(CHECKS)
 
 
-@pytest.mark.parametrize("name", ["whole", "reads-late", "two-towers", "centred"])
+@pytest.mark.parametrize("name", ["whole", "reads-late", "two-towers", "centred", "taught"])
 def test_a_sound_plugin_passes_everything(name: str, broken: Report) -> None:
     assert broken[name].failed == {}
     assert broken[name].excused == {}
