@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from benchsuite.data.base import Manifest, PairDataset, Split
     from benchsuite.evaluation.base import Task
     from benchsuite.methods import create_method
-    from benchsuite.methods.base import Clock, Loss
-    from benchsuite.methods.contract import Method, PairBatch
+    from benchsuite.methods.base import Clock, Loss, Method
+    from benchsuite.methods.batch import PairBatch
     from benchsuite.methods.heads import Head
     from benchsuite.methods.queue import Queue
 
@@ -25,8 +25,8 @@ _LAZY = {
     "Head": "benchsuite.methods.heads",
     "Loss": "benchsuite.methods.base",
     "Manifest": "benchsuite.data.base",
-    "Method": "benchsuite.methods.contract",
-    "PairBatch": "benchsuite.methods.contract",
+    "Method": "benchsuite.methods.base",
+    "PairBatch": "benchsuite.methods.batch",
     "PairDataset": "benchsuite.data.base",
     "Queue": "benchsuite.methods.queue",
     "Split": "benchsuite.data.base",

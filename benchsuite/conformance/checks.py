@@ -15,7 +15,7 @@ from benchsuite.conformance.state import check_state
 from benchsuite.conformance.subject import NotMetError, Subject, differentiable, modes, nasty, parts, tensors, unlike
 from benchsuite.errors import UsageError, unknown
 from benchsuite.methods.base import Clock, Method
-from benchsuite.methods.contract import PairBatch
+from benchsuite.methods.batch import PairBatch
 from benchsuite.methods.queue import Queue
 
 

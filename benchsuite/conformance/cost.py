@@ -9,7 +9,7 @@ from benchsuite.conformance.report import Cost
 from benchsuite.conformance.subject import Subject, differentiable, modes, parts
 from benchsuite.methods import create_method
 from benchsuite.methods.base import Clock, Method
-from benchsuite.methods.contract import PairBatch
+from benchsuite.methods.batch import PairBatch
 
 SAMPLES = 1000
 BATCH = 128

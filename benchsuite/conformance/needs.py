@@ -7,9 +7,8 @@ import torch
 from torch import Tensor
 
 from benchsuite.conformance.subject import PARTS, NotMetError, Subject, modes, of_tower, parts, tensors
-from benchsuite.methods.base import Clock, Method
-from benchsuite.methods.contract import Method as HeadedMethod
-from benchsuite.methods.contract import PairBatch, averaged_heads
+from benchsuite.methods.base import Clock, Method, averaged_heads
+from benchsuite.methods.batch import PairBatch
 from benchsuite.training.teachers import momentum
 
 
@@ -53,9 +52,9 @@ def check_needs(subject: Subject) -> None:
         read |= seen
     if unread := method.needs - read:
         raise NotMetError(f"declares {listed(unread)} in needs and never reads it.")
-    if unused := set(getattr(method, "head", ())) - used_heads(subject) if isinstance(method, HeadedMethod) else set():
+    if unused := set(getattr(method, "head", ())) - used_heads(subject):
         raise NotMetError(f"declares {listed(unused)} in heads and never uses it.")
-    if isinstance(method, HeadedMethod) and (method.copies_towers or averaged_heads(method)):
+    if method.copies_towers or averaged_heads(method):
         for step in range(5):
             momentum(method, Clock(step, 4))
 

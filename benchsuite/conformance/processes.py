@@ -17,7 +17,7 @@ from torch.multiprocessing.spawn import spawn
 
 from benchsuite.conformance.subject import WIDTH, NotMetError, Subject, modes, parts, tensors, unlike
 from benchsuite.methods.base import Clock, Method
-from benchsuite.methods.contract import TEACHER_PARTS, PairBatch
+from benchsuite.methods.batch import TEACHER_PARTS, PairBatch
 from benchsuite.registry import load_plugin, methods
 from benchsuite.training.distributed import gather, share, world_size
 

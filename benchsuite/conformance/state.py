@@ -8,8 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from benchsuite.conformance.subject import SAMPLES, WIDTH, NotMetError, Subject, modes, parts, tensors
-from benchsuite.methods.base import Clock, Method
-from benchsuite.methods.contract import TEACHER_PARTS, PairBatch, with_heads
+from benchsuite.methods.base import Clock, Method, with_heads
+from benchsuite.methods.batch import TEACHER_PARTS, PairBatch
 from benchsuite.training.teachers import follow_student, teacher_of
 
 STEPS = 6

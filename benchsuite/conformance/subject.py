@@ -11,7 +11,7 @@ from torch import Tensor
 from benchsuite.fields import declared, temperatures
 from benchsuite.methods import create_method, method_class
 from benchsuite.methods.base import Method
-from benchsuite.methods.contract import TEACHER_PARTS, PairBatch, encoded
+from benchsuite.methods.batch import TEACHER_PARTS, PairBatch, encoded
 
 SAMPLES = 16
 """Size of the pretended training set."""

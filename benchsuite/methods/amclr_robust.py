@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from benchsuite.methods.amclr import ACROSS
-from benchsuite.methods.base import PairBatch
+from benchsuite.methods.batch import PairBatch
 from benchsuite.methods.isogclr import ISogCLR
 from benchsuite.objectives.global_estimator import Contrast
 from benchsuite.registry import register_method

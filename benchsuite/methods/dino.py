@@ -9,8 +9,8 @@ from torch import Tensor, nn
 from torch.nn.functional import log_softmax, normalize
 
 from benchsuite.fields import Count, Share, Temperature
-from benchsuite.methods.base import Clock, Loss
-from benchsuite.methods.contract import Method, PairBatch
+from benchsuite.methods.base import Clock, Loss, Method
+from benchsuite.methods.batch import PairBatch
 from benchsuite.methods.heads import Head
 from benchsuite.objectives.schedules import cosine, linear
 from benchsuite.registry import register_method
@@ -84,7 +84,7 @@ class DINO(Method):
         done = min(1.0, clock.progress / self.warmup) if self.warmup else 1.0
         return linear(self.tau_start, self.tau_teacher, done)
 
-    def loss(self, batch: PairBatch, clock: Clock) -> Loss:  # type: ignore[override]
+    def loss(self, batch: PairBatch, clock: Clock) -> Loss:
         frozen, tau, centre = clock.epoch < self.frozen_epochs, self.temperature(clock), self.get_buffer("centre")
         student = [scores(self.head, view, frozen) for view in batch.views]
         with torch.no_grad():

@@ -7,7 +7,8 @@ import torch
 from torch import Tensor, nn
 
 from benchsuite.fields import Count, NonNegative, Positive
-from benchsuite.methods.base import Clock, Loss, PairBatch, ParameterGroup, clamp_
+from benchsuite.methods.base import Clock, Loss, ParameterGroup, clamp_
+from benchsuite.methods.batch import PairBatch
 from benchsuite.methods.isogclr import ISogCLR, require_between
 from benchsuite.methods.sogclr import OneOrTwoTowers
 from benchsuite.objectives.global_estimator import FirstVisit, MovingAverage

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 
 from benchsuite.fields import Count, Share, Temperature
-from benchsuite.methods.base import Clock, Loss
-from benchsuite.methods.contract import Method, PairBatch
+from benchsuite.methods.base import Clock, Loss, Method
+from benchsuite.methods.batch import PairBatch
 from benchsuite.methods.queue import Queue
 from benchsuite.registry import register_method
 
@@ -54,7 +54,7 @@ class MoCo(Method):
     def teacher_momentum(self, clock: Clock) -> float:
         return self.momentum
 
-    def loss(self, batch: PairBatch, clock: Clock) -> Loss:  # type: ignore[override]
+    def loss(self, batch: PairBatch, clock: Clock) -> Loss:
         pairs = [("", "_view_teacher"), ("_view", "_teacher")] if self.symmetric else [("", "_view_teacher")]
         views = [(batch.of_tower(query), batch.of_tower(key)) for query, key in pairs]
         past = self.queue.values(views[0][0])

@@ -7,8 +7,8 @@ from torch import Tensor
 from torch.nn.functional import cosine_similarity
 
 from benchsuite.fields import Count, Share
-from benchsuite.methods.base import Clock, Loss
-from benchsuite.methods.contract import Method, PairBatch
+from benchsuite.methods.base import Clock, Loss, Method
+from benchsuite.methods.batch import PairBatch
 from benchsuite.methods.heads import Head
 from benchsuite.objectives.schedules import cosine
 from benchsuite.registry import register_method
@@ -48,7 +48,7 @@ class BYOL(Method):
     def teacher_momentum(self, clock: Clock) -> float:
         return cosine(self.momentum, 1.0, clock.progress / 2) if self.rises else self.momentum
 
-    def loss(self, batch: PairBatch, clock: Clock) -> Loss:  # type: ignore[override]
+    def loss(self, batch: PairBatch, clock: Clock) -> Loss:
         (first, second), (target, target_view) = batch.views, batch.teacher_views
         predict = self.head["predictor"]
         return Loss(distance(predict(first), target_view) + distance(predict(second), target))
@@ -81,7 +81,7 @@ class SimSiam(Method):
     def heads(self) -> Mapping[str, Head]:
         return {"predictor": Head(layers=2, hidden=self.hidden)}
 
-    def loss(self, batch: PairBatch, clock: Clock) -> Loss:  # type: ignore[override]
+    def loss(self, batch: PairBatch, clock: Clock) -> Loss:
         first, second = batch.views
         predict = self.head["predictor"]
         both = cosine_similarity(predict(first), second.detach()) + cosine_similarity(predict(second), first.detach())

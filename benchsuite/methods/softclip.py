@@ -6,7 +6,8 @@ import torch
 from torch import Tensor
 
 from benchsuite.fields import NonNegative
-from benchsuite.methods.base import Clock, Loss, PairBatch
+from benchsuite.methods.base import Clock, Loss
+from benchsuite.methods.batch import PairBatch
 from benchsuite.methods.infonce import InfoNCELearnable
 from benchsuite.objectives.softmax import cross_entropy_rows
 from benchsuite.registry import register_method

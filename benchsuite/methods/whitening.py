@@ -4,7 +4,8 @@ import torch
 from torch import Tensor
 
 from benchsuite.fields import NonNegative, Positive, Share
-from benchsuite.methods.base import Clock, Loss, Method, PairBatch
+from benchsuite.methods.base import Clock, Loss, Method
+from benchsuite.methods.batch import PairBatch
 from benchsuite.methods.decorrelation import standardized
 from benchsuite.registry import register_method
 

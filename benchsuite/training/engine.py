@@ -11,8 +11,7 @@ import torch
 import torch.distributed as dist
 from torch import nn
 
-from benchsuite.methods.base import Method, ParameterGroup
-from benchsuite.methods.contract import trained_heads, with_heads
+from benchsuite.methods.base import Method, ParameterGroup, trained_heads, with_heads
 from benchsuite.models.dual_encoder import DualEncoder
 from benchsuite.setup import Optimizer, Setup, Training
 from benchsuite.torchvision_ops import make_importable

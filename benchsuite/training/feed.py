@@ -10,7 +10,7 @@ from torch import Tensor
 from benchsuite.data.batches import BatchPlan, Draw
 from benchsuite.data.pixels import augment, standardize, to_unit
 from benchsuite.data.prepared import Prepared
-from benchsuite.methods.contract import TEACHER
+from benchsuite.methods.batch import TEACHER
 from benchsuite.models.tokenizer import Tokens, Words
 from benchsuite.setup import Setup
 from benchsuite.training.distributed import share

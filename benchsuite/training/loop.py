@@ -12,8 +12,8 @@ from benchsuite.data.base import Split
 from benchsuite.data.batches import BatchPlan
 from benchsuite.data.prepared import Prepared
 from benchsuite.errors import RunError, UsageError
-from benchsuite.methods.base import Clock, Loss, Method
-from benchsuite.methods.contract import TEACHER, all_heads, encoded
+from benchsuite.methods.base import Clock, Loss, Method, all_heads
+from benchsuite.methods.batch import TEACHER, encoded
 from benchsuite.models.dual_encoder import DualEncoder, seeded_encoder, weights_digest
 from benchsuite.models.tokenizer import Words, words_for
 from benchsuite.setup import Setup

@@ -3,8 +3,8 @@
 from collections.abc import Set
 
 from benchsuite.errors import UsageError
-from benchsuite.methods import contract
 from benchsuite.methods.base import Method
+from benchsuite.methods.batch import TEACHER_PARTS, encoded
 from benchsuite.setup import Experts, Setup
 
 TOWERS = {"pair": "an image and a text tower", "image": "an image tower alone", "text": "a text tower alone"}
@@ -15,7 +15,7 @@ VIEWS = {
     "text": frozenset({"text_view"}),
 }
 TEACHERS = {
-    "pair": frozenset(contract.TEACHER_PARTS),
+    "pair": frozenset(TEACHER_PARTS),
     "image": frozenset({"image_teacher", "image_view_teacher"}),
     "text": frozenset({"text_teacher", "text_view_teacher"}),
 }
@@ -25,10 +25,8 @@ FORWARD = 1 / 3
 
 def reads_paraphrases(needs: Set[str], setup: Setup) -> bool:
     """Whether a training with these needs reads other captions of the same images."""
-    views = setup.towers == "text" or (
-        setup.towers == "pair" and not needs.isdisjoint({"text_view", "text_view_teacher"})
-    )
-    return views and setup.augmentation.text_view == "paraphrase"
+    in_pairs = setup.towers == "pair" and not needs.isdisjoint({"text_view", "text_view_teacher"})
+    return (setup.towers == "text" or in_pairs) and setup.augmentation.text_view == "paraphrase"
 
 
 def provided(setup: Setup) -> frozenset[str]:
@@ -51,10 +49,6 @@ def require_served(method: Method, setup: Setup) -> None:
         raise UsageError(
             f"{name} needs {', '.join(missing)}, which the setup does not provide (it has {', '.join(sorted(given))})."
         )
-    if method.needs & TEACHERS["pair"] and not isinstance(method, contract.Method):
-        raise UsageError(
-            f"{name} needs a teacher: subclass benchsuite.Method and define teacher_momentum(self, clock)."
-        )
 
 
 def passes(method: Method, setup: Setup) -> float:
@@ -62,7 +56,7 @@ def passes(method: Method, setup: Setup) -> float:
     teachers = FORWARD * len(method.needs & TEACHERS[setup.towers])
     if setup.towers == "pair":
         return 1 + (len(method.needs & VIEWS["pair"]) + teachers) / 2
-    return 1 + len([view for view in VIEWS[setup.towers] if contract.encoded(view, method.needs)]) + teachers
+    return 1 + len([view for view in VIEWS[setup.towers] if encoded(view, method.needs)]) + teachers
 
 
 def several_processes(setup: Setup) -> str:

@@ -7,8 +7,7 @@ import torch
 from torch import nn
 
 from benchsuite.errors import RunError
-from benchsuite.methods import contract
-from benchsuite.methods.base import Clock, Method
+from benchsuite.methods.base import Clock, Method, averaged_heads
 from benchsuite.models.dual_encoder import DualEncoder
 
 Encoder = TypeVar("Encoder", bound=nn.Module)
@@ -16,14 +15,12 @@ Encoder = TypeVar("Encoder", bound=nn.Module)
 
 def teacher_of(encoder: Encoder, method: Method) -> Encoder | None:
     """A copy that starts equal to the encoder, if the method needs one."""
-    if not (isinstance(method, contract.Method) and method.copies_towers):
-        return None
-    return copy.deepcopy(encoder).requires_grad_(False)
+    return copy.deepcopy(encoder).requires_grad_(False) if method.copies_towers else None
 
 
 def evaluated(method: Method, student: DualEncoder, teacher: DualEncoder | None) -> DualEncoder:
     """The encoder that the method's paper evaluates."""
-    chosen = teacher if isinstance(method, contract.Method) and method.evaluates == "teacher" else student
+    chosen = teacher if method.evaluates == "teacher" else student
     assert chosen is not None
     return chosen
 
@@ -31,13 +28,13 @@ def evaluated(method: Method, student: DualEncoder, teacher: DualEncoder | None)
 def follow_student(teacher: nn.Module | None, student: nn.Module, method: Method, clock: Clock) -> None:
     """Move the averaged copies after an optimizer step, towers and heads, as far as the method says."""
     towers = [(teacher, student)] if teacher else []
-    if (copies := [*towers, *contract.averaged_heads(method)]) and isinstance(method, contract.Method):
+    if copies := [*towers, *averaged_heads(method)]:
         share = momentum(method, clock)
         for copied, trained in copies:
             move(copied, trained, share)
 
 
-def momentum(method: contract.Method, clock: Clock) -> float:
+def momentum(method: Method, clock: Clock) -> float:
     """The method's momentum at this step, refused where the average would leave the two."""
     share = method.teacher_momentum(clock)
     if not 0 <= share <= 1:

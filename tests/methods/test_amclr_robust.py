@@ -9,7 +9,8 @@ from torch import Tensor
 
 from benchsuite.errors import UsageError
 from benchsuite.methods import create_method
-from benchsuite.methods.base import Clock, Method, PairBatch
+from benchsuite.methods.base import Clock, Method
+from benchsuite.methods.batch import PairBatch
 from benchsuite.registry import methods
 
 NAME = "amclr-robust"

@@ -10,7 +10,8 @@ from torch import Tensor
 from benchsuite.errors import UsageError
 from benchsuite.fields import temperatures
 from benchsuite.methods import create_method, method_class
-from benchsuite.methods.base import Clock, Method, PairBatch
+from benchsuite.methods.base import Clock, Method
+from benchsuite.methods.batch import PairBatch
 
 VERSIONS = ("v1", "v2", "v3")
 

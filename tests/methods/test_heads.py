@@ -10,8 +10,7 @@ from torch.nn.functional import normalize, relu
 
 from benchsuite import Clock, Head, Loss, Method, PairBatch, create_method, register_method
 from benchsuite.errors import UsageError
-from benchsuite.methods.base import ParameterGroup
-from benchsuite.methods.contract import averaged_heads, with_heads
+from benchsuite.methods.base import ParameterGroup, averaged_heads, with_heads
 from benchsuite.methods.heads import HeadModule
 
 NOW = Clock(0, 4)

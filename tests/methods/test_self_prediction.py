@@ -8,7 +8,7 @@ from torch import Tensor
 
 from benchsuite import Clock, PairBatch
 from benchsuite.methods import create_method
-from benchsuite.methods.contract import Method
+from benchsuite.methods.base import Method
 from benchsuite.torchvision_ops import make_importable
 
 make_importable()

@@ -23,7 +23,8 @@ from torch import Tensor
 
 from benchsuite.errors import UsageError
 from benchsuite.methods import create_method
-from benchsuite.methods.base import Method, PairBatch
+from benchsuite.methods.base import Method
+from benchsuite.methods.batch import PairBatch
 from benchsuite.methods.softclip import symmetric_kl
 
 ALL = (*PARTS, *EXTRA)

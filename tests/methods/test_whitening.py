@@ -18,7 +18,7 @@ from scipy.linalg import fractional_matrix_power
 from torch import Tensor
 
 from benchsuite.methods import create_method
-from benchsuite.methods.base import PairBatch
+from benchsuite.methods.batch import PairBatch
 from benchsuite.methods.decorrelation import covariance, standardized
 from benchsuite.methods.whitening import VARIANCE, whitened
 

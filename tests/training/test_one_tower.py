@@ -8,7 +8,8 @@ from benchsuite.cards import Card
 from benchsuite.data.base import Manifest, PairDataset, Split
 from benchsuite.errors import UsageError
 from benchsuite.evaluation.base import Embedder, create_task
-from benchsuite.methods.base import Clock, Loss, Method, PairBatch
+from benchsuite.methods.base import Clock, Loss, Method
+from benchsuite.methods.batch import PairBatch
 from benchsuite.methods.infonce import InfoNCE
 from benchsuite.objectives.softmax import info_nce
 from benchsuite.registry import register_method
