@@ -34,7 +34,8 @@ class DINO(Method):
 
     Traps: two global crops only; the paper's local crops (multi-crop) are left out. The head reads the embeddings
     behind the recipe's projection. c is updated after the loss. The temperature of the copy is lower than the
-    student's, so that one factor on all temperatures changes how sharp both are.
+    student's, so that one factor on all temperatures changes how sharp both are. With a small tower, most of a step's
+    time goes into 65536 prototypes.
     """
 
     normalizes = False
