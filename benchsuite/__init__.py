@@ -10,19 +10,26 @@ from benchsuite.registry import register_dataset, register_embedding, register_m
 
 if TYPE_CHECKING:
     from benchsuite.analysis.results import load_results, load_table
-    from benchsuite.data.base import PairDataset
+    from benchsuite.data.base import Manifest, PairDataset, Split
     from benchsuite.evaluation.base import Task
     from benchsuite.methods import create_method
-    from benchsuite.methods.base import Clock, Loss, Method, PairBatch
+    from benchsuite.methods.base import Clock, Loss, Method
+    from benchsuite.methods.batch import PairBatch
+    from benchsuite.methods.heads import Head
+    from benchsuite.methods.queue import Queue
 
 __version__ = "0.1.0"
 
 _LAZY = {
     "Clock": "benchsuite.methods.base",
+    "Head": "benchsuite.methods.heads",
     "Loss": "benchsuite.methods.base",
+    "Manifest": "benchsuite.data.base",
     "Method": "benchsuite.methods.base",
-    "PairBatch": "benchsuite.methods.base",
+    "PairBatch": "benchsuite.methods.batch",
     "PairDataset": "benchsuite.data.base",
+    "Queue": "benchsuite.methods.queue",
+    "Split": "benchsuite.data.base",
     "Task": "benchsuite.evaluation.base",
     "create_method": "benchsuite.methods",
     "load_results": "benchsuite.analysis.results",
@@ -31,10 +38,14 @@ _LAZY = {
 
 __all__ = [
     "Clock",
+    "Head",
     "Loss",
+    "Manifest",
     "Method",
     "PairBatch",
     "PairDataset",
+    "Queue",
+    "Split",
     "Task",
     "create_method",
     "load_results",

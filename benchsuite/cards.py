@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchsuite.errors import UsageError
+from benchsuite.type_words import type_words
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,8 @@ class FieldCard:
     type: str
     default: Any
     doc: str = ""
+    words: str = ""
+    """The type as a reader says it."""
 
 
 @dataclass(frozen=True)
@@ -41,13 +44,19 @@ class Card:
         return str(self.about.get("title", self.name))
 
     @property
+    def defaults_are_of(self) -> str:
+        """Whose values the defaults of a method are: only what comes with benchsuite is checked against its paper."""
+        built_in = self.owner.startswith("benchsuite.")
+        return "the paper" if built_in and self.about.get("paper") else "the method's author"
+
+    @property
     def summary(self) -> str:
         """First line of the docstring."""
         return self.doc.split("\n", 1)[0]
 
     def as_json(self) -> dict[str, Any]:
         """Plain data for `list --json`."""
-        fields = {f.name: {"type": f.type, "default": f.default, "doc": f.doc} for f in self.fields}
+        fields = {f.name: {"type": f.words, "default": f.default, "doc": f.doc} for f in self.fields}
         about = {key: value for key, value in self.about.items() if key != "title"}
         named = {"name": self.name, "title": self.title, "summary": self.summary, "doc": self.doc, "owner": self.owner}
         return {**named, **DEFAULTS.get(self.kind, {}), **about, "fields": fields}
@@ -122,7 +131,9 @@ def _fields(node: ast.ClassDef, file: Path) -> dict[str, FieldCard]:
             case ast.AnnAssign(target=ast.Name(id=name)):
                 kind = ast.unparse(item.annotation)
                 if not kind.startswith("ClassVar") and not name.startswith("_"):
-                    fields[name] = FieldCard(name, kind, _literal(item.value) if item.value else REQUIRED, _text(after))
+                    words = type_words(item.annotation, lambda name: _meaning(name, file))
+                    default = _literal(item.value) if item.value else REQUIRED
+                    fields[name] = FieldCard(name, kind, default, _text(after), words)
             case ast.Assign(targets=[ast.Name(id=name)]) if name in fields:
                 fields[name] = replace(fields[name], default=_literal(item.value))
     return fields
@@ -133,12 +144,31 @@ def _definition(name: str, file: Path) -> tuple[ast.ClassDef, Path] | None:
     for node in _tree(file).body:
         if isinstance(node, ast.ClassDef) and node.name == name:
             return node, file
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("benchsuite."):
-            origin = Path(__file__).parent.joinpath(*str(node.module).split(".")[1:]).with_suffix(".py")
+        if isinstance(node, ast.ImportFrom) and (origin := _origin(node)):
             for alias in node.names:
-                if (alias.asname or alias.name) == name and origin.is_file():
+                if (alias.asname or alias.name) == name:
                     return _definition(alias.name, origin)
     return None
+
+
+def _meaning(name: str, file: Path) -> ast.expr | None:
+    """What a name is assigned in a file, or in the benchsuite module from which the file imports it."""
+    for node in _tree(file).body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=assigned)], value=value) if assigned == name:
+                return value
+            case ast.ImportFrom() if origin := _origin(node):
+                for alias in node.names:
+                    if (alias.asname or alias.name) == name:
+                        return _meaning(alias.name, origin)
+    return None
+
+
+def _origin(node: ast.ImportFrom) -> Path | None:
+    """The file of the benchsuite module that is imported from, if it is one."""
+    module = (node.module or "").split(".")
+    file = Path(__file__).parent.joinpath(*module[1:]).with_suffix(".py")
+    return file if module[0] == "benchsuite" and len(module) > 1 and file.is_file() else None
 
 
 def _tree(file: Path) -> ast.Module:
@@ -167,7 +197,8 @@ def _text(node: ast.stmt | None) -> str:
 
 def _live_fields(cls: type) -> tuple[FieldCard, ...]:
     notes = {n: a for n, a in inspect.get_annotations(cls).items() if "ClassVar" not in str(a) and n[0] != "_"}
-    return tuple(FieldCard(n, getattr(a, "__name__", str(a)), cls.__dict__.get(n, REQUIRED)) for n, a in notes.items())
+    types = {n: getattr(a, "__name__", str(a)) for n, a in notes.items()}
+    return tuple(FieldCard(n, kind, cls.__dict__.get(n, REQUIRED), words=kind) for n, kind in types.items())
 
 
 def _module_name(file: Path, root: Path, package: str) -> str:

@@ -1,6 +1,6 @@
 """The errors a user may meet: one sentence that says what was wrong, where, and what would be right."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 
 NEAR = 0.6
@@ -15,6 +15,14 @@ class BenchsuiteError(Exception):
 
 class UsageError(BenchsuiteError):
     """The request names something that does not exist or is not possible. Nothing was started."""
+
+
+class SeveralError(UsageError):
+    """Several errors of one request, found together."""
+
+    def __init__(self, errors: Sequence[str]) -> None:
+        super().__init__("\n  ".join(errors))
+        self.errors = errors
 
 
 class RecordError(BenchsuiteError):
@@ -34,6 +42,11 @@ def unknown(what: str, name: str, known: Iterable[str], where: str = "") -> Usag
     names = sorted(known)
     listed = ", ".join(names) if names else "none"
     return UsageError(f'{where}{what} "{name}" does not exist (known: {listed}).{did_you_mean(name, names)}')
+
+
+def each(error: BenchsuiteError) -> Sequence[str]:
+    """The error's message, or those of several."""
+    return error.errors if isinstance(error, SeveralError) else [str(error)]
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

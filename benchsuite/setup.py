@@ -27,17 +27,31 @@ class Data(Part):
     """The training data. Version and digest come from the dataset's manifest when a run is planned."""
 
     name: str
+    """A registered dataset."""
     options: Plain = {}
+    """The dataset's options: `benchsuite list datasets --verbose` shows them."""
     version: int | None = None
+    """The dataset's. Set when a run is planned."""
     digest: str | None = None
+    """Of the content. Set when a run is planned."""
     folder: str | None = Field(default=None, exclude=True)
     """The folder with its files. Paths are not stored or hashed; the digest identifies the content."""
+    apart: Plain = Field(default={}, exclude=True)
+    """Options of paraphrases alone, which a dataset keeps apart. Set when a run is planned; not stored or hashed."""
+    paraphrases: str | None = Field(default=None, exclude=True)
+    """Digest of paraphrases that `digest` does not cover. Set when a run is planned; runs that read them store it."""
+
+    @property
+    def place(self) -> str:
+        """All that it takes to open the data again, as a key."""
+        return json.dumps([self.model_dump(mode="json"), self.folder, self.apart, self.paraphrases], sort_keys=True)
 
 
-class Head(Part):
+class MLP(Part):
     """A tower on vectors instead of images or texts: one linear layer, or more with ReLU between."""
 
     layers: Count = 1
+    """Number of linear layers."""
     hidden: Count = 256
     """Width of its output and of the layers between."""
 
@@ -46,15 +60,20 @@ class Head(Part):
 
 
 class ImageTower(Part):
-    """An image encoder by its timm name, or a head on vectors of images."""
+    """An image encoder by its timm name, or an MLP on vectors of images."""
 
     timm: str = ""
-    head: Head | None = None
+    """Name of a timm model."""
+    mlp: MLP | None = None
     """For a dataset of vectors. Then nothing else may be given."""
     options: Plain = {}
+    """Arguments of `timm.create_model`."""
     pretrained: bool = False
+    """Start from timm's pretrained weights."""
     mean: tuple[float, float, float] = (0.5, 0.5, 0.5)
+    """Of each colour channel, subtracted from pixels in [0, 1]."""
     std: tuple[float, float, float] = (0.5, 0.5, 0.5)
+    """Of each colour channel, by which pixels are then divided."""
     stem: Literal["cifar"] | None = None
     """For a timm ResNet: "cifar" starts with a 3x3 convolution of stride 1 without pooling, for 32x32 pixels."""
     frames: Literal["mean", "transformer"] | None = None
@@ -68,26 +87,30 @@ class ImageTower(Part):
     @property
     def name(self) -> str:
         """What it is, in a few words."""
-        return str(self.head or self.timm)
+        return str(self.mlp or self.timm)
 
 
 class TextTower(Part):
-    """A text encoder: a transformers model type with a config, a pretrained one by name or local folder, or a head."""
+    """A text encoder: a transformers model type with a config, a pretrained one by name or local folder, or an MLP."""
 
     transformer: str = ""
-    head: Head | None = None
+    """A transformers model type; if pretrained, a model's name or a local folder."""
+    mlp: MLP | None = None
     """For a dataset of vectors. Then nothing else may be given."""
     config: Plain = {}
+    """Settings of the model's configuration."""
     pretrained: bool = False
+    """Start from pretrained weights, with their tokenizer."""
     pool: Literal["first", "mean", "last"] = "first"
     """Which hidden state represents the text: the first token's, the mean, or the last token's (CLIP)."""
     max_tokens: Count = 30
+    """Longer texts are cut."""
     vocabulary: Count | None = None
     """Size of the tokenizer trained on the data's captions; none for a pretrained tower, which has its own."""
 
     @model_validator(mode="after")
     def _one_source_of_words(self) -> Self:
-        if self.head is None and self.pretrained == (self.vocabulary is not None):
+        if self.mlp is None and self.pretrained == (self.vocabulary is not None):
             raise ValueError("a pretrained text tower has its own tokenizer; any other needs a vocabulary size")
         require_one_kind(self, "transformer")
         return self
@@ -95,22 +118,23 @@ class TextTower(Part):
     @property
     def name(self) -> str:
         """What it is, in a few words."""
-        return str(self.head or self.transformer)
+        return str(self.mlp or self.transformer)
 
 
 def require_one_kind(tower: ImageTower | TextTower, key: str) -> None:
-    """A tower is a model by name, or a head and nothing else."""
+    """A tower is a model by name, or an MLP and nothing else."""
     changed = [name for name, field in type(tower).model_fields.items() if getattr(tower, name) != field.default]
-    if tower.head is None and not getattr(tower, key):
-        raise ValueError(f'a tower needs a model: {key} = "...", or a head for a dataset of vectors')
-    if tower.head is not None and (other := sorted({*changed} - {"head"})):
-        raise ValueError(f"a head on vectors takes no other setting; given {', '.join(other)}")
+    if tower.mlp is None and not getattr(tower, key):
+        raise ValueError(f'a tower needs a model: {key} = "...", or mlp = {...} for a dataset of vectors')
+    if tower.mlp is not None and (other := sorted({*changed} - {"mlp"})):
+        raise ValueError(f"an MLP on vectors takes no other setting; given {', '.join(other)}")
 
 
 class Projection(Part):
     """The projection head of each tower: one linear layer, or SimCLR's two layers with batch norm."""
 
     width: Count
+    """Dimensions of the embeddings that the method gets."""
     hidden: Count | None = None
     """Width of the hidden layer; none for a single linear layer."""
 
@@ -119,13 +143,17 @@ class Optimizer(Part):
     """An optimizer of torch or timm by name. DeepSpeed runs it."""
 
     name: Literal["adamw", "adamp", "radam", "nadam", "sgd", "sgdp", "nvnovograd", "lars"] = "adamw"
+    """Which optimizer."""
     lr: Positive
+    """Learning rate after the warm-up."""
     weight_decay: NonNegative = 0.0
+    """Of weights; of biases and norm parameters with `decay_vectors` only."""
     betas: tuple[Share, Share] = (0.9, 0.999)
     """For optimizers of the Adam family."""
     momentum: Share = 0.9
     """For sgd, sgdp and lars."""
     eps: Positive = 1e-8
+    """Added to the denominator, for all but sgd and lars."""
     decay_vectors: bool = False
     """Apply weight decay to biases and norm parameters too."""
 
@@ -134,7 +162,9 @@ class Schedule(Part):
     """Linear warm-up, then cosine decay from the optimizer's learning rate to `final_lr`."""
 
     warmup_steps: Annotated[int, Ge(0)] = 0
+    """Steps of linear warm-up."""
     final_lr: NonNegative = 0.0
+    """Learning rate at the last step."""
 
 
 class Augmentation(Part):
@@ -143,9 +173,13 @@ class Augmentation(Part):
     crop: tuple[Annotated[float, Gt(0), Le(1)], Annotated[float, Gt(0), Le(1)]] = (1.0, 1.0)
     """Range of the crop's share of the area."""
     flip: bool = False
+    """Flip half of the images from left to right."""
     brightness: Share = 0.0
+    """Largest change of the brightness, as a share."""
     contrast: Share = 0.0
+    """Largest change of the contrast, as a share."""
     saturation: Share = 0.0
+    """Largest change of the saturation, as a share."""
     hue: Annotated[float, Ge(0), Le(0.5)] = 0.0
     """Largest hue shift, as a share of the colour circle."""
     jitter: Share = 1.0
@@ -160,11 +194,17 @@ class Training(Part):
     """The loop. A loss sees `batch` pairs (over all processes); an optimizer step averages `accumulation` losses."""
 
     batch: Annotated[int, Ge(2)]
+    """Pairs in a loss."""
     steps: Count
+    """Optimizer steps."""
     accumulation: Count = 1
+    """Losses in an optimizer step."""
     precision: Literal["fp32", "bf16"] = "fp32"
+    """Of the towers. bf16: where autocast allows it. The method computes in fp32."""
     zero_stage: Literal[0, 1, 2] = 0
+    """DeepSpeed's ZeRO stage."""
     processes: Count = 1
+    """Processes that share a batch."""
     clip_gradient: NonNegative = 0.0
     """Largest gradient norm; 0 for no clipping."""
 
@@ -181,32 +221,42 @@ class Clusters(Part):
     labels: str | None = None
     """Name of the set of classes. If given, the other settings have no effect."""
     embedding: str = "tfidf-svd"
-    """A registered embedding."""
+    """A registered embedding of captions, for K-means."""
     options: Plain = {}
+    """The embedding's options."""
     k: Annotated[int, Ge(2)] = 200
+    """Number of clusters."""
     seed: Annotated[int, Ge(0)] = 0
+    """Of K-means."""
 
 
 class Expert(Part):
     """A frozen encoder by its registered name."""
 
     embedding: str
+    """A registered embedding."""
     options: Plain = {}
+    """Its options."""
 
 
 class Experts(Part):
     """Frozen encoders of the image and the text side."""
 
     image: Expert | None = None
+    """Encoder of the images."""
     text: Expert | None = None
+    """Encoder of the captions."""
 
 
 class Protocol(Part):
     """An evaluation of a run: a registered task with version and options."""
 
     task: str
+    """A registered task."""
     version: int | None = None
+    """The task's. Set when a run is planned."""
     options: Plain = {}
+    """The task's options: `benchsuite list tasks --verbose` shows them."""
     data: Data | None = None
     """Evaluation data; none for the training data's dataset."""
     every: Count | None = None
@@ -248,6 +298,11 @@ class Setup(Part):
         return "image" if self.image else "text"
 
     @cached_property
+    def shared_id(self) -> str:
+        """Digest of what every run under the setup reads: all but clusters and experts. Runs with one share a board."""
+        return short_digest(self.model_dump(mode="json", exclude_defaults=True, exclude={"clusters", "experts"}))
+
+    @cached_property
     def setup_id(self) -> str:
         """Identity of a planned setup, whose data and protocols are resolved.
 
@@ -259,7 +314,8 @@ class Setup(Part):
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """A copy with updates. It computes its own identity."""
         copy = super().model_copy(update=update, deep=deep)
-        copy.__dict__.pop("setup_id", None)
+        for name in ("setup_id", "shared_id"):
+            copy.__dict__.pop(name, None)
         return copy
 
 

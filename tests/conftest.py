@@ -17,7 +17,7 @@ from hypothesis import settings
 
 from benchsuite import registry
 from benchsuite.evaluation import rank_metrics
-from benchsuite.methods.base import PairBatch
+from benchsuite.methods.batch import PairBatch
 from benchsuite.records.code_version import code_version
 from benchsuite.records.ranks import pack_ranks
 from benchsuite.records.schema import MethodPart, Record, Result

@@ -12,8 +12,8 @@ import benchsuite
 PACKAGE = Path(benchsuite.__file__).parent
 FLOORS = [
     ["errors"],
-    ["fields", "paths", "streams", "files", "toml_files", "torchvision_ops", "workers"],
-    ["canonical"],
+    ["fields", "paths", "streams", "files", "toml_files", "torchvision_ops", "type_words", "workers"],
+    ["canonical", "folders"],
     ["objectives"],
     ["cards"],
     ["registry"],

@@ -1,6 +1,8 @@
 import json
+import re
 import textwrap
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,7 +10,7 @@ import pytest
 from benchsuite.cards import Card, read_cards
 from benchsuite.errors import UsageError
 from benchsuite.fields import declared
-from benchsuite.registry import Registry, datasets, load_plugin, methods, tasks
+from benchsuite.registry import Registry, datasets, embeddings, load_plugin, methods, tasks
 
 PluginFile = Callable[..., Path]
 REGISTERED = [(registry, name) for registry in (methods, tasks, datasets) for name in registry]
@@ -56,7 +58,11 @@ def test_a_card_as_json_has_what_the_decorator_said() -> None:
     assert found["title"] == "TeMo"
     assert list(found["needs"]) == ["image_view", "text_view"]
     assert found["owner"] == "benchsuite.methods.temo"
-    assert found["fields"]["tau_min"] | {"doc": ""} == {"type": "Temperature", "default": 0.01, "doc": ""}
+    assert found["fields"]["tau_min"] | {"doc": ""} == {
+        "type": "float, above 0, finite, a temperature",
+        "default": 0.01,
+        "doc": "",
+    }
 
 
 def test_source_is_read_and_not_run(tmp_path: Path) -> None:
@@ -87,6 +93,43 @@ def test_source_is_read_and_not_run(tmp_path: Path) -> None:
         ("tau", "Temperature", 0.1, "How warm."),
         ("size", "Count", "required", ""),
     ]
+
+
+def test_types_are_said_in_words_also_of_imported_and_own_names(tmp_path: Path) -> None:
+    found = cards(
+        tmp_path,
+        one="""
+        from benchsuite.fields import Share as Part
+        from elsewhere import Other
+
+        Mode = Literal["a", "b"]
+
+        @register_method("one")
+        class One(Method):
+            share: Part = 0.5
+            mode: Mode = "a"
+            other: Other = 1
+        """,
+    )
+    assert [field.words for field in found["one"].fields] == ["float, 0 to 1", "'a' or 'b'", "Other"]
+
+
+@pytest.mark.parametrize("registry", [methods, tasks, datasets, embeddings])
+def test_no_type_of_a_built_in_field_is_an_internal_name(registry: Registry) -> None:
+    words = {field.words for card in registry.cards().values() for field in card.fields}
+    assert not [text for text in words if re.search(r"\b[A-Z]", re.sub("'[^']*'", "", text))]
+
+
+@pytest.mark.parametrize(
+    ("owner", "paper", "whose"),
+    [
+        ("benchsuite.methods.temo", "temo", "the paper"),
+        ("benchsuite.methods.own", "", "the method's author"),
+        ("/home/me/mine.py", "me2026", "the method's author"),
+    ],
+)
+def test_only_defaults_of_built_in_methods_are_a_papers(owner: str, paper: str, whose: str) -> None:
+    assert replace(unread(methods, "temo"), owner=owner, about={"paper": paper}).defaults_are_of == whose
 
 
 def test_without_a_title_the_name_is_the_title(tmp_path: Path) -> None:

@@ -12,6 +12,8 @@ import torch
 from benchsuite import Clock, PairBatch
 from benchsuite.cli import app
 from benchsuite.cli.list_ import What, _items, markdown
+from benchsuite.conformance import check_methods
+from benchsuite.data import create_dataset
 from benchsuite.registry import load_plugin, methods, tasks
 
 ROOT = Path(__file__).parents[1]
@@ -61,9 +63,20 @@ def test_the_method_of_the_guide_reads_what_it_declares(forgetful_registries: No
     assert method.needs == {"image_view"}
 
 
+def test_the_method_with_a_teacher_of_the_guide_conforms(forgetful_registries: None, tmp_path: Path) -> None:
+    (source,) = re.findall(
+        r"```python\n(?=from collections)(.*?)```", (ROOT / "docs" / "add-a-method.md").read_text("utf-8"), re.S
+    )
+    (tmp_path / "predicts.py").write_text(source)
+    load_plugin(tmp_path / "predicts.py")
+    report = check_methods(["mine-predicts"])
+    assert report["mine-predicts"].failed == {}
+    assert methods.get("mine-predicts")().head["predictor"].head.hidden == 1024
+
+
 def test_every_paper_a_method_names_is_in_the_bibliography() -> None:
     keys = re.findall(r"^\| `([^`]+)` \|", (ROOT / "docs" / "bibliography.md").read_text("utf-8"), re.M)
-    assert {card.about["paper"] for card in methods.cards().values()} <= set(keys)
+    assert {card.about["paper"] for card in methods.cards().values() if "paper" in card.about} <= set(keys)
     assert keys == sorted(keys)
 
 
@@ -73,6 +86,15 @@ def test_the_task_shown_can_be_registered(tmp_path: Path, forgetful_registries: 
     (tmp_path / "shown.py").write_text(source[1])
     load_plugin(tmp_path / "shown.py")
     assert tasks.card("mean-cosine").fields[0].name == "split"
+
+
+def test_the_dataset_shown_can_be_read(tmp_path: Path, forgetful_registries: None) -> None:
+    _, source = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "add-the-rest.md").read_text("utf-8"), re.S)
+    (tmp_path / "greys.py").write_text(source)
+    load_plugin(tmp_path / "greys.py")
+    split = create_dataset("greys", count=3).split("test")
+    assert (split.images[2] == 2).all()
+    assert split.captions[2] == ["a grey of 2"]
 
 
 def test_the_folder_of_pages_says_what_it_is_for_and_a_report_keeps_that(tmp_path: Path) -> None:

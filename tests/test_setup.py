@@ -16,7 +16,7 @@ PLAIN: dict[str, Any] = {
     "data": {"name": "scenes", "options": {"train": 64, "test": 8}, "version": 1, "digest": "abc"},
     "image": {
         "timm": "test_resnet",
-        "head": None,
+        "mlp": None,
         "options": {"depth": 4},
         "pretrained": False,
         "mean": [0.5, 0.5, 0.5],
@@ -26,7 +26,7 @@ PLAIN: dict[str, Any] = {
     },
     "text": {
         "transformer": "distilbert",
-        "head": None,
+        "mlp": None,
         "config": {"dim": 64},
         "pretrained": False,
         "pool": "first",
@@ -89,7 +89,7 @@ OTHER: dict[str, Any] = {
     "image.frames": "mean",
 }
 ONLY_CHOICE = {"selection"}
-COUPLED = {"text.pretrained", "image.head", "text.head"}
+COUPLED = {"text.pretrained", "image.mlp", "text.mlp"}
 
 
 def leaves(part: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -160,8 +160,8 @@ def test_settings_at_their_defaults_are_no_part_of_the_identity() -> None:
 
 @pytest.mark.parametrize("change", [{"layers": 2}, {"hidden": 64}])
 @pytest.mark.parametrize("side", ["image", "text"])
-def test_another_head_is_another_setup(side: str, change: dict[str, int]) -> None:
-    one, two = ({**PLAIN, side: {"head": head}} for head in ({}, change))
+def test_another_mlp_is_another_setup(side: str, change: dict[str, int]) -> None:
+    one, two = ({**PLAIN, side: {"mlp": mlp}} for mlp in ({}, change))
     assert make(one).setup_id != make(two).setup_id != make().setup_id
 
 

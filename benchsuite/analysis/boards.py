@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from benchsuite.analysis.labels import labels, titles
+from benchsuite.analysis.labels import labels, recipes_of, titles
 from benchsuite.analysis.pairing import unpairable
 from benchsuite.analysis.ranking import Rank, Ranking, ranking
 from benchsuite.analysis.stats import Paired, compare, t_quantile
@@ -36,6 +36,8 @@ class PrimaryMeasure:
     """The task's."""
     unit: Literal["percent", "number"]
     better: Literal["higher", "lower", "neither"]
+    registered: bool = True
+    """Whether the task is registered here: without its plugin, its title and what is better are not known."""
 
     @property
     def measure(self) -> str:
@@ -73,6 +75,7 @@ def primary_measure(protocol: str, results: Sequence[Result]) -> PrimaryMeasure 
         title=card.title if card else first.task,
         unit=about.get("unit", "percent" if is_fraction else "number"),
         better=about.get("better", "higher" if is_fraction else "neither"),
+        registered=card is not None,
     )
 
 
@@ -142,6 +145,8 @@ class Board:
     """By protocol."""
     unpairable: Mapping[tuple[str, str], Mapping[int, str]]
     """Pairs of labels, with the seeds at which they cannot be paired and the reasons."""
+    outside: Sequence[Record]
+    """Runs that no table requests."""
 
     @property
     def runs(self) -> int:
@@ -168,21 +173,36 @@ class Board:
 
 
 def boards(records: Iterable[Record], requests: Sequence[TableRequest] = ()) -> list[Board]:
-    """A board for each setup under which at least two configurations ran, those with most runs first.
+    """A board for each setup under which at least two configurations or a run of no table ran, most runs first.
 
-    `requests` give boards their titles; without them the titles are data and towers.
+    Setups that differ in clusters or experts alone share one: rows that both read them are paired if these are equal.
+
+    `requests` say which runs tables have, and give boards their titles.
     """
-    by_setup: defaultdict[str, defaultdict[str, dict[int, Record]]] = defaultdict(lambda: defaultdict(dict))
-    for record in sorted(records, key=lambda record: (record.method.name, record.method_id, record.seed)):
-        by_setup[record.setup_id][record.method_id][record.seed] = record
-    shared = {setup_id: list(rows.values()) for setup_id, rows in sorted(by_setup.items()) if len(rows) > 1}
-    setups = {setup_id: _any(rows[0]).setup for setup_id, rows in shared.items()}
-    named = titles(setups, requests)
-    made = [_board(named[setup_id], setup, shared[setup_id]) for setup_id, setup in setups.items()]
+    by_setup: defaultdict[str, defaultdict[tuple[str | None, ...], dict[int, Record]]] = defaultdict(
+        lambda: defaultdict(dict)
+    )
+    first: dict[str, str] = {}
+    for record in sorted(records, key=lambda r: (r.method.name, r.method_id, r.seed, r.run_id)):
+        board = first.setdefault(record.setup.shared_id, record.setup_id)
+        by_setup[board][record.configuration].setdefault(record.seed, record)
+    tables = {
+        run for request in requests for row in request.rows for part in row.parts.values() for run in part.runs.values()
+    }
+    outside = {
+        setup_id: [record for runs in rows.values() for record in runs.values() if record.run_id not in tables]
+        for setup_id, rows in by_setup.items()
+    }
+    shown = {setup_id: rows for setup_id, rows in sorted(by_setup.items()) if len(rows) > 1 or outside[setup_id]}
+    setups = {setup_id: _any(next(iter(rows.values()))).setup for setup_id, rows in shown.items()}
+    recipes = recipes_of(record for rows in by_setup.values() for runs in rows.values() for record in runs.values())
+    named = titles(setups, requests, recipes)
+    made = [_board(named[setup_id], [*rows.values()], outside[setup_id]) for setup_id, rows in shown.items()]
     return sorted(made, key=lambda board: (-board.runs, board.title))
 
 
-def _board(title: str, setup: Setup, configurations: Sequence[Runs]) -> Board:
+def _board(title: str, configurations: Sequence[Runs], outside: Sequence[Record]) -> Board:
+    setup = _any(configurations[0]).setup
     records = [record for runs in configurations for record in runs.values()]
     measures = [primary_measure(name, [record.results[name] for record in records]) for name in setup.protocols]
     tasks = [task for task in measures if task]
@@ -194,7 +214,7 @@ def _board(title: str, setup: Setup, configurations: Sequence[Runs]) -> Board:
     rankings = {
         task.protocol: ranking({row.label: row.values(task) for row in rows}, task.better, reasons) for task in tasks
     }
-    return Board(title, setup, records[0].setup_id, tasks, _ordered(rows, tasks, rankings), rankings, reasons)
+    return Board(title, setup, records[0].setup_id, tasks, _ordered(rows, tasks, rankings), rankings, reasons, outside)
 
 
 def _ordered(

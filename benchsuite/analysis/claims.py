@@ -1,4 +1,4 @@
-"""A paper's claims and what our runs say of them: each table's claims are judged as one family."""
+"""A paper's claims and what our runs say of them: each table's claims are one family, its added rows another."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,11 +10,13 @@ from benchsuite.analysis.ranking import Better
 from benchsuite.analysis.stats import ALPHA, MOST, BySeed, Paired, adjusted_ps, compare_all, seeds_needed
 from benchsuite.analysis.tables import Cell, TableRow, TableView
 from benchsuite.papers import Column, Table
-from benchsuite.papers.claims import Claim, claims_of
+from benchsuite.papers.claims import Claim, claims_of, claims_of_added
 from benchsuite.papers.schema import RowKey
 
-Kind = Literal["reproduced", "opposite", "undecided", "not comparable", "not run"]
+Kind = Literal["reproduced", "opposite", "undecided", "not comparable", "not run", "not selected"]
+"""What is not selected was not asked for here; of anything else that is not run, runs are missing."""
 NO_RUN = "no stored run of this table at this scale"
+NOT_SELECTED = "its rows were not selected"
 
 
 @dataclass(frozen=True)
@@ -81,9 +83,23 @@ class ColumnAgreement:
 
 def judged_claims(view: TableView) -> list[JudgedClaim]:
     """The claims of a table at a scale. Holm's family is the table: all of its claims at this scale."""
-    claims, rows = claims_of(view.table), {row.key: row for row in view.rows}
+    return _judged_family(view, claims_of(view.table), view.request.table)
+
+
+def judged_added(view: TableView) -> list[JudgedClaim]:
+    """Whether rows that the table does not have beat its reference: a family of their own.
+
+    So the verdicts on the paper's claims do not depend on what a user adds.
+    """
+    known = {row.key for row in view.table.rows}
+    added = [row.key for row in view.rows if row.key not in known]
+    return _judged_family(view, claims_of_added(view.table, added), f"rows added to {view.request.table}")
+
+
+def _judged_family(view: TableView, claims: Sequence[Claim], name: str) -> list[JudgedClaim]:
+    rows = {row.key: row for row in view.rows}
     questions = [_question(claim, view, rows) for claim in claims]
-    verdicts = judge_family(questions, f"{view.request.table} at scale {view.request.scale}")
+    verdicts = judge_family(questions, f"{name} at scale {view.request.scale}")
     return [JudgedClaim(c, view.request.scale, v) for c, v in zip(claims, verdicts, strict=True)]
 
 
@@ -98,7 +114,8 @@ def agreements(view: TableView) -> list[ColumnAgreement]:
     for (backbone, variant), rows in view.boards.items():
         for number, column in enumerate(view.columns):
             cells = [row.cells[number] for row in rows]
-            if column.better != "neither" and any(cell.n for cell in cells):
+            published = any(cell.source for cell in cells)
+            if column.better != "neither" and published and any(cell.n for cell in cells):
                 order = kendall([cell.published for cell in cells], [cell.values for cell in cells])
                 compared.append(ColumnAgreement(backbone, variant, column, order))
     return compared
@@ -109,7 +126,7 @@ def _question(claim: Claim, view: TableView, rows: Mapping[RowKey, TableRow]) ->
     unit: Literal["points", ""] = "points" if claim.column.unit == "percent" else ""
     number = [column.key for column in view.columns].index(claim.column.key)
     both = [rows.get(key) for key in (claim.row, claim.reference)]
-    reasons = [_why_not_run(row, number, view) for row in both]
+    reasons = sorted((_why_not_run(row, number, view) for row in both), key=lambda reason: reason != NOT_SELECTED)
     if reason := next(filter(None, reasons), ""):
         return Question({}, {}, better, not_run=reason, unit=unit)
     ours, theirs = (row.cells[number] for row in both if row)
@@ -119,7 +136,7 @@ def _question(claim: Claim, view: TableView, rows: Mapping[RowKey, TableRow]) ->
 
 def _why_not_run(row: TableRow | None, number: int, view: TableView) -> str:
     if row is None:
-        return "its rows were not requested"
+        return NOT_SELECTED
     cell = row.cells[number]
     if cell.measure is None:
         return view.request.missing.get(cell.column.key, "this column is not measured at this scale")
@@ -156,7 +173,7 @@ def judge_family(questions: Sequence[Question], family: str, alpha: float = ALPH
 
 def _not_judged(question: Question) -> Verdict:
     if question.not_run:
-        return Verdict("not run", question.not_run)
+        return Verdict("not selected" if question.not_run is NOT_SELECTED else "not run", question.not_run)
     if question.not_comparable:
         fields = tuple(question.not_comparable)
         return Verdict("not comparable", f"The setups differ in {', '.join(fields)}.", fields=fields)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
-from benchsuite.analysis.claims import Verdict, judged_claims, unrun_claims
-from benchsuite.analysis.pairing import pairable
+from benchsuite.analysis.claims import Verdict, judged_added, judged_claims, unrun_claims
+from benchsuite.analysis.pairing import comparable_fields, pairable
 from benchsuite.analysis.tables import Cell, TableView
 from benchsuite.papers import Table
 from benchsuite.papers.schema import row_name
@@ -117,7 +117,7 @@ def _items(view: TableView | None, table: Table, whole: bool) -> Iterator[tuple[
 
     Where a whole table was added or removed, only rows with missing runs are listed as such.
     """
-    for judged in judged_claims(view) if view else unrun_claims(table):
+    for judged in [*judged_claims(view), *judged_added(view)] if view else unrun_claims(table):
         claim = judged.claim
         rows = ("row", row_name(claim.row)), ("reference", row_name(claim.reference))
         yield Item("verdicts", claim.name, (*rows, ("column", claim.column.key))), judged.verdict
@@ -140,8 +140,14 @@ def _items(view: TableView | None, table: Table, whole: bool) -> Iterator[tuple[
 
 
 def _compared(value: Any) -> Any:
-    """What must be equal: of cells the values by seed, of verdicts the kind, of anything else all of it."""
-    return dict(value.values) if isinstance(value, Cell) else value.kind if isinstance(value, Verdict) else value
+    """What must be equal: of cells the values by seed, of verdicts the kind, of anything else all of it.
+
+    Verdicts without runs are alike: the claims of a table that is not there are not run, and some of them not selected
+    as soon as it is.
+    """
+    if isinstance(value, Verdict):
+        return "not run" if value.kind == "not selected" else value.kind
+    return dict(value.values) if isinstance(value, Cell) else value
 
 
 @dataclass(frozen=True)
@@ -175,9 +181,8 @@ class RunDiff:
     @property
     def not_comparable(self) -> str:
         """Why the two may not share a board; nothing if they may."""
-        if self.left.setup_id == self.right.setup_id:
-            return ""
-        return f"their setups differ in {', '.join(self.fields['setup'])}"
+        fields = comparable_fields(self.left, self.right)
+        return f"their setups differ in {', '.join(fields)}" if fields else ""
 
     @property
     def not_paired(self) -> str:
@@ -197,8 +202,11 @@ class RunDiff:
             yield f"One run, measured twice; {numbers}."
         elif not board and self.left.method_id == self.right.method_id:
             yield "Two seeds of one row."
+        elif board:
+            yield f"They may not share a board, nor be paired: {board}."
         else:
-            yield f"They may not share a board: {board}." if board else "One setup: they may share a board."
+            equal = self.left.setup_id == self.right.setup_id
+            yield f"{'One setup' if equal else 'Their setups are equal in all that both read'}: they may share a board."
             yield f"They may not be paired: {pair}." if pair else "They may be paired: a seed meant the same to both."
         for name, record in (("the first", self.left), ("the second", self.right)):
             if why := stale(record):

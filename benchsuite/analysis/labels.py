@@ -1,13 +1,13 @@
 """Names instead of identities: a label for each configuration, a title for each setup, no two alike."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from benchsuite.canonical import canonical
 from benchsuite.records.code_version import code_state
 from benchsuite.records.requests import TableRequest
-from benchsuite.records.schema import Record
+from benchsuite.records.schema import READ_BY_SOME, Record
 from benchsuite.registry import methods
 from benchsuite.setup import Setup
 
@@ -38,10 +38,13 @@ def labels(configurations: Sequence[Record]) -> list[str]:
     return _distinct(names, method_names, [record.method_id[:SHORT] for record in configurations])
 
 
-def titles(setups: Mapping[str, Setup], requests: Sequence[TableRequest]) -> dict[str, str]:
+def titles(
+    setups: Mapping[str, Setup], requests: Sequence[TableRequest], recipes: Mapping[str, str] | None = None
+) -> dict[str, str]:
     """A title for each setup by setup_id: the recipe, backbone and variant for which tables asked for it.
 
-    Of several names the shortest, then the one most rows use. What no table asked for is called by data and towers.
+    Of several names the shortest, then the one most rows use. What no table asked for is called by its recipe and
+    towers; where `recipes` do not have it, by data and towers.
     """
     names: defaultdict[str, Counter[tuple[str, ...]]] = defaultdict(Counter)
     for request in requests:
@@ -52,22 +55,33 @@ def titles(setups: Mapping[str, Setup], requests: Sequence[TableRequest]) -> dic
     shortest = []
     for setup_id, setup in setups.items():
         known = names[setup_id]
-        words = min(known, key=lambda words: (len(words), -known[words], words)) if known else _towers(setup)
+        words = (
+            min(known, key=lambda words: (len(words), -known[words], words))
+            if known
+            else _described(setup, (recipes or {}).get(setup_id, setup.data.name))
+        )
         shortest.append(", ".join(words))
     return dict(zip(setups, _distinct(shortest, [setup_id[:SHORT] for setup_id in setups]), strict=True))
 
 
-def _towers(setup: Setup) -> tuple[str, ...]:
+def recipes_of(records: Iterable[Record]) -> dict[str, str]:
+    """By setup_id: the recipe of its runs, as far as records name it; of several the first by name."""
+    named = {(record.setup_id, record.recipe) for record in records if record.recipe}
+    return dict(sorted(named, reverse=True))
+
+
+def _described(setup: Setup, name: str) -> tuple[str, ...]:
     image = setup.image.name if setup.image else ""
     text = setup.text.name if setup.text else ""
-    return tuple(filter(None, (setup.data.name, image, text)))
+    return tuple(filter(None, (name, image, text)))
 
 
 def _settings(record: Record) -> dict[str, Any]:
-    """Hyper-parameters that are not at their defaults, and the code where it is not the current one."""
+    """Hyper-parameters that are not at their defaults, what else it reads, and code that is not the current one."""
     defaults = _defaults(record)
     hyperparameters = record.method.hyperparameters.items()
     settings = {name: value for name, value in hyperparameters if name not in defaults or defaults[name] != value}
+    settings |= {name: record.digests[name][:SHORT] for name in READ_BY_SOME if name in record.digests}
     return settings if code_state(record) == "current" else {**settings, "code": record.method.code[:SHORT]}
 
 

@@ -16,8 +16,9 @@ DEPENDS_ON = {
     "words": ("text", "data"),
     "data": ("data",),
     "clusters": ("clusters", "data"),
-    "image_expert": ("experts", "data"),
-    "text_expert": ("experts", "data"),
+    "image_expert": ("experts.image", "data"),
+    "text_expert": ("experts.text", "data"),
+    "paraphrases": ("data",),
 }
 """The fields of a setup that each digest follows from. Where one of them may differ and does, the digest does too."""
 
@@ -61,9 +62,17 @@ def setup_fields(left: Record, right: Record) -> Mapping[str, str]:
     return _fields(*(_Identified(record.setup_id, record.setup) for record in (left, right)))
 
 
+def comparable_fields(left: Record, right: Record) -> Mapping[str, str]:
+    """The same without clusters and experts that one of the two did not read: these cannot explain a difference."""
+    unread = {*(left.unread | right.unread)}
+    if {"experts.image", "experts.text"} <= unread:
+        unread.add("experts")
+    return {name: text for name, text in setup_fields(left, right).items() if not _within(name, sorted(unread))}
+
+
 def disallowed_fields(left: Record, right: Record, allowed: Sequence[str] = ()) -> list[str]:
     """The fields in which two setups differ and may not, in words."""
-    return [text for name, text in setup_fields(left, right).items() if not _within(name, allowed)]
+    return [text for name, text in comparable_fields(left, right).items() if not _within(name, allowed)]
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchsuite.analysis.labels import titles
+from benchsuite.analysis.labels import recipes_of, titles
 from benchsuite.analysis.tables import TableView, build_views
-from benchsuite.errors import UsageError, did_you_mean
+from benchsuite.errors import BenchsuiteError, UsageError, did_you_mean
 from benchsuite.records.contents import Contents
 from benchsuite.records.schema import Number, Record
 from benchsuite.records.store import Store
@@ -32,7 +32,7 @@ def load_results(folder: str | Path = "runs") -> "DataFrame":
     """A results folder as a data frame: a row for each run, metric, and row of a table that the run stands in.
 
     Values are fractions. A run that several tables share has as many rows for each metric; one that no table shows has
-    one, with `paper` to `part` missing. To count each number once:
+    one, with `paper` to `part` missing, but for the recipe. To count each number once:
     `.drop_duplicates(["run_id", "protocol", "metric"])`. Invalid files are skipped with a warning.
 
         results = benchsuite.load_results("results")
@@ -109,7 +109,7 @@ def results_frame(contents: Contents, views: Sequence[TableView]) -> "DataFrame"
 
     records = contents.records.values()
     numbers = [(record.run_id, *number) for record in records for number in record.numbers()]
-    setups = titles({record.setup_id: record.setup for record in records}, contents.requests)
+    setups = titles({record.setup_id: record.setup for record in records}, contents.requests, recipes_of(records))
     runs = DataFrame(
         [_run(record, setups[record.setup_id]) for record in records],
         columns=[*IDENTITY, *COSTS, *ENVIRONMENT, *DIGESTS],
@@ -117,6 +117,8 @@ def results_frame(contents: Contents, views: Sequence[TableView]) -> "DataFrame"
     rows = DataFrame([*dict.fromkeys(_rows(views))], columns=["run_id", *ROW])
     runs = runs.join(_hyperparameters([record.method.hyperparameters for record in records]))
     frame = DataFrame(numbers, columns=["run_id", *Number._fields]).merge(rows, on="run_id", how="left")
+    recipes = frame.run_id.map({record.run_id: record.recipe or None for record in records})
+    frame["recipe"] = frame.recipe.where(frame.recipe.notna(), recipes)
     return frame.merge(runs, on="run_id")
 
 
@@ -165,11 +167,18 @@ def _hyperparameters(of_runs: Sequence[Mapping[str, Any]]) -> "DataFrame":
     return DataFrame(columns)
 
 
-def _read(folder: str | Path) -> tuple[Contents, list[TableView]]:
+def read_folder(
+    folder: str | Path, table: str = "temo/table1"
+) -> tuple[Contents, list[TableView], list[BenchsuiteError]]:
+    """A results folder's contents and tables, and what was skipped; an error names the command that fills it."""
     if not Path(folder).is_dir():
-        raise UsageError(f"results folder {folder} does not exist. Run `benchsuite repro temo/table1` first.")
+        raise UsageError(f"results folder {folder} does not exist. Run `benchsuite repro {table}` first.")
     contents = Store(Path(folder)).read()
-    views, skipped = build_views(contents)
+    return contents, *build_views(contents)
+
+
+def _read(folder: str | Path) -> tuple[Contents, list[TableView]]:
+    contents, views, skipped = read_folder(folder)
     for error in skipped:
         warnings.warn(f"skipped: {error}", stacklevel=3)
     return contents, views

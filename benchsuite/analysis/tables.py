@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import groupby
 
-from benchsuite.analysis.pairing import setup_fields, unpairable
+from benchsuite.analysis.pairing import comparable_fields, unpairable
 from benchsuite.analysis.ranking import Rank, Ranking, ranking
 from benchsuite.analysis.stats import half_width
 from benchsuite.errors import BenchsuiteError
+from benchsuite.folders import built_in_tables
 from benchsuite.papers import Column, PublishedCell, Row, Table, read_table
 from benchsuite.papers.schema import RowKey, row_name
 from benchsuite.records.code_version import stale
-from benchsuite.records.contents import Contents
+from benchsuite.records.contents import Contents, FileError
 from benchsuite.records.requests import RequestedRow, TableRequest
 from benchsuite.records.schema import Record
 from benchsuite.setup import Setup
@@ -166,6 +167,12 @@ class TableView:
         return any(row.gap for row in self.rows)
 
     @property
+    def added(self) -> list[str]:
+        """Labels of rows that the paper's table does not have, each once."""
+        printed = {row.key for row in self.table.rows}
+        return list(dict.fromkeys(row.label for row in self.rows if row.key not in printed))
+
+    @property
     def row_notes(self) -> list[tuple[str, str]]:
         """Notes on rows by label, each once."""
         return list(dict.fromkeys((row.label, row.note) for row in self.rows if row.note))
@@ -229,8 +236,8 @@ class TableView:
 def build_views(contents: Contents) -> tuple[list[TableView], list[BenchsuiteError]]:
     """The requested tables, as far as they are measured; and what had to be skipped, with the reason."""
     views: list[TableView] = []
-    skipped: list[BenchsuiteError] = [*contents.errors]
-    read, gaps = cache(read_table), contents.gaps
+    skipped: list[BenchsuiteError] = [*contents.errors, *built_in_again(contents)]
+    read, gaps = cache(lambda name: read_table(name, contents.tables)), contents.gaps
     for request in contents.requests:
         try:
             view = build_table(read(request.table), request, contents.records, gaps)
@@ -240,6 +247,12 @@ def build_views(contents: Contents) -> tuple[list[TableView], list[BenchsuiteErr
         except BenchsuiteError as error:
             skipped.append(error)
     return views, skipped
+
+
+def built_in_again(contents: Contents) -> list[FileError]:
+    """Stored tables with the name of a built-in one: the built-in one is shown, or published numbers could be faked."""
+    taken = {file: name for name, file in contents.tables.items() if name in built_in_tables()}
+    return [FileError(file, f'table "{name}" is built in', "Delete it, or rename it.") for file, name in taken.items()]
 
 
 def build_table(
@@ -313,9 +326,11 @@ def _other_setup(row: RequestedRow, part: str, request: TableRequest, records: M
     current = request.setups.get(row.setup_key(part), mine)
     if mine == current:
         return ""
-    by_setup = {record.setup_id: record for record in records.values()}
-    known = mine in by_setup and current in by_setup
-    fields = setup_fields(by_setup[mine], by_setup[current]).values() if known else ()
+    own = next((records[run] for run in row.parts[part].runs.values() if run in records), None)
+    other = next((record for record in records.values() if record.setup_id == current), None)
+    fields = list(comparable_fields(own, other).values()) if own and other else []
+    if own and other and not fields:
+        return ""
     why = f" ({'; '.join(fields)})" if fields else ""
     return f"not comparable: measured under another setup, {mine}{why}; run this row again"
 

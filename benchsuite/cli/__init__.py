@@ -7,7 +7,7 @@ from io import TextIOWrapper
 import typer
 
 from benchsuite import __version__
-from benchsuite.cli import check_method, claims, diff, export, list_, regress, report, repro, run, verify
+from benchsuite.cli import check_method, claims, diff, export, list_, new_table, regress, report, repro, run, verify
 from benchsuite.cli.options import INTERRUPTED
 from benchsuite.errors import BenchsuiteError, RunError
 
@@ -25,6 +25,7 @@ app.command("report")(report.report)
 app.command("export")(export.export)
 app.command("claims")(claims.claims)
 app.command("regress")(regress.regress)
+app.command("new-table")(new_table.new_table)
 app.command("verify")(verify.verify)
 app.command("diff")(diff.diff)
 app.command("check-method")(check_method.check_method)

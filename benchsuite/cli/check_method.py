@@ -72,6 +72,7 @@ def lines(report: "Report") -> list[str]:
     for method in report.methods:
         for reason, checks in reasons(method).items():
             shown += ["", f"{method.name}, {', '.join(checks)}: {reason}"]
+        shown += [line for warning in method.warnings for line in ("", f"{method.name}, warning: {warning}")]
     shown += ["", *(f"{name:<{max(map(len, CHECKS))}}  {check.description}" for name, check in CHECKS.items())]
     return [*shown, "", *footer(report)]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from benchsuite.cli.options import RESULTS, Results
+from benchsuite.cli.options import RESULTS, Plugins, Results, Tables, load_own
 from benchsuite.errors import UsageError
 from benchsuite.records.store import Store
 
@@ -25,22 +25,30 @@ def claims(
     scale: Annotated[str | None, typer.Option(help="Only runs at this scale.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     results: Results = RESULTS,
+    plugin: Plugins = None,
+    table_folders: Tables = None,
 ) -> None:
-    """Judge papers' claims by stored runs: each table's claims are one family for Holm's correction."""
-    from benchsuite.analysis.claims import agreements, judged_claims, unrun_claims
+    """Judge papers' claims by stored runs.
+
+    Each table's claims are one family for Holm's correction. Rows that are not in the table are compared with its
+    reference, the first baseline of their backbone; they are another family.
+    """
+    from benchsuite.analysis.claims import agreements, judged_added, judged_claims, unrun_claims
     from benchsuite.analysis.tables import build_views
-    from benchsuite.cli.report import require_all
+    from benchsuite.cli.report import require_all, tell_outdated
     from benchsuite.papers import named_tables, read_table
 
     if everything == bool(tables):
         raise UsageError("name papers or tables, or give --all.")
-    names = named_tables(["all"] if everything else tables or [])
-    stored, skipped = build_views(Store(results).read())
-    views = [view for view in stored if view.request.table in names and scale in (None, view.request.scale)]
-    judged = [claim for view in views for claim in judged_claims(view)]
+    load_own(table_folders, plugin)
+    contents = Store(results).read()
+    names = named_tables(["all"] if everything else tables or [], stored=contents.tables)
+    built, skipped = build_views(contents)
+    views = [view for view in built if view.request.table in names and scale in (None, view.request.scale)]
+    judged = [claim for view in views for claim in (*judged_claims(view), *judged_added(view))]
     orders = [(view, order) for view in views for order in agreements(view)]
     run = {view.request.table for view in views}
-    judged += [claim for name in names if name not in run for claim in unrun_claims(read_table(name))]
+    judged += [claim for name in names if name not in run for claim in unrun_claims(read_table(name, contents.tables))]
     if as_json:
         content = {
             "claims": [claim_as_json(claim) for claim in judged],
@@ -52,6 +60,7 @@ def claims(
         print(json.dumps(content, indent=2, ensure_ascii=False))
     else:
         print("\n".join(lines(judged, orders)))
+    tell_outdated(contents)
     require_all(skipped)
 
 
@@ -71,7 +80,8 @@ def claim_line(judged: "JudgedClaim") -> str:
     published = "" if claim.published is None else f" (published by {claim.published:g})"
     note = f"; note: {claim.note}" if claim.note else ""
     text = f" [{claim.locator}, in our words: {claim.statement}{note}]" if claim.locator else ""
-    return f"{where}: {claim.name}{published}: {judged.verdict.kind}: {judged.verdict.reason}{text}"
+    added = " (added row)" * claim.added
+    return f"{where}: {claim.name}{added}{published}: {judged.verdict.kind}: {judged.verdict.reason}{text}"
 
 
 def claim_as_json(judged: "JudgedClaim") -> dict[str, Any]:
@@ -84,6 +94,7 @@ def claim_as_json(judged: "JudgedClaim") -> dict[str, Any]:
         "row": "/".join(filter(None, claim.row)),
         "reference": "/".join(filter(None, claim.reference)),
         "column": claim.column.key,
+        "added": claim.added,
         "published_difference": claim.published,
         "description": claim.statement or None,
         "locator": claim.locator or None,

@@ -12,6 +12,7 @@ from benchsuite.experiments.events import Failed, Finished
 from benchsuite.experiments.plan import Run
 from benchsuite.experiments.pool import Pool
 from benchsuite.records.store import Store
+from benchsuite.training.needs import several_processes
 
 
 def default_jobs(runs: int) -> int:
@@ -25,10 +26,7 @@ def default_jobs(runs: int) -> int:
 def execute(runs: Sequence[Run], store: Store, jobs: int, plugins: Sequence[Path]) -> list[Failed]:
     """Execute the runs and store each record as it comes. Returns the runs that failed."""
     if spread := next((run for run in runs if run.setup.training.processes > 1), None):
-        raise UsageError(
-            f"{spread.label} needs {spread.setup.training.processes} processes; this command starts one. "
-            "Copy the recipe and set training.processes = 1 (this is another setup, with other identities)."
-        )
+        raise UsageError(f"{spread.label} {several_processes(spread.setup)}")
     failed: list[Failed] = []
     stored = 0
     pool = Pool(jobs, store.logs, plugins)

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from benchsuite.cli.options import RESULTS, Results
+from benchsuite.cli.options import RESULTS, Plugins, Results, Tables, load_own
 from benchsuite.errors import UsageError
-from benchsuite.records.store import Store
+from benchsuite.folders import tables_in
+from benchsuite.report.look import DEFAULT, Look, Show, Spread
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -22,6 +23,18 @@ class Format(StrEnum):
     latex = "latex"
     md = "md"
     parquet = "parquet"
+
+
+TEXT = (Format.latex, Format.md)
+OPTIONS = {
+    "show": ("--show", (*TEXT, Format.csv)),
+    "spread": ("--spread", (*TEXT, Format.csv)),
+    "digits": ("--digits", TEXT),
+    "best": ("--no-best", TEXT),
+    "marks": ("--no-marks", TEXT),
+    "notes": ("--no-notes", TEXT),
+}
+"""Of a look: its option, and the formats that have it."""
 
 
 def export(
@@ -43,12 +56,38 @@ def export(
     out: Annotated[
         Path | None, typer.Option(help="Write a file instead of printing.", metavar="FILE", show_default=False)
     ] = None,
+    show: Annotated[Show, typer.Option(help="Which numbers of a table.")] = Show.both,
+    spread: Annotated[
+        Spread | None,
+        typer.Option(
+            help="Spread of our numbers: ci, half-width of the 95% CI (default; csv has all); sd, standard deviation; "
+            "se, standard error.",
+            show_default=False,
+        ),
+    ] = None,
+    digits: Annotated[
+        int | None,
+        typer.Option(
+            help="Decimals of our numbers in latex and md (default: 1 of percentages, 3 of other numbers).",
+            min=0,
+            max=9,
+            show_default=False,
+        ),
+    ] = None,
+    best: Annotated[bool, typer.Option("--best/--no-best", help="Best values in bold, in latex and md.")] = True,
+    marks: Annotated[
+        bool, typer.Option("--marks/--no-marks", help="★ where no row is significantly better, in latex and md.")
+    ] = True,
+    notes: Annotated[
+        bool, typer.Option("--notes/--no-notes", help="Footnotes: what ours was measured on, in latex and md.")
+    ] = True,
     results: Results = RESULTS,
+    plugin: Plugins = None,
+    tables: Tables = None,
 ) -> None:
     """Export a measured table with the ranks and marks of its page, or all runs as one data frame."""
-    from benchsuite.analysis.results import find_view, results_frame
-    from benchsuite.analysis.tables import build_views
-    from benchsuite.cli.report import require_all
+    from benchsuite.analysis.results import find_view, read_folder, results_frame
+    from benchsuite.cli.report import require_all, tell_outdated
     from benchsuite.papers import named_tables
     from benchsuite.report.export import FORMATS
 
@@ -61,19 +100,27 @@ def export(
         raise UsageError(f"--format {format_}: {what} exported as {', '.join(formats[:-1])} or {formats[-1]}.")
     if format_ is Format.parquet and out is None:
         raise UsageError("--format parquet is not text: name a file with --out results.parquet.")
+    look = Look(show, spread, digits, best, marks, notes)
+    require_possible(look, format_, everything)
+    load_own(tables, plugin)
     if table:
-        named_tables([table])
-    if not results.is_dir():
-        raise UsageError(
-            f"results folder {results} does not exist. Run `benchsuite repro {table or 'temo/table1'}` first."
-        )
-    contents = Store(results).read()
-    views, skipped = build_views(contents)
+        named_tables([table], stored=tables_in(results))
+    contents, views, skipped = read_folder(results, table or "temo/table1")
     if table:
-        write_text(FORMATS[format_](find_view(views, table, scale, results)), f"{table} at scale {scale}", out)
+        text = FORMATS[format_](find_view(views, table, scale, results), look)
+        write_text(text, f"{table} at scale {scale}", out)
     else:
         write_frame(results_frame(contents, views), format_, out)
+    tell_outdated(contents)
     require_all(skipped)
+
+
+def require_possible(look: Look, format_: Format, everything: bool) -> None:
+    """Refuse options that would change nothing."""
+    for name, (option, formats) in OPTIONS.items():
+        if getattr(look, name) != getattr(DEFAULT, name) and (everything or format_ not in formats):
+            what = "all runs" if everything else f"--format {format_}"
+            raise UsageError(f"{option} does nothing for {what}: it is for a table as {', '.join(formats)}.")
 
 
 def write_frame(frame: "DataFrame", format_: Format, out: Path | None) -> None:

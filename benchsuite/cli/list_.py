@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from benchsuite.cards import REQUIRED
-from benchsuite.cli.options import Plugins, load_plugins
+from benchsuite.cli.options import Plugins, Tables, load_own
+from benchsuite.errors import UsageError
 from benchsuite.registry import datasets, embeddings, methods, tasks
 
 if TYPE_CHECKING:
@@ -30,16 +31,20 @@ def list_(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", help="Show the whole description and all fields.")] = False,
+    keys: Annotated[bool, typer.Option("--keys", help="For recipes: list the keys of a recipe file.")] = False,
     plugin: Plugins = None,
+    tables: Tables = None,
 ) -> None:
     """List methods, tasks, datasets, embeddings, tables, recipes."""
-    load_plugins(plugin)
-    items = _items(what)
+    load_own(tables, plugin)
+    if keys and what is not What.recipes:
+        raise UsageError(f"--keys is for recipes: benchsuite list recipes --keys, not {what}.")
+    items = _recipe_keys() if keys else _items(what)
     if as_json:
         print(json.dumps(items, indent=2, ensure_ascii=False))
         return
     if as_markdown:
-        print("\n".join(markdown(items)))
+        print("\n".join(_keys_page(items) if keys else markdown(items)))
         return
     width = max((len(item["name"]) for item in items), default=0)
     for item in items:
@@ -124,6 +129,18 @@ def _recipe_names() -> list[str]:
     from benchsuite.experiments.recipe import recipe_names
 
     return recipe_names()
+
+
+def _recipe_keys() -> list[dict[str, Any]]:
+    from benchsuite.experiments.recipe_keys import recipe_keys
+
+    return recipe_keys()
+
+
+def _keys_page(items: list[dict[str, Any]]) -> list[str]:
+    from benchsuite.experiments.recipe_keys import markdown
+
+    return list(markdown(items))
 
 
 def _recipe(name: str) -> dict[str, Any]:

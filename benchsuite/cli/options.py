@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from benchsuite.errors import UsageError
+from benchsuite.folders import use_folders
 from benchsuite.registry import load_plugin, methods
 
 Plugins = Annotated[
@@ -20,13 +21,30 @@ Jobs = Annotated[int | None, typer.Option("--jobs", min=1, help="Parallel runs (
 
 Folders = Annotated[
     list[str] | None,
-    typer.Option("--data", help="Folder of a dataset's files. May be repeated.", metavar="NAME=FOLDER"),
+    typer.Option(
+        "--data",
+        help="Folder of a dataset's files, or an option as NAME.OPTION=VALUE. May be repeated.",
+        metavar="NAME=FOLDER",
+    ),
+]
+
+Tables = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--tables", help="Folder with papers/<paper>/<table>.toml and recipes/. May be repeated.", metavar="FOLDER"
+    ),
 ]
 
 RESULTS = Path("runs")
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
 REPORTS = Path("reports")
+
+
+def load_own(tables: Sequence[Path] | None, plugins: Sequence[Path] | None = None) -> list[str]:
+    """Use folders of tables and recipes, and load plugin files; returns the methods that the files added."""
+    use_folders(tables or ())
+    return load_plugins(plugins)
 
 
 def load_plugins(plugins: Sequence[Path] | None) -> list[str]:
@@ -38,16 +56,22 @@ def load_plugins(plugins: Sequence[Path] | None) -> list[str]:
 
 
 def parse_folders(texts: Sequence[str] | None) -> dict[str, str]:
-    """`cifar10=FOLDER` as {"cifar10": FOLDER}; an existing folder becomes absolute; anything else may be a hub name."""
+    """`cifar10=FOLDER` as {"cifar10": FOLDER}; an existing folder becomes absolute; anything else may be a hub name.
+
+    `pairs.caption=title` sets an option of a dataset: {"pairs.caption": "title"}.
+    """
     folders: dict[str, str] = {}
     for text in texts or ():
         name, equals, folder = (part.strip() for part in text.partition("="))
         if not (name and equals and folder):
-            raise UsageError(f'--data "{text}": write NAME=FOLDER, for example --data cifar10=data/cifar10.')
+            raise UsageError(
+                f'--data "{text}": write NAME=FOLDER, for example --data cifar10=data/cifar10, or NAME.OPTION=VALUE, '
+                "for example --data pairs.caption=title."
+            )
         if name in folders:
             raise UsageError(f"--data {name} is given twice: {folders[name]} and {folder}.")
         path = Path(folder).expanduser()
-        folders[name] = str(path.resolve()) if path.is_dir() else folder
+        folders[name] = str(path.resolve()) if "." not in name and path.is_dir() else folder
     return folders
 
 

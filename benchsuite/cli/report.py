@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from benchsuite.cli.options import REPORTS, RESULTS, Results
+from benchsuite.cli.options import REPORTS, RESULTS, Plugins, Results, Tables, load_own
 from benchsuite.errors import BenchsuiteError, RecordError, UsageError
 from benchsuite.records.contents import Contents
 from benchsuite.records.store import Store
@@ -26,6 +26,8 @@ def report(
     ] = None,
     serve: Annotated[bool, typer.Option("--serve", help="Serve the pages on this machine (127.0.0.1).")] = False,
     port: Annotated[int, typer.Option(help="Port of --serve; 0 takes a free one.", min=0, max=65535)] = 8000,
+    plugin: Plugins = None,
+    tables: Tables = None,
 ) -> None:
     """Write the leaderboard's pages from the records of a results folder."""
     from benchsuite.analysis.tables import build_views
@@ -38,6 +40,7 @@ def report(
         )
     if single_file and serve:
         raise UsageError("--single-file and --serve: give one of them. A single file opens without a server.")
+    load_own(tables, plugin)
     contents = Store(results).read()
     views, left_out = build_views(contents)
     board = leaderboard(results, contents, views, left_out)
@@ -47,6 +50,7 @@ def report(
         site = write_site(folder, board, show_progress)
         numbers = {"table": len(views), "run": len(contents.records), "page": site.pages}
         print(f"{', '.join(counted(n, noun) for noun, n in numbers.items())}: {site.index.resolve()}")
+    tell_outdated(contents)
     for file in contents.foreign:
         print(f"{file}: not a record, ignored", file=sys.stderr)
     if serve:
@@ -62,6 +66,14 @@ def leaderboard(
     from benchsuite.report.leaderboard import Leaderboard
 
     return Leaderboard(contents, views, lambda record: read_ranks(results, record), [str(error) for error in left_out])
+
+
+def tell_outdated(contents: Contents) -> None:
+    """Name stored tables that a folder or package has in another version."""
+    from benchsuite.cli.tables import outdated
+
+    for finding in outdated(contents.tables):
+        print(finding, file=sys.stderr)
 
 
 def show(folder: Path, port: int) -> None:

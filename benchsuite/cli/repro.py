@@ -13,7 +13,8 @@ from benchsuite.cli.options import (
     Jobs,
     Plugins,
     Results,
-    load_plugins,
+    Tables,
+    load_own,
     parse_folders,
     parse_names,
     parse_seeds,
@@ -45,29 +46,32 @@ def repro(
     ] = None,
     data: Folders = None,
     plugin: Plugins = None,
+    table_folders: Tables = None,
     jobs: Jobs = None,
     results: Results = RESULTS,
     report: Annotated[Path, typer.Option(help="Folder for the pages.", metavar="FOLDER")] = REPORTS,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the plan and the estimated time; run nothing.")
+        bool, typer.Option("--dry-run", help="Print the plan, the estimated time and all problems; run nothing.")
     ] = False,
 ) -> None:
     """Reproduce tables of papers.
 
     Stored runs are not repeated: after an interruption, the same command continues. Runs that several tables share are
-    executed once.
+    executed once. Everything that can be checked is checked before the first step; one problem refuses all runs.
     """
     from benchsuite.analysis.tables import build_views
     from benchsuite.cli.execute import default_jobs, execute, failure
     from benchsuite.cli.report import leaderboard, require_all, show_progress
+    from benchsuite.cli.tables import keep
     from benchsuite.experiments.plan import estimated_seconds, plan_table
+    from benchsuite.experiments.preflight import preflight, require_ready
     from benchsuite.papers import named_tables, read_table
     from benchsuite.report.export import table_text
     from benchsuite.report.site import write_site
 
     if seeds is not None and seed is not None:
         raise UsageError("--seed and --seeds exclude each other: give one of them.")
-    extra = load_plugins(plugin)
+    extra = load_own(table_folders, plugin)
     names = named_tables(tables, scale)
     labels = {label for name in names for row in read_table(name).rows for label in names_of(row)}
     wanted = parse_seeds(seeds) if seed is None else [seed]
@@ -89,6 +93,10 @@ def repro(
         f"{what} at scale {scale}: {len(runs)} runs, {len(missing)} to do{f', {n_refused} refused' * bool(n_refused)}; "
         f"{duration} with {jobs} in parallel."
     )
+    checked = preflight(missing, results, jobs)
+    for note in checked.notes:
+        print(f"note: {note}")
+    problems = [*dict.fromkeys(problem for plan in plans for problem in plan.problems), *checked.problems]
     if dry_run:
         for run in runs:
             state = "stored" if run.run_id in records else "refused" if run.run_id in refused else "to do"
@@ -97,9 +105,13 @@ def repro(
             for row in plan.request.rows:
                 if row.not_run:
                     print(f"  not run  {plan.request.table} {row_name(row.key)}: {row.not_run}")
+        require_ready(problems)
         return
+    require_ready(problems)
     require_writable(report, "--report")
     store.require_writable()
+    for line in (line for plan in plans for line in keep(store, plan.request)):
+        print(line)
     requested = {store.add_request(plan.request).name for plan in plans}
     failed = execute(missing, store, jobs, plugin or ()) if missing else []
     contents = store.read()

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from benchsuite.cli.options import RESULTS, Folders, Plugins, Results, load_plugins, parse_folders
+from benchsuite.cli.options import RESULTS, Folders, Plugins, Results, Tables, load_own, parse_folders
 from benchsuite.errors import UsageError
 from benchsuite.records.store import Store
 
@@ -21,17 +21,19 @@ def run(
     ] = None,
     data: Folders = None,
     plugin: Plugins = None,
+    tables: Tables = None,
     results: Results = RESULTS,
 ) -> None:
     """Train and evaluate one method with one seed.
 
-    The record is stored. Single runs do not appear on pages.
+    The record is stored; `benchsuite report` shows it on the board of its setup.
     """
     from benchsuite.cli.execute import execute, failure
     from benchsuite.experiments.plan import plan_run
+    from benchsuite.experiments.preflight import preflight, require_ready
     from benchsuite.experiments.recipe import read_recipe
 
-    load_plugins(plugin)
+    load_own(tables, plugin)
     chosen = dict(parse_setting(text) for text in settings or ())
     backbone = backbone or next(iter(read_recipe(recipe).backbones))
     planned = plan_run(method, recipe, backbone, seed, chosen, parse_folders(data))
@@ -40,6 +42,10 @@ def run(
     if refused := contents.refused_runs.get(planned.run_id):
         raise refused.refusal()
     if planned.run_id not in contents.records:
+        checked = preflight([planned], results)
+        for note in checked.notes:
+            print(f"note: {note}")
+        require_ready(checked.problems)
         store.require_writable()
         if failed := execute([planned], store, 1, plugin or ()):
             raise failure(failed, 1, store.logs)

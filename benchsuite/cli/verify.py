@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from benchsuite.cli.options import RESULTS, Plugins, Results, load_plugins
+from benchsuite.cli.options import RESULTS, Plugins, Results, Tables, load_own
 from benchsuite.errors import UsageError
+from benchsuite.folders import tables_in
 from benchsuite.records.audit import (
     CANNOT_CHECK,
     Audit,
@@ -19,7 +20,9 @@ from benchsuite.records.audit import (
     check_manifest,
     update_manifest,
 )
+from benchsuite.records.contents import Finding
 from benchsuite.records.names import find_run
+from benchsuite.registry import tasks
 
 
 def verify(
@@ -43,19 +46,24 @@ def verify(
     ] = False,
     results: Results = RESULTS,
     plugin: Plugins = None,
+    tables: Tables = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Validate records: seals, identities, ranks, every number recomputed from its ranks, and the manifest.
 
     Exit code 1 if anything is wrong.
     """
+    from benchsuite.cli.tables import outdated, problems
     from benchsuite.evaluation.rank_metrics import RULES
 
     if allow_removal and not update:
         raise UsageError("--allow-removal goes with --update, which writes the manifest.")
-    load_plugins(plugin)
+    load_own(tables, plugin)
+    unloaded = list(load_rules())
     if Path(what).is_dir():
         audit = audit_folder(Path(what), RULES)
+        audit.problems += problems(audit.path, audit.requests)
+        audit.notes += [*unloaded, *outdated(tables_in(audit.path))]
         update_manifest(audit, allow_removal) if update else check_manifest(audit)
         if base:
             check_base(audit, base)
@@ -68,6 +76,17 @@ def verify(
     print(json.dumps(as_data(audit), indent=2, ensure_ascii=False) if as_json else "\n".join(lines(audit)))
     if audit.problems:
         raise typer.Exit(1)
+
+
+def load_rules() -> Iterator[Finding]:
+    """Import the tasks of installed packages, which register their rules; a note on each that cannot be imported."""
+    for card in tasks.cards().values():
+        if not card.module.startswith("benchsuite."):
+            try:
+                tasks.get(card.name)
+            except ImportError as error:
+                message = f"its module {card.module} cannot be imported ({error}), so its numbers are not recomputed"
+                yield Finding(f"task {card.name}", message, "install what it imports")
 
 
 def lines(audit: Audit) -> Iterator[str]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from benchsuite.conformance.checks import CHECKS
 from benchsuite.conformance.cost import measure
+from benchsuite.conformance.decay import decaying_numbers
 from benchsuite.conformance.processes import on_two_processes
 from benchsuite.conformance.report import Cost, MethodReport, Outcome, Report
 from benchsuite.conformance.subject import Subject
@@ -22,6 +23,8 @@ def check_methods(names: Iterable[str], with_cost: bool = False) -> Report:
     reports = []
     for subject in subjects:
         outcomes = tuple(check(subject, together.get(subject.name)) for check in CHECKS.values())
-        works = with_cost and all(outcome.status != "failed" for outcome in outcomes)
-        reports.append(MethodReport(subject.name, subject.title, outcomes, measure(subject) if works else None))
+        works = all(outcome.status != "failed" for outcome in outcomes)
+        cost = measure(subject) if works and with_cost else None
+        warnings = decaying_numbers(subject) if works else ()
+        reports.append(MethodReport(subject.name, subject.title, outcomes, cost, warnings))
     return Report(tuple(reports))

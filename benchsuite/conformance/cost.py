@@ -8,7 +8,8 @@ import torch
 from benchsuite.conformance.report import Cost
 from benchsuite.conformance.subject import Subject, differentiable, modes, parts
 from benchsuite.methods import create_method
-from benchsuite.methods.base import Clock, Method, PairBatch
+from benchsuite.methods.base import Clock, Method
+from benchsuite.methods.batch import PairBatch
 
 SAMPLES = 1000
 BATCH = 128

@@ -1,12 +1,15 @@
-"""A method must declare in `needs` exactly what it reads: less breaks the training, more costs time."""
+"""A method must declare in `needs` and `heads` exactly what it uses: less breaks the training, more costs time."""
 
 from collections.abc import Set
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from benchsuite.conformance.subject import PARTS, NotMetError, Subject, modes, of_tower, parts, tensors
-from benchsuite.methods.base import Clock, Method, PairBatch
+from benchsuite.methods.base import Clock, Method, averaged_heads
+from benchsuite.methods.batch import PairBatch
+from benchsuite.training.teachers import momentum
 
 
 class Recorder(PairBatch):
@@ -49,6 +52,22 @@ def check_needs(subject: Subject) -> None:
         read |= seen
     if unread := method.needs - read:
         raise NotMetError(f"declares {listed(unread)} in needs and never reads it.")
+    if unused := set(getattr(method, "head", ())) - used_heads(subject):
+        raise NotMetError(f"declares {listed(unused)} in heads and never uses it.")
+    if method.copies_towers or averaged_heads(method):
+        for step in range(5):
+            momentum(method, Clock(step, 4))
+
+
+def used_heads(subject: Subject) -> set[str]:
+    """Heads that are called in the middle of a training, in any mode."""
+    used: set[str] = set()
+    method: Any = subject.make()
+    for name, head in getattr(method, "head", {}).items():
+        head.register_forward_hook(lambda *_, name=name: used.add(name))
+    for mode in modes(method):
+        method(PairBatch(**tensors(parts(method, mode), 6, seed=1)), Clock(2, 4))
+    return used
 
 
 def reads(subject: Subject, given: list[str]) -> tuple[set[str], set[str]]:

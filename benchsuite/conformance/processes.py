@@ -16,7 +16,8 @@ from torch import Tensor, nn
 from torch.multiprocessing.spawn import spawn
 
 from benchsuite.conformance.subject import WIDTH, NotMetError, Subject, modes, parts, tensors, unlike
-from benchsuite.methods.base import Clock, Method, PairBatch
+from benchsuite.methods.base import Clock, Method
+from benchsuite.methods.batch import TEACHER_PARTS, PairBatch
 from benchsuite.registry import load_plugin, methods
 from benchsuite.training.distributed import gather, share, world_size
 
@@ -73,6 +74,7 @@ def compute(subject: Subject) -> Values:
         for step in range(STEPS):
             rows = tensors(parts(method, mode), ROWS, seed=step % 2)
             mine = {n: encoder(t[share(ROWS)]) if t.is_floating_point() else t[share(ROWS)] for n, t in rows.items()}
+            mine |= {n: mine[n].detach() for n in TEACHER_PARTS if n in mine}
             batch = PairBatch(**{name: gather(part) for name, part in mine.items()})
             torch.manual_seed(step)
             loss = _forward(method, batch, Clock(step, STEPS))

@@ -34,6 +34,8 @@ class MethodReport:
     title: str
     outcomes: tuple[Outcome, ...]
     cost: Cost | None = None
+    warnings: tuple[str, ...] = ()
+    """What is unusual but fails no check."""
 
     @property
     def passed(self) -> bool:
@@ -74,6 +76,7 @@ class Report:
                 "passed": method.passed,
                 "checks": {o.check: {"status": o.status, "reason": o.reason} for o in method.outcomes},
                 "cost": asdict(method.cost) if method.cost else None,
+                "warnings": [*method.warnings],
             }
             for method in self.methods
         ]

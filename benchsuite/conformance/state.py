@@ -8,22 +8,25 @@ import torch
 from torch import Tensor, nn
 
 from benchsuite.conformance.subject import SAMPLES, WIDTH, NotMetError, Subject, modes, parts, tensors
-from benchsuite.methods.base import Clock, Method, PairBatch
+from benchsuite.methods.base import Clock, Method, with_heads
+from benchsuite.methods.batch import TEACHER_PARTS, PairBatch
+from benchsuite.training.teachers import follow_student, teacher_of
 
 STEPS = 6
 LR = 1e-2
 
 
 class Training:
-    """A linear encoder, the method and one AdamW, as the training would set them up."""
+    """A linear encoder and its averaged copy, the method and one AdamW, as the training would set them up."""
 
     def __init__(self, subject: Subject, mode: str) -> None:
         torch.manual_seed(0)
         self.mode = mode
         self.method: Method = subject.make()
         self.encoder = nn.Linear(WIDTH, WIDTH)
+        self.teacher = teacher_of(self.encoder, self.method)
         groups: list[dict[str, Any]] = [{"params": list(self.encoder.parameters())}]
-        for own in self.method.parameter_groups():
+        for own in with_heads(self.method):
             decay = 0.01 if own.weight_decay is None else own.weight_decay
             groups.append({"params": list(own.parameters), "weight_decay": decay, "lr": LR * own.lr_factor})
         self.optimizer = torch.optim.AdamW(groups, lr=LR)
@@ -33,28 +36,37 @@ class Training:
         losses = []
         for step in range(first, last):
             rows = tensors(parts(self.method, self.mode), 6, seed=step, dtype=torch.float32)
-            batch = {n: self.encoder(t) if n in PairBatch.EMBEDDINGS else t for n, t in rows.items()}
+            batch = {n: self.embed(n, t) if n in PairBatch.EMBEDDINGS else t for n, t in rows.items()}
             torch.manual_seed(step)
-            loss = self.method(PairBatch(**batch), Clock(step, STEPS)).total
+            clock = Clock(step, STEPS)
+            loss = self.method(PairBatch(**batch), clock).total
             self.optimizer.zero_grad()
             loss.backward()
             self.optimizer.step()
             self.method.after_step()
+            follow_student(self.teacher, self.encoder, self.method, clock)
             losses.append(loss.detach())
         return losses
+
+    def embed(self, part: str, inputs: Tensor) -> Tensor:
+        """By the teacher for its parts."""
+        out: Tensor = (self.teacher if self.teacher and part in TEACHER_PARTS else self.encoder)(inputs)
+        return out
 
     def save(self) -> bytes:
         """What a checkpoint holds."""
         file = io.BytesIO()
-        torch.save([part.state_dict() for part in (self.encoder, self.method, self.optimizer)], file)
+        torch.save([part.state_dict() for part in self.parts()], file)
         return file.getvalue()
 
     def load(self, saved: bytes) -> None:
         """Load a checkpoint."""
-        encoder, method, optimizer = torch.load(io.BytesIO(saved), weights_only=True)
-        self.encoder.load_state_dict(encoder)
-        self.method.load_state_dict(method)
-        self.optimizer.load_state_dict(optimizer)
+        for part, state in zip(self.parts(), torch.load(io.BytesIO(saved), weights_only=True), strict=True):
+            part.load_state_dict(state)
+
+    def parts(self) -> list[Any]:
+        """What has a state."""
+        return [*([self.teacher] if self.teacher else []), self.encoder, self.method, self.optimizer]
 
 
 def check_state(subject: Subject) -> None:
@@ -86,8 +98,8 @@ def python_side(subject: Subject, method: Method) -> str:
 
 def tensors_of(training: Training) -> Iterator[tuple[str, Tensor]]:
     """Every parameter and buffer, by name."""
-    yield from training.encoder.state_dict().items()
-    yield from training.method.state_dict().items()
+    for part in training.parts()[:-1]:
+        yield from part.state_dict().items()
 
 
 def require_quiet_evaluation(training: Training, mode: str) -> None:

@@ -10,7 +10,8 @@ from torch import Tensor
 
 from benchsuite.fields import declared, temperatures
 from benchsuite.methods import create_method, method_class
-from benchsuite.methods.base import Method, PairBatch
+from benchsuite.methods.base import Method
+from benchsuite.methods.batch import TEACHER_PARTS, PairBatch, encoded
 
 SAMPLES = 16
 """Size of the pretended training set."""
@@ -64,7 +65,8 @@ def parts(method: Method, mode: str) -> list[str]:
     """What a batch carries for this method, and nothing else."""
     if mode == "pair":
         return [part for part in PARTS if part in {"image", "text", *method.needs}]
-    return [part for part in of_tower(mode) if part in {mode, f"{mode}_view", *method.needs}]
+    own = {part for part in (mode, f"{mode}_view") if encoded(part, method.needs)}
+    return [part for part in of_tower(mode) if part in own | method.needs]
 
 
 def of_tower(mode: str) -> list[str]:
@@ -78,8 +80,11 @@ def tensors(names: Iterable[str], size: int, seed: int, dtype: torch.dtype = tor
     values: dict[str, Tensor] = {
         part: torch.randn(size, WIDTH, generator=generator, dtype=torch.float64).to(dtype)
         for part in PairBatch.EMBEDDINGS
+        if part not in TEACHER_PARTS
     }
     values["index"] = torch.randperm(SAMPLES, generator=generator)[:size]
+    for part in TEACHER_PARTS:
+        values[part] = torch.randn(size, WIDTH, generator=generator, dtype=torch.float64).to(dtype)
     values["cluster"] = torch.zeros(size, dtype=torch.long)
     return {name: values[name] for name in names}
 
@@ -101,8 +106,9 @@ def nasty(names: Iterable[str], size: int, dtype: torch.dtype) -> Iterator[tuple
 
 
 def differentiable(batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The same parts as leaves that collect gradients."""
-    return {n: t.detach().clone().requires_grad_() if t.is_floating_point() else t for n, t in batch.items()}
+    """The same parts as leaves that collect gradients, but for the teacher's, which have none in training either."""
+    leaves = {n for n, t in batch.items() if t.is_floating_point() and n not in TEACHER_PARTS}
+    return {n: t.detach().clone().requires_grad_() if n in leaves else t for n, t in batch.items()}
 
 
 def unlike(a: Tensor, b: Tensor, least: float = 0.0) -> float:

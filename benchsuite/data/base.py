@@ -1,4 +1,4 @@
-"""The contract of a data set: named splits of images with their captions, and a manifest that identifies them."""
+"""The contract of a data set: named splits of images with or without captions, and a manifest that identifies them."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -27,6 +27,9 @@ class Manifest:
     splits: Mapping[str, int]
     digest: str
     about: Mapping[str, Any] = field(default_factory=dict)
+    """Anything else to tell: what was generated, or licence, source and citation of a user's own data."""
+    paraphrases: str | None = None
+    """Digest of the paraphrases where `digest` does not cover them: a run without text views does not read them."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +43,8 @@ class Split:
 
     name: str
     images: NDArray[Any]
-    captions: Sequence[Sequence[str]] | Vectors
-    """One or more captions for each image; a training step draws one, retrieval uses all."""
+    captions: Sequence[Sequence[str]] | Vectors = ()
+    """One or more captions for each image; a training step draws one, retrieval uses all. Empty: there are none."""
     paraphrases: Sequence[Sequence[str]] | Vectors = ()
     """Other captions of the same image, for text views."""
     labels: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
@@ -50,7 +53,9 @@ class Split:
     def __post_init__(self) -> None:
         n = len(self.images)
         for kind, lists in (("caption", self.captions), ("paraphrase", self.paraphrases)):
-            if len(lists) != n and (kind == "caption" or len(lists)):
+            if len(lists) == 0:
+                continue
+            if len(lists) != n:
                 raise UsageError(f"split {self.name}: {n} images but {len(lists)} lists of {kind}s.")
             if not isinstance(lists, np.ndarray) and (empty := [i for i, texts in enumerate(lists) if not texts]):
                 raise UsageError(f"split {self.name}: image {empty[0]} has no {kind}.")
@@ -63,14 +68,26 @@ class Split:
         """Whether images and captions are vectors."""
         return len(self.images.shape) == 3
 
+    def captions_for(self, reader: str) -> Sequence[Sequence[Any]] | Vectors:
+        """The captions, or an error that names who reads them."""
+        if len(self.captions) == 0 and len(self):
+            raise UsageError(f"split {self.name} has no captions, which {reader} needs.")
+        return self.captions
+
 
 class PairDataset(Options, ABC):
-    """A data set of image-text pairs. Annotate its options, implement the two abstract methods, register it."""
+    """A data set of image-text pairs, or of one side alone. Annotate its options, implement the two abstract methods,
+    register it.
+    """
 
     _owns_no_fields: ClassVar = True
     card: ClassVar[Card]
+    apart: ClassVar[Sequence[str]] = ()
+    """Options that decide nothing but paraphrases with a digest of their own. Like folders, they are not hashed."""
     shows: ClassVar[Shows] = "images"
     """What `images` of its splits hold; a plan refuses towers that take something else."""
+    captioned: ClassVar[bool] = True
+    """Whether its splits have captions; if not, a plan refuses text towers."""
     class_names: ClassVar[Mapping[str, Sequence[str]]] = {}
     """Names of the classes of each labelled set, for zero-shot classification."""
     templates: ClassVar[Mapping[str, Sequence[str]]] = {}
@@ -79,12 +96,18 @@ class PairDataset(Options, ABC):
     def __init__(self, **options: Any) -> None:
         self.resolve(options)
 
-    def prompts(self, classes: str, templates: str) -> Sequence[Sequence[str]] | Vectors:
+    def prompts_for(self, classes: str, templates: str) -> Sequence[Sequence[str]] | Vectors:
         """For each class of a set, its prompts: its name in each template."""
-        for what, name, known in (("classes", classes, self.class_names), ("templates", templates, self.templates)):
-            if name not in known:
-                raise unknown(f"set of {what}", name, known, f"{self.card.name}: ")
-        return [[template.format(n) for template in self.templates[templates]] for n in self.class_names[classes]]
+        if classes not in self.class_names:
+            raise unknown("set of classes", classes, self.class_names, f"{self.card.name}: ")
+        chosen = self.templates_of(templates)
+        return [[template.format(name) for template in chosen] for name in self.class_names[classes]]
+
+    def templates_of(self, name: str) -> Sequence[str]:
+        """The set of templates of that name."""
+        if name not in self.templates:
+            raise unknown("set of templates", name, self.templates, f"{self.card.name}: ")
+        return self.templates[name]
 
     @abstractmethod
     def manifest(self) -> Manifest:

@@ -25,17 +25,29 @@ class Draw:
     """`augmentation_parameters`: how each image is cropped and coloured; of vectors [n, 1], which rendering it is."""
 
 
-class NoParaphrases(Sequence[str]):
-    """The paraphrases of a split that has none: an error where a text view is read, nothing where only images are."""
+class NoTexts(Sequence[str]):
+    """Texts that a split does not have: an error where one is read, nothing where only images are."""
 
-    def __init__(self, split: str) -> None:
-        self._split = split
+    def __init__(self, split: str, what: str) -> None:
+        self._split, self._what = split, what
 
     def __len__(self) -> int:
         return 0
 
     def __getitem__(self, index: Any) -> Any:
-        raise UsageError(f"split {self._split} has no paraphrases, which a method with text views needs.")
+        raise missing_texts(self._split, self._what)
+
+
+def missing_texts(split: str, what: str) -> UsageError:
+    """The error for texts that a method reads and a split does not have."""
+    return UsageError(f"split {split} has no {what}.")
+
+
+CAPTIONS = "captions, which a text tower needs"
+PARAPHRASES = (
+    "paraphrases, which a method with text views needs. Add them to the data (see docs/real-data.md), or set "
+    'augmentation.text_view = "dropout", which is another setup'
+)
 
 
 @dataclass(frozen=True)
@@ -49,7 +61,10 @@ class BatchPlan:
 
     def __post_init__(self) -> None:
         if self.batch > len(self.split):
-            raise UsageError(f"batch {self.batch} is larger than split {self.split.name} with {len(self.split)} pairs.")
+            raise UsageError(
+                f"batch {self.batch} is larger than split {self.split.name} with {len(self.split)} pairs. "
+                f"Copy the recipe and set training.batch to {len(self.split)} or less."
+            )
 
     @property
     def steps_per_epoch(self) -> int:
@@ -62,16 +77,14 @@ class BatchPlan:
         return epoch_order(self.seed, epoch, len(self.split))[number * self.batch : (number + 1) * self.batch].copy()
 
     def draw(self, step: int) -> Draw:
-        """The pairs of a step, each with one of its captions and the first augmentation of its image."""
-        return self._draw(step, "first", self.split.captions)
+        """The pairs of a step, each with one of its captions (if any) and the first augmentation of its image."""
+        return self._draw(step, "first", self.split.captions, CAPTIONS)
 
     def draw_view(self, step: int) -> Draw:
         """The same pairs, each with a paraphrase and another augmentation; it is an error to read missing ones."""
         if self.augmentation.text_view == "dropout":
             return Draw(self.index(step), self.draw(step).captions, self._augmentations(step, "view"))
-        if not len(self.split.paraphrases):
-            return Draw(self.index(step), NoParaphrases(self.split.name), self._augmentations(step, "view"))
-        return self._draw(step, "view", self.split.paraphrases)
+        return self._draw(step, "view", self.split.paraphrases, PARAPHRASES)
 
     def draw_third(self, step: int) -> Draw:
         """The same pairs with a third augmentation, and the captions of the first draw."""
@@ -84,12 +97,17 @@ class BatchPlan:
             draw = self.draw(step)
             sha.update(draw.index.astype("<i8").tobytes())
             texts = draw.captions
-            sha.update(texts.astype("<f4").tobytes() if isinstance(texts, np.ndarray) else "\n".join(texts).encode())
+            if isinstance(texts, np.ndarray):
+                sha.update(texts.astype("<f4").tobytes())
+            else:
+                sha.update("\n".join(texts).encode() if len(texts) else b"")
             sha.update(draw.augmentations.astype("<f4").tobytes())
         return sha.hexdigest()[:16]
 
-    def _draw(self, step: int, view: str, texts: Sequence[Sequence[str]] | Vectors) -> Draw:
+    def _draw(self, step: int, view: str, texts: Sequence[Sequence[str]] | Vectors, what: str) -> Draw:
         index = self.index(step)
+        if len(texts) == 0:
+            return Draw(index, NoTexts(self.split.name, what), self._augmentations(step, view))
         generator = numpy_stream(self.seed, "captions", view, step)
         if isinstance(texts, np.ndarray):
             vectors = texts[index, generator.integers(texts.shape[1], size=len(index))]

@@ -54,20 +54,26 @@ def prepare(setup: Setup, split: Split, needs: Set[str] = EVERYTHING) -> Prepare
 
 def clusters(settings: Clusters, setup: Setup, split: Split) -> tuple[NDArray[np.int64], tuple[int, ...]]:
     """Each image's cluster, and how many images each cluster has."""
-    if settings.labels is not None:
-        if settings.labels not in split.labels:
-            raise unknown("set of classes", settings.labels, split.labels, f"split {split.name}: ")
-        ids = split.labels[settings.labels]
-        if ids.ndim != 1:
-            raise UsageError(
-                f'split {split.name}: "{settings.labels}" are sets of classes, not one class for each image.'
-            )
-    else:
-        if settings.k > len(split):
-            raise UsageError(f"{settings.k} clusters of {len(split)} images: k may be at most the number of images.")
+    ids = labelled_clusters(settings, split)
+    if ids is None:
         key = {"clusters": settings.model_dump(mode="json")}
         ids = _cached(key, setup, split, lambda: {"rows": _k_means(settings, setup, split)})["rows"].astype(np.int64)
     return ids, tuple(int(n) for n in np.bincount(ids))
+
+
+def labelled_clusters(settings: Clusters, split: Split) -> NDArray[np.int64] | None:
+    """Clusters that are classes of the split; none where K-means makes them. Refuses what cannot be clustered."""
+    if settings.labels is None:
+        if settings.k > len(split):
+            raise UsageError(f"{settings.k} clusters of {len(split)} images: k may be at most the number of images.")
+        create_embedding(settings.embedding, **settings.options)
+        return None
+    if settings.labels not in split.labels:
+        raise unknown("set of classes", settings.labels, split.labels, f"split {split.name}: ")
+    ids = split.labels[settings.labels]
+    if ids.ndim != 1:
+        raise UsageError(f'split {split.name}: "{settings.labels}" are sets of classes, not one class for each image.')
+    return ids
 
 
 def _k_means(settings: Clusters, setup: Setup, split: Split) -> NDArray[np.int64]:
@@ -86,9 +92,10 @@ def _embedded(expert: Expert, side: str, setup: Setup, split: Split) -> NDArray[
         if side == "image":
             each = embedding.images(split.images if split.is_vectors else stills(split.images))
             return {"rows": each.reshape(len(split), -1, each.shape[-1]).mean(1)}
-        each = embedding.texts([text for texts in split.captions for text in texts])
-        starts = np.cumsum([0, *(len(texts) for texts in split.captions)])[:-1]
-        counts = np.array([len(texts) for texts in split.captions])[:, None]
+        lists = split.captions_for(f"embedding {expert.embedding} of texts")
+        each = embedding.texts([text for texts in lists for text in texts])
+        starts = np.cumsum([0, *(len(texts) for texts in lists)])[:-1]
+        counts = np.array([len(texts) for texts in lists])[:, None]
         return {"rows": (np.add.reduceat(each, starts) / counts).astype(np.float32)}
 
     key = {"embedding": expert.embedding, "options": embedding.options(), "side": side}

@@ -2,6 +2,7 @@
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, cast
 
 import torch
@@ -55,7 +56,7 @@ class Embedder:
     def _encode_pixels(self, pictures: NDArray[Any], features: bool) -> Tensor:
         if self._tower is None:
             raise UsageError("this setup has no image tower, so no picture can be embedded.")
-        if self._tower.head:
+        if self._tower.mlp:
             pixels = rendering(pictures, 0).to(self._device)
         else:
             pixels = standardize(to_unit(pictures).to(self._device), self._tower.mean, self._tower.std)
@@ -79,9 +80,31 @@ class Task(Options, ABC):
         self.resolve(options)
 
     @property
+    def embeds(self) -> frozenset[str]:
+        """What it embeds under these options, "image" and "text"; empty if the task does not say."""
+        return frozenset()
+
+    @property
     def needs_images(self) -> bool:
         """Whether the task embeds images or clips under these options."""
-        return True
+        return not self.embeds or "image" in self.embeds
+
+    def reads(self, dataset: PairDataset) -> Iterable[Callable[[], object]]:
+        """What `evaluate` reads of the dataset, each as a call that raises a UsageError for what is not there.
+
+        Called before the training. So these calls embed nothing. Nothing is checked by default.
+        """
+        return ()
+
+    def problems(self, dataset: PairDataset) -> list[str]:
+        """Everything that `evaluate` would refuse in the dataset, as far as `reads` tells."""
+        refused = []
+        for read in self.reads(dataset):
+            try:
+                read()
+            except UsageError as error:
+                refused.append(str(error))
+        return list(dict.fromkeys(refused))
 
     @abstractmethod
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:

@@ -1,15 +1,16 @@
 """The geometry of a trained model's embeddings, as a task."""
 
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchsuite.data.base import PairDataset, Split
-from benchsuite.errors import unknown
+from benchsuite.data.base import PairDataset
 from benchsuite.evaluation import geometry
 from benchsuite.evaluation.base import Embedder, Scores, Task
-from benchsuite.evaluation.labelled import require_classes
+from benchsuite.evaluation.labelled import class_names, label_rows
 from benchsuite.fields import Count
 from benchsuite.registry import register_task
 
@@ -54,18 +55,26 @@ class Geometry(Task):
     """Which images and captions."""
 
     @property
-    def needs_images(self) -> bool:
-        return self.sides != "text"
+    def embeds(self) -> frozenset[str]:
+        return frozenset({"image", "text"} if self.sides == "both" else {self.sides})
+
+    def reads(self, dataset: PairDataset) -> Iterator[Callable[[], object]]:
+        yield partial(dataset.split, self.split)
+        if self.sides != "image":
+            yield lambda: dataset.split(self.split).captions_for("geometry of texts")
+        if self.classes:
+            yield partial(class_names, dataset, self.classes)
+            yield lambda: label_rows(dataset, dataset.split(self.split), self.classes)
 
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
         split = dataset.split(self.split)
         if self.classes:
-            require_classes(dataset, self.classes)
+            class_names(dataset, self.classes)
         rows = {}
         if self.sides != "text":
             rows["image"] = embed.images(split).numpy()
         if self.sides != "image":
-            rows["text"] = embed.texts([texts[0] for texts in split.captions]).numpy()
+            rows["text"] = embed.texts([texts[0] for texts in split.captions_for("geometry of texts")]).numpy()
         counts: dict[str, NDArray[np.integer[Any]]] = {}
         measures: dict[str, float] = {}
         if self.sides == "both":
@@ -75,14 +84,9 @@ class Geometry(Task):
                 measures[f"uniformity_{side}"] = geometry.uniformity(embedded)
                 measures[f"uniformity_w2_{side}"] = geometry.uniformity_w2(embedded)
             if self.classes:
-                structure = geometry.class_structure(embedded, self._labels(dataset, split))
+                structure = geometry.class_structure(embedded, label_rows(dataset, split, self.classes))
                 measures |= {f"{name}_{side}": value for name, value in structure.items()}
         return Scores({}, {"pairs": len(split)}, counts, measures)
-
-    def _labels(self, dataset: PairDataset, split: Split) -> NDArray[np.int64]:
-        if self.classes not in split.labels:
-            raise unknown("labels", self.classes, split.labels, f"{dataset.card.name}, split {split.name}: ")
-        return split.labels[self.classes]
 
 
 def pair_geometry(

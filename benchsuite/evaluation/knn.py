@@ -1,5 +1,7 @@
 """Nearest-neighbour classification of frozen features, weighted and plain."""
 
+from collections.abc import Callable, Iterator
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -8,7 +10,7 @@ from torch import Tensor
 from benchsuite.data.base import PairDataset
 from benchsuite.errors import UsageError
 from benchsuite.evaluation.base import Embedder, Task
-from benchsuite.evaluation.labelled import labelled, require_rows, require_taught
+from benchsuite.evaluation.labelled import labelled, labelled_reads, require_rows, require_taught
 from benchsuite.evaluation.rank_metrics import PLAIN
 from benchsuite.evaluation.ranks import block_rows
 from benchsuite.fields import Count, Positive
@@ -41,14 +43,17 @@ class NearestNeighbours(Task):
     """The split to classify."""
 
     @property
-    def needs_images(self) -> bool:
-        return self.side != "text"
+    def embeds(self) -> frozenset[str]:
+        return frozenset({self.side})
+
+    def reads(self, dataset: PairDataset) -> Iterator[Callable[[], object]]:
+        return labelled_reads("knn", dataset, self.classes, self.side, self.bank, [self.split])
 
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
         bank, queries = (
             labelled("knn", embed, dataset, split, self.classes, self.side) for split in (self.bank, self.split)
         )
-        require_taught("knn", dataset, self.classes, bank, queries)
+        require_taught("knn", dataset, self.classes, bank.labels, queries.labels)
         ranks = vote_ranks(queries.rows, bank.rows, bank.labels, queries.labels, self.k, self.temperature)
         return self.from_ranks({"class": ranks})
 
@@ -77,14 +82,17 @@ class PlainNearestNeighbours(Task):
     """The split to classify."""
 
     @property
-    def needs_images(self) -> bool:
-        return self.side != "text"
+    def embeds(self) -> frozenset[str]:
+        return frozenset({self.side})
+
+    def reads(self, dataset: PairDataset) -> Iterator[Callable[[], object]]:
+        return labelled_reads("knn-plain", dataset, self.classes, self.side, self.bank, [self.split])
 
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
         bank, queries = (
             labelled("knn-plain", embed, dataset, split, self.classes, self.side) for split in (self.bank, self.split)
         )
-        require_taught("knn-plain", dataset, self.classes, bank, queries)
+        require_taught("knn-plain", dataset, self.classes, bank.labels, queries.labels)
         by_k = plain_vote_ranks(queries.rows, bank.rows, bank.labels, queries.labels, PLAIN)
         return self.from_ranks({f"k{k}": ranks for k, ranks in by_k.items()})
 

@@ -1,8 +1,12 @@
 """Frozen features with class labels: what kNN and the linear probe classify."""
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from benchsuite.data.base import PairDataset, Split
@@ -19,39 +23,89 @@ class Labelled:
     labels: Tensor
 
 
-def require_classes(dataset: PairDataset, classes: str) -> None:
-    """Refuse a set of classes that the dataset does not have."""
+def class_names(dataset: PairDataset, classes: str) -> Sequence[str]:
+    """The names of a set of classes; refused if the dataset does not have it."""
     if classes not in dataset.class_names:
         raise unknown("set of classes", classes, dataset.class_names, f"{dataset.card.name}: ")
+    return dataset.class_names[classes]
+
+
+def label_rows(dataset: PairDataset, split: Split, classes: str) -> NDArray[np.int64]:
+    """A split's labels of that name."""
+    if classes not in split.labels:
+        raise unknown("labels", classes, split.labels, f"{dataset.card.name}, split {split.name}: ")
+    return split.labels[classes]
+
+
+def class_labels(task: str, dataset: PairDataset, split: str, classes: str) -> Tensor:
+    """A split's classes, [N]: one for each sample, each with a name."""
+    names, samples = class_names(dataset, classes), dataset.split(split)
+    labels = tensor_of(label_rows(dataset, samples, classes), torch.int64)
+    if labels.shape != (len(samples),):
+        raise UsageError(f"{task}: split {split} has {len(samples)} samples but labels of shape {list(labels.shape)}.")
+    if outside := labels[(labels < 0) | (labels >= len(names))][:1].tolist():
+        raise UsageError(f'{task}: split {split} has class {outside[0]} of "{classes}", which has {len(names)} names.')
+    return labels
 
 
 def labelled(task: str, embed: Embedder, dataset: PairDataset, split: str, classes: str, side: str) -> Labelled:
     """A split's L2-normalised features before the projection, with labels. Side "text" uses first captions."""
-    require_classes(dataset, classes)
-    samples = dataset.split(split)
-    if classes not in samples.labels:
-        raise unknown("labels", classes, samples.labels, f"{dataset.card.name}, split {split}: ")
-    rows = _features(task, embed, samples, side)
-    labels = tensor_of(samples.labels[classes], torch.int64)
+    labels = class_labels(task, dataset, split, classes)
+    rows = _features(task, embed, dataset.split(split), side)
     require_rows(task, f"features of split {split}", rows)
-    if labels.shape != (len(rows),):
-        raise UsageError(f"{task}: split {split} has {len(rows)} samples but labels of shape {list(labels.shape)}.")
-    outside = labels[(labels < 0) | (labels >= len(dataset.class_names[classes]))][:1].tolist()
-    if outside:
-        names = len(dataset.class_names[classes])
-        raise UsageError(f'{task}: split {split} has class {outside[0]} of "{classes}", which has {names} names.')
     return Labelled(rows, labels)
 
 
-def require_taught(task: str, dataset: PairDataset, classes: str, bank: Labelled, queries: Labelled) -> None:
+def labelled_reads(
+    task: str, dataset: PairDataset, classes: str, side: str, bank: str, queries: Sequence[str]
+) -> Iterator[Callable[[], object]]:
+    """What a task reads that learns classes from the split `bank`, before anything is embedded."""
+
+    @cache
+    def labels(split: str) -> Tensor:
+        return class_labels(task, dataset, split, classes)
+
+    yield partial(require_side, task, side)
+    for split in (bank, *queries):
+        yield from class_reads(task, dataset, split, classes)
+        if side == "text":
+            yield partial(_first_captions, task, dataset, split)
+    for split in queries:
+        yield partial(_require_all_taught, task, dataset, classes, labels, bank, split)
+
+
+def _first_captions(task: str, dataset: PairDataset, split: str) -> list[str]:
+    return [texts[0] for texts in dataset.split(split).captions_for(f"{task} of texts")]
+
+
+def class_reads(task: str, dataset: PairDataset, split: str, classes: str) -> Iterator[Callable[[], object]]:
+    """The split, the names of the classes, and its labels: three calls, so that each of them is refused by itself."""
+    yield partial(dataset.split, split)
+    yield partial(class_names, dataset, classes)
+    yield partial(class_labels, task, dataset, split, classes)
+
+
+def _require_all_taught(
+    task: str, dataset: PairDataset, classes: str, labels: Callable[[str], Tensor], bank: str, queries: str
+) -> None:
+    require_taught(task, dataset, classes, labels(bank), labels(queries))
+
+
+def require_taught(task: str, dataset: PairDataset, classes: str, bank: Tensor, queries: Tensor) -> None:
     """Refuse queries of a class that has no example in the bank."""
-    empty = sorted(set(queries.labels.tolist()) - set(bank.labels.tolist()))
+    empty = sorted(set(queries.tolist()) - set(bank.tolist()))
     if empty:
         name = dataset.class_names[classes][empty[0]]
         raise UsageError(
             f'{task}: class "{name}" of "{classes}" is asked for but is empty where features are learned from. '
             f"Use a larger or another bank of {dataset.card.name}."
         )
+
+
+def require_side(task: str, side: str) -> None:
+    """Refuse a side that is none."""
+    if side not in ("image", "text"):
+        raise UsageError(f'{task}: side "{side}" is neither image nor text.')
 
 
 def require_rows(task: str, what: str, rows: Tensor) -> None:
@@ -63,10 +117,7 @@ def require_rows(task: str, what: str, rows: Tensor) -> None:
 
 
 def _features(task: str, embed: Embedder, split: Split, side: str) -> Tensor:
-    match side:
-        case "image":
-            return embed.images(split, features=True)
-        case "text":
-            return embed.texts([texts[0] for texts in split.captions], features=True)
-        case _:
-            raise UsageError(f'{task}: side "{side}" is neither image nor text.')
+    require_side(task, side)
+    if side == "image":
+        return embed.images(split, features=True)
+    return embed.texts([texts[0] for texts in split.captions_for(f"{task} of texts")], features=True)

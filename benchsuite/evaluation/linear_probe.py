@@ -1,6 +1,7 @@
 """Linear probe: logistic regression on frozen features."""
 
 import warnings
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Literal
 
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from benchsuite.data.base import PairDataset
 from benchsuite.evaluation.base import Embedder, Task
-from benchsuite.evaluation.labelled import Labelled, labelled, require_taught
+from benchsuite.evaluation.labelled import Labelled, labelled, labelled_reads, require_taught
 from benchsuite.evaluation.rank_metrics import recall
 from benchsuite.fields import Count, Positive
 from benchsuite.records.recompute import Scores
@@ -55,16 +56,20 @@ class LinearProbe(Task):
     """The split to classify."""
 
     @property
-    def needs_images(self) -> bool:
-        return self.side != "text"
+    def embeds(self) -> frozenset[str]:
+        return frozenset({self.side})
+
+    def reads(self, dataset: PairDataset) -> Iterator[Callable[[], object]]:
+        queries = [self.split, *([self.chosen_on] if self.rule == "validation" else [])]
+        return labelled_reads("linear-probe", dataset, self.classes, self.side, self.bank, queries)
 
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
         bank, queries = (self._read(embed, dataset, split) for split in (self.bank, self.split))
-        require_taught("linear-probe", dataset, self.classes, bank, queries)
+        require_taught("linear-probe", dataset, self.classes, bank.labels, queries.labels)
         c = self.c
         if self.rule == "validation":
             held_out = self._read(embed, dataset, self.chosen_on)
-            require_taught("linear-probe", dataset, self.classes, bank, held_out)
+            require_taught("linear-probe", dataset, self.classes, bank.labels, held_out.labels)
             c = choose(bank, held_out, self.max_iterations)
         ranks, fitted = probe_ranks(bank, queries, c, self.max_iterations)
         return replace(self.from_ranks({"class": ranks}), measures={"c": c, **fitted})

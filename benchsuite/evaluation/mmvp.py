@@ -1,5 +1,8 @@
 """MMVP-VLM: whether each of two statements picks its own image of a pair."""
 
+from collections.abc import Callable, Iterator
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
@@ -7,6 +10,7 @@ from torch import Tensor
 from benchsuite.data.base import PairDataset
 from benchsuite.errors import UsageError
 from benchsuite.evaluation.base import Embedder, Task
+from benchsuite.evaluation.labelled import label_rows
 from benchsuite.records.recompute import Scores
 from benchsuite.registry import register_task
 
@@ -43,19 +47,32 @@ class MmvpVlm(Task):
     split: str = "test"
     """Which pairs to evaluate."""
 
+    @property
+    def embeds(self) -> frozenset[str]:
+        return frozenset({"image", "text"})
+
+    def reads(self, dataset: PairDataset) -> Iterator[Callable[[], object]]:
+        yield partial(statements, dataset, self.split)
+
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
-        if PATTERNS not in dataset.class_names:
-            raise UsageError(f'mmvp: dataset {dataset.card.name} has no classes "{PATTERNS}"; use dataset mmvp.')
+        texts = [self.prompt.format(text) for text in statements(dataset, self.split)]
         split = dataset.split(self.split)
-        if wrong := [i for i, texts in enumerate(split.captions) if len(texts) != 1]:
-            raise UsageError(f"mmvp: picture {wrong[0]} needs one statement, not {len(split.captions[wrong[0]])}.")
-        statements = [self.prompt.format(texts[0]) for texts in split.captions]
-        ranks = pair_ranks(embed.images(split), embed.texts(statements))
-        groups = split.labels[PATTERNS]
-        names = dataset.class_names[PATTERNS]
-        if empty := [name for c, name in enumerate(names) if not (groups == c).any()]:
-            raise UsageError(f'mmvp: pattern "{empty[0]}" has no pair.')
+        ranks = pair_ranks(embed.images(split), embed.texts(texts))
+        names, groups = dataset.class_names[PATTERNS], split.labels[PATTERNS]
         return self.from_ranks({name: ranks[groups == c] for c, name in enumerate(names)})
+
+
+def statements(dataset: PairDataset, name: str) -> list[str]:
+    """The statement of each picture of a split; refused unless each has one, and each pattern a pair."""
+    if PATTERNS not in dataset.class_names:
+        raise UsageError(f'mmvp: dataset {dataset.card.name} has no classes "{PATTERNS}"; use dataset mmvp.')
+    split = dataset.split(name)
+    if wrong := [i for i, texts in enumerate(split.captions_for("mmvp")) if len(texts) != 1]:
+        raise UsageError(f"mmvp: picture {wrong[0]} needs one statement, not {len(split.captions[wrong[0]])}.")
+    groups = label_rows(dataset, split, PATTERNS)
+    if empty := [name for c, name in enumerate(dataset.class_names[PATTERNS]) if not (groups == c).any()]:
+        raise UsageError(f'mmvp: pattern "{empty[0]}" has no pair.')
+    return [texts[0] for texts in split.captions]
 
 
 def pair_ranks(image: Tensor, text: Tensor) -> NDArray[np.int32]:

@@ -1,5 +1,7 @@
 """Multi-instance retrieval between clips and sentences: soft mAP and nDCG, as EPIC-KITCHENS-100 defines them."""
 
+from collections.abc import Callable, Iterator
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -37,10 +39,18 @@ class MultiInstanceRetrieval(Task):
     nouns: str = "nouns"
     """Name of the labels that hold the set of noun classes of each clip, [N, K]; -1 pads smaller sets."""
 
+    @property
+    def embeds(self) -> frozenset[str]:
+        return frozenset({"image", "text"})
+
+    def reads(self, dataset: PairDataset) -> Iterator[Callable[[], object]]:
+        yield lambda: self._actions(dataset.split(self.split))
+        yield lambda: dataset.split(self.split).captions_for(self.card.name)
+
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
         split = dataset.split(self.split)
         actions = self._actions(split)
-        narrations = [texts[0] for texts in split.captions]
+        narrations = [texts[0] for texts in split.captions_for(self.card.name)]
         first: dict[str | bytes, int] = {}  # a vector is told from another by its bytes
         for i, text in enumerate(narrations):
             first.setdefault(text if isinstance(text, str) else text.tobytes(), i)

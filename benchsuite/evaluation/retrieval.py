@@ -1,5 +1,6 @@
 """Retrieval between pictures and captions, in both directions."""
 
+from collections.abc import Callable, Iterator
 from typing import ClassVar
 
 import numpy as np
@@ -38,10 +39,18 @@ class Retrieval(Task):
     split: str = "test"
     """Which images and captions to search."""
 
+    @property
+    def embeds(self) -> frozenset[str]:
+        return frozenset({"image", "text"})
+
+    def reads(self, dataset: PairDataset) -> Iterator[Callable[[], object]]:
+        yield lambda: dataset.split(self.split).captions_for(self.card.name)
+
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
         split = dataset.split(self.split)
-        captions = [text for texts in split.captions for text in texts]
-        image_of_text = np.repeat(np.arange(len(split)), [len(texts) for texts in split.captions])
+        lists = split.captions_for(self.card.name)
+        captions = [text for texts in lists for text in texts]
+        image_of_text = np.repeat(np.arange(len(split)), [len(texts) for texts in lists])
         ranks = self.ranks(embed.images(split), embed.texts(captions), torch.from_numpy(image_of_text))
         return self.from_ranks(dict(zip(self.directions, ranks.values(), strict=True)))
 

@@ -1,6 +1,7 @@
 """Classification of sentences by logistic regression on frozen features: SentEval's transfer tasks."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,21 +49,30 @@ class SentenceTransfer(Task):
     """Use the tower's features before the projection."""
 
     @property
-    def needs_images(self) -> bool:
-        return False
+    def embeds(self) -> frozenset[str]:
+        return frozenset({"text"})
+
+    def reads(self, dataset: PairDataset) -> Iterator[Callable[[], object]]:
+        yield partial(self._sets, dataset)
+        if isinstance(dataset, SentEval):
+            yield from (partial(dataset.classified, name) for name in self.sets)
 
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
-        if not isinstance(dataset, SentEval):
-            raise UsageError(f"sentence-transfer: reads dataset senteval, not {dataset.card.name}.")
-        if not self.sets:
-            raise UsageError("sentence-transfer: sets is empty; name at least one.")
+        sets = self._sets(dataset)
         ranks: dict[str, NDArray[np.int32]] = {}
         for name in self.sets:
-            parts = dataset.classified(name)
+            parts = sets.classified(name)
             points = {split: self._points(embed, part, f"{name} {split}") for split, part in parts.items()}
             right = correct(points, {split: part.labels for split, part in parts.items()}, self.folds, name)
             ranks[name] = np.where(right, 1, 2).astype(np.int32)
         return self.from_ranks(ranks)
+
+    def _sets(self, dataset: PairDataset) -> SentEval:
+        if not isinstance(dataset, SentEval):
+            raise UsageError(f"sentence-transfer: reads dataset senteval, not {dataset.card.name}.")
+        if not self.sets:
+            raise UsageError("sentence-transfer: sets is empty; name at least one.")
+        return dataset
 
     def _points(self, embed: Embedder, part: Sentences, where: str) -> Floats:
         rows = [

@@ -1,6 +1,7 @@
 """Semantic textual similarity: correlation of cosines with gold scores."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -52,20 +53,29 @@ class SemanticSimilarity(Task):
     """Compare the tower's features before the projection, as in SimCSE."""
 
     @property
-    def needs_images(self) -> bool:
-        return False
+    def embeds(self) -> frozenset[str]:
+        return frozenset({"text"})
+
+    def reads(self, dataset: PairDataset) -> Iterator[Callable[[], object]]:
+        yield partial(self._sets, dataset)
+        if isinstance(dataset, SimilarityDataset):
+            yield from (partial(dataset.pairs, name) for name in self.sets)
 
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
+        sets = self._sets(dataset)
+        ranks: dict[str, Ranks] = {}
+        for name in self.sets:
+            subsets = sets.pairs(name).values()
+            similar = [self._cosines(embed, pairs) for pairs in subsets]
+            ranks |= ranked(name, similar, [pairs.gold for pairs in subsets], self.aggregation)
+        return self.from_ranks(ranks)
+
+    def _sets(self, dataset: PairDataset) -> SimilarityDataset:
         if not isinstance(dataset, SimilarityDataset):
             raise UsageError(f"sts: reads sentence pairs (datasets senteval, scenes-sts), not {dataset.card.name}.")
         if not self.sets:
             raise UsageError("sts: sets is empty; name at least one.")
-        ranks: dict[str, Ranks] = {}
-        for name in self.sets:
-            subsets = dataset.pairs(name).values()
-            similar = [self._cosines(embed, pairs) for pairs in subsets]
-            ranks |= ranked(name, similar, [pairs.gold for pairs in subsets], self.aggregation)
-        return self.from_ranks(ranks)
+        return dataset
 
     def _cosines(self, embed: Embedder, pairs: SentencePairs) -> NDArray[np.float64]:
         a, b = (embed.texts(texts, features=self.features).double() for texts in (pairs.a, pairs.b))

@@ -1,14 +1,16 @@
 """Zero-shot classification: class names in prompt templates as the classifier."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
+import numpy as np
 from torch import Tensor
 from torch.nn.functional import normalize
 
 from benchsuite.data.base import PairDataset, Vectors
 from benchsuite.evaluation.base import Embedder, Task
+from benchsuite.evaluation.labelled import class_labels, class_reads
 from benchsuite.evaluation.ranks import ranks_of_columns
-from benchsuite.evaluation.tensors import tensor_of
 from benchsuite.records.recompute import Scores
 from benchsuite.registry import register_task
 
@@ -24,8 +26,8 @@ class ZeroShot(Task):
     """Top-1/3/5/10 accuracy of choosing the class whose prompts are most similar to the image.
 
     A class's prompts are embedded, normalised, averaged over the templates and normalised again. The set of templates
-    is part of the protocol, because results depend on it. Ties count against the model. Top-k is always 1 where there
-    are k classes or fewer.
+    is part of the protocol, because results depend on it. Ties count against the model. Top-k would always be 1
+    where there are k classes or fewer, and is not reported there.
     """
 
     classes: str
@@ -35,11 +37,19 @@ class ZeroShot(Task):
     split: str = "test"
     """Which images to classify."""
 
+    @property
+    def embeds(self) -> frozenset[str]:
+        return frozenset({"image", "text"})
+
+    def reads(self, dataset: PairDataset) -> Iterator[Callable[[], object]]:
+        yield partial(dataset.templates_of, self.templates)
+        yield from class_reads("zero-shot", dataset, self.split, self.classes)
+
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
-        split = dataset.split(self.split)
-        classifier = class_embeddings(embed, dataset.prompts(self.classes, self.templates))
-        ranks = ranks_of_columns(embed.images(split), classifier, tensor_of(split.labels[self.classes]))
-        return self.from_ranks({"class": ranks})
+        labels = class_labels("zero-shot", dataset, self.split, self.classes)
+        prompts = dataset.prompts_for(self.classes, self.templates)
+        ranks = ranks_of_columns(embed.images(dataset.split(self.split)), class_embeddings(embed, prompts), labels)
+        return self.from_ranks({"class": ranks, "classes": np.array([len(prompts)], np.int32)})
 
 
 def class_embeddings(embed: Embedder, prompts: Sequence[Sequence[str]] | Vectors) -> Tensor:

@@ -11,7 +11,8 @@ from typing import Any
 import torch
 
 from benchsuite.conformance.subject import Subject, differentiable, modes, parts, tensors
-from benchsuite.methods.base import Clock, PairBatch
+from benchsuite.methods.base import Clock
+from benchsuite.methods.batch import PairBatch
 from benchsuite.training.curves import number
 
 SIZE, STEPS, STEPS_PER_EPOCH = 6, 8, 2

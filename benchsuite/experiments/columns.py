@@ -26,7 +26,9 @@ def measured_columns(table: Table, recipe: Recipe) -> Measured:
         measure = column.measured_at(recipe.track)
         if measure is None:
             raise UsageError(f'{where}no measure for track "{recipe.track}".')
-        protocol, _, metric = measure.rpartition(".")
+        protocol, point, metric = measure.rpartition(".")
+        if not point:
+            raise UsageError(f'{where}measure "{measure}": write protocol.metric, such as retrieval.t2i_r1.')
         if protocol in recipe.missing:
             measured.missing[column.key] = recipe.missing[protocol]
             continue

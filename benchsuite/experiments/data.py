@@ -13,14 +13,14 @@ from benchsuite.errors import UsageError, unknown
 from benchsuite.evaluation.base import create_task
 from benchsuite.experiments.recipe import Recipe
 from benchsuite.registry import datasets
-from benchsuite.setup import Data, Setup
+from benchsuite.setup import Data, Protocol, Setup
 
 FOLDER = "folder"
 """The option that tells a dataset where its files are."""
 REMEDIES: Mapping[Shows, str] = {
     "clips": 'Say how frames are pooled: frames = "mean" or "transformer".',
     "images": "Use a tower by its timm name, without `frames`.",
-    "vectors": "Use a head: tower = { head = { layers = 1 } }.",
+    "vectors": "Use an MLP: tower = { mlp = { layers = 1 } }.",
     "nothing": "Remove the tower, or use another dataset.",
 }
 """By what the dataset shows."""
@@ -29,20 +29,23 @@ REMEDIES: Mapping[Shows, str] = {
 def open_dataset(data: Data) -> PairDataset:
     """The dataset under its options, at its folder if it has one."""
     folder = {} if data.folder is None else {FOLDER: data.folder}
-    return create_dataset(data.name, **data.options, **folder)
+    return create_dataset(data.name, **data.options, **data.apart, **folder)
 
 
 def resolve_data(data: Data, folders: Mapping[str, str]) -> Data:
-    """The data with all options, version and digest filled in, and the folder separate from the options."""
-    given = dict(data.options)
+    """The data with all options, version and digest filled in, and the folder separate from the options.
+
+    An option that was given with the folders replaces the recipe's.
+    """
+    given = dict(data.options) | options_given(data.name, folders)
     own = given.pop(FOLDER, data.folder)
     folder = next((folders[source] for source in sources(data.name) if source in folders), own)
     dataset = open_dataset(data.model_copy(update={"options": given, "folder": folder}))
     manifest, options = dataset.manifest(), dataset.options()
     folder = options.pop(FOLDER, None)
-    return data.model_copy(
-        update={"options": options, "version": manifest.version, "digest": manifest.digest, "folder": folder}
-    )
+    apart = {name: options.pop(name) for name in dataset.apart}
+    identity = {"version": manifest.version, "digest": manifest.digest, "paraphrases": manifest.paraphrases}
+    return data.model_copy(update={"options": options, "folder": folder, "apart": apart, **identity})
 
 
 def require_used(recipe: Recipe, folders: Mapping[str, str]) -> None:
@@ -51,8 +54,15 @@ def require_used(recipe: Recipe, folders: Mapping[str, str]) -> None:
     read = [*read_by(recipe), *from_variants]
     known = {source for data in read for source in sources(data.name) if takes_folder(data.name)}
     for name in folders:
-        if name not in known:
-            raise unknown("dataset", name, known, f"--data {name}=...: {recipe.title}: ")
+        dataset, dot, _ = name.partition(".")
+        if dataset not in ({data.name for data in read} if dot else known):
+            raise unknown("dataset", dataset, known, f"--data {name}=...: {recipe.title}: ")
+
+
+def options_given(name: str, folders: Mapping[str, str]) -> dict[str, str]:
+    """The options of a dataset among the folders: `pairs.caption` is the option caption of pairs."""
+    prefix = f"{name}."
+    return {key.removeprefix(prefix): value for key, value in folders.items() if key.startswith(prefix)}
 
 
 def read_by(recipe: Recipe) -> Iterator[Data]:
@@ -77,10 +87,15 @@ def nowhere(recipe: Recipe, variants: Iterable[str], folders: Mapping[str, str])
 
 
 def require_fitting(recipe: str, setup: Setup) -> None:
-    """Refuse an image tower that does not fit the data (images or clips), before anything is trained."""
+    """Refuse towers that do not fit the data (images or clips, captions or none), before anything is trained."""
+    if setup.text and not cast(type[PairDataset], datasets.get(setup.data.name)).captioned:
+        raise UsageError(
+            f"{recipe}: dataset {setup.data.name} has no captions, which a text tower needs. Remove [text], or use "
+            "a dataset with captions, such as pairs."
+        )
     if setup.image is None:
         return
-    takes = "vectors" if setup.image.head else "clips" if setup.image.frames else "images"
+    takes = "vectors" if setup.image.mlp else "clips" if setup.image.frames else "images"
     evaluated = {recipe: setup.data}
     for name, protocol in setup.protocols.items():
         if protocol.data and create_task(protocol.task, **protocol.options).needs_images:
@@ -92,6 +107,33 @@ def require_fitting(recipe: str, setup: Setup) -> None:
                 f'{where}: image tower "{setup.image.name}" takes {takes}, but dataset {data.name} shows {shown}. '
                 + REMEDIES[shown]
             )
+
+
+def protocols_of_classes(recipe: Recipe, data: Data) -> dict[str, Protocol]:
+    """The recipe's protocols for data with classes, if it has some. A class that cannot be learned is refused."""
+    if not recipe.with_classes:
+        return {}
+    dataset = open_dataset(data)
+    if not dataset.class_names:
+        return {}
+    for protocol in recipe.with_classes.values():
+        options = create_task(protocol.task, **protocol.options).options()
+        name, asked = options["classes"], _classes_in(dataset, options["split"], options["classes"])
+        bank = options.get("bank", "")
+        untaught = sorted(asked - _classes_in(dataset, bank, name)) if bank else []
+        if untaught:
+            raise UsageError(
+                f'{data.name}: class "{dataset.class_names[name][untaught[0]]}" is in split {options["split"]} but not '
+                f"in {bank}. Cut with another seed, or leave classes out with label = none."
+            )
+    return dict(recipe.with_classes)
+
+
+def _classes_in(dataset: PairDataset, split: str, name: str) -> set[int]:
+    labels = dataset.split(split).labels
+    if name not in labels:
+        raise unknown("labels", name, labels, f"{dataset.card.name}, split {split}: ")
+    return set(labels[name].tolist())
 
 
 def sources(name: str) -> Iterable[str]:

@@ -1,5 +1,6 @@
 """Evaluate trained encoders by a setup's protocols, at the end and, where a protocol says so, during training."""
 
+import json
 from collections.abc import Mapping
 from functools import cache, lru_cache
 
@@ -72,12 +73,13 @@ class Probe:
 
 def opened(data: Data) -> PairDataset:
     """The dataset, kept open between runs; refused if it is not what was planned with."""
-    dataset = _opened(data.model_dump_json(), data.folder)
+    dataset = _opened(data.place)
     if dataset.manifest().digest != data.digest:
         raise RunError(f"{data.name}: the data has changed since the run was planned; plan it again.")
     return dataset
 
 
 @lru_cache(maxsize=8)
-def _opened(data: str, folder: str | None) -> PairDataset:
-    return open_dataset(Data.model_validate_json(data).model_copy(update={"folder": folder}))
+def _opened(place: str) -> PairDataset:
+    data, folder, apart, _ = json.loads(place)
+    return open_dataset(Data.model_validate({**data, "folder": folder, "apart": apart}))

@@ -1,6 +1,8 @@
 """Events of running: for showing progress and storing results."""
 
+import traceback
 from dataclasses import dataclass
+from pathlib import Path
 
 from benchsuite.experiments.plan import Run
 from benchsuite.records.schema import Record
@@ -38,6 +40,13 @@ class Failed:
     reason: str
     traceback: str = ""
     """Only of unexpected failures."""
+
+
+def unexpected(error: Exception) -> str:
+    """An error that nobody expected, in a line: what it is, and where in the suite or a plugin."""
+    frames = traceback.extract_tb(error.__traceback__)
+    where = next((f for f in reversed(frames) if "site-packages" not in f.filename), frames[-1])
+    return f"{type(error).__name__}: {error} ({Path(where.filename).name}, line {where.lineno})"
 
 
 Event = Started | Stepped | Finished | Failed

@@ -8,11 +8,14 @@ from typing import Any
 
 import torch
 
+from benchsuite.data.base import PairDataset
 from benchsuite.data.prepared import Prepared, prepare
+from benchsuite.errors import RunError
 from benchsuite.evaluation.base import Scores
 from benchsuite.experiments.evaluate import Probe, evaluate, opened, require_agreement, split_size
 from benchsuite.experiments.plan import Run
 from benchsuite.methods import create_method
+from benchsuite.methods.base import Method
 from benchsuite.records.environment import environment
 from benchsuite.records.names import stem
 from benchsuite.records.ranks import pack_ranks
@@ -22,6 +25,7 @@ from benchsuite.streams import derived_seed
 from benchsuite.training.distributed import world_size
 from benchsuite.training.engine import device
 from benchsuite.training.loop import train
+from benchsuite.training.needs import reads_paraphrases
 
 TRAIN = "train"
 
@@ -35,6 +39,7 @@ def measure(run: Run, watch: Callable[[int], None] = lambda step: None) -> tuple
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(derived_seed(run.seed, "method"))
         method = create_method(run.method.name, num_samples=len(split), width=run.setup.projection.width, **options)
+    read = read_paraphrases(run.setup, method, dataset)
     trained = train(run.setup, method, split, run.seed, watch, prepared, Probe(run.setup, dataset))
     started = time.perf_counter()
     scores = evaluate(trained.encoder, trained.words, run.setup, dataset)
@@ -51,12 +56,23 @@ def measure(run: Run, watch: Callable[[int], None] = lambda step: None) -> tuple
         results=results,
         curves={name: [v if math.isfinite(v) else None for v in values] for name, values in trained.curves.items()},
         cost={**trained.cost, "evaluation_seconds": seconds},
-        digests={**trained.digests, **prepared.digests(), "data": dataset.manifest().digest},
+        digests={**trained.digests, **prepared.digests(), **read, "data": dataset.manifest().digest},
         environment=environment(str(device()), torch.get_num_threads(), world_size()),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         ranks=sidecar,
+        recipe=run.recipe,
     )
     return record, content
+
+
+def read_paraphrases(setup: Setup, method: Method, dataset: PairDataset) -> dict[str, str]:
+    """The digest of paraphrases that the run reads, if they have one; refused if they changed since the plan."""
+    digest = dataset.manifest().paraphrases
+    if not (digest and reads_paraphrases(method.needs, setup)):
+        return {}
+    if digest != setup.data.paraphrases:
+        raise RunError(f"{setup.data.name}: the paraphrases have changed since the run was planned; plan it again.")
+    return {"paraphrases": digest}
 
 
 def sizes_from(prepared: Prepared, method: MethodPart) -> dict[str, Any]:

@@ -1,11 +1,12 @@
 """A plan: the runs that fill a table at a scale, each with its identity, before anything is trained."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
-from typing import Any
+from dataclasses import dataclass, field
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, TypeVar
 
-from benchsuite.errors import UsageError, unknown
+from benchsuite.errors import UsageError, each, unknown
 from benchsuite.experiments.columns import measured_columns
 from benchsuite.experiments.data import nowhere, require_used
 from benchsuite.experiments.recipe import Recipe, read_recipe
@@ -16,9 +17,11 @@ from benchsuite.papers import Row, Table, read_table
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import MethodPart, Record, run_id
 from benchsuite.setup import Part, Setup
-from benchsuite.training.needs import require_served
+from benchsuite.training.needs import passes, reads_paraphrases
 
-VIEWS = {"image_view", "image_view2", "text_view"}
+T = TypeVar("T")
+SHOWN = 4
+"""Rows that a problem names."""
 
 
 class Run(Part):
@@ -32,6 +35,56 @@ class Run(Part):
     """For progress: backbone, row and seed."""
     estimate: float
     """Seconds on one thread, estimated from the recipe."""
+    paraphrases: str | None = None
+    """Digest of the paraphrases that the run reads, if `setup` does not cover them."""
+    recipe: str = ""
+    """Name of the recipe, for messages and the record."""
+
+    @property
+    def row(self) -> str:
+        """The label without the seed."""
+        return self.label.removesuffix(f" seed {self.seed}")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Why runs cannot be done, found before any of them starts."""
+
+    where: str
+    """The recipe and its part, or the table's row."""
+    what: str
+    rows: Sequence[str] = ()
+    """Labels of the rows that it concerns, if `where` does not name one."""
+
+    def __str__(self) -> str:
+        more = f" and {len(self.rows) - SHOWN} more" if len(self.rows) > SHOWN else ""
+        rows = f" [{', '.join(self.rows[:SHOWN])}{more}]" if self.rows else ""
+        return f"{self.where}: {self.what}{rows}"
+
+
+@dataclass(frozen=True)
+class Problems:
+    """Problems by where and what they are, with the rows that have them."""
+
+    rows: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+
+    def add(self, where: str, what: str, row: str) -> None:
+        """Note a problem of a row."""
+        rows = self.rows.setdefault((where, what), [])
+        rows += [row] if row not in rows else []
+
+    def unless(self, where: str, row: str, make: Callable[[], T]) -> T | None:
+        """What is made, or nothing and its problems noted."""
+        try:
+            return make()
+        except UsageError as error:
+            for what in each(error):
+                self.add(where, what, row)
+            return None
+
+    def listed(self) -> list[Problem]:
+        """All of them."""
+        return [Problem(where, what, tuple(rows)) for (where, what), rows in self.rows.items()]
 
 
 @dataclass(frozen=True)
@@ -40,6 +93,8 @@ class Plan:
 
     request: TableRequest
     runs: Sequence[Run]
+    problems: Sequence[Problem] = ()
+    """Rows that cannot be resolved, so that they have no runs."""
 
 
 def plan_table(
@@ -67,9 +122,12 @@ def plan_table(
     def setup(backbone: str, *variants: str) -> Setup:
         return resolve_setup(recipe, backbone, folders, variants)
 
-    planned = [_plan_row(table, row, recipe, setup, folders, seeds or range(recipe.seeds)) for row in chosen]
+    problems = Problems()
+    under = Under(table.recipes[scale], recipe, setup, folders, problems)
+    planned = [_plan_row(table, row, under, seeds or range(recipe.seeds)) for row in chosen]
     used = {name for row in chosen for name in (row.variant, *(part.variant for part in table.parts.values()))}
-    if not any(runs for _, runs in planned) and (reason := nowhere(recipe, sorted(used), folders)):
+    nothing = not problems.rows and not any(runs for _, runs in planned)
+    if nothing and (reason := nowhere(recipe, sorted(used), folders)):
         raise UsageError(f"{name} at scale {scale}: nothing can be run: {reason}.")
     request = TableRequest(
         table=name,
@@ -88,7 +146,7 @@ def plan_table(
         setups={row.setup_key(part): runs.setup_id for row, _ in planned for part, runs in row.parts.items()},
         rows=[row for row, _ in planned],
     )
-    return Plan(request, [run for _, runs in planned for run in runs])
+    return Plan(request, [run for _, runs in planned for run in runs], problems.listed())
 
 
 def plan_run(
@@ -103,7 +161,13 @@ def plan_run(
     """One run outside of any table. As in a table, the recipe's factor multiplies the temperatures that are given."""
     recipe = read_recipe(scale_recipe)
     require_used(recipe, folders)
-    return plan_under(recipe, method, backbone, seed, hyperparameters, folders, variant)
+    run = plan_under(recipe, method, backbone, seed, hyperparameters, folders, variant)
+    return run.model_copy(update={"recipe": recipe_name(scale_recipe)})
+
+
+def recipe_name(recipe: str) -> str:
+    """A recipe's name; of a file, its name without folder and ending."""
+    return Path(recipe).stem if recipe.endswith(".toml") else recipe
 
 
 def plan_under(
@@ -131,14 +195,20 @@ def estimated_seconds(runs: Sequence[Run], jobs: int, records: Mapping[str, Reco
     return max(sum(each) / jobs, max(each, default=0.0))
 
 
-def _plan_row(
-    table: Table,
-    row: Row,
-    recipe: Recipe,
-    setup: Callable[..., Setup],
-    folders: Mapping[str, str],
-    seeds: Sequence[int],
-) -> tuple[RequestedRow, list[Run]]:
+@dataclass(frozen=True)
+class Under:
+    """What the rows of a table are planned under."""
+
+    name: str
+    """The recipe's."""
+    recipe: Recipe
+    setup: Callable[..., Setup]
+    folders: Mapping[str, str]
+    problems: Problems
+
+
+def _plan_row(table: Table, row: Row, under: Under, seeds: Sequence[int]) -> tuple[RequestedRow, list[Run]]:
+    recipe, folders = under.recipe, under.folders
     request = RequestedRow(label=row.label, backbone=row.backbone, variant=row.variant, method=row.method)
     if reason := row.not_run or recipe.lacks(row.backbone, row.variant) or nowhere(recipe, (row.variant,), folders):
         return request.model_copy(update={"not_run": reason}), []
@@ -148,30 +218,41 @@ def _plan_row(
         if reason := recipe.lacks(part.variant) or nowhere(recipe, (part.variant,), folders):
             missing[name] = reason
             continue
-        try:
-            under = setup(row.backbone, row.variant, part.variant)
-            method = resolve_method(row.method, row.options(part), under.temperature_factor)
-            label = " ".join(filter(None, (row.backbone, row.variant, row.label, name)))
-            own = [_run(under, method, seed, label, recipe.backbones[row.backbone].step_seconds) for seed in seeds]
-        except UsageError as error:
-            raise UsageError(f'{table.name}, row "{row.label}": {error}') from error
+        label = " ".join(filter(None, (row.backbone, row.variant, row.label, name)))
+        setup = under.problems.unless(
+            f"recipe {under.name}", label, partial(under.setup, row.backbone, row.variant, part.variant)
+        )
+        factor = (setup or recipe).temperature_factor
+        method = under.problems.unless(
+            f'{table.name}, row "{row.label}"',
+            label,
+            partial(resolve_method, row.method, row.options(part), factor),
+        )
+        if setup is None or method is None:
+            continue
+        seconds = recipe.backbones[row.backbone].step_seconds
+        own = [_run(setup, method, seed, label, seconds, under.name) for seed in seeds]
         parts[name] = RequestedRuns(
-            setup_id=under.setup_id, method_id=method.method_id, runs={run.seed: run.run_id for run in own}
+            setup_id=setup.setup_id,
+            method_id=method.method_id,
+            paraphrases=own[0].paraphrases,
+            runs={run.seed: run.run_id for run in own},
         )
         request = request.model_copy(update={"title": method.title})
         runs += own
     return request.model_copy(update={"parts": parts, "missing": missing}), runs
 
 
-def _run(setup: Setup, method: MethodPart, seed: int, label: str, step_seconds: float) -> Run:
+def _run(setup: Setup, method: MethodPart, seed: int, label: str, step_seconds: float, recipe: str = "") -> Run:
     made = create_method(method.name, num_samples=1, **method.hyperparameters)
-    require_served(made, setup)
-    passes = 1 + len(made.needs & VIEWS) / 2 if setup.towers == "pair" else 2
+    paraphrases = setup.data.paraphrases if reads_paraphrases(made.needs, setup) else None
     return Run(
-        run_id=run_id(setup.setup_id, method.method_id, seed),
+        run_id=run_id(setup.setup_id, method.method_id, seed, paraphrases),
+        paraphrases=paraphrases,
         setup=setup,
         method=method,
         seed=seed,
         label=f"{label} seed {seed}",
-        estimate=step_seconds * setup.training.steps * setup.training.accumulation * passes,
+        recipe=recipe,
+        estimate=step_seconds * setup.training.steps * setup.training.accumulation * passes(made, setup),
     )

@@ -8,7 +8,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from benchsuite.errors import UsageError, unknown
 from benchsuite.fields import Count, NonNegative, Positive
-from benchsuite.paths import baselines
+from benchsuite.folders import recipe_files
 from benchsuite.setup import (
     Augmentation,
     Clusters,
@@ -42,14 +42,18 @@ class Tuned(Part):
     """A setting that was searched for, on InfoNCE alone, for all rows."""
 
     chosen: str
+    """The value."""
     trials: Count
+    """How many values were tried."""
     rule: str
+    """How the value was chosen."""
 
 
 class StandIn(Part):
     """Which of the recipe's protocols replaces one of the paper's."""
 
     protocol: str
+    """The recipe's own."""
     description: str
     """What replaces the paper's data, in words."""
 
@@ -58,6 +62,7 @@ class Variant(Part):
     """A change of the setup that a table's rows or columns ask for by name."""
 
     description: str
+    """What it changes, for the page."""
     change: dict[str, Any] = {}
     """Settings by part, laid over the recipe's: `optimizer.name = "adamp"`. Empty: the same at this scale."""
 
@@ -66,6 +71,7 @@ class Recipe(Part):
     """A training setup for a scale, as its file gives it."""
 
     title: str
+    """For lists and pages."""
     track: str
     """Which of a column's measures apply: the data behind them."""
     description: str
@@ -73,26 +79,42 @@ class Recipe(Part):
     seeds: Count
     """How many, unless asked otherwise."""
     tuned: dict[str, Tuned] = {}
+    """Settings that were searched for, on InfoNCE alone, for all rows."""
     assumptions: list[str] = []
     """What the paper leaves open or the code cannot express, each with what is done here instead."""
     backbones: dict[str, Backbone] = Field(min_length=1)
+    """By the papers' names. `benchsuite run` takes the first unless told otherwise."""
     variants: dict[str, Variant] = {}
+    """Changes of the setup, by the names that tables use."""
     stand_ins: dict[str, StandIn] = {}
     """By the papers' protocols."""
     missing: dict[str, str] = {}
     """Backbones, variants and papers' protocols that have no replacement at this scale, with the reason."""
 
     data: Data
+    """The training data."""
     text: TextTower | None = None
+    """The text tower; none to train images alone."""
     projection: Projection
+    """The projection head of each tower."""
     optimizer: Optimizer
+    """The optimizer."""
     schedule: Schedule = Schedule()
+    """Linear warm-up, then cosine decay from the learning rate to `final_lr`."""
     augmentation: Augmentation = Augmentation()
+    """Augmentations of each training image, drawn anew for each view, and the kind of text view."""
     training: Training
+    """The loop. A loss sees `batch` pairs (over all processes); an optimizer step averages `accumulation` losses."""
     temperature_factor: Positive = 1.0
+    """Multiplies every temperature of every method."""
     clusters: Clusters | None = None
+    """Groups of training pairs: K-means on caption embeddings, or classes. Only some methods read them."""
     experts: Experts | None = None
+    """Frozen encoders, for methods that use similarities of other models."""
     protocols: dict[str, Protocol] = Field(min_length=1)
+    """Evaluations, by any name: a registered task with its options."""
+    with_classes: dict[str, Protocol] = {}
+    """Protocols that are added if the training data has classes, which a user's own data may not have."""
 
     @model_validator(mode="after")
     def _stand_ins_are_protocols(self) -> Self:
@@ -147,13 +169,14 @@ def overlaid(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, An
 
 def recipe_names() -> list[str]:
     """All recipes there are files for."""
-    return sorted(file.stem for file in (baselines() / "recipes").glob("*.toml"))
+    return sorted(recipe_files())
 
 
 def read_recipe(name: str) -> Recipe:
-    """The built-in recipe of that name, or the one in a TOML file."""
+    """The recipe of that name, or the one in a TOML file."""
     if name.endswith(".toml"):
         return read_toml(Path(name), Recipe)
-    if name not in recipe_names():
-        raise unknown("recipe", name, recipe_names())
-    return read_toml(baselines() / "recipes" / f"{name}.toml", Recipe)
+    files = recipe_files()
+    if name not in files:
+        raise unknown("recipe", name, files)
+    return read_toml(files[name], Recipe)

@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from benchsuite.errors import SeveralError, UsageError
 from benchsuite.evaluation.base import create_task
-from benchsuite.experiments.data import require_fitting, resolve_data
+from benchsuite.experiments.data import protocols_of_classes, require_fitting, resolve_data
 from benchsuite.experiments.recipe import Recipe
 from benchsuite.fields import temperatures
 from benchsuite.methods import create_method, method_class
@@ -23,8 +24,22 @@ def resolve_setup(
     """The recipe on a backbone with the data's digests and the protocols' versions and options filled in."""
     setup = recipe.setup(backbone, variants)
     require_fitting(f'recipe "{recipe.title}", backbone {backbone}', setup)
-    protocols = {name: _resolve_protocol(protocol, folders) for name, protocol in setup.protocols.items()}
-    return setup.model_copy(update={"data": resolve_data(setup.data, folders), "protocols": protocols})
+    errors: list[str] = []
+    data, evaluated = setup.data, dict(setup.protocols)
+    try:
+        data = resolve_data(setup.data, folders)
+        evaluated |= protocols_of_classes(recipe, data)
+    except UsageError as error:
+        errors.append(str(error))
+    protocols = {}
+    for name, protocol in evaluated.items():
+        try:
+            protocols[name] = _resolve_protocol(protocol, folders)
+        except UsageError as error:
+            errors.append(f"protocol {name} (task {protocol.task}): {error}")
+    if errors:
+        raise SeveralError(errors)
+    return setup.model_copy(update={"data": data, "protocols": protocols})
 
 
 def _resolve_protocol(protocol: Protocol, folders: Mapping[str, str]) -> Protocol:

@@ -9,8 +9,9 @@ from benchsuite.registry import methods
 
 
 def select(table: Table, wanted: Sequence[str], extra: Sequence[str]) -> list[Row]:
-    """The named rows (all if none is named), and a row under each setup for every added method."""
-    rows, added = list(table.rows), [] if wanted else list(extra)
+    """The named rows (all if none is named), and a row under each setup for every added method without rows."""
+    rows, own = list(table.rows), {row.method for row in table.rows}
+    added = [] if wanted else [name for name in extra if name not in own]
     if wanted:
         matches = {w: [row for row in rows if w == row.method or w in names_of(row)] for w in wanted}
         added += [w for w, matching in matches.items() if not matching and w in methods and w not in added]

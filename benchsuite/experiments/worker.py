@@ -9,7 +9,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from benchsuite.errors import BenchsuiteError
-from benchsuite.experiments.events import Failed, Finished, Started, Stepped
+from benchsuite.experiments.events import Failed, Finished, Started, Stepped, unexpected
 from benchsuite.workers import end_with_parent
 
 
@@ -35,10 +35,7 @@ def serve(pipe: Connection, threads: int, plugins: Sequence[Path], log: Path) ->
         except BenchsuiteError as error:
             pipe.send(Failed(run, str(error)))
         except Exception as error:
-            frames = traceback.extract_tb(error.__traceback__)
-            where = next((f for f in reversed(frames) if "site-packages" not in f.filename), frames[-1])
-            reason = f"{type(error).__name__}: {error} ({Path(where.filename).name}, line {where.lineno})"
-            pipe.send(Failed(run, reason, traceback.format_exc()))
+            pipe.send(Failed(run, unexpected(error), traceback.format_exc()))
 
 
 def _stay_out_of_the_terminal(log: Path) -> None:

@@ -2,7 +2,8 @@
 
 from typing import Any, cast
 
-from benchsuite.methods.base import Clock, Loss, Method, PairBatch, ParameterGroup
+from benchsuite.methods.base import Clock, Loss, Method, ParameterGroup
+from benchsuite.methods.batch import PairBatch
 from benchsuite.registry import methods
 
 __all__ = ["Clock", "Loss", "Method", "PairBatch", "ParameterGroup", "create_method", "method_class"]

@@ -5,7 +5,8 @@ from typing import ClassVar, Literal
 import torch
 from torch import Tensor
 
-from benchsuite.methods.base import Clock, Loss, PairBatch
+from benchsuite.methods.base import Clock, Loss
+from benchsuite.methods.batch import PairBatch
 from benchsuite.methods.sogclr import GlobalMethod
 from benchsuite.objectives.global_estimator import surrogate
 from benchsuite.registry import register_method

@@ -7,129 +7,18 @@ and returns the scalar to differentiate. What it must remember between steps it 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import normalize
+from torch.func import functional_call
+from torch.nn.modules.lazy import LazyModuleMixin
 
 from benchsuite.cards import Card
 from benchsuite.errors import UsageError
 from benchsuite.fields import Options
-
-
-class PairBatch:
-    """What the towers made of one global batch; row i of everything belongs to pair i.
-
-    `image`, `text` and their views are raw outputs, [B, D]; `image_expert` and `text_expert` are frozen experts'
-    embeddings, [B, E]; `index` holds sample ids and `cluster` cluster ids, [B]. With one tower there is one side only:
-    a picture or a text, and its view. Asking for something that was not given is an error that names it, never a None.
-    """
-
-    EMBEDDINGS: ClassVar = ("image", "text", "image_view", "text_view", "image_view2", "image_expert", "text_expert")
-
-    def __init__(
-        self,
-        *,
-        image: Tensor | None = None,
-        text: Tensor | None = None,
-        image_view: Tensor | None = None,
-        text_view: Tensor | None = None,
-        index: Tensor | None = None,
-        cluster: Tensor | None = None,
-        image_view2: Tensor | None = None,
-        image_expert: Tensor | None = None,
-        text_expert: Tensor | None = None,
-    ) -> None:
-        given = {
-            "image": image,
-            "text": text,
-            "image_view": image_view,
-            "text_view": text_view,
-            "index": index,
-            "cluster": cluster,
-            "image_view2": image_view2,
-            "image_expert": image_expert,
-            "text_expert": text_expert,
-        }
-        self._given = {name: tensor for name, tensor in given.items() if tensor is not None}
-        rows = {name: len(tensor) for name, tensor in self._given.items()}
-        if not rows or len(set(rows.values())) > 1:
-            raise ValueError(f"a batch needs the same number of rows in each part; given: {rows or 'nothing'}.")
-        self.size = next(iter(rows.values()))
-
-    def has(self, name: str) -> bool:
-        """Whether the batch carries this part."""
-        return name in self._given
-
-    @property
-    def is_pair(self) -> bool:
-        """Whether both sides are there; otherwise one tower is trained on two views."""
-        return self.has("image") and self.has("text")
-
-    @property
-    def views(self) -> tuple[Tensor, Tensor]:
-        """The one side and its view, where one tower is trained."""
-        return (self.image, self.image_view) if self.has("image") else (self.text, self.text_view)
-
-    @property
-    def image(self) -> Tensor:
-        """Image embeddings, [B, D]."""
-        return self._get("image")
-
-    @property
-    def text(self) -> Tensor:
-        """Text embeddings, [B, D]."""
-        return self._get("text")
-
-    @property
-    def image_view(self) -> Tensor:
-        """Embeddings of a second augmentation of the same images, [B, D]."""
-        return self._get("image_view")
-
-    @property
-    def text_view(self) -> Tensor:
-        """Embeddings of a paraphrase of the same captions, [B, D]."""
-        return self._get("text_view")
-
-    @property
-    def index(self) -> Tensor:
-        """The pairs' positions in the training set, [B]."""
-        return self._get("index")
-
-    @property
-    def cluster(self) -> Tensor:
-        """The pairs' cluster or class ids, [B]."""
-        return self._get("cluster")
-
-    @property
-    def image_view2(self) -> Tensor:
-        """Embeddings of a third augmentation of the same images, [B, D]."""
-        return self._get("image_view2")
-
-    @property
-    def image_expert(self) -> Tensor:
-        """A frozen vision expert's embeddings of the images, [B, E]."""
-        return self._get("image_expert")
-
-    @property
-    def text_expert(self) -> Tensor:
-        """A frozen text expert's embeddings of the captions, [B, E]."""
-        return self._get("text_expert")
-
-    def normalized(self) -> "PairBatch":
-        """The same batch with L2-normalised embeddings."""
-        unit = {n: normalize(t, dim=-1) if n in self.EMBEDDINGS else t for n, t in self._given.items()}
-        return PairBatch(**unit)
-
-    def _get(self, name: str) -> Tensor:
-        try:
-            return self._given[name]
-        except KeyError:
-            have = ", ".join(self._given)
-            raise ValueError(
-                f'the batch has no "{name}" (it has: {have}); a method must declare it in needs.'
-            ) from None
+from benchsuite.methods.batch import TEACHER_PARTS, PairBatch
+from benchsuite.methods.heads import Head, HeadModule, head_seed
 
 
 @dataclass(frozen=True)
@@ -170,10 +59,16 @@ class ParameterGroup:
 
 
 class Method(Options, nn.Module, ABC):
-    """A contrastive-learning method. Subclass it, annotate hyper-parameters, write `loss`, register it."""
+    """A contrastive-learning method. Subclass it, annotate hyper-parameters, write `loss`, register it.
+
+    It may have heads, and a teacher: an averaged copy of the towers, which training keeps. `self.head[name]` is the
+    head that `heads` declares under the name, `self.teacher_head[name]` its averaged copy.
+    """
 
     _owns_no_fields: ClassVar = True
     card: ClassVar[Card]
+    evaluates: ClassVar[Literal["student", "teacher"]] = "student"
+    """Which encoder is evaluated: the trained one, or its averaged copy."""
     normalizes: ClassVar[bool] = True
     """Whether `loss` is given L2-normalised embeddings."""
     excuses: ClassVar[Mapping[str, str]] = {}
@@ -189,6 +84,17 @@ class Method(Options, nn.Module, ABC):
         self.width = width
         self.resolve(hyperparameters)
         self.setup()
+        if taken := {"head", "teacher_head"} & self._modules.keys():
+            raise self.refuse(f'"{taken.pop()}" holds the heads that heads() declares; give the layer another name.')
+        if heads := self.heads():
+            self.head = nn.ModuleDict({n: HeadModule(head, head_seed(n), width) for n, head in heads.items()})
+            averaged = {n: head for n, head in heads.items() if head.averaged}
+            copies = {n: HeadModule(head, head_seed(n), width, trained=False) for n, head in averaged.items()}
+            self.teacher_head = nn.ModuleDict(copies)
+        if self.copies_towers or averaged_heads(self):
+            self.teacher_momentum(Clock(0, 1))
+        if self.evaluates == "teacher" and not self.copies_towers:
+            raise self.refuse(f"it evaluates the teacher and has none; needs can name {', '.join(TEACHER_PARTS)}.")
 
     def setup(self) -> None:
         """Check hyper-parameters against each other and make parameters and buffers. Does nothing by default."""
@@ -207,16 +113,43 @@ class Method(Options, nn.Module, ABC):
         """Which towers it can train: "pair", "image" alone, "text" alone; the decorator's serves=, or pairs only."""
         return frozenset(self.card.about.get("serves", ("pair",)))
 
+    def heads(self) -> Mapping[str, Head]:
+        """Predictors and projectors by name, as configured. None by default."""
+        return {}
+
+    @property
+    def copies_towers(self) -> bool:
+        """Whether it needs an averaged copy of the towers."""
+        return not self.needs.isdisjoint(TEACHER_PARTS)
+
+    def teacher_momentum(self, clock: Clock) -> float:
+        """The share m of itself that the teacher keeps after this step: teacher <- m teacher + (1 - m) student."""
+        raise self.refuse(
+            "it has an averaged copy, so it must define teacher_momentum(self, clock), a number in [0, 1]."
+        )
+
     def parameter_groups(self) -> Iterable[ParameterGroup]:
-        """How the optimiser should treat the method's parameters: by default all of them as the recipe says."""
-        parameters = tuple(self.parameters())
-        return [ParameterGroup(parameters)] if parameters else []
+        """How the optimizer should treat the method's own parameters. Heads need not be named: see `with_heads`."""
+        heads = {id(parameter) for head in trained_heads(self) for parameter in head.parameters()}
+        own = tuple(p for p in self.parameters() if p.requires_grad and id(p) not in heads)
+        return [ParameterGroup(own)] if own else []
 
     def after_step(self) -> None:
         """Called after each optimiser step: the place for clamps. Does nothing by default."""
 
     def forward(self, batch: PairBatch, clock: Clock) -> Loss:
-        """`loss` on the batch, normalised first unless the class says otherwise; always a Loss with a scalar total."""
+        """`loss` on the batch, normalised first unless the class says otherwise; always a Loss with a scalar total.
+
+        Parameters take part in the precision of the batch, so that layers made in `setup` work in any.
+        """
+        dtype = batch.dtype
+        for module in self.modules():
+            if isinstance(module, LazyModuleMixin) and module.has_uninitialized_params():
+                module.to(dtype)
+        other = {n: p.to(dtype) for n, p in self.named_parameters() if p.dtype != dtype}
+        if other:
+            in_precision: Loss = functional_call(self, other, (batch, clock))
+            return in_precision
         result = self.loss(batch.normalized() if self.normalizes else batch, clock)
         loss = result if isinstance(result, Loss) else Loss(result)
         total: object = loss.total
@@ -229,6 +162,30 @@ class Method(Options, nn.Module, ABC):
     def refuse(self, reason: str) -> UsageError:
         """The error for what cannot work: a combination of hyper-parameters, or what `loss` returned."""
         return UsageError(f"{self.card.name}: {reason}")
+
+
+def all_heads(method: Method) -> list[HeadModule]:
+    """The heads of a method and their averaged copies."""
+    return [module for module in method.modules() if isinstance(module, HeadModule)]
+
+
+def averaged_heads(method: Method) -> list[tuple[nn.Module, nn.Module]]:
+    """(copy, head) of each head that has an averaged copy."""
+    copies: Any = getattr(method, "teacher_head", {})
+    return [(copy, method.head[name]) for name, copy in copies.items()]
+
+
+def trained_heads(method: Method) -> list[HeadModule]:
+    """The heads of a method, without their averaged copies."""
+    return [head for head in all_heads(method) if head.trained]
+
+
+def with_heads(method: Method) -> list[ParameterGroup]:
+    """The method's groups; then weights, and biases and norms, of those heads that it did not put into one itself."""
+    groups = list(method.parameter_groups())
+    named = {id(parameter) for group in groups for parameter in group.parameters}
+    left = [p for head in trained_heads(method) for p in head.parameters() if id(p) not in named]
+    return [*groups, ParameterGroup(tuple(left))] if left else groups
 
 
 @torch.no_grad()

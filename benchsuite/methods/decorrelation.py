@@ -8,7 +8,8 @@ from torch.nn.functional import mse_loss, normalize, relu
 
 from benchsuite.errors import UsageError
 from benchsuite.fields import NonNegative, Positive, Share
-from benchsuite.methods.base import Clock, Loss, Method, PairBatch
+from benchsuite.methods.base import Clock, Loss, Method
+from benchsuite.methods.batch import PairBatch
 from benchsuite.registry import register_method
 
 

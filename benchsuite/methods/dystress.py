@@ -6,7 +6,8 @@ from typing import Literal
 from torch import Tensor
 
 from benchsuite.fields import Positive, Real, Temperature
-from benchsuite.methods.base import Clock, Loss, Method, PairBatch
+from benchsuite.methods.base import Clock, Loss, Method
+from benchsuite.methods.batch import PairBatch
 from benchsuite.objectives.nt_xent import candidates, nt_xent
 from benchsuite.objectives.profiles import (
     cosine_profile,

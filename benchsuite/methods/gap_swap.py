@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from benchsuite.fields import Share
-from benchsuite.methods.base import Clock, Loss, PairBatch
+from benchsuite.methods.base import Clock, Loss
+from benchsuite.methods.batch import PairBatch
 from benchsuite.methods.infonce import InfoNCELearnable
 from benchsuite.objectives.swap import hard_swap, soft_swap
 from benchsuite.registry import register_method

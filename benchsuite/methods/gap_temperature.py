@@ -8,7 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from benchsuite.fields import NonNegative, Positive, Temperature
-from benchsuite.methods.base import Clock, Loss, Method, PairBatch, ParameterGroup, clamp_
+from benchsuite.methods.base import Clock, Loss, Method, ParameterGroup, clamp_
+from benchsuite.methods.batch import PairBatch
 from benchsuite.methods.infonce import InfoNCE, InfoNCELearnable
 from benchsuite.objectives.schedules import cosine, linear
 from benchsuite.objectives.softmax import info_nce

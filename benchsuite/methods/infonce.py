@@ -8,7 +8,8 @@ from annotated_types import Ge
 from torch import Tensor, nn
 
 from benchsuite.fields import Finite, Temperature
-from benchsuite.methods.base import Clock, Loss, Method, PairBatch, ParameterGroup, clamp_
+from benchsuite.methods.base import Clock, Loss, Method, ParameterGroup, clamp_
+from benchsuite.methods.batch import PairBatch
 from benchsuite.objectives.softmax import info_nce
 from benchsuite.registry import register_method
 

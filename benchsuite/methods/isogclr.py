@@ -8,7 +8,8 @@ from annotated_types import Ge
 from torch import Tensor
 
 from benchsuite.fields import Finite, Real, Share, Temperature
-from benchsuite.methods.base import Clock, Loss, Method, PairBatch
+from benchsuite.methods.base import Clock, Loss, Method
+from benchsuite.methods.batch import PairBatch
 from benchsuite.methods.sogclr import OneOrTwoTowers
 from benchsuite.objectives.global_estimator import MovingAverage, surrogate
 from benchsuite.registry import register_method

@@ -7,7 +7,8 @@ from annotated_types import Ge
 from torch import Tensor
 
 from benchsuite.fields import NonNegative, Positive, Temperature, TemperatureWidth
-from benchsuite.methods.base import Clock, Loss, Method, PairBatch
+from benchsuite.methods.base import Clock, Loss, Method
+from benchsuite.methods.batch import PairBatch
 from benchsuite.objectives.margin import max_margin
 from benchsuite.objectives.schedules import cosine
 from benchsuite.objectives.softmax import cross_entropy_rows

@@ -7,7 +7,8 @@ from torch import nn
 from torch.nn.functional import logsigmoid
 
 from benchsuite.fields import Real, Temperature
-from benchsuite.methods.base import Clock, Loss, Method, PairBatch, ParameterGroup
+from benchsuite.methods.base import Clock, Loss, Method, ParameterGroup
+from benchsuite.methods.batch import PairBatch
 from benchsuite.registry import register_method
 
 

@@ -5,7 +5,8 @@ from torch import Tensor
 from torch.nn.functional import logsigmoid
 
 from benchsuite.fields import Positive, Real, Temperature
-from benchsuite.methods.base import Clock, Loss, Method, PairBatch
+from benchsuite.methods.base import Clock, Loss, Method
+from benchsuite.methods.batch import PairBatch
 from benchsuite.objectives.nt_xent import candidates, nt_xent
 from benchsuite.registry import register_method
 

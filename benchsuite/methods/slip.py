@@ -8,7 +8,8 @@ from torch.func import functional_call
 from torch.nn.functional import normalize
 
 from benchsuite.fields import Count, NonNegative, Temperature
-from benchsuite.methods.base import Clock, Loss, PairBatch, ParameterGroup
+from benchsuite.methods.base import Clock, Loss, ParameterGroup
+from benchsuite.methods.batch import PairBatch
 from benchsuite.methods.infonce import InfoNCELearnable
 from benchsuite.objectives.nt_xent import candidates, nt_xent
 from benchsuite.registry import register_method
@@ -47,7 +48,7 @@ class SLIP(InfoNCELearnable):
     def setup(self) -> None:
         super().setup()
         hidden = self.head_hidden
-        self.head = nn.Sequential(
+        self.projector = nn.Sequential(
             nn.LazyLinear(hidden, bias=False) if self.width is None else nn.Linear(self.width, hidden, bias=False),
             nn.BatchNorm1d(hidden, track_running_stats=False),
             nn.ReLU(),
@@ -68,13 +69,13 @@ class SLIP(InfoNCELearnable):
         if self.width is None:
             self.width = x.shape[1]
             with torch.no_grad():
-                self.head(x.to(torch.get_default_dtype()))
-        parameters = {name: p.to(x.dtype) for name, p in self.head.named_parameters()}
-        return normalize(functional_call(self.head, parameters, x), dim=-1)
+                self.projector(x.to(torch.get_default_dtype()))
+        parameters = {name: p.to(x.dtype) for name, p in self.projector.named_parameters()}
+        return normalize(functional_call(self.projector, parameters, x), dim=-1)
 
     def parameter_groups(self) -> list[ParameterGroup]:
         """The temperature's, the head's weights, and its biases and norms, which are not decayed."""
-        linear = [layer for layer in self.head if isinstance(layer, nn.Linear)]
+        linear = [layer for layer in self.projector if isinstance(layer, nn.Linear)]
         matrices = tuple(p for layer in linear for name, p in layer.named_parameters() if name == "weight")
-        vectors = tuple(p for p in self.head.parameters() if all(p is not matrix for matrix in matrices))
+        vectors = tuple(p for p in self.projector.parameters() if all(p is not matrix for matrix in matrices))
         return [*super().parameter_groups(), ParameterGroup(matrices), ParameterGroup(vectors, weight_decay=0.0)]

@@ -7,7 +7,8 @@ import torch
 from torch import Tensor, nn
 
 from benchsuite.fields import Positive, Share, Temperature
-from benchsuite.methods.base import Clock, Loss, Method, PairBatch
+from benchsuite.methods.base import Clock, Loss, Method
+from benchsuite.methods.batch import PairBatch
 from benchsuite.objectives.global_estimator import Contrast, MovingAverage, contrast, surrogate
 from benchsuite.objectives.released_epsilon import ReleasedEpsilon
 from benchsuite.registry import register_method

@@ -6,7 +6,8 @@ import torch
 from torch import Tensor
 
 from benchsuite.fields import Temperature, TemperatureWidth
-from benchsuite.methods.base import Clock, Loss, Method, PairBatch
+from benchsuite.methods.base import Clock, Loss, Method
+from benchsuite.methods.batch import PairBatch
 from benchsuite.objectives.softmax import cross_entropy_rows, info_nce
 from benchsuite.registry import register_method
 

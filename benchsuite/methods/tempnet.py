@@ -8,7 +8,8 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from benchsuite.fields import Count, NonNegative, Real, Temperature
-from benchsuite.methods.base import Clock, Loss, PairBatch, ParameterGroup
+from benchsuite.methods.base import Clock, Loss, ParameterGroup
+from benchsuite.methods.batch import PairBatch
 from benchsuite.methods.isogclr import require_between
 from benchsuite.methods.sogclr import GlobalMethod
 from benchsuite.objectives.global_estimator import surrogate

@@ -1,7 +1,8 @@
 """Temperature schedules (Kukleva et al., 2023)."""
 
 from benchsuite.fields import Positive, Temperature
-from benchsuite.methods.base import Clock, Loss, Method, PairBatch
+from benchsuite.methods.base import Clock, Loss, Method
+from benchsuite.methods.batch import PairBatch
 from benchsuite.objectives.nt_xent import candidates, nt_xent
 from benchsuite.objectives.schedules import cosine
 from benchsuite.objectives.softmax import info_nce

@@ -19,12 +19,12 @@ class DualEncoder(nn.Module):
     def __init__(self, setup: Setup, vocabulary: int, image_inputs: int = 0) -> None:
         super().__init__()
         if setup.image:
-            head = setup.image.head
-            self.image_tower = VectorEncoder(head, image_inputs) if head else image_encoder(setup.image)
+            mlp = setup.image.mlp
+            self.image_tower = VectorEncoder(mlp, image_inputs) if mlp else image_encoder(setup.image)
             self.image_projection = projection(self.image_tower.width, setup.projection)
         if setup.text:
-            head = setup.text.head
-            self.text_tower = VectorEncoder(head, vocabulary) if head else TextEncoder(setup.text, vocabulary)
+            mlp = setup.text.mlp
+            self.text_tower = VectorEncoder(mlp, vocabulary) if mlp else TextEncoder(setup.text, vocabulary)
             self.text_projection = projection(self.text_tower.width, setup.projection)
 
     def image_features(self, pixels: Tensor) -> Tensor:

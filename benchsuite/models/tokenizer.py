@@ -1,6 +1,6 @@
 """Words to ids: a tokenizer trained on the data's captions, or the one of a pretrained text tower."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -55,7 +55,10 @@ class Words:
 
 
 def words_for(tower: TextTower, data: Data, split: Split) -> Words:
-    """The tokenizer of a text tower; one trained on `split` is cached under the data's digest."""
+    """The tokenizer of a text tower; one trained on `split` is cached under the data's digest.
+
+    It learns from what that digest covers: not from paraphrases that have their own, which only some methods read.
+    """
     if tower.pretrained:
         from transformers import AutoTokenizer
 
@@ -84,7 +87,8 @@ def _trained(vocabulary: int, data: Data, split: Split) -> Tokenizer:
         {"data": data.model_dump(mode="json"), "split": split.name, "vocabulary": vocabulary, "version": 2}
     )
     file = cache() / "tokenizers" / f"{data.name}-{key}.json"
-    made_once(file, lambda draft: train_tokenizer(vocabulary, list(_texts(split))).save(str(draft)))
+    texts = [*split.captions_for("a text tower"), *(split.paraphrases if data.paraphrases is None else ())]
+    made_once(file, lambda draft: train_tokenizer(vocabulary, [list(each) for each in texts]).save(str(draft)))
     return Tokenizer.from_file(str(file))
 
 
@@ -115,8 +119,3 @@ def _empty(model: WordPiece) -> Tokenizer:
     tokenizer.normalizer = BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = BertPreTokenizer()
     return tokenizer
-
-
-def _texts(split: Split) -> Iterator[list[str]]:
-    yield from (list(texts) for texts in split.captions)
-    yield from (list(texts) for texts in split.paraphrases)

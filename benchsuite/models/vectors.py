@@ -1,4 +1,4 @@
-"""Towers on vectors: heads in place of encoders, for datasets whose images and texts are vectors already."""
+"""Towers on vectors: an MLP in place of an encoder, for datasets whose images and texts are vectors already."""
 
 from itertools import pairwise
 
@@ -10,18 +10,18 @@ from benchsuite.canonical import short_digest
 from benchsuite.data.base import Split, Texts, Vectors
 from benchsuite.errors import UsageError
 from benchsuite.models.tokenizer import Words, words_for
-from benchsuite.setup import Head, Setup
+from benchsuite.setup import MLP, Data, Setup, TextTower
 
 
 class VectorEncoder(nn.Module):
     """[n, inputs] to [n, width]."""
 
-    def __init__(self, head: Head, inputs: int) -> None:
+    def __init__(self, mlp: MLP, inputs: int) -> None:
         super().__init__()
-        widths = [inputs, *[head.hidden] * head.layers]
+        widths = [inputs, *[mlp.hidden] * mlp.layers]
         layers = [layer for pair in pairwise(widths) for layer in (nn.Linear(*pair), nn.ReLU())]
         self.body = nn.Sequential(*layers[:-1])
-        self.width = head.hidden
+        self.width = mlp.hidden
 
     def forward(self, vectors: Tensor) -> Tensor:
         out: Tensor = self.body(vectors)
@@ -43,8 +43,11 @@ class VectorWords(Words):
 
 def text_reader(setup: Setup, split: Split) -> Words | None:
     """What turns the split's texts into inputs of the text tower; none without a text tower."""
-    if setup.text is None:
-        return None
-    if setup.text.head:
-        return VectorWords(np.asarray(split.captions).shape[-1])
-    return words_for(setup.text, setup.data, split)
+    return reader_for(setup.text, setup.data, split) if setup.text else None
+
+
+def reader_for(tower: TextTower, data: Data, split: Split) -> Words:
+    """The same for a text tower: a tokenizer, or nothing to do where texts are vectors."""
+    if tower.mlp:
+        return VectorWords(np.asarray(split.captions_for("a text tower")).shape[-1])
+    return words_for(tower, data, split)

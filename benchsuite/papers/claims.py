@@ -1,6 +1,9 @@
-"""What a table claims: that a row beats another on a column. Derived from its roles, or made in the paper's text."""
+"""What a table claims: that a row beats another on a column. Derived from its roles, or made in the paper's text.
 
-from collections.abc import Iterator
+Of rows that a user adds to a table, what they are compared with.
+"""
+
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -24,6 +27,8 @@ class Claim:
     by: float | None = None
     """The difference that the text states."""
     note: str = ""
+    added: bool = False
+    """Whether it is not the paper's but a question about a row that a user added."""
 
     @property
     def name(self) -> str:
@@ -39,6 +44,27 @@ def claims_of(table: Table) -> list[Claim]:
     return list(claims.values())
 
 
+def claims_of_added(table: Table, added: Sequence[RowKey]) -> list[Claim]:
+    """That rows which the table does not have beat its reference under the same setup, on each column."""
+    return [
+        Claim(table.name, key, reference.key, column, published=None, added=True)
+        for key in added
+        if (reference := reference_of(table, *key[:2]))
+        for column in table.columns
+        if column.better != "neither"
+    ]
+
+
+def reference_of(table: Table, backbone: str, variant: str) -> Row | None:
+    """The first baseline of a backbone and variant that a method reproduces; without baselines the first step, or row.
+
+    It depends on the table alone, and not on which rows were run or what came out.
+    """
+    rows = [row for row in table.rows if row.method and (row.backbone, row.variant) == (backbone, variant)]
+    by_role = (row for role in ("baseline", "step", "proposed") for row in rows if row.role == role)
+    return next(by_role, None)
+
+
 def _from_text(table: Table) -> Iterator[Claim]:
     for claim in table.claims:
         row, reference = table.row(claim.row), table.row(claim.reference)
@@ -49,13 +75,15 @@ def _from_text(table: Table) -> Iterator[Claim]:
 def _derived(table: Table) -> Iterator[Claim]:
     """The proposed method against each baseline, and steps against each other, under the same setup.
 
-    The direction is the printed one: where a baseline's number is the better one, the claim is the baseline's.
+    The direction is the printed one: where a baseline's number is the better one, the claim is the baseline's. Of two
+    rows of which one has no published number at all, the proposed one is claimed to be better.
     """
     for left, right in combinations(table.rows, 2):
         if not _compared(table, left, right):
             continue
         for column in table.columns:
-            if column.better != "neither" and (difference := gain(left, right, column)):
+            difference = _direction(left, right, column)
+            if column.better != "neither" and difference:
                 first, second = (left, right) if difference > 0 else (right, left)
                 yield _claim(table, first, second, column)
 
@@ -66,6 +94,13 @@ def _compared(table: Table, left: Row, right: Row) -> bool:
     if roles == {"step"}:
         return same_setup or (left.backbone == right.backbone and bool(table.factors))
     return roles in ({"proposed", "baseline"}, {"proposed", "step"}) and same_setup
+
+
+def _direction(left: Row, right: Row, column: Column) -> float | None:
+    """Positive where the left row is claimed to be better, negative where the right one is."""
+    if left.published and right.published:
+        return gain(left, right, column)
+    return (left.role == "proposed") - (right.role == "proposed")
 
 
 def gain(row: Row, reference: Row, column: Column) -> float | None:

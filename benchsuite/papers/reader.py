@@ -1,21 +1,22 @@
 """Finding and reading table files."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from benchsuite.errors import UsageError, did_you_mean, unknown
+from benchsuite.folders import built_in_tables, table_files
 from benchsuite.papers.schema import Table
-from benchsuite.paths import baselines
 from benchsuite.toml_files import read_toml
 
 EVERYTHING = "all"
+NOTHING: Mapping[str, Path] = {}
+"""No tables stored with results."""
 
 
-def table_names(paper: str = "*") -> list[str]:
-    """All tables as `paper/table`, table2 before table10."""
-    root = baselines() / "papers"
-    names = [file.relative_to(root).with_suffix("").as_posix() for file in root.glob(f"{paper}/*.toml")]
-    return sorted(names, key=_order)
+def table_names(paper: str = "", stored: Mapping[str, Path] = NOTHING) -> list[str]:
+    """All tables as `paper/table`, table2 before table10; those of one paper if it is given."""
+    return sorted((name for name in _files(stored) if name.startswith(f"{paper}/" * bool(paper))), key=_order)
 
 
 def paper_names() -> list[str]:
@@ -23,31 +24,48 @@ def paper_names() -> list[str]:
     return sorted({name.partition("/")[0] for name in table_names()})
 
 
-def read_table(name: str) -> Table:
-    """The table of that name."""
-    file = baselines() / "papers" / f"{name}.toml"
-    if not re.fullmatch(r"[^/]+/[^/]+", name) or not file.is_file():
-        raise unknown("table", name, table_names())
-    return read_toml(file, Table)
+def read_table(name: str, stored: Mapping[str, Path] = NOTHING) -> Table:
+    """The table of that name. `stored` are files of tables that lie with results, by name: they come first."""
+    files = _files(stored)
+    if name not in files:
+        raise unknown("table", name, files)
+    return read_table_file(name, files[name])
 
 
-def named_tables(names: Sequence[str], scale: str | None = None) -> list[str]:
+def read_table_file(name: str, file: Path) -> Table:
+    """The table of that name from its file, which must say the same name."""
+    table = read_toml(file, Table)
+    if table.name != name:
+        raise UsageError(
+            f'{file}: it says paper = "{table.paper}" and table = "{table.table}", but it lies where {name} must be. '
+            f"Change the keys, or move it to papers/{table.name}.toml."
+        )
+    return table
+
+
+def named_tables(names: Sequence[str], scale: str | None = None, stored: Mapping[str, Path] = NOTHING) -> list[str]:
     """Tables by name, by paper, or all. Of a paper and of all, only tables with a recipe at the scale are taken."""
-    tables = dict.fromkeys(table for name in names for table in _tables_of(name, scale))
+    tables = dict.fromkeys(table for name in names for table in _tables_of(name, scale, stored))
     if not tables:
         raise UsageError("no table was named: give one as paper/table, a paper, or all.")
     return list(tables)
 
 
-def _tables_of(name: str, scale: str | None) -> list[str]:
-    every = table_names()
+def _files(stored: Mapping[str, Path]) -> dict[str, Path]:
+    """Built-in tables cannot be replaced; of any other, the one stored with results is shown."""
+    return {**table_files(), **stored, **built_in_tables()} if stored else table_files()
+
+
+def _tables_of(name: str, scale: str | None, stored: Mapping[str, Path]) -> list[str]:
+    every = table_names(stored=stored)
     if name in every:
         return [name]
     group = [table for table in every if name in (EVERYTHING, table.partition("/")[0])]
     if not group:
-        hint = did_you_mean(name, [*every, *paper_names(), EVERYTHING])
+        papers = {table.partition("/")[0] for table in every}
+        hint = did_you_mean(name, [*every, *papers, EVERYTHING])
         raise UsageError(f'table "{name}" does not exist.{hint} `benchsuite list tables` shows all.')
-    recipes = {table: read_table(table).recipes for table in group} if scale else {}
+    recipes = {table: read_table(table, stored).recipes for table in group} if scale else {}
     tables = [table for table in group if scale is None or scale in recipes[table]]
     if not tables:
         raise unknown("scale", str(scale), {known for scales in recipes.values() for known in scales}, f"{name}: ")

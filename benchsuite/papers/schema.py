@@ -197,6 +197,10 @@ class Table(Part):
         keys = [column.key for column in self.columns]
         _require_unique("column", "columns", keys)
         _require_unique("row", "rows", [row_name(row.key) for row in self.rows])
+        for scale, recipe in self.recipes.items():
+            if recipe.endswith(".toml"):
+                problem = "name a recipe, not a file. Its file must be recipes/<name>.toml in the table's folder"
+                raise MisplacedError(f'scale "{scale}": {recipe}: {problem}', "recipes", scale)
         for number, column in enumerate(self.columns):
             _require_known(f"column {column.key}", "part", column.part, ["", *self.parts], "columns", number, "part")
             for other in column.mean_of:

@@ -3,9 +3,11 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 
 from benchsuite.errors import UsageError
+from benchsuite.folders import recipes_in
 from benchsuite.records.code_version import code_state, stale
 from benchsuite.records.contents import FileError, Finding, RecordFile, read_contents, read_record_file, with_ranks
 from benchsuite.records.manifest import Manifest, read_manifest, write_manifest
@@ -43,11 +45,14 @@ class Audit:
     """How many numbers agree with their ranks."""
     not_recomputable: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     """Numbers that do not follow from ranks, by task and reason."""
+    files: dict[str, str] = field(default_factory=dict)
+    """SHA-256 of the stored tables and recipes by path."""
+    requests: list[TableRequest] = field(default_factory=list)
 
     @property
     def manifest(self) -> Manifest:
-        """The manifest of the valid records."""
-        return Manifest.of(self.records)
+        """The manifest of the valid records, and of the stored tables and recipes."""
+        return Manifest.of(self.records, self.files)
 
     def add(self, file: RecordFile, rules: Rules) -> None:
         """Check a record's file: its own problems, its name, and its numbers."""
@@ -82,7 +87,9 @@ class Audit:
 def audit_folder(folder: Path, rules: Rules) -> Audit:
     """Everything in a results folder but the manifest."""
     contents = read_contents(folder)
-    audit = Audit(folder)
+    stored = sorted([*contents.tables.values(), *recipes_in(folder).values()])
+    digests = {path.relative_to(folder).as_posix(): sha256(path.read_bytes()).hexdigest() for path in stored}
+    audit = Audit(folder, files=digests, requests=contents.requests)
     for file in contents.files:
         audit.add(file, rules)
     audit.problems += [unreadable(error, folder) for error in contents.unreadable]
@@ -164,16 +171,24 @@ def check_manifest(audit: Audit) -> None:
         fix = f"put back a version that was written, then {update}adds what is new"
         audit.problems.append(Finding(MANIFEST, error.reason, fix))
         return
-    added = audit.manifest.changes_since(listed).added
+    added, files = audit.manifest.changes_since(listed).added, audit.manifest.files_since(listed)
     audit.problems += _lost(listed, audit, MANIFEST)
-    audit.problems += [Finding(name, f"not listed in {MANIFEST}", f"{update}lists it") for name in added]
+    audit.problems += [
+        Finding(name, f"not listed in {MANIFEST}", f"{update}lists it") for name in (*added, *files.added)
+    ]
+    fix = f"look at what changed; {update}lists it as it is now"
+    audit.problems += [Finding(name, f"not as listed in {MANIFEST}", fix) for name in files.replaced]
 
 
 def check_base(audit: Audit, base: Path) -> None:
     """Compare the folder with an earlier manifest: none of its records may be gone or replaced."""
     if not base.is_file():
         raise UsageError(f"manifest {base}: no such file.")
-    audit.problems += _lost(read_manifest(base), audit, str(base))
+    listed = read_manifest(base)
+    audit.problems += _lost(listed, audit, str(base))
+    changed = audit.manifest.files_since(listed).replaced
+    fix = "look at what changed in its published numbers and claims"
+    audit.notes += [Finding(name, f"another one than that listed in {base}", fix) for name in changed]
 
 
 def check_digest(audit: Audit, expected: str) -> None:
@@ -193,15 +208,16 @@ def update_manifest(audit: Audit, allow_removal: bool) -> None:
         audit.problems.append(Finding(MANIFEST, "not updated", "solve the other problems first"))
         return
     before = read_manifest(file) if file.exists() else Manifest.of({})
-    changes = audit.manifest.changes_since(before)
-    if changes.lost and not allow_removal:
+    changes, files = audit.manifest.changes_since(before), audit.manifest.files_since(before)
+    if (changes.lost or files.removed) and not allow_removal:
         audit.problems += _lost(before, audit, MANIFEST)
         fix = "--allow-removal lets listed records be removed or replaced"
         audit.problems.append(Finding(MANIFEST, "not updated", fix))
         return
     write_manifest(file, audit.manifest)
-    counts = [f"{len(names)} {change}" for change, names in vars(changes).items() if names] or ["nothing new"]
-    audit.notes.append(Finding(MANIFEST, f"written: {', '.join(counts)}", ""))
+    counts = [f"{len(names)} {change}" for change, names in vars(changes).items() if names]
+    counts += [f"{name} {change}" for change, names in vars(files).items() for name in names]
+    audit.notes.append(Finding(MANIFEST, f"written: {', '.join(counts) or 'nothing new'}", ""))
 
 
 def _lost(before: Manifest, audit: Audit, where: str) -> Iterator[Finding]:
@@ -209,6 +225,8 @@ def _lost(before: Manifest, audit: Audit, where: str) -> Iterator[Finding]:
     for name in changes.removed:
         if name not in audit.refused:  # a refused file is a problem of its own
             yield Finding(name, f"listed in {where}, but gone", "put it back")
+    for name in audit.manifest.files_since(before).removed:
+        yield Finding(name, f"listed in {where}, but gone", "put it back")
     for name in changes.replaced:
         message = f"another record than the one listed in {where}, whose digest is {before.records[name].digest[:16]}"
         yield Finding(name, message, "put the listed one back")

@@ -12,11 +12,18 @@ from benchsuite.registry import methods
 
 ROOT = Path(__file__).parents[1]
 FOLLOWED = ("benchsuite.methods", "benchsuite.objectives")
+PUBLIC = {"Head": "benchsuite.methods.heads", "Queue": "benchsuite.methods.queue"}
+"""Where arithmetic among the names of the package's own `__init__` comes from."""
+CONTRACT = ("benchsuite.methods", "benchsuite.methods.base", "benchsuite.methods.batch")
+"""What all methods share. It is not followed: a part more in a batch must not put every record out of date."""
+CONTRACT_VERSION = 1
+"""Stands for these files. Raise it when what a method is given, or what becomes of its loss, changes in value."""
 
 
 def code_version(card: Card) -> str:
     """Digest of the class's file and the method and objective modules it imports, without docstrings and comments."""
-    return _digest(tuple(sorted(source.bare for source in _sources(Path(card.file)))))
+    sources = sorted(source.bare for source in _sources(Path(card.file)))
+    return _digest((f"contract {CONTRACT_VERSION}", *sources))
 
 
 class _Source(NamedTuple):
@@ -55,11 +62,14 @@ def _imports(tree: ast.Module) -> list[str]:
     names = []
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module:
-            module = "benchsuite.methods.base" if node.module == "benchsuite" else node.module
-            names += [module, *(f"{module}.{alias.name}" for alias in node.names)]
+            here = [alias.name for alias in node.names]
+            public = node.module == "benchsuite"
+            names += (
+                [PUBLIC.get(n, "") for n in here] if public else [node.module, *(f"{node.module}.{n}" for n in here)]
+            )
         elif isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
-    return [name for name in names if name.startswith(FOLLOWED)]
+    return [name for name in names if name.startswith(FOLLOWED) and name not in CONTRACT]
 
 
 def _module_file(name: str) -> Path | None:

@@ -5,7 +5,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from benchsuite.canonical import canonical
 from benchsuite.errors import RecordError
+from benchsuite.folders import tables_in
 from benchsuite.records.names import failure_files, json_files, request_files, run_of, stem
 from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import BROKEN_SEAL, SCHEMA, Record, content_digest
@@ -89,6 +90,8 @@ class Contents:
     """Failures and requests that are damaged."""
     foreign: list[Path]
     """JSON files that benchsuite did not write."""
+    tables: dict[str, Path] = field(default_factory=dict)
+    """Files of the tables that are stored with the records, by `paper/table`: all that are not built in."""
 
     @property
     def refused(self) -> list[RecordFile]:
@@ -122,7 +125,8 @@ def read_contents(folder: Path) -> Contents:
     failures = dict(_collect(failure_files(folder), _read_failure, unreadable))
     requests = _collect(request_files(folder), read_request, unreadable)
     records = {file.record.run_id: file.record for file in files if file.record and not file.problems}
-    return Contents(records, failures, requests, files, unreadable, [path for path in paths if not read[path]])
+    foreign = [path for path in paths if not read[path]]
+    return Contents(records, failures, requests, files, unreadable, foreign, tables_in(folder))
 
 
 def read_record(path: Path) -> Record:

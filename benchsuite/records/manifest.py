@@ -15,11 +15,12 @@ from benchsuite.records.schema import Record
 from benchsuite.setup import Part
 
 FORMAT = 1
+NO_FILES: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True)
 class Changes:
-    """Differences between two manifests, by file name."""
+    """Differences between two manifests, by file name: of records, or of tables and recipes."""
 
     added: list[str]
     removed: list[str]
@@ -44,16 +45,22 @@ class Manifest(Part):
 
     file_format: Literal[1]
     records: dict[str, Entry]
+    files: dict[str, str] = {}
+    """Stored tables and recipes: SHA-256 by path. Absent from the file, and from the digest, if there are none."""
     digest: str
 
     @classmethod
-    def of(cls, records: Mapping[str, Record]) -> Self:
-        """The manifest of these records, by file name."""
+    def of(cls, records: Mapping[str, Record], files: Mapping[str, str] = NO_FILES) -> Self:
+        """The manifest of these records, by file name, and of these tables and recipes, by path."""
         entries = {
             name: {"run_id": record.run_id, "digest": record.digest, "ranks": record.ranks.sha256}
             for name, record in sorted(records.items())
         }
-        content = {"file_format": FORMAT, "records": entries}
+        content = {
+            "file_format": FORMAT,
+            "records": entries,
+            **({"files": dict(sorted(files.items()))} if files else {}),
+        }
         return cls.model_validate({**content, "digest": digest(content)})
 
     @model_validator(mode="before")
@@ -67,18 +74,32 @@ class Manifest(Part):
 
     def changes_since(self, before: "Manifest") -> Changes:
         """Records added, removed and replaced since an earlier manifest."""
-        old, new = before.records, self.records
-        return Changes(
-            added=sorted(new.keys() - old.keys()),
-            removed=sorted(old.keys() - new.keys()),
-            replaced=sorted(name for name in old.keys() & new.keys() if old[name] != new[name]),
-        )
+        return _changes(before.records, self.records)
+
+    def files_since(self, before: "Manifest") -> Changes:
+        """Tables and recipes added, removed and replaced since an earlier manifest."""
+        return _changes(before.files, self.files)
 
     def text(self) -> str:
         """As stored: one sorted line for each record, for readable diffs."""
         lines = [f"  {json.dumps(name)}: {entry.model_dump_json()}" for name, entry in sorted(self.records.items())]
-        records = "{\n" + ",\n".join(lines) + "\n }" if lines else "{}"
-        return f'{{\n "file_format": {self.file_format},\n "records": {records},\n "digest": "{self.digest}"\n}}\n'
+        records = _block(lines)
+        digests = [f"  {json.dumps(name)}: {json.dumps(sha)}" for name, sha in sorted(self.files.items())]
+        files = f'\n "files": {_block(digests)},' if digests else ""
+        head = f'{{\n "file_format": {self.file_format},\n "records": {records},{files}\n'
+        return f'{head} "digest": "{self.digest}"\n}}\n'
+
+
+def _block(lines: list[str]) -> str:
+    return "{\n" + ",\n".join(lines) + "\n }" if lines else "{}"
+
+
+def _changes(old: Mapping[str, object], new: Mapping[str, object]) -> Changes:
+    return Changes(
+        added=sorted(new.keys() - old.keys()),
+        removed=sorted(old.keys() - new.keys()),
+        replaced=sorted(name for name in old.keys() & new.keys() if old[name] != new[name]),
+    )
 
 
 def read_manifest(file: Path) -> Manifest:

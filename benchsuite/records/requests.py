@@ -8,11 +8,13 @@ class RequestedRuns(Part):
 
     setup_id: str
     method_id: str
+    paraphrases: str | None = None
+    """Digest of the paraphrases that the runs read, if the setup does not cover them."""
     runs: dict[int, str]
 
     def merged_with(self, before: "RequestedRuns | None") -> "RequestedRuns":
-        """With the earlier seeds, if setup and method are the same."""
-        if before is None or (self.setup_id, self.method_id) != (before.setup_id, before.method_id):
+        """With the earlier seeds, if setup, method and paraphrases are the same."""
+        if before is None or self.model_copy(update={"runs": before.runs}) != before:
             return self
         return self.model_copy(update={"runs": {**before.runs, **self.runs}})
 

@@ -14,6 +14,14 @@ from benchsuite.errors import RecordError
 from benchsuite.setup import Part, Setup, stored_setup
 
 SCHEMA = 1
+PARAPHRASES = "paraphrases"
+READ_BY_SOME = {
+    PARAPHRASES: "",
+    "clusters": "clusters",
+    "image_expert": "experts.image",
+    "text_expert": "experts.text",
+}
+"""Digests that only a run has whose method reads these, and their parts of the setup."""
 UNSEALED = {"unsealed": True}
 """Validation context of a record whose digest is still to be computed."""
 UNCHECKED = {"unchecked": True}
@@ -83,6 +91,18 @@ class Record(Part):
     created: str
     ranks: Sidecar
     digest: str
+    recipe: str = ""
+    """The recipe's name, for readers: it is no part of any identity. Empty in records of before it was kept."""
+
+    @property
+    def configuration(self) -> tuple[str | None, ...]:
+        """What the seeds of a row share on a board: the method, and what it reads that other methods do not."""
+        return self.method_id, *(self.digests.get(name) for name in READ_BY_SOME)
+
+    @property
+    def unread(self) -> frozenset[str]:
+        """The parts of its setup that the run did not read."""
+        return frozenset(part for name, part in READ_BY_SOME.items() if part and name not in self.digests)
 
     def numbers(self, protocol: str | None = None) -> Iterator[Number]:
         """All numbers of the run, or of one protocol. Pages and data frames read numbers only through this."""
@@ -106,7 +126,8 @@ class Record(Part):
     def seal(cls, **content: Any) -> Self:
         """A record from its content, with identities and digest filled in; refused if it contradicts itself."""
         setup_id, method_id = content["setup"].setup_id, content["method"].method_id
-        ids = {"setup_id": setup_id, "method_id": method_id, "run_id": run_id(setup_id, method_id, content["seed"])}
+        run = run_id(setup_id, method_id, content["seed"], content["digests"].get(PARAPHRASES))
+        ids = {"setup_id": setup_id, "method_id": method_id, "run_id": run}
         unsealed = cls.model_validate({"schema": SCHEMA, **content, **ids, "digest": ""}, context=UNSEALED)
         plain = unsealed.as_json()
         return cls.model_validate({**plain, "digest": content_digest(plain)})
@@ -127,7 +148,7 @@ class Record(Part):
             yield f"setup_id is {self.setup_id}, but its setup gives {setup_id}"
         if method_id != self.method_id:
             yield f"method_id is {self.method_id}, but its method gives {method_id}"
-        if (right := run_id(setup_id, method_id, self.seed)) != self.run_id:
+        if (right := run_id(setup_id, method_id, self.seed, self.digests.get(PARAPHRASES))) != self.run_id:
             yield f"run_id is {self.run_id}, but its setup, method and seed give {right}"
         if Path(self.ranks.file).name != self.ranks.file:
             yield f'ranks.file is "{self.ranks.file}", but ranks lie beside their record'
@@ -184,6 +205,7 @@ def _rising(metrics: tuple[str, ...]) -> list[tuple[str, str]]:
     return [pair for members in families.values() for pair in pairwise(name for _, name in sorted(members))]
 
 
-def run_id(setup_id: str, method_id: str, seed: int) -> str:
-    """Identity of a run."""
-    return short_digest({"setup": setup_id, "method": method_id, "seed": seed})
+def run_id(setup_id: str, method_id: str, seed: int, paraphrases: str | None = None) -> str:
+    """Identity of a run; `paraphrases`: digest of those it reads, where the setup does not cover them."""
+    read = {PARAPHRASES: paraphrases} if paraphrases else {}
+    return short_digest({"setup": setup_id, "method": method_id, "seed": seed, **read})

@@ -7,6 +7,7 @@ overwritten: a second measurement of a run keeps the first record.
 import json
 from pathlib import Path
 
+from benchsuite.errors import UsageError
 from benchsuite.files import require_writable, write_whole
 from benchsuite.records.contents import Contents, read_contents, read_request
 from benchsuite.records.names import FAILED, TABLES, stem
@@ -47,9 +48,27 @@ class Store:
         (self.folder / TABLES).mkdir(exist_ok=True)
         file = self.folder / TABLES / f"{request.name}.json"
         if file.exists():
-            request = request.merged_with(read_request(file))
+            before = read_request(file)
+            if before.table != request.table:
+                raise UsageError(
+                    f"{file} is the request of {before.table}: the names of two tables may not be alike but for "
+                    f"slashes and hyphens. Rename {request.table}, or give another --results FOLDER."
+                )
+            request = request.merged_with(before)
         write_whole(file, request.model_dump_json(indent=1).encode() + b"\n")
         return request
+
+    def keep(self, name: str, file: Path) -> bool:
+        """Store a table's or a recipe's file under a name such as `papers/mine/table1.toml`.
+
+        Returns whether another one was stored there before; it is replaced.
+        """
+        kept, content = self.folder / name, file.read_bytes()
+        before = kept.read_bytes() if kept.exists() else None
+        if before != content:
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(kept, content)
+        return before not in (None, content)
 
     def _failure_file(self, run_id: str) -> Path:
         return self.folder / f"{run_id}{FAILED}"

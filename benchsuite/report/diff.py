@@ -129,7 +129,7 @@ def _lines(differences: Sequence[Difference]) -> list[Line]:
         if difference.item.kind == "verdicts" and not _is_decisive(difference):
             minor[before, after] += 1
         else:
-            why = difference.after.reason if difference.item.kind == "verdicts" else ""
+            why = difference.after.reason if difference.item.kind == "verdicts" and difference.after else ""
             lines.append(Line(difference.item.name, before, after, why))
     noun = "other claim" if lines else "claim"
     return [*lines, *(Line(counted(n, noun), *verdicts) for verdicts, n in minor.items())]
@@ -137,7 +137,9 @@ def _lines(differences: Sequence[Difference]) -> list[Line]:
 
 def _is_decisive(difference: Difference) -> bool:
     """Whether it is a verdict, and before or after says more than whether there are enough runs."""
-    return difference.item.kind == "verdicts" and bool({difference.before.kind, difference.after.kind} & DECISIVE)
+    if difference.item.kind != "verdicts":
+        return False
+    return bool({verdict.kind for verdict in (difference.before, difference.after) if verdict} & DECISIVE)
 
 
 def _shown(value: Any, kind: Kind) -> str:

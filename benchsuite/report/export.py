@@ -3,28 +3,37 @@
 import csv
 import io
 import json
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from benchsuite.analysis.results import table_cells
-from benchsuite.analysis.tables import Cell, TableRow, TableView
+from benchsuite.analysis.tables import TableRow, TableView
 from benchsuite.report import markdown
+from benchsuite.report.latex import as_latex
+from benchsuite.report.look import DEFAULT, Look, Show, Spread
 from benchsuite.report.numbers import OURS, counted, counts, measured, published, units
+from benchsuite.report.printed import Number, Printed
 
-CSV_HEAD = (
-    "scale", "backbone", "variant", "row", "column", "measured_on", "unit", "published", "mean", "sd", "low", "high",
-    "n", "rank", "best", "method", "setup_id",
-)  # fmt: skip
+CELL = ("scale", "backbone", "variant", "row", "column", "measured_on", "unit")
+OURS_OF_CELL = ("n", "rank", "best", "method", "setup_id")
+SPREAD_OF_CELL = {Spread.ci: ("low", "high"), Spread.sd: ("sd",), Spread.se: ("se",), Spread.none: ()}
 IN_UNIT = ("published", "mean", "sd", "low", "high")
 """Keys of a cell whose numbers are in the column's unit."""
 
 
-def as_csv(view: TableView) -> str:
-    """A line a cell; numbers in the column's unit, unrounded."""
+def as_csv(view: TableView, look: Look = DEFAULT) -> str:
+    """A line a cell; numbers in the column's unit, unrounded. A look says whose numbers, and which spread."""
+    spread = SPREAD_OF_CELL[look.spread] if look.spread else ("sd", "low", "high")
+    theirs = ("published",) if look.show is not Show.ours else ()
+    ours = ("mean", *spread, *OURS_OF_CELL) if look.show is not Show.published else ()
+    needed = {Show.ours: "mean", Show.published: "published", Show.both: "row"}[look.show]
     text = io.StringIO()
-    writer = csv.DictWriter(text, CSV_HEAD, extrasaction="ignore", lineterminator="\n")
+    writer = csv.DictWriter(text, (*CELL, *theirs, *ours), extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
-    writer.writerows(_cells_in_unit(view))
+    for cell in _cells_in_unit(view):
+        if cell[needed] is not None:
+            writer.writerow({**cell, "se": None if cell["sd"] is None else cell["sd"] / math.sqrt(cell["n"])})
     return text.getvalue()
 
 
@@ -42,76 +51,32 @@ def as_json(view: TableView) -> str:
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 
-def as_markdown(view: TableView) -> str:
-    """Published / ours ± half of its interval, and over how many seeds; the best in bold."""
-    heads = ["", *(column.name for column in view.columns), "n"]
-    lines = markdown.head(heads)
-    for row in view.rows:
-        cells = [f"{published(cell)} / {_bold(view, row, cell, '**', '**')}" for cell in row.cells]
-        lines.append(markdown.row([f"{row.backbone}: {row.shown}", *cells, counts(row)]))
-    return "\n".join([*lines, "", f"{units(view)}: published / ours. {' '.join(_fine_print(view))}"]) + "\n"
+def as_markdown(table: Printed) -> str:
+    """Published / ours, a row each, and what a reader must know below."""
+    counted_rows = table.has_counts
+    lines = markdown.head(["", *(column.name for column in table.columns), *(["n"] if counted_rows else [])])
+    for line in table.lines:
+        numbers = [list(map(_number, kind)) for kind in (line.theirs, line.ours) if kind]
+        cells = [" / ".join(pair) for pair in zip(*numbers, strict=True)]
+        n = [counts(line.row)] if counted_rows else []
+        lines.append(markdown.row([f"{line.row.backbone}: {line.row.shown}", *cells, *n]))
+    about = [*table.caption("Published / ours"), *table.legend, *table.notes]
+    return "\n".join([*lines, "", " ".join(about)]) + "\n"
 
 
-def as_latex(view: TableView) -> str:
-    """A booktabs table: published above ours; the best in bold, a dagger where the paper only quotes the number."""
-    width = len(view.columns)
-    groups = " & ".join(f"\\multicolumn{{{n}}}{{c}}{{{tex(name)}}}" for name, n in view.groups)
-    lines = [
-        "% needs \\usepackage{booktabs}",
-        f"\\begin{{tabular}}{{l{'r' * (width + 1)}}}",
-        "\\toprule",
-        f" & {groups} \\\\",
-        " & ".join(["", *(tex(column.label) for column in view.columns), "$n$"]) + " \\\\",
-    ]
-    for backbone, rows in view.backbones.items():
-        lines += ["\\midrule", f"\\multicolumn{{{width + 2}}}{{l}}{{\\textit{{{tex(backbone)}}}}} \\\\"]
-        for row in rows:
-            dagger = "$^\\dagger$" if row.quoted else ""
-            theirs = [tex(published(cell)) for cell in row.cells]
-            ours = [_bold(view, row, cell, "\\textbf{", "}", tex) for cell in row.cells]
-            lines += [
-                f"{tex(row.shown)}{dagger} & {' & '.join(theirs)} \\\\",
-                f" & {' & '.join(ours)} & {tex(counts(row))} \\\\",
-            ]
-    quoted = " $^\\dagger$ quoted by the paper." if any(row.quoted for row in view.rows) else ""
-    fine_print = f"{tex(units(view))}: published above ours. {tex(' '.join(_fine_print(view)))}{quoted}"
-    note = f"\\multicolumn{{{width + 2}}}{{p{{\\linewidth}}}}{{\\footnotesize {fine_print}}} \\\\"
-    lines += ["\\bottomrule", note, "\\end{tabular}"]
-    return "\n".join(lines) + "\n"
+def _number(number: Number) -> str:
+    shown = f"{number.text} ± {number.spread}" if number.spread else number.text
+    return f"{f'**{shown}**' if number.bold else shown}{' ★' if number.star else ''}"
 
 
-FORMATS: Mapping[str, Callable[[TableView], str]] = {
+FORMATS: Mapping[str, Callable[[TableView, Look], str]] = {
     "csv": as_csv,
-    "json": as_json,
-    "latex": as_latex,
-    "md": as_markdown,
+    "json": lambda view, _: as_json(view),
+    "latex": lambda view, look: as_latex(Printed(view, look)),
+    "md": lambda view, look: as_markdown(Printed(view, look)),
 }
-
 SUFFIXES = {"csv": "csv", "json": "json", "latex": "tex", "md": "md"}
 """How files of each format end."""
-
-SPECIAL = {
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "±": r"$\pm$", "–": "--", "−": "$-$", "·": r"$\cdot$",
-    "→": r"$\to$",
-}  # fmt: skip
-
-
-def tex(text: str) -> str:
-    """Plain text for LaTeX."""
-    return "".join(SPECIAL.get(character, character) for character in text)
-
-
-def _fine_print(view: TableView) -> list[str]:
-    """What a reader of the table alone must know: ours are measured here, on what, and how."""
-    request = view.request
-    towers = {name: request.backbones[name] for name in view.backbones if name in request.backbones}
-    stand_ins = [f"{name} is {what}" for name, what in (*towers.items(), *view.stand_ins.items())]
-    return [
-        f"Ours, measured at scale {request.scale}: {OURS}.",
-        *([f"In ours, {'; '.join(stand_ins)}."] if stand_ins else []),
-        "Bold: no row is significantly better (Holm, alpha 0.05).",
-    ]
 
 
 def _cells_in_unit(view: TableView) -> Iterator[dict[str, Any]]:
@@ -122,16 +87,11 @@ def _cells_in_unit(view: TableView) -> Iterator[dict[str, Any]]:
         yield {**cell, **numbers, "values": {str(seed): value * factor for seed, value in cell["values"].items()}}
 
 
-def _bold(view: TableView, row: TableRow, cell: Cell, start: str, end: str, escape: Callable[[str], str] = str) -> str:
-    shown = escape(measured(cell))
-    return f"{start}{shown}{end}" if view.is_best(row, cell) else shown
-
-
 def table_text(view: TableView) -> str:
     """Published above ours in each row; gaps with their reasons."""
     parts = [
         f"{view.request.table} at scale {view.request.scale}: {view.table.title}",
-        f"{units(view)}; ours is {OURS}. {view.request.description}",
+        f"{units(view.columns)}; ours is {OURS}. {view.request.description}",
         "",
     ]
     for backbone, rows in view.backbones.items():

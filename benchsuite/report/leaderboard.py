@@ -10,7 +10,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from benchsuite.analysis.boards import Board, boards
-from benchsuite.analysis.claims import JudgedClaim, judged_claims
+from benchsuite.analysis.claims import JudgedClaim, judged_added, judged_claims
 from benchsuite.analysis.costs import Cost, costs
 from benchsuite.analysis.tables import Cell, TableRow, TableView
 from benchsuite.cards import Card
@@ -86,12 +86,17 @@ class Leaderboard:
 
     def prepare(self) -> None:
         """Compute now what many pages show, so that the processes that write them need not each do it."""
-        _ = self.claims, self.costs, self.appearances, self.methods
+        _ = self.claims, self.added, self.costs, self.appearances, self.methods
 
     @cached_property
     def claims(self) -> Mapping[str, list[JudgedClaim]]:
         """By table and scale: its claims, judged as one family."""
         return {view.request.name: judged_claims(view) for view in self.views}
+
+    @cached_property
+    def added(self) -> Mapping[str, list[JudgedClaim]]:
+        """By table and scale: rows that are not the paper's against the table's reference, a family of their own."""
+        return {view.request.name: judged_added(view) for view in self.views}
 
     @cached_property
     def by_paper(self) -> Mapping[tuple[str, str], list[TableView]]:

@@ -1,13 +1,18 @@
 """Numbers as pages and terminals show them: fractions as percentages, other numbers as they are."""
 
+from collections.abc import Sequence
+
 from benchsuite.analysis.stats import Paired
 from benchsuite.analysis.tables import Cell, TableRow, TableView
+from benchsuite.papers import Column
 from benchsuite.papers.claims import Claim
 
 DASH = "–"
 MINUS = "−"
 OURS = "mean ± half-width of the 95% CI over seeds"
 """What `measured` shows."""
+DIGITS = {"percent": 1, "number": 3}
+"""Decimals of our numbers by unit."""
 
 
 def counted(n: int, noun: str) -> str:
@@ -17,12 +22,12 @@ def counted(n: int, noun: str) -> str:
 
 def percent(value: float) -> str:
     """A fraction as a percentage."""
-    return f"{100 * value:.1f}"
+    return in_unit(value, "percent")
 
 
 def plain(value: float) -> str:
     """A number that is no fraction."""
-    return f"{value:.3f}"
+    return in_unit(value, "number")
 
 
 def exact(value: float) -> str:
@@ -30,16 +35,17 @@ def exact(value: float) -> str:
     return (f"{value:.0f}" if value == round(value) else plain(value)).replace("-", MINUS)
 
 
-def in_unit(value: float, unit: str) -> str:
-    """As a percentage or as it is."""
-    return percent(value) if unit == "percent" else plain(value)
+def in_unit(value: float, unit: str, digits: int | None = None) -> str:
+    """As a percentage or as it is, with so many decimals; what rounds to zero has no sign."""
+    decimals = DIGITS[unit] if digits is None else digits
+    return f"{100 * value if unit == 'percent' else value:z.{decimals}f}"
 
 
 def signed(value: float, unit: str) -> str:
     """A difference with its sign; none for what rounds to zero."""
     shown = in_unit(value, unit)
     if not float(shown):
-        return shown.removeprefix("-")
+        return shown
     return f"{MINUS}{shown[1:]}" if shown.startswith("-") else f"+{shown}"
 
 
@@ -79,10 +85,10 @@ def counts(row: TableRow) -> str:
     return f"{low}" if low == high else f"{low}{DASH}{high}"
 
 
-def units(view: TableView) -> str:
+def units(columns: Sequence[Column]) -> str:
     """What the numbers of a table are."""
-    others = [column.label for column in view.columns if column.unit == "number"]
-    if len(others) == len(view.columns):
+    others = [column.label for column in columns if column.unit == "number"]
+    if len(others) == len(columns):
         return "Plain numbers"
     return f"Percent ({', '.join(dict.fromkeys(others))}: plain numbers)" if others else "Percent"
 

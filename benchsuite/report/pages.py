@@ -10,17 +10,20 @@ from benchsuite.analysis.boards import Board, comparison, paired
 from benchsuite.analysis.claims import JudgedClaim, agreements
 from benchsuite.analysis.costs import reference
 from benchsuite.analysis.tables import TableView
+from benchsuite.folders import built_in_tables
 from benchsuite.papers.schema import RowKey, row_name
 from benchsuite.records.code_version import stale
 from benchsuite.records.names import stem
 from benchsuite.records.schema import Record
+from benchsuite.registry import tasks
 from benchsuite.report.export import FORMATS, SUFFIXES
 from benchsuite.report.figures import method_figures, table_figures
 from benchsuite.report.figures.cost import cost_figures
 from benchsuite.report.leaderboard import Appearance, Leaderboard, MethodSummary, Result
 from benchsuite.report.links import slug
+from benchsuite.report.look import DEFAULT
 
-KINDS = ("reproduced", "opposite", "undecided", "not comparable", "not run")
+KINDS = ("reproduced", "opposite", "undecided", "not comparable", "not run", "not selected")
 """Verdicts in the order in which pages list them."""
 RESULTS = 1_500
 """Numbers of a method that its own page lists; where there are more, each scale's are on a page of their own."""
@@ -80,13 +83,15 @@ def home(leaderboard: Leaderboard) -> Values:
 
 def table(leaderboard: Leaderboard, view: TableView) -> Values:
     """One table at one scale."""
+    added = leaderboard.added[view.request.name]
     return {
         "view": view,
         **judged(leaderboard, [view]),
-        "marks": verdicts_by_cell(leaderboard.claims[view.request.name]),
+        "added": [(view, claim) for claim in added],
+        "marks": verdicts_by_cell([*leaderboard.claims[view.request.name], *added]),
         "orders": [order for order in agreements(view) if order.agreement.tau is not None],
         "figures": table_figures(view, leaderboard.ranks),
-        "exports": {name: export(view) for name, export in FORMATS.items()},
+        "exports": {name: export(view, DEFAULT) for name, export in FORMATS.items()},
         "suffixes": SUFFIXES,
     }
 
@@ -143,7 +148,12 @@ def compare(leaderboard: Leaderboard, board: Board) -> Values:
 
 def run(leaderboard: Leaderboard, record: Record) -> Values:
     """One run."""
-    return {"record": record, "shown_in": leaderboard.appearances.get(record.run_id, []), "stale": stale(record)}
+    return {
+        "record": record,
+        "shown_in": leaderboard.appearances.get(record.run_id, []),
+        "stale": stale(record),
+        "unregistered": {result.task for result in record.results.values() if result.task not in tasks},
+    }
 
 
 def verdicts_by_cell(claims: Sequence[JudgedClaim]) -> Mapping[tuple[RowKey, str], Counter[str]]:
@@ -165,8 +175,9 @@ def has_many(method: MethodSummary) -> bool:
 
 
 def command(view: TableView) -> str:
-    """The command that measures a table."""
-    return f"benchsuite repro {view.request.table} --scale {view.request.scale}"
+    """The command that measures a table; one that is not built in lies in a folder, the results folder for one."""
+    folder = "" if view.request.table in built_in_tables() else " --tables FOLDER"
+    return f"benchsuite repro {view.request.table} --scale {view.request.scale}{folder}"
 
 
 def command_of_run(shown: Appearance, record: Record) -> str:

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from benchsuite.methods.base import Loss, PairBatch
+from benchsuite.methods.base import Loss
+from benchsuite.methods.batch import PairBatch
 
 POINTS = 100
 

@@ -4,7 +4,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from benchsuite.methods.base import PairBatch
+from benchsuite.methods.batch import PairBatch
 
 
 def world_size() -> int:

@@ -11,7 +11,7 @@ import torch
 import torch.distributed as dist
 from torch import nn
 
-from benchsuite.methods.base import Method, ParameterGroup
+from benchsuite.methods.base import Method, ParameterGroup, trained_heads, with_heads
 from benchsuite.models.dual_encoder import DualEncoder
 from benchsuite.setup import Optimizer, Setup, Training
 from benchsuite.torchvision_ops import make_importable
@@ -111,22 +111,29 @@ def engine_config(training: Training) -> dict[str, Any]:
 
 
 def parameter_groups(encoder: DualEncoder, method: Method, setup: Setup) -> list[dict[str, Any]]:
-    """Optimizer groups: weights decay, vectors as the setup says, the method's parameters as the method says."""
+    """Optimizer groups: weights decay, vectors as the setup says, the method's parameters as the method says.
+
+    Biases and norms of its heads are treated as the encoder's vectors, unless the method states a decay.
+    """
     decay = setup.optimizer.weight_decay
+    vector_decay = decay if setup.optimizer.decay_vectors else 0.0
     matrices, vectors = _split(p for p in encoder.parameters() if p.requires_grad)
-    groups = [_group(matrices, decay), _group(vectors, decay if setup.optimizer.decay_vectors else 0.0)]
-    for own in method.parameter_groups():
-        groups += _method_groups(own, decay)
+    groups = [_group(matrices, decay), _group(vectors, vector_decay)]
+    in_heads = {id(p) for head in trained_heads(method) for p in head.parameters() if p.dim() == 1}
+    for own in with_heads(method):
+        groups += _method_groups(own, decay, vector_decay, in_heads)
     return [group for group in groups if group["params"]]
 
 
-def _method_groups(own: ParameterGroup, decay: float) -> list[dict[str, Any]]:
-    """One group if the method states a decay; otherwise scalars, which do not decay, in a group of their own."""
+def _method_groups(own: ParameterGroup, decay: float, vector_decay: float, in_heads: set[int]) -> list[dict[str, Any]]:
+    """One group if the method states a decay; otherwise scalars, which do not decay, and heads' vectors are apart."""
     if own.weight_decay is not None:
         return [_group(list(own.parameters), own.weight_decay, own.lr_factor)]
     numbers = [parameter for parameter in own.parameters if parameter.dim() == 0]
-    others = [parameter for parameter in own.parameters if parameter.dim() > 0]
-    return [_group(others, decay, own.lr_factor), _group(numbers, 0.0, own.lr_factor)]
+    vectors = [parameter for parameter in own.parameters if id(parameter) in in_heads]
+    others = [parameter for parameter in own.parameters if parameter.dim() > 0 and id(parameter) not in in_heads]
+    groups = [(others, decay), (numbers, 0.0), (vectors, vector_decay)]
+    return [_group(parameters, rate, own.lr_factor) for parameters, rate in groups]
 
 
 def _group(parameters: list[nn.Parameter], decay: float, factor: float = 1.0) -> dict[str, Any]:
@@ -166,5 +173,5 @@ def finish_step(engine: Any, method: Method) -> None:
     if engine.zero_optimization():
         from deepspeed.utils import safe_set_full_fp32_param
 
-        for parameter in method.parameters():
+        for parameter in filter(lambda p: p.requires_grad, method.parameters()):
             safe_set_full_fp32_param(parameter, parameter.detach().float())

@@ -10,6 +10,7 @@ from torch import Tensor
 from benchsuite.data.batches import BatchPlan, Draw
 from benchsuite.data.pixels import augment, rendering, standardize, to_unit
 from benchsuite.data.prepared import Prepared
+from benchsuite.methods.batch import TEACHER
 from benchsuite.models.tokenizer import Tokens, Words
 from benchsuite.setup import Setup
 from benchsuite.training.distributed import share
@@ -28,15 +29,23 @@ class Inputs:
 
 
 class Feed:
-    """Makes a step's inputs: for pairs what the method needs, for a single encoder always two views."""
+    """Makes a step's inputs: for pairs what method and teacher need, for a single encoder always two views."""
 
     def __init__(
-        self, setup: Setup, plan: BatchPlan, words: Words | None, needs: frozenset[str], prepared: Prepared
+        self,
+        setup: Setup,
+        plan: BatchPlan,
+        words: Words | None,
+        needs: frozenset[str],
+        prepared: Prepared,
+        on: torch.device | None = None,
     ) -> None:
+        """Of this process's device, or `on` another."""
         self._prepared = prepared
         self._setup, self._plan, self._words = setup, plan, words
-        self._needs = needs | ONE_TOWER_VIEWS.get(setup.towers, frozenset())
-        self._device = device()
+        inputs = {need.removesuffix(TEACHER) for need in needs}
+        self._needs = needs | inputs | ONE_TOWER_VIEWS.get(setup.towers, frozenset())
+        self._device = on or device()
 
     def epoch(self, step: int) -> int:
         """How often the data was gone through before this step."""
@@ -67,7 +76,7 @@ class Feed:
 
     def _pixels(self, draw: Draw, mine: slice) -> Tensor:
         assert self._setup.image is not None
-        if self._setup.image.head:
+        if self._setup.image.mlp:
             number = draw.augmentations[mine, 0].astype(np.int64)
             return rendering(self._plan.split.images[draw.index[mine]], number).to(self._device)
         pixels = to_unit(self._plan.split.images[draw.index[mine]]).to(self._device)

@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from benchsuite.data.base import Split
 from benchsuite.data.batches import BatchPlan
 from benchsuite.data.prepared import Prepared
 from benchsuite.errors import RunError, UsageError
-from benchsuite.methods.base import Clock, Loss, Method
+from benchsuite.methods.base import Clock, Loss, Method, all_heads
+from benchsuite.methods.batch import TEACHER, encoded
 from benchsuite.models.dual_encoder import DualEncoder, seeded_encoder, weights_digest
 from benchsuite.models.tokenizer import Words
 from benchsuite.models.vectors import text_reader
@@ -32,6 +33,7 @@ from benchsuite.training.engine import (
 from benchsuite.training.feed import Feed, Inputs
 from benchsuite.training.needs import require_served
 from benchsuite.training.schedule import learning_rate
+from benchsuite.training.teachers import evaluated, follow_student, teacher_of
 
 NOTHING = Prepared()
 
@@ -41,6 +43,7 @@ class Trained:
     """A finished training."""
 
     encoder: DualEncoder
+    """The one that the method has evaluated: the trained one, or its averaged copy."""
     words: Words | None
     curves: dict[str, list[float]]
     cost: dict[str, Any]
@@ -51,24 +54,48 @@ Probe = Callable[[int, DualEncoder, Words | None], Mapping[str, float]]
 
 
 class Trainee(nn.Module):
-    """What the engine wraps: encoders, then the method on the gathered batch, in one forward pass."""
+    """What the engine wraps: encoders, then the method on the gathered batch, in one forward pass.
+
+    The teacher runs in train mode: its dropout is drawn after the encoder's, its batch norms see this batch.
+    """
 
     def __init__(self, encoder: DualEncoder, method: Method, seed: int) -> None:
         super().__init__()
         self.encoder = encoder
+        self.teacher = teacher_of(encoder, method)
         self.method = method
         self.seed = seed
 
     def forward(self, inputs: Inputs, clock: Clock) -> Loss:
+        return self.loss(self.parts(inputs, clock), clock)
+
+    def parts(self, inputs: Inputs, clock: Clock) -> dict[str, Tensor]:
+        """This process's rows of the batch."""
         seed_torch(derived_seed(self.seed, "dropout", clock.step, rank()))
-        rows = {name: self.encoder.image(pixels) for name, pixels in inputs.pixels.items()}
-        rows |= {name: self.encoder.text(tokens) for name, tokens in inputs.tokens.items()}
-        parts = {name: out.float() for name, out in rows.items()} | inputs.extra
+        return {name: out.float() for name, out in self.embeddings(inputs).items()} | inputs.extra
+
+    def loss(self, parts: dict[str, Tensor], clock: Clock) -> Loss:
+        """The method's loss on the global batch."""
         seed_torch(derived_seed(self.seed, "method", clock.step))
         batch = gather_batch(parts)
-        with torch.autocast(inputs.extra["index"].device.type, enabled=False):
+        with torch.autocast(parts["index"].device.type, enabled=False):
             loss: Loss = self.method(batch, clock)
         return replace(loss, gauges={**loss.gauges, "gap": centroid_gap(batch)}) if batch.is_pair else loss
+
+    def embeddings(self, inputs: Inputs) -> dict[str, Tensor]:
+        """What the method reads: embeddings by the encoder, and by the teacher without gradient."""
+        needs = self.method.needs
+        rows = {name: self.encoder.image(pixels) for name, pixels in inputs.pixels.items() if encoded(name, needs)}
+        rows |= {name: self.encoder.text(tokens) for name, tokens in inputs.tokens.items() if encoded(name, needs)}
+        if self.teacher:
+            with torch.no_grad():
+                for name, pixels in inputs.pixels.items():
+                    if name + TEACHER in needs:
+                        rows[name + TEACHER] = self.teacher.image(pixels)
+                for name, tokens in inputs.tokens.items():
+                    if name + TEACHER in needs:
+                        rows[name + TEACHER] = self.teacher.text(tokens)
+        return rows
 
 
 def train(
@@ -93,7 +120,11 @@ def train(
     encoder = seeded_encoder(setup, words.size if words else 0, seed, image_inputs=split.images.shape[-1])
     digests = {"initial_weights": weights_digest(encoder), "batches": plan.digest()}
     digests |= {"words": words.digest} if words else {}
-    engine = start_engine(Trainee(encoder, method, seed), parameter_groups(encoder, method, setup), setup)
+    for head in all_heads(method):
+        head.build(setup.projection.width)
+    trainee = Trainee(encoder, method, seed)
+    engine = start_engine(trainee, parameter_groups(encoder, method, setup), setup)
+    judged = evaluated(method, encoder, trainee.teacher)
     feed = Feed(setup, plan, words, method.needs, prepared)
     curves = Curves(setup.training.steps)
     meter = Meter()
@@ -104,15 +135,16 @@ def train(
             clock = Clock(step, setup.training.steps, feed.epoch(step))
             passes = [one_pass(engine, feed(step, part), clock) for part in range(setup.training.accumulation)]
             finish_step(engine, method)
-            probed = probe(step + 1, encoder.eval(), words) if probe and curves.keeps(step) else {}
-            encoder.train()
+            follow_student(trainee.teacher, encoder, method, clock)
+            probed = probe(step + 1, judged.eval(), words) if probe and curves.keeps(step) else {}
+            judged.train()
             rate, norm = engine.optimizer.param_groups[0]["lr"], passes[-1][1]
             curves.add(step, [loss for loss, _ in passes], {"lr": rate, "gradient_norm": norm, **probed})
             watch(step + 1)
         cost = meter.read(engine.module, setup.training.steps * setup.training.accumulation * setup.training.batch)
     finally:
         engine.destroy()
-    return Trained(encoder.eval(), words, curves.points, cost, digests)
+    return Trained(judged.eval(), words, curves.points, cost, digests)
 
 
 def seed_torch(seed: int) -> None:

@@ -40,8 +40,16 @@ def test_configurations_of_one_setup_stand_beside_each_other_with_their_seeds(ma
     assert (found.runs, found.seeds) == (8, [0, 1, 2])
 
 
-def test_a_setup_with_one_configuration_is_no_board(make_runs: MakeRuns) -> None:
-    assert boards(make_runs().values()) == []
+def test_a_setup_with_one_configuration_is_a_board_only_for_runs_of_no_table(make_runs: MakeRuns) -> None:
+    runs = make_runs(recipe="mine")
+    (found,) = boards(runs.values())
+    assert (found.title, list(found.outside)) == ("mine, test_vit, distilbert", list(runs.values()))
+    parts = {"": RequestedRuns(setup_id="s", method_id="m", runs={seed: runs[seed].run_id for seed in (0, 1)})}
+    rows = [RequestedRow(label="R", backbone="RN50", parts=parts)]
+    some = request("s").model_copy(update={"rows": rows})
+    assert [record.seed for record in boards(runs.values(), [some])[0].outside] == [2]
+    parts[""].runs[2] = runs[2].run_id
+    assert boards(runs.values(), [some]) == []
 
 
 def test_setups_are_never_mixed_and_those_with_most_runs_come_first(make_runs: MakeRuns) -> None:

@@ -1,9 +1,11 @@
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from benchsuite.analysis.claims import agreements, judged_claims, unrun_claims
+from benchsuite.analysis.claims import agreements, judged_added, judged_claims, unrun_claims
 from benchsuite.analysis.tables import TableView, build_table
 from benchsuite.papers import Table
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
@@ -75,6 +77,20 @@ def test_the_claims_of_a_table_at_a_scale_are_one_family(make_record: MakeRecord
     assert all("over 2 claims of p/t at scale small" in one.verdict.reason for one in judged)
 
 
+def test_added_rows_are_a_family_of_their_own(make_record: MakeRecord) -> None:
+    three = table(row("old", 10), row("ours", 12, "proposed"), row("mine", 0), row("mine too", 0))
+    whole = view(make_record, three, {"ours": HIGH, "old": LOW, "mine": HIGH, "mine too": LOW})
+    added = dataclasses.replace(whole, table=table(*TWO))
+    alone = view(make_record, table(*TWO), {"ours": HIGH, "old": LOW})
+    assert judged_claims(added) == judged_claims(alone), "verdicts on the paper's claims are as without the rows"
+    judged = judged_added(added)
+    assert [(one.claim.row[2], one.claim.reference[2], one.verdict.kind) for one in judged] == [
+        ("mine", "old", "reproduced"), ("mine too", "old", "undecided")
+    ]  # fmt: skip
+    assert "over 2 claims of rows added to p/t at scale small" in judged[0].verdict.reason
+    assert judged_added(alone) == []
+
+
 def test_a_column_that_nothing_measures_is_judged_by_no_other(make_record: MakeRecord) -> None:
     columns = [
         {"key": "a", "group": "G", "label": "R@1", "measure": "retrieval.i2t_r1"},
@@ -105,6 +121,13 @@ def test_a_row_without_runs_is_not_run_with_its_reason(make_record: MakeRecord) 
     (one,) = judged_claims(view(make_record, table(*TWO), {"ours": HIGH}))
     assert one.verdict.kind == "not run"
     assert "old: no record" in one.verdict.reason
+
+
+def test_a_row_that_was_not_asked_for_is_not_selected_even_if_the_other_has_no_run(make_record: MakeRecord) -> None:
+    whole = view(make_record, table(*TWO), {"ours": HIGH})
+    for label in ("ours", "old"):
+        some = replace(whole, rows=[row for row in whole.rows if row.label == label])
+        assert [one.verdict.kind for one in judged_claims(some)] == ["not selected"]
 
 
 def test_runs_with_other_batches_are_not_compared(make_record: MakeRecord) -> None:

@@ -83,6 +83,11 @@ def test_a_whole_table_that_was_added_or_removed_shows_all_its_cells_and_verdict
         assert of_kind(diff, "missing runs") == {}
 
 
+def test_claims_of_rows_that_a_new_table_does_not_select_are_no_difference(make_record: MakeRecord) -> None:
+    diff = diff_folders(NONE, side(make_record, {"InfoNCE": LOW, "TeMo": HIGH}))
+    assert "not selected" not in {value.after.kind for value in of_kind(diff, "verdicts").values()}
+
+
 def test_of_a_new_table_only_rows_with_missing_runs_are_listed(make_record: MakeRecord) -> None:
     there = side(make_record, {"InfoNCE": LOW, "TeMo": HIGH})
     missing = of_kind(diff_folders(NONE, without_seed_0(there, "TeMo")), "missing runs")

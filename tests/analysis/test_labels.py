@@ -1,6 +1,6 @@
 from collections.abc import Callable
 
-from benchsuite.analysis.labels import labels, titles
+from benchsuite.analysis.labels import labels, recipes_of, titles
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record
 
@@ -86,6 +86,13 @@ def test_what_no_table_asked_for_is_called_by_data_and_towers(make_runs: MakeRun
     setup = make_runs()[0].setup
     assert titles({"s": setup}, []) == {"s": "scenes, test_vit, distilbert"}
     assert titles({"s": setup.model_copy(update={"text": None})}, []) == {"s": "scenes, test_vit"}
+
+
+def test_a_recipe_that_records_name_takes_the_place_of_the_data(make_runs: MakeRuns) -> None:
+    records = [run for name in ("b", "", "a") for run in make_runs(recipe=name).values()]
+    recipes = recipes_of(records)
+    assert recipes == {records[0].setup_id: "a"}
+    assert titles({records[0].setup_id: records[0].setup}, [], recipes).popitem()[1] == "a, test_vit, distilbert"
 
 
 def test_no_two_setups_have_one_title(make_runs: MakeRuns) -> None:

@@ -132,10 +132,11 @@ def test_a_table_has_the_pages_numbers(folder: Path, view: TableView) -> None:
 
 
 def test_a_run_that_no_table_shows_has_its_numbers_and_no_table(folder: Path, make_record: MakeRecord) -> None:
-    Store(folder).write(*make_record(7))
+    Store(folder).write(*make_record(7, recipe="mine"))
     alone = benchsuite.load_results(folder).query("seed == 7")
     assert len(alone) == len(list(make_record(7)[0].numbers()))
     assert alone[["paper", "table", "scale", "row"]].isna().all(axis=None)
+    assert set(alone.recipe) == {"mine"}
 
 
 def test_a_run_of_two_tables_stands_in_both(folder: Path, make_record: MakeRecord) -> None:

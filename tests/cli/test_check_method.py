@@ -65,6 +65,16 @@ def test_methods_stand_down_and_checks_across(checked: list[str], capsys: pytest
     assert head.index("state") == first.index("ok") or head.index("finite") == first.index("ok")
 
 
+def test_a_warning_has_a_line_of_its_own_and_fails_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = Report((MethodReport("ts", "TS", outcomes(), warnings=("tau decays",)),))
+    monkeypatch.setattr(benchsuite.conformance, "check_methods", lambda names, with_cost: report)
+    assert run("ts") == 0
+    assert "ts, warning: tau decays" in capsys.readouterr().out.splitlines()
+    assert report.as_json()[0]["warnings"] == ["tau decays"]
+
+
 def test_a_failure_is_told_once_with_its_checks_and_the_exit_code(
     checked: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -55,7 +55,8 @@ def test_runs_of_two_setups_are_exit_code_1_and_the_field_is_named(
     assert command(runs["base"][:8], runs["setup"][:8]) == 1
     output = capsys.readouterr().out
     assert "optimizer.lr: 0.001 -> 0.5" in output
-    assert "They may not share a board: their setups differ in optimizer.lr." in output
+    assert "They may not share a board, nor be paired: their setups differ in optimizer.lr." in output
+    assert output.count("differ in optimizer.lr") == 1
 
 
 def test_json_says_the_same(runs: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -35,6 +35,14 @@ def test_a_table_goes_to_a_file(runs: Path, tmp_path: Path, capsys: pytest.Captu
     assert (tmp_path / "table.csv").read_text("utf-8") == printed
 
 
+def test_the_options_choose_what_is_printed(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    plain = ("--show", "ours", "--spread", "sd", "--digits", "2", "--no-best", "--no-marks", "--no-notes")
+    assert command("temo/table1", "--results", runs, *plain) == 0
+    table, _, about = capsys.readouterr().out.partition("\n\n")
+    assert table.splitlines()[2].startswith("| RN50: InfoNCE | 11.75 ± 1.26 |")
+    assert about.endswith("Mean ± standard deviation over 4 seeds.\n")
+
+
 def test_a_broken_record_is_skipped_with_exit_code_1(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     broken = next(runs.glob("*.json"))
     broken.write_text("{}")
@@ -52,6 +60,12 @@ def test_a_broken_record_is_skipped_with_exit_code_1(runs: Path, capsys: pytest.
         (["--all", "--format", "latex"], "all runs are exported as csv or parquet"),
         (["temo/table1", "--format", "parquet"], "a table is exported as csv, json, latex or md"),
         (["--all", "--format", "parquet"], "--out results.parquet"),
+        (
+            ["temo/table1", "--format", "json", "--show", "ours"],
+            "--show does nothing for --format json: it is for a table",
+        ),
+        (["temo/table1", "--format", "csv", "--no-best"], "it is for a table as latex, md"),
+        (["--all", "--spread", "sd"], "--spread does nothing for all runs"),
         (["temo/tabel1"], 'Did you mean "temo/table1"'),
         (["--all"], "does not exist"),
     ],

@@ -8,9 +8,10 @@ import torch.distributed as dist
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from benchsuite import Clock, Loss, Method, PairBatch, register_method
+from benchsuite import Clock, Head, Loss, Method, PairBatch, Queue, register_method
 from benchsuite.errors import UsageError
 from benchsuite.fields import Real, Temperature
+from benchsuite.methods import ParameterGroup
 from benchsuite.objectives.softmax import info_nce
 
 
@@ -29,6 +30,22 @@ class Contrast(Method):
 @register_method("whole")
 class Whole(Contrast):
     """Breaks nothing."""
+
+
+@register_method("decays")
+class Decays(Contrast):
+    """Breaks nothing, but one of its single numbers decays."""
+
+    def setup(self) -> None:
+        self.scale = torch.nn.Parameter(torch.tensor(1.0))
+        self.weight = torch.nn.Parameter(torch.ones(1))
+        self.free = torch.nn.Parameter(torch.tensor(0.0))
+
+    def contrast(self, image: Tensor, text: Tensor) -> Tensor:
+        return super().contrast(self.scale * self.weight.sum() * image, text) + self.free
+
+    def parameter_groups(self) -> list[ParameterGroup]:
+        return [ParameterGroup((self.scale, self.weight), weight_decay=0.02), ParameterGroup((self.free,))]
 
 
 @register_method("centred")
@@ -212,6 +229,47 @@ class ReadsIfThere(Contrast):
 @register_method("strange-need", needs=("depth",))
 class StrangeNeed(Contrast):
     """Wants what no batch has."""
+
+
+@register_method("unused-head")
+class UnusedHead(Contrast):
+    def heads(self) -> Mapping[str, Head]:
+        return {"spare": Head(hidden=4)}
+
+
+class Taught(Contrast):
+    """InfoNCE with a teacher's captions, through a head with a copy, and a queue."""
+
+    def setup(self) -> None:
+        self.queue = Queue(12, self.width)
+
+    def heads(self) -> Mapping[str, Head]:
+        return {"projector": Head(hidden=4, averaged=True)}
+
+    def teacher_momentum(self, clock: Clock) -> float:
+        return 0.9
+
+    def loss(self, batch: PairBatch, clock: Clock) -> Loss:
+        keys = self.teacher_head["projector"](batch.text_teacher)
+        past = self.queue.values(keys)
+        self.queue.push(keys)
+        return Loss(self.contrast(self.head["projector"](batch.image), keys) + (batch.image @ past.T).square().sum())
+
+
+@register_method("taught", needs=("text_teacher",))
+class WholeTaught(Taught):
+    """Breaks nothing."""
+
+
+@register_method("taught-undeclared")
+class TaughtUndeclared(Taught):
+    """Names no teacher in needs."""
+
+
+@register_method("leaves-the-average", needs=("text_teacher",))
+class LeavesTheAverage(Taught):
+    def teacher_momentum(self, clock: Clock) -> float:
+        return 1 + clock.progress
 
 
 @register_method("loose-float")

@@ -30,6 +30,7 @@ BROKEN = {
     "restless": ("state", r"in eval mode, loss changes the state visits"),
     "never-reads": ("needs", r"declares image_view in needs and never reads it"),
     "reads-if-there": ("needs", r"reads text_view if it is there, and does not declare it"),
+    "unused-head": ("needs", r"declares spare in heads and never uses it"),
     "loose-float": ("hyperparameters", r"impossible weight = nan is accepted"),
     "swallows": ("hyperparameters", r"unknown tau_x = 1.0 is accepted"),
     "refuses-vaguely": ("hyperparameters", r"weight = nan is refused without naming it: .not possible"),
@@ -41,6 +42,8 @@ MANY = {
     "reads-undeclared": ("needs", r"pair: reads text_view, which it does not declare in needs"),
     "one-tower-only": ("needs", r"text: reads cluster, which it does not declare in needs"),
     "strange-need": ("needs", r"needs depth: no batch carries that"),
+    "taught-undeclared": ("needs", r"pair: reads text_teacher, which it does not declare in needs"),
+    "leaves-the-average": ("needs", r"teacher_momentum is 1.25 at step 1; it must be a number in \[0, 1\]"),
     "unmakeable": ("state", r'refused: unmakeable: "sizes" must be given'),
     "bad-excuse": ("finite", r'check "permutations" does not exist.*Did you mean "permutation"'),
 }
@@ -55,7 +58,9 @@ def report() -> Report:
 def broken() -> Iterator[Report]:
     before = set(methods)
     load_plugin(BROKEN_FILE)
-    yield check_methods([*BROKEN, *MANY, "whole", "excused", "reads-late", "two-towers", "centred"], with_cost=True)
+    yield check_methods(
+        [*BROKEN, *MANY, "whole", "excused", "reads-late", "two-towers", "centred", "decays", "taught"], with_cost=True
+    )
     for name in set(methods) - before:
         del methods._live[name], methods._live_cards[name]
     del sys.modules["benchsuite_plugin_broken_methods"]
@@ -84,7 +89,7 @@ def test_every_check_finds_something() -> None:
     assert {check for check, _ in BROKEN.values()} == set(CHECKS)
 
 
-@pytest.mark.parametrize("name", ["whole", "reads-late", "two-towers", "centred"])
+@pytest.mark.parametrize("name", ["whole", "reads-late", "two-towers", "centred", "taught"])
 def test_a_sound_plugin_passes_everything(name: str, broken: Report) -> None:
     assert broken[name].failed == {}
     assert broken[name].excused == {}
@@ -94,6 +99,13 @@ def test_a_sound_plugin_passes_everything(name: str, broken: Report) -> None:
 def test_an_excuse_is_told_with_its_reason(broken: Report) -> None:
     assert broken["excused"].excused == {"permutation": "counts places"}
     assert broken["excused"].passed
+
+
+def test_a_single_number_that_decays_is_a_warning_that_names_it(broken: Report, report: Report) -> None:
+    (warning,) = broken["decays"].warnings
+    assert re.search(r"number scale decays .* weight_decay 0.02", warning)
+    assert broken["decays"].passed
+    assert not any(method.warnings for method in (*report.methods, broken["whole"]))
 
 
 def test_cost_is_told_of_sound_methods_only(broken: Report) -> None:

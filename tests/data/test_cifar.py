@@ -201,14 +201,14 @@ def test_a_hub_name_reads_what_the_library_stores(tiny: str, tmp_path: Path, mon
 
     real = datasets.load_dataset
     stored = str(tmp_path / "stored")
-    monkeypatch.setattr(datasets, "load_dataset", lambda name: real("parquet", data_dir=tiny, cache_dir=stored))
+    monkeypatch.setattr(datasets, "load_dataset", lambda *_: real("parquet", data_dir=tiny, cache_dir=stored))
     hub = create_dataset("cifar10", folder="uoft-cs/cifar10")
     assert hub.manifest() == create_dataset("cifar10", folder=tiny).manifest()
     assert np.array_equal(hub.split("test").images, pictures(10, seed=1))
 
 
 def test_a_hub_that_cannot_be_reached_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    def unreachable(name: str) -> None:
+    def unreachable(*_: object) -> None:
         raise ConnectionError("Couldn't reach it\nat all")
 
     monkeypatch.setattr("datasets.load_dataset", unreachable)

@@ -53,6 +53,13 @@ def test_images_and_captions_must_be_as_many() -> None:
         Split("test", PICTURES, [["a"]])
 
 
+def test_a_split_may_have_no_captions_and_names_who_asks_for_them() -> None:
+    split = Split("test", PICTURES)
+    assert len(split) == 2
+    with pytest.raises(UsageError, match="split test has no captions, which retrieval needs"):
+        split.captions_for("retrieval")
+
+
 def test_images_and_paraphrases_must_be_as_many() -> None:
     with pytest.raises(UsageError, match="2 images but 1 lists of paraphrases"):
         Split("test", PICTURES, [["a"], ["b"]], [["c"]])

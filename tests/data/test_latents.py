@@ -107,10 +107,10 @@ def test_captions_mention_only_a_part_so_that_one_fits_several_images() -> None:
 
 def test_prompts_say_their_class_and_unknown_sets_are_refused() -> None:
     dataset = create_dataset("latents", **SMALL)
-    prompts = dataset.prompts("concept", "prompts-7")
+    prompts = dataset.prompts_for("concept", "prompts-7")
     assert np.shape(prompts) == (world.CONCEPTS, 7, world.WIDTH)
-    assert np.array_equal(prompts, dataset.prompts("concept", "prompts-7"))
+    assert np.array_equal(prompts, dataset.prompts_for("concept", "prompts-7"))
     rows = np.asarray(prompts)
     assert classified(rows[:, :4].reshape(-1, 128), np.repeat(np.arange(200), 4), rows[:, 6], np.arange(200)) > 0.9
     with pytest.raises(UsageError, match='set of classes "colour" does not exist'):
-        dataset.prompts("colour", "prompts-7")
+        dataset.prompts_for("colour", "prompts-7")

@@ -28,6 +28,14 @@ def test_each_cut_counts_ranks_up_to_itself() -> None:
     assert scores.counts == {"pictures": 5}
 
 
+@pytest.mark.parametrize(
+    ("classes", "reported"), [(1, [1]), (2, [1]), (5, [1, 3]), (10, [1, 3, 5]), (11, [1, 3, 5, 10])]
+)
+def test_no_top_k_is_reported_that_must_be_1(classes: int, reported: list[int]) -> None:
+    scores = zero_shot({"class": np.array([1, classes], np.int32), "classes": np.array([classes], np.int32)})
+    assert [*scores.metrics] == [f"top{k}" for k in reported]
+
+
 def test_the_rules_need_no_torch() -> None:
     code = "import sys, benchsuite.evaluation.rank_metrics; print({'torch', 'scipy'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

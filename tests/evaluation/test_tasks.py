@@ -53,7 +53,7 @@ def test_templates_are_normalised_averaged_and_normalised(fake: Any) -> None:
 def test_zero_shot_picks_the_nearest_class(pictures: PairDataset, fake: Any) -> None:
     task = create_task("zero-shot", classes="colour", templates="one")
     scores = task.evaluate(fake([RED, RED, BLUE], TEXTS), pictures)
-    assert scores.metrics == {"top1": pytest.approx(2 / 3), "top3": 1.0, "top5": 1.0, "top10": 1.0}
+    assert scores.metrics == {"top1": pytest.approx(2 / 3)}
     assert scores.counts == {"pictures": 3}
     assert scores.ranks["class"].tolist() == [1, 2, 1]
 

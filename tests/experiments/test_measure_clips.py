@@ -35,7 +35,8 @@ def DIGEST() -> str:  # noqa: N802
 
 @pytest.mark.parametrize(("method", "backbone"), [("mm-ts-margin", "VAST"), ("infonce", "ViT-B")])
 def test_a_run_on_clips_fills_a_record_that_can_be_verified(method: str, backbone: str, tmp_path: Path) -> None:
-    record, ranks = measure(planned(method, backbone))
+    record, ranks = measure(planned(method, backbone).model_copy(update={"recipe": "mine"}))
+    assert record.recipe == "mine"
     found = record.results["multi-instance"]
     assert set(found.metrics) == {"map_v2t", "map_t2v", "map", "ndcg_v2t", "ndcg_t2v", "ndcg"}
     assert found.counts["v2t"] == 10

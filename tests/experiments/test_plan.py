@@ -91,6 +91,14 @@ def test_a_plugins_methods_are_rows_unless_rows_are_named(plugin_file: WRITE) ->
     assert not [row for row in named if row.label == "Mine"]
 
 
+def test_a_run_knows_its_recipes_name_and_no_folder_and_its_identity_neither(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text((baselines() / "recipes" / "scenes-smoke.toml").read_text())
+    built_in, own = (plan_run("infonce", name, "RN50", 0, {}) for name in ("scenes-smoke", str(tmp_path / "mine.toml")))
+    assert (built_in.recipe, own.recipe) == ("scenes-smoke", "mine")
+    assert built_in.run_id == own.run_id
+    assert {run.recipe for run in plan_table("temo/table1", "smoke", [0]).runs} == {"scenes-smoke"}
+
+
 def test_a_recipe_may_lie_anywhere(tmp_path: Path) -> None:
     text = (baselines() / "recipes" / "scenes-smoke.toml").read_text().replace("steps = 30", "steps = 3")
     (tmp_path / "mine.toml").write_text(text)

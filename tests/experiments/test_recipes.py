@@ -26,7 +26,9 @@ import timm  # noqa: E402
 
 RECIPES = {name: read_recipe(name) for name in recipe_names()}
 PAPER = sorted(name for name in RECIPES if name.endswith("-paper"))
-SHORTENED = sorted(name for name in RECIPES if name.endswith("-gpu") and name != "cc3m-100k-gpu")
+OF_NO_PAPER = {"cc3m-100k-gpu", "pairs-gpu", "images-gpu"}
+"""Scales for one GPU that shorten no recipe of a paper."""
+SHORTENED = sorted(name for name in RECIPES if name.endswith("-gpu") and name not in OF_NO_PAPER)
 SMOKE = sorted(name for name in RECIPES if name.endswith("-smoke") and name.replace("-smoke", "-small") in RECIPES)
 EPOCHS = {
     "cc3m-paper": (2_900_000, 30),
@@ -60,7 +62,7 @@ def test_its_towers_are_for_what_its_data_show(name: str) -> None:
 @each_recipe
 def test_its_image_towers_can_be_made(name: str) -> None:
     for setup in setups(RECIPES[name]):
-        if setup.image is not None and setup.image.head is None:
+        if setup.image is not None and setup.image.mlp is None:
             with torch.device("meta"):
                 assert image_encoder(setup.image.model_copy(update={"pretrained": False})).width > 0
             assert not setup.image.pretrained or has_weights(setup.image)
@@ -74,7 +76,7 @@ def has_weights(tower: ImageTower) -> bool:
 @each_recipe
 def test_its_text_tower_can_be_configured_and_reads_as_many_tokens_as_it_is_given(name: str) -> None:
     text = RECIPES[name].text
-    if text is not None and text.head:
+    if text is not None and text.mlp:
         return
     if text is not None and not text.pretrained:
         assert text.vocabulary is not None
@@ -103,7 +105,7 @@ def test_its_data_sets_take_the_options_they_are_given(name: str) -> None:
 @each_recipe
 def test_its_protocols_ask_for_splits_classes_and_prompts_that_there_are(name: str) -> None:
     recipe = RECIPES[name]
-    for protocol in recipe.protocols.values():
+    for protocol in (*recipe.protocols.values(), *recipe.with_classes.values()):
         options = create_task(protocol.task, **protocol.options).options()
         data = protocol.data or recipe.data
         only = data.options.get("only")

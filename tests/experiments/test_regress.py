@@ -29,7 +29,8 @@ from benchsuite.experiments.arithmetic import arithmetic
 from benchsuite.experiments.evaluate import opened
 from benchsuite.experiments.regress import Bench, Track, expect, gate
 from benchsuite.methods import method_class
-from benchsuite.methods.base import Clock, Loss, PairBatch
+from benchsuite.methods.base import Clock, Loss
+from benchsuite.methods.batch import PairBatch
 from benchsuite.objectives.global_estimator import MovingAverage
 from benchsuite.paths import baselines
 

@@ -7,7 +7,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from benchsuite.methods.base import Clock, Loss, Method, PairBatch
+from benchsuite.methods.base import Clock, Loss, Method
+from benchsuite.methods.batch import PairBatch
 
 PARTS = ("image", "text", "image_view", "text_view")
 EXTRA = ("image_view2", "image_expert", "text_expert")

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from benchsuite.methods.base import Clock, PairBatch
+from benchsuite.methods.base import Clock
+from benchsuite.methods.batch import PairBatch
 
 PARTS = ("image", "text", "image_view", "text_view")
 NOW = Clock(step=0, total_steps=9)

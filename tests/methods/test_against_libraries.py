@@ -8,7 +8,8 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from benchsuite.methods import create_method
-from benchsuite.methods.base import Clock, PairBatch
+from benchsuite.methods.base import Clock
+from benchsuite.methods.batch import PairBatch
 from benchsuite.torchvision_ops import make_importable
 
 make_importable()

@@ -10,7 +10,8 @@ from torch import Tensor
 
 from benchsuite.errors import UsageError
 from benchsuite.methods import create_method
-from benchsuite.methods.base import Clock, Method, PairBatch
+from benchsuite.methods.base import Clock, Method
+from benchsuite.methods.batch import PairBatch
 
 NAMES = ["amclr", "xamclr"]
 STATES = ["accumulated", "sequential", "per-pairing"]

@@ -6,7 +6,8 @@ import torch
 
 from benchsuite.errors import UsageError
 from benchsuite.methods import create_method
-from benchsuite.methods.base import Clock, Loss, Method, PairBatch
+from benchsuite.methods.base import Clock, Loss, Method
+from benchsuite.methods.batch import PairBatch
 from benchsuite.registry import methods, register_method
 
 MakeBatch = Callable[..., PairBatch]

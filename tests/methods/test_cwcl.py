@@ -24,7 +24,7 @@ from torch import Tensor
 
 from benchsuite.errors import UsageError
 from benchsuite.methods import create_method
-from benchsuite.methods.base import PairBatch
+from benchsuite.methods.batch import PairBatch
 from benchsuite.methods.cwcl import closeness, weighted_cross_entropy_rows
 from benchsuite.objectives.softmax import cross_entropy_rows
 

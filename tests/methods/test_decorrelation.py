@@ -7,7 +7,7 @@ from torch import Tensor
 
 from benchsuite.errors import UsageError
 from benchsuite.methods import create_method
-from benchsuite.methods.base import PairBatch
+from benchsuite.methods.batch import PairBatch
 from benchsuite.methods.decorrelation import covariance, whitened
 from benchsuite.torchvision_ops import make_importable
 

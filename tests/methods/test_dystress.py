@@ -23,7 +23,8 @@ from torch import Tensor
 
 from benchsuite.errors import UsageError
 from benchsuite.methods import create_method
-from benchsuite.methods.base import Clock, PairBatch
+from benchsuite.methods.base import Clock
+from benchsuite.methods.batch import PairBatch
 
 LOW, HIGH = 0.07, 0.2
 PROFILES: dict[str, Callable[[Tensor], Tensor]] = {

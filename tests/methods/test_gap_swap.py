@@ -8,7 +8,8 @@ from torch import Tensor
 from benchsuite.errors import UsageError
 from benchsuite.fields import declared
 from benchsuite.methods import create_method, method_class
-from benchsuite.methods.base import Clock, Loss, PairBatch
+from benchsuite.methods.base import Clock, Loss
+from benchsuite.methods.batch import PairBatch
 from benchsuite.methods.gap_swap import ModalitySwap
 from benchsuite.registry import methods
 

@@ -9,7 +9,8 @@ from torch import Tensor
 
 from benchsuite.errors import UsageError
 from benchsuite.methods import create_method
-from benchsuite.methods.base import Clock, PairBatch
+from benchsuite.methods.base import Clock
+from benchsuite.methods.batch import PairBatch
 from benchsuite.methods.infonce import InfoNCELearnable
 
 MakeBatch = Callable[..., PairBatch]

@@ -9,7 +9,8 @@ from torch import Tensor
 from benchsuite.errors import UsageError
 from benchsuite.fields import temperatures
 from benchsuite.methods import create_method, method_class
-from benchsuite.methods.base import Clock, Method, PairBatch
+from benchsuite.methods.base import Clock, Method
+from benchsuite.methods.batch import PairBatch
 
 NAME = "isogclr-robust"
 TOWERS = ["pair", "image", "text"]

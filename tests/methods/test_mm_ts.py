@@ -22,7 +22,8 @@ from torch import Tensor
 from benchsuite.errors import UsageError
 from benchsuite.fields import temperatures
 from benchsuite.methods import create_method, method_class
-from benchsuite.methods.base import Clock, PairBatch
+from benchsuite.methods.base import Clock
+from benchsuite.methods.batch import PairBatch
 
 BOTH = ("mm-ts", "mm-ts-margin")
 SIZES = (50, 7, 20)

@@ -10,7 +10,8 @@ from torch import Tensor
 
 from benchsuite.errors import UsageError
 from benchsuite.methods import create_method
-from benchsuite.methods.base import Clock, PairBatch
+from benchsuite.methods.base import Clock
+from benchsuite.methods.batch import PairBatch
 
 SAMPLES, SIZE = 8, 4
 IDS = torch.tensor([0, 3, 5, 6])

@@ -18,7 +18,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from benchsuite.methods import create_method
-from benchsuite.methods.base import PairBatch
+from benchsuite.methods.batch import PairBatch
 from benchsuite.torchvision_ops import make_importable
 
 make_importable()

@@ -23,7 +23,7 @@ from torch import Tensor
 
 from benchsuite.errors import UsageError
 from benchsuite.methods import create_method
-from benchsuite.methods.base import PairBatch
+from benchsuite.methods.batch import PairBatch
 from benchsuite.methods.simclr import odds_weighed
 
 ALL = ("simclr", "dcl", "dclw", "macl")

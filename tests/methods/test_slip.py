@@ -24,7 +24,7 @@ from torch import Tensor, nn
 
 from benchsuite.errors import UsageError
 from benchsuite.methods import create_method
-from benchsuite.methods.base import PairBatch
+from benchsuite.methods.batch import PairBatch
 from benchsuite.methods.slip import SLIP
 
 SMALL = {"head_hidden": 7, "head_width": 3}

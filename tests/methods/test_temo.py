@@ -10,7 +10,8 @@ from torch import Tensor
 
 from benchsuite.errors import UsageError
 from benchsuite.methods import create_method
-from benchsuite.methods.base import Clock, Loss, PairBatch
+from benchsuite.methods.base import Clock, Loss
+from benchsuite.methods.batch import PairBatch
 
 MakeBatch = Callable[..., PairBatch]
 PARTS = ("image", "text", "image_view", "text_view")

@@ -21,7 +21,8 @@ from torch import Tensor
 
 from benchsuite.errors import UsageError
 from benchsuite.methods import create_method
-from benchsuite.methods.base import Clock, PairBatch
+from benchsuite.methods.base import Clock
+from benchsuite.methods.batch import PairBatch
 
 ALL = (*PARTS, *EXTRA)
 MIDDLE, END = Clock(step=1, total_steps=2), Clock(step=2, total_steps=2)

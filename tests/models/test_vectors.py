@@ -5,12 +5,12 @@ from pydantic import ValidationError
 
 from benchsuite.errors import UsageError
 from benchsuite.models.vectors import VectorEncoder, VectorWords
-from benchsuite.setup import Head, ImageTower, TextTower
+from benchsuite.setup import MLP, ImageTower, TextTower
 
 
 @pytest.mark.parametrize(("layers", "linear"), [(1, True), (2, False), (3, False)])
 def test_one_layer_is_linear_and_more_are_not(layers: int, linear: bool) -> None:
-    tower = VectorEncoder(Head(layers=layers, hidden=16), inputs=8)
+    tower = VectorEncoder(MLP(layers=layers, hidden=16), inputs=8)
     a, b = torch.randn(2, 32, 8)
     zero = tower(torch.zeros(1, 8))
     assert tower(a).shape == (32, 16)
@@ -28,17 +28,17 @@ def test_texts_that_are_words_are_refused() -> None:
     ("make", "message"),
     [
         (lambda: ImageTower(), 'timm = "..."'),
-        (lambda: ImageTower(timm="resnet50", head=Head()), "given timm"),
-        (lambda: TextTower(head=Head(), vocabulary=5, pool="mean"), "given pool, vocabulary"),
+        (lambda: ImageTower(timm="resnet50", mlp=MLP()), "given timm"),
+        (lambda: TextTower(mlp=MLP(), vocabulary=5, pool="mean"), "given pool, vocabulary"),
         (lambda: TextTower(vocabulary=5), 'transformer = "..."'),
     ],
 )
-def test_a_tower_is_a_model_or_a_head(make, message: str) -> None:  # type: ignore[no-untyped-def]
+def test_a_tower_is_a_model_or_an_mlp(make, message: str) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(ValidationError, match=message.replace("...", r"\.\.\.")):
         make()
 
 
 def test_a_stored_head_is_read_again() -> None:
-    tower = TextTower(head=Head(layers=2))
+    tower = TextTower(mlp=MLP(layers=2))
     assert TextTower.model_validate(tower.model_dump(mode="json")) == tower
     assert tower.name == "MLP of 2 layers of 256"

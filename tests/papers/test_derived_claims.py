@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 from consistency import disagreements, problems
 
-from benchsuite.papers import Table
-from benchsuite.papers.claims import claims_of
+from benchsuite.papers import Table, read_table, table_names
+from benchsuite.papers.claims import claims_of, claims_of_added
 
 
 def table(rows: list[dict[str, Any]], **changes: Any) -> Table:
@@ -42,8 +42,35 @@ def test_where_lower_is_better_the_lower_wins_and_where_neither_is_nothing_is_cl
     assert claims_of(table(rows))[0].published == 1.0
 
 
-def test_equal_or_unprinted_numbers_claim_nothing() -> None:
-    assert claimed(table([row("one", 1), row("ours", 1, "proposed"), row("none", 0, published={})])) == []
+def test_equal_numbers_and_dashes_of_printed_rows_claim_nothing() -> None:
+    rows = [row("one", 1), row("ours", 1, "proposed", published={"a": 1, "b": 1}), row("dash", 0, published={"c": 1})]
+    assert claimed(table(rows)) == []
+
+
+@pytest.mark.parametrize("printed", ["none", "one", "ours"])
+def test_where_a_row_has_no_published_number_the_proposed_one_is_claimed_to_be_better(printed: str) -> None:
+    roles = {"one": "baseline", "ours": "proposed", "two": "step"}
+    rows = [row(n, 9, role, **({} if n == printed else {"published": {}})) for n, role in roles.items()]
+    assert claimed(table(rows)) == [
+        ("ours", "one", "a"), ("ours", "one", "b"), ("ours", "two", "a"), ("ours", "two", "b")
+    ]  # fmt: skip
+    assert {claim.published for claim in claims_of(table(rows))} == {None}
+
+
+@pytest.mark.parametrize("name", table_names())
+def test_built_in_tables_claim_what_their_paper_prints_or_says(name: str) -> None:
+    assert [c.name for c in claims_of(read_table(name)) if c.published is None and not c.locator] == []
+
+
+def test_an_added_row_is_compared_with_the_first_baseline_of_its_setup_that_can_be_run() -> None:
+    rows = [row("quoted", 9, method=None, not_run="no code"), row("ours", 5, "proposed"), row("step", 1, "step"),
+            row("base", 1), row("other", 2), row("elsewhere", 1, "step", backbone="C")]  # fmt: skip
+    keys = [("B", "", "mine"), ("C", "", "mine"), ("D", "", "mine"), ("B", "V", "mine")]
+    asked = claims_of_added(table(rows), keys)
+    assert [(claim.row[0], claim.reference[2], claim.column.key) for claim in asked] == [
+        ("B", "base", "a"), ("B", "base", "b"), ("C", "elsewhere", "a"), ("C", "elsewhere", "b")
+    ]  # fmt: skip
+    assert all(claim.added and claim.published is None for claim in asked)
 
 
 @pytest.mark.parametrize("other", [{"backbone": "C"}, {"variant": "V"}])

@@ -22,7 +22,7 @@ def test_what_was_written_is_read_back(manifest: Manifest, tmp_path: Path) -> No
     file = tmp_path / "MANIFEST.json"
     write_manifest(file, manifest)
     assert read_manifest(file) == manifest
-    assert json.loads(file.read_text()) == manifest.model_dump()
+    assert json.loads(file.read_text()) == manifest.model_dump(exclude_defaults=True)
     assert [other.name for other in tmp_path.iterdir()] == [file.name]
     write_manifest(file, Manifest.of({}))
     assert read_manifest(file).records == {}
@@ -42,10 +42,29 @@ def test_it_says_run_digest_and_ranks_of_each_record(make_sound: Make) -> None:
 def test_its_digest_is_that_of_its_records_and_not_of_their_order(make_sound: Make, manifest: Manifest) -> None:
     other = Manifest.of({f"{seed}.json": make_sound(seed)[0] for seed in (1, 2, 0)})
     assert other.digest == manifest.digest
-    assert manifest.digest == digest({key: value for key, value in manifest.model_dump().items() if key != "digest"})
+    content = manifest.model_dump(exclude_defaults=True)
+    assert manifest.digest == digest({key: value for key, value in content.items() if key != "digest"})
     fewer = Manifest.of({f"{seed}.json": make_sound(seed)[0] for seed in (1, 2)})
     slower = Manifest.of({f"{seed}.json": make_sound(seed, cost={"seconds": 9.0})[0] for seed in (0, 1, 2)})
     assert len({manifest.digest, fewer.digest, slower.digest}) == 3
+
+
+def test_tables_and_recipes_are_listed_and_change_the_digest(
+    make_sound: Make, manifest: Manifest, tmp_path: Path
+) -> None:
+    records = {f"{seed}.json": make_sound(seed)[0] for seed in (0, 1, 2)}
+    listed = Manifest.of(records, {"recipes/b.toml": "1" * 64, "papers/a/b.toml": "0" * 64})
+    file = tmp_path / "MANIFEST.json"
+    write_manifest(file, listed)
+    assert read_manifest(file) == listed
+    assert json.loads(file.read_text()) == listed.model_dump()
+    assert listed.digest != manifest.digest
+    other = Manifest.of(records, {"papers/a/b.toml": "2" * 64, "papers/a/c.toml": "0" * 64})
+    changes = other.files_since(listed)
+    assert (changes.added, changes.removed, changes.replaced) == (
+        ["papers/a/c.toml"], ["recipes/b.toml"], ["papers/a/b.toml"],
+    )  # fmt: skip
+    assert other.changes_since(listed).lost == []
 
 
 def test_added_removed_and_replaced_records_are_told_apart(make_sound: Make, manifest: Manifest) -> None:

@@ -49,6 +49,13 @@ def test_verdicts_that_only_say_that_runs_are_there_are_counted(make_record: Mak
     assert "    2 other claims: not run -> undecided\n" in text
 
 
+def test_the_verdict_of_an_added_row_comes_and_goes_with_it(make_record: MakeRecord) -> None:
+    without, added = (side(make_record, {"InfoNCE": LOW, **more}) for more in ({}, {"mine": HIGH}))
+    claim = "RN50/mine beats RN50/InfoNCE on MSCOCO IR@1"
+    assert f"{claim}: – -> reproduced; 19.75 points above" in as_text(diff_folders(without, added))
+    assert f"{claim}: reproduced -> –\n" in as_text(diff_folders(added, without))
+
+
 def test_data_hold_all_of_it_in_the_columns_unit(better: FolderDiff) -> None:
     data = json.loads(as_json(better))
     assert data["same"] is False

@@ -1,57 +1,21 @@
 import csv
 import io
 import json
-from collections.abc import Callable, Sequence
+import math
 from dataclasses import replace
+from typing import Any
 
 import pytest
+from exported import VALUES, MakeRecord, build
 from html_pages import Reading, leaderboard, pages
+from latex_reader import rows_of
 
-from benchsuite.analysis.tables import TableView, build_table
-from benchsuite.papers import Table
-from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
-from benchsuite.records.schema import Record
-from benchsuite.report.export import as_csv, as_json, as_latex, as_markdown, tex
+from benchsuite.analysis.tables import TableView
+from benchsuite.report.export import FORMATS, as_csv, as_json, as_markdown
+from benchsuite.report.latex import as_latex
+from benchsuite.report.look import DEFAULT, Look, Show, Spread
 from benchsuite.report.numbers import counts, difference, measured, published
-
-MakeRecord = Callable[..., tuple[Record, bytes]]
-VALUES = {"Best": (0.40, 0.41, 0.42, 0.43), "Twin_2": (0.405, 0.405, 0.425, 0.425), "Worst": (0.10, 0.12, 0.11, 0.12)}
-TABLE = Table.model_validate(
-    {
-        "file_format": 1, "paper": "p", "table": "t", "locator": "Table 1", "title": "T", "recipes": {"small": "r"},
-        "columns": [
-            {"key": "a", "group": "A & B", "label": "R@1", "measure": "retrieval.i2t_r1"},
-            {"key": "b", "group": "G", "label": "gap", "measure": "retrieval.i2t_r1", "unit": "number",
-             "better": "lower"},
-        ],
-        "rows": [
-            {"label": "Best", "backbone": "RN50", "method": "infonce", "published": {"a": 12.5, "b": 0.3}},
-            {"label": "Twin_2", "backbone": "RN50", "method": "infonce", "published": {"a": 35}, "quoted": "elsewhere"},
-            {"label": "Worst", "backbone": "RN50", "method": "infonce", "published": {"a": 1}},
-            {"label": "None", "backbone": "RN50", "not_run": "no code", "published": {"a": 2}},
-        ],
-    }
-)  # fmt: skip
-
-
-def build(make: MakeRecord, values: dict[str, Sequence[float]]) -> TableView:
-    records, rows = {}, []
-    for row in TABLE.rows:
-        runs = {}
-        for seed, value in enumerate(values.get(row.label, ())):
-            result = make(seed)[0].results["retrieval"]
-            results = {"retrieval": result.model_copy(update={"metrics": {**result.metrics, "i2t_r1": value}})}
-            runs[seed] = f"{row.label}-{seed}"
-            records[runs[seed]] = make(seed, results=results)[0]
-        parts = {"": RequestedRuns(setup_id="", method_id="", runs=runs)} if runs else {}
-        rows.append(RequestedRow(label=row.label, backbone="RN50", method=row.method, parts=parts, not_run=row.not_run))
-    measures = dict.fromkeys("ab", "retrieval.i2t_r1")
-    request = TableRequest(
-        table="p/t", scale="small", recipe="r", track="s", description="", tuned={}, backbones={},
-        temperature_factor=1.0,
-        measures=measures, rows=rows,
-    )  # fmt: skip
-    return build_table(TABLE, request, records, {})
+from benchsuite.report.printed import Printed
 
 
 @pytest.fixture
@@ -77,10 +41,13 @@ def test_where_all_are_tied_none_is_marked_best(make_record: MakeRecord) -> None
 def test_every_format_shows_the_same_numbers_and_marks(view: TableView) -> None:
     lines = {(one["row"], one["column"]): one for one in csv.DictReader(io.StringIO(as_csv(view)))}
     cells = {(one["row"], one["column"]): one for one in json.loads(as_json(view))["cells"]}
-    markdown = [line.split(" | ") for line in as_markdown(view).splitlines() if line.startswith("| RN50")]
-    latex = [line.removesuffix(" \\\\").split(" & ") for line in as_latex(view).splitlines() if line.endswith(" \\\\")][
-        3:
+    unbold = Look(best=False)
+    markdown = [
+        line.removesuffix(" |").split(" | ")
+        for line in as_markdown(Printed(view, unbold)).splitlines()
+        if line.startswith("| RN50")
     ]
+    latex = rows_of(as_latex(Printed(view, unbold)))[3:]
     board = [cell for cell in Reading(pages(leaderboard([view]))["tables/p-t-small"]).cells if "theirs" in cell]
     for number, row in enumerate(view.rows):
         for place, cell in enumerate(row.cells):
@@ -91,16 +58,15 @@ def test_every_format_shows_the_same_numbers_and_marks(view: TableView) -> None:
                 assert cells[key][name] == (None if value is None else value * factor)
                 assert lines[key][name] == ("" if value is None else str(value * factor))
             assert (lines[key]["best"] == "True") == cells[key]["best"] == best
-            bold = f"**{measured(cell)}**" if best else measured(cell)
-            assert markdown[number][place + 1].removesuffix(" |") == f"{published(cell)} / {bold}"
-            assert latex[2 * number][place + 1] == tex(published(cell))
-            ours = tex(measured(cell))
-            assert latex[2 * number + 1][place + 1] == (f"\\textbf{{{ours}}}" if best else ours)
+            assert markdown[number][place + 1] == f"{published(cell)} / {measured(cell)}{' ★' if best else ''}"
+            mean, _, half = measured(cell).partition(" ± ")
+            star = "^{\\star}" if best else ""
+            assert latex[2 * number][place + 1] == f"${published(cell)}$".replace("$–$", "--")
+            assert latex[2 * number + 1][place + 1] == (f"${mean}{star} \\pm {half}$" if half else "--")
             page = board[number * len(row.cells) + place]
             assert page["theirs"] == published(cell)
             assert page["ours"].replace("± ", " ± ") == ("★ best: " if best else "") + measured(cell)
             assert page["diff"] == difference(cell)
-        assert [markdown[number][-1], latex[2 * number + 1][-1]] == [f"{counts(row)} |", tex(counts(row))]
 
 
 def test_how_many_seeds_a_row_has_is_told_with_its_numbers(make_record: MakeRecord) -> None:
@@ -111,17 +77,36 @@ def test_how_many_seeds_a_row_has_is_told_with_its_numbers(make_record: MakeReco
     assert counts(replace(built.rows[0], cells=[one, fewer])) == "2–4"
 
 
-def test_latex_escapes_what_is_special_and_marks_quoted_rows(view: TableView) -> None:
-    text = as_latex(view)
-    assert r"\multicolumn{1}{c}{A \& B}" in text
-    assert r"Twin\_2$^\dagger$ & 35.00" in text
-    assert (
-        tex("a_b & 5% ± #1 {x} ~^\\")
-        == r"a\_b \& 5\% $\pm$ \#1 \{x\} \textasciitilde{}\textasciicircum{}\textbackslash{}"
-    )
-
-
 def test_json_has_every_seed_and_the_reason_of_gaps(view: TableView) -> None:
     told = json.loads(as_json(view))
     assert told["cells"][0]["values"] == pytest.approx({"0": 40.0, "1": 41.0, "2": 42.0, "3": 43.0})
     assert told["gaps"] == {"RN50//None": "no code"}
+
+
+@pytest.mark.parametrize(
+    ("look", "rows", "numbers"),
+    [
+        (DEFAULT, 8, ["published", "mean", "sd", "low", "high", "n"]),
+        (Look(spread=Spread.ci), 8, ["published", "mean", "low", "high", "n"]),
+        (Look(Show.ours, Spread.sd), 6, ["mean", "sd", "n"]),
+        (Look(Show.ours, Spread.se), 6, ["mean", "se", "n"]),
+        (Look(spread=Spread.none), 8, ["published", "mean", "n"]),
+        (Look(Show.published), 5, ["published"]),
+    ],
+)
+def test_csv_has_the_numbers_that_were_asked_for(view: TableView, look: Look, rows: int, numbers: list[str]) -> None:
+    lines = list(csv.DictReader(io.StringIO(as_csv(view, look))))
+    assert len(lines) == rows
+    known = ("published", "mean", "sd", "se", "low", "high", "n")
+    assert [name for name in lines[0] if name in known] == numbers
+    if "se" in numbers:
+        sd = view.rows[0].cells[0].sd
+        assert sd is not None
+        assert float(lines[0]["se"]) == pytest.approx(100 * sd / math.sqrt(4))
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_no_format_changes_the_table(view: TableView, kind: str) -> None:
+    before: Any = json.loads(as_json(view))
+    FORMATS[kind](view, Look(Show.ours, Spread.none, 0, best=False, marks=False, notes=False))
+    assert json.loads(as_json(view)) == before

@@ -82,6 +82,8 @@ def test_a_table_lists_every_claim_with_its_verdict_and_counts_them_on_their_num
     page = Reading(pages(board)[TABLE1])
     (claim,) = [one for one in board.claims["temo-table1-smoke"] if one.verdict.kind == "reproduced"]
     assert claim.verdict.reason in page.text
+    unselected = [one for one in board.claims["temo-table1-smoke"] if "not selected" in one.verdict.reason]
+    assert f"○ {len(unselected)} not selected" in page.text
     assert page.text.count("In our words") == sum(1 for one in board.claims["temo-table1-smoke"] if one.claim.locator)
     (cell,) = [cell for cell in page.cells if "reproduced" in cell.get("marks", "")]
     assert cell["marks"].startswith("✓1")
@@ -126,10 +128,20 @@ def test_a_run_has_its_configuration_digests_curves_and_the_command_that_repeats
     assert json.dumps(record.setup.data.digest)[1:-1] in text
 
 
-def test_a_run_that_no_table_asked_for_has_a_page_too(make_record: MakeRecord) -> None:
-    record = make_record(5)[0]
-    page = pages(leaderboard(records=[record]))[f"runs/infonce-s5-{record.run_id}"]
-    assert "no table includes it" in page
+def test_a_run_that_no_table_asked_for_is_on_the_board_of_its_setup(make_record: MakeRecord) -> None:
+    record = make_record(5, recipe="my-recipe")[0]
+    found = pages(leaderboard(records=[record]))
+    board, run = f"compare/{record.setup_id}", f"runs/infonce-s5-{record.run_id}"
+    for said in ("no table includes it", "recipe my-recipe", f'href="../{board}.html"'):
+        assert said in found[run]
+    home = found["index"][found["index"].index("Runs of no table") :]
+    assert f'<a href="{board}.html#single-runs">my-recipe, test_vit, distilbert</a>: 1 run of InfoNCE' in home
+    assert f'href="../{run}.html"' in found[board]
+    assert 'id="picker"' not in found[board]
+
+
+def test_runs_of_tables_are_not_listed_as_runs_of_no_table(measured: TableView) -> None:
+    assert not [name for name, page in pages(leaderboard([measured])).items() if "Runs of no table" in page]
 
 
 def test_a_method_shows_what_its_docstring_says_and_every_result(measured: TableView) -> None:
@@ -187,6 +199,28 @@ def test_a_method_whose_plugin_is_not_loaded_still_has_its_page(make_record: Mak
     text = Reading(pages(leaderboard(records=[make_record(method=part)[0]]))["methods/mine"]).text
     assert "Mine" in text
     assert "its plugin is not loaded" in text
+
+
+def test_a_plugins_values_are_not_called_a_papers(measured: TableView) -> None:
+    board = leaderboard([measured])
+    method = board.methods["temo"]
+    assert method.card is not None
+    about = {**method.card.about, "paper": "me2026", "citation": "Me <et al.>,\nMine, 2026"}
+    mine = replace(method, card=replace(method.card, owner="/somewhere/mine.py", about=about))
+    vars(board)["methods"] = {**board.methods, "temo": mine}
+    text = Reading(pages(board)["methods/temo"]).text
+    assert "Defaults are those of the method's author." in text
+    assert "Me <et al.>,\nMine, 2026" in text
+    assert "float, above 0, finite, a temperature" in text
+    assert "Defaults are those of the paper." in pages(board)["methods/infonce"]
+
+
+@pytest.mark.parametrize("added", [True, False])
+def test_only_rows_of_the_paper_are_said_to_have_its_hyperparameters(added: bool) -> None:
+    label = "Mine" if added else "InfoNCE"
+    text = Reading(pages(leaderboard([waiting(label=label)]))[TABLE1]).text
+    assert ("added ones (Mine) those of their methods" in text) == added
+    assert ("Rows use the paper's hyper-parameters" in text) != added
 
 
 def test_the_file_of_a_plugin_is_named_without_its_folder(measured: TableView) -> None:

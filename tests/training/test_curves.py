@@ -3,7 +3,8 @@ import math
 import pytest
 import torch
 
-from benchsuite.methods.base import Loss, PairBatch
+from benchsuite.methods.base import Loss
+from benchsuite.methods.batch import PairBatch
 from benchsuite.training.curves import POINTS, Curves, centroid_gap
 
 

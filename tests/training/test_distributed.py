@@ -9,12 +9,13 @@ import torch.multiprocessing as mp
 from torch import Tensor, nn
 
 from benchsuite.data.base import Split
-from benchsuite.methods import Clock, create_method
+from benchsuite.methods import Clock, create_method, method_class
 from benchsuite.setup import Optimizer, Setup
 from benchsuite.training.distributed import gather_batch, rank, share, world_size
 from benchsuite.training.loop import train
 
 METHODS = ("infonce", "infonce-learnable", "temo")
+TAUGHT = ("byol", "moco", "dino")
 ROWS = 6
 
 
@@ -56,8 +57,17 @@ def compute(number: int, folder: str, setup: Setup, split: Split) -> None:
     assert (rank(), world_size(), share(ROWS)) == (number, 2, slice(3 * number, 3 * number + 3))
     by_method = {name: gradients(name) for name in METHODS}
     trained = train(setup, create_method("infonce-learnable"), split, 0)
-    torch.save((by_method, trained.curves, trained.encoder.state_dict()), f"{folder}/{number}.pt")
+    taught = {name: teach(name, setup, split) for name in TAUGHT}
+    torch.save((by_method, trained.curves, trained.encoder.state_dict(), taught), f"{folder}/{number}.pt")
     dist.destroy_process_group()
+
+
+def teach(name: str, setup: Setup, split: Split) -> dict[str, Tensor]:
+    """The encoder that is evaluated and the method's own state, after a training of one tower."""
+    torch.manual_seed(0)
+    method = create_method(name, num_samples=64, **{**method_class(name).miniature, "momentum": 0.5})
+    trained = train(setup.model_copy(update={"text": None}), method, split, 0)
+    return {**trained.encoder.state_dict(), **method.state_dict()}
 
 
 @pytest.fixture(scope="module")
@@ -89,11 +99,22 @@ def test_two_processes_train_as_one(
     together: list[tuple[Any, ...]], smooth_setup: Callable[..., Setup], split: Split
 ) -> None:
     alone = train(smooth_setup(), create_method("infonce-learnable"), split, 0)
-    for _, curves, weights in together:
+    for _, curves, weights, _ in together:
         assert curves["loss"] == pytest.approx(alone.curves["loss"], abs=1e-5)
         assert curves["temperature"] == pytest.approx(alone.curves["temperature"], abs=1e-5)
         for name, value in alone.encoder.state_dict().items():
             assert torch.allclose(weights[name], value, atol=1e-5), name
+
+
+@pytest.mark.parametrize("name", TAUGHT)
+def test_two_processes_keep_the_teacher_heads_and_queue_of_one(
+    together: list[tuple[Any, ...]], smooth_setup: Callable[..., Setup], split: Split, name: str
+) -> None:
+    alone = teach(name, smooth_setup(), split)
+    for *_, taught in together:
+        assert taught[name].keys() == alone.keys()
+        for part, value in alone.items():
+            assert torch.allclose(taught[name][part], value, atol=1e-5), part
 
 
 def test_one_process_gathers_nothing() -> None:

@@ -6,7 +6,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from benchsuite.methods.base import Clock, Loss, PairBatch
+from benchsuite.methods.base import Clock, Loss
+from benchsuite.methods.batch import PairBatch
 from benchsuite.methods.infonce import InfoNCE
 from benchsuite.models.dual_encoder import seeded_encoder
 from benchsuite.models.tokenizer import Tokens

@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from benchsuite.methods import create_method, method_class
-from benchsuite.methods.base import Clock, Method, PairBatch, ParameterGroup
+from benchsuite.methods.base import Clock, Method, ParameterGroup
+from benchsuite.methods.batch import PairBatch
 from benchsuite.models.dual_encoder import seeded_encoder
 from benchsuite.registry import methods, register_method
 from benchsuite.setup import Optimizer, Setup

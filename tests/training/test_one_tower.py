@@ -1,11 +1,15 @@
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
+import torch
 
-from benchsuite.data.base import Split
+from benchsuite.cards import Card
+from benchsuite.data.base import Manifest, PairDataset, Split
 from benchsuite.errors import UsageError
-from benchsuite.methods.base import Clock, Loss, Method, PairBatch
+from benchsuite.evaluation.base import Embedder, create_task
+from benchsuite.methods.base import Clock, Loss, Method
+from benchsuite.methods.batch import PairBatch
 from benchsuite.methods.infonce import InfoNCE
 from benchsuite.objectives.softmax import info_nce
 from benchsuite.registry import register_method
@@ -13,6 +17,16 @@ from benchsuite.setup import Augmentation, Optimizer, Setup
 from benchsuite.training.loop import train
 
 Make = Callable[..., Setup]
+
+
+class Images(Embedder):
+    """Embeds images without an encoder."""
+
+    def __init__(self) -> None:
+        pass
+
+    def images(self, split: Split, features: bool = False) -> torch.Tensor:
+        return torch.eye(len(split))
 
 
 @pytest.fixture
@@ -35,6 +49,34 @@ def test_one_tower_learns_from_two_views(tower: str, make_setup: Make, split: Sp
     trained = train(setup, views_only, split, 0)
     assert trained.curves["loss"][-1] < trained.curves["loss"][0]
     assert not any(name.startswith(other) for name, _ in trained.encoder.named_parameters())
+
+
+def test_images_without_captions_train_alike(make_setup: Make, split: Split, views_only: Method) -> None:
+    setup = Setup.model_validate(make_setup(steps=2).model_dump() | {"text": None})
+    bare = Split(split.name, split.images)
+    with_captions, without = (train(setup, views_only, each, 0) for each in (split, bare))
+    assert without.curves["loss"] == with_captions.curves["loss"]
+    assert without.digests["batches"] != with_captions.digests["batches"]
+
+
+@pytest.mark.parametrize("task", ["retrieval", "geometry"])
+def test_a_task_of_captions_says_that_there_are_none(task: str, split: Split) -> None:
+    class Bare(PairDataset):
+        card: ClassVar = Card("dataset", "bare", __name__, "Bare", "tests", __file__, "")
+
+        def manifest(self) -> Manifest:
+            return Manifest("bare", 1, {"test": 4}, "0")
+
+        def read(self, split_name: str) -> Split:
+            return Split(split_name, split.images[:4])
+
+    with pytest.raises(UsageError, match=f"split test has no captions, which {task}.* needs"):
+        create_task(task).evaluate(Images(), Bare())
+
+
+def test_a_text_tower_says_that_there_are_no_captions(make_setup: Make, split: Split) -> None:
+    with pytest.raises(UsageError, match="split train has no captions, which a text tower needs"):
+        train(make_setup(), InfoNCE(), Split(split.name, split.images), 0)
 
 
 def test_dropout_makes_the_second_view_of_a_text(make_setup: Make, split: Split, views_only: Method) -> None:

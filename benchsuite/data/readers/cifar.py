@@ -40,7 +40,7 @@ class Cifar(PairDataset):
     def manifest(self) -> Manifest:
         sizes = {split: len(self._positions(split)) for split in self._layout.splits}
         content = [self._decoded.digest, self.imbalance, self.seed if self.imbalance > 1 else 0, *self._texts(0)]
-        return Manifest(self._layout.dataset, 1, sizes, short_digest(content), {"content": self._decoded.digest})
+        return Manifest(self.card.name, 1, sizes, short_digest(content), {"content": self._decoded.digest})
 
     def read(self, split: str) -> Split:
         stored, positions = self._decoded.splits[split], self._positions(split)

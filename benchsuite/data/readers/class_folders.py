@@ -23,7 +23,7 @@ LISTS: Mapping[str, Sequence[str]] = {"imagenet100": IMAGENET100}
 
 
 class ClassFolders(Listed):
-    """Base of ImageNet and its subsets: the folder of an image is its class."""
+    """Base of data sets in this layout: the folder of an image is its class."""
 
     _layout: ClassVar = "train/<class>/*.JPEG and val/<class>/*.JPEG, classes by their WordNet ids"
     templates: ClassVar = SMALL
@@ -40,9 +40,13 @@ class ClassFolders(Listed):
 
     @cached_property
     def class_names(self) -> Mapping[str, Sequence[str]]:  # type: ignore[override]
-        """WordNet's words for each class, as "class"; a folder that is none of ImageNet's is its own name."""
-        words = imagenet_words()
+        """The words for each class, as "class"; a folder without words is its own name."""
+        words = self._words()
         return {"class": tuple(words.get(class_id, class_id) for class_id in self._class_ids)}
+
+    def _words(self) -> Mapping[str, str]:
+        """A class's name by its folder's."""
+        return {}
 
     def _splits(self) -> Mapping[str, Callable[[], Listing]]:
         return {split: partial(self._list, split) for split in SPLITS if self._split_folder(split)}
@@ -101,6 +105,13 @@ class ClassFolders(Listed):
         if not 0 < count <= len(class_ids):
             raise UsageError(f"{folder}: {len(class_ids)} folders of classes, of which {count} are wanted.")
         return class_ids[:count]
+
+
+class ImageNet(ClassFolders):
+    """Base of ImageNet and its subsets: WordNet's words name the classes."""
+
+    def _words(self) -> Mapping[str, str]:
+        return imagenet_words()
 
 
 def imagenet_words() -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Reading a CSV file with a header, with errors that name file and column."""
+"""Reading a CSV file with a header, with errors that name file and column. No types are guessed: cells stay text."""
 
 import csv
 from collections.abc import Sequence

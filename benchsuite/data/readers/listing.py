@@ -1,8 +1,8 @@
 """Data sets too large for memory: their files are listed, digested without decoding, and decoded when asked for.
 
 A listing names a split's images or clips in order, with their captions and labels. Its digest covers names, sizes in
-bytes, captions, paraphrases and classes, not the bytes of images: an image replaced by another one of equal size is not
-noticed. The digest is cached until a file changes that the listing is read from.
+bytes, captions and classes, not the bytes of images: an image replaced by another one of equal size is not noticed.
+Paraphrases have a digest of their own. Both are cached until a file changes that the listing is read from.
 """
 
 import hashlib
@@ -25,6 +25,10 @@ from benchsuite.fields import Count
 
 VERSION = 1
 """Of what a listing's digest covers, and how."""
+
+
+PARAPHRASES_APART = "paraphrases apart"
+"""In the key of cached digests, as those of earlier versions covered paraphrases."""
 
 
 class Source(Protocol):
@@ -90,9 +94,13 @@ class Listed(PairDataset):
 
     def manifest(self) -> Manifest:
         request = {name: value for name, value in self.options().items() if name not in ("folder", "size", "fit")}
-        key = short_digest([self.card.name, VERSION, request, sorted(self._chosen), stamp(self._sources())])
+        key = short_digest(
+            [self.card.name, VERSION, request, sorted(self._chosen), PARAPHRASES_APART, stamp(self._sources())]
+        )
         content = computed_once(key, self._describe)
-        return Manifest(self.card.name, VERSION, content["splits"], content["digest"])
+        return Manifest(
+            self.card.name, VERSION, content["splits"], content["digest"], paraphrases=content["paraphrases"]
+        )
 
     def read(self, split: str) -> Split:
         listing = self._listing(split)
@@ -130,14 +138,18 @@ class Listed(PairDataset):
         return {}
 
     def _describe(self) -> dict[str, Any]:
-        sha = hashlib.sha256()
-        sizes = {}
+        sha, paraphrases = hashlib.sha256(), hashlib.sha256()
+        sizes, has_paraphrases = {}, False
         for split in self._chosen:
             listing = self._listing(split)
             sizes[split] = len(listing.source)
             sha.update(f"{split} {len(listing.source)}\n".encode())
             _digest(listing, sha.update)
-        return {"splits": sizes, "digest": sha.hexdigest()[:16]}
+            for texts in listing.paraphrases:
+                has_paraphrases = True
+                paraphrases.update(("\0".join([split, *texts]) + "\n").encode("utf-8", "surrogatepass"))
+        apart = paraphrases.hexdigest()[:16] if has_paraphrases else None
+        return {"splits": sizes, "digest": sha.hexdigest()[:16], "paraphrases": apart}
 
 
 def size_of(file: Path) -> int:
@@ -159,8 +171,7 @@ def base_folder(root: Path, name: str, folders: Sequence[str]) -> Path:
 
 def _digest(listing: Listing, update: Callable[[bytes], None]) -> None:
     for i in range(len(listing.source)):
-        paraphrases = listing.paraphrases[i] if listing.paraphrases else ()
-        texts = [listing.source.mark(i), *listing.captions[i], *paraphrases]
+        texts = [listing.source.mark(i), *listing.captions[i]]
         update(("\0".join(texts) + "\n").encode("utf-8", "surrogatepass"))
     for name, ids in sorted(listing.labels.items()):
         update(f"{name} {ids.shape}\n".encode() + ids.astype("<i8").tobytes())

@@ -1,4 +1,7 @@
-"""Labelled images from parquet files in the hub's layout, decoded once and kept as arrays."""
+"""Labelled images from parquet files in the hub's layout, decoded once and kept as arrays.
+
+Local files are read with pyarrow: the library `datasets` would keep a further copy of them.
+"""
 
 import hashlib
 import io
@@ -14,6 +17,7 @@ from numpy.typing import NDArray
 from benchsuite.canonical import short_digest
 from benchsuite.data.cached import load, made_once, save
 from benchsuite.data.readers.files import stamp
+from benchsuite.data.readers.library import open_splits
 from benchsuite.errors import UsageError
 from benchsuite.paths import cache
 
@@ -56,13 +60,8 @@ class Decoded:
 
 def load_labelled(source: str, layout: Layout) -> Decoded:
     """From a local folder, or by hub name through `datasets`; decoded at the first call, then read from the cache."""
-    if not source:
-        raise UsageError(
-            f"{layout.dataset}: no data was given. Add --data {layout.dataset}=FOLDER, which holds {layout}; "
-            "a hub name does too."
-        )
     folder = Path(source).expanduser()
-    files = _local_files(folder, layout) if folder.is_dir() else _hub_files(source, layout)
+    files = _local_files(folder, layout) if source and folder.is_dir() else _hub_files(source, layout)
     stamps = (stamp({f"{i:05}": path for i, path in enumerate(paths)}) for paths in files.values())
     key = short_digest([VERSION, str(layout), layout.side, *stamps])
     stored = made_once(cache() / "parquet" / f"{layout.dataset}-{key}", lambda draft: _decode_to(draft, files, layout))
@@ -80,17 +79,7 @@ def _local_files(folder: Path, layout: Layout) -> dict[str, list[Path]]:
 
 
 def _hub_files(name: str, layout: Layout) -> dict[str, list[Path]]:
-    if name.startswith((".", "/", "~")) or name.count("/") > 1:
-        raise UsageError(f"{layout.dataset}: {name} is not a folder. Give one that holds {layout}, or a hub name.")
-    import datasets
-
-    try:
-        stored = datasets.load_dataset(name)
-    except Exception as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise UsageError(
-            f"{layout.dataset}: {name} is neither a folder nor a dataset that can be read from the hub ({reason})."
-        ) from error
+    stored = open_splits(layout.dataset, name, layout=str(layout))
     if missing := [split for split in layout.splits if split not in stored]:
         raise UsageError(f"{layout.dataset}: {name} has no split {missing[0]}.")
     return {split: [Path(file["filename"]) for file in stored[split].cache_files] for split in layout.splits}

@@ -1,4 +1,8 @@
-"""Tables of pairs: an image file and its caption a row, in CSV, TSV, JSON or JSON lines."""
+"""Tables of pairs: an image file and its caption a row, in CSV, TSV, JSON or JSON lines.
+
+The library `datasets` guesses types: it reads the captions "None" and "NA" as missing and "7" as a number, here they
+are text.
+"""
 
 import csv
 import json

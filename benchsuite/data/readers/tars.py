@@ -1,4 +1,7 @@
-"""Pairs in tar files as img2dataset and webdataset write them: an image and its caption under one key."""
+"""Pairs in tar files as img2dataset and webdataset write them: an image and its caption under one key.
+
+Tar files are read in place, where the library `datasets` would copy them, and a cut one is refused.
+"""
 
 import io
 import json

@@ -84,9 +84,9 @@ class Latents(Synthetic):
             "matched": (told == scenes).all(1),
         }
 
-    def prompts(self, classes: str, templates: str) -> Vectors:
+    def prompts_for(self, classes: str, templates: str) -> Vectors:
         """[C, T, WIDTH]: sentences that say only the concept, or the middle of the group, in T wordings."""
-        super().prompts(classes, templates)
+        super().prompts_for(classes, templates)
         made = world.World.of(self.seed)
         kinds = {
             "concept": made.said,

@@ -17,6 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis as Ruler
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure as Drawing
+from matplotlib.text import Text
 from matplotlib.ticker import (
     EngFormatter,
     LogLocator,
@@ -29,6 +30,7 @@ from matplotlib.ticker import (
 from matplotlib.transforms import offset_copy
 
 from benchsuite.report.figures.model import Axis, Figure, Kind, Trace, labels
+from benchsuite.report.figures.room import make_room
 from benchsuite.report.figures.words import fitted
 
 HUES = ("#108ac3", "#620d1e", "#7f8e12", "#6731b6", "#016654", "#d1608f", "#a77f56", "#222e5a")
@@ -44,9 +46,8 @@ SIDE, LEFT, TOP, HEIGHT, FOOT = 16, 48, 28, 220, 40
 """Room at the sides, left of an upright axis, above the data, for the data, and below them for the axis."""
 LINE, LETTERS = 18, 60
 """A line of text: its height, and how many letters fit into the whole width."""
-BESIDE = ((10, 0), (0, -10), (-10, 0), (0, 10))
 BEHIND = ((13, 0), (29, 0), (45, 0))
-"""Where numbers stand, seen from their points."""
+"""Where numbers stand, seen from the ends of lines."""
 SAME = 1e-6
 """Values that differ by less, relative to their size, are a level line and not noise as high as the figure."""
 SETTINGS: dict[Any, Any] = {
@@ -79,6 +80,8 @@ class Layout:
     """The legend's."""
     listed: Sequence[str] = ()
     """Names without a handle."""
+    numbers: Sequence[Text] = ()
+    """Of points, still on them: they are moved to where there is room as soon as the scales are known."""
     height: float = HEIGHT
     left: float = LEFT
     right: float = SIDE
@@ -94,6 +97,7 @@ def draw(figure: Figure) -> Drawing:
             axes.set_xscale("log")
         layout = KINDS[figure.kind](figure, axes)
         _arrange(drawing, axes, figure, layout)
+        make_room(axes, layout.numbers)
         return drawing
 
 
@@ -113,7 +117,7 @@ def _curves(figure: Figure, axes: Axes) -> Layout:
         look = {**_marks(trace.style, 7), "linestyle": _dash(trace.style), "linewidth": 2.2}
         handles += axes.plot(trace.x, trace.y, **look, markevery=sorted({*marked, *_alone(trace)}))
     numbers = _numbers(means)
-    _label(axes, means, numbers, BEHIND)
+    _label(axes, means, numbers)
     right = SIDE + BEHIND[-1][0] if numbers else SIDE
     return Layout(handles if len(means) > 1 else [], _names(means, numbers), right=right)
 
@@ -125,8 +129,7 @@ def _points(figure: Figure, axes: Axes) -> Layout:
             axes.plot(trace.x, trace.y, **_marks(trace.style, 4.5, hollow=True))
     handles = [line for trace in means for line in axes.plot(trace.x, trace.y, **_marks(trace.style, 8))]
     numbers = _numbers(means)
-    _label(axes, means, numbers, BESIDE)
-    return Layout(handles, _names(means, numbers))
+    return Layout(handles, _names(means, numbers), numbers=_on_points(axes, means, numbers))
 
 
 def _cost(figure: Figure, axes: Axes) -> Layout:
@@ -143,9 +146,10 @@ def _cost(figure: Figure, axes: Axes) -> Layout:
         (handles[part],) = axes.plot(x, y, **look)
     order = sorted(figure.series, key=lambda trace: trace.style)
     numbers = [trace.style + 1 for trace in order]
-    _label(axes, order, numbers, BESIDE)
     names = {"on the Pareto front": handles["front"], "not on it": handles["mean"]}
-    return Layout(list(names.values()), list(names), listed=_names(order, numbers))
+    return Layout(
+        list(names.values()), list(names), listed=_names(order, numbers), numbers=_on_points(axes, order, numbers)
+    )
 
 
 def _histogram(figure: Figure, axes: Axes) -> Layout:
@@ -229,9 +233,14 @@ def _names(traces: Sequence[Trace], numbers: Sequence[int]) -> list[str]:
     return [f"{number} {name}" for number, name in zip(numbers, names, strict=True)] if numbers else names
 
 
-def _label(axes: Axes, traces: Sequence[Trace], numbers: Sequence[int], places: Sequence[tuple[float, float]]) -> None:
-    """Numbers at the last points; of neighbours in y each at another place, so that few numbers meet."""
-    moved = [offset_copy(axes.transData, axes.get_figure(root=True), x, y, units="points") for x, y in places]
+def _on_points(axes: Axes, traces: Sequence[Trace], numbers: Sequence[int]) -> list[Text]:
+    ends = [(trace.points[-1], number) for trace, number in zip(traces, numbers, strict=False)]
+    return [axes.text(x, y, str(number), ha="center", va="center", size=11) for (x, y), number in ends]
+
+
+def _label(axes: Axes, traces: Sequence[Trace], numbers: Sequence[int]) -> None:
+    """Numbers behind the last points; of neighbours in y each at another place, so that few numbers meet."""
+    moved = [offset_copy(axes.transData, axes.get_figure(root=True), x, y, units="points") for x, y in BEHIND]
     ends = [(trace.points[-1], number) for trace, number in zip(traces, numbers, strict=False)]
     for order, ((x, y), number) in enumerate(sorted(ends, key=lambda end: end[0][1])):
         axes.text(x, y, str(number), transform=moved[order % len(moved)], ha="center", va="center", size=11)

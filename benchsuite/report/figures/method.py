@@ -1,11 +1,12 @@
 """What the runs of one method did over the training."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from benchsuite.analysis.curves import Curve, curve, mean_curve, span_of, thinned
 from benchsuite.records.schema import Record
-from benchsuite.report.figures.model import STEP, Axis, Figure, Trace, distinct, slug, spoken, unique
+from benchsuite.report.figures.model import STEP, Axis, Figure, Trace, distinct, in_words, slug, spoken, unique
 from benchsuite.report.figures.table import lines_of, seed_words
 from benchsuite.setup import Setup
 
@@ -13,15 +14,23 @@ MOST = 12
 """More runs than these are not drawn one by one: each setup is its mean and the range of its seeds."""
 MOST_SETUPS = 8
 FIRST = ("loss", "gap", "gradient_norm")
+NOT_SHOWN = ("step", "lr")
+MOST_CURVES = 12
+"""Figures of one method; the curves of a run are all on its page."""
 
 
 def method_figures(records: Sequence[Record]) -> list[Figure]:
-    """A figure for the loss, every temperature and margin, the gap, and the gradient norm."""
-    setups: dict[tuple[str, str], list[Record]] = {}
+    """A figure for each curve: the loss, temperatures and margins, gap, gradient norm, and what the method adds."""
+    setups: dict[tuple[str | None, ...], list[Record]] = {}
     for record in sorted(records, key=lambda record: (record.seed, record.run_id)):
-        setups.setdefault((record.setup_id, record.method_id), []).append(record)
+        setups.setdefault((record.setup_id, *record.configuration), []).append(record)
     groups = sorted(setups.values(), key=lambda runs: (-len(runs), list(_facts(runs[0]).values())))
-    return distinct([figure for name in _names(records) for figure in _figure(name, groups)])
+    figures = [figure for name in _names(records) for figure in _figure(name, groups)]
+    if (more := len(figures) - MOST_CURVES) > 0:
+        last = figures[MOST_CURVES - 1]
+        note = f"{more} further {'curve is' if more == 1 else 'curves are'} only on the pages of runs."
+        figures[MOST_CURVES - 1 :] = [replace(last, caption=f"{last.caption} {note}")]
+    return distinct(figures)
 
 
 def _figure(name: str, groups: Sequence[list[Record]]) -> Iterator[Figure]:
@@ -39,7 +48,7 @@ def _figure(name: str, groups: Sequence[list[Record]]) -> Iterator[Figure]:
         if skipped := len(curves) - len(drawn):
             caption += f" {skipped} further {'setup is' if skipped == 1 else 'setups are'} not shown."
         method = groups[0][0].method
-        title, short = f"{method.title}: {spoken(name).lower()}", slug(name)
+        title, short = f"{method.title}: {in_words(name)}", slug(name)
         key = f"method-{unique(method.name)}-{short}"
         yield Figure(key, short, "curves", title, caption, STEP, Axis(spoken(name)), traces)
 
@@ -55,10 +64,11 @@ def _spanned(label: str, style: int, runs: Sequence[tuple[int, Curve]]) -> list[
 
 
 def _names(records: Sequence[Record]) -> list[str]:
-    """Curves that are shown, those that every method has first."""
-    names = dict.fromkeys(name for record in records for name in record.curves)
+    """Curves that are shown: terms and gauges of any name, but not what is evaluated now and then."""
+    names = dict.fromkeys(name for record in records for name in record.curves if "." not in name)
     chosen = [name for name in names if {"temperature", "margin"} & set(name.split("_"))]
-    return [name for name in (FIRST[0], *chosen, *FIRST[1:]) if name in names]
+    order = dict.fromkeys([FIRST[0], *chosen, *FIRST[1:], *names])
+    return [name for name in order if name in names and name not in NOT_SHOWN]
 
 
 def _labels(records: Sequence[Record]) -> list[str]:

@@ -90,10 +90,16 @@ def labels(series: Sequence[Trace]) -> list[str]:
     return list(dict.fromkeys(trace.label for trace in series))
 
 
+def in_words(name: str) -> str:
+    """A curve's name, as a method or a protocol gave it, in words."""
+    return NAMES.get(name, name.replace("_", " ").strip() or name)
+
+
 def spoken(name: str) -> str:
-    """A curve's name as an axis has it."""
-    words = NAMES.get(name, name.replace("_", " "))
-    return words[:1].upper() + words[1:]
+    """The same as an axis has it; symbols such as `i2t` are no words, and keep their letters."""
+    words = in_words(name)
+    first = words.split(" ", 1)[0]
+    return words[:1].upper() + words[1:] if len(first) > 2 and first.isalpha() else words
 
 
 def slug(text: str) -> str:

@@ -22,13 +22,28 @@ def changed(make: MakeRecord, number: int) -> dict[str, Any]:
     return {"method": method.model_copy(update={"hyperparameters": {"tau": number / 100}})}
 
 
-def test_loss_temperatures_margins_gap_and_gradient_norm_are_shown(make_record: MakeRecord) -> None:
+def test_known_curves_come_first_and_any_other_after_them(make_record: MakeRecord) -> None:
     found = method_figures([run(make_record)])
     assert [one.slug for one in found] == [
-        "loss", "temperature-positive", "i2t-temperature", "margin", "gap", "gradient-norm",
+        "loss", "temperature-positive", "i2t-temperature", "margin", "gap", "gradient-norm", "i2t",
     ]  # fmt: skip
     assert [one.title for one in found][:2] == ["InfoNCE: loss", "InfoNCE: temperature positive"]
     assert len({one.id for one in found}) == len(found)
+
+
+def test_curves_that_only_a_plugin_has_are_shown_with_readable_names(make_record: MakeRecord) -> None:
+    curves = {"step": [0, 1], "loss": [2.0, 1.0], "i2t_own_gauge": [0.1, 0.2], "knn.top1": [0.5, 0.6]}
+    found = method_figures([make_record(curves=curves)[0]])
+    assert [one.y.name for one in found] == ["Loss", "i2t own gauge"]
+    assert list(found[1].series[0].y) == [0.1, 0.2]
+
+
+def test_a_method_with_very_many_terms_shows_some_and_says_so(make_record: MakeRecord) -> None:
+    curves = {"step": [0, 1], **{f"term_{number}": [2.0, 1.0] for number in range(15)}}
+    found = method_figures([make_record(curves=curves)[0]])
+    assert len(found) == 12
+    assert "3 further curves are only on the pages of runs." in found[-1].caption
+    assert "further curves" not in found[-2].caption
 
 
 def test_runs_that_differ_in_nothing_but_the_seed_have_one_mean(make_record: MakeRecord) -> None:

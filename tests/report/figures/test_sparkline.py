@@ -28,6 +28,11 @@ def test_a_curve_is_told_and_drawn() -> None:
     assert y0 < y2 < y1
 
 
+def test_a_name_is_shown_in_words() -> None:
+    assert ">gradient norm<" in sparkline("gradient_norm", [0, 1], [4.0, 1.0])
+    assert ">learning rate<" in sparkline("lr", [0, 1], [4.0, 1.0])
+
+
 def test_a_missing_value_is_a_gap_and_told() -> None:
     parts, path = drawn("loss", [0, 1, 2, 3, 4], [4.0, None, 2.0, 1.0, float("inf")])
     assert path.count("M") == 2

@@ -1,0 +1,79 @@
+"""Tables and recipes that are not built in: stored with the results by `repro`, compared and checked by other commands.
+
+A results folder has them in the layout of `--tables`, so its pages can be made where the user's folder is not.
+"""
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from benchsuite.errors import UsageError
+from benchsuite.experiments.recipe import Recipe
+from benchsuite.folders import (
+    PAPERS,
+    RECIPES,
+    built_in_recipes,
+    built_in_tables,
+    recipe_files,
+    recipes_in,
+    table_files,
+    tables_in,
+)
+from benchsuite.papers.reader import read_table_file
+from benchsuite.records.contents import Finding
+from benchsuite.records.requests import TableRequest
+from benchsuite.records.store import Store
+from benchsuite.toml_files import read_toml
+
+
+def keep(store: Store, request: TableRequest) -> Iterator[str]:
+    """Store the table and recipe of a request, unless built in; a line for each that was another one before."""
+    table, recipe = request.table, request.recipe
+    own = {f"{PAPERS}/{table}.toml": table_files()[table]} if table not in built_in_tables() else {}
+    if recipe not in built_in_recipes():
+        own[f"{RECIPES}/{recipe}.toml"] = recipe_files()[recipe]
+    for name, file in own.items():
+        kept = store.folder / name
+        changed = changed_keys(kept, file) if kept.exists() else ""
+        if store.keep(name, file):
+            yield f"changed: {kept} is now as {file}; the one stored before differed in {changed}."
+
+
+def outdated(stored: Mapping[str, Path]) -> Iterator[Finding]:
+    """Stored tables, by name, that a folder or an installed package has in another version."""
+    own, built_in = table_files(), built_in_tables()
+    for name, kept in stored.items():
+        if name in own and name not in built_in and kept.read_bytes() != own[name].read_bytes():
+            differs = f"{own[name]} differs in {changed_keys(kept, own[name])}; pages show the stored one"
+            yield Finding(str(kept), differs, f"`benchsuite repro {name}` stores the other")
+
+
+def changed_keys(before: Path, after: Path) -> str:
+    """In which top-level keys two TOML files differ, in words."""
+    try:
+        old, new = (tomllib.loads(file.read_text("utf-8")) for file in (before, after))
+    except ValueError:
+        return "whether it is TOML"
+    keys = [key for key in {**old, **new} if old.get(key) != new.get(key)]
+    return ", ".join(keys) or "comments or layout alone"
+
+
+def problems(folder: Path, requests: list[TableRequest]) -> Iterator[Finding]:
+    """What is wrong with the tables and recipes that are stored in a results folder."""
+    tables, recipes = tables_in(folder), recipes_in(folder)
+    for what, files, built_in in (("table", tables, built_in_tables()), ("recipe", recipes, built_in_recipes())):
+        for name, file in files.items():
+            where = file.relative_to(folder).as_posix()
+            if name in built_in:
+                yield Finding(where, f'{what} "{name}" is built in, and cannot be replaced', "delete it or rename it")
+                continue
+            try:
+                read_table_file(name, file) if what == "table" else read_toml(file, Recipe)
+            except UsageError as error:
+                yield Finding(where, str(error).removeprefix(str(file)).lstrip(":, "), "put it back as it was stored")
+    known = {**built_in_tables(), **tables}
+    for request in requests:
+        if request.table not in known:
+            message = f'table "{request.table}" is neither built in nor stored in {PAPERS}/, so no page can show it'
+            fix = f"`benchsuite repro {request.table} --tables FOLDER` stores it"
+            yield Finding(f"tables/{request.name}.json", message, fix)

@@ -1,0 +1,187 @@
+"""Columns of a table by what they hold: pictures, texts and classes, named by an option or guessed from their names."""
+
+import hashlib
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchsuite.data.readers.images import Fit, LazyArray, LazyImages
+from benchsuite.errors import UsageError, did_you_mean
+
+IMAGE = (
+    "image",
+    "img",
+    "png",
+    "jpg",
+    "jpeg",
+    "webp",
+    "file_name",
+    "filename",
+    "filepath",
+    "image_path",
+    "file",
+    "path",
+)
+CAPTION = ("caption", "captions", "text", "txt")
+LABEL = ("label", "class", "cls")
+"""Names from which a column is guessed."""
+
+
+def column_for(option: str, given: str, guesses: Sequence[str], columns: Sequence[str], where: str) -> str:
+    """The column that the option names, or the one column with a name that tells; "" if there is none."""
+    if given and given not in columns:
+        listed = ", ".join(columns)
+        raise UsageError(
+            f'{where}: no column "{given}" for {option} (there are {listed}).{did_you_mean(given, columns)}'
+        )
+    found = [given] if given else [name for name in columns if name.lower() in guesses]
+    if len(found) > 1:
+        raise UsageError(f"{where}: {' or '.join(found)}? {remedy(option, columns)}")
+    return found[0] if found else ""
+
+
+def remedy(option: str, columns: Sequence[str]) -> str:
+    """How to name a column."""
+    return f"Name the column by the option {option}; there are {', '.join(columns)}."
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """A column of pictures: bytes, or paths that are absolute or relative to a folder."""
+
+    rows: Any
+    column: str
+    root: Path | None
+    name: str
+    """Of the split and its source, for errors."""
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def where(self, i: int) -> str:
+        """Names row i, with its file if it has one."""
+        value = self.rows[i][self.column]
+        path = value.get("path") if isinstance(value, dict) else value if isinstance(value, str) else ""
+        return f"{self.name}, row {i}" + (f" ({path})" if path else "")
+
+    def read(self, i: int) -> bytes:
+        """The bytes of the picture's file."""
+        value = self.rows[i][self.column]
+        data = value.get("bytes") if isinstance(value, dict) else value
+        if isinstance(data, bytes):
+            return data
+        path = value.get("path") if isinstance(value, dict) else value
+        if not isinstance(path, str) or not path:
+            raise UsageError(f'{self.where(i)}: column "{self.column}" holds no picture.')
+        try:
+            return self.file(path).read_bytes()
+        except OSError as error:
+            raise UsageError(f"{self.name}, row {i}: picture {self.file(path)} cannot be read.") from error
+
+    def file(self, path: str) -> Path:
+        """The file at a path of the column."""
+        return Path(path) if self.root is None else self.root / path
+
+    def outside(self) -> list[str]:
+        """Paths in the column that lead out of the folder."""
+        values = self.rows[self.column] if isinstance(self.rows[0][self.column], str) else ()
+        return [path for path in values if path and (Path(path).is_absolute() or ".." in Path(path).parts)]
+
+    def digests(self) -> NDArray[np.uint8]:
+        """SHA-256 of each picture's bytes, [N, 32]; what is not a picture is refused."""
+        from PIL import Image
+
+        rows = np.empty((len(self), 32), np.uint8)
+        for i in range(len(self)):
+            data = self.read(i)
+            try:
+                Image.open(io.BytesIO(data)).close()
+            except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+                raise UsageError(f"{self.where(i)}: not an image that can be decoded ({error}).") from error
+            rows[i] = np.frombuffer(hashlib.sha256(data).digest(), np.uint8)
+        return rows
+
+    def array(self, positions: NDArray[np.int64], size: int, fit: Fit) -> LazyArray:
+        """The pictures at these rows, decoded when asked for."""
+        from PIL import Image
+
+        def open_(i: int) -> Any:
+            return Image.open(io.BytesIO(self.read(int(positions[i]))))
+
+        return LazyImages(len(positions), size, open_, lambda i: self.where(int(positions[i])), fit)
+
+
+def pictures_of(rows: Any, column: str, root: Path | None, name: str) -> Pictures:
+    """A column as pictures that are not decoded."""
+    import datasets
+
+    alone = rows.select_columns([column])
+    if isinstance(alone.features[column], datasets.Image):
+        alone = alone.cast_column(column, datasets.Image(decode=False))
+    value = alone[0][column]
+    if not isinstance(value, str | bytes | dict):
+        raise UsageError(f"{name}: column {column} holds {type(value).__name__}, not pictures or their files.")
+    if isinstance(value, str) and "://" in value:
+        raise UsageError(f"{name}: column {column} holds addresses ({value}); download the pictures first.")
+    if isinstance(value, str) and root and not (root / value).is_file() and (root / "images" / value).is_file():
+        root = root / "images"
+    return Pictures(alone, column, root, name)
+
+
+def texts_of(rows: Any, columns: Sequence[str], name: str) -> list[list[str]]:
+    """All texts of each row, from columns of texts or of lists of texts, without space around them."""
+    together: list[list[str]] = [[] for _ in range(len(rows))]
+    for column in columns:
+        for i, value in enumerate(rows[column]):
+            several = value if isinstance(value, list) else [] if value is None else [value]
+            if wrong := [type(text).__name__ for text in several if not isinstance(text, str)]:
+                raise UsageError(f"{name}, row {i}: column {column} holds {wrong[0]}, not text.")
+            together[i] += [text.strip() for text in several if text.strip()]
+    if empty := [i for i, own in enumerate(together) if not own]:
+        raise UsageError(
+            f"{name}, row {empty[0]}: {' and '.join(columns)} is empty. Remove the row or name another column."
+        )
+    return together
+
+
+@dataclass(frozen=True)
+class Classes:
+    """The names of a set of classes, and each row's class by split; a split whose rows have none is left out."""
+
+    names: tuple[str, ...]
+    ids: Mapping[str, NDArray[np.int64]]
+
+
+def classes_of(splits: Mapping[str, Any], column: str, names: Sequence[str], where: str) -> Classes:
+    """Classes of a column: named by the option, by the library's ClassLabel, or by the values in sorted order."""
+    import datasets
+
+    feature = next(iter(splits.values())).features[column]
+    labelled = isinstance(feature, datasets.ClassLabel)
+    values = {split: list(rows[column]) for split, rows in splits.items()}
+    missing = (None, -1) if labelled else (None,)
+    present = {split: own for split, own in values.items() if any(value not in missing for value in own)}
+    for split, own in present.items():
+        if wrong := [i for i, v in enumerate(own) if v in missing or not isinstance(v, str | int)]:
+            raise UsageError(
+                f"{where}, split {split}, row {wrong[0]}: column {column} holds no class ({own[wrong[0]]!r})."
+            )
+    given = tuple(names) or (tuple(feature.names) if labelled else ())
+    unique = sorted({value for own in present.values() for value in own})
+    if given and all(isinstance(value, int) for value in unique):
+        if outside := [value for value in unique if not 0 <= value < len(given)]:
+            raise UsageError(f"{where}: column {column} has class {outside[0]}, but there are {len(given)} names.")
+        number: Mapping[Any, int] = {value: int(value) for value in unique}
+    else:
+        given = given or tuple(str(value) for value in unique)
+        number = {value: given.index(str(value)) for value in unique if str(value) in given}
+        if unnamed := [value for value in unique if value not in number]:
+            raise UsageError(
+                f'{where}: column {column} has class "{unnamed[0]}", which the option names does not list.'
+            )
+    return Classes(given, {s: np.array([number[v] for v in own], np.int64) for s, own in present.items()})

@@ -1,0 +1,156 @@
+"""Anything that the `datasets` library reads, by a hub name or from a folder, as columns that stay on disk.
+
+Code in a data set is never run: from release 4 on, the library refuses data sets with code. It keeps a copy in Arrow:
+of paths where pictures are files, of their bytes where they are in parquet or tar files. What `save_to_disk` wrote is
+read in place.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from benchsuite.data.readers.files import files_under
+from benchsuite.errors import UsageError
+from benchsuite.paths import cache
+
+TABLES = (".csv", ".tsv", ".jsonl", ".json", ".ndjson", ".parquet")
+IMAGES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff")
+METADATA = ("metadata.csv", "metadata.jsonl", "metadata.parquet")
+LAYOUT = "parquet, CSV, JSON lines, tar files, images in folders, or what save_to_disk wrote"
+
+
+def open_splits(dataset: str, source: str, config: str = "", layout: str = LAYOUT) -> Mapping[str, Any]:
+    """The splits by the names that the source has for them; a single one without a name is "train"."""
+    if not source:
+        raise UsageError(
+            f"{dataset}: no data was given. Add --data {dataset}=FOLDER, which holds {layout}, or a hub name."
+        )
+    folder = Path(source).expanduser()
+    if not folder.is_dir() and (source.startswith((".", "/", "~")) or source.count("/") > 1 or folder.exists()):
+        raise UsageError(f"{dataset}: {source} is not a folder. Give one that holds {layout}, or a hub name.")
+    try:
+        with _quiet():
+            stored = _from_folder(folder, config) if folder.is_dir() else _from_hub(source, config)
+    except Exception as error:
+        what = (
+            "cannot be read" if folder.is_dir() else "is neither a folder nor a dataset that can be read from the hub"
+        )
+        raise UsageError(f"{dataset}: {source} {what} ({_reason(error)}).") from error
+    splits = dict(stored) if isinstance(stored, dict) else {"train": stored}
+    if empty := [name for name, rows in splits.items() if not len(rows)]:
+        raise UsageError(f"{dataset}: {source}, split {empty[0]}: there are no rows.")
+    return splits
+
+
+def files_of(source: str, splits: Mapping[str, Any]) -> dict[str, Path]:
+    """The files that the splits come from: all in the folder, or those that the library stored of a hub's."""
+    folder = Path(source).expanduser()
+    if folder.is_dir():
+        return files_under(folder)
+    return {
+        f"{split} {i}": Path(file["filename"]) for split in splits for i, file in enumerate(splits[split].cache_files)
+    }
+
+
+def terms_of(source: str, splits: Mapping[str, Any]) -> dict[str, str]:
+    """Licence, source and citation as the data's card or the library's description states them, or "unknown"."""
+    folder, info = Path(source).expanduser(), next(iter(splits.values())).info
+    stated, text = _card(folder, source)
+    bibtex = re.search(r"^@\w+\{.*?^\}", text, re.DOTALL | re.MULTILINE)
+    hub = "" if folder.is_dir() else f"https://huggingface.co/datasets/{source}"
+    terms = {
+        "license": stated.get("license") or info.license,
+        "source": stated.get("homepage") or stated.get("source") or info.homepage or hub,
+        "citation": stated.get("citation") or info.citation or (bibtex.group(0) if bibtex else ""),
+    }
+    return {name: str(value) if value else "unknown" for name, value in terms.items()}
+
+
+def _card(folder: Path, name: str) -> tuple[Mapping[str, Any], str]:
+    """What README.md states in its header, and its text; nothing of a hub's that cannot be reached now."""
+    from huggingface_hub import DatasetCard
+    from huggingface_hub.errors import HfHubHTTPError
+
+    file = folder / "README.md"
+    if folder.is_dir() and not file.is_file():
+        return {}, ""
+    try:
+        card = DatasetCard.load(str(file) if folder.is_dir() else name, ignore_metadata_errors=True)
+    except (OSError, ValueError, HfHubHTTPError) as error:
+        if folder.is_dir():
+            raise UsageError(f"{file}: not a readable card of a data set ({_reason(error)}).") from error
+        return {}, ""
+    return card.data.to_dict(), card.text
+
+
+def _from_hub(name: str, config: str) -> Any:
+    import datasets
+
+    return datasets.load_dataset(name, config or None)
+
+
+def _from_folder(folder: Path, config: str) -> Any:
+    import datasets
+
+    if any((folder / name).is_file() for name in ("dataset_dict.json", "state.json")):
+        return datasets.load_from_disk(str(folder))
+    files = _tables_beside_images(folder)
+    # pandas would take the texts "None" and "NA" for missing ones
+    own = {"keep_default_na": False} if files and _kind(next(iter(files.values()))[0]) in (".csv", ".tsv") else {}
+    kept = str(cache() / "datasets")
+    return datasets.load_dataset(str(folder), config or None, data_files=files, cache_dir=kept, **own)
+
+
+def _tables_beside_images(folder: Path) -> dict[str, list[str]] | None:
+    """The tables by split where loose images lie beside them: of the two kinds the library would read the commoner.
+
+    Where a metadata file or the data set's card says what belongs together, the library goes by that.
+    """
+    card = folder / "README.md"
+    if card.is_file() and "data_files:" in card.read_text("utf-8", "replace"):
+        return None
+    names = list(files_under(folder))
+    if any(Path(name).name in METADATA for name in names) or not any(_kind(name) in IMAGES for name in names):
+        return None
+    tables = [name for name in names if _kind(name) in TABLES]
+    if len(kinds := sorted({_kind(name) for name in tables})) > 1:
+        raise UsageError(f"both {kinds[0]} and {kinds[1]} files lie beside the images; keep tables of one kind")
+    splits: dict[str, list[str]] = {}
+    for name in tables:
+        splits.setdefault(_split_of(name), []).append(str(folder / name))
+    return splits or None
+
+
+def _kind(name: str) -> str:
+    return Path(name).suffix.lower()
+
+
+def _split_of(name: str) -> str:
+    """The split that a file's name or folders tell, by the library's own words for each; train if they tell none."""
+    from datasets.data_files import SPLIT_KEYWORDS
+
+    words = set(re.split(r"[-._ 0-9/]+", name.lower()))
+    return next((str(split) for split, keywords in SPLIT_KEYWORDS.items() if words & set(keywords)), "train")
+
+
+def _reason(error: BaseException) -> str:
+    while error.__cause__ is not None:
+        error = error.__cause__
+    lines = str(error).strip().splitlines()
+    return lines[0].rstrip(".") if lines else type(error).__name__
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without the library's progress bars."""
+    from datasets.utils import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
+
+    were_shown = not are_progress_bars_disabled()
+    disable_progress_bars()
+    try:
+        yield
+    finally:
+        if were_shown:
+            enable_progress_bars()

@@ -1,0 +1,192 @@
+"""Checks before the first step of any run, so that nothing fails late. Nothing is trained or evaluated.
+
+For each setup and method: what the protocols read of their data, what the method needs, the size of the batch, one dry
+pass, memory for the objective, and disk for the records. All problems are found before one is reported.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from benchsuite.data import PairDataset
+from benchsuite.data.base import Split
+from benchsuite.data.batches import PARAPHRASES, BatchPlan, missing_texts
+from benchsuite.data.embeddings import create_embedding
+from benchsuite.data.prepared import labelled_clusters
+from benchsuite.errors import BenchsuiteError, UsageError
+from benchsuite.evaluation.base import create_task
+from benchsuite.experiments.data import open_dataset
+from benchsuite.experiments.dry_pass import DryPass
+from benchsuite.experiments.events import unexpected
+from benchsuite.experiments.machine import free_disk, free_memory, gib
+from benchsuite.experiments.measure import TRAIN
+from benchsuite.experiments.plan import Problem, Problems, Run
+from benchsuite.methods import create_method
+from benchsuite.methods.base import Method
+from benchsuite.setup import Data, Experts, Protocol, Setup
+from benchsuite.training.needs import TOWERS, reads_paraphrases, require_served, several_processes
+
+RECORD_BYTES, ITEM_BYTES = 2**16, 256
+"""Of a record, and of an evaluated item's ranks: more than any takes."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Why runs cannot be done, and what may go wrong."""
+
+    problems: Sequence[Problem]
+    notes: Sequence[str]
+
+
+def preflight(runs: Sequence[Run], results: Path, jobs: int = 1) -> Checked:
+    """Check runs that `jobs` at a time are to be done and stored in `results`."""
+    checks = _Checks()
+    found = Problems()
+    for run in runs:
+        for where, what in checks.of(run):
+            found.add(where, what, run.row)
+    problems = found.listed()
+    free, needed = free_disk(results), sum(map(checks.stored_bytes, runs))
+    if needed > free:
+        what = f"{len(runs)} records take up to {gib(needed)}; {gib(free)} are free on its disk. Use another folder."
+        problems.append(Problem(f"--results {results}", what))
+    memory, have = free_memory()
+    largest = max(checks.memory.values(), default=0.0)
+    tight = memory < largest * jobs
+    note = (
+        f"the largest objective needs about {gib(largest)} in each of {jobs} runs at a time, besides the towers; "
+        f"{gib(memory)} {have}. If a run ends for lack of memory, give --jobs 1."
+    )
+    return Checked(problems, [note] if tight and largest <= memory else [])
+
+
+@dataclass(frozen=True)
+class _Checks:
+    """What was checked, so that nothing is checked or read twice."""
+
+    memory: dict[tuple[str, str], float] = field(default_factory=dict)
+    """Bytes of the objectives, by setup and method."""
+    _done: dict[tuple[str, str, str], list[tuple[str, str]]] = field(default_factory=dict)
+    _opened: dict[str, PairDataset] = field(default_factory=dict)
+    _splits: dict[str, Split] = field(default_factory=dict)
+    _protocols: dict[tuple[object, ...], list[str]] = field(default_factory=dict)
+    _passed: dict[tuple[object, ...], str] = field(default_factory=dict)
+    _stored: dict[str, int] = field(default_factory=dict)
+    _pass: DryPass = field(default_factory=DryPass)
+
+    def of(self, run: Run) -> list[tuple[str, str]]:
+        """Where each problem of a run is, and what it is."""
+        key = (run.recipe, run.setup.setup_id, run.method.method_id)
+        if key not in self._done:
+            self._done[key] = list(self._all(run))
+        return self._done[key]
+
+    def stored_bytes(self, run: Run) -> int:
+        """An upper bound of what the run stores."""
+        if run.setup.setup_id not in self._stored:
+            data = [protocol.data or run.setup.data for protocol in run.setup.protocols.values()]
+            items = sum(sum(self._open(each).manifest().splits.values()) for each in data)
+            self._stored[run.setup.setup_id] = RECORD_BYTES + ITEM_BYTES * items
+        return self._stored[run.setup.setup_id]
+
+    def _all(self, run: Run) -> Iterator[tuple[str, str]]:
+        setup, recipe = run.setup, f"recipe {run.recipe}"
+        for name, protocol in setup.protocols.items():
+            for problem in self._protocol(setup, protocol):
+                yield f"{recipe}, protocol {name} (task {protocol.task})", problem
+        trouble = list(self._training(run))
+        yield from ((f"{recipe}, {part}", problem) for part, problem in trouble)
+        if not trouble and (problem := self._dry(run)):
+            yield f"{recipe}, method {run.method.name}", problem
+
+    def _protocol(self, setup: Setup, protocol: Protocol) -> list[str]:
+        data = protocol.data or setup.data
+        key = (setup.towers, protocol.task, protocol.model_dump_json(), data.place)
+        if key not in self._protocols:
+            task = create_task(protocol.task, **protocol.options)
+            lacks = sorted(task.embeds - SIDES[setup.towers])
+            self._protocols[key] = [f"it embeds {side}s, but the setup has {TOWERS[setup.towers]}." for side in lacks]
+            self._protocols[key] += task.problems(self._open(data))
+        return self._protocols[key]
+
+    def _training(self, run: Run) -> Iterator[tuple[str, str]]:
+        setup = run.setup
+        method = create_method(run.method.name, num_samples=1, **run.method.hyperparameters)
+        if setup.training.processes > 1:
+            yield "training", several_processes(setup)
+        yield from _refused(f"method {run.method.name}", lambda: require_served(method, setup))
+        try:
+            split = self._train(setup.data)
+        except BenchsuiteError as error:
+            yield f"data {setup.data.name}", str(error)
+            return
+        yield from _refused("training", lambda: BatchPlan(split, setup.training.batch, setup.augmentation, seed=0))
+        yield from _needed(method, setup, split)
+
+    def _dry(self, run: Run) -> str:
+        """What a dry pass meets, or that the objective cannot fit; "" if neither."""
+        setup, parts = run.setup, ("image", "text", "projection", "augmentation", "training", "clusters", "experts")
+        key = (run.method.method_id, setup.data.place, *(repr(getattr(setup, part)) for part in parts))
+        if key not in self._passed:
+            self._passed[key] = self._met(run)
+        return self._passed[key]
+
+    def _met(self, run: Run) -> str:
+        try:
+            objective = self._pass(run.setup, run.method, self._train(run.setup.data))
+        except BenchsuiteError as error:
+            return str(error)
+        except Exception as error:
+            return f"a dry pass of two samples ended with {unexpected(error)}."
+        batch, (free, have) = run.setup.training.batch, free_memory()
+        needs = self.memory[run.setup.setup_id, run.method.method_id] = objective.bytes(batch)
+        if needs <= free:
+            return ""
+        return (
+            f"its objective needs at least {gib(needs)}: {objective.bytes_per_pair:.0f} bytes for each of "
+            f"{batch} x {batch} pairs of a batch, and {gib(objective.state_bytes)} of parameters and state; "
+            f"{gib(free)} {have}. Take a smaller training.batch."
+        )
+
+    def _open(self, data: Data) -> PairDataset:
+        if data.place not in self._opened:
+            self._opened[data.place] = open_dataset(data)
+        return self._opened[data.place]
+
+    def _train(self, data: Data) -> Split:
+        if data.place not in self._splits:
+            self._splits[data.place] = self._open(data).split(TRAIN)
+        return self._splits[data.place]
+
+
+SIDES = {"pair": {"image", "text"}, "image": {"image"}, "text": {"text"}}
+
+
+def require_ready(problems: Sequence[Problem]) -> None:
+    """Refuse all runs if there is a problem in any, and list all problems."""
+    if problems:
+        count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+        lines = "".join(f"\n  {problem}" for problem in problems)
+        raise UsageError(f"{count} before the first step; nothing was run.{lines}")
+
+
+def _needed(method: Method, setup: Setup, split: Split) -> Iterator[tuple[str, str]]:
+    name = f"method {method.card.name}"
+    if reads_paraphrases(method.needs, setup) and not split.paraphrases:
+        yield f"data {setup.data.name}, {name}", str(missing_texts(split.name, PARAPHRASES))
+    if setup.clusters and "cluster" in method.needs:
+        clusters = setup.clusters
+        yield from _refused("clusters", lambda: labelled_clusters(clusters, split))
+    experts = setup.experts or Experts()
+    for side, expert in (("image", experts.image), ("text", experts.text)):
+        if expert and f"{side}_expert" in method.needs:
+            embedding, options = expert.embedding, expert.options
+            yield from _refused(f"experts.{side}", partial(create_embedding, embedding, **options))
+
+
+def _refused(where: str, check: Callable[[], object]) -> Iterator[tuple[str, str]]:
+    try:
+        check()
+    except BenchsuiteError as error:
+        yield where, str(error)

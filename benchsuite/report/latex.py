@@ -1,0 +1,122 @@
+"""A table in LaTeX: it compiles as it is, whatever characters labels have."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from itertools import groupby
+
+from benchsuite.report.numbers import DASH, counts
+from benchsuite.report.printed import Line, Number, Printed
+
+LOWER = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi"
+UPPER = "Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
+GREEK = dict(zip("αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΥΦΨΩ", f"{LOWER} omega {UPPER}".split(), strict=True))
+SYMBOLS = {
+    "±": "pm", "−": "-", "·": "cdot", "×": "times", "→": "to", "←": "leftarrow", "↑": "uparrow", "↓": "downarrow",
+    "≤": "leq", "≥": "geq", "≠": "neq", "≈": "approx", "∞": "infty", "★": "star", "∈": "in", "√": "surd",
+}  # fmt: skip
+SPECIAL = {
+    **{character: f"${name}$" if name == "-" else f"$\\{name}$" for character, name in {**SYMBOLS, **GREEK}.items()},
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+    **{character: f"{{{character}}}" for character in "[]*"},  # may follow a \\, which would read them as its own
+    "\x1f": "{}", "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "`": r"\textasciigrave{}",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': "''",
+    "–": "--", "—": "---", "‘": "`", "’": "'", "“": "``", "”": "''", "…": r"\dots{}", "†": r"$\dagger$",
+}  # fmt: skip
+LETTERS = {
+    "ß": "ss", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "ı": "i",
+}  # fmt: skip
+ACCENTS = dict(
+    zip("\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u0327", "`'^~=u.\"rHvc", strict=True)
+)
+"""Accents and their commands, which any encoding of fonts has."""
+BREAK = "\x1f"
+"""Stands between hyphens, which would become a dash."""
+DAGGER = "$^{\\dagger}$"
+
+
+def tex(text: str) -> str:
+    """Plain text for LaTeX, on one line. A character that its standard fonts lack is shown by its code point."""
+    words = re.sub("-(?=-)", f"-{BREAK}", " ".join(text.replace(BREAK, " ").split()))
+    return "".join(map(_character, words))
+
+
+def as_latex(table: Printed) -> str:
+    """A floating booktabs table; published above ours; a dagger where the paper only quotes its numbers."""
+    look, request = table.look, table.view.request
+    width = 1 + len(table.columns) + table.has_counts
+    quoted = any(_dagger(table, line) for line in table.lines)
+    caption = [*table.caption("Published numbers above ours"), *table.legend]
+    notes = [*table.notes, *(["† quoted by the paper."] if quoted else [])]
+    lines = [
+        "% needs \\usepackage{booktabs,graphicx}",
+        "\\begin{table}[t]",
+        "\\centering",
+        f"\\caption{{{tex(' '.join(caption))}}}",
+        f"\\label{{tab:{re.sub('[^A-Za-z0-9]+', '-', request.name)}}}",
+        "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%",
+        f"\\begin{{tabular}}{{l{'r' * (width - 1)}}}",
+        "\\toprule",
+        *_heads(table),
+    ]
+    for backbone, rows in table.backbones.items():
+        lines += ["\\midrule", f"\\multicolumn{{{width}}}{{l}}{{\\textit{{{tex(backbone)}}}}} \\\\"]
+        for line in rows:
+            lines += _row(table, line)
+    lines += ["\\bottomrule", "\\end{tabular}}"]
+    if look.notes and notes:
+        lines += ["\\par\\smallskip", f"\\parbox{{\\linewidth}}{{\\footnotesize {tex(' '.join(notes))}}}"]
+    return "\n".join([*lines, "\\end{table}"]) + "\n"
+
+
+def _heads(table: Printed) -> list[str]:
+    groups = [(name, len(list(columns))) for name, columns in groupby(table.columns, lambda column: column.group)]
+    first, rules, start = [""], [], 2
+    for name, width in groups:
+        first.append(f"\\multicolumn{{{width}}}{{c}}{{{tex(name)}}}")
+        rules.append(f"\\cmidrule(lr){{{start}-{start + width - 1}}}" if name else "")
+        start += width
+    last = [""] * table.has_counts
+    labels = ["", *(tex(column.label) for column in table.columns), *(["$n$"] * table.has_counts)]
+    named = [_line([*first, *last]), "".join(rules)] if any(rules) else []
+    return [*named, _line(labels)]
+
+
+def _row(table: Printed, line: Line) -> list[str]:
+    label = f"{tex(line.row.shown)}{DAGGER if _dagger(table, line) else ''}"
+    n = [tex(counts(line.row))] * table.has_counts
+    blank = [""] * table.has_counts
+    kinds = [list(map(_number, numbers)) for numbers in (line.theirs, line.ours) if numbers]
+    return [
+        _line([label if number == 0 else "", *kind, *(n if number == len(kinds) - 1 else blank)])
+        for number, kind in enumerate(kinds)
+    ]
+
+
+def _dagger(table: Printed, line: Line) -> bool:
+    return bool(table.look.notes and table.has_theirs and line.row.quoted)
+
+
+def _number(number: Number) -> str:
+    if number.text == DASH:
+        return "--"
+    mean = f"\\mathbf{{{number.text}}}" if number.bold else number.text
+    star = "^{\\star}" if number.star else ""
+    spread = f" \\pm {number.spread}" if number.spread else ""
+    return f"${mean}{star}{spread}$"
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"{' & '.join(cells)} \\\\"
+
+
+def _character(character: str) -> str:
+    if character in SPECIAL:
+        return SPECIAL[character]
+    base, *accents = list(unicodedata.normalize("NFD", character))
+    if character in LETTERS:
+        return f"\\{LETTERS[character]}{{}}"
+    if base.isalpha() and base.isascii() and len(accents) == 1 and accents[0] in ACCENTS:
+        return f"\\{ACCENTS[accents[0]]}{{{base}}}"
+    return character if character.isascii() and character.isprintable() else f"\\texttt{{U+{ord(character):04X}}}"

@@ -1,0 +1,204 @@
+"""A table as a paper prints it: the chosen numbers, rounded alike in a column, and what its caption must say."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from benchsuite.analysis.tables import Cell, TableRow, TableView
+from benchsuite.errors import UsageError
+from benchsuite.papers import Column
+from benchsuite.papers.schema import RowKey
+from benchsuite.report.look import Look, Show, Spread
+from benchsuite.report.numbers import DASH, counts, in_unit, published, units
+
+SPREADS = {
+    Spread.ci: "mean ± half-width of the 95% CI",
+    Spread.sd: "mean ± standard deviation",
+    Spread.se: "mean ± standard error",
+    Spread.none: "mean",
+}
+
+
+KINDS = {Show.ours: "measured", Show.published: "published", Show.both: "measured or published"}
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number as printed."""
+
+    text: str
+    spread: str = ""
+    bold: bool = False
+    """Whether no comparable row has a better one, as far as the printed digits say."""
+    star: bool = False
+    """Whether the row has a star on this column; see `Ranking.best`."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row of the table: a number for each printed column. The numbers that are not shown are an empty list."""
+
+    row: TableRow
+    theirs: Sequence[Number]
+    ours: Sequence[Number]
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A table in one look. Without both kinds of numbers, rows and columns that have none are left out."""
+
+    view: TableView
+    look: Look
+
+    @property
+    def spread(self) -> Spread:
+        """What follows ±."""
+        return self.look.spread or Spread.ci
+
+    @property
+    def has_theirs(self) -> bool:
+        """Whether published numbers are shown."""
+        return self.look.show is not Show.ours
+
+    @property
+    def has_ours(self) -> bool:
+        """Whether measured numbers are shown."""
+        return self.look.show is not Show.published
+
+    @cached_property
+    def _places(self) -> list[int]:
+        """Numbers of the printed columns."""
+        places = [n for n, _ in enumerate(self.view.columns) if any(self._has(row.cells[n]) for row in self.view.rows)]
+        return [*range(len(self.view.columns))] if self.look.show is Show.both else places
+
+    @property
+    def columns(self) -> list[Column]:
+        """Those that are printed."""
+        return [self.view.columns[n] for n in self._places]
+
+    @cached_property
+    def lines(self) -> list[Line]:
+        """Rows that are printed, in order."""
+        rows = [row for row in self.view.rows if self.look.show is Show.both or any(map(self._has, row.cells))]
+        if not rows or not self._places:
+            request = self.view.request
+            raise UsageError(
+                f"{request.table} at scale {request.scale} has no {KINDS[self.look.show]} numbers to show."
+            )
+        theirs = {n: self._of_column(n, self._theirs(n)) for n in self._places if self.has_theirs}
+        ours = {n: self._of_column(n, self._ours(n), stars=True) for n in self._places if self.has_ours}
+        return [
+            Line(row, *([column[row.key] for column in columns.values()] for columns in (theirs, ours))) for row in rows
+        ]
+
+    @property
+    def backbones(self) -> dict[str, list[Line]]:
+        """Lines by backbone, in order."""
+        lines: dict[str, list[Line]] = {}
+        for line in self.lines:
+            lines.setdefault(line.row.backbone, []).append(line)
+        return lines
+
+    @cached_property
+    def seeds(self) -> str:
+        """How many stand behind each measured row, where it is the same number; else "", and rows say it."""
+        numbers = {counts(line.row) for line in self.lines if line.row.measured}
+        return next(iter(numbers)) if len(numbers) == 1 and DASH not in next(iter(numbers)) else ""
+
+    @property
+    def has_counts(self) -> bool:
+        """Whether rows say their number of seeds."""
+        return self.has_ours and not self.seeds
+
+    def caption(self, order: str) -> list[str]:
+        """The title, and what a reader of the numbers must know; `order` says which of two numbers is whose."""
+        ours = "one seed" if self.seeds == "1" else f"{SPREADS[self.spread]} over {self.seeds or 'n'} seeds"
+        shown = {
+            Show.ours: f"{ours[0].upper()}{ours[1:]}.",
+            Show.published: "Published numbers.",
+            Show.both: f"{order}; ours: {ours}.",
+        }
+        title = self.view.table.title
+        return [title if title.endswith(".") else f"{title}.", f"{units(self.columns)}.", shown[self.look.show]]
+
+    @property
+    def legend(self) -> list[str]:
+        """What bold and star mean, as far as there are any; star is the character ★."""
+        numbers = [number for line in self.lines for number in (*line.theirs, *line.ours)]
+        bold = ["Bold: the best value among comparable rows."] if any(number.bold for number in numbers) else []
+        test = "paired t-tests, Holm, alpha 0.05"
+        if not (self.look.marks and self.has_ours):
+            return bold
+        if any(number.star for number in numbers):
+            return [*bold, f"★: no row is significantly better ({test})."]
+        ranks = [self.view.rank(line.row, line.row.cells[n]) for line in self.lines for n in self._places]
+        tied = all(rank.rank == 1 for rank in ranks if rank)
+        return [*bold, f"No difference is significant ({test})."] if tied else bold
+
+    @property
+    def notes(self) -> list[str]:
+        """Footnotes: on what ours were measured."""
+        if not (self.look.notes and self.has_ours):
+            return []
+        request, printed = self.view.request, {line.row.backbone for line in self.lines}
+        towers = {name: request.backbones[name] for name in self.view.backbones if name in request.backbones}
+        kept = {name: what for name, what in towers.items() if name in printed}
+        groups = {name for column in self.columns for name in (column.group, column.name)}
+        data = {name: what for name, what in self.view.stand_ins.items() if name in groups}
+        replaced = "; ".join(f"{name} is {what}" for name, what in (*kept.items(), *data.items()))
+        return [f"Ours were measured at scale {request.scale}.", *([f"In ours, {replaced}."] if replaced else [])]
+
+    def _has(self, cell: Cell) -> bool:
+        return bool((self.has_ours and cell.n) or (self.has_theirs and cell.source))
+
+    def _theirs(self, place: int) -> dict[RowKey, tuple[str, str]]:
+        texts = {row.key: published(row.cells[place]) for row in self.view.rows}
+        most = max(len(text.partition(".")[2]) for text in texts.values())
+        return {key: (text if text == DASH else _padded(text, most), "") for key, text in texts.items()}
+
+    def _ours(self, place: int) -> dict[RowKey, tuple[str, str]]:
+        texts = {}
+        for row in self.view.rows:
+            cell, unit = row.cells[place], self.view.columns[place].unit
+            spread = _spread(cell, self.spread)
+            mean, half = (None if x is None else in_unit(x, unit, self.look.digits) for x in (cell.mean, spread))
+            texts[row.key] = (mean or DASH, half or "")
+        return texts
+
+    def _of_column(
+        self, place: int, texts: Mapping[RowKey, tuple[str, str]], stars: bool = False
+    ) -> dict[RowKey, Number]:
+        bold = {
+            key
+            for rows in self.view.boards.values()
+            for key in _best({row.key: texts[row.key][0] for row in rows}, self.view.columns[place].better)
+        }
+        return {
+            row.key: Number(
+                *texts[row.key],
+                bold=self.look.best and row.key in bold,
+                star=stars and self.look.marks and self.view.is_best(row, row.cells[place]),
+            )
+            for row in self.view.rows
+        }
+
+
+def _best(texts: Mapping[RowKey, str], better: str) -> set[RowKey]:
+    """The rows whose printed number is the best; none where all print the same, or nothing is better."""
+    numbers = {key: float(text) for key, text in texts.items() if text != DASH}
+    if better == "neither" or len(set(numbers.values())) < 2:
+        return set()
+    best = max(numbers.values()) if better == "higher" else min(numbers.values())
+    return {key for key, number in numbers.items() if number == best}
+
+
+def _spread(cell: Cell, spread: Spread) -> float | None:
+    if spread is Spread.none or cell.sd is None:
+        return None
+    return {Spread.ci: cell.half, Spread.sd: cell.sd, Spread.se: cell.sd / math.sqrt(cell.n)}[spread]
+
+
+def _padded(text: str, decimals: int) -> str:
+    whole, _, rest = text.partition(".")
+    return f"{whole}.{rest:0<{decimals}}" if decimals else whole

@@ -1,0 +1,218 @@
+"""Tables of a user's folder: stored with their results, so that each command works where the folder is not."""
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands import exit_code
+from measured import HIGH, LOW, fill
+from own_tables import FILE, NAME, TABLE, own_folder
+
+from benchsuite.analysis.results import load_table
+from benchsuite.cli.tables import keep
+from benchsuite.errors import UsageError
+from benchsuite.folders import use_folders
+from benchsuite.papers import read_table
+from benchsuite.records.contents import read_contents
+from benchsuite.records.requests import TableRequest
+from benchsuite.records.schema import Record
+from benchsuite.records.store import Store
+
+MakeRecord = Callable[..., tuple[Record, bytes]]
+ASKED = {"table": NAME, "scale": "smoke", "recipe": "tiny"}
+MEASURES = {"ir1": "retrieval.t2i_r1", "tr1": "retrieval.i2t_r1"}
+VALUES = {"TeMo": HIGH, "InfoNCE": LOW, "TS": LOW}
+
+
+@pytest.fixture(autouse=True)
+def forget() -> Iterator[None]:
+    yield
+    use_folders(())
+
+
+@pytest.fixture
+def results(tmp_path: Path, make_record: MakeRecord, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Results of the folder's table as `repro` leaves them; the folder `own` beside them is not in use."""
+    monkeypatch.chdir(tmp_path)
+    folder = fill(tmp_path / "runs", make_record, VALUES, **ASKED, measures=MEASURES)
+    own_folder(tmp_path / "own")
+    assert kept(folder) == []
+    return folder
+
+
+def kept(results: Path) -> list[str]:
+    """What `repro --tables own` says of the files that it stores."""
+    use_folders([results.parent / "own"])
+    (request,) = read_contents(results).requests
+    lines = list(keep(Store(results), request))
+    use_folders(())
+    return lines
+
+
+def change(results: Path, old: str, new: str) -> None:
+    file = results.parent / "own" / FILE
+    file.write_text(file.read_text().replace(old, new))
+
+
+def test_the_table_and_its_recipe_are_stored_and_those_built_in_are_not(results: Path) -> None:
+    assert (results / FILE).read_text() == TABLE
+    assert (results / "recipes" / "tiny.toml").is_file()
+    built_in = TableRequest(
+        table="temo/table1", scale="smoke", recipe="scenes-smoke", track="", description="", tuned={}, backbones={},
+        temperature_factor=1, rows=[],
+    )  # fmt: skip
+    assert list(keep(Store(results), built_in)) == []
+    assert not (results / "papers" / "temo").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shows"),
+    [
+        (["report"], "1 table, 12 runs"),
+        (["claims", NAME], "RN50/TeMo beats RN50/InfoNCE on Test images IR@1: reproduced"),
+        (["claims", "mine"], "4 claims: 4 reproduced"),
+        (["claims", "--all"], NAME),
+        (["export", NAME, "--scale", "smoke"], "RN50: TeMo | – / "),
+        (["export", NAME, "--scale", "smoke", "--format", "csv"], "smoke,RN50,,TeMo,ir1,,percent,,31.5"),
+        (
+            ["export", NAME, "--scale", "smoke", "--format", "latex"],
+            "TeMo & -- & --",
+        ),
+        (["export", NAME, "--scale", "smoke", "--format", "json"], '"published": null'),
+        (["export", "--all"], NAME),
+        (["diff", "runs", "empty"], "mine/first at scale smoke"),
+    ],
+)
+def test_results_are_shown_without_the_folder(
+    results: Path, arguments: list[str], shows: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.rmtree("own")
+    Path("empty").mkdir()
+    assert exit_code(*arguments) == 0
+    told = capsys.readouterr()
+    assert shows in told.out
+    assert told.err == ""
+    assert load_table(NAME, "smoke", results).published.isna().all()
+
+
+def test_an_added_row_is_judged_apart_from_the_papers_claims(
+    tmp_path: Path, make_record: MakeRecord, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    fill(tmp_path / "runs", make_record, {"InfoNCE": LOW, "TeMo": HIGH, "mine": HIGH})
+    assert exit_code("claims", "temo/table1", "--json") == 0
+    judged = json.loads(capsys.readouterr().out)["claims"]
+    added = {(one["row"], one["reference"], one["column"]): one for one in judged if one["added"]}
+    assert {row for row, _, _ in added} == {"RN50/mine"}
+    assert {reference for _, reference, _ in added} == {"RN50/InfoNCE"}
+    verdict = added["RN50/mine", "RN50/InfoNCE", "coco_ir1"]
+    assert (verdict["verdict"], verdict["published_difference"]) == ("reproduced", None)
+    assert "over 2 claims of rows added to temo/table1 at scale small" in verdict["reason"]
+    assert exit_code("report") == 0
+    page = (tmp_path / "reports" / "tables" / "temo-table1-small.html").read_text()
+    heading, own = page.index('id="added"'), page.index('id="added-table"')
+    assert "<td>" in page[own:]
+    assert "they are a family of their own" in page[heading:own]
+    claims = (tmp_path / "reports" / "claims" / "temo-small.html").read_text()
+    assert "RN50/mine" not in claims, "a page of the paper's claims has no others"
+
+
+def test_a_table_that_changed_is_named_and_the_stored_one_is_shown_until_it_is_stored_again(
+    results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    change(results, "My method", "My better title")
+    assert exit_code("report", "--tables", "own") == 0
+    told = capsys.readouterr().err
+    assert "own/papers/mine/first.toml differs in title; pages show the stored one" in told
+    page = results.parent / "reports" / "tables" / "mine-first-smoke.html"
+    assert "My method" in page.read_text()
+    assert "benchsuite repro mine/first --scale smoke --tables FOLDER" in page.read_text()
+    (line,) = kept(results)
+    assert line.startswith(f"changed: {results / FILE} is now as ")
+    assert line.endswith("the one stored before differed in title.")
+    assert exit_code("report", "--tables", "own") == 0
+    assert capsys.readouterr().err == ""
+    assert "My better title" in page.read_text()
+    assert kept(results) == []
+
+
+def test_a_stored_table_cannot_replace_a_built_in_one(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fake = results / "papers" / "temo" / "table1.toml"
+    fake.parent.mkdir()
+    fake.write_text(TABLE)
+    assert exit_code("report") == 1
+    assert 'papers/temo/table1.toml: table "temo/table1" is built in' in capsys.readouterr().err
+    assert read_table("temo/table1", read_contents(results).tables).title != "My method"
+    assert exit_code("verify", "runs") == 1
+    assert 'table "temo/table1" is built in, and cannot be replaced' in capsys.readouterr().out
+
+
+def test_tables_whose_requests_would_have_one_file_name_are_refused(results: Path) -> None:
+    (request,) = read_contents(results).requests
+    other = request.model_copy(update={"table": "mine-first/smoke", "scale": "smoke"})
+    Store(results).add_request(other)
+    with pytest.raises(UsageError, match=r"mine-first-smoke-smoke\.json is the request of mine-first/smoke"):
+        Store(results).add_request(request.model_copy(update={"table": "mine/first-smoke"}))
+
+
+@pytest.fixture
+def sound(sound_folder: Callable[[int], Path], results: Path) -> Path:
+    """Records that verify, with the table's files and request."""
+    folder = sound_folder(1)
+    for name in ("papers", "recipes", "tables"):
+        shutil.copytree(results / name, folder / name)
+    assert exit_code("verify", str(folder), "--update") == 0
+    return folder
+
+
+def verified(folder: Path, *arguments: str, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    capsys.readouterr()
+    code = exit_code("verify", str(folder), "--json", *arguments)
+    told: dict[str, Any] = json.loads(capsys.readouterr().out)
+    assert code == (0 if told["verified"] else 1)
+    return told
+
+
+def test_the_manifest_lists_tables_and_recipes(sound: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    listed = json.loads((sound / "MANIFEST.json").read_text())["files"]
+    assert list(listed) == [FILE, "recipes/tiny.toml"]
+    assert verified(sound, capsys=capsys)["verified"]
+    shutil.copy(sound / "MANIFEST.json", "base.json")
+    (sound / FILE).write_text(TABLE.replace("My method", "Mine"))
+    (problem,) = verified(sound, capsys=capsys)["problems"]
+    assert (problem["file"], problem["message"]) == (FILE, "not as listed in MANIFEST.json")
+    told = verified(sound, "--update", "--base", "base.json", capsys=capsys)
+    assert told["verified"]
+    assert any(f"{FILE} replaced" in note["message"] for note in told["notes"])
+    assert any(note["message"] == "another one than that listed in base.json" for note in told["notes"])
+
+
+def test_a_stored_table_that_is_gone_is_a_problem(sound: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (sound / FILE).unlink()
+    told = [problem["message"] for problem in verified(sound, capsys=capsys)["problems"]]
+    assert told == [
+        'table "mine/first" is neither built in nor stored in papers/, so no page can show it',
+        "listed in MANIFEST.json, but gone",
+    ]
+    (sound / "tables" / "mine-first-smoke.json").unlink()
+    assert "not updated" in [p["message"] for p in verified(sound, "--update", capsys=capsys)["problems"]]
+    assert verified(sound, "--update", "--allow-removal", capsys=capsys)["verified"]
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "says"),
+    [
+        (FILE, TABLE.replace('key = "ir1"', 'kye = "ir1"'), 'line 10: columns.0: key "kye" does not exist'),
+        (FILE, TABLE.replace('"first"', '"second"'), "but it lies where mine/first must be"),
+        ("recipes/tiny.toml", "title = 3", "title: Input should be a valid string"),
+        ("recipes/scenes-small.toml", "", 'recipe "scenes-small" is built in'),
+    ],
+)
+def test_a_stored_file_that_is_not_valid_is_a_problem(
+    sound: Path, file: str, text: str, says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (sound / file).write_text(text)
+    assert any(says in problem["message"] for problem in verified(sound, capsys=capsys)["problems"])

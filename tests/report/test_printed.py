@@ -1,0 +1,140 @@
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from exported import TABLE, VALUES, MakeRecord, build
+
+from benchsuite.analysis.tables import TableView
+from benchsuite.errors import UsageError
+from benchsuite.report.look import Look, Show, Spread
+from benchsuite.report.printed import Printed
+
+
+@pytest.fixture
+def view(make_record: MakeRecord) -> TableView:
+    return build(make_record, VALUES)
+
+
+def ours(table: Printed, column: int = 0) -> list[str]:
+    return [f"{line.ours[column].text} {line.ours[column].spread}".strip() for line in table.lines]
+
+
+@pytest.mark.parametrize(
+    ("look", "first"),
+    [
+        (Look(), "41.5 2.1"),
+        (Look(spread=Spread.sd), "41.5 1.3"),
+        (Look(spread=Spread.se), "41.5 0.6"),
+        (Look(spread=Spread.none), "41.5"),
+        (Look(digits=3), "41.500 2.054"),
+        (Look(digits=0), "42 2"),
+    ],
+)
+def test_spread_and_digits_are_those_asked_for(view: TableView, look: Look, first: str) -> None:
+    assert ours(Printed(view, look))[0] == first
+
+
+@pytest.mark.parametrize(
+    ("show", "rows"),
+    [
+        (Show.both, ["Best", "Twin_2", "Worst", "None"]),
+        (Show.ours, ["Best", "Twin_2", "Worst"]),
+        (Show.published, ["Best", "Twin_2", "Worst", "None"]),
+    ],
+)
+def test_rows_without_a_shown_number_are_left_out(view: TableView, show: Show, rows: list[str]) -> None:
+    table = Printed(view, Look(show))
+    assert [line.row.label for line in table.lines] == rows
+    assert [bool(table.lines[0].theirs), bool(table.lines[0].ours)] == [
+        show is not Show.ours,
+        show is not Show.published,
+    ]
+
+
+def test_columns_without_a_shown_number_are_left_out(view: TableView) -> None:
+    bare = [replace(row, cells=[row.cells[0], replace(row.cells[1], source=None)]) for row in view.rows]
+    assert [column.key for column in Printed(replace(view, rows=bare), Look(Show.published)).columns] == ["a"]
+    assert [column.key for column in Printed(replace(view, rows=bare), Look()).columns] == ["a", "b"]
+
+
+def test_a_table_without_any_shown_number_is_refused(make_record: MakeRecord) -> None:
+    with pytest.raises(UsageError, match="p/t at scale small has no measured numbers"):
+        _ = Printed(build(make_record, {}), Look(Show.ours)).lines
+
+
+def test_published_digits_are_alike_in_a_column(view: TableView) -> None:
+    lines = Printed(view, Look(Show.published)).lines
+    assert [line.theirs[0].text for line in lines] == ["12.50", "35.00", "1.00", "2.00"]
+
+
+SAME_PRINT = {"Best": (0.4001, 0.4002, 0.4003), "Twin_2": (0.4003, 0.4002, 0.4004), "Worst": (0.3, 0.5, 0.1)}
+
+
+@pytest.mark.parametrize(
+    ("values", "bold", "digits"),
+    [
+        (VALUES, (["Best", "Twin_2"], ["Worst"]), None),
+        (VALUES, (["Best", "Twin_2"], []), 0),
+        (SAME_PRINT, (["Best", "Twin_2"], ["Worst"]), None),
+        ({"Best": (0.1, 0.2), "Twin_2": (0.2, 0.1)}, ([], []), None),
+        ({"Best": (0.1, 0.2)}, ([], []), None),
+    ],
+)
+def test_bold_is_the_best_printed_value(
+    make_record: MakeRecord, values: dict[str, Sequence[float]], bold: tuple[list[str], list[str]], digits: int | None
+) -> None:
+    table = Printed(build(make_record, values), Look(digits=digits))
+    for column in (0, 1):
+        assert [line.row.label for line in table.lines if line.ours[column].bold] == bold[column]
+        sign = -1 if column else 1
+        for kind in ("bold", "star"):
+            means = [(getattr(line.ours[column], kind), line.row.cells[column].mean) for line in table.lines]
+            marked, unmarked = ([sign * m for on, m in means if on is want and m is not None] for want in (True, False))
+            assert not marked or min(marked) >= max(unmarked)
+
+
+def test_no_row_is_bold_where_nothing_is_better(make_record: MakeRecord) -> None:
+    columns = [column.model_copy(update={"better": "neither"}) for column in TABLE.columns]
+    table = Printed(build(make_record, VALUES, TABLE.model_copy(update={"columns": columns})), Look())
+    assert not any(number.bold or number.star for line in table.lines for number in (*line.theirs, *line.ours))
+
+
+@pytest.mark.parametrize(
+    ("look", "bold", "star"), [(Look(), True, True), (Look(best=False), False, True), (Look(marks=False), True, False)]
+)
+def test_marks_are_explained_and_can_be_switched_off(view: TableView, look: Look, bold: bool, star: bool) -> None:
+    table = Printed(view, look)
+    numbers = [number for line in table.lines for number in line.ours]
+    assert [any(number.bold for number in numbers), any(number.star for number in numbers)] == [bold, star]
+    legend = " ".join(table.legend)
+    assert [("Bold" in legend), ("★" in legend)] == [bold, star]
+
+
+def test_where_all_are_tied_the_legend_says_so(make_record: MakeRecord) -> None:
+    tied = build(make_record, {"Best": (0.1, 0.2, 0.3), "Twin_2": (0.2, 0.1, 0.3)})
+    assert "No difference is significant" in Printed(tied, Look()).legend[-1]
+
+
+@pytest.mark.parametrize(
+    ("values", "look", "says", "counted"),
+    [
+        (VALUES, Look(), "ours: mean ± half-width of the 95% CI over 4 seeds.", False),
+        (VALUES, Look(Show.ours, Spread.sd), "Mean ± standard deviation over 4 seeds.", False),
+        (VALUES, Look(Show.ours, Spread.none), "Mean over 4 seeds.", False),
+        ({"Best": (0.1, 0.2), "Worst": (0.1,)}, Look(spread=Spread.se), "mean ± standard error over n seeds.", True),
+        ({"Best": (0.1,), "Worst": (0.1,)}, Look(), "ours: one seed.", False),
+        (VALUES, Look(Show.published), "Published numbers.", False),
+    ],
+)
+def test_the_caption_says_what_the_spread_is_and_over_how_many_seeds(
+    make_record: MakeRecord, values: dict[str, Sequence[float]], look: Look, says: str, counted: bool
+) -> None:
+    table = Printed(build(make_record, values), look)
+    assert table.caption("A / B")[:2] == ["T.", "Percent (gap: plain numbers)."]
+    assert table.caption("A / B")[2].endswith(says)
+    assert table.has_counts == counted
+
+
+@pytest.mark.parametrize(("look", "number"), [(Look(), 1), (Look(notes=False), 0), (Look(Show.published), 0)])
+def test_notes_say_what_ours_were_measured_on(view: TableView, look: Look, number: int) -> None:
+    assert len(Printed(view, look).notes) == number
