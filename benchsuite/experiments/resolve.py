@@ -25,20 +25,21 @@ def resolve_setup(
     setup = recipe.setup(backbone, variants)
     require_fitting(f'recipe "{recipe.title}", backbone {backbone}', setup)
     errors: list[str] = []
+    of_data: list[str] = []
     data, evaluated = setup.data, dict(setup.protocols)
     try:
         data = resolve_data(setup.data, folders)
         evaluated |= protocols_of_classes(recipe, data)
     except UsageError as error:
-        errors.append(str(error))
+        of_data.append(str(error))
     protocols = {}
     for name, protocol in evaluated.items():
         try:
             protocols[name] = _resolve_protocol(protocol, folders)
         except UsageError as error:
             errors.append(f"protocol {name} (task {protocol.task}): {error}")
-    if errors:
-        raise SeveralError(errors)
+    if errors or of_data:
+        raise SeveralError([*errors, *of_data])
     return setup.model_copy(update={"data": data, "protocols": protocols})
 
 

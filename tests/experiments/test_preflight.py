@@ -101,7 +101,8 @@ def test_all_problems_of_a_run_are_listed_together(refused: Refused) -> None:
     for name, said in SAID.items():
         assert all(any(f"protocol {name} " in problem and one in problem for problem in problems) for one in said)
     assert [problem for problem in problems if not problem.startswith("protocol ")] == [
-        "training: batch 65 is larger than split train with 64 pairs. [tiny mm-ts]",
+        "training: batch 65 is larger than split train with 64 pairs. "
+        "Copy the recipe and set training.batch to 64 or less. [tiny mm-ts]",
         'clusters: split train: set of classes "shap" does not exist (known: both, colour, shape). '
         'Did you mean "shape"? [tiny mm-ts]',
     ]
