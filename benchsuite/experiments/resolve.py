@@ -1,6 +1,7 @@
 """From names to what will be run: a recipe's setup with its data's digests, a method with all of its settings."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from benchsuite.errors import SeveralError, UsageError
@@ -57,4 +58,6 @@ def resolve_method(name: str, hyperparameters: Mapping[str, Any], temperature_fa
     scaled = {key: value * temperature_factor for key, value in options.items() if key in temperatures(cls)}
     checked = create_method(name, num_samples=1, **{**options, **scaled}).options()
     card = methods.card(name)
-    return MethodPart(name=name, title=card.title, hyperparameters=checked, code=code_version(card), owner=card.owner)
+    return MethodPart(
+        name=name, title=card.title, hyperparameters=checked, code=code_version(card), owner=Path(card.owner).name
+    )

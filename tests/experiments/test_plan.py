@@ -105,3 +105,9 @@ def test_a_recipe_may_lie_anywhere(tmp_path: Path) -> None:
     assert read_recipe(str(tmp_path / "mine.toml")).training.steps == 3
     with pytest.raises(UsageError, match="no such file"):
         read_recipe(str(tmp_path / "absent.toml"))
+
+
+def test_a_record_names_a_users_file_without_its_folder(plugin_file: WRITE) -> None:
+    load_plugin(plugin_file(NAMESAKE.format(name="mine", title="Mine")))
+    assert resolve_method("mine", {}, 1.0).owner == "mine.py"
+    assert resolve_method("infonce", {}, 1.0).owner == "benchsuite.methods.infonce"

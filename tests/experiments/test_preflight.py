@@ -204,6 +204,35 @@ def test_a_dry_pass_meets_what_the_first_and_the_last_step_would(
     assert said in problem
 
 
+TAUGHT = """
+from benchsuite import Method, register_method
+
+
+@register_method("taught", needs=("{need}",))
+class Taught(Method):
+    def teacher_momentum(self, clock):
+        return 0.5 + clock.progress
+
+    def loss(self, batch, clock):
+        return (batch.image - batch.image_teacher).square().mean() + batch.text.sum()
+"""
+
+
+@pytest.mark.parametrize(
+    ("need", "said"),
+    [
+        ("image_techer", 'method taught: taught: need "image_techer" does not exist'),
+        ("image_teacher", "method taught: taught: teacher_momentum is 1."),
+    ],
+)
+def test_a_misspelt_need_and_an_impossible_momentum_are_met(
+    refused: Refused, plugin_file: Callable[..., Path], need: str, said: str
+) -> None:
+    plugin = plugin_file(TAUGHT.format(need=need))
+    problems = refused("taught", {"training": "batch = 8\nsteps = 100"}, "--plugin", plugin)
+    assert problems[0].startswith(said)
+
+
 def test_towers_that_do_not_fit_their_inputs_are_met(refused: Refused) -> None:
     (problem,) = refused("infonce", {"text": TEXT.replace("max_tokens = 8", "max_tokens = 9")})
     assert "a dry pass of two samples ended with" in problem
