@@ -30,7 +30,9 @@ def require_refused(subject: Subject, field: str, value: Any, how: str) -> None:
     except Exception as error:
         raise NotMetError(f"{field} = {value!r} ends in {type(error).__name__}: {error}") from error
     else:
-        raise NotMetError(f"the {how} {field} = {value!r} is accepted; see benchsuite.fields for types with ranges.")
+        raise NotMetError(
+            f"the {how} {field} = {value!r} is accepted; benchsuite.fields has types with ranges, such as Real for a finite number."
+        )
 
 
 def impossible(annotation: Any) -> Iterator[object]:

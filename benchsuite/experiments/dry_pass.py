@@ -19,7 +19,7 @@ from benchsuite.data.prepared import Prepared, labelled_clusters
 from benchsuite.errors import BenchsuiteError
 from benchsuite.experiments.measure import sizes_from
 from benchsuite.methods import create_method
-from benchsuite.methods.base import Clock, Method
+from benchsuite.methods.base import Clock, Method, averaged_heads
 from benchsuite.models.dual_encoder import DualEncoder
 from benchsuite.models.tokenizer import Words
 from benchsuite.models.vectors import reader_for
@@ -27,6 +27,7 @@ from benchsuite.records.schema import MethodPart
 from benchsuite.setup import Setup, TextTower
 from benchsuite.training.feed import Feed, Inputs
 from benchsuite.training.loop import Trainee, require_finite
+from benchsuite.training.teachers import momentum
 
 SAMPLES = 2
 ROWS = 1024
@@ -115,6 +116,9 @@ def _pass(setup: Setup, method: Method, encoder: DualEncoder, inputs: Inputs, ro
     }
     last = Clock(steps - 1, steps, (steps - 1) * setup.training.accumulation // per_epoch)
     trainee.loss(leaves, last).total.backward()  # type: ignore[no-untyped-call]
+    if method.copies_towers or averaged_heads(method):
+        for clock in (first, last):
+            momentum(method, clock)
     return sum(matrices.values())
 
 

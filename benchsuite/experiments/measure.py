@@ -13,7 +13,7 @@ from benchsuite.data.prepared import Prepared, prepare
 from benchsuite.errors import RunError
 from benchsuite.evaluation.base import Scores
 from benchsuite.experiments.evaluate import Probe, evaluate, opened, require_agreement, split_size
-from benchsuite.experiments.plan import Run
+from benchsuite.experiments.plan import Run, recipe_name
 from benchsuite.methods import create_method
 from benchsuite.methods.base import Method
 from benchsuite.records.environment import environment
@@ -60,7 +60,7 @@ def measure(run: Run, watch: Callable[[int], None] = lambda step: None) -> tuple
         environment=environment(str(device()), torch.get_num_threads(), world_size()),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         ranks=sidecar,
-        recipe=run.recipe,
+        recipe=recipe_name(run.recipe),
     )
     return record, content
 

@@ -38,7 +38,7 @@ class Run(Part):
     paraphrases: str | None = None
     """Digest of the paraphrases that the run reads, if `setup` does not cover them."""
     recipe: str = ""
-    """Name of the recipe, for messages and the record."""
+    """Name or file of the recipe."""
 
     @property
     def row(self) -> str:
@@ -162,7 +162,7 @@ def plan_run(
     recipe = read_recipe(scale_recipe)
     require_used(recipe, folders)
     run = plan_under(recipe, method, backbone, seed, hyperparameters, folders, variant)
-    return run.model_copy(update={"recipe": recipe_name(scale_recipe)})
+    return run.model_copy(update={"recipe": scale_recipe})
 
 
 def recipe_name(recipe: str) -> str:

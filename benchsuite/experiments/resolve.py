@@ -1,6 +1,7 @@
 """From names to what will be run: a recipe's setup with its data's digests, a method with all of its settings."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from benchsuite.errors import SeveralError, UsageError
@@ -25,20 +26,21 @@ def resolve_setup(
     setup = recipe.setup(backbone, variants)
     require_fitting(f'recipe "{recipe.title}", backbone {backbone}', setup)
     errors: list[str] = []
+    of_data: list[str] = []
     data, evaluated = setup.data, dict(setup.protocols)
     try:
         data = resolve_data(setup.data, folders)
         evaluated |= protocols_of_classes(recipe, data)
     except UsageError as error:
-        errors.append(str(error))
+        of_data.append(str(error))
     protocols = {}
     for name, protocol in evaluated.items():
         try:
             protocols[name] = _resolve_protocol(protocol, folders)
         except UsageError as error:
             errors.append(f"protocol {name} (task {protocol.task}): {error}")
-    if errors:
-        raise SeveralError(errors)
+    if errors or of_data:
+        raise SeveralError([*errors, *of_data])
     return setup.model_copy(update={"data": data, "protocols": protocols})
 
 
@@ -56,4 +58,6 @@ def resolve_method(name: str, hyperparameters: Mapping[str, Any], temperature_fa
     scaled = {key: value * temperature_factor for key, value in options.items() if key in temperatures(cls)}
     checked = create_method(name, num_samples=1, **{**options, **scaled}).options()
     card = methods.card(name)
-    return MethodPart(name=name, title=card.title, hyperparameters=checked, code=code_version(card), owner=card.owner)
+    return MethodPart(
+        name=name, title=card.title, hyperparameters=checked, code=code_version(card), owner=Path(card.owner).name
+    )

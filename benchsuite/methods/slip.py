@@ -2,9 +2,7 @@
 
 from typing import ClassVar
 
-import torch
 from torch import Tensor, nn
-from torch.func import functional_call
 from torch.nn.functional import normalize
 
 from benchsuite.fields import Count, NonNegative, Temperature
@@ -65,13 +63,8 @@ class SLIP(InfoNCELearnable):
         return Loss(clip.total + self.ssl_scale * ssl, {"clip": clip.total, "ssl": ssl}, clip.gauges)
 
     def project(self, x: Tensor) -> Tensor:
-        """g(x), normalised, in the precision of x."""
-        if self.width is None:
-            self.width = x.shape[1]
-            with torch.no_grad():
-                self.projector(x.to(torch.get_default_dtype()))
-        parameters = {name: p.to(x.dtype) for name, p in self.projector.named_parameters()}
-        return normalize(functional_call(self.projector, parameters, x), dim=-1)
+        """g(x), normalised."""
+        return normalize(self.projector(x), dim=-1)
 
     def parameter_groups(self) -> list[ParameterGroup]:
         """The temperature's, the head's weights, and its biases and norms, which are not decayed."""

@@ -36,6 +36,7 @@ class MethodPart(Part):
     hyperparameters: dict[str, Any]
     code: str
     owner: str
+    """The module, or the name of the user's file without its folder."""
 
     @property
     def method_id(self) -> str:

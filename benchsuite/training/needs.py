@@ -2,7 +2,7 @@
 
 from collections.abc import Set
 
-from benchsuite.errors import UsageError
+from benchsuite.errors import UsageError, unknown
 from benchsuite.methods.base import Method
 from benchsuite.methods.batch import TEACHER_PARTS, encoded
 from benchsuite.setup import Experts, Setup
@@ -19,6 +19,7 @@ TEACHERS = {
     "image": frozenset({"image_teacher", "image_view_teacher"}),
     "text": frozenset({"text_teacher", "text_view_teacher"}),
 }
+KNOWN = ALWAYS | VIEWS["pair"] | TEACHERS["pair"] | {"cluster", "image_expert", "text_expert"}
 FORWARD = 1 / 3
 """A forward pass without gradient, as a share of forward and backward."""
 
@@ -45,6 +46,8 @@ def require_served(method: Method, setup: Setup) -> None:
         raise UsageError(f"{name} trains {able}; the setup has {TOWERS[setup.towers]}.")
     given = provided(setup)
     elsewhere = VIEWS["pair"] | TEACHERS["pair"] if setup.towers != "pair" else frozenset()
+    for need in sorted(method.needs - KNOWN):
+        raise unknown("need", need, KNOWN, f"{name}: ")
     if missing := sorted(method.needs - given - elsewhere):
         raise UsageError(
             f"{name} needs {', '.join(missing)}, which the setup does not provide (it has {', '.join(sorted(given))})."

@@ -11,7 +11,7 @@ from commands import exit_code
 from own_data import as_csv, caption, colour, name, write_image_folder, write_pictures
 
 from benchsuite.experiments.measure import measure
-from benchsuite.experiments.recipe import baselines
+from benchsuite.paths import baselines
 from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
 
@@ -43,7 +43,7 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             store.write(*measure(run))
         return []
 
-    monkeypatch.setattr("benchsuite.experiments.recipe.baselines", lambda: tmp_path)
+    monkeypatch.setattr("benchsuite.folders.baselines", lambda: tmp_path)
     monkeypatch.setattr("benchsuite.cli.execute.execute", execute)
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -72,7 +72,7 @@ def test_paraphrases_of_a_column_are_text_views(folders: Path) -> None:
     options = ("image=photo", "caption=title", "paraphrase=reworded")
     data = [argument for option in options for argument in ("--data", f"pairs.{option}")]
     assert exit_code("run", "amclr", "--recipe", "pairs-tiny", "--data", "pairs=shop", *data) == 0
-    assert only_record(folders).setup.data.options["paraphrase"] == ["reworded"]
+    assert only_record(folders).digests["paraphrases"]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from benchsuite.errors import UsageError
-from benchsuite.experiments.plan import estimated_seconds, plan_run, plan_table, plan_under
+from benchsuite.experiments.plan import estimated_seconds, plan_run, plan_table, plan_under, recipe_name
 from benchsuite.experiments.recipe import read_recipe
 from benchsuite.experiments.resolve import resolve_method
 from benchsuite.paths import baselines
@@ -94,7 +94,7 @@ def test_a_plugins_methods_are_rows_unless_rows_are_named(plugin_file: WRITE) ->
 def test_a_run_knows_its_recipes_name_and_no_folder_and_its_identity_neither(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text((baselines() / "recipes" / "scenes-smoke.toml").read_text())
     built_in, own = (plan_run("infonce", name, "RN50", 0, {}) for name in ("scenes-smoke", str(tmp_path / "mine.toml")))
-    assert (built_in.recipe, own.recipe) == ("scenes-smoke", "mine")
+    assert (built_in.recipe, recipe_name(own.recipe)) == ("scenes-smoke", "mine")
     assert built_in.run_id == own.run_id
     assert {run.recipe for run in plan_table("temo/table1", "smoke", [0]).runs} == {"scenes-smoke"}
 
@@ -105,3 +105,9 @@ def test_a_recipe_may_lie_anywhere(tmp_path: Path) -> None:
     assert read_recipe(str(tmp_path / "mine.toml")).training.steps == 3
     with pytest.raises(UsageError, match="no such file"):
         read_recipe(str(tmp_path / "absent.toml"))
+
+
+def test_a_record_names_a_users_file_without_its_folder(plugin_file: WRITE) -> None:
+    load_plugin(plugin_file(NAMESAKE.format(name="mine", title="Mine")))
+    assert resolve_method("mine", {}, 1.0).owner == "mine.py"
+    assert resolve_method("infonce", {}, 1.0).owner == "benchsuite.methods.infonce"

@@ -101,7 +101,8 @@ def test_all_problems_of_a_run_are_listed_together(refused: Refused) -> None:
     for name, said in SAID.items():
         assert all(any(f"protocol {name} " in problem and one in problem for problem in problems) for one in said)
     assert [problem for problem in problems if not problem.startswith("protocol ")] == [
-        "training: batch 65 is larger than split train with 64 pairs. [tiny mm-ts]",
+        "training: batch 65 is larger than split train with 64 pairs. "
+        "Copy the recipe and set training.batch to 64 or less. [tiny mm-ts]",
         'clusters: split train: set of classes "shap" does not exist (known: both, colour, shape). '
         'Did you mean "shape"? [tiny mm-ts]',
     ]
@@ -201,6 +202,35 @@ def test_a_dry_pass_meets_what_the_first_and_the_last_step_would(
     (problem,) = refused("wide", {}, "--plugin", plugin_file(PLUGIN), "--set", f"least={least}")
     assert problem.startswith("method wide: ")
     assert said in problem
+
+
+TAUGHT = """
+from benchsuite import Method, register_method
+
+
+@register_method("taught", needs=("{need}",))
+class Taught(Method):
+    def teacher_momentum(self, clock):
+        return 0.5 + clock.progress
+
+    def loss(self, batch, clock):
+        return (batch.image - batch.image_teacher).square().mean() + batch.text.sum()
+"""
+
+
+@pytest.mark.parametrize(
+    ("need", "said"),
+    [
+        ("image_techer", 'method taught: taught: need "image_techer" does not exist'),
+        ("image_teacher", "method taught: taught: teacher_momentum is 1."),
+    ],
+)
+def test_a_misspelt_need_and_an_impossible_momentum_are_met(
+    refused: Refused, plugin_file: Callable[..., Path], need: str, said: str
+) -> None:
+    plugin = plugin_file(TAUGHT.format(need=need))
+    problems = refused("taught", {"training": "batch = 8\nsteps = 100"}, "--plugin", plugin)
+    assert problems[0].startswith(said)
 
 
 def test_towers_that_do_not_fit_their_inputs_are_met(refused: Refused) -> None:

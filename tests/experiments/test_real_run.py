@@ -41,8 +41,7 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Record:
 
 
 def test_the_record_answers_every_protocol(record: Record) -> None:
-    assert set(record.results["zero-shot"].metrics) == {"top1", "top3", "top5", "top10"}
-    assert record.results["zero-shot"].metrics["top10"] == 1.0
+    assert set(record.results["zero-shot"].metrics) == {"top1", "top3", "top5"}  # of ten classes
     assert record.results["mmvp"].counts == {"pairs": 9}
     assert set(record.results["sts"].measures) >= {"STS12", "SICK-R", "average"}
     assert record.results["sts"].metrics == {}

@@ -15,7 +15,8 @@ from benchsuite.paths import baselines
 PAGE = Path(__file__).parents[2] / "docs" / "recipe-keys.md"
 FREE = ("options", "config", "change", "missing")
 """Tables whose keys are not the recipe's."""
-NAMED = ("tuned", "backbones", "variants", "stand_ins", "protocols")
+SAME = {"with_classes.NAME.": "protocols.NAME.", "protocols.NAME.data.": "data.", "experts.text.": "experts.image."}
+NAMED = ("tuned", "backbones", "variants", "stand_ins", "protocols", "with_classes")
 
 
 def test_the_page_is_current(capsys: pytest.CaptureFixture[str]) -> None:
@@ -33,7 +34,9 @@ def test_every_key_says_what_it_is() -> None:
 def used(part: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
     for key, value in part.items():
         name = f"{prefix}{key}"
-        yield name.replace("protocols.NAME.data.", "data.").replace("experts.text.", "experts.image.")
+        for as_in, other in SAME.items():
+            name = name.replace(as_in, other)
+        yield name
         if isinstance(value, Mapping) and key not in FREE:
             by_name = [(f"{name}.NAME.", each) for each in value.values()] if name in NAMED else [(f"{name}.", value)]
             for inner, each in by_name:

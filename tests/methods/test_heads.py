@@ -191,15 +191,15 @@ def test_a_plain_linear_layer_of_setup_works_in_both_precisions(dtype: torch.dty
         normalizes: ClassVar = False
 
         def setup(self) -> None:
-            self.head = nn.LazyLinear(3) if lazy else nn.Linear(4, 3)
+            self.layer = nn.LazyLinear(3) if lazy else nn.Linear(4, 3)
 
         def loss(self, batch: PairBatch, clock: Clock) -> Loss:
-            return Loss(self.head(batch.image).square().mean())
+            return Loss(self.layer(batch.image).square().mean())
 
     method, given = create_method("plain-layer-for-test"), batch(dtype)
     loss = method(given, NOW).total
     loss.backward()
     assert loss.dtype == dtype
     assert all(p.grad is not None for p in (*method.parameters(), given.image))
-    by_hand = given.image @ method.head.weight.to(dtype).T + method.head.bias.to(dtype)
+    by_hand = given.image @ method.layer.weight.to(dtype).T + method.layer.bias.to(dtype)
     torch.testing.assert_close(loss, by_hand.square().mean())

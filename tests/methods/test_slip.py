@@ -39,7 +39,7 @@ def slip(width: int | None = 4, seed: int = 0, **settings: Any) -> SLIP:
 
 def naive_head(method: SLIP, x: Tensor) -> Tensor:
     """Linear, batch norm, ReLU, twice, then linear, one sample and one unit at a time."""
-    h = [dict(layer.named_parameters()) for layer in method.head]
+    h = [dict(layer.named_parameters()) for layer in method.projector]
     values = torch.stack(rows(x))
     for linear, norm in ((h[0], h[1]), (h[3], h[4])):
         out = []
@@ -101,7 +101,7 @@ def test_defaults_are_the_papers() -> None:
 
 
 def test_the_head_is_three_linear_layers_with_batch_norm_and_relu_between() -> None:
-    layers = list(slip(5, head_hidden=9, head_width=2).head)
+    layers = list(slip(5, head_hidden=9, head_width=2).projector)
     shapes = [(layer.in_features, layer.out_features) for layer in layers if isinstance(layer, nn.Linear)]
     assert shapes == [(5, 9), (9, 9), (9, 2)]
     assert [type(layer).__name__ for layer in layers[1:3]] == ["BatchNorm1d", "ReLU"]
@@ -134,8 +134,8 @@ def test_a_second_further_view_replaces_the_image() -> None:
 def test_the_width_may_be_left_to_the_first_batch() -> None:
     method = slip(None)
     assert torch.isfinite(total(method, batch_of(5, width=6)))
-    assert isinstance(method.head[0], nn.Linear)
-    assert method.head[0].in_features == 6
+    assert isinstance(method.projector[0], nn.Linear)
+    assert method.projector[0].in_features == 6
     method.parameter_groups()
 
 
@@ -180,7 +180,7 @@ def test_saved_and_loaded_training_goes_on_bit_for_bit(width: int | None) -> Non
     def fresh(seed: int) -> tuple[SLIP, torch.optim.Optimizer]:
         method = slip(width, seed)
         if width is None:
-            total(method, batch_of(5))
+            total(method, batch_of(5, dtype=torch.float32))
         return method, torch.optim.AdamW(method.parameters(), lr=0.1)
 
     whole, optimizer = fresh(0)

@@ -16,7 +16,7 @@ from benchsuite.setup import Augmentation, Optimizer, Setup
 from benchsuite.training import loop
 from benchsuite.training.engine import parameter_groups
 from benchsuite.training.loop import Trainee, train
-from benchsuite.training.needs import passes, require_served
+from benchsuite.training.needs import passes
 
 Make = Callable[..., Setup]
 PAIR = ("image_teacher", "text_teacher")
@@ -216,21 +216,10 @@ def test_a_method_that_does_not_say_its_momentum_is_refused_when_it_is_made(forg
             return Loss(batch.image.sum())
 
     with pytest.raises(
-        UsageError, match=r"no-momentum-for-test: it has a teacher, so it must define teacher_momentum\(self, clock\)"
+        UsageError,
+        match=r"no-momentum-for-test: it has an averaged copy, so it must define teacher_momentum\(self, clock\)",
     ):
         create_method("no-momentum-for-test")
-
-
-def test_a_method_of_the_smaller_contract_is_told_what_to_subclass(
-    forgetful_registries: None, make_setup: Make
-) -> None:
-    @register_method("small-for-test", needs=PAIR)
-    class Small(base.Method):
-        def loss(self, batch: base.PairBatch, clock: Clock) -> Loss:
-            return Loss(batch.image.sum())
-
-    with pytest.raises(UsageError, match="small-for-test needs a teacher: subclass benchsuite"):
-        require_served(create_method("small-for-test"), make_setup())
 
 
 def test_evaluating_a_teacher_that_is_not_there_is_refused(make_method: Callable[..., Method]) -> None:
