@@ -31,7 +31,8 @@ def require_refused(subject: Subject, field: str, value: Any, how: str) -> None:
         raise NotMetError(f"{field} = {value!r} ends in {type(error).__name__}: {error}") from error
     else:
         raise NotMetError(
-            f"the {how} {field} = {value!r} is accepted; benchsuite.fields has types with ranges, such as Real for a finite number."
+            f"the {how} {field} = {value!r} is accepted; benchsuite.fields has types with ranges, "
+            "such as Real for a finite number."
         )
 
 
