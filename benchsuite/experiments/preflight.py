@@ -173,7 +173,7 @@ def require_ready(problems: Sequence[Problem]) -> None:
 
 def _needed(method: Method, setup: Setup, split: Split) -> Iterator[tuple[str, str]]:
     name = f"method {method.card.name}"
-    if reads_paraphrases(method.needs, setup) and not split.paraphrases:
+    if reads_paraphrases(method.needs, setup) and not len(split.paraphrases):
         yield f"data {setup.data.name}, {name}", str(missing_texts(split.name, PARAPHRASES))
     if setup.clusters and "cluster" in method.needs:
         clusters = setup.clusters

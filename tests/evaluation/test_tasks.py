@@ -45,7 +45,7 @@ def test_an_unknown_task_or_option_is_refused() -> None:
 
 def test_templates_are_normalised_averaged_and_normalised(fake: Any) -> None:
     texts = {"cat": (10.0, 0.0), "dog": (0.06, 0.08), "a cat": (0.0, 1.0), "a dog": (6.0, 8.0)}
-    found = class_embeddings(fake([], texts), ["cat", "dog"], ["{}", "a {}"])
+    found = class_embeddings(fake([], texts), [["cat", "a cat"], ["dog", "a dog"]])
     expected = normalize(torch.tensor([[0.5, 0.5], [0.6, 0.8]]), dim=-1)
     assert torch.allclose(found, expected)
 
