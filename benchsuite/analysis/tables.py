@@ -308,7 +308,7 @@ def _by_group(columns: Sequence[Column], texts: Mapping[str, str]) -> dict[str, 
     for column in columns:
         group = {texts.get(other.key, "") for other in columns if other.group == column.group}
         if text := texts.get(column.key):
-            by_group[column.group if len(group) == 1 else column.name] = text
+            by_group[column.group if column.group and len(group) == 1 else column.name] = text
     return by_group
 
 

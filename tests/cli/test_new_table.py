@@ -9,6 +9,8 @@ from commands import exit_code
 from own_tables import own_folder
 from scales import check_scale
 
+from benchsuite.experiments.columns import measured_columns
+from benchsuite.experiments.recipe import read_recipe
 from benchsuite.folders import use_folders
 from benchsuite.papers import read_table
 from benchsuite.papers.claims import claims_of
@@ -42,6 +44,8 @@ def test_a_complete_csv_becomes_a_table_that_passes_the_checks(capsys: pytest.Ca
         check_scale(table, scale)
     assert [(column.unit, column.better) for column in table.columns] == [("percent", "higher"), ("number", "neither")]
     assert [claim.name for claim in claims_of(table)] == ["RN50/Mine beats RN50/InfoNCE on retrieval.t2i_r1"]
+    stand_ins = measured_columns(table, read_recipe("scenes-smoke")).stand_ins
+    assert stand_ins[table.columns[0].key] == "all test images of scenes", "measured by the recipe's own protocol"
 
 
 def test_no_numbers_at_all_are_no_obstacle() -> None:
