@@ -15,7 +15,7 @@ from benchsuite.papers.schema import RowKey, row_name
 from benchsuite.records.code_version import stale
 from benchsuite.records.names import stem
 from benchsuite.records.schema import Record
-from benchsuite.registry import tasks
+from benchsuite.registry import methods, tasks
 from benchsuite.report.export import FORMATS, SUFFIXES
 from benchsuite.report.figures import method_figures, table_figures
 from benchsuite.report.figures.cost import cost_figures
@@ -182,7 +182,14 @@ def command(view: TableView) -> str:
 
 def command_of_run(shown: Appearance, record: Record) -> str:
     """The command that measures a run again, into another folder: where it is stored it would not be repeated."""
-    return f"{command(shown.view)} --rows {shlex.quote(row_name(shown.row.key))} --seed {record.seed} --results again"
+    plugin = "" if is_built_in(record.method.name) else " --plugin FILE"
+    row = shlex.quote(row_name(shown.row.key))
+    return f"{command(shown.view)}{plugin} --rows {row} --seed {record.seed} --results again"
+
+
+def is_built_in(method: str) -> bool:
+    """Whether the method comes with benchsuite; others need their file or package."""
+    return method in methods and methods.card(method).owner.startswith("benchsuite.")
 
 
 def page_name(folder: str, *names: str) -> str:
