@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from commands import exit_code
+from html_pages import Reading
 from measured import HIGH, LOW, fill
 from own_tables import FILE, NAME, TABLE, own_folder
 
@@ -116,6 +117,11 @@ def test_an_added_row_is_judged_apart_from_the_papers_claims(
     heading, own = page.index('id="added"'), page.index('id="added-table"')
     assert "<td>" in page[own:]
     assert "they are a family of their own" in page[heading:own]
+    better = sum(one["verdict"] == "reproduced" for one in added.values())
+    head = Reading(page[: page.index('id="legend"')]).text
+    assert f"Added rows: ✓ {better} reproduced" in head
+    home = Reading((tmp_path / "reports" / "index.html").read_text()).text
+    assert f"added rows: ✓{better}" in home
     claims = (tmp_path / "reports" / "claims" / "temo-small.html").read_text()
     assert "RN50/mine" not in claims, "a page of the paper's claims has no others"
 
