@@ -75,6 +75,7 @@ def test_the_table_and_its_recipe_are_stored_and_those_built_in_are_not(results:
         (["report"], "1 table, 12 runs"),
         (["claims", NAME], "RN50/TeMo beats RN50/InfoNCE on Test images IR@1: reproduced"),
         (["claims", "mine"], "4 claims: 4 reproduced"),
+        (["claims", "dystress/figure7"], "\n1 claim: 1 not run"),
         (["claims", "--all"], NAME),
         (["export", NAME, "--scale", "smoke"], "RN50: TeMo | – / "),
         (["export", NAME, "--scale", "smoke", "--format", "csv"], "smoke,RN50,,TeMo,ir1,,percent,,31.5"),
