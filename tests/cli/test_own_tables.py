@@ -17,6 +17,7 @@ from benchsuite.cli.tables import keep
 from benchsuite.errors import UsageError
 from benchsuite.folders import use_folders
 from benchsuite.papers import read_table
+from benchsuite.paths import baselines
 from benchsuite.records.contents import read_contents
 from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import Record
@@ -98,6 +99,14 @@ def test_results_are_shown_without_the_folder(
     assert shows in told.out
     assert told.err == ""
     assert load_table(NAME, "smoke", results).published.isna().all()
+
+
+def test_the_file_of_each_recipe_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    own_folder(tmp_path / "own")
+    assert exit_code("list", "recipes", "--verbose", "--tables", str(tmp_path / "own")) == 0
+    lines = capsys.readouterr().out.splitlines()
+    files = [Path(line.partition("file: ")[2]) for line in lines if line.startswith("    file: ")]
+    assert {tmp_path / "own" / "recipes" / "tiny.toml", baselines() / "recipes" / "scenes-small.toml"} < {*files}
 
 
 def test_an_added_row_is_judged_apart_from_the_papers_claims(
