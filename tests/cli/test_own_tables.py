@@ -131,7 +131,8 @@ def test_an_added_row_is_judged_apart_from_the_papers_claims(
     head = Reading(page[: page.index('id="legend"')]).text
     assert f"Added rows: ✓ {better} reproduced" in head
     home = Reading((tmp_path / "reports" / "index.html").read_text()).text
-    assert f"added rows: ✓{better}" in home
+    others = len(added) - better
+    assert f"added rows: ✓{better}{better} reproduced ·{others}{others} not run \n" in home
     claims = (tmp_path / "reports" / "claims" / "temo-small.html").read_text()
     assert "RN50/mine" not in claims, "a page of the paper's claims has no others"
 
