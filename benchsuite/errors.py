@@ -37,11 +37,15 @@ class RunError(BenchsuiteError):
     exit_code = 3
 
 
-def unknown(what: str, name: str, known: Iterable[str], where: str = "") -> UsageError:
+IN_A_PLUGIN = " If it is in a file of yours, add --plugin FILE."
+"""What may also be wrong with the name of a method."""
+
+
+def unknown(what: str, name: str, known: Iterable[str], where: str = "", hint: str = "") -> UsageError:
     """An error for a name that is not one of `known`. It suggests the nearest."""
     names = sorted(known)
     listed = ", ".join(names) if names else "none"
-    return UsageError(f'{where}{what} "{name}" does not exist (known: {listed}).{did_you_mean(name, names)}')
+    return UsageError(f'{where}{what} "{name}" does not exist (known: {listed}).{did_you_mean(name, names)}{hint}')
 
 
 def each(error: BenchsuiteError) -> Sequence[str]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from benchsuite.cards import Card, card_of_class, read_cards
-from benchsuite.errors import UsageError, unknown
+from benchsuite.errors import IN_A_PLUGIN, UsageError, unknown
 
 T = TypeVar("T", bound=type)
 
@@ -54,7 +54,7 @@ class Registry:
         """The card of `name`, without importing its module."""
         card = self._live_cards.get(name) or self._declared.get(name)
         if card is None:
-            raise unknown(self.kind, name, self.cards())
+            raise unknown(self.kind, name, self.cards(), hint=IN_A_PLUGIN if self.kind == "method" else "")
         return card
 
     def cards(self) -> dict[str, Card]:

@@ -11,7 +11,7 @@ from benchsuite.analysis.tables import Cell, TableView
 from benchsuite.papers import Table
 from benchsuite.papers.schema import row_name
 from benchsuite.records.code_version import stale
-from benchsuite.records.schema import Record
+from benchsuite.records.schema import Number, Record
 from benchsuite.setup import differences
 
 K = TypeVar("K", bound=Hashable)
@@ -172,6 +172,12 @@ class RunDiff:
             }
             for part in parts
         }
+
+    @property
+    def scores(self) -> dict[str, tuple[Number | None, Number | None]]:
+        """The numbers of both runs by "protocol.metric"; none where a run did not measure it."""
+        sides = ({f"{n.protocol}.{n.metric}": n for n in record.numbers()} for record in (self.left, self.right))
+        return {name: (a, b) for name, a, b in _matched(*sides)}
 
     @property
     def repeated(self) -> bool:

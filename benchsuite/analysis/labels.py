@@ -44,7 +44,7 @@ def titles(
     """A title for each setup by setup_id: the recipe, backbone and variant for which tables asked for it.
 
     Of several names the shortest, then the one most rows use. What no table asked for is called by its recipe and
-    towers; where `recipes` do not have it, by data and towers.
+    towers; where `recipes` do not have it, by data and towers. Alike ones also by the data's options that differ.
     """
     names: defaultdict[str, Counter[tuple[str, ...]]] = defaultdict(Counter)
     for request in requests:
@@ -61,13 +61,26 @@ def titles(
             else _described(setup, (recipes or {}).get(setup_id, setup.data.name))
         )
         shortest.append(", ".join(words))
-    return dict(zip(setups, _distinct(shortest, [setup_id[:SHORT] for setup_id in setups]), strict=True))
+    named = _with_data(shortest, [setup.data.options for setup in setups.values()])
+    return dict(zip(setups, _distinct(named, [setup_id[:SHORT] for setup_id in setups]), strict=True))
 
 
 def recipes_of(records: Iterable[Record]) -> dict[str, str]:
     """By setup_id: the recipe of its runs, as far as records name it; of several the first by name."""
     named = {(record.setup_id, record.recipe) for record in records if record.recipe}
     return dict(sorted(named, reverse=True))
+
+
+def _with_data(names: Sequence[str], options: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Each name as it is; equal ones with the options in which their data differ."""
+    alike: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for name, one in zip(names, options, strict=True):
+        alike[name].append(one)
+    varied = {name: _varied(several) for name, several in alike.items()}
+    return [
+        ", ".join([name, *(f"{key}={_shown(value)}" for key, value in one.items() if key in varied[name])])
+        for name, one in zip(names, options, strict=True)
+    ]
 
 
 def _described(setup: Setup, name: str) -> tuple[str, ...]:

@@ -130,6 +130,11 @@ class TableView:
         return self.table.columns
 
     @property
+    def has_published(self) -> bool:
+        """Whether a paper printed any of its numbers."""
+        return any(cell.source for row in self.rows for cell in row.cells)
+
+    @property
     def groups(self) -> list[tuple[str, int]]:
         """Column groups with their widths, in order."""
         names = [column.group for column in self.columns]
@@ -191,7 +196,7 @@ class TableView:
     def origins(self) -> list[str]:
         """What the runs ran on, and how many on each."""
         counts = Counter(_origin(record) for row in self.rows for record in row.records)
-        return [f"{count} runs: {origin}" for origin, count in counts.most_common()]
+        return [f"{count} run{'s' * (count != 1)}: {origin}" for origin, count in counts.most_common()]
 
     @property
     def complete(self) -> bool:
@@ -308,7 +313,7 @@ def _by_group(columns: Sequence[Column], texts: Mapping[str, str]) -> dict[str, 
     for column in columns:
         group = {texts.get(other.key, "") for other in columns if other.group == column.group}
         if text := texts.get(column.key):
-            by_group[column.group if len(group) == 1 else column.name] = text
+            by_group[column.group if column.group and len(group) == 1 else column.name] = text
     return by_group
 
 

@@ -69,8 +69,10 @@ def lines(judged: "Sequence[JudgedClaim]", orders: "Sequence[tuple[TableView, Co
     yield from map(claim_line, judged)
     for view, order in orders:
         yield f"{view.request.table} at scale {view.request.scale}, order on {order_line(order)}"
+    from benchsuite.report.numbers import counted
+
     counts = Counter(claim.verdict.kind for claim in judged)
-    yield f"{len(judged)} claims: {', '.join(f'{n} {kind}' for kind, n in counts.most_common()) or 'none'}"
+    yield f"{counted(len(judged), 'claim')}: {', '.join(f'{n} {kind}' for kind, n in counts.most_common()) or 'none'}"
 
 
 def claim_line(judged: "JudgedClaim") -> str:

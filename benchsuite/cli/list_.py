@@ -145,11 +145,13 @@ def _keys_page(items: list[dict[str, Any]]) -> list[str]:
 
 def _recipe(name: str) -> dict[str, Any]:
     from benchsuite.experiments.recipe import read_recipe
+    from benchsuite.folders import recipe_files
 
     recipe = read_recipe(name)
     backbones = [f"{key} ({backbone.description})" for key, backbone in recipe.backbones.items()]
     summary = f"{recipe.title} ({recipe.training.steps} steps of {recipe.training.batch})"
     details = {
+        "file": str(recipe_files()[name]),
         "description": recipe.description,
         "seeds": recipe.seeds,
         "backbones": backbones,

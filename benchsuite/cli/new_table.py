@@ -1,6 +1,7 @@
 """`benchsuite new-table`: a table's file from a CSV."""
 
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 import typer
 
 from benchsuite.cli.options import Plugins, load_own
-from benchsuite.errors import UsageError, unknown
+from benchsuite.errors import IN_A_PLUGIN, UsageError, unknown
 from benchsuite.files import write_whole
 from benchsuite.folders import PAPERS, RECIPES, table_files
 from benchsuite.papers.from_csv import FILL_IN, CsvColumn, CsvRow, as_toml, key_of, read_csv
@@ -80,7 +81,8 @@ def new_table(
         print("measures:\n  " + "\n  ".join(listed(recipes)))
     if not any(row.about.get("role") == "proposed" for row in described):
         print('No row is proposed, so the table claims nothing: add role = "proposed" to your own.')
-    print(f"then: benchsuite repro {name} --scale {next(iter(scales))} --tables {tables}")
+    files = "".join(f" --plugin {shlex.quote(str(file))}" for file in plugin or ())
+    print(f"then: benchsuite repro {name} --scale {next(iter(scales))} --tables {shlex.quote(str(tables))}{files}")
 
 
 def pairs(option: str, texts: Sequence[str], form: str) -> dict[str, str]:
@@ -158,7 +160,7 @@ def described_row(where: str, row: CsvRow, backbone: str | None, recipes: "Mappi
     if about.get("role", "baseline") not in roles:
         raise unknown("role", about["role"], roles, f"{where}: ")
     if about["method"] != FILL_IN and about["method"] not in methods:
-        raise unknown("method", about["method"], methods, f"{where}: ")
+        raise unknown("method", about["method"], methods, f"{where}: ", IN_A_PLUGIN)
     for recipe in recipes.values():
         for what, name, known in (
             ("backbone", about["backbone"], recipe.backbones), ("variant", about.get("variant", ""), recipe.variants)

@@ -67,6 +67,7 @@ def repro(
     from benchsuite.experiments.preflight import preflight, require_ready
     from benchsuite.papers import named_tables, read_table
     from benchsuite.report.export import table_text
+    from benchsuite.report.numbers import counted
     from benchsuite.report.site import write_site
 
     if seeds is not None and seed is not None:
@@ -83,15 +84,16 @@ def repro(
     runs = list({run.run_id: run for plan in plans for run in plan.runs}.values())
     missing = [run for run in runs if run.run_id not in {*records, *refused}]
     jobs = jobs or default_jobs(len(missing))
-    seconds = estimated_seconds(missing, jobs, records) + (STARTUP_SECONDS if missing else 0)
+    seconds = estimated_seconds(missing, jobs, records) + STARTUP_SECONDS
     duration = (
         about(seconds) if all(run.estimate for run in missing) else "no estimate (a recipe gives no step_seconds),"
     )
+    duration = f"; {duration} with {jobs} in parallel" if missing else ""
     what = names[0] if len(names) == 1 else f"{len(names)} tables"
     n_refused = sum(run.run_id in refused for run in runs)
     print(
-        f"{what} at scale {scale}: {len(runs)} runs, {len(missing)} to do{f', {n_refused} refused' * bool(n_refused)}; "
-        f"{duration} with {jobs} in parallel."
+        f"{what} at scale {scale}: {counted(len(runs), 'run')}, {len(missing)} to do"
+        f"{f', {n_refused} refused' * bool(n_refused)}{duration}."
     )
     checked = preflight(missing, results, jobs)
     for note in checked.notes:
@@ -133,6 +135,4 @@ def repro(
 
 def about(seconds: float) -> str:
     """A rough duration in words."""
-    if seconds == 0:
-        return "no time"
     return f"about {math.ceil(seconds)} s" if seconds < 90 else f"about {math.ceil(seconds / 60)} min"

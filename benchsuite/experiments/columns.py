@@ -56,4 +56,5 @@ def _require_metric(metric: str, task: str, where: str) -> None:
 def _stand_in(column: Column, protocol: str, recipe: Recipe) -> str:
     if protocol in recipe.stand_ins:
         return recipe.stand_ins[protocol].description
-    return column.stand_in.get(recipe.track, "")
+    same = (stand_in.description for stand_in in recipe.stand_ins.values() if stand_in.protocol == protocol)
+    return column.stand_in.get(recipe.track) or next(same, "")

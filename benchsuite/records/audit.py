@@ -141,7 +141,8 @@ def _code_notes(records: Mapping[str, Record]) -> Iterator[Finding]:
             yield Finding(name, reason, "the same command measures it again, under another run_id")
     unknown = Counter(record.method.name for record in records.values() if code_state(record) == "unknown")
     for method, count in sorted(unknown.items()):
-        message = f"{count} records: whether its code has changed is unknown, because it is not registered here"
+        records_of_it = f"{count} record{'s' * (count != 1)}"
+        message = f"{records_of_it}: whether its code has changed is unknown, because it is not registered here"
         yield Finding(f"method {method}", message, "load its file with --plugin")
 
 

@@ -89,8 +89,9 @@ def _cells_in_unit(view: TableView) -> Iterator[dict[str, Any]]:
 
 def table_text(view: TableView) -> str:
     """Published above ours in each row; gaps with their reasons."""
+    title = "" if view.table.title in ("", view.request.table) else f": {view.table.title}"
     parts = [
-        f"{view.request.table} at scale {view.request.scale}: {view.table.title}",
+        f"{view.request.table} at scale {view.request.scale}{title}",
         f"{units(view.columns)}; ours is {OURS}. {view.request.description}",
         "",
     ]

@@ -15,7 +15,7 @@ from benchsuite.papers.schema import RowKey, row_name
 from benchsuite.records.code_version import stale
 from benchsuite.records.names import stem
 from benchsuite.records.schema import Record
-from benchsuite.registry import tasks
+from benchsuite.registry import methods, tasks
 from benchsuite.report.export import FORMATS, SUFFIXES
 from benchsuite.report.figures import method_figures, table_figures
 from benchsuite.report.figures.cost import cost_figures
@@ -74,7 +74,9 @@ def home(leaderboard: Leaderboard) -> Values:
     records = leaderboard.records.values()
     return {
         "papers": [(*key, judged(leaderboard, views)["counts"]) for key, views in leaderboard.by_paper.items()],
-        "tables": [(view, judged(leaderboard, [view])["counts"]) for view in leaderboard.views],
+        "tables": [
+            (view, judged(leaderboard, [view])["counts"], of_added(leaderboard, view)) for view in leaderboard.views
+        ],
         "scales": list(dict.fromkeys(view.request.scale for view in leaderboard.views)),
         "seeds": len({record.seed for record in records}),
         "setups": len({record.setup_id for record in records}),
@@ -88,6 +90,7 @@ def table(leaderboard: Leaderboard, view: TableView) -> Values:
         "view": view,
         **judged(leaderboard, [view]),
         "added": [(view, claim) for claim in added],
+        "of_added": of_added(leaderboard, view),
         "marks": verdicts_by_cell([*leaderboard.claims[view.request.name], *added]),
         "orders": [order for order in agreements(view) if order.agreement.tau is not None],
         "figures": table_figures(view, leaderboard.ranks),
@@ -130,6 +133,11 @@ def judged(leaderboard: Leaderboard, views: Sequence[TableView]) -> Values:
     """The claims of these tables, and how many have which verdict."""
     claims = [(view, claim) for view in views for claim in leaderboard.claims[view.request.name]]
     return {"claims": claims, "counts": Counter(claim.verdict.kind for _, claim in claims)}
+
+
+def of_added(leaderboard: Leaderboard, view: TableView) -> Counter[str]:
+    """How many comparisons of a table's added rows have which verdict."""
+    return Counter(claim.verdict.kind for claim in leaderboard.added[view.request.name])
 
 
 def compare(leaderboard: Leaderboard, board: Board) -> Values:
@@ -182,7 +190,14 @@ def command(view: TableView) -> str:
 
 def command_of_run(shown: Appearance, record: Record) -> str:
     """The command that measures a run again, into another folder: where it is stored it would not be repeated."""
-    return f"{command(shown.view)} --rows {shlex.quote(row_name(shown.row.key))} --seed {record.seed} --results again"
+    plugin = "" if is_built_in(record.method.name) else " --plugin FILE"
+    row = shlex.quote(row_name(shown.row.key))
+    return f"{command(shown.view)}{plugin} --rows {row} --seed {record.seed} --results again"
+
+
+def is_built_in(method: str) -> bool:
+    """Whether the method comes with benchsuite; others need their file or package."""
+    return method in methods and methods.card(method).owner.startswith("benchsuite.")
 
 
 def page_name(folder: str, *names: str) -> str:

@@ -146,7 +146,8 @@ class Printed:
         kept = {name: what for name, what in towers.items() if name in printed}
         groups = {name for column in self.columns for name in (column.group, column.name)}
         data = {name: what for name, what in self.view.stand_ins.items() if name in groups}
-        replaced = "; ".join(f"{name} is {what}" for name, what in (*kept.items(), *data.items()))
+        is_what = [f"{name} is {what}" for name, what in kept.items()]
+        replaced = "; ".join([*is_what, *(f"{name} was measured on {what}" for name, what in data.items())])
         return [f"Ours were measured at scale {request.scale}.", *([f"In ours, {replaced}."] if replaced else [])]
 
     def _has(self, cell: Cell) -> bool:

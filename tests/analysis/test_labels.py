@@ -95,6 +95,17 @@ def test_a_recipe_that_records_name_takes_the_place_of_the_data(make_runs: MakeR
     assert titles({records[0].setup_id: records[0].setup}, [], recipes).popitem()[1] == "a, test_vit, distilbert"
 
 
+def test_setups_of_one_recipe_are_told_apart_by_the_options_of_their_data(make_runs: MakeRuns) -> None:
+    setup = make_runs()[0].setup
+    options: list[dict[str, object]] = [{"noise": 0, "caption": "title"}, {"noise": 0, "caption": "text"}, {"noise": 0}]
+    data = [setup.data.model_copy(update={"options": one}) for one in options]
+    setups = {name: setup.model_copy(update={"data": one}) for name, one in zip("abc", data, strict=True)}
+    found = titles(setups, [], dict.fromkeys("abc", "r"))
+    assert list(found.values()) == [
+        "r, test_vit, distilbert, caption=title", "r, test_vit, distilbert, caption=text", "r, test_vit, distilbert",
+    ]  # fmt: skip
+
+
 def test_no_two_setups_have_one_title(make_runs: MakeRuns) -> None:
     found = titles(
         dict.fromkeys(["1234567890", "abcdefghij", "other"], make_runs()[0].setup), [request(("A", "", "", "other"))]

@@ -9,11 +9,14 @@ from commands import exit_code
 from own_tables import own_folder
 from scales import check_scale
 
+from benchsuite.experiments.columns import measured_columns
+from benchsuite.experiments.recipe import read_recipe
 from benchsuite.folders import use_folders
 from benchsuite.papers import read_table
 from benchsuite.papers.claims import claims_of
 
 CSV = "name,retrieval.t2i_r1,Gap,method,role\nInfoNCE,21.6,0.4,,\nMine,–,,temo,proposed\n"
+PLUGIN = "from benchsuite import register_method\n\n@register_method('of-file')\nclass Mine: pass\n"
 GAP = ["--measure", "Gap=geometry.gap"]
 
 
@@ -42,6 +45,19 @@ def test_a_complete_csv_becomes_a_table_that_passes_the_checks(capsys: pytest.Ca
         check_scale(table, scale)
     assert [(column.unit, column.better) for column in table.columns] == [("percent", "higher"), ("number", "neither")]
     assert [claim.name for claim in claims_of(table)] == ["RN50/Mine beats RN50/InfoNCE on retrieval.t2i_r1"]
+    stand_ins = measured_columns(table, read_recipe("scenes-smoke")).stand_ins
+    assert stand_ins[table.columns[0].key] == "all test images of scenes", "measured by the recipe's own protocol"
+
+
+@pytest.mark.usefixtures("forgetful_registries")
+def test_the_command_that_follows_names_the_plugin_too(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("mine.py").write_text(PLUGIN)
+    text = "name,retrieval.t2i_r1,method\nMine,,of-file\n"
+    assert new_table(text) == 2
+    assert 'method "of-file" does not exist' in (told := capsys.readouterr().err)
+    assert told.endswith("If it is in a file of yours, add --plugin FILE.\n")
+    assert new_table(text, "--plugin", "mine.py") == 0
+    assert "repro mine/table1 --scale smoke --tables own --plugin mine.py\n" in capsys.readouterr().out
 
 
 def test_no_numbers_at_all_are_no_obstacle() -> None:

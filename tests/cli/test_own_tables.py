@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from commands import exit_code
+from html_pages import Reading
 from measured import HIGH, LOW, fill
 from own_tables import FILE, NAME, TABLE, own_folder
 
@@ -16,6 +17,7 @@ from benchsuite.cli.tables import keep
 from benchsuite.errors import UsageError
 from benchsuite.folders import use_folders
 from benchsuite.papers import read_table
+from benchsuite.paths import baselines
 from benchsuite.records.contents import read_contents
 from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import Record
@@ -74,6 +76,7 @@ def test_the_table_and_its_recipe_are_stored_and_those_built_in_are_not(results:
         (["report"], "1 table, 12 runs"),
         (["claims", NAME], "RN50/TeMo beats RN50/InfoNCE on Test images IR@1: reproduced"),
         (["claims", "mine"], "4 claims: 4 reproduced"),
+        (["claims", "dystress/figure7"], "\n1 claim: 1 not run"),
         (["claims", "--all"], NAME),
         (["export", NAME, "--scale", "smoke"], "RN50: TeMo | – / "),
         (["export", NAME, "--scale", "smoke", "--format", "csv"], "smoke,RN50,,TeMo,ir1,,percent,,31.5"),
@@ -98,6 +101,14 @@ def test_results_are_shown_without_the_folder(
     assert load_table(NAME, "smoke", results).published.isna().all()
 
 
+def test_the_file_of_each_recipe_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    own_folder(tmp_path / "own")
+    assert exit_code("list", "recipes", "--verbose", "--tables", str(tmp_path / "own")) == 0
+    lines = capsys.readouterr().out.splitlines()
+    files = [Path(line.partition("file: ")[2]) for line in lines if line.startswith("    file: ")]
+    assert {tmp_path / "own" / "recipes" / "tiny.toml", baselines() / "recipes" / "scenes-small.toml"} < {*files}
+
+
 def test_an_added_row_is_judged_apart_from_the_papers_claims(
     tmp_path: Path, make_record: MakeRecord, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -116,6 +127,12 @@ def test_an_added_row_is_judged_apart_from_the_papers_claims(
     heading, own = page.index('id="added"'), page.index('id="added-table"')
     assert "<td>" in page[own:]
     assert "they are a family of their own" in page[heading:own]
+    better = sum(one["verdict"] == "reproduced" for one in added.values())
+    head = Reading(page[: page.index('id="legend"')]).text
+    assert f"Added rows: ✓ {better} reproduced" in head
+    home = Reading((tmp_path / "reports" / "index.html").read_text()).text
+    others = len(added) - better
+    assert f"added rows: ✓{better}{better} reproduced ·{others}{others} not run \n" in home
     claims = (tmp_path / "reports" / "claims" / "temo-small.html").read_text()
     assert "RN50/mine" not in claims, "a page of the paper's claims has no others"
 

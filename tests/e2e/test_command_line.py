@@ -205,7 +205,7 @@ def test_two_tables_do_the_runs_they_share_once(measured: Measured, command: Com
     request = ["repro", "temo/table1", "temo/table4", "--scale", "smoke", "--rows", "infonce,ts", "--seeds", "2"]
     code, out, _ = command(measured.folder, *request, "--dry-run")
     assert code == 0
-    assert out.startswith("2 tables at scale smoke: 8 runs, 0 to do; ")
+    assert out.startswith("2 tables at scale smoke: 8 runs, 0 to do.\n")
 
 
 def test_failing_runs_keep_the_others_and_say_why(tmp_path: Path) -> None:

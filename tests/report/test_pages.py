@@ -10,6 +10,7 @@ from benchsuite.analysis.tables import TableView, build_table
 from benchsuite.papers import read_table
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record
+from benchsuite.report.export import table_text
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
 HOSTILE = (
@@ -67,6 +68,19 @@ def test_a_table_says_what_stands_for_what_and_how_rows_were_trained(measured: T
         measured.rows[0].records[0].setup_id,
     ):  # fmt: skip
         assert said in text
+
+
+def test_a_table_of_ones_own_says_nothing_about_a_paper() -> None:
+    paper = waiting()
+    assert "Columns have the paper's names." in Reading(pages(leaderboard([paper]))[TABLE1]).text
+    rows = [row.model_copy(update={"published": {}}) for row in paper.table.rows]
+    update = {"rows": rows, "source": "", "locator": "", "title": "temo/table1"}
+    view = build_table(paper.table.model_copy(update=update), paper.request, {}, {})
+    text = Reading(pages(leaderboard([view]))[TABLE1]).text
+    assert "temo · scale smoke" in text
+    assert "Ours were measured on stand-ins" in text
+    assert "Columns have the paper's names" not in text
+    assert table_text(view).startswith("temo/table1 at scale smoke\n")
 
 
 def test_a_half_finished_table_shows_its_gaps_with_the_reason(measured: TableView) -> None:

@@ -138,3 +138,12 @@ def test_the_caption_says_what_the_spread_is_and_over_how_many_seeds(
 @pytest.mark.parametrize(("look", "number"), [(Look(), 1), (Look(notes=False), 0), (Look(Show.published), 0)])
 def test_notes_say_what_ours_were_measured_on(view: TableView, look: Look, number: int) -> None:
     assert len(Printed(view, look).notes) == number
+
+
+def test_a_column_without_a_group_goes_by_its_label_beside_grouped_ones(view: TableView) -> None:
+    columns = [TABLE.columns[0], TABLE.columns[1].model_copy(update={"group": ""})]
+    request = view.request.model_copy(update={"stand_ins": dict.fromkeys("ab", "scenes")})
+    mixed = replace(view, table=view.table.model_copy(update={"columns": columns}), request=request)
+    assert Printed(mixed, Look()).notes == [
+        "Ours were measured at scale small.", "In ours, A & B was measured on scenes; gap was measured on scenes.",
+    ]  # fmt: skip
