@@ -243,11 +243,22 @@ def test_rows_that_cannot_be_used_are_named(
         own(rows).manifest()
 
 
-def test_a_truncated_picture_is_named_when_it_is_decoded(tmp_path: Path, own: Callable[..., PairDataset]) -> None:
+def test_a_truncated_picture_is_refused_before_training(tmp_path: Path, own: Callable[..., PairDataset]) -> None:
     data = own(table("", 2))
     (tmp_path / name(1)).write_bytes(picture(1)[:150])
     with pytest.raises(UsageError, match=r"split train, row 1 \(01.png\): not an image that can be decoded"):
-        data.split("train").images[:]
+        data.manifest()
+
+
+def test_all_pictures_that_cannot_be_read_are_counted(tmp_path: Path) -> None:
+    write_csv(tmp_path)
+    for i in range(7, 14):
+        (tmp_path / "pictures" / name(i)).write_bytes(picture(i)[:150])
+    with pytest.raises(UsageError, match=f"7 of {COUNT} pictures cannot be read:") as raised:
+        create_dataset("pairs", folder=str(tmp_path)).manifest()
+    lines = str(raised.value).splitlines()
+    assert [name(i) in line for i, line in zip(range(7, 12), lines[1:], strict=False)] == [True] * 5
+    assert lines[6:] == ["  and 2 more."]
 
 
 def test_classes_are_values_or_numbers_with_names(own: Callable[..., PairDataset]) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchsuite.data.readers.images import Fit, LazyArray, LazyImages
+from benchsuite.data.readers.images import Fit, LazyArray, LazyImages, in_threads
 from benchsuite.errors import UsageError, did_you_mean
 
 IMAGE = (
@@ -30,6 +30,8 @@ IMAGE = (
 CAPTION = ("caption", "captions", "text", "txt")
 LABEL = ("label", "class", "cls")
 """Names from which a column is guessed."""
+SHOWN = 5
+"""Unreadable pictures that an error names."""
 
 
 def column_for(option: str, given: str, guesses: Sequence[str], columns: Sequence[str], where: str) -> str:
@@ -92,19 +94,19 @@ class Pictures:
         values = self.rows[self.column] if isinstance(self.rows[0][self.column], str) else ()
         return [path for path in values if path and (Path(path).is_absolute() or ".." in Path(path).parts)]
 
-    def digests(self) -> NDArray[np.uint8]:
-        """SHA-256 of each picture's bytes, [N, 32]; what is not a picture is refused."""
+    def digest(self, i: int) -> bytes | UsageError:
+        """SHA-256 of a picture's bytes, or why it cannot be decoded to its end."""
         from PIL import Image
 
-        rows = np.empty((len(self), 32), np.uint8)
-        for i in range(len(self)):
+        try:
             data = self.read(i)
-            try:
-                Image.open(io.BytesIO(data)).close()
-            except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
-                raise UsageError(f"{self.where(i)}: not an image that can be decoded ({error}).") from error
-            rows[i] = np.frombuffer(hashlib.sha256(data).digest(), np.uint8)
-        return rows
+            with Image.open(io.BytesIO(data)) as image:
+                image.load()
+        except UsageError as error:
+            return error
+        except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as error:
+            return UsageError(f"{self.where(i)}: not an image that can be decoded ({error}).")
+        return hashlib.sha256(data).digest()
 
     def array(self, positions: NDArray[np.int64], size: int, fit: Fit) -> LazyArray:
         """The pictures at these rows, decoded when asked for."""
@@ -131,6 +133,21 @@ def pictures_of(rows: Any, column: str, root: Path | None, name: str) -> Picture
     if isinstance(value, str) and root and not (root / value).is_file() and (root / "images" / value).is_file():
         root = root / "images"
     return Pictures(alone, column, root, name)
+
+
+def digests_of(splits: Mapping[str, Pictures], where: str) -> dict[str, NDArray[np.uint8]]:
+    """SHA-256 of each picture by split, [N, 32]; all that cannot be decoded are refused together."""
+    found = {split: in_threads(own.digest, len(own)) for split, own in splits.items()}
+    if wrong := [str(digest) for own in found.values() for digest in own if isinstance(digest, UsageError)]:
+        if len(wrong) == 1:
+            raise UsageError(wrong[0])
+        further = [f"and {len(wrong) - SHOWN} more."] if len(wrong) > SHOWN else []
+        lines = "".join(f"\n  {line}" for line in [*wrong[:SHOWN], *further])
+        raise UsageError(f"{where}: {len(wrong)} of {sum(map(len, found.values()))} pictures cannot be read:{lines}")
+    return {
+        split: np.array([np.frombuffer(digest, np.uint8) for digest in own if isinstance(digest, bytes)])
+        for split, own in found.items()
+    }
 
 
 def texts_of(rows: Any, columns: Sequence[str], name: str) -> list[list[str]]:

@@ -2,7 +2,7 @@
 
 A picture is known by the SHA-256 of its file's bytes. The digest of the data covers these, captions, classes and the
 classes' names, in order: formats, and the names of files and columns, do not matter. Pictures are digested in one pass
-that opens each without decoding it; the result is cached until a file changes.
+that decodes each to its end; the result is cached until a file changes.
 """
 
 import hashlib
@@ -28,6 +28,7 @@ from benchsuite.data.readers.columns import (
     Pictures,
     classes_of,
     column_for,
+    digests_of,
     pictures_of,
     remedy,
 )
@@ -273,10 +274,10 @@ class Own(PairDataset):
     def _digests(self) -> Mapping[str, NDArray[np.uint8]]:
         """SHA-256 of each row's picture, [N, 32]."""
         key = short_digest(
-            [VERSION, self._stamp, self.config, sorted((s, p.column) for s, p in self._pictures.items())]
+            [VERSION, "decoded", self._stamp, self.config, sorted((s, p.column) for s, p in self._pictures.items())]
         )
         kept = made_once(
             cache() / "own" / key,
-            lambda draft: save({source: own.digests() for source, own in self._pictures.items()}, draft),
+            lambda draft: save(digests_of(self._pictures, self._where), draft),
         )
         return load(kept)
