@@ -83,11 +83,18 @@ class Pictures:
         try:
             return self.file(path).read_bytes()
         except OSError as error:
-            raise UsageError(f"{self.name}, row {i}: picture {self.file(path)} cannot be read.") from error
+            if self.file(path).exists():
+                raise UsageError(f"{self.name}, row {i}: picture {self.file(path)} cannot be read.") from error
+            inside = self.root and not Path(path).is_absolute()
+            looked = f"; looked in {self.root}/ and {self.root}/images/" if inside else ""
+            raise UsageError(f"{self.name}, row {i}: picture {path} not found{looked}.") from error
 
     def file(self, path: str) -> Path:
-        """The file at a path of the column."""
-        return Path(path) if self.root is None else self.root / path
+        """The file at a path of the column: relative to the folder, or to `images` in it."""
+        if self.root is None:
+            return Path(path)
+        inner = self.root / "images" / path
+        return inner if not (self.root / path).is_file() and inner.is_file() else self.root / path
 
     def outside(self) -> list[str]:
         """Paths in the column that lead out of the folder."""
@@ -130,8 +137,6 @@ def pictures_of(rows: Any, column: str, root: Path | None, name: str) -> Picture
         raise UsageError(f"{name}: column {column} holds {type(value).__name__}, not pictures or their files.")
     if isinstance(value, str) and "://" in value:
         raise UsageError(f"{name}: column {column} holds addresses ({value}); download the pictures first.")
-    if isinstance(value, str) and root and not (root / value).is_file() and (root / "images" / value).is_file():
-        root = root / "images"
     return Pictures(alone, column, root, name)
 
 

@@ -267,8 +267,9 @@ class Own(PairDataset):
 
     @cached_property
     def _stamp(self) -> str:
-        outside = {path: Path(path) for own in self._pictures.values() for path in own.outside()}
-        return stamp({**files_of(self.folder, self._stored), **outside})
+        outside = {path: own.file(path) for own in self._pictures.values() for path in own.outside()}
+        there = {path: file for path, file in outside.items() if file.is_file()}
+        return stamp({**files_of(self.folder, self._stored), **there})
 
     @cached_property
     def _digests(self) -> Mapping[str, NDArray[np.uint8]]:
