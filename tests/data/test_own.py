@@ -221,6 +221,18 @@ def test_columns_that_are_not_there(
         own(rows, **options).manifest()
 
 
+def test_all_wrong_columns_are_told_before_pictures_are_read(own: Callable[..., PairDataset]) -> None:
+    rows = [{"image": "99.png", "titel": "a", "details": "b"}]
+    for options, wrong in (
+        ({"image": "foto"}, ["foto", "detials"]),
+        ({}, ["detials"]),
+        ({"label": "x"}, ["x", "detials"]),
+    ):
+        with pytest.raises(UsageError) as raised:
+            own(rows, caption="titel,detials", **options).manifest()
+        assert [line.split('"')[1] for line in str(raised.value).splitlines()] == wrong
+
+
 def test_two_columns_that_may_be_meant_are_named(own: Callable[..., PairDataset]) -> None:
     with pytest.raises(UsageError, match="caption or text\\? Name the column by the option caption"):
         own([{**row, "text": "x"} for row in table("", 2)]).manifest()

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchsuite.data.readers.images import Fit, LazyArray, LazyImages, in_threads
-from benchsuite.errors import UsageError, did_you_mean
+from benchsuite.errors import SeveralError, UsageError, did_you_mean
 
 IMAGE = (
     "image",
@@ -30,6 +30,8 @@ IMAGE = (
 CAPTION = ("caption", "captions", "text", "txt")
 LABEL = ("label", "class", "cls")
 """Names from which a column is guessed."""
+REQUIRED = {"image": "pictures", "caption": "captions"}
+"""What a column must be there for, by option."""
 SHOWN = 5
 """Unreadable pictures that an error names."""
 
@@ -45,6 +47,29 @@ def column_for(option: str, given: str, guesses: Sequence[str], columns: Sequenc
     if len(found) > 1:
         raise UsageError(f"{where}: {' or '.join(found)}? {remedy(option, columns)}")
     return found[0] if found else ""
+
+
+Asked = Mapping[str, tuple[Sequence[str], Sequence[str]]]
+"""Given names of columns and names to guess from, by option."""
+
+
+def columns_for(asked: Asked, columns: Sequence[str], where: str) -> dict[str, list[str]]:
+    """The columns of each option; all that are wrong or missing are refused together."""
+    found: dict[str, list[str]] = {option: [] for option in asked}
+    wrong = []
+    for option, (given, guesses) in asked.items():
+        for name in given or ("",):
+            try:
+                column = column_for(option, name, () if given else guesses, columns, where)
+                if not column and option in REQUIRED:
+                    raise UsageError(f"{where}: which column has the {REQUIRED[option]}? {remedy(option, columns)}")
+            except UsageError as error:
+                wrong.append(str(error))
+            else:
+                found[option] += [column] if column else []
+    if wrong:
+        raise SeveralError(wrong)
+    return found
 
 
 def remedy(option: str, columns: Sequence[str]) -> str:

@@ -24,13 +24,13 @@ from benchsuite.data.prompts import SMALL
 from benchsuite.data.readers.columns import (
     IMAGE,
     LABEL,
+    Asked,
     Classes,
     Pictures,
     classes_of,
-    column_for,
+    columns_for,
     digests_of,
     pictures_of,
-    remedy,
 )
 from benchsuite.data.readers.files import computed_once, stamp
 from benchsuite.data.readers.images import Fit
@@ -235,31 +235,32 @@ class Own(PairDataset):
     def _where(self) -> str:
         return f"{self.card.name}: {self.folder}"
 
-    @cached_property
-    def _pictures(self) -> Mapping[str, Pictures]:
+    def _asked(self) -> Asked:
+        """How columns are found: by an option, by the library's type, or by a name that tells."""
         import datasets
 
-        typed = [name for name, feature in self._features.items() if isinstance(feature, datasets.Image)]
-        given = self.image or (typed[0] if len(typed) == 1 else "")
-        column = column_for("image", given, IMAGE, list(self._features), self._where)
-        if not column:
-            raise UsageError(f"{self._where}: which column has the pictures? {remedy('image', list(self._features))}")
+        features = self._features.items()
+        pictures = [name for name, feature in features if isinstance(feature, datasets.Image)]
+        classes = [name.lower() for name, feature in features if isinstance(feature, datasets.ClassLabel)]
+        image = [self.image] if self.image else pictures if len(pictures) == 1 else []
+        label = {} if self.label == (NONE,) else {"label": (self.label, classes or LABEL)}
+        return {"image": (image, IMAGE), **label}
+
+    @cached_property
+    def _columns(self) -> Mapping[str, Sequence[str]]:
+        return columns_for(self._asked(), list(self._features), self._where)
+
+    @cached_property
+    def _pictures(self) -> Mapping[str, Pictures]:
+        (column,) = self._columns["image"]
         folder = Path(self.folder).expanduser()
         root = folder if folder.is_dir() else None
         return {s: pictures_of(self._stored[s], column, root, f"{self._where}, split {s}") for s in self._sources}
 
     @cached_property
     def _classes(self) -> Mapping[str, Classes]:
-        import datasets
-
-        if self.label == (NONE,):
-            return {}
-        columns = list(self._features)
-        typed = [name.lower() for name in columns if isinstance(self._features[name], datasets.ClassLabel)]
-        guesses = () if self.label else typed or LABEL
-        found = [column_for("label", name, guesses, columns, self._where) for name in self.label or ("",)]
         stored = {source: self._stored[source] for source in self._sources}
-        sets = {CLASS if i == 0 else column: column for i, column in enumerate(found) if column}
+        sets = {CLASS if i == 0 else column: column for i, column in enumerate(self._columns.get("label", ()))}
         return {
             name: classes_of(stored, column, self.classes if name == CLASS else (), self._where)
             for name, column in sets.items()
