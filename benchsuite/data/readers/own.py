@@ -44,6 +44,8 @@ VERSION = 1
 """Of what the digest covers, and of the kept digests of pictures."""
 ROLES = ("train", "validation", "test")
 NONE = "none"
+ENOUGH = 25
+"""Pictures of which the usual shares fill each split and a small batch."""
 CLASS = "class"
 """The name of the first set of classes."""
 
@@ -132,6 +134,10 @@ class Own(PairDataset):
         images = self._pictures[part.source].array(part.rows, self.size, self.fit).as_array()
         return Split(split, images, self._captions[split], self._paraphrases[split], self._labels(split))
 
+    def cuts(self, split: str) -> bool:
+        """Whether a split is cut here; otherwise it is the source's."""
+        return split not in self._named
+
     @property
     def _merges(self) -> bool:
         return False
@@ -195,9 +201,10 @@ class Own(PairDataset):
             parts |= {name: Part.of(source, own, self._digests[source], self._merges) for name, own in pieces.items()}
         if empty := [role for role, part in parts.items() if not len(part.rows)]:
             count = len(self._digests[named["train"]])
+            few = f" About {ENOUGH} pictures are needed with the usual shares." if count < ENOUGH else ""
             raise UsageError(
-                f"{self._where}: of {count} pictures none falls into {empty[0]} under seed {self.seed}. Set another "
-                f"seed, or change test_share and validation_share (0: no such split)."
+                f"{self._where}: of {count} pictures none falls into {empty[0]} under seed {self.seed}.{few} Set "
+                f"another seed, or change test_share and validation_share (0: no such split)."
             )
         return {role: parts[role] for role in ROLES if role in parts}
 
