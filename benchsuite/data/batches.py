@@ -45,7 +45,8 @@ def missing_texts(split: str, what: str) -> UsageError:
 
 CAPTIONS = "captions, which a text tower needs"
 PARAPHRASES = (
-    "paraphrases, which a method with text views needs. Add them to the data (see docs/real-data.md), or set "
+    "paraphrases, which a method with text views needs. Add them to the data (see docs/real-data.md; your own: "
+    "pairs.paraphrase=COLUMN, see docs/own-data.md), or set "
     'augmentation.text_view = "dropout", which is another setup'
 )
 

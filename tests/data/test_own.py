@@ -126,7 +126,10 @@ def test_shares_are_kept_on_average() -> None:
 
 
 def test_an_empty_split_is_refused_with_the_number_of_pictures(own: Callable[..., PairDataset]) -> None:
-    with pytest.raises(UsageError, match=r"of 2 pictures none falls into test under seed 0. Set another seed"):
+    with pytest.raises(
+        UsageError,
+        match=r"of 2 pictures none falls into test under seed 0. About 25 pictures are needed .* Set another",
+    ):
         own(table("", 2), test_share=0.001).manifest()
 
 
@@ -208,7 +211,7 @@ def test_paraphrases_have_a_digest_of_their_own(own: Callable[..., PairDataset])
         (("photo", "caption"), {}, "which column has the pictures? .*option image; there are photo, caption, label"),
         (("image", "words"), {}, "which column has the captions? .*option caption; there are image, words, label"),
         (("image", "caption"), {"caption": "capton"}, 'no column "capton" for caption .* Did you mean "caption"'),
-        (("image", "caption"), {"image": "label"}, "row 0: picture .*red cannot be read|row 0: picture .*blue cannot"),
+        (("image", "caption"), {"image": "label"}, "row 0: picture (red|blue) not found; looked in"),
         (("image", "caption"), {"label": "kind"}, 'no column "kind" for label'),
         (("image", "caption"), {"classes": "blue"}, 'column label has class "green", which the option names'),
     ],
@@ -221,6 +224,18 @@ def test_columns_that_are_not_there(
         own(rows, **options).manifest()
 
 
+def test_all_wrong_columns_are_told_before_pictures_are_read(own: Callable[..., PairDataset]) -> None:
+    rows = [{"image": "99.png", "titel": "a", "details": "b"}]
+    for options, wrong in (
+        ({"image": "foto"}, ["foto", "detials"]),
+        ({}, ["detials"]),
+        ({"label": "x"}, ["x", "detials"]),
+    ):
+        with pytest.raises(UsageError) as raised:
+            own(rows, caption="titel,detials", **options).manifest()
+        assert [line.split('"')[1] for line in str(raised.value).splitlines()] == wrong
+
+
 def test_two_columns_that_may_be_meant_are_named(own: Callable[..., PairDataset]) -> None:
     with pytest.raises(UsageError, match="caption or text\\? Name the column by the option caption"):
         own([{**row, "text": "x"} for row in table("", 2)]).manifest()
@@ -230,7 +245,8 @@ def test_two_columns_that_may_be_meant_are_named(own: Callable[..., PairDataset]
     ("rows", "message"),
     [
         ([{"image": name(0), "caption": " "}], "split train, row 0: caption is empty"),
-        ([{"image": "99.png", "caption": "a"}], "row 0: picture .*99.png cannot be read"),
+        ([{"image": "99.png", "caption": "a"}], "row 0: picture 99.png not found; looked in .*/ and .*/images/\\."),
+        ([{"image": "/no/99.png", "caption": "a"}], "row 0: picture /no/99.png not found\\."),
         ([{"image": "https://a/b.png", "caption": "a"}], "holds addresses .* download the pictures first"),
         ([{"image": "list.csv", "caption": "a"}], r"row 0 \(list.csv\): not an image that can be decoded"),
         ([{"image": name(0), "caption": "7"}], "row 0: column caption holds int, not text"),
@@ -243,11 +259,22 @@ def test_rows_that_cannot_be_used_are_named(
         own(rows).manifest()
 
 
-def test_a_truncated_picture_is_named_when_it_is_decoded(tmp_path: Path, own: Callable[..., PairDataset]) -> None:
+def test_a_truncated_picture_is_refused_before_training(tmp_path: Path, own: Callable[..., PairDataset]) -> None:
     data = own(table("", 2))
     (tmp_path / name(1)).write_bytes(picture(1)[:150])
     with pytest.raises(UsageError, match=r"split train, row 1 \(01.png\): not an image that can be decoded"):
-        data.split("train").images[:]
+        data.manifest()
+
+
+def test_all_pictures_that_cannot_be_read_are_counted(tmp_path: Path) -> None:
+    write_csv(tmp_path)
+    for i in range(7, 14):
+        (tmp_path / "pictures" / name(i)).write_bytes(picture(i)[:150])
+    with pytest.raises(UsageError, match=f"7 of {COUNT} pictures cannot be read:") as raised:
+        create_dataset("pairs", folder=str(tmp_path)).manifest()
+    lines = str(raised.value).splitlines()
+    assert [name(i) in line for i, line in zip(range(7, 12), lines[1:], strict=False)] == [True] * 5
+    assert lines[6:] == ["  and 2 more."]
 
 
 def test_classes_are_values_or_numbers_with_names(own: Callable[..., PairDataset]) -> None:
@@ -325,7 +352,7 @@ def test_a_hub_that_cannot_be_reached_is_one_sentence(monkeypatch: pytest.Monkey
         create_dataset("pairs", folder="me/things").manifest()
 
 
-@pytest.mark.parametrize("source", ["", "/no/such", "./here", "a/b/c"])
+@pytest.mark.parametrize("source", ["", "/no/such", "./here", "a/b/c", "nowhere"])
 def test_what_is_neither_a_folder_nor_a_hub_name_is_refused(source: str) -> None:
     with pytest.raises(UsageError, match=r"pairs: (no data was given. Add --data pairs=FOLDER|.* is not a folder)"):
         create_dataset("pairs", folder=source).manifest()

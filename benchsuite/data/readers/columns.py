@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchsuite.data.readers.images import Fit, LazyArray, LazyImages
-from benchsuite.errors import UsageError, did_you_mean
+from benchsuite.data.readers.images import Fit, LazyArray, LazyImages, in_threads
+from benchsuite.errors import SeveralError, UsageError, did_you_mean
 
 IMAGE = (
     "image",
@@ -30,6 +30,10 @@ IMAGE = (
 CAPTION = ("caption", "captions", "text", "txt")
 LABEL = ("label", "class", "cls")
 """Names from which a column is guessed."""
+REQUIRED = {"image": "pictures", "caption": "captions"}
+"""What a column must be there for, by option."""
+SHOWN = 5
+"""Unreadable pictures that an error names."""
 
 
 def column_for(option: str, given: str, guesses: Sequence[str], columns: Sequence[str], where: str) -> str:
@@ -43,6 +47,29 @@ def column_for(option: str, given: str, guesses: Sequence[str], columns: Sequenc
     if len(found) > 1:
         raise UsageError(f"{where}: {' or '.join(found)}? {remedy(option, columns)}")
     return found[0] if found else ""
+
+
+Asked = Mapping[str, tuple[Sequence[str], Sequence[str]]]
+"""Given names of columns and names to guess from, by option."""
+
+
+def columns_for(asked: Asked, columns: Sequence[str], where: str) -> dict[str, list[str]]:
+    """The columns of each option; all that are wrong or missing are refused together."""
+    found: dict[str, list[str]] = {option: [] for option in asked}
+    wrong = []
+    for option, (given, guesses) in asked.items():
+        for name in given or ("",):
+            try:
+                column = column_for(option, name, () if given else guesses, columns, where)
+                if not column and option in REQUIRED:
+                    raise UsageError(f"{where}: which column has the {REQUIRED[option]}? {remedy(option, columns)}")
+            except UsageError as error:
+                wrong.append(str(error))
+            else:
+                found[option] += [column] if column else []
+    if wrong:
+        raise SeveralError(wrong)
+    return found
 
 
 def remedy(option: str, columns: Sequence[str]) -> str:
@@ -81,30 +108,37 @@ class Pictures:
         try:
             return self.file(path).read_bytes()
         except OSError as error:
-            raise UsageError(f"{self.name}, row {i}: picture {self.file(path)} cannot be read.") from error
+            if self.file(path).exists():
+                raise UsageError(f"{self.name}, row {i}: picture {self.file(path)} cannot be read.") from error
+            inside = self.root and not Path(path).is_absolute()
+            looked = f"; looked in {self.root}/ and {self.root}/images/" if inside else ""
+            raise UsageError(f"{self.name}, row {i}: picture {path} not found{looked}.") from error
 
     def file(self, path: str) -> Path:
-        """The file at a path of the column."""
-        return Path(path) if self.root is None else self.root / path
+        """The file at a path of the column: relative to the folder, or to `images` in it."""
+        if self.root is None:
+            return Path(path)
+        inner = self.root / "images" / path
+        return inner if not (self.root / path).is_file() and inner.is_file() else self.root / path
 
     def outside(self) -> list[str]:
         """Paths in the column that lead out of the folder."""
         values = self.rows[self.column] if isinstance(self.rows[0][self.column], str) else ()
         return [path for path in values if path and (Path(path).is_absolute() or ".." in Path(path).parts)]
 
-    def digests(self) -> NDArray[np.uint8]:
-        """SHA-256 of each picture's bytes, [N, 32]; what is not a picture is refused."""
+    def digest(self, i: int) -> bytes | UsageError:
+        """SHA-256 of a picture's bytes, or why it cannot be decoded to its end."""
         from PIL import Image
 
-        rows = np.empty((len(self), 32), np.uint8)
-        for i in range(len(self)):
+        try:
             data = self.read(i)
-            try:
-                Image.open(io.BytesIO(data)).close()
-            except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
-                raise UsageError(f"{self.where(i)}: not an image that can be decoded ({error}).") from error
-            rows[i] = np.frombuffer(hashlib.sha256(data).digest(), np.uint8)
-        return rows
+            with Image.open(io.BytesIO(data)) as image:
+                image.load()
+        except UsageError as error:
+            return error
+        except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as error:
+            return UsageError(f"{self.where(i)}: not an image that can be decoded ({error}).")
+        return hashlib.sha256(data).digest()
 
     def array(self, positions: NDArray[np.int64], size: int, fit: Fit) -> LazyArray:
         """The pictures at these rows, decoded when asked for."""
@@ -128,9 +162,22 @@ def pictures_of(rows: Any, column: str, root: Path | None, name: str) -> Picture
         raise UsageError(f"{name}: column {column} holds {type(value).__name__}, not pictures or their files.")
     if isinstance(value, str) and "://" in value:
         raise UsageError(f"{name}: column {column} holds addresses ({value}); download the pictures first.")
-    if isinstance(value, str) and root and not (root / value).is_file() and (root / "images" / value).is_file():
-        root = root / "images"
     return Pictures(alone, column, root, name)
+
+
+def digests_of(splits: Mapping[str, Pictures], where: str) -> dict[str, NDArray[np.uint8]]:
+    """SHA-256 of each picture by split, [N, 32]; all that cannot be decoded are refused together."""
+    found = {split: in_threads(own.digest, len(own)) for split, own in splits.items()}
+    if wrong := [str(digest) for own in found.values() for digest in own if isinstance(digest, UsageError)]:
+        if len(wrong) == 1:
+            raise UsageError(wrong[0])
+        further = [f"and {len(wrong) - SHOWN} more."] if len(wrong) > SHOWN else []
+        lines = "".join(f"\n  {line}" for line in [*wrong[:SHOWN], *further])
+        raise UsageError(f"{where}: {len(wrong)} of {sum(map(len, found.values()))} pictures cannot be read:{lines}")
+    return {
+        split: np.array([np.frombuffer(digest, np.uint8) for digest in own if isinstance(digest, bytes)])
+        for split, own in found.items()
+    }
 
 
 def texts_of(rows: Any, columns: Sequence[str], name: str) -> list[list[str]]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from benchsuite.workers import processors
 Fit = Literal["crop", "squash"]
 """How an image becomes a square: its middle cut out at full height or width, or the whole image squashed."""
 MOST_THREADS = 16
+T = TypeVar("T")
 
 
 class LazyArray(ABC):
@@ -40,9 +41,7 @@ class LazyArray(ABC):
         def make(k: int) -> None:
             rows[k] = self._row(int(positions[k]))
 
-        run = map if len(positions) < 2 or _threads() < 2 else _pool().map
-        for _ in run(make, range(len(positions))):
-            pass
+        in_threads(make, len(positions))
         return rows
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
@@ -145,6 +144,12 @@ def square(image: Any, size: int, fit: Fit = "crop") -> NDArray[np.uint8]:
         left, top = (wide - size) // 2, (high - size) // 2
         image = image.resize((wide, high), Image.Resampling.BICUBIC).crop((left, top, left + size, top + size))
     return np.asarray(image, np.uint8)
+
+
+def in_threads(make: Callable[[int], T], count: int) -> list[T]:
+    """What `make` gives for 0, 1, ... in a few threads, if there are processors for them."""
+    run = map if count < 2 or _threads() < 2 else _pool().map
+    return list(run(make, range(count)))
 
 
 def _threads() -> int:

@@ -28,8 +28,10 @@ def open_splits(dataset: str, source: str, config: str = "", layout: str = LAYOU
             f"{dataset}: no data was given. Add --data {dataset}=FOLDER, which holds {layout}, or a hub name."
         )
     folder = Path(source).expanduser()
-    if not folder.is_dir() and (source.startswith((".", "/", "~")) or source.count("/") > 1 or folder.exists()):
-        raise UsageError(f"{dataset}: {source} is not a folder. Give one that holds {layout}, or a hub name.")
+    if not folder.is_dir() and (source.startswith((".", "/", "~")) or source.count("/") != 1 or folder.exists()):
+        raise UsageError(
+            f"{dataset}: {source} is not a folder. Give one that holds {layout}, or a hub name as OWNER/NAME."
+        )
     try:
         with _quiet():
             stored = _from_folder(folder, config) if folder.is_dir() else _from_hub(source, config)

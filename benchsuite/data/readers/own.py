@@ -2,7 +2,7 @@
 
 A picture is known by the SHA-256 of its file's bytes. The digest of the data covers these, captions, classes and the
 classes' names, in order: formats, and the names of files and columns, do not matter. Pictures are digested in one pass
-that opens each without decoding it; the result is cached until a file changes.
+that decodes each to its end; the result is cached until a file changes.
 """
 
 import hashlib
@@ -24,12 +24,13 @@ from benchsuite.data.prompts import SMALL
 from benchsuite.data.readers.columns import (
     IMAGE,
     LABEL,
+    Asked,
     Classes,
     Pictures,
     classes_of,
-    column_for,
+    columns_for,
+    digests_of,
     pictures_of,
-    remedy,
 )
 from benchsuite.data.readers.files import computed_once, stamp
 from benchsuite.data.readers.images import Fit
@@ -43,6 +44,8 @@ VERSION = 1
 """Of what the digest covers, and of the kept digests of pictures."""
 ROLES = ("train", "validation", "test")
 NONE = "none"
+ENOUGH = 25
+"""Pictures of which the usual shares fill each split and a small batch."""
 CLASS = "class"
 """The name of the first set of classes."""
 
@@ -131,6 +134,10 @@ class Own(PairDataset):
         images = self._pictures[part.source].array(part.rows, self.size, self.fit).as_array()
         return Split(split, images, self._captions[split], self._paraphrases[split], self._labels(split))
 
+    def cuts(self, split: str) -> bool:
+        """Whether a split is cut here; otherwise it is the source's."""
+        return split not in self._named
+
     @property
     def _merges(self) -> bool:
         return False
@@ -194,9 +201,10 @@ class Own(PairDataset):
             parts |= {name: Part.of(source, own, self._digests[source], self._merges) for name, own in pieces.items()}
         if empty := [role for role, part in parts.items() if not len(part.rows)]:
             count = len(self._digests[named["train"]])
+            few = f" About {ENOUGH} pictures are needed with the usual shares." if count < ENOUGH else ""
             raise UsageError(
-                f"{self._where}: of {count} pictures none falls into {empty[0]} under seed {self.seed}. Set another "
-                f"seed, or change test_share and validation_share (0: no such split)."
+                f"{self._where}: of {count} pictures none falls into {empty[0]} under seed {self.seed}.{few} Set "
+                f"another seed, or change test_share and validation_share (0: no such split)."
             )
         return {role: parts[role] for role in ROLES if role in parts}
 
@@ -234,31 +242,32 @@ class Own(PairDataset):
     def _where(self) -> str:
         return f"{self.card.name}: {self.folder}"
 
-    @cached_property
-    def _pictures(self) -> Mapping[str, Pictures]:
+    def _asked(self) -> Asked:
+        """How columns are found: by an option, by the library's type, or by a name that tells."""
         import datasets
 
-        typed = [name for name, feature in self._features.items() if isinstance(feature, datasets.Image)]
-        given = self.image or (typed[0] if len(typed) == 1 else "")
-        column = column_for("image", given, IMAGE, list(self._features), self._where)
-        if not column:
-            raise UsageError(f"{self._where}: which column has the pictures? {remedy('image', list(self._features))}")
+        features = self._features.items()
+        pictures = [name for name, feature in features if isinstance(feature, datasets.Image)]
+        classes = [name.lower() for name, feature in features if isinstance(feature, datasets.ClassLabel)]
+        image = [self.image] if self.image else pictures if len(pictures) == 1 else []
+        label = {} if self.label == (NONE,) else {"label": (self.label, classes or LABEL)}
+        return {"image": (image, IMAGE), **label}
+
+    @cached_property
+    def _columns(self) -> Mapping[str, Sequence[str]]:
+        return columns_for(self._asked(), list(self._features), self._where)
+
+    @cached_property
+    def _pictures(self) -> Mapping[str, Pictures]:
+        (column,) = self._columns["image"]
         folder = Path(self.folder).expanduser()
         root = folder if folder.is_dir() else None
         return {s: pictures_of(self._stored[s], column, root, f"{self._where}, split {s}") for s in self._sources}
 
     @cached_property
     def _classes(self) -> Mapping[str, Classes]:
-        import datasets
-
-        if self.label == (NONE,):
-            return {}
-        columns = list(self._features)
-        typed = [name.lower() for name in columns if isinstance(self._features[name], datasets.ClassLabel)]
-        guesses = () if self.label else typed or LABEL
-        found = [column_for("label", name, guesses, columns, self._where) for name in self.label or ("",)]
         stored = {source: self._stored[source] for source in self._sources}
-        sets = {CLASS if i == 0 else column: column for i, column in enumerate(found) if column}
+        sets = {CLASS if i == 0 else column: column for i, column in enumerate(self._columns.get("label", ()))}
         return {
             name: classes_of(stored, column, self.classes if name == CLASS else (), self._where)
             for name, column in sets.items()
@@ -266,17 +275,18 @@ class Own(PairDataset):
 
     @cached_property
     def _stamp(self) -> str:
-        outside = {path: Path(path) for own in self._pictures.values() for path in own.outside()}
-        return stamp({**files_of(self.folder, self._stored), **outside})
+        outside = {path: own.file(path) for own in self._pictures.values() for path in own.outside()}
+        there = {path: file for path, file in outside.items() if file.is_file()}
+        return stamp({**files_of(self.folder, self._stored), **there})
 
     @cached_property
     def _digests(self) -> Mapping[str, NDArray[np.uint8]]:
         """SHA-256 of each row's picture, [N, 32]."""
         key = short_digest(
-            [VERSION, self._stamp, self.config, sorted((s, p.column) for s, p in self._pictures.items())]
+            [VERSION, "decoded", self._stamp, self.config, sorted((s, p.column) for s, p in self._pictures.items())]
         )
         kept = made_once(
             cache() / "own" / key,
-            lambda draft: save({source: own.digests() for source, own in self._pictures.items()}, draft),
+            lambda draft: save(digests_of(self._pictures, self._where), draft),
         )
         return load(kept)

@@ -1,11 +1,10 @@
 """`pairs`: a user's own images with captions."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from benchsuite.data.readers.columns import CAPTION, column_for, remedy, texts_of
+from benchsuite.data.readers.columns import CAPTION, Asked, texts_of
 from benchsuite.data.readers.own import Names, Own
-from benchsuite.errors import UsageError
 from benchsuite.registry import register_dataset
 
 
@@ -31,13 +30,9 @@ class Pairs(Own):
     def _merges(self) -> bool:
         return self.merge
 
+    def _asked(self) -> Asked:
+        return {**super()._asked(), "caption": (self.caption, CAPTION), "paraphrase": (self.paraphrase, ())}
+
     def _texts(self, option: str, source: str) -> Sequence[Sequence[str]]:
-        columns, rows = list(self._features), self._stored[source]
-        given: tuple[str, ...] = getattr(self, option)
-        if option == "paraphrase" and not given:
-            return ()
-        guesses: Any = () if given else CAPTION
-        found = [column_for(option, name, guesses, columns, self._where) for name in given or ("",)]
-        if not all(found):
-            raise UsageError(f"{self._where}: which column has the captions? {remedy('caption', columns)}")
-        return texts_of(rows, found, f"{self._where}, split {source}")
+        columns = self._columns[option]
+        return texts_of(self._stored[source], columns, f"{self._where}, split {source}") if columns else ()
