@@ -166,7 +166,7 @@ CLIPS = Data(name="clips", options={"train": 8, "validation": 4, "test": 4})
     [
         ("clips", None, {}, 'backbone RN50: image tower "test_resnet" takes images, but dataset clips shows clips'),
         ("clips", None, {}, r'frames = "mean" or "transformer"'),
-        ("scenes", "mean", {}, "takes clips, but dataset scenes shows images.* Remove the tower.s `frames`"),
+        ("scenes", "mean", {}, "takes clips, but dataset scenes shows images.* without `frames`"),
         ("senteval", None, {}, "takes images, but dataset senteval shows nothing. Remove the tower"),
         ("wiki1m", None, {}, "takes images, but dataset wiki1m shows nothing"),
         ("epic-kitchens", None, {}, "takes images, but dataset epic-kitchens shows clips"),
