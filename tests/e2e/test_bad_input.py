@@ -23,7 +23,10 @@ REPRO = ["repro", "temo/table1", "--scale", "smoke"]
             ["repro", "temo/tabel1"],
             'table "temo/tabel1" does not exist. Did you mean "temo/table1"? `benchsuite list tables` shows all.',
         ),
-        (["repro", "temo/table1", "--scale", "huge"], 'scale "huge" does not exist (known: gpu, paper, small, smoke)'),
+        (
+            ["repro", "temo/table1", "--scale", "huge"],
+            'scale "huge" does not exist (known: gpu, latents, paper, small, smoke)',
+        ),
         ([*REPRO, "--rows", "tmeo"], 'row "tmeo" does not exist'),
         ([*REPRO, "--seeds", "some"], '--seeds "some": give how many (3), or different seeds with commas (4,7)'),
         ([*REPRO, "--seeds", "1,1"], '--seeds "1,1"'),

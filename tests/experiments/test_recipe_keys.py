@@ -15,7 +15,12 @@ from benchsuite.paths import baselines
 PAGE = Path(__file__).parents[2] / "docs" / "recipe-keys.md"
 FREE = ("options", "config", "change", "missing")
 """Tables whose keys are not the recipe's."""
-SAME = {"with_classes.NAME.": "protocols.NAME.", "protocols.NAME.data.": "data.", "experts.text.": "experts.image."}
+SAME = {
+    "with_classes.NAME.": "protocols.NAME.",
+    "text.mlp.": "backbones.NAME.tower.mlp.",
+    "protocols.NAME.data.": "data.",
+    "experts.text.": "experts.image.",
+}
 NAMED = ("tuned", "backbones", "variants", "stand_ins", "protocols", "with_classes")
 
 
