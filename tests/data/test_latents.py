@@ -5,8 +5,10 @@ import pytest
 
 from benchsuite.data import create_dataset
 from benchsuite.data.base import Split
+from benchsuite.data.batches import BatchPlan
 from benchsuite.data.synthetic import latent_world as world
 from benchsuite.errors import UsageError
+from benchsuite.setup import Augmentation
 
 SMALL = {"train": 3000, "validation": 20, "test": 1000, "galleries": 20}
 
@@ -75,6 +77,20 @@ def test_renderings_differ_in_nuisance_and_show_the_same_scene(splits: dict[str,
     by_noise = world.NOISE * np.sqrt(2 * world.WIDTH)
     assert 1.05 * by_noise < apart < 0.8 * strangers
     assert splits["test"].images.shape[1] == 1
+
+
+def test_a_step_draws_renderings_and_wordings_and_a_view_its_own(splits: dict[str, Split]) -> None:
+    plan = BatchPlan(splits["train"], 64, Augmentation(), seed=0)
+    first, view = plan.draw(0), plan.draw_view(0)
+    assert np.array_equal(first.index, view.index)
+    assert {*first.augmentations.ravel()} == {0, 1, 2, 3}
+    assert not np.array_equal(first.augmentations, view.augmentations)
+    assert np.shape(first.captions) == (64, world.WIDTH)
+    captions = np.asarray(splits["train"].captions)[first.index]
+    drawn = (captions == np.asarray(first.captions)[:, None]).all(2)
+    assert drawn.any(1).all()
+    assert drawn.any(0).all()
+    assert plan.digest() != BatchPlan(splits["train"], 64, Augmentation(), seed=1).digest()
 
 
 def test_classes_can_be_read_from_images_and_captions(splits: dict[str, Split]) -> None:
