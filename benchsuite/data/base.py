@@ -98,10 +98,14 @@ class PairDataset(Options, ABC):
 
     def prompts_for(self, classes: str, templates: str) -> Sequence[Sequence[str]] | Vectors:
         """For each class of a set, its prompts: its name in each template."""
-        if classes not in self.class_names:
-            raise unknown("set of classes", classes, self.class_names, f"{self.card.name}: ")
-        chosen = self.templates_of(templates)
-        return [[template.format(name) for template in chosen] for name in self.class_names[classes]]
+        names, chosen = self.classes_of(classes), self.templates_of(templates)
+        return [[template.format(name) for template in chosen] for name in names]
+
+    def classes_of(self, name: str) -> Sequence[str]:
+        """The names of a set of classes; refused if there is no such set."""
+        if name not in self.class_names:
+            raise unknown("set of classes", name, self.class_names, f"{self.card.name}: ")
+        return self.class_names[name]
 
     def templates_of(self, name: str) -> Sequence[str]:
         """The set of templates of that name."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from benchsuite.data.base import PairDataset
 from benchsuite.evaluation import geometry
 from benchsuite.evaluation.base import Embedder, Scores, Task
-from benchsuite.evaluation.labelled import class_names, label_rows
+from benchsuite.evaluation.labelled import label_rows
 from benchsuite.fields import Count
 from benchsuite.registry import register_task
 
@@ -63,13 +63,13 @@ class Geometry(Task):
         if self.sides != "image":
             yield lambda: dataset.split(self.split).captions_for("geometry of texts")
         if self.classes:
-            yield partial(class_names, dataset, self.classes)
+            yield partial(dataset.classes_of, self.classes)
             yield lambda: label_rows(dataset, dataset.split(self.split), self.classes)
 
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
         split = dataset.split(self.split)
         if self.classes:
-            class_names(dataset, self.classes)
+            dataset.classes_of(self.classes)
         rows = {}
         if self.sides != "text":
             rows["image"] = embed.images(split).numpy()

@@ -23,13 +23,6 @@ class Labelled:
     labels: Tensor
 
 
-def class_names(dataset: PairDataset, classes: str) -> Sequence[str]:
-    """The names of a set of classes; refused if the dataset does not have it."""
-    if classes not in dataset.class_names:
-        raise unknown("set of classes", classes, dataset.class_names, f"{dataset.card.name}: ")
-    return dataset.class_names[classes]
-
-
 def label_rows(dataset: PairDataset, split: Split, classes: str) -> NDArray[np.int64]:
     """A split's labels of that name."""
     if classes not in split.labels:
@@ -39,7 +32,7 @@ def label_rows(dataset: PairDataset, split: Split, classes: str) -> NDArray[np.i
 
 def class_labels(task: str, dataset: PairDataset, split: str, classes: str) -> Tensor:
     """A split's classes, [N]: one for each sample, each with a name."""
-    names, samples = class_names(dataset, classes), dataset.split(split)
+    names, samples = dataset.classes_of(classes), dataset.split(split)
     labels = tensor_of(label_rows(dataset, samples, classes), torch.int64)
     if labels.shape != (len(samples),):
         raise UsageError(f"{task}: split {split} has {len(samples)} samples but labels of shape {list(labels.shape)}.")
@@ -81,7 +74,7 @@ def _first_captions(task: str, dataset: PairDataset, split: str) -> list[str]:
 def class_reads(task: str, dataset: PairDataset, split: str, classes: str) -> Iterator[Callable[[], object]]:
     """The split, the names of the classes, and its labels: three calls, so that each of them is refused by itself."""
     yield partial(dataset.split, split)
-    yield partial(class_names, dataset, classes)
+    yield partial(dataset.classes_of, classes)
     yield partial(class_labels, task, dataset, split, classes)
 
 

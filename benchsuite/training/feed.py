@@ -15,8 +15,7 @@ from benchsuite.models.tokenizer import Tokens, Words
 from benchsuite.setup import Setup
 from benchsuite.training.distributed import share
 from benchsuite.training.engine import device
-
-ONE_TOWER_VIEWS = {"image": frozenset({"image_view"}), "text": frozenset({"text_view"})}
+from benchsuite.training.needs import VIEWS
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ class Feed:
         self._prepared = prepared
         self._setup, self._plan, self._words = setup, plan, words
         inputs = {need.removesuffix(TEACHER) for need in needs}
-        self._needs = needs | inputs | ONE_TOWER_VIEWS.get(setup.towers, frozenset())
+        self._needs = needs | inputs | (VIEWS[setup.towers] if setup.towers != "pair" else frozenset())
         self._device = on or device()
 
     def epoch(self, step: int) -> int:
