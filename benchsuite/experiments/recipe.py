@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
+from annotated_types import Gt
 from pydantic import Field, ValidationError, model_validator
 
 from benchsuite.errors import UsageError, unknown
@@ -49,6 +50,33 @@ class Tuned(Part):
     """How the value was chosen."""
 
 
+class Primary(Part):
+    """What a protocol is judged by, and which difference would matter; stated before anything runs."""
+
+    metric: str
+    """Its primary metric or measure."""
+    difference: Positive
+    """The smallest difference of interest, in its unit: 0.01 is one point of a percentage. It applies to all of the
+    protocol's metrics that are fractions."""
+
+
+class Tuning(Part):
+    """The rule by which every method is tuned: the same number of trials, drawn in the same way."""
+
+    trials: Count
+    """For each method."""
+    measure: str
+    """What a trial is judged by: "protocol.metric" of the protocols below; higher is better."""
+    protocols: dict[str, Protocol] = Field(min_length=1)
+    """On the validation split."""
+    spread: Annotated[float, Gt(1)] = 8.0
+    """A number is drawn log-uniformly between its default divided by this and its default times this."""
+    learning_rate_spread: Annotated[float, Gt(1)] = 4.0
+    """The same for the learning rate, around the recipe's."""
+    longer: list[Annotated[float, Gt(1)]] = []
+    """Rows of the reference method trained so many times as long are added, for methods that cost as much."""
+
+
 class StandIn(Part):
     """Which of the recipe's protocols replaces one of the paper's."""
 
@@ -80,6 +108,10 @@ class Recipe(Part):
     """How many, unless asked otherwise."""
     tuned: dict[str, Tuned] = {}
     """Settings that were searched for, on InfoNCE alone, for all rows."""
+    primary: dict[str, Primary] = {}
+    """By protocol."""
+    tuning: Tuning | None = None
+    """How methods are tuned at this scale; none where rows run as printed alone."""
     assumptions: list[str] = []
     """What the paper leaves open or the code cannot express, each with what is done here instead."""
     backbones: dict[str, Backbone] = Field(min_length=1)
@@ -121,6 +153,15 @@ class Recipe(Part):
         for name, stand_in in self.stand_ins.items():
             if stand_in.protocol not in self.protocols:
                 raise ValueError(str(unknown("protocol", stand_in.protocol, self.protocols, f"stand-in for {name}: ")))
+        return self
+
+    @model_validator(mode="after")
+    def _primary_are_protocols(self) -> Self:
+        for name in self.primary:
+            if name not in (known := {**self.protocols, **self.with_classes}):
+                raise ValueError(str(unknown("protocol", name, known, "primary: ")))
+        if self.tuning and (name := self.tuning.measure.rpartition(".")[0]) not in self.tuning.protocols:
+            raise ValueError(str(unknown("protocol", name, self.tuning.protocols, "tuning, measure: ")))
         return self
 
     def setup(self, backbone: str, variants: Sequence[str] = ()) -> Setup:

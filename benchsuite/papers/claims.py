@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from benchsuite.papers.schema import Column, Row, RowKey, Table, TextClaim, row_name
+from benchsuite.papers.questions import TextClaim
+from benchsuite.papers.schema import Column, Row, RowKey, Table, row_name
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from benchsuite.errors import UsageError, quote, unknown
+from benchsuite.papers.questions import HEADLINES, Premise, TextClaim
 from benchsuite.setup import Part
 from benchsuite.toml_files import MisplacedError
 
@@ -108,21 +109,6 @@ class Row(Part):
         return self
 
 
-class TextClaim(Part):
-    """A claim in the paper's text, with or without a number: a row beats another."""
-
-    statement: str
-    locator: str
-    row: str
-    """Label, backbone/label or backbone/variant/label."""
-    reference: str
-    columns: list[str] = Field(min_length=1)
-    by: float | None = None
-    """The difference as claimed, in the column's unit; with several columns, each."""
-    note: str = ""
-    """What is inferred, and where the claim does not fit the cells."""
-
-
 class Plot(Part):
     """Curves that a figure shows: quantities over the training, or one column against another."""
 
@@ -166,6 +152,7 @@ class Table(Part):
     columns: list[Column] = Field(min_length=1)
     rows: list[Row] = Field(min_length=1)
     claims: list[TextClaim] = []
+    premises: list[Premise] = []
     plots: list[Plot] = []
 
     @property
@@ -215,7 +202,13 @@ class Table(Part):
                 _require_known(f'plot "{plot.title}"', "column", key, keys, "plots", number)
             if plot.kind == "histogram":
                 _require_similarities(plot, [self.column(key) for key in plot.y], "plots", number)
+        if sum(bool(claim.headline) for claim in self.claims) > HEADLINES:
+            raise MisplacedError(f"more than {HEADLINES} headline claims: choose those of the paper's text", "claims")
+        for number, premise in enumerate(self.premises):
+            _require_known_parts(premise, self, "premises", number)
         for number, claim in enumerate(self.claims):
+            if claim.headline:
+                _require_known(f'claim "{claim.statement}"', "column", claim.headline, claim.columns, "claims", number)
             for key in claim.columns:
                 _require_known(f'claim "{claim.statement}"', "column", key, keys, "claims", number, "columns")
             for end in ("row", "reference"):
@@ -258,6 +251,19 @@ def _require_similarities(plot: Plot, columns: Sequence[Column], *place: str | i
                 f'column "{column.key}" is not a mean of similarities (positive_mean or negative_mean of geometry)'
             )
             raise MisplacedError(f'plot "{plot.title}": {problem}', *place)
+
+
+def _require_known_parts(premise: Premise, table: Table, *place: str | int) -> None:
+    where, columns = f'premise "{premise.statement}"', [column.key for column in table.columns]
+    for key in filter(None, (premise.column, *premise.columns)):
+        _require_known(where, "column", key, columns, *place)
+    for scale in premise.unmet:
+        _require_known(where, "scale", scale, list(table.recipes), *place)
+    for selector in (*premise.rows, *premise.concerns):
+        try:
+            table.row(selector)
+        except UsageError as error:
+            raise MisplacedError(f"{where}: {error}", *place) from error
 
 
 def _require_in_range(row: Row, column: Column, value: float, *place: str | int) -> None:

@@ -1,6 +1,19 @@
 """A table's request at a scale: the runs of each row. Stored beside the records, for reports."""
 
+from typing import Literal
+
 from benchsuite.setup import Part
+
+Regime = Literal["printed", "tuned"]
+"""Whether rows have the paper's hyper-parameters as printed, or those that equal tuning chose."""
+
+
+class Judged(Part):
+    """What a protocol of the recipe is judged by."""
+
+    metric: str
+    difference: float
+    """The smallest difference of interest, in its unit."""
 
 
 class RequestedRuns(Part):
@@ -69,6 +82,9 @@ class TableRequest(Part):
     missing: dict[str, str] = {}
     """Column key to why nothing measures it at this scale."""
     temperature_factor: float
+    regime: Regime = "printed"
+    primary: dict[str, Judged] = {}
+    """By protocol: its primary metric and the smallest difference of interest, as the recipe states them."""
     setups: dict[str, str] = {}
     """`RequestedRow.setup_key` to the setup_id of the last request. Rows of another setup share no board with it."""
     rows: list[RequestedRow]

@@ -5,12 +5,14 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
+from annotated_types import Ge
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from benchsuite.canonical import digest, short_digest
 from benchsuite.errors import RecordError
+from benchsuite.fields import Count, Positive
 from benchsuite.setup import Part, Setup, stored_setup
 
 SCHEMA = 1
@@ -37,11 +39,30 @@ class MethodPart(Part):
     code: str
     owner: str
     """The module, or the name of the user's file without its folder."""
+    learning_rate: Positive | None = None
+    """The row's own peak learning rate, if it was tuned; the setup's otherwise."""
+    longer: Positive = 1.0
+    """How many times the setup's steps it trains: above 1 for the reference given a dearer method's compute."""
 
     @property
     def method_id(self) -> str:
-        """Identity: name, hyper-parameters and code."""
-        return short_digest({"name": self.name, "hyperparameters": self.hyperparameters, "code": self.code})
+        """Identity: name, hyper-parameters, code, and what the row has of its own in place of the setup's."""
+        own = {"learning_rate": self.learning_rate} if self.learning_rate else {}
+        own |= {"longer": self.longer} if self.longer != 1 else {}
+        return short_digest({"name": self.name, "hyperparameters": self.hyperparameters, "code": self.code, **own})
+
+
+class TunedBy(Part):
+    """The trials by which a run's hyper-parameters were chosen."""
+
+    trials: Count
+    """How many there were."""
+    trial: Annotated[int, Ge(0)]
+    """The number of the chosen one."""
+    score: float
+    """Its score on the validation split."""
+    digest: str
+    """Of all of them: of their run_ids in order."""
 
 
 class Result(Part):
@@ -92,6 +113,8 @@ class Record(Part):
     created: str
     ranks: Sidecar
     digest: str
+    tuned: TunedBy | None = None
+    """How its hyper-parameters were tuned; none where they are as printed. No part of any identity."""
     recipe: str = ""
     """The recipe's name, for readers: it is no part of any identity. Empty in records of before it was kept."""
 

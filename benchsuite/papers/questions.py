@@ -1,0 +1,56 @@
+"""What a table file asks of runs: the claims that the paper's text makes, and what must hold for them to be tested."""
+
+from typing import Self
+
+from pydantic import Field, model_validator
+
+from benchsuite.setup import Part
+
+HEADLINES = 3
+"""The most headline claims of a table."""
+
+
+class TextClaim(Part):
+    """A claim in the paper's text, with or without a number: a row beats another."""
+
+    statement: str
+    locator: str
+    row: str
+    """Label, backbone/label or backbone/variant/label."""
+    reference: str
+    columns: list[str] = Field(min_length=1)
+    by: float | None = None
+    """The difference as claimed, in the column's unit; with several columns, each."""
+    headline: str = ""
+    """One of its columns, if this is one of the table's headline claims: at most three of what the abstract, the
+    introduction or the conclusions say. They are the primary family of their paper."""
+    note: str = ""
+    """What is inferred, and where the claim does not fit the cells."""
+
+
+class Premise(Part):
+    """What must hold in the runs for claims to be tested at all: the baseline has a gap, the swaps happened."""
+
+    statement: str
+    rows: list[str] = []
+    """The rows whose runs must have it, as labels, backbone/label or backbone/variant/label. Empty: both rows of each
+    claim that it concerns."""
+    column: str = ""
+    """The column whose mean over seeds is looked at. Or:"""
+    gauge: str = ""
+    """The curve of the records whose last value, as the mean over seeds, is looked at: "gap", "tau", "swapped"."""
+    at_least: float | None = None
+    at_most: float | None = None
+    """In the unit of the column (percent as printed) or of the gauge."""
+    concerns: list[str] = []
+    """Rows of which claims depend on it: those whose row or reference is one of them. Empty: all claims."""
+    columns: list[str] = []
+    """And only claims on these columns; empty: on all."""
+    unmet: dict[str, str] = {}
+    """Scales at which it is known not to hold, with the reason, so that nobody needs to run them to learn it."""
+
+    @model_validator(mode="after")
+    def _looks_at_one_number(self) -> Self:
+        if bool(self.column) == bool(self.gauge) or (self.at_least is None and self.at_most is None):
+            raise ValueError(f'premise "{self.statement}" needs a column or a gauge, and at_least or at_most')
+        return self

@@ -1,0 +1,116 @@
+"""Tuning trials: one parquet file a recipe, `trials/<recipe>.parquet`, with all that it takes to check and plot them.
+
+A trial is a run at drawn hyper-parameters, judged on the validation split under a tuning seed. Its number decides what
+is drawn and its seed, so a method's first n trials are the same however many follow.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from benchsuite.canonical import digest
+from benchsuite.errors import RecordError
+from benchsuite.files import write_whole
+from benchsuite.records.schema import MethodPart
+from benchsuite.setup import Part, Setup
+
+TRIALS = "trials"
+"""Folder of the files, in a results folder or beside the recipes that come with benchsuite."""
+FIRST_SEED = 1000
+"""Seed of trial 0; trial k has seed FIRST_SEED + k. Reported runs have lower seeds."""
+FORMAT = 1
+
+
+class Trial(Part):
+    """One trial of one method."""
+
+    run_id: str
+    setup_id: str
+    """Of the recipe's setup with its tuning protocols."""
+    backbone: str
+    method: MethodPart
+    """With the hyper-parameters and the learning rate that were drawn."""
+    fixed: dict[str, Any] = {}
+    """Hyper-parameters that were given and not drawn, at which the method was tuned."""
+    number: int
+    seed: int
+    score: float | None
+    """The value of the rule's measure; none if the run failed."""
+    metrics: dict[str, float] = {}
+    """All that was measured, by "protocol.metric"."""
+    error: str = ""
+    """Why it failed: such a trial counts, and is never chosen."""
+    cost: dict[str, Any] = {}
+    digests: dict[str, str] = {}
+    environment: dict[str, Any] = {}
+    created: str = ""
+
+    @property
+    def subject(self) -> tuple[str, str, str, str]:
+        """What was tuned: setup, method, its code, and what was fixed."""
+        return self.setup_id, self.method.name, self.method.code, json.dumps(self.fixed, sort_keys=True)
+
+
+class TrialsFile(Part):
+    """What a file holds."""
+
+    recipe: str
+    rule: dict[str, Any]
+    """The recipe's tuning section, as it was."""
+    setups: dict[str, Setup]
+    """By setup_id."""
+    trials: list[Trial]
+
+
+COLUMNS = {
+    **dict.fromkeys(("run_id", "setup_id", "backbone", "error", "created"), pa.string()),
+    **dict.fromkeys(("method", "fixed", "metrics", "cost", "digests", "environment"), pa.string()),  # JSON
+    **dict.fromkeys(("number", "seed"), pa.int64()),
+    "score": pa.float64(),
+}
+
+
+def write_trials(file: Path, content: TrialsFile) -> None:
+    """Replace the file at once; trials stand in the order of backbone, method, what is fixed, and number."""
+    trials = sorted(content.trials, key=lambda trial: (trial.backbone, *trial.subject[1:], trial.number))
+    rows = [_as_row(trial.model_dump(mode="json")) for trial in trials]
+    about = content.model_dump(mode="json", exclude={"trials"}) | {"format": FORMAT}
+    schema = pa.schema(list(COLUMNS.items()), metadata={"benchsuite": json.dumps(about, sort_keys=True)})
+    table = pa.Table.from_pylist(rows, schema=schema)
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, compression="zstd")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(file, sink.getvalue().to_pybytes())
+
+
+def read_trials(file: Path) -> TrialsFile:
+    """The file's content; an error says what is wrong with it."""
+    try:
+        table = pq.read_table(file)
+        about = json.loads((table.schema.metadata or {})[b"benchsuite"])
+    except (OSError, KeyError, ValueError) as error:
+        raise RecordError(f"{file} is not a file of trials: {error}.") from error
+    if about.pop("format") != FORMAT:
+        raise RecordError(f"{file} has another format of trials than {FORMAT}; tune again with this version.")
+    return TrialsFile(**about, trials=[_from_row(row) for row in table.to_pylist()])
+
+
+def trials_digest(trials: Iterable[Trial]) -> str:
+    """Of the trials behind a choice, in the order of their numbers."""
+    return digest([trial.run_id for trial in sorted(trials, key=lambda trial: trial.number)])
+
+
+def _as_row(trial: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: json.dumps(trial[name], sort_keys=True) if isinstance(trial[name], dict) else trial[name]
+        for name in COLUMNS
+    }
+
+
+def _from_row(row: Mapping[str, Any]) -> Trial:
+    texts = ("method", "fixed", "metrics", "cost", "digests", "environment")
+    return Trial.model_validate({**row, **{name: json.loads(row[name]) for name in texts}})

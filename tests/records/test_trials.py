@@ -1,0 +1,63 @@
+"""Files of tuning trials."""
+
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from benchsuite.errors import RecordError
+from benchsuite.records.schema import MethodPart
+from benchsuite.records.trials import FIRST_SEED, Trial, TrialsFile, read_trials, trials_digest, write_trials
+
+
+def trial(number, score=0.5, method="infonce", **more):
+    part = MethodPart(
+        name=method, title=method, hyperparameters={"tau": 0.1 + number}, code="c", owner="m", learning_rate=1e-3
+    )
+    about = {"run_id": f"{method}{number}", "setup_id": "s", "backbone": "RN50", "seed": FIRST_SEED + number}
+    return Trial(method=part, number=number, score=score, metrics={"validation.t2i_r10": score or 0.0}, **about, **more)
+
+
+def test_trials_come_back_in_order(tmp_path):
+    trials = [trial(1), trial(0, None, error="diverged"), trial(0, method="cwcl", fixed={"base": "clip"})]
+    content = TrialsFile(recipe="r", rule={"trials": 2}, setups={}, trials=trials)
+    write_trials(tmp_path / "a" / "r.parquet", content)
+    assert read_trials(tmp_path / "a" / "r.parquet") == content.model_copy(
+        update={"trials": [trials[2], trials[1], trials[0]]}
+    )
+
+
+def test_the_same_trials_are_the_same_bytes(tmp_path):
+    for name, trials in (("a", [trial(0), trial(1)]), ("b", [trial(1), trial(0)])):
+        write_trials(tmp_path / name, TrialsFile(recipe="r", rule={}, setups={}, trials=trials))
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_a_digest_covers_which_trials_there_are():
+    assert trials_digest([trial(1), trial(0)]) == trials_digest([trial(0), trial(1)]) != trials_digest([trial(0)])
+
+
+def test_own_rate_and_length_are_part_of_the_method():
+    part = trial(0).method
+    changed = [part.model_copy(update=change) for change in ({"learning_rate": None}, {"longer": 2.0})]
+    assert len({part.method_id, *(other.method_id for other in changed)}) == 3
+
+
+@pytest.mark.parametrize("content", [b"nothing", None])
+def test_another_file_is_refused(tmp_path, content):
+    if content is None:
+        pq.write_table(pa.table({"a": [1]}), tmp_path / "r")
+    else:
+        (tmp_path / "r").write_bytes(content)
+    with pytest.raises(RecordError, match="not a file of trials"):
+        read_trials(tmp_path / "r")
+
+
+def test_another_format_is_refused(tmp_path):
+    write_trials(tmp_path / "r", TrialsFile(recipe="r", rule={}, setups={}, trials=[]))
+    table = pq.read_table(tmp_path / "r")
+    about = json.loads(table.schema.metadata[b"benchsuite"]) | {"format": 0}
+    pq.write_table(table.replace_schema_metadata({"benchsuite": json.dumps(about)}), tmp_path / "r")
+    with pytest.raises(RecordError, match="another format"):
+        read_trials(tmp_path / "r")
