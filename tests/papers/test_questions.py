@@ -6,7 +6,7 @@ import pytest
 
 from benchsuite.analysis.regression import Expectations
 from benchsuite.fields import temperatures
-from benchsuite.papers import Column, Table, read_table, table_names
+from benchsuite.papers import Column, Table, paper_names, read_table, table_names
 from benchsuite.papers.claims import claims_of
 from benchsuite.papers.questions import HEADLINES, Premise
 from benchsuite.paths import baselines
@@ -56,6 +56,13 @@ def test_no_two_headlines_of_a_table_are_one_comparison(name: str) -> None:
     compared = [(frozenset((row, reference)), column) for row, reference, column in headlines]
     assert len(set(compared)) == len(compared)
     assert all(methods_of(table, [end]) for c in table.claims if c.headline for end in (c.row, c.reference))
+
+
+@pytest.mark.parametrize("paper", paper_names())
+def test_ten_seeds_can_confirm_a_papers_first_headline(paper: str) -> None:
+    family = sum(bool(claim.headline) for table in TABLES.values() if table.paper == paper for claim in table.claims)
+    least_p = 2 / 2**10  # of a two-sided sign-flip test
+    assert 0.05 / family > least_p
 
 
 @pytest.mark.parametrize(("table", "premise"), PREMISES, ids=lambda part: getattr(part, "name", ""))
