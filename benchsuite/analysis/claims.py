@@ -28,6 +28,8 @@ class JudgedClaim:
     scale: str
     """"" if the table was not run at any."""
     verdict: Verdict
+    stand_in: str = ""
+    """What was measured in the place of the paper's data, in words, if anything was."""
 
     @property
     def gain(self) -> float | None:
@@ -81,7 +83,11 @@ def judged_added(view: TableView) -> list[JudgedClaim]:
 def _judged_family(view: TableView, claims: Sequence[Claim], family: Family) -> list[JudgedClaim]:
     rows = {row.key: row for row in view.rows}
     verdicts = judge_family([_question(claim, view, rows) for claim in claims], family)
-    return [JudgedClaim(c, view.request.scale, v) for c, v in zip(claims, verdicts, strict=True)]
+    request = view.request
+    return [
+        JudgedClaim(claim, request.scale, verdict, request.stand_ins.get(claim.column.key, ""))
+        for claim, verdict in zip(claims, verdicts, strict=True)
+    ]
 
 
 def unrun_claims(table: Table, scale: str = "") -> list[JudgedClaim]:
