@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 
+from benchsuite.analysis.reasons import percentage
+from benchsuite.analysis.rows import Cell, TableRow
 from benchsuite.analysis.stats import Paired
-from benchsuite.analysis.tables import Cell, TableRow, TableView
+from benchsuite.analysis.tables import TableView
 from benchsuite.papers import Column
 from benchsuite.papers.claims import Claim
 
@@ -93,6 +95,11 @@ def units(columns: Sequence[Column]) -> str:
     return f"Percent ({', '.join(dict.fromkeys(others))}: plain numbers)" if others else "Percent"
 
 
+def size(value: float | None, unit: str) -> str:
+    """A difference without its sign, in the column's unit."""
+    return DASH if value is None else in_unit(value, unit, DIGITS[unit] + (unit == "percent"))
+
+
 def paired(value: float | None, pair: Paired | None, unit: str) -> str:
     """A mean paired difference, or a gain, ± half of its 95% interval."""
     if value is None or pair is None:
@@ -114,6 +121,11 @@ def p(value: float | None) -> str:
     if value is None:
         return DASH
     return f"{value:.3f}" if value >= 0.001 else "< 0.001"
+
+
+def share(value: float | None) -> str:
+    """A power in whole percent."""
+    return DASH if value is None else percentage(value)
 
 
 def times(ratio: float | None) -> str:

@@ -4,12 +4,13 @@ import shlex
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 from benchsuite.analysis.boards import Board, comparison, paired
 from benchsuite.analysis.claims import JudgedClaim, agreements
 from benchsuite.analysis.costs import reference
 from benchsuite.analysis.tables import TableView
+from benchsuite.analysis.verdict import Kind
 from benchsuite.folders import built_in_tables
 from benchsuite.papers.schema import RowKey, row_name
 from benchsuite.records.code_version import stale
@@ -23,7 +24,7 @@ from benchsuite.report.leaderboard import Appearance, Leaderboard, MethodSummary
 from benchsuite.report.links import slug
 from benchsuite.report.look import DEFAULT
 
-KINDS = ("reproduced", "opposite", "undecided", "not comparable", "not run", "not selected")
+KINDS = get_args(Kind)
 """Verdicts in the order in which pages list them."""
 RESULTS = 1_500
 """Numbers of a method that its own page lists; where there are more, each scale's are on a page of their own."""
@@ -53,7 +54,7 @@ def all_pages(leaderboard: Leaderboard) -> Iterator[Page]:
 
     yield page("index", "Leaderboard", "home.html", home)
     for view in leaderboard.views:
-        title = f"{view.table.title} ({view.request.scale})"
+        title = f"{view.table.title} ({where(view)})"
         yield page(page_name("tables", view.request.name), title, "table.html", table, view)
     for name, method in leaderboard.methods.items():
         yield page(page_name("methods", name), method.title, "method.html", of_method, method)
@@ -61,7 +62,7 @@ def all_pages(leaderboard: Leaderboard) -> Iterator[Page]:
             title = f"{method.title} ({scale})"
             yield page(page_name("methods", name, scale), title, "results.html", of_scale, method, scale, results)
     for (paper, scale), views in leaderboard.by_paper.items():
-        title = f"Claims of {paper} ({scale})"
+        title = f"Claims of {paper} ({', '.join(filter(None, (scale, stand_ins(views))))})"
         yield page(page_name("claims", f"{paper}-{scale}"), title, "claims.html", claims, paper, scale, views)
     for board in leaderboard.boards:
         yield page(page_name("compare", board.setup_id), f"Compare on {board.title}", "compare.html", compare, board)
@@ -72,8 +73,11 @@ def all_pages(leaderboard: Leaderboard) -> Iterator[Page]:
 def home(leaderboard: Leaderboard) -> Values:
     """What was measured, and where to look."""
     records = leaderboard.records.values()
+    occurring = {claim.verdict.kind for claims in leaderboard.claims.values() for claim in claims}
     return {
-        "papers": [(*key, judged(leaderboard, views)["counts"]) for key, views in leaderboard.by_paper.items()],
+        "kinds": [kind for kind in KINDS if kind in occurring],
+        "papers": [(*key, stand_ins(views), judged(leaderboard, views)) for key, views in leaderboard.by_paper.items()],
+        "measured_on": stand_ins(leaderboard.views),
         "tables": [
             (view, judged(leaderboard, [view])["counts"], of_added(leaderboard, view)) for view in leaderboard.views
         ],
@@ -93,6 +97,7 @@ def table(leaderboard: Leaderboard, view: TableView) -> Values:
         "of_added": of_added(leaderboard, view),
         "marks": verdicts_by_cell([*leaderboard.claims[view.request.name], *added]),
         "orders": [order for order in agreements(view) if order.agreement.tau is not None],
+        "differences": any(column.key not in view.request.stand_ins for column in view.columns),
         "figures": table_figures(view, leaderboard.ranks),
         "exports": {name: export(view, DEFAULT) for name, export in FORMATS.items()},
         "suffixes": SUFFIXES,
@@ -125,6 +130,8 @@ def claims(leaderboard: Leaderboard, paper: str, scale: str, views: Sequence[Tab
         "paper": paper,
         "scale": scale,
         "source": next((view.table.source for view in views if view.table.source), paper),
+        "measured_on": stand_ins(views),
+        "sizes": views[0].family_sizes,
         **judged(leaderboard, views),
     }
 
@@ -132,7 +139,23 @@ def claims(leaderboard: Leaderboard, paper: str, scale: str, views: Sequence[Tab
 def judged(leaderboard: Leaderboard, views: Sequence[TableView]) -> Values:
     """The claims of these tables, and how many have which verdict."""
     claims = [(view, claim) for view in views for claim in leaderboard.claims[view.request.name]]
-    return {"claims": claims, "counts": Counter(claim.verdict.kind for _, claim in claims)}
+    claims.sort(key=lambda pair: not pair[1].claim.headline)
+    return {
+        "claims": claims,
+        "counts": Counter(claim.verdict.kind for _, claim in claims),
+        "headline_counts": Counter(claim.verdict.kind for _, claim in claims if claim.claim.headline),
+    }
+
+
+def stand_ins(views: Sequence[TableView]) -> str:
+    """Whether these tables were measured on stand-ins, as headings say it; "" if none was."""
+    kinds = {view.on_stand_ins for view in views}
+    return next(iter(kinds)) if len(kinds) == 1 else "partly on stand-ins" if kinds else ""
+
+
+def where(view: TableView) -> str:
+    """The scale, and whether it is one of stand-ins: `small, on stand-ins`."""
+    return ", ".join(filter(None, (view.request.scale, view.on_stand_ins)))
 
 
 def of_added(leaderboard: Leaderboard, view: TableView) -> Counter[str]:

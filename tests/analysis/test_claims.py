@@ -1,62 +1,24 @@
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import pytest
+from claimed import HEADLINE, HIGH, LOW, TEXT, TWO, MakeRecord, row, table, view
 
-from benchsuite.analysis.claims import agreements, judged_added, judged_claims, unrun_claims
-from benchsuite.analysis.tables import TableView, build_table
-from benchsuite.papers import Table
-from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
-from benchsuite.records.schema import Record
-
-MakeRecord = Callable[..., tuple[Record, bytes]]
-SEEDS = range(4)
-
-
-def table(*rows: dict[str, Any], **changes: Any) -> Table:
-    column = {"key": "a", "group": "G", "label": "R@1", "measure": "retrieval.i2t_r1", **changes.pop("column", {})}
-    told = {"file_format": 1, "paper": "p", "table": "t", "locator": "", "title": "", "recipes": {"small": "r"}}
-    return Table.model_validate({**told, "columns": [column], "rows": rows, **changes})
-
-
-def row(label: str, published: float, role: str = "baseline", **changes: Any) -> dict[str, Any]:
-    told = {"label": label, "backbone": "B", "method": "infonce", "role": role, "published": {"a": published}}
-    return {**told, **changes}
-
-
-TWO = row("old", 10), row("ours", 12, "proposed")
-
-
-def view(
-    make: MakeRecord, table: Table, values: Mapping[str, Sequence[float]], changes: Mapping[str, Any] | None = None
-) -> TableView:
-    """Each row's values by seed; `changes` are of a row's records."""
-    records: dict[str, Record] = {}
-    request = []
-    for one in table.rows:
-        runs = {}
-        for seed, value in enumerate(values.get(one.label, ())):
-            base = make(seed)[0]
-            result = base.results["retrieval"]
-            results = {"retrieval": result.model_copy(update={"metrics": {**result.metrics, "i2t_r1": value}})}
-            record = make(seed, results=results, **(changes or {}).get(one.label, {}))[0]
-            runs[seed] = f"{one.label}-{seed}"
-            records[runs[seed]] = record
-        parts = {"": RequestedRuns(setup_id="", method_id="", runs=runs)} if runs else {}
-        request.append(
-            RequestedRow(label=one.label, backbone=one.backbone, variant=one.variant, method="infonce", parts=parts)
-        )
-    request = TableRequest(
-        table="p/t", scale="small", recipe="r", track="s", description="", tuned={}, backbones={},
-        temperature_factor=1.0,
-        measures={"a": "retrieval.i2t_r1"}, rows=request,
-    )  # fmt: skip
-    return build_table(table, request, records, {})
-
-
-HIGH, LOW = (0.30, 0.31, 0.33, 0.32), (0.10, 0.12, 0.12, 0.13)
+from benchsuite.analysis.claims import (
+    agreements,
+    interest_of,
+    judged_added,
+    judged_claims,
+    published_gain,
+    unrun_claims,
+)
+from benchsuite.analysis.rows import Cell
+from benchsuite.analysis.tables import build_table
+from benchsuite.analysis.verdict import Family, Verdict
+from benchsuite.papers.claims import claims_of
+from benchsuite.records.requests import Judged
+from benchsuite.records.schema import Result
 
 
 @pytest.mark.parametrize(
@@ -70,14 +32,30 @@ def test_a_claim_is_judged_by_paired_runs(
     assert (one.claim.row[2], one.verdict.kind, one.scale) == ("ours", kind, "small")
 
 
-def test_the_claims_of_a_table_at_a_scale_are_one_family(make_record: MakeRecord) -> None:
-    three = table(row("old", 10), row("older", 9), row("ours", 12, "proposed"))
-    judged = judged_claims(view(make_record, three, {"ours": HIGH, "old": LOW, "older": LOW}))
-    assert len(judged) == 2
-    assert all("over 2 claims of p/t at scale small" in one.verdict.reason for one in judged)
+def test_families_are_counted_in_the_files_of_all_tables_with_the_scale(make_record: MakeRecord) -> None:
+    three = table(row("old", 10), row("older", 9), row("ours", 12, "proposed"), claims=[HEADLINE])
+    whole = view(make_record, three, {"ours": HIGH, "old": LOW, "older": LOW})
+    other = table(*TWO, row("oldest", 3), table="other")
+    elsewhere = table(*TWO, table="elsewhere", recipes={"gpu": "r"})
+    for mates, headline, further in (([], 1, 1), ([other], 1, 3), ([other, elsewhere], 1, 3)):
+        built = build_table(three, whole.request, {}, {}, [three, *mates])
+        judged = judged_claims(replace(whole, siblings=built.siblings))
+        assert [one.claim.headline for one in judged] == [True, False]
+        assert [one.verdict.family for one in judged] == [
+            Family("headline claims of p at scale small", headline),
+            Family("further claims of p at scale small", further),
+        ]
 
 
-def test_added_rows_are_a_family_of_their_own(make_record: MakeRecord) -> None:
+def test_a_verdict_is_the_same_whichever_other_rows_were_run(make_record: MakeRecord) -> None:
+    three = table(row("old", 10), row("older", 9), row("ours", 12, "proposed"), claims=[HEADLINE])
+    whole = judged_claims(view(make_record, three, {"ours": HIGH, "old": LOW, "older": LOW}))
+    some = judged_claims(view(make_record, three, {"ours": HIGH, "old": LOW}))
+    assert whole[0] == some[0]
+    assert [one.verdict.kind for one in some] == ["reproduced", "not run"]
+
+
+def test_each_added_row_is_a_family_of_its_own(make_record: MakeRecord) -> None:
     three = table(row("old", 10), row("ours", 12, "proposed"), row("mine", 0), row("mine too", 0))
     whole = view(make_record, three, {"ours": HIGH, "old": LOW, "mine": HIGH, "mine too": LOW})
     added = dataclasses.replace(whole, table=table(*TWO))
@@ -85,9 +63,11 @@ def test_added_rows_are_a_family_of_their_own(make_record: MakeRecord) -> None:
     assert judged_claims(added) == judged_claims(alone), "verdicts on the paper's claims are as without the rows"
     judged = judged_added(added)
     assert [(one.claim.row[2], one.claim.reference[2], one.verdict.kind) for one in judged] == [
-        ("mine", "old", "reproduced"), ("mine too", "old", "undecided")
+        ("mine", "old", "reproduced"), ("mine too", "old", "not exercised")
     ]  # fmt: skip
-    assert "over 2 claims of rows added to p/t at scale small" in judged[0].verdict.reason
+    assert judged[0].verdict.family == Family("columns of B/mine, added to p/t at scale small", 1)
+    first = dataclasses.replace(added, rows=[row for row in added.rows if row.label != "mine too"])
+    assert judged_added(first) == judged[:1]
     assert judged_added(alone) == []
 
 
@@ -141,16 +121,14 @@ def test_runs_with_other_batches_are_not_compared(make_record: MakeRecord) -> No
 def test_rows_differ_only_in_a_tables_factors(make_record: MakeRecord, factors: list[str], kind: str) -> None:
     setup = make_record(0)[0].setup
     other = setup.model_copy(update={"optimizer": setup.optimizer.model_copy(update={"name": "adamp"})})
-    text = {"statement": "s", "locator": "abstract", "row": "ours", "reference": "old", "columns": ["a"]}
-    told = table(*TWO, factors=factors, claims=[text])
+    told = table(*TWO, factors=factors, claims=[TEXT])
     judged = judged_claims(view(make_record, told, {"ours": HIGH, "old": LOW}, {"ours": {"setup": other}}))
     assert [one.verdict.kind for one in judged] == [kind]
     assert factors or "optimizer.name" in "".join(judged[0].verdict.fields)
 
 
 def test_a_claim_of_the_text_and_the_table_is_one_claim() -> None:
-    text = {"statement": "s", "locator": "abstract", "row": "ours", "reference": "old", "columns": ["a"]}
-    (one,) = unrun_claims(table(*TWO, claims=[text]))
+    (one,) = unrun_claims(table(*TWO, claims=[TEXT]))
     assert (one.claim.locator, one.verdict.kind, one.scale) == ("abstract", "not run", "")
 
 
@@ -169,6 +147,85 @@ def test_rows_of_another_variant_are_another_order_unless_variants_are_the_point
 
 
 def test_a_text_that_contradicts_its_cells_is_judged_once_as_the_text_has_it() -> None:
-    text = {"statement": "s", "locator": "abstract", "row": "old", "reference": "ours", "columns": ["a"]}
-    (one,) = unrun_claims(table(*TWO, claims=[text]))
+    (one,) = unrun_claims(table(*TWO, claims=[{**TEXT, "row": "old", "reference": "ours"}]))
     assert (one.claim.row[2], one.claim.published) == ("old", -2)
+
+
+def test_runs_that_are_equal_in_every_protocol_are_not_exercised(make_record: MakeRecord) -> None:
+    (same,) = judged_claims(view(make_record, table(*TWO), {"ours": LOW, "old": LOW}))
+    assert same.verdict.kind == "not exercised"
+    other = make_record(0)[0].results["retrieval"].model_copy(update={"counts": {"t2i": 7}})
+    whole = view(make_record, table(*TWO), {"ours": LOW, "old": LOW})
+    rows = [replace(row, cells=[with_results(row.cells[0], {"retrieval-2": other})]) for row in whole.rows[:1]]
+    (differs,) = judged_claims(replace(whole, rows=[*rows, whole.rows[1]]))
+    assert differs.verdict.kind == "undecided", "the column is equal, but not everything is"
+
+
+def with_results(cell: Cell, more: Mapping[str, Result]) -> Cell:
+    """The cell of runs that measured more."""
+    records = {
+        seed: record.model_copy(update={"results": {**record.results, **more}}) for seed, record in cell.records.items()
+    }
+    return replace(cell, records=records)
+
+
+@pytest.mark.parametrize(
+    ("primary", "measure", "interest"),
+    [
+        ({"retrieval": ("i2t_r1", 0.5)}, "retrieval.i2t_r1", 0.5),
+        ({"retrieval": ("t2i_r10", 0.5)}, "retrieval.i2t_r1", 0.5),
+        ({"retrieval": ("gap", 0.5)}, "retrieval.i2t_r1", None),
+        ({"retrieval": ("gap", 0.5)}, "retrieval.gap", 0.5),
+        ({"retrieval": ("gap", 0.5)}, "retrieval.other", None),
+        ({"retrieval": ("t2i_r10", 0.5)}, "retrieval.gap", None),
+        ({"geometry": ("gap", 0.5)}, "retrieval.gap", None),
+        ({}, "retrieval.gap", None),
+    ],
+)
+def test_the_difference_of_a_protocol_is_that_of_its_fractions_or_of_the_named_measure(
+    make_record: MakeRecord, primary: dict[str, tuple[str, float]], measure: str, interest: float | None
+) -> None:
+    result = make_record(0)[0].results["retrieval"].model_copy(update={"measures": {"gap": 0.3, "other": 2.0}})
+    whole = view(make_record, table(*TWO), {"old": LOW})
+    cell = with_results(replace(whole.rows[0].cells[0], measure=measure), {"retrieval": result})
+    stated = {protocol: Judged(metric=metric, difference=size) for protocol, (metric, size) in primary.items()}
+    assert interest_of(cell, stated) == interest
+
+
+def test_the_stated_difference_of_interest_reaches_the_verdict(make_record: MakeRecord) -> None:
+    def judged(**about: object) -> Verdict:
+        return judged_claims(view(make_record, table(*TWO), {"ours": HIGH, "old": LOW}, **about))[0].verdict
+
+    primary = {"retrieval": {"metric": "t2i_r10", "difference": 0.9}}
+    assert judged().kind == "reproduced"
+    assert judged(primary=primary).kind == "equivalent"
+    assert "the published difference (2.00 points)" in judged().reason
+    stand_in = judged(stand_ins={"a": "synthetic images"})
+    assert "a difference as large as the published one (2.00 points)" in stand_in.reason
+    assert judged(stand_ins={"b": "synthetic images"}) == judged()
+
+
+@pytest.mark.parametrize(
+    ("column", "published", "gain"),
+    [
+        ({}, (10, 12), 0.02),
+        ({"better": "lower"}, (12, 10), 0.02),
+        ({"unit": "number"}, (10, 12), 2),
+        ({"unit": "number", "measure": {"paper": "g.gap", "small": "h.rank"}}, (10, 12), None),
+        ({"measure": {"paper": "r.r1", "small": "s.r10"}}, (10, 12), 0.02),
+    ],
+)
+def test_published_differences_have_the_unit_of_the_values(
+    column: dict[str, object], published: tuple[float, float], gain: float | None
+) -> None:
+    rows = row("old", published[0]), row("ours", published[1], "proposed")
+    (claim,) = claims_of(table(*rows, column=column))
+    assert published_gain(claim) == (None if gain is None else pytest.approx(gain))
+
+
+def test_a_difference_that_only_the_text_states_is_taken_and_one_against_the_claim_is_not() -> None:
+    rows = row("old", 10), row("ours", 12, "proposed")
+    bare = [{**one, "published": {}} for one in rows]
+    (stated,) = claims_of(table(*bare, claims=[{**TEXT, "by": 3.0}]))
+    (against,) = claims_of(table(*rows, claims=[{**TEXT, "row": "old", "reference": "ours"}]))
+    assert (published_gain(stated), published_gain(against)) == (0.03, None)
