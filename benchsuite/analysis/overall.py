@@ -1,7 +1,8 @@
 """For each column of a table and of a board: do its rows differ at all, and how often is each above the reference?"""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from benchsuite.analysis.boards import Board, BoardRow
 from benchsuite.analysis.omnibus import Improvement, Omnibus, friedman, improvement
@@ -11,6 +12,8 @@ from benchsuite.analysis.stats import BySeed
 from benchsuite.analysis.tables import TableView
 from benchsuite.papers import Column
 from benchsuite.papers.claims import reference_of
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -33,8 +36,23 @@ class BoardTest:
     """The row that others are compared with; "" if it was not run."""
     columns: list[ColumnTest]
 
+    @property
+    def reason(self) -> str:
+        """Why no column is tested, where it is the same for all."""
+        return self._common(test.omnibus.reason for test in self.columns) or ""
 
-def tests_of_table(view: TableView) -> list[BoardTest]:
+    @property
+    def size(self) -> tuple[int, int] | None:
+        """Rows and seeds of the test, where they are the same for all columns."""
+        return self._common((test.omnibus.rows, len(test.omnibus.seeds)) for test in self.columns)
+
+    @staticmethod
+    def _common(values: Iterable[T]) -> T | None:
+        found = set(values)
+        return found.pop() if len(found) == 1 else None
+
+
+def overall_of_table(view: TableView) -> list[BoardTest]:
     """Each board of a table; its reference is that of `papers.claims.reference_of`."""
     tests = []
     for (backbone, variant), rows in view.boards.items():
@@ -54,7 +72,7 @@ def tests_of_table(view: TableView) -> list[BoardTest]:
     return tests
 
 
-def tests_of_board(board: Board, reference: BoardRow) -> BoardTest:
+def overall_of_board(board: Board, reference: BoardRow) -> BoardTest:
     """All of its tasks."""
     columns = [
         _column_test(

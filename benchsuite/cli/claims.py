@@ -123,6 +123,7 @@ def order_as_json(order: "ColumnAgreement") -> dict[str, Any]:
         "column": order.column.key,
         "tau_b": agreement.tau,
         "interval": [agreement.low, agreement.high],
+        "p": agreement.p,
         "rows": agreement.rows,
         "seeds": list(agreement.seeds),
         "reason": agreement.reason or None,
@@ -136,4 +137,5 @@ def order_line(order: "ColumnAgreement") -> str:
     if agreement.tau is None:
         return f"{where}: {agreement.reason}"
     interval = "" if agreement.low is None else f", 95% CI over seeds {agreement.low:.2f} to {agreement.high:.2f}"
-    return f"{where}: Kendall's tau-b {agreement.tau:.2f} over {agreement.rows} rows{interval}"
+    chance = f", p {agreement.p:.2g} against a random order" if agreement.p is not None else ""
+    return f"{where}: Kendall's tau-b {agreement.tau:.2f} over {agreement.rows} rows{interval}{chance}"

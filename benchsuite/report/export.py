@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from benchsuite.analysis.results import table_cells
+from benchsuite.analysis.results import table_cells, table_tests
 from benchsuite.analysis.tables import TableRow, TableView
 from benchsuite.report import markdown
 from benchsuite.report.latex import as_latex
@@ -46,6 +46,7 @@ def as_json(view: TableView) -> str:
         "description": view.request.description,
         "stand_ins": view.stand_ins,
         "cells": list(_cells_in_unit(view)),
+        "omnibus": list(table_tests(view)),
         "gaps": {"/".join(row.key): row.gap for row in view.rows if row.gap},
     }
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"

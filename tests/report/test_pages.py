@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from exported import VALUES, build
 from html_pages import Reading, leaderboard, pages
 
 from benchsuite.analysis.tables import TableView, build_table
@@ -102,6 +103,18 @@ def test_a_table_lists_every_claim_with_its_verdict_and_counts_them_on_their_num
     (cell,) = [cell for cell in page.cells if "reproduced" in cell.get("marks", "")]
     assert cell["marks"].startswith("✓1")
     assert "41.2" in cell["ours"], "the verdict stands on the number of the claim's row"
+
+
+def test_pages_say_whether_rows_differ_at_all_before_they_compare_pairs(
+    make_record: MakeRecord, measured: TableView
+) -> None:
+    assert "differ at all? Not tested: 2 rows have values" in Reading(pages(leaderboard([measured]))[TABLE1]).text
+    found = pages(leaderboard([build(make_record, VALUES)]))
+    text = Reading(found["tables/p-t-small"]).text
+    assert "A & B R@1: W 0.75, p 0.069; G gap: W 0.75, p 0.069." in text
+    assert "Friedman's test over 3 rows and 4 seeds" in text
+    assert "Probability of improvement over Best" in text
+    assert re.search(r"Twin_2\s*0\.50 0\.\d\d to 0\.\d\d", text)
 
 
 @pytest.mark.parametrize("better", ["higher", "lower"])
