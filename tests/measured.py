@@ -15,6 +15,8 @@ MakeRecord = Callable[..., tuple[Record, bytes]]
 Values = Mapping[str, Sequence[float]]
 HIGH, LOW = (0.30, 0.31, 0.33, 0.32), (0.10, 0.12, 0.12, 0.13)
 """Two rows that four seeds tell apart."""
+TIED = (0.13, 0.10, 0.12, 0.12)
+"""One that they cannot tell from the second."""
 
 
 def measured(make: MakeRecord, values: Values, **changes: Any) -> tuple[TableRequest, list[tuple[Record, bytes]]]:

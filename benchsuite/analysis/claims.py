@@ -1,4 +1,4 @@
-"""A paper's claims and what our runs say of them: each table's claims are one family, its added rows another."""
+"""A paper's claims and what our runs say of them: its headline claims are one family, all others a second one."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,49 +7,15 @@ from typing import Literal
 from benchsuite.analysis.pairing import disallowed_fields, pairable
 from benchsuite.analysis.rank_correlation import Agreement, kendall
 from benchsuite.analysis.ranking import Better
-from benchsuite.analysis.stats import ALPHA, MOST, BySeed, Paired, adjusted_ps, compare_all, seeds_needed
-from benchsuite.analysis.tables import Cell, TableRow, TableView
+from benchsuite.analysis.rows import Cell, TableRow
+from benchsuite.analysis.tables import TableView
+from benchsuite.analysis.verdict import NOT_SELECTED, Family, Question, Verdict, judge_family
 from benchsuite.papers import Column, Table
 from benchsuite.papers.claims import Claim, claims_of, claims_of_added
-from benchsuite.papers.schema import RowKey
+from benchsuite.papers.schema import RowKey, row_name
+from benchsuite.records.requests import Judged
 
-Kind = Literal["reproduced", "opposite", "undecided", "not comparable", "not run", "not selected"]
-"""What is not selected was not asked for here; of anything else that is not run, runs are missing."""
 NO_RUN = "no stored run of this table at this scale"
-NOT_SELECTED = "its rows were not selected"
-
-
-@dataclass(frozen=True)
-class Question:
-    """Does a row beat its reference on a column? With both rows' values by seed."""
-
-    ours: BySeed
-    theirs: BySeed
-    better: Better = "higher"
-    not_run: str = ""
-    """Why there is nothing to compare, if so."""
-    not_comparable: Sequence[str] = ()
-    """Fields in which the setups differ."""
-    refusal: str = ""
-    """Why the runs may not be paired, if not for a field of the setup."""
-    unit: Literal["points", ""] = "points"
-    """How reasons say differences: of fractions in percentage points, of anything else as they are."""
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """The answer to a question."""
-
-    kind: Kind
-    reason: str
-    """One sentence, with the numbers."""
-    paired: Paired | None = None
-    p_adjusted: float | None = None
-    """Holm's p in the family; None with too few seeds."""
-    seeds_needed: int | None = None
-    """At alpha over the number of claims: the strictest level in Holm's correction."""
-    fields: tuple[str, ...] = ()
-    """In which the setups differ, where that makes the rows not comparable."""
 
 
 @dataclass(frozen=True)
@@ -82,24 +48,37 @@ class ColumnAgreement:
 
 
 def judged_claims(view: TableView) -> list[JudgedClaim]:
-    """The claims of a table at a scale. Holm's family is the table: all of its claims at this scale."""
-    return _judged_family(view, claims_of(view.table), view.request.table)
+    """The claims of a table at a scale, headline claims first.
+
+    Their families are the paper's, counted in the files of all its tables that have the scale.
+    """
+    sizes, where = view.family_sizes, f"claims of {view.table.paper} at scale {view.request.scale}"
+    headline = Family(f"headline {where}", sizes.headline)
+    further = Family(f"further {where}" if sizes.headline else where, sizes.further)
+    claims = claims_of(view.table)
+    return [
+        *_judged_family(view, [claim for claim in claims if claim.headline], headline),
+        *_judged_family(view, [claim for claim in claims if not claim.headline], further),
+    ]
 
 
 def judged_added(view: TableView) -> list[JudgedClaim]:
-    """Whether rows that the table does not have beat its reference: a family of their own.
+    """Whether rows that the table does not have beat its reference: each row is a family of its own.
 
-    So the verdicts on the paper's claims do not depend on what a user adds.
+    So no verdict depends on what else a user adds.
     """
     known = {row.key for row in view.table.rows}
-    added = [row.key for row in view.rows if row.key not in known]
-    return _judged_family(view, claims_of_added(view.table, added), f"rows added to {view.request.table}")
+    judged = []
+    for key in (row.key for row in view.rows if row.key not in known):
+        claims = claims_of_added(view.table, [key])
+        name = f"columns of {row_name(key)}, added to {view.table.name} at scale {view.request.scale}"
+        judged += _judged_family(view, claims, Family(name, len(claims)))
+    return judged
 
 
-def _judged_family(view: TableView, claims: Sequence[Claim], name: str) -> list[JudgedClaim]:
+def _judged_family(view: TableView, claims: Sequence[Claim], family: Family) -> list[JudgedClaim]:
     rows = {row.key: row for row in view.rows}
-    questions = [_question(claim, view, rows) for claim in claims]
-    verdicts = judge_family(questions, f"{name} at scale {view.request.scale}")
+    verdicts = judge_family([_question(claim, view, rows) for claim in claims], family)
     return [JudgedClaim(c, view.request.scale, v) for c, v in zip(claims, verdicts, strict=True)]
 
 
@@ -131,7 +110,51 @@ def _question(claim: Claim, view: TableView, rows: Mapping[RowKey, TableRow]) ->
         return Question({}, {}, better, not_run=reason, unit=unit)
     ours, theirs = (row.cells[number] for row in both if row)
     fields, refusal = _refusals(ours, theirs, view.table.factors)
-    return Question(ours.values, theirs.values, better, not_comparable=fields, refusal=refusal, unit=unit)
+    return Question(
+        ours=ours.values,
+        theirs=theirs.values,
+        better=better,
+        not_comparable=fields,
+        refusal=refusal,
+        equal=equal_seeds(ours, theirs),
+        interest=interest_of(ours, view.request.primary),
+        published=published_gain(claim),
+        stand_in=claim.column.key in view.request.stand_ins,
+        unit=unit,
+    )
+
+
+def equal_seeds(ours: Cell, theirs: Cell) -> set[int]:
+    """The shared seeds on which two runs have equal numbers in all protocols."""
+    shared = ours.records.keys() & theirs.records.keys()
+    return {seed for seed in shared if ours.records[seed].results == theirs.records[seed].results}
+
+
+def interest_of(cell: Cell, primary: Mapping[str, Judged]) -> float | None:
+    """The smallest difference of interest of a cell's measure, if its recipe states one.
+
+    That of a protocol is one of fractions, and so of all its metrics; of measures with a scale of their own, it is
+    that of the one that is named.
+    """
+    protocol, _, metric = (cell.measure or "").rpartition(".")
+    record = next(iter(cell.records.values()), None)
+    if protocol not in primary or record is None:
+        return None
+    stated, metrics = primary[protocol], record.results[protocol].metrics
+    applies = metric == stated.metric or {metric, stated.metric} <= metrics.keys()
+    return stated.difference if applies else None
+
+
+def published_gain(claim: Claim) -> float | None:
+    """The published difference, or the one that the text states, in the unit of our values; None without one.
+
+    A plain number has our unit only where one measure is named for all tracks.
+    """
+    gain = claim.by if claim.published is None else claim.published
+    same_unit = claim.column.unit == "percent" or isinstance(claim.column.measure, str)
+    if gain is None or gain <= 0 or not same_unit:
+        return None
+    return gain / 100 if claim.column.unit == "percent" else gain
 
 
 def _why_not_run(row: TableRow | None, number: int, view: TableView) -> str:
@@ -151,89 +174,3 @@ def _refusals(ours: Cell, theirs: Cell, factors: Sequence[str]) -> tuple[list[st
             fields = disallowed_fields(*pair, factors)
             return fields, "" if fields else f"seed {seed}: {reason}"
     return [], ""
-
-
-def judge_family(questions: Sequence[Question], family: str, alpha: float = ALPHA) -> list[Verdict]:
-    """The verdicts on questions that are read together, so that in at most alpha of all families any is wrong.
-
-    `family` says what they are claims of: "temo/table1".
-    """
-    pairs: list[Paired | None] = [None] * len(questions)
-    allowed = [n for n, q in enumerate(questions) if not (q.not_run or q.not_comparable or q.refusal)]
-    compared = compare_all([(questions[n].ours, questions[n].theirs) for n in allowed], alpha)
-    for n, pair in zip(allowed, compared, strict=True):
-        pairs[n] = pair if pair.n else None
-    ps = adjusted_ps(pairs)
-    claims = len(ps) - ps.count(None)
-    return [
-        _judged(question, pair, p, family, claims, alpha) if pair else _not_judged(question)
-        for question, pair, p in zip(questions, pairs, ps, strict=True)
-    ]
-
-
-def _not_judged(question: Question) -> Verdict:
-    if question.not_run:
-        return Verdict("not selected" if question.not_run is NOT_SELECTED else "not run", question.not_run)
-    if question.not_comparable:
-        fields = tuple(question.not_comparable)
-        return Verdict("not comparable", f"The setups differ in {', '.join(fields)}.", fields=fields)
-    if question.refusal:
-        return Verdict("not comparable", f"The runs cannot be paired: {question.refusal}.")
-    missing = [name for name, row in (("the row", question.ours), ("its reference", question.theirs)) if not row]
-    if missing:
-        return Verdict("not run", f"Nothing is measured for {' and '.join(missing)}.")
-    ours, theirs = (", ".join(map(str, sorted(row))) for row in (question.ours, question.theirs))
-    return Verdict("not comparable", f"No shared seed: the row has {ours}, its reference {theirs}.")
-
-
-def _judged(question: Question, pair: Paired, p: float | None, family: str, claims: int, alpha: float) -> Verdict:
-    assert pair.difference is not None
-    kind: Kind = "undecided"
-    if p is not None and p <= alpha:
-        kind = "reproduced" if (pair.difference > 0) == (question.better == "higher") else "opposite"
-    needed = seeds_needed(pair, alpha / max(claims, 1))
-    parts = [
-        _difference(pair.difference, pair, question.unit),
-        _significance(pair, p, family, claims),
-        _outlook(pair, needed) if kind == "undecided" else "",
-        _unpaired_seeds(pair),
-    ]
-    return Verdict(kind, "; ".join(filter(None, parts)) + ".", pair, p, needed)
-
-
-def _difference(difference: float, pair: Paired, unit: str) -> str:
-    scale, digits = (100, ".2f") if unit else (1, ".4g")
-    amount = f"{abs(scale * difference):{digits}}{f' {unit}' if unit else ''}"
-    side = "above" if difference > 0 else "below"
-    text = f"{amount} {side} the reference" if difference else "No difference from the reference"
-    seeds = "over 1 seed" if pair.n == 1 else f"over {pair.n} seeds"
-    if pair.low is None or pair.high is None:
-        return f"{text} {seeds}"
-    ends = f"{scale * pair.low:+{digits}} to {scale * pair.high:+{digits}}"
-    return f"{text} {seeds} ({100 * (1 - pair.alpha):g}% CI {ends})"
-
-
-def _significance(pair: Paired, p: float | None, family: str, claims: int) -> str:
-    if p is None or pair.p is None:
-        return pair.too_small
-    holm = f", {_p(p)} after Holm's correction over {claims} claims of {family}" if claims > 1 else ""
-    note = f"; {pair.note}" if pair.note else ""
-    return f"p {_p(pair.p)}{holm}, lowest possible p of a sign-flip test {_p(pair.floor)}{note}"
-
-
-def _outlook(pair: Paired, needed: int | None) -> str:
-    assumed = "with this difference and spread"
-    if needed is not None:
-        return f"{assumed} about {needed} seeds would make it significant"
-    return f"{assumed} even {MOST} seeds would be too few" if pair.difference and pair.sd is not None else ""
-
-
-def _unpaired_seeds(pair: Paired) -> str:
-    if not pair.unpaired:
-        return ""
-    plural = "s" if len(pair.unpaired) > 1 else ""
-    return f"skipped seed{plural} {', '.join(map(str, pair.unpaired))}: only one of the two rows has a run"
-
-
-def _p(p: float) -> str:
-    return f"{p:.3g}" if p >= 0.0001 else "below 0.0001"

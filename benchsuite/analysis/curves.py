@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchsuite.analysis.tables import Cell, TableRow, TableView
+from benchsuite.analysis.rows import Cell, TableRow
+from benchsuite.analysis.tables import TableView
 from benchsuite.errors import RecordError
 from benchsuite.papers.schema import Plot
 from benchsuite.records.schema import Record

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
-from benchsuite.analysis.claims import Verdict, judged_added, judged_claims, unrun_claims
+from benchsuite.analysis.claims import judged_added, judged_claims, unrun_claims
 from benchsuite.analysis.pairing import comparable_fields, pairable
-from benchsuite.analysis.tables import Cell, TableView
+from benchsuite.analysis.rows import Cell
+from benchsuite.analysis.tables import TableView
+from benchsuite.analysis.verdict import Verdict
 from benchsuite.papers import Table
 from benchsuite.papers.schema import row_name
 from benchsuite.records.code_version import stale

@@ -1,7 +1,6 @@
-"""Paired differences over seeds: intervals, p-values, Holm's correction, and how many seeds would be enough."""
+"""Paired differences over seeds: intervals, p-values, and their corrections for many comparisons."""
 
 import math
-from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,8 +20,6 @@ BySeed = Mapping[int, float]
 ALPHA = 0.05
 MINIMUM = 3
 """Shared seeds below which nothing is judged: two give a spread, but one number is all that is known of it."""
-MOST = 10_000
-"""Seeds beyond which `seeds_needed` stops looking."""
 ROUNDING = 1e-12
 """Differences this small beside the values themselves are rounding, and count as none."""
 
@@ -44,11 +41,13 @@ class Paired:
     difference: float | None
     """Mean of the differences."""
     sd: float | None
-    """Standard deviation of the differences."""
+    """Standard deviation of the differences, or the sampling floor where that is larger."""
     low: float | None
     high: float | None
     """Ends of the interval that holds the true difference in 1 - alpha of repetitions."""
     p: float | None
+    floored: float | None = None
+    """The standard deviation that was seen, if it is below the sampling floor: then `sd` is that floor."""
 
     @property
     def n(self) -> int:
@@ -96,24 +95,28 @@ def compare(ours: BySeed, theirs: BySeed, alpha: float = ALPHA) -> Paired:
     return compare_all([(ours, theirs)], alpha)[0]
 
 
-def compare_all(pairs: Sequence[tuple[BySeed, BySeed]], alpha: float = ALPHA) -> list[Paired]:
-    """Each two rows, paired by seed."""
+def compare_all(
+    pairs: Sequence[tuple[BySeed, BySeed]], alpha: float = ALPHA, floors: Sequence[float | None] = ()
+) -> list[Paired]:
+    """Each two rows, paired by seed. `floors`: for each pair the least spread that its test set leaves, if known."""
     if not 0 < alpha < 1:
         raise UsageError(f"alpha is a share of wrong verdicts, between 0 and 1; {alpha} is not.")
     values, _ = as_matrix([ours for ours, _ in pairs] + [theirs for _, theirs in pairs])
-    numbers = compare_arrays(values[: len(pairs)], values[len(pairs) :])
-    columns = (numbers.difference.tolist(), numbers.sd.tolist(), numbers.p.tolist())
+    known = np.array([math.nan if floor is None else floor for floor in floors or [None] * len(pairs)])
+    numbers = compare_arrays(values[: len(pairs)], values[len(pairs) :], known)
+    columns = (numbers.difference.tolist(), numbers.seen.tolist(), numbers.sd.tolist(), numbers.p.tolist())
     return [_paired(*pair, alpha, *line) for pair, *line in zip(pairs, *columns, strict=True)]
 
 
-def _paired(ours: BySeed, theirs: BySeed, alpha: float, difference: float, sd: float, p: float) -> Paired:
+def _paired(ours: BySeed, theirs: BySeed, alpha: float, difference: float, seen: float, sd: float, p: float) -> Paired:
     seeds, unpaired = (tuple(sorted(which)) for which in (ours.keys() & theirs.keys(), ours.keys() ^ theirs.keys()))
     left, right = tuple(ours[seed] for seed in seeds), tuple(theirs[seed] for seed in seeds)
     n = len(seeds)
     if n < 2:
         return Paired(seeds, left, right, unpaired, alpha, difference if n else None, None, None, None, None)
     half = half_width(sd, n, alpha)
-    return Paired(seeds, left, right, unpaired, alpha, difference, sd, difference - half, difference + half, p)
+    floored = seen if seen < sd else None
+    return Paired(seeds, left, right, unpaired, alpha, difference, sd, difference - half, difference + half, p, floored)
 
 
 @dataclass(frozen=True)
@@ -124,14 +127,20 @@ class Comparisons:
     """Shared seeds."""
     difference: Floats
     """Mean of ours minus theirs."""
-    sd: Floats
+    seen: Floats
     """Standard deviation of the differences; 0 only where all are equal but for rounding."""
+    sd: Floats
+    """The same, or the sampling floor where that is larger."""
     p: Floats
     """Two-sided, of the paired t-test; without spread, of the signs."""
 
 
-def compare_arrays(ours: Floats, theirs: Floats) -> Comparisons:
-    """Of values [comparisons, seeds], NaN where there is none: each comparison over the seeds that both have."""
+def compare_arrays(ours: Floats, theirs: Floats, floor: Floats | float = math.nan) -> Comparisons:
+    """Of values [comparisons, seeds], NaN where there is none: each comparison over the seeds that both have.
+
+    `floor` [comparisons]: the least spread that counts, NaN where none is known. Few seeds may agree by chance more
+    than their test questions allow.
+    """
     shared = ~(np.isnan(ours) | np.isnan(theirs))
     n = shared.sum(axis=1)
     gaps = np.where(shared, ours - theirs, 0.0)
@@ -139,15 +148,15 @@ def compare_arrays(ours: Floats, theirs: Floats) -> Comparisons:
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = gaps.sum(axis=1) / n
         mean[np.abs(mean) <= ROUNDING * size] = 0.0
-        sd = np.sqrt((np.where(shared, gaps - mean[:, None], 0.0) ** 2).sum(axis=1) / (n - 1))
+        seen = np.sqrt((np.where(shared, gaps - mean[:, None], 0.0) ** 2).sum(axis=1) / (n - 1))
         greatest = np.where(shared, gaps, -np.inf).max(axis=1, initial=-np.inf)
-        sd[greatest - np.where(shared, gaps, np.inf).min(axis=1, initial=np.inf) <= ROUNDING * size] = 0.0
-        sd[n < 2] = np.nan
+        seen[greatest - np.where(shared, gaps, np.inf).min(axis=1, initial=np.inf) <= ROUNDING * size] = 0.0
+        sd = np.where(n < 2, np.nan, np.fmax(seen, floor))
         p = 2 * special.stdtr(n - 1, -np.abs(mean) / (sd / np.sqrt(n)))
     p[sd == 0] = 2.0 ** (1 - n[sd == 0])
     p[mean == 0] = 1.0
     p[n < 2] = np.nan
-    return Comparisons(n, mean, sd, p)
+    return Comparisons(n, mean, seen, sd, p)
 
 
 def as_matrix(rows: Sequence[BySeed]) -> tuple[Floats, dict[int, int]]:
@@ -173,10 +182,13 @@ def holm(ps: Floats) -> Floats:
     return adjusted
 
 
-def adjusted_ps(pairs: Sequence[Paired | None]) -> list[float | None]:
-    """Holm's p over the comparisons that have enough seeds for a verdict; None for the others."""
-    ps = [math.nan if pair is None or pair.too_small or pair.p is None else pair.p for pair in pairs]
-    return [None if math.isnan(p) else p for p in holm(np.array(ps)).tolist()]
+def bonferroni(p: float, size: int) -> float:
+    """Adjusted for a family of `size` claims, whether or not the others were tested.
+
+    Holm's step-down would reject more, but its p depends on the other p-values: a verdict would change with the rows
+    that happen to be run. Here the size is fixed before anything runs.
+    """
+    return min(1.0, p * size)
 
 
 @lru_cache(maxsize=2**16)
@@ -188,20 +200,3 @@ def t_quantile(n: int, alpha: float = ALPHA) -> float:
 def half_width(sd: float, n: int, alpha: float = ALPHA) -> float:
     """Half of the interval that holds the true mean in 1 - alpha of repetitions, of n values with this spread."""
     return t_quantile(n, alpha) * sd / math.sqrt(n)
-
-
-def seeds_needed(paired: Paired, alpha: float = ALPHA) -> int | None:
-    """The fewest seeds at which this difference with this spread would be significant at `alpha`; at least `MINIMUM`.
-
-    Of the test that gives the verdict: the t-test, or the signs for differences without spread. It takes the
-    difference and spread seen for the true ones, so at that number of seeds the chance is about even.
-    None if there is no difference or no spread to go by, or if more than `MOST` would be needed.
-    """
-    if not paired.difference or paired.sd is None:
-        return None
-    if paired.sd == 0:
-        return max(MINIMUM, math.ceil(1 - math.log2(alpha)))  # the first n with 2/2^n <= alpha
-    ratio = abs(paired.difference) / paired.sd
-    counts = range(MINIMUM, MOST + 1)
-    first = bisect_left(counts, True, key=lambda n: ratio * math.sqrt(n) >= t_quantile(n, alpha))
-    return counts[first] if first < len(counts) else None

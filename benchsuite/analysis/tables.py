@@ -1,6 +1,5 @@
 """A table with published and measured numbers: pages, data frames and all file formats are made from it."""
 
-import statistics
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,111 +8,16 @@ from itertools import groupby
 
 from benchsuite.analysis.pairing import comparable_fields, unpairable
 from benchsuite.analysis.ranking import Rank, Ranking, ranking
-from benchsuite.analysis.stats import half_width
+from benchsuite.analysis.rows import Cell, TableRow
 from benchsuite.errors import BenchsuiteError
 from benchsuite.folders import built_in_tables
-from benchsuite.papers import Column, PublishedCell, Row, Table, read_table
-from benchsuite.papers.schema import RowKey, row_name
-from benchsuite.records.code_version import stale
+from benchsuite.papers import Column, Row, Table, read_table, table_names
+from benchsuite.papers.claims import FamilySizes, family_sizes
+from benchsuite.papers.schema import row_name
 from benchsuite.records.contents import Contents, FileError
 from benchsuite.records.requests import RequestedRow, TableRequest
 from benchsuite.records.schema import Record
 from benchsuite.setup import Setup
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One number of a paper and ours by seed; fractions where the column is in percent."""
-
-    column: Column
-    source: PublishedCell | None
-    records: Mapping[int, Record]
-    """By seed."""
-    measure: str | None
-    """"protocol.metric"; none where nothing measures the column."""
-
-    @property
-    def published(self) -> float | None:
-        """The paper's number."""
-        if self.source is None:
-            return None
-        return self.source.value / 100 if self.column.unit == "percent" else self.source.value
-
-    @cached_property
-    def values(self) -> Mapping[int, float]:
-        """Ours, by seed."""
-        return {seed: record.metric(self.measure) for seed, record in self.records.items()} if self.measure else {}
-
-    @property
-    def n(self) -> int:
-        """Seeds measured."""
-        return len(self.values)
-
-    @cached_property
-    def mean(self) -> float | None:
-        """Mean over seeds."""
-        return statistics.fmean(self.values.values()) if self.values else None
-
-    @cached_property
-    def sd(self) -> float | None:
-        """Standard deviation over seeds; none for fewer than two."""
-        return statistics.stdev(self.values.values()) if self.n > 1 else None
-
-    @cached_property
-    def half(self) -> float | None:
-        """Half of the 95% interval of the mean over seeds (Student's t); none for fewer than two."""
-        return None if self.sd is None else half_width(self.sd, self.n)
-
-    @property
-    def low(self) -> float | None:
-        """Lower end of that interval; it is unbounded, so that of a fraction may be below 0."""
-        return None if self.mean is None or self.half is None else self.mean - self.half
-
-    @property
-    def high(self) -> float | None:
-        """Upper end of it."""
-        return None if self.mean is None or self.half is None else self.mean + self.half
-
-
-@dataclass(frozen=True)
-class TableRow:
-    """A row of the table; `gap` says why seeds are missing, if any are."""
-
-    label: str
-    backbone: str
-    variant: str
-    method: str
-    cells: Sequence[Cell]
-    requested: int
-    gap: str
-    note: str
-    quoted: str
-    records: Sequence[Record]
-
-    @property
-    def key(self) -> RowKey:
-        """Identifies the row in its table."""
-        return self.backbone, self.variant, self.label
-
-    @property
-    def shown(self) -> str:
-        """The label, with the variant if there is one."""
-        return f"{self.label} · {self.variant}" if self.variant else self.label
-
-    @property
-    def measured(self) -> int:
-        """Runs with a record."""
-        return len(self.records)
-
-    @property
-    def seeds(self) -> int:
-        """Seeds with a record in any cell."""
-        return len({record.seed for record in self.records})
-
-    @property
-    def stale(self) -> str:
-        """Why its numbers are out of date, if they are."""
-        return next(filter(None, map(stale, self.records)), "")
 
 
 @dataclass(frozen=True)
@@ -123,6 +27,18 @@ class TableView:
     table: Table
     request: TableRequest
     rows: Sequence[TableRow]
+    siblings: Sequence[Table] = ()
+    """The paper's other tables that have this scale: their claims are of the same families."""
+
+    @cached_property
+    def family_sizes(self) -> FamilySizes:
+        """Of the families of the paper at this scale."""
+        return family_sizes([self.table, *self.siblings])
+
+    @property
+    def stand_in(self) -> bool:
+        """Whether any column was measured on other data than the paper's."""
+        return bool(self.request.stand_ins)
 
     @property
     def columns(self) -> Sequence[Column]:
@@ -243,9 +159,11 @@ def build_views(contents: Contents) -> tuple[list[TableView], list[BenchsuiteErr
     views: list[TableView] = []
     skipped: list[BenchsuiteError] = [*contents.errors, *built_in_again(contents)]
     read, gaps = cache(lambda name: read_table(name, contents.tables)), contents.gaps
+    of_paper = cache(lambda name: table_names(name.partition("/")[0], contents.tables))
     for request in contents.requests:
         try:
-            view = build_table(read(request.table), request, contents.records, gaps)
+            siblings = [read(name) for name in of_paper(request.table)]
+            view = build_table(read(request.table), request, contents.records, gaps, siblings)
             for cell in (cell for row in view.rows for cell in row.cells):
                 _ = cell.values  # read now, so that a record without the number skips this table and no other
             views.append(view)
@@ -261,16 +179,23 @@ def built_in_again(contents: Contents) -> list[FileError]:
 
 
 def build_table(
-    table: Table, request: TableRequest, records: Mapping[str, Record], failures: Mapping[str, str]
+    table: Table,
+    request: TableRequest,
+    records: Mapping[str, Record],
+    failures: Mapping[str, str],
+    of_paper: Sequence[Table] = (),
 ) -> TableView:
-    """The view of a requested table. Rows are in the paper's order, others after them."""
+    """The view of a requested table; `of_paper`: all tables of its paper.
+
+    Rows are in the paper's order, others after them.
+    """
     order = {row.key: number for number, row in enumerate(table.rows)}
     printed = {row.key: row for row in table.rows}
     backbones = list(dict.fromkeys([*(row.backbone for row in table.rows), *(row.backbone for row in request.rows)]))
     rows = sorted(request.rows, key=lambda row: (backbones.index(row.backbone), order.get(row.key, len(order))))
-    return TableView(
-        table, request, [_row(table, row, printed.get(row.key), request, records, failures) for row in rows]
-    )
+    shown = [_row(table, row, printed.get(row.key), request, records, failures) for row in rows]
+    siblings = [other for other in of_paper if other.name != table.name and request.scale in other.recipes]
+    return TableView(table, request, shown, siblings)
 
 
 def _row(

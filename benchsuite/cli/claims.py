@@ -109,7 +109,11 @@ def claim_as_json(judged: "JudgedClaim") -> dict[str, Any]:
         "interval": [paired.low, paired.high] if paired else None,
         "seeds": list(paired.seeds) if paired else [],
         "p_adjusted": verdict.p_adjusted,
-        "seeds_needed": verdict.seeds_needed,
+        "family": verdict.family and verdict.family.name,
+        "family_size": verdict.family and verdict.family.size,
+        "confirmable_difference": verdict.confirmable,
+        "power_for_published": verdict.power,
+        "seeds_for_interest": verdict.seeds_for_interest,
         "fields": list(verdict.fields),
     }
 

@@ -3,7 +3,7 @@
 Of rows that a user adds to a table, what they are compared with.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -28,6 +28,8 @@ class Claim:
     by: float | None = None
     """The difference that the text states."""
     note: str = ""
+    headline: bool = False
+    """Whether it is of the primary family of its paper."""
     added: bool = False
     """Whether it is not the paper's but a question about a row that a user added."""
 
@@ -37,10 +39,25 @@ class Claim:
         return f"{row_name(self.row)} beats {row_name(self.reference)} on {self.column.name}"
 
 
+@dataclass(frozen=True)
+class FamilySizes:
+    """How many claims the families of a paper at a scale have, whether they were run or not."""
+
+    headline: int
+    further: int
+
+
+def family_sizes(tables: Iterable[Table]) -> FamilySizes:
+    """Of the paper's tables that have the scale: counted from their files alone."""
+    headlines = [claim.headline for table in tables for claim in claims_of(table)]
+    return FamilySizes(headlines.count(True), headlines.count(False))
+
+
 def claims_of(table: Table) -> list[Claim]:
-    """All claims, each comparison once: those of the text first, then what else follows from the table's cells."""
+    """All claims, each comparison once: headline claims, then others of the text, then what follows from the cells."""
     claims: dict[object, Claim] = {}
-    for claim in (*_from_text(table), *_derived(table)):
+    from_text = sorted(_from_text(table), key=lambda claim: not claim.headline)
+    for claim in (*from_text, *_derived(table)):
         claims.setdefault((frozenset((claim.row, claim.reference)), claim.column.key), claim)
     return list(claims.values())
 
@@ -123,4 +140,5 @@ def _claim(table: Table, row: Row, reference: Row, column: Column, text: TextCla
         locator=text.locator if text else "",
         by=text.by if text else None,
         note=text.note if text else "",
+        headline=bool(text and text.headline == column.key),
     )

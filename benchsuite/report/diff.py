@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import chain, groupby
 from typing import Any, NamedTuple
 
-from benchsuite.analysis.claims import Verdict
 from benchsuite.analysis.diff import KINDS, Difference, FolderDiff, Kind, Side
-from benchsuite.analysis.tables import Cell
+from benchsuite.analysis.rows import Cell
+from benchsuite.analysis.verdict import Verdict
 from benchsuite.records.schema import Record
 from benchsuite.report.markdown import code, head, plain, row
 from benchsuite.report.numbers import DASH, counted, measured
@@ -22,7 +22,7 @@ NOTE = 400
 """Characters of it that are reserved for saying what was cut."""
 FOLD = 10
 """Lines of a list that a comment shows without folding them."""
-DECISIVE = {"reproduced", "opposite", "not comparable"}
+DECISIVE = {"reproduced", "opposite", "equivalent", "premise not met", "not exercised", "not comparable"}
 LEGEND = (
     "Cells: mean ± half-width of the 95% CI, in percent or as plain numbers (number of seeds). ★: best, see the page."
 )

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from benchsuite.analysis.results import table_cells, table_tests
-from benchsuite.analysis.tables import TableRow, TableView
+from benchsuite.analysis.rows import TableRow
+from benchsuite.analysis.tables import TableView
 from benchsuite.report import markdown
 from benchsuite.report.latex import as_latex
 from benchsuite.report.look import DEFAULT, Look, Show, Spread

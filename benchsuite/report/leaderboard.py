@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from benchsuite.analysis.boards import Board, boards
 from benchsuite.analysis.claims import JudgedClaim, judged_added, judged_claims
 from benchsuite.analysis.costs import Cost, costs
-from benchsuite.analysis.tables import Cell, TableRow, TableView
+from benchsuite.analysis.rows import Cell, TableRow
+from benchsuite.analysis.tables import TableView
 from benchsuite.cards import Card
 from benchsuite.records.contents import Contents
 from benchsuite.records.schema import Record

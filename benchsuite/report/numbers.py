@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
+from benchsuite.analysis.rows import Cell, TableRow
 from benchsuite.analysis.stats import Paired
-from benchsuite.analysis.tables import Cell, TableRow, TableView
+from benchsuite.analysis.tables import TableView
 from benchsuite.papers import Column
 from benchsuite.papers.claims import Claim
 
@@ -91,6 +92,11 @@ def units(columns: Sequence[Column]) -> str:
     if len(others) == len(columns):
         return "Plain numbers"
     return f"Percent ({', '.join(dict.fromkeys(others))}: plain numbers)" if others else "Percent"
+
+
+def size(value: float | None, unit: str) -> str:
+    """A difference without its sign, in the column's unit."""
+    return DASH if value is None else in_unit(value, unit, DIGITS[unit] + (unit == "percent"))
 
 
 def paired(value: float | None, pair: Paired | None, unit: str) -> str:

@@ -4,13 +4,14 @@ import shlex
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 from benchsuite.analysis.boards import Board, comparison, paired
 from benchsuite.analysis.claims import JudgedClaim, agreements
 from benchsuite.analysis.costs import reference
 from benchsuite.analysis.overall import overall_of_board, overall_of_table
 from benchsuite.analysis.tables import TableView
+from benchsuite.analysis.verdict import Kind
 from benchsuite.folders import built_in_tables
 from benchsuite.papers.schema import RowKey, row_name
 from benchsuite.records.code_version import stale
@@ -24,7 +25,7 @@ from benchsuite.report.leaderboard import Appearance, Leaderboard, MethodSummary
 from benchsuite.report.links import slug
 from benchsuite.report.look import DEFAULT
 
-KINDS = ("reproduced", "opposite", "undecided", "not comparable", "not run", "not selected")
+KINDS = get_args(Kind)
 """Verdicts in the order in which pages list them."""
 RESULTS = 1_500
 """Numbers of a method that its own page lists; where there are more, each scale's are on a page of their own."""

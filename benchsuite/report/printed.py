@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from benchsuite.analysis.tables import Cell, TableRow, TableView
+from benchsuite.analysis.rows import Cell, TableRow
+from benchsuite.analysis.tables import TableView
 from benchsuite.errors import UsageError
 from benchsuite.papers import Column
 from benchsuite.papers.schema import RowKey

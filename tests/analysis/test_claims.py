@@ -7,6 +7,7 @@ import pytest
 
 from benchsuite.analysis.claims import agreements, judged_added, judged_claims, unrun_claims
 from benchsuite.analysis.tables import TableView, build_table
+from benchsuite.analysis.verdict import Family
 from benchsuite.papers import Table
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record
@@ -70,14 +71,40 @@ def test_a_claim_is_judged_by_paired_runs(
     assert (one.claim.row[2], one.verdict.kind, one.scale) == ("ours", kind, "small")
 
 
-def test_the_claims_of_a_table_at_a_scale_are_one_family(make_record: MakeRecord) -> None:
-    three = table(row("old", 10), row("older", 9), row("ours", 12, "proposed"))
-    judged = judged_claims(view(make_record, three, {"ours": HIGH, "old": LOW, "older": LOW}))
-    assert len(judged) == 2
-    assert all("over 2 claims of p/t at scale small" in one.verdict.reason for one in judged)
+HEADLINE = {
+    "statement": "s",
+    "locator": "abstract",
+    "row": "ours",
+    "reference": "old",
+    "columns": ["a"],
+    "headline": "a",
+}
 
 
-def test_added_rows_are_a_family_of_their_own(make_record: MakeRecord) -> None:
+def test_families_are_counted_in_the_files_of_all_tables_with_the_scale(make_record: MakeRecord) -> None:
+    three = table(row("old", 10), row("older", 9), row("ours", 12, "proposed"), claims=[HEADLINE])
+    whole = view(make_record, three, {"ours": HIGH, "old": LOW, "older": LOW})
+    other = table(*TWO, row("oldest", 3), table="other")
+    elsewhere = table(*TWO, table="elsewhere", recipes={"gpu": "r"})
+    for mates, headline, further in (([], 1, 1), ([other], 1, 3), ([other, elsewhere], 1, 3)):
+        built = build_table(three, whole.request, {}, {}, [three, *mates])
+        judged = judged_claims(replace(whole, siblings=built.siblings))
+        assert [one.claim.headline for one in judged] == [True, False]
+        assert [one.verdict.family for one in judged] == [
+            Family("headline claims of p at scale small", headline),
+            Family("further claims of p at scale small", further),
+        ]
+
+
+def test_a_verdict_is_the_same_whichever_other_rows_were_run(make_record: MakeRecord) -> None:
+    three = table(row("old", 10), row("older", 9), row("ours", 12, "proposed"), claims=[HEADLINE])
+    whole = judged_claims(view(make_record, three, {"ours": HIGH, "old": LOW, "older": LOW}))
+    some = judged_claims(view(make_record, three, {"ours": HIGH, "old": LOW}))
+    assert whole[0] == some[0]
+    assert [one.verdict.kind for one in some] == ["reproduced", "not run"]
+
+
+def test_each_added_row_is_a_family_of_its_own(make_record: MakeRecord) -> None:
     three = table(row("old", 10), row("ours", 12, "proposed"), row("mine", 0), row("mine too", 0))
     whole = view(make_record, three, {"ours": HIGH, "old": LOW, "mine": HIGH, "mine too": LOW})
     added = dataclasses.replace(whole, table=table(*TWO))
@@ -85,9 +112,11 @@ def test_added_rows_are_a_family_of_their_own(make_record: MakeRecord) -> None:
     assert judged_claims(added) == judged_claims(alone), "verdicts on the paper's claims are as without the rows"
     judged = judged_added(added)
     assert [(one.claim.row[2], one.claim.reference[2], one.verdict.kind) for one in judged] == [
-        ("mine", "old", "reproduced"), ("mine too", "old", "undecided")
+        ("mine", "old", "reproduced"), ("mine too", "old", "not exercised")
     ]  # fmt: skip
-    assert "over 2 claims of rows added to p/t at scale small" in judged[0].verdict.reason
+    assert judged[0].verdict.family == Family("columns of B/mine, added to p/t at scale small", 1)
+    first = dataclasses.replace(added, rows=[row for row in added.rows if row.label != "mine too"])
+    assert judged_added(first) == judged[:1]
     assert judged_added(alone) == []
 
 

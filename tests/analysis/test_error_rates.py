@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from benchsuite.analysis.claims import Question, judge_family
 from benchsuite.analysis.ranking import ranking
 from benchsuite.analysis.stats import compare
+from benchsuite.analysis.verdict import Family, Question, judge_family
 
 Values = NDArray[np.float64]  # [columns, rows, seeds]
 Draw = Callable[[np.random.Generator, int], Values]
@@ -17,6 +17,7 @@ Draw = Callable[[np.random.Generator, int], Values]
 ALPHA = 0.05
 TABLES = 2000
 ROWS, COLUMNS = 10, 3
+WHOLE, ALONE = Family("claims of t", (ROWS - 1) * COLUMNS), Family("claim of t", 1)
 
 
 def bound(count: int = TABLES) -> float:
@@ -70,7 +71,7 @@ def wrong_families(draw: Draw, n: int, count: int = TABLES) -> float:
     """Share of tables in which any claim got a verdict although no row differs from any other."""
     return float(
         np.mean(
-            [any(v.kind != "undecided" for v in judge_family(claims(t), "t", ALPHA)) for t in tables(draw, n, count)]
+            [any(v.kind != "undecided" for v in judge_family(claims(t), WHOLE, ALPHA)) for t in tables(draw, n, count)]
         )
     )
 
@@ -83,7 +84,7 @@ def test_without_a_difference_few_tables_hold_any_verdict(n: int) -> None:
 @pytest.mark.parametrize("n", [3, 5])
 def test_a_single_claim_is_wrong_as_often_as_alpha_says(n: int) -> None:
     """Not more often, and not less: a test that is never wrong would never find anything either."""
-    kinds = [judge_family(claims(table)[:1], "t", ALPHA)[0].kind for table in tables(normal, n)]
+    kinds = [judge_family(claims(table)[:1], ALONE, ALPHA)[0].kind for table in tables(normal, n)]
     wrong = np.mean([kind != "undecided" for kind in kinds])
     assert abs(wrong - ALPHA) <= bound() - ALPHA
     assert kinds.count("reproduced") == pytest.approx(kinds.count("opposite"), abs=3 * math.sqrt(ALPHA * TABLES))
@@ -105,7 +106,7 @@ def test_true_differences_are_found() -> None:
     """Without this, a room that never separates anything would pass all of the above."""
     effect = np.zeros((1, ROWS, 1))
     effect[:, 1:5], effect[:, 5:] = 0.1, -0.1
-    found = [judge_family(claims(table + effect), "t", ALPHA) for table in tables(normal, 5, 200)]
+    found = [judge_family(claims(table + effect), WHOLE, ALPHA) for table in tables(normal, 5, 200)]
     up = [verdict.kind for family in found for place, verdict in enumerate(family) if place % 9 < 4]
     down = [verdict.kind for family in found for place, verdict in enumerate(family) if place % 9 >= 4]
     assert up.count("reproduced") / len(up) > 0.7

@@ -1,7 +1,7 @@
 from collections.abc import Callable
 
 import pytest
-from measured import HIGH, LOW, measured, side
+from measured import HIGH, LOW, TIED, measured, side
 
 from benchsuite.analysis.diff import Difference, FolderDiff, Kind, Side, diff_folders
 from benchsuite.analysis.tables import build_table
@@ -51,7 +51,7 @@ def test_another_seed_of_the_same_mean_is_a_change(make_record: MakeRecord) -> N
 
 
 def test_verdicts_that_are_of_another_kind_are_named(make_record: MakeRecord) -> None:
-    before = side(make_record, {"InfoNCE": LOW, "TeMo": LOW})
+    before = side(make_record, {"InfoNCE": LOW, "TeMo": TIED})
     diff = diff_folders(before, side(make_record, {"InfoNCE": LOW, "TeMo": HIGH}))
     verdicts = {keys: (v.before.kind, v.after.kind) for keys, v in of_kind(diff, "verdicts").items()}
     assert verdicts == {
@@ -60,7 +60,7 @@ def test_verdicts_that_are_of_another_kind_are_named(make_record: MakeRecord) ->
 
 
 def test_ranks_count_only_where_some_row_is_significantly_worse(make_record: MakeRecord) -> None:
-    tied = side(make_record, {"InfoNCE": LOW, "TeMo": LOW})
+    tied = side(make_record, {"InfoNCE": LOW, "TeMo": TIED})
     decided = side(make_record, {"InfoNCE": LOW, "TeMo": HIGH})
     ranks = of_kind(diff_folders(tied, decided), "ranks")
     better, worse = ranks["RN50/TeMo", "coco_ir1"], ranks["RN50/InfoNCE", "coco_ir1"]
@@ -95,7 +95,7 @@ def test_of_a_new_table_only_rows_with_missing_runs_are_listed(make_record: Make
 
 
 def test_differences_are_in_reading_order(make_record: MakeRecord) -> None:
-    before = side(make_record, {"InfoNCE": LOW, "TeMo": LOW, "TS": LOW})
+    before = side(make_record, {"InfoNCE": LOW, "TeMo": TIED, "TS": LOW})
     after = side(make_record, {"InfoNCE": LOW, "TeMo": HIGH}, description="Other.")
     (table,) = diff_folders(before, after).tables.values()
     kinds = dict.fromkeys(difference.item.kind for difference in table)

@@ -3,12 +3,13 @@ from collections.abc import Collection, Mapping
 from statistics import fmean
 from typing import Literal
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from benchsuite.analysis.ranking import Rank, Unpairable, ranking
-from benchsuite.analysis.stats import adjusted_ps, compare
+from benchsuite.analysis.stats import compare, holm
 from benchsuite.errors import RecordError
 
 Values = dict[str, dict[int, float]]
@@ -145,11 +146,11 @@ def test_places_are_what_the_comparisons_say(
     present = [name for name in sorted(values) if values[name]]
     duels = [(a, b) for a in present for b in present if a < b]
     pairs = [compare(without(values[a], unpairable.get((a, b), ())), values[b]) for a, b in duels]
-    ps = adjusted_ps(pairs)
+    ps = holm(np.array([math.nan if pair.too_small or pair.p is None else pair.p for pair in pairs])).tolist()
     beats = {
         (a, b) if ((pair.difference or 0) > 0) == (better == "higher") else (b, a)
         for (a, b), pair, p in zip(duels, pairs, ps, strict=True)
-        if p is not None and p <= 0.05
+        if p <= 0.05
     }
     assert set(ranks) == {name for name in values if values[name]}
     for name, rank in ranks.items():

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from benchsuite.analysis.stats import (
-    MOST,
-    adjusted_ps,
+    bonferroni,
     compare,
-    seeds_needed,
+    compare_all,
 )
 from benchsuite.analysis.stats import (
     holm as holm_of_array,
@@ -70,7 +69,7 @@ def test_differences_that_cancel_but_for_rounding_cancel() -> None:
     """Their sum is 0, and 1e-17 in floating point: every flip is as extreme as that."""
     found = compare(row(-0.09, 0.21, -0.16, -0.05, 0.09), row(0, 0, 0, 0, 0))
     assert sum(found.differences) != 0
-    assert (found.difference, found.p, seeds_needed(found)) == (0, 1, None)
+    assert (found.difference, found.p) == (0, 1)
 
 
 @pytest.mark.parametrize(("n", "floor"), [(0, 1.0), (1, 1.0), (2, 0.5), (3, 0.25), (5, 0.0625), (6, 0.03125)])
@@ -85,7 +84,6 @@ def test_swapping_the_sides_flips_the_sign_and_keeps_p(rows: tuple[dict[int, flo
     assert one.difference == -(other.difference or 0)
     assert (one.low, one.high) == (-(other.high or 0), -(other.low or 0))
     assert (one.p, one.sd) == (other.p, other.sd)
-    assert seeds_needed(one) == seeds_needed(other)
 
 
 @given(two_rows(), st.lists(EXACT_NUMBERS, min_size=7, max_size=7))
@@ -128,7 +126,6 @@ def test_a_difference_without_spread_is_left_to_the_signs(values: tuple[float, .
     assert found.low == found.high == found.difference
     assert found.p == found.floor == 0.25
     assert "width 0" in found.note
-    assert seeds_needed(found) == 6
 
 
 def test_a_small_true_spread_is_no_rounding() -> None:
@@ -147,43 +144,33 @@ def test_too_few_seeds_are_said_in_words(n: int, says: str) -> None:
     assert bool(found.too_small) == bool(says)
     assert (found.difference is None) == (n == 0)
     assert (found.p is None) == (found.sd is None) == (found.low is None) == (n < 2)
-    assert adjusted_ps([found]) == [None if n < 3 else found.p]
-    if n < 2:
-        assert seeds_needed(found) is None
 
 
-@given(two_rows(least=3), st.floats(0.001, 0.3))
-def test_enough_seeds_are_needed_exactly_when_not_separable(
-    rows: tuple[dict[int, float], dict[int, float]], alpha: float
+@given(two_rows(least=3), st.floats(0.0, 0.5))
+def test_a_spread_below_the_sampling_floor_is_replaced_by_it(
+    rows: tuple[dict[int, float], dict[int, float]], floor: float
 ) -> None:
-    found = compare(*rows)
-    assert found.p is not None
-    needed = seeds_needed(found, alpha)
-    assert (needed is not None and needed <= found.n) == (found.p <= alpha)
+    seen = compare(*rows)
+    (found,) = compare_all([rows], floors=[floor])
+    assert found.sd == max(seen.sd or 0, floor)
+    assert found.floored == (seen.sd if (seen.sd or 0) < floor else None)
+    if found.sd:
+        t = (found.difference or 0) / (found.sd / math.sqrt(found.n))
+        assert found.p == pytest.approx(2 * stats.t.sf(abs(t), found.n - 1), abs=1e-12)
+        reach = stats.t.ppf(0.975, found.n - 1) * found.sd / math.sqrt(found.n)
+        assert (found.high or 0) - (found.difference or 0) == pytest.approx(reach)
 
 
-def test_seeds_needed_is_the_first_count_at_which_t_would_separate() -> None:
-    found = compare(row(0.31, 0.30, 0.33, 0.29), row(0.30, 0.30, 0.31, 0.30))
-    assert found.difference is not None
-    assert found.sd is not None
-    first = next(
-        n for n in range(3, 1000)
-        if abs(found.difference) / (found.sd / math.sqrt(n)) >= stats.t.ppf(0.975, n - 1)
-    )  # fmt: skip
-    assert first > 4
-    assert seeds_needed(found) == first
-    assert (seeds_needed(found, 0.001) or 0) > first
+def test_a_floor_is_of_its_own_pair_and_none_is_none() -> None:
+    pair = row(0.1, 0.2, 0.3), row(0.1, 0.1, 0.1)
+    floored, plain, none = compare_all([pair, pair, pair], floors=[0.5, None, 0.01])
+    assert floored.sd == 0.5
+    assert plain == none == compare(*pair)
+    assert compare_all([(row(0.1), row(0.2))], floors=[0.5])[0].sd is None, "one seed has no spread, floor or not"
 
 
-def test_seeds_needed_ends() -> None:
-    assert seeds_needed(compare(row(0.1, 0.2, 0.3), row(0.2, 0.1, 0.3))) is None
-    tiny = compare(row(0.0, 1.0, 0.50001), row(1.0, 0.0, 0.5))
-    assert tiny.difference
-    assert seeds_needed(tiny) is None
-    constant = compare(row(0.5, 0.6, 0.7), row(0.4, 0.5, 0.6))
-    needed = seeds_needed(constant, 0.01) or 0
-    assert 2 / 2**needed <= 0.01 < 2 / 2 ** (needed - 1)
-    assert MOST >= 1000
+def test_bonferronis_p_is_a_share() -> None:
+    assert (bonferroni(0.01, 3), bonferroni(0.4, 3)) == (pytest.approx(0.03), 1.0)
 
 
 def holm(ps: list[float | None]) -> list[float | None]:

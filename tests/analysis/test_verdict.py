@@ -1,21 +1,25 @@
+import math
 from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchsuite.analysis.claims import Question, Verdict, judge_family
-from benchsuite.analysis.stats import adjusted_ps, compare, seeds_needed
+from benchsuite.analysis.power import power, seeds_for
+from benchsuite.analysis.stats import compare, half_width
+from benchsuite.analysis.verdict import Family, Question, Verdict, judge_family
 
 WOBBLE = (0.001, -0.002, 0.0, 0.002, -0.001)
 OPPOSITE = {"reproduced": "opposite", "opposite": "reproduced"}
 VALUES = st.dictionaries(st.integers(0, 6), st.integers(0, 64).map(lambda count: count / 64), max_size=7)
 BETTER = st.sampled_from(["higher", "lower"])
-QUESTIONS = st.builds(Question, ours=VALUES, theirs=VALUES, better=BETTER)
+INTEREST = st.none() | st.floats(0.001, 0.5)
+QUESTIONS = st.builds(Question, ours=VALUES, theirs=VALUES, better=BETTER, interest=INTEREST)
+FIVE = Family("claims of t", 5)
 
 
-def judge(question: Question, alpha: float = 0.05) -> Verdict:
-    return judge_family([question], "", alpha)[0]
+def judge(question: Question, size: int = 1, alpha: float = 0.05) -> Verdict:
+    return judge_family([question], Family("claims of t", size), alpha)[0]
 
 
 def row(level: float, *wobble: float) -> dict[int, float]:
@@ -24,6 +28,7 @@ def row(level: float, *wobble: float) -> dict[int, float]:
 
 CLEAR = Question(row(0.5), row(0.4, 0.001, 0.0, 0.001, 0.0, 0.002))
 UNCLEAR = Question(row(0.5, 0.1, -0.1, 0.05, 0.0, -0.03), row(0.49))
+NEAR = Question(row(0.5), row(0.4965, 0.001, 0.0, 0.001, 0.0, 0.002))
 
 
 @pytest.mark.parametrize(("better", "kind"), [("higher", "reproduced"), ("lower", "opposite")])
@@ -33,25 +38,95 @@ def test_a_clear_difference_speaks_for_one_side(better: str, kind: str) -> None:
     assert verdict.p_adjusted is not None
     assert verdict.p_adjusted <= 0.05
     assert verdict.reason == (
-        "9.92 points above the reference over 5 seeds (95% CI +9.68 to +10.16); "
-        "p below 0.0001, lowest possible p of a sign-flip test 0.0625."
+        "9.92 points above the reference over 5 seeds (95% CI +9.68 to +10.16); p below 0.0001; "
+        "smallest difference that could have been confirmed: 0.24 points; "
+        "the recipe states no smallest difference of interest."
     )
 
 
-def test_an_unclear_one_says_how_many_seeds_would_do() -> None:
-    verdict = judge(UNCLEAR)
-    assert verdict.kind == "undecided"
-    assert verdict.paired is not None
-    assert verdict.seeds_needed == seeds_needed(verdict.paired, 0.05)
-    assert verdict.seeds_needed is not None
-    assert verdict.seeds_needed > 5
-    assert f"about {verdict.seeds_needed} seeds would make it significant" in verdict.reason
-    assert "lowest possible p of a sign-flip test 0.0625" in verdict.reason
+def test_every_verdict_says_what_could_have_been_confirmed() -> None:
+    question = replace(UNCLEAR, interest=0.02, published=0.0164)
+    for size in (1, 68):
+        verdict = judge(question, size)
+        sd = verdict.paired and verdict.paired.sd
+        assert sd
+        level = 0.05 / size
+        assert verdict.confirmable == half_width(sd, 5, level)
+        assert verdict.power == power(0.0164, sd, 5, level)
+        assert verdict.seeds_for_interest == seeds_for(0.02, sd, level)
+    assert verdict.reason.endswith(
+        "smallest difference that could have been confirmed: 31.40 points; power for the published difference "
+        "(1.64 points): below 1%; 80% power for 2.00 points, the smallest difference of interest, takes 258 seeds."
+    )
+    stand_in = judge(replace(question, stand_in=True)).reason
+    assert "power for a difference as large as the published one (1.64 points)" in stand_in
+    assert "published" not in judge(replace(question, published=None)).reason
+
+
+def test_a_difference_of_just_the_confirmable_size_is_confirmed() -> None:
+    found = judge(UNCLEAR, 3)
+    assert found.paired
+    assert found.confirmable
+    missing = found.confirmable - (found.paired.difference or 0)
+    for more, kind in ((1e-9, "reproduced"), (-1e-9, "undecided")):
+        moved = {seed: value + missing + more for seed, value in UNCLEAR.ours.items()}
+        assert judge(replace(UNCLEAR, ours=moved), 3).kind == kind
+
+
+@pytest.mark.parametrize(("size", "else_kind"), [(1, "reproduced"), (3, "undecided")])
+def test_equivalent_is_within_the_smallest_difference_of_interest(size: int, else_kind: str) -> None:
+    found = judge(NEAR, size)
+    assert found.paired
+    assert found.confirmable
+    reach = abs(found.paired.difference or 0) + found.confirmable
+    assert judge(replace(NEAR, interest=reach + 1e-9), size).kind == "equivalent"
+    assert judge(replace(NEAR, interest=reach - 1e-9), size).kind == else_kind, "the interval reaches beyond it"
+
+
+def test_an_equivalent_row_may_differ_significantly() -> None:
+    significant, not_so = (judge(replace(NEAR, interest=0.01), size).reason for size in (1, 3))
+    small = "significant, but too small to matter: "
+    assert f"; {small}the 95% CI in the family, +" in significant
+    assert "lies within ± 1.00 points, the smallest difference of interest" in significant
+    assert "; the 98.333% CI in the family, -" in not_so
+
+
+def test_without_a_stated_difference_or_a_spread_nothing_is_equivalent() -> None:
+    assert "the recipe states no smallest difference of interest" in judge(UNCLEAR).reason
+    same = Question(row(0.5), row(0.5), interest=0.1)
+    assert judge(same).kind == "undecided"
+    assert "both rows are equal on all 5 seeds" in judge(same).reason
+    assert judge(replace(same, floor=0.01)).kind == "equivalent", "the sampling floor is a spread"
+    two = Question({0: 0.5, 1: 0.501}, {0: 0.5, 1: 0.5}, interest=0.5)
+    assert judge(two).kind == "undecided"
+
+
+def test_a_spread_below_the_sampling_floor_does_not_decide() -> None:
+    verdict = judge(replace(NEAR, floor=0.01))
+    assert (judge(NEAR).kind, verdict.kind) == ("reproduced", "undecided")
+    assert "is below the sampling floor of the test items, 1.00 points, which is used instead" in verdict.reason
+    assert verdict.confirmable == half_width(0.01, 5)
+    assert judge(replace(NEAR, floor=0.0001)) == judge(NEAR)
+
+
+def test_rows_with_equal_numbers_in_all_protocols_were_not_exercised() -> None:
+    same = Question(row(0.5), row(0.5), equal=range(5), interest=0.1, floor=0.01)
+    assert judge(same).kind == "not exercised"
+    assert judge(replace(CLEAR, equal=[1, 3])).kind == "reproduced"
+    assert "both rows have equal numbers in all protocols on seeds 1, 3" in judge(replace(CLEAR, equal=[1, 3])).reason
+    extra = {**row(0.5), 7: 0.5}
+    assert judge(Question(extra, row(0.5), equal=range(5))).kind == "not exercised", "seed 7 is not shared"
+
+
+def test_a_premise_that_does_not_hold_decides_before_the_values() -> None:
+    assert judge(replace(CLEAR, premise="no gap")) == Verdict("premise not met", "no gap")
+    assert judge(replace(CLEAR, premise="no gap", not_comparable=["data.name"])).kind == "premise not met"
+    assert judge(Question({}, {}, premise="no gap", not_run="no code")).kind == "not run"
 
 
 def test_reason_is_one_sentence_with_the_familys_name() -> None:
-    verdicts = judge_family([CLEAR, UNCLEAR], "temo/table1")
-    assert "after Holm's correction over 2 claims of temo/table1" in verdicts[1].reason
+    verdicts = judge_family([CLEAR, UNCLEAR], Family("headline claims of temo at scale small", 2))
+    assert "after Bonferroni's correction for 2 headline claims of temo at scale small" in verdicts[1].reason
     for verdict in verdicts:
         assert verdict.reason.endswith(".")
         assert ". " not in verdict.reason
@@ -61,22 +136,15 @@ def test_two_seeds_are_never_enough_for_a_verdict() -> None:
     two = Question({0: 0.9, 1: 0.901}, {0: 0.1, 1: 0.1})
     assert compare(two.ours, two.theirs).p == pytest.approx(0, abs=0.001)
     verdict = judge(two)
-    assert (verdict.kind, verdict.p_adjusted) == ("undecided", None)
+    assert (verdict.kind, verdict.p_adjusted, verdict.confirmable) == ("undecided", None, None)
     assert "2 shared seeds; a verdict needs at least 3" in verdict.reason
-
-
-def test_equal_rows_are_not_separable_and_no_seeds_would_help() -> None:
-    verdict = judge(Question(row(0.5), row(0.5)))
-    assert (verdict.kind, verdict.seeds_needed) == ("undecided", None)
-    assert "both rows are equal on all 5 seeds" in verdict.reason
-    assert "would" not in verdict.reason
 
 
 def test_a_difference_without_spread_is_judged_by_signs() -> None:
     five, six = (Question(dict.fromkeys(range(n), 0.5), dict.fromkeys(range(n), 0.4)) for n in (5, 6))
-    assert (judge(five).kind, judge(six).kind) == ("undecided", "reproduced")
+    assert (judge(five).kind, judge(six).kind, judge(six, 2).kind) == ("undecided", "reproduced", "undecided")
     assert "its spread is unknown" in judge(five).reason
-    assert judge(five).seeds_needed == 6
+    assert judge(six).confirmable is None
 
 
 def test_not_run_says_why() -> None:
@@ -114,48 +182,53 @@ def test_what_is_no_fraction_is_said_as_it_is() -> None:
 
 
 def test_many_claims_ask_more_of_each() -> None:
-    near = Question(row(0.5), row(0.4965, 0.001, 0.0, 0.001, 0.0, 0.002))
-    assert judge(near).kind == "reproduced"
-    among = judge_family([near, *[UNCLEAR] * 20], "t")[0]
-    assert among.kind == "undecided"
-    assert "over 21 claims of t" in among.reason
-    assert among.seeds_needed is not None
-    assert among.seeds_needed > 5
+    assert (judge(NEAR).kind, judge(NEAR, 21).kind) == ("reproduced", "undecided")
+    assert "for 21 claims of t" in judge(NEAR, 21).reason
 
 
-def test_claims_without_data_ask_nothing_of_the_others() -> None:
-    empty = [Question({}, {}), replace(CLEAR, not_comparable=["data.name"]), Question({0: 0.1}, {0: 0.3})]
-    alone = judge_family([CLEAR, UNCLEAR], "t")
-    assert judge_family([*empty, CLEAR, UNCLEAR], "t")[3:] == alone
+@given(QUESTIONS, st.lists(QUESTIONS, max_size=4), st.integers(0, 4))
+def test_a_verdict_does_not_depend_on_what_else_is_judged(question: Question, others: list[Question], at: int) -> None:
+    family = [*others[:at], question, *others[at:]]
+    assert judge_family(family, FIVE)[min(at, len(others))] == judge_family([question], FIVE)[0]
+
+
+def test_a_family_has_no_more_claims_than_were_declared() -> None:
+    with pytest.raises(ValueError, match="2 questions, but claims of t are 1"):
+        judge_family([CLEAR, UNCLEAR], Family("claims of t", 1))
 
 
 def test_alpha_reaches_interval_and_verdict() -> None:
-    near = Question(row(0.5), row(0.4965, 0.001, 0.0, 0.001, 0.0, 0.002))
-    assert judge(near, 0.001).kind == "undecided"
-    assert "99.9% CI" in judge(near, 0.001).reason
+    assert judge(NEAR, alpha=0.001).kind == "undecided"
+    assert "99.9% CI" in judge(NEAR, alpha=0.001).reason
 
 
 @given(st.lists(QUESTIONS, max_size=5))
 def test_swapping_the_sides_swaps_the_verdict(questions: list[Question]) -> None:
     swapped = [replace(one, ours=one.theirs, theirs=one.ours) for one in questions]
-    for verdict, mirrored in zip(judge_family(questions, "t"), judge_family(swapped, "t"), strict=True):
+    for verdict, mirrored in zip(judge_family(questions, FIVE), judge_family(swapped, FIVE), strict=True):
         assert mirrored.kind == OPPOSITE.get(verdict.kind, verdict.kind)
-        assert (mirrored.p_adjusted, mirrored.seeds_needed) == (verdict.p_adjusted, verdict.seeds_needed)
+        assert (mirrored.p_adjusted, mirrored.confirmable) == (verdict.p_adjusted, verdict.confirmable)
 
 
 @given(st.lists(QUESTIONS, max_size=5))
 def test_turning_the_direction_swaps_the_verdict(questions: list[Question]) -> None:
     turned = [replace(one, better="lower" if one.better == "higher" else "higher") for one in questions]
-    kinds = [OPPOSITE.get(verdict.kind, verdict.kind) for verdict in judge_family(questions, "t")]
-    assert [verdict.kind for verdict in judge_family(turned, "t")] == kinds
+    kinds = [OPPOSITE.get(verdict.kind, verdict.kind) for verdict in judge_family(questions, FIVE)]
+    assert [verdict.kind for verdict in judge_family(turned, FIVE)] == kinds
 
 
-@given(st.lists(QUESTIONS, max_size=5))
-def test_a_verdict_is_given_exactly_where_holm_rejects(questions: list[Question]) -> None:
-    verdicts = judge_family(questions, "t")
-    ps = adjusted_ps([verdict.paired for verdict in verdicts])
-    for verdict, p in zip(verdicts, ps, strict=True):
-        assert verdict.p_adjusted == p
-        assert (verdict.kind in OPPOSITE) == (p is not None and p <= 0.05)
-        if verdict.paired and verdict.kind == "undecided" and verdict.seeds_needed:
-            assert verdict.seeds_needed > verdict.paired.n
+@given(QUESTIONS, st.integers(1, 9))
+def test_a_claim_is_confirmed_exactly_where_bonferroni_rejects(question: Question, size: int) -> None:
+    verdict = judge(question, size)
+    pair = compare(question.ours, question.theirs)
+    if pair.p is None or pair.too_small:
+        assert verdict.p_adjusted is None
+        assert verdict.kind not in (*OPPOSITE, "equivalent")
+    else:
+        assert verdict.p_adjusted == min(1.0, pair.p * size)
+        rejected = pair.p * size <= 0.05
+        assert (verdict.kind in OPPOSITE) == (rejected and verdict.kind != "equivalent")
+    if verdict.kind == "equivalent":
+        assert pair.sd
+        half = half_width(pair.sd, pair.n, 0.05 / size)
+        assert abs(pair.difference or 0) + half <= (question.interest or -math.inf)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from markdown_reader import tables, tags, texts
-from measured import HIGH, LOW, side
+from measured import HIGH, LOW, TIED, side
 
 from benchsuite.analysis.diff import FolderDiff, Side, diff_folders
 from benchsuite.records.schema import Record
@@ -20,7 +20,7 @@ HOSTILE = "TeMo|`</code><script>@somebody #1 [x](https://example.org)<!-- \x1b[3
 @pytest.fixture
 def better(make_record: MakeRecord) -> FolderDiff:
     """TeMo is measured again and now beats InfoNCE; CWCL is new, TS is gone."""
-    before = side(make_record, {"InfoNCE": LOW, "TeMo": LOW, "TS": (0.2,)})
+    before = side(make_record, {"InfoNCE": LOW, "TeMo": TIED, "TS": (0.2,)})
     return diff_folders(before, side(make_record, {"InfoNCE": LOW, "TeMo": HIGH, "CWCL": (0.25,)}))
 
 
@@ -42,7 +42,7 @@ def test_the_terminal_shows_cells_as_the_page_does(better: FolderDiff) -> None:
 
 def test_verdicts_that_only_say_that_runs_are_there_are_counted(make_record: MakeRecord) -> None:
     nothing = Side("before", [], {})
-    text = as_text(diff_folders(nothing, side(make_record, {"InfoNCE": LOW, "TeMo": LOW})))
+    text = as_text(diff_folders(nothing, side(make_record, {"InfoNCE": LOW, "TeMo": TIED})))
     assert "    2 claims: not run -> undecided\n" in text
     text = as_text(diff_folders(nothing, side(make_record, {"InfoNCE": LOW, "TeMo": HIGH, "TS": LOW[:1]})))
     assert "RN50/TeMo beats RN50/InfoNCE on MSCOCO IR@1: not run -> reproduced" in text
@@ -158,7 +158,7 @@ def test_a_comment_with_everything_new_fits_into_githubs_limit(make_record: Make
 
 
 def test_what_is_judged_otherwise_comes_first(make_record: MakeRecord) -> None:
-    early = side(make_record, {"InfoNCE": LOW, "TeMo": LOW}, scale="early")
+    early = side(make_record, {"InfoNCE": LOW, "TeMo": TIED}, scale="early")
     late = side(make_record, {"InfoNCE": LOW, "TeMo": HIGH}, scale="late")
     both = Side("both", [*early.views, *late.views], {**early.records, **late.records})
     markdown = as_markdown(diff_folders(Side("before", [], {}), both))

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from benchsuite.analysis.rows import Cell
 from benchsuite.analysis.stats import compare
-from benchsuite.analysis.tables import Cell
 from benchsuite.papers import Column, PublishedCell
 from benchsuite.records.schema import Record
 from benchsuite.report import numbers

@@ -7,7 +7,8 @@ from dataclasses import replace
 from statistics import fmean
 
 from benchsuite.analysis.curves import Curve, Ranks, Series, Source, mean_curve, series, similarities, sources, thinned
-from benchsuite.analysis.tables import TableRow, TableView
+from benchsuite.analysis.rows import TableRow
+from benchsuite.analysis.tables import TableView
 from benchsuite.papers import Column
 from benchsuite.papers.schema import Plot
 from benchsuite.report.figures.model import STEP, Axis, Figure, Kind, Trace, distinct, slug, spoken, unique
