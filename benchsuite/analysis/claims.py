@@ -5,16 +5,18 @@ from dataclasses import dataclass
 from typing import Literal
 
 from benchsuite.analysis.pairing import disallowed_fields, pairable
+from benchsuite.analysis.premises import unmet_at
 from benchsuite.analysis.rank_correlation import Agreement, kendall
 from benchsuite.analysis.ranking import Better
 from benchsuite.analysis.rows import Cell, TableRow
 from benchsuite.analysis.tables import TableView
-from benchsuite.analysis.verdict import NOT_SELECTED, Family, Question, Verdict, judge_family
+from benchsuite.analysis.verdict import Family, Question, Verdict, judge_family
 from benchsuite.papers import Column, Table
 from benchsuite.papers.claims import Claim, claims_of, claims_of_added
 from benchsuite.papers.schema import RowKey, row_name
 from benchsuite.records.requests import Judged
 
+NOT_SELECTED = "its rows were not selected"
 NO_RUN = "no stored run of this table at this scale"
 
 
@@ -82,9 +84,15 @@ def _judged_family(view: TableView, claims: Sequence[Claim], family: Family) -> 
     return [JudgedClaim(c, view.request.scale, v) for c, v in zip(claims, verdicts, strict=True)]
 
 
-def unrun_claims(table: Table) -> list[JudgedClaim]:
-    """The claims of a table for which there is no run at all."""
-    return [JudgedClaim(claim, "", Verdict("not run", NO_RUN)) for claim in claims_of(table)]
+def unrun_claims(table: Table, scale: str = "") -> list[JudgedClaim]:
+    """The claims of a table for which there is no run at all; with a scale, what is known of it without runs."""
+    known = unmet_at(table, scale)
+    judged = []
+    for claim in claims_of(table):
+        why = "; ".join(finding.refuted_for(claim) for finding in known if finding.concerns(claim))
+        verdict = Verdict("premise not met", f"{why}.") if why else Verdict("not run", NO_RUN)
+        judged.append(JudgedClaim(claim, scale, verdict))
+    return judged
 
 
 def agreements(view: TableView) -> list[ColumnAgreement]:
@@ -104,18 +112,26 @@ def _question(claim: Claim, view: TableView, rows: Mapping[RowKey, TableRow]) ->
     better: Better = "lower" if claim.column.better == "lower" else "higher"
     unit: Literal["points", ""] = "points" if claim.column.unit == "percent" else ""
     number = [column.key for column in view.columns].index(claim.column.key)
+    premises = [] if claim.added else [finding for finding in view.premises if finding.concerns(claim)]
+    if unmet := [finding.refuted_for(claim) for finding in premises if finding.unmet]:
+        return Question({}, {}, better, premise=f"{'; '.join(unmet)}.")
     both = [rows.get(key) for key in (claim.row, claim.reference)]
-    reasons = sorted((_why_not_run(row, number, view) for row in both), key=lambda reason: reason != NOT_SELECTED)
+    if None in both:
+        return Question({}, {}, better, not_selected=NOT_SELECTED)
+    reasons = [_why_not_run(row, number, view) for row in both if row]
+    reasons += [finding.unknown_for(claim) for finding in premises]
     if reason := next(filter(None, reasons), ""):
-        return Question({}, {}, better, not_run=reason, unit=unit)
+        return Question({}, {}, better, not_run=reason)
     ours, theirs = (row.cells[number] for row in both if row)
     fields, refusal = _refusals(ours, theirs, view.table.factors)
+    refuted = "; ".join(filter(None, (finding.refuted_for(claim) for finding in premises)))
     return Question(
         ours=ours.values,
         theirs=theirs.values,
         better=better,
         not_comparable=fields,
         refusal=refusal,
+        premise=f"{refuted}." if refuted else "",
         equal=equal_seeds(ours, theirs),
         interest=interest_of(ours, view.request.primary),
         published=published_gain(claim),
@@ -157,9 +173,7 @@ def published_gain(claim: Claim) -> float | None:
     return gain / 100 if claim.column.unit == "percent" else gain
 
 
-def _why_not_run(row: TableRow | None, number: int, view: TableView) -> str:
-    if row is None:
-        return NOT_SELECTED
+def _why_not_run(row: TableRow, number: int, view: TableView) -> str:
     cell = row.cells[number]
     if cell.measure is None:
         return view.request.missing.get(cell.column.key, "this column is not measured at this scale")

@@ -7,6 +7,7 @@ from functools import cache, cached_property
 from itertools import groupby
 
 from benchsuite.analysis.pairing import comparable_fields, unpairable
+from benchsuite.analysis.premises import Finding, findings
 from benchsuite.analysis.ranking import Rank, Ranking, ranking
 from benchsuite.analysis.rows import Cell, TableRow
 from benchsuite.errors import BenchsuiteError
@@ -34,6 +35,11 @@ class TableView:
     def family_sizes(self) -> FamilySizes:
         """Of the families of the paper at this scale."""
         return family_sizes([self.table, *self.siblings])
+
+    @cached_property
+    def premises(self) -> list[Finding]:
+        """What was found of the table's premises."""
+        return findings(self.table, self.request.scale, self.rows)
 
     @property
     def stand_in(self) -> bool:
@@ -166,6 +172,7 @@ def build_views(contents: Contents) -> tuple[list[TableView], list[BenchsuiteErr
             view = build_table(read(request.table), request, contents.records, gaps, siblings)
             for cell in (cell for row in view.rows for cell in row.cells):
                 _ = cell.values  # read now, so that a record without the number skips this table and no other
+            _ = view.premises
             views.append(view)
         except BenchsuiteError as error:
             skipped.append(error)

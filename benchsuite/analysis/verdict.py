@@ -21,7 +21,6 @@ Kind = Literal[
     "not selected",
 ]
 """What is not selected was not asked for here; of anything else that is not run, runs are missing."""
-NOT_SELECTED = "its rows were not selected"
 
 
 @dataclass(frozen=True)
@@ -41,6 +40,8 @@ class Question:
     ours: BySeed
     theirs: BySeed
     better: Better = "higher"
+    not_selected: str = ""
+    """What was not asked for here, if anything was not."""
     not_run: str = ""
     """Why there is nothing to compare, if so."""
     not_comparable: Sequence[str] = ()
@@ -103,14 +104,17 @@ def judge_family(questions: Sequence[Question], family: Family, alpha: float = A
 
 def _is_barred(question: Question) -> bool:
     """Whether something else than the values decides."""
-    return bool(question.not_run or question.premise or question.not_comparable or question.refusal)
+    has_runs = not (question.not_selected or question.not_run)
+    return not has_runs or bool(question.premise or question.not_comparable or question.refusal)
 
 
 def _not_judged(question: Question) -> Verdict:
-    if question.not_run:
-        return Verdict("not selected" if question.not_run == NOT_SELECTED else "not run", question.not_run)
     if question.premise:
         return Verdict("premise not met", question.premise)
+    if question.not_selected:
+        return Verdict("not selected", question.not_selected)
+    if question.not_run:
+        return Verdict("not run", question.not_run)
     if question.not_comparable:
         fields = tuple(question.not_comparable)
         return Verdict("not comparable", f"The setups differ in {', '.join(fields)}.", fields=fields)

@@ -1,63 +1,13 @@
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import pytest
+from claimed import HEADLINE, HIGH, LOW, TEXT, TWO, MakeRecord, row, table, view
 
 from benchsuite.analysis.claims import agreements, judged_added, judged_claims, unrun_claims
-from benchsuite.analysis.tables import TableView, build_table
+from benchsuite.analysis.tables import build_table
 from benchsuite.analysis.verdict import Family
-from benchsuite.papers import Table
-from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
-from benchsuite.records.schema import Record
-
-MakeRecord = Callable[..., tuple[Record, bytes]]
-SEEDS = range(4)
-
-
-def table(*rows: dict[str, Any], **changes: Any) -> Table:
-    column = {"key": "a", "group": "G", "label": "R@1", "measure": "retrieval.i2t_r1", **changes.pop("column", {})}
-    told = {"file_format": 1, "paper": "p", "table": "t", "locator": "", "title": "", "recipes": {"small": "r"}}
-    return Table.model_validate({**told, "columns": [column], "rows": rows, **changes})
-
-
-def row(label: str, published: float, role: str = "baseline", **changes: Any) -> dict[str, Any]:
-    told = {"label": label, "backbone": "B", "method": "infonce", "role": role, "published": {"a": published}}
-    return {**told, **changes}
-
-
-TWO = row("old", 10), row("ours", 12, "proposed")
-
-
-def view(
-    make: MakeRecord, table: Table, values: Mapping[str, Sequence[float]], changes: Mapping[str, Any] | None = None
-) -> TableView:
-    """Each row's values by seed; `changes` are of a row's records."""
-    records: dict[str, Record] = {}
-    request = []
-    for one in table.rows:
-        runs = {}
-        for seed, value in enumerate(values.get(one.label, ())):
-            base = make(seed)[0]
-            result = base.results["retrieval"]
-            results = {"retrieval": result.model_copy(update={"metrics": {**result.metrics, "i2t_r1": value}})}
-            record = make(seed, results=results, **(changes or {}).get(one.label, {}))[0]
-            runs[seed] = f"{one.label}-{seed}"
-            records[runs[seed]] = record
-        parts = {"": RequestedRuns(setup_id="", method_id="", runs=runs)} if runs else {}
-        request.append(
-            RequestedRow(label=one.label, backbone=one.backbone, variant=one.variant, method="infonce", parts=parts)
-        )
-    request = TableRequest(
-        table="p/t", scale="small", recipe="r", track="s", description="", tuned={}, backbones={},
-        temperature_factor=1.0,
-        measures={"a": "retrieval.i2t_r1"}, rows=request,
-    )  # fmt: skip
-    return build_table(table, request, records, {})
-
-
-HIGH, LOW = (0.30, 0.31, 0.33, 0.32), (0.10, 0.12, 0.12, 0.13)
 
 
 @pytest.mark.parametrize(
@@ -69,16 +19,6 @@ def test_a_claim_is_judged_by_paired_runs(
 ) -> None:
     (one,) = judged_claims(view(make_record, table(*TWO), {"ours": ours, "old": old}))
     assert (one.claim.row[2], one.verdict.kind, one.scale) == ("ours", kind, "small")
-
-
-HEADLINE = {
-    "statement": "s",
-    "locator": "abstract",
-    "row": "ours",
-    "reference": "old",
-    "columns": ["a"],
-    "headline": "a",
-}
 
 
 def test_families_are_counted_in_the_files_of_all_tables_with_the_scale(make_record: MakeRecord) -> None:
@@ -170,16 +110,14 @@ def test_runs_with_other_batches_are_not_compared(make_record: MakeRecord) -> No
 def test_rows_differ_only_in_a_tables_factors(make_record: MakeRecord, factors: list[str], kind: str) -> None:
     setup = make_record(0)[0].setup
     other = setup.model_copy(update={"optimizer": setup.optimizer.model_copy(update={"name": "adamp"})})
-    text = {"statement": "s", "locator": "abstract", "row": "ours", "reference": "old", "columns": ["a"]}
-    told = table(*TWO, factors=factors, claims=[text])
+    told = table(*TWO, factors=factors, claims=[TEXT])
     judged = judged_claims(view(make_record, told, {"ours": HIGH, "old": LOW}, {"ours": {"setup": other}}))
     assert [one.verdict.kind for one in judged] == [kind]
     assert factors or "optimizer.name" in "".join(judged[0].verdict.fields)
 
 
 def test_a_claim_of_the_text_and_the_table_is_one_claim() -> None:
-    text = {"statement": "s", "locator": "abstract", "row": "ours", "reference": "old", "columns": ["a"]}
-    (one,) = unrun_claims(table(*TWO, claims=[text]))
+    (one,) = unrun_claims(table(*TWO, claims=[TEXT]))
     assert (one.claim.locator, one.verdict.kind, one.scale) == ("abstract", "not run", "")
 
 
@@ -198,6 +136,5 @@ def test_rows_of_another_variant_are_another_order_unless_variants_are_the_point
 
 
 def test_a_text_that_contradicts_its_cells_is_judged_once_as_the_text_has_it() -> None:
-    text = {"statement": "s", "locator": "abstract", "row": "old", "reference": "ours", "columns": ["a"]}
-    (one,) = unrun_claims(table(*TWO, claims=[text]))
+    (one,) = unrun_claims(table(*TWO, claims=[{**TEXT, "row": "old", "reference": "ours"}]))
     assert (one.claim.row[2], one.claim.published) == ("old", -2)

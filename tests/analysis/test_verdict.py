@@ -121,7 +121,7 @@ def test_rows_with_equal_numbers_in_all_protocols_were_not_exercised() -> None:
 def test_a_premise_that_does_not_hold_decides_before_the_values() -> None:
     assert judge(replace(CLEAR, premise="no gap")) == Verdict("premise not met", "no gap")
     assert judge(replace(CLEAR, premise="no gap", not_comparable=["data.name"])).kind == "premise not met"
-    assert judge(Question({}, {}, premise="no gap", not_run="no code")).kind == "not run"
+    assert judge(Question({}, {}, premise="no gap", not_run="no code")).kind == "premise not met"
 
 
 def test_reason_is_one_sentence_with_the_familys_name() -> None:
@@ -148,6 +148,7 @@ def test_a_difference_without_spread_is_judged_by_signs() -> None:
 
 
 def test_not_run_says_why() -> None:
+    assert judge(Question({}, row(0.5), not_selected="not asked for")) == Verdict("not selected", "not asked for")
     assert judge(Question({}, row(0.5), not_run="no code is out")) == Verdict("not run", "no code is out")
     assert judge(Question({}, row(0.5))).reason == "Nothing is measured for the row."
     assert judge(Question(row(0.5), {})).reason == "Nothing is measured for its reference."

@@ -1,0 +1,135 @@
+"""What must hold in a table's runs for its claims to be tested at all, and what was found."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from benchsuite.analysis.rows import Cell, TableRow
+from benchsuite.errors import unknown
+from benchsuite.papers import Table
+from benchsuite.papers.claims import Claim, claims_of
+from benchsuite.papers.questions import Premise
+from benchsuite.papers.schema import RowKey, row_name
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A premise at a scale, and the numbers of the rows whose runs must have it."""
+
+    premise: Premise
+    concerned: frozenset[RowKey]
+    """Rows of which claims depend on it; empty: all."""
+    values: Mapping[RowKey, float | None]
+    """Of rows with runs, in the premise's unit. None where the runs have no such number, as of 0 / 0."""
+    missing: Mapping[RowKey, str]
+    """Why nothing can be said of a row."""
+    unmet: str = ""
+    """Why it is known not to hold at this scale; then nothing is looked at."""
+
+    @property
+    def state(self) -> str:
+        """In a word or two, over all rows that it looks at."""
+        if self.unmet or any(not self._holds(value) for value in self.values.values()):
+            return "not met"
+        return "not checked" if self.missing or not self.values else "holds"
+
+    @property
+    def needed(self) -> str:
+        """What is looked at, and its bounds."""
+        premise = self.premise
+        per = f" / {premise.per}" if premise.per else ""
+        gauge = f"{premise.gauge}{per} ({'last value' if premise.over == 'last' else 'mean over steps'})"
+        what = f"column {premise.column}" if premise.column else gauge
+        bounds = (("at least", premise.at_least), ("at most", premise.at_most))
+        needed = " and ".join(f"{word} {bound:g}" for word, bound in bounds if bound is not None)
+        return f"{what} {needed}" if needed else ""
+
+    def concerns(self, claim: Claim) -> bool:
+        """Whether a claim depends on it."""
+        rows = not self.concerned or bool({claim.row, claim.reference} & self.concerned)
+        return rows and (not self.premise.columns or claim.column.key in self.premise.columns)
+
+    def refuted_for(self, claim: Claim) -> str:
+        """Why it does not hold for a claim, with the numbers; "" where it does."""
+        if self.unmet:
+            return f"{self.premise.statement}: not so at this scale, {self.unmet}"
+        looked_at = [(key, self.values[key]) for key in self._rows_for(claim) if key in self.values]
+        found = [f"{row_name(key)} has {shown(value)}" for key, value in looked_at if not self._holds(value)]
+        return f"{self.premise.statement}: needs {self.needed}, but {', '.join(found)}" if found else ""
+
+    def unknown_for(self, claim: Claim) -> str:
+        """Why nothing can be said for a claim, if so."""
+        reasons = [self.missing[key] for key in self._rows_for(claim) if key in self.missing]
+        return f"the premise is not checked ({self.premise.statement}): {reasons[0]}" if reasons else ""
+
+    def _rows_for(self, claim: Claim) -> list[RowKey]:
+        named = [*self.values, *self.missing]
+        return named if self.premise.rows else [key for key in (claim.row, claim.reference) if key in named]
+
+    def _holds(self, value: float | None) -> bool:
+        low, high = self.premise.at_least, self.premise.at_most
+        return value is not None and (low is None or value >= low) and (high is None or value <= high)
+
+
+def shown(value: float | None) -> str:
+    """A premise's number."""
+    return "no number" if value is None else f"{value:.4g}"
+
+
+def findings(table: Table, scale: str, rows: Sequence[TableRow]) -> list[Finding]:
+    """What the runs at a scale say of each premise of the table."""
+    claims, by_key = claims_of(table), {row.key: row for row in rows}
+    return [_finding(premise, table, scale, claims, by_key) for premise in table.premises]
+
+
+def unmet_at(table: Table, scale: str) -> list[Finding]:
+    """The premises that are known not to hold at a scale, without any run."""
+    return [finding for finding in findings(table, scale, []) if finding.unmet]
+
+
+def _finding(
+    premise: Premise, table: Table, scale: str, claims: Sequence[Claim], rows: Mapping[RowKey, TableRow]
+) -> Finding:
+    concerned = frozenset(table.row(name).key for name in premise.concerns)
+    found = Finding(premise, concerned, {}, {}, premise.unmet.get(scale, ""))
+    if found.unmet or not (premise.column or premise.gauge):
+        return found
+    depend = [key for claim in claims if found.concerns(claim) for key in (claim.row, claim.reference)]
+    looked_at = [table.row(name).key for name in premise.rows] or list(dict.fromkeys(depend))
+    values: dict[RowKey, float | None] = {}
+    missing: dict[RowKey, str] = {}
+    for key in looked_at:
+        if why := _missing(premise, rows.get(key), key):
+            missing[key] = why
+        else:
+            values[key] = _column_mean(premise, rows[key]) if premise.column else _gauge(premise, table, rows[key])
+    return Finding(premise, concerned, values, missing)
+
+
+def _missing(premise: Premise, row: TableRow | None, key: RowKey) -> str:
+    if row is None:
+        return f"{row_name(key)} was not selected"
+    if premise.column and _cell(premise, row).measure is None:
+        return f"column {premise.column} is not measured at this scale"
+    has_runs = _cell(premise, row).n if premise.column else row.records
+    return "" if has_runs else f"{row_name(key)} has no runs"
+
+
+def _cell(premise: Premise, row: TableRow) -> Cell:
+    return next(cell for cell in row.cells if cell.column.key == premise.column)
+
+
+def _column_mean(premise: Premise, row: TableRow) -> float | None:
+    cell = _cell(premise, row)
+    return None if cell.mean is None else cell.mean * (100 if cell.column.unit == "percent" else 1)
+
+
+def _gauge(premise: Premise, table: Table, row: TableRow) -> float | None:
+    """The mean over all of the row's runs."""
+    known = {name for record in row.records for name in record.curves} - {"step"}
+    for name in filter(None, (premise.gauge, premise.per)):
+        if name not in known:
+            where = f'{table.name}, premise "{premise.statement}", runs of {row_name(row.key)}: '
+            raise unknown("gauge", name, known, where)
+    values = [value for record in row.records if (value := premise.shown(record.curves)) is not None]
+    return fmean(values) if values else None

@@ -1,0 +1,109 @@
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from claimed import HEADLINE, HIGH, LOW, TWO, MakeRecord, row, table, view
+
+from benchsuite.analysis.claims import judged_added, judged_claims, unrun_claims
+from benchsuite.analysis.premises import Finding, findings
+from benchsuite.analysis.tables import TableView
+from benchsuite.errors import UsageError
+
+OLD = {"statement": "there is a gap", "rows": ["old"], "gauge": "gap", "at_least": 0.3}
+BOTH = {"ours": HIGH, "old": LOW}
+
+
+def measured(make: MakeRecord, *premises: dict[str, Any], gap: float = 0.2, **values: Any) -> TableView:
+    """Both rows, with a gap that ends at this value after other ones, and at twice that value in the proposed row."""
+    curves = {
+        label: {"curves": {"step": [0.0, 1.0, 2.0], "gap": [9.0, size, None]}}
+        for label, size in (("old", gap), ("ours", 2 * gap))
+    }
+    return view(make, table(*TWO, premises=premises), values or BOTH, curves)
+
+
+def judged(view: TableView) -> tuple[str, str]:
+    (one,) = judged_claims(view)
+    return one.verdict.kind, one.verdict.reason
+
+
+def state(view: TableView) -> Finding:
+    return view.premises[0]
+
+
+def test_a_premise_is_checked_on_the_last_finite_value_of_the_runs_own_gauge(make_record: MakeRecord) -> None:
+    assert judged(measured(make_record, OLD)) == (
+        "premise not met",
+        "there is a gap: needs gap (last value) at least 0.3, but B/old has 0.2.",
+    )
+    assert judged(measured(make_record, OLD, gap=0.3))[0] == "reproduced"
+    assert state(measured(make_record, OLD)).values == {("B", "", "old"): pytest.approx(0.2)}
+    assert [state(measured(make_record, OLD, gap=gap)).state for gap in (0.2, 0.3)] == ["not met", "holds"]
+
+
+def test_a_premise_may_be_about_a_column_in_the_unit_as_printed(make_record: MakeRecord) -> None:
+    premise = {"statement": "below the ceiling", "column": "a", "at_most": 31.5}
+    assert judged(measured(make_record, premise))[0] == "reproduced"
+    ceiling = {**premise, "at_most": 31.4}
+    kind, reason = judged(measured(make_record, ceiling))
+    assert kind == "premise not met"
+    assert reason == "below the ceiling: needs column a at most 31.4, but B/ours has 31.5.", "either row breaks it"
+    assert judged(measured(make_record, {**ceiling, "rows": ["old"]}))[0] == "reproduced"
+
+
+def test_a_claim_without_its_premise_leaves_the_judging_and_not_the_family(make_record: MakeRecord) -> None:
+    rows = (row("old", 10), row("older", 9), row("ours", 12, "proposed"))
+    premise = {"statement": "P", "column": "a", "rows": ["older"], "at_least": 90, "concerns": ["older"]}
+    values = {"ours": HIGH, "old": LOW, "older": LOW}
+    without = judged_claims(view(make_record, table(*rows, claims=[HEADLINE]), values))
+    found = judged_claims(view(make_record, table(*rows, claims=[HEADLINE], premises=[premise]), values))
+    assert [one.verdict.kind for one in without] == ["reproduced", "reproduced"]
+    assert [one.verdict.kind for one in found] == ["reproduced", "premise not met"]
+    assert found[0] == without[0]
+    elsewhere = {**premise, "concerns": [], "columns": ["a"], "rows": ["old"]}
+    both = judged_claims(view(make_record, table(*rows, claims=[HEADLINE], premises=[elsewhere]), values))
+    assert [one.verdict.kind for one in both] == ["premise not met"] * 2
+
+
+def test_what_is_known_not_to_hold_needs_no_run(make_record: MakeRecord) -> None:
+    premise = {**OLD, "unmet": {"small": "the runs are too short"}}
+    said = ("premise not met", "there is a gap: not so at this scale, the runs are too short.")
+    assert judged(measured(make_record, premise, gap=0.9)) == said
+    assert judged(measured(make_record, premise, ours=HIGH)) == said
+    for scale, kind in (("small", "premise not met"), ("", "not run")):
+        (one,) = unrun_claims(table(*TWO, premises=[premise]), scale)
+        assert one.verdict.kind == kind
+    assert judged(measured(make_record, {**OLD, "unmet": {"small": "x"}}, gap=0.9))[0] == "premise not met"
+    alone = {"statement": "P", "unmet": {"small": "x"}}
+    assert state(measured(make_record, alone)).state == "not met"
+
+
+def test_a_premise_without_runs_is_not_checked_and_its_claims_wait(make_record: MakeRecord) -> None:
+    three = table(*TWO, row("gapped", 3), premises=[{**OLD, "rows": ["gapped"]}])
+    found = view(make_record, three, BOTH)
+    (one, _) = judged_claims(found)
+    assert (one.verdict.kind, state(found).state) == ("not run", "not checked")
+    assert one.verdict.reason == "the premise is not checked (there is a gap): B/gapped has no runs"
+
+
+def test_a_gauge_that_no_run_has_is_an_error_with_those_there_are(make_record: MakeRecord) -> None:
+    for premise in ({**OLD, "gauge": "gab"}, {**OLD, "per": "gab"}):
+        with pytest.raises(UsageError, match=r'p/t, premise "there is a gap".*gauge "gab".*known: gap.*mean "gap"'):
+            judged_claims(measured(make_record, premise))
+
+
+def test_added_rows_are_no_claims_of_the_paper(make_record: MakeRecord) -> None:
+    premise = {"statement": "P", "rows": ["old"], "column": "a", "at_least": 99}
+    whole = view(make_record, table(*TWO, row("mine", 0)), {**BOTH, "mine": HIGH})
+    added = replace(whole, table=table(*TWO, premises=[premise]))
+    assert [one.verdict.kind for one in judged_claims(added)] == ["premise not met"]
+    assert [one.verdict.kind for one in judged_added(added)] == ["reproduced"]
+
+
+def test_the_number_of_a_row_is_the_mean_over_its_runs(make_record: MakeRecord) -> None:
+    (row, *others) = measured(make_record, OLD).rows
+    records = [
+        record.model_copy(update={"curves": {"step": [0.0], "gap": [seed]}}) for seed, record in enumerate(row.records)
+    ]
+    (finding,) = findings(table(*TWO, premises=[OLD]), "small", [replace(row, records=records), *others])
+    assert finding.values == {row.key: 1.5}
