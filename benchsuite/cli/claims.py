@@ -35,7 +35,7 @@ def claims(
     """
     from benchsuite.analysis.claims import agreements, judged_added, judged_claims, unrun_claims
     from benchsuite.analysis.tables import build_views
-    from benchsuite.cli.report import require_all, tell_outdated
+    from benchsuite.cli.report import items_of, require_all, tell_outdated
     from benchsuite.papers import named_tables, read_table
 
     if everything == bool(tables):
@@ -43,7 +43,7 @@ def claims(
     load_own(table_folders, plugin)
     contents = Store(results).read()
     names = named_tables(["all"] if everything else tables or [], stored=contents.tables)
-    built, skipped = build_views(contents)
+    built, skipped = build_views(contents, items_of(results))
     views = [view for view in built if view.request.table in names and scale in (None, view.request.scale)]
     judged = [claim for view in views for claim in (*judged_claims(view), *judged_added(view))]
     orders = [(view, order) for view in views for order in agreements(view)]
@@ -114,6 +114,12 @@ def claim_as_json(judged: "JudgedClaim") -> dict[str, Any]:
         "confirmable_difference": verdict.confirmable,
         "power_for_published": verdict.power,
         "seeds_for_interest": verdict.seeds_for_interest,
+        "over_test_items": {
+            "interval": [judged.over_items.low, judged.over_items.high],
+            "sampling_floor": judged.over_items.floor,
+            "items": judged.over_items.items,
+            "reason": judged.over_items.reason or None,
+        },
         "fields": list(verdict.fields),
     }
 

@@ -1,14 +1,19 @@
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import claimed
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from benchsuite.analysis.claims import NO_ITEMS, judged_claims
 from benchsuite.analysis.items import Items, OverItems, item_floor, over_items
+from benchsuite.analysis.tables import TableView, build_table
 from benchsuite.evaluation.rank_metrics import RULES
 from benchsuite.records.ranks import read_ranks
+from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
 from benchsuite.setup import Data
@@ -142,3 +147,35 @@ def test_without_outcomes_of_items_there_is_a_reason_and_no_number(folder: Path,
     sums = Items(lambda record: {}, {"retrieval": RULES["geometry"]})
     assert why(ours, theirs, of=sums) == RULES["geometry"].why
     assert items.compare([], MEASURE).reason == "no seed is shared"
+
+
+def claimed_view(folder: Path, make: MakeRecord) -> TableView:
+    """Two rows that differ by as much on every seed, each time on other pictures."""
+    records, rows = {}, []
+    for one, wrong in ((claimed.TWO[0], 4), (claimed.TWO[1], 1)):
+        runs = {}
+        for seed in range(3):
+            ranks = np.roll(1 + (np.arange(8) < wrong), 3 * seed)
+            method = make()[0].method.model_copy(update={"hyperparameters": {"row": one["label"]}})
+            record, content = make(seed, ranks={"i2t": ranks, "t2i": ranks}, method=method)
+            Store(folder).write(record, content)
+            runs[seed], records[record.run_id] = record.run_id, record
+        parts = {"": RequestedRuns(setup_id="", method_id="", runs=runs)}
+        rows.append(RequestedRow(label=one["label"], backbone="B", method="infonce", parts=parts))
+    request = TableRequest(
+        table="p/t", scale="small", recipe="r", track="s", description="", tuned={}, backbones={},
+        temperature_factor=1.0, measures={"a": "retrieval.i2t_r1"}, rows=rows,
+    )  # fmt: skip
+    return build_table(claimed.table(*claimed.TWO), request, records, {})
+
+
+def test_a_verdict_rests_on_no_less_spread_than_its_test_items_leave(folder: Path, make_sound: MakeRecord) -> None:
+    view = claimed_view(folder, make_sound)
+    (alone,) = judged_claims(view)
+    assert alone.verdict.paired
+    assert (alone.verdict.paired.sd, alone.over_items) == (0, NO_ITEMS)
+    (judged,) = judged_claims(replace(view, items=Items(lambda record: read_ranks(folder, record), RULES)))
+    assert judged.verdict.paired
+    assert judged.over_items.difference == pytest.approx(judged.verdict.paired.difference)
+    assert judged.verdict.paired.sd == judged.over_items.floor == pytest.approx((15 / 56 / 8) ** 0.5)
+    assert "below the sampling floor of the test items" in judged.verdict.reason
