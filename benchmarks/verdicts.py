@@ -81,7 +81,8 @@ def collapsing(share: float) -> Callable[[np.random.Generator, float, int], Floa
 
     def draw(rng: np.random.Generator, ahead: float, n: int) -> Floats:
         values = normal(rng, ahead, n)
-        return np.where(rng.random(values.shape) < share, CHANCE + rng.normal(0, CHANCE / 5, values.shape), values)
+        failed = rng.random(values.shape) < share
+        return np.where(failed, CHANCE + rng.normal(0, CHANCE / 5, values.shape), values)
 
     return draw
 

@@ -17,6 +17,8 @@ HIGH, LOW = (0.30, 0.31, 0.33, 0.32), (0.10, 0.12, 0.12, 0.13)
 """Two rows that four seeds tell apart."""
 TIED = (0.13, 0.10, 0.12, 0.12)
 """One that they cannot tell from the second."""
+CURVES = {"step": [0, 1], "loss": [2.0, None], "temperature": [0.1, 0.1], "temperature_positive": [0.1, 0.2]}
+"""With what the premises of the table look at."""
 
 
 def measured(make: MakeRecord, values: Values, **changes: Any) -> tuple[TableRequest, list[tuple[Record, bytes]]]:
@@ -28,7 +30,7 @@ def measured(make: MakeRecord, values: Values, **changes: Any) -> tuple[TableReq
             numbers = {"metrics": {"t2i_r1": value, "i2t_r1": value / 2}, "counts": {"t2i": 100}}
             method = make()[0].method.model_copy(update={"hyperparameters": {"row": label}, "title": label})
             result = {"retrieval": Result(task="retrieval", version=1, **numbers)}
-            found.append(make(seed, results=result, method=method))
+            found.append(make(seed, results=result, method=method, curves=CURVES))
             runs[seed] = found[-1][0].run_id
         parts = {"": RequestedRuns(setup_id=found[-1][0].setup_id, method_id="", runs=runs)} if runs else {}
         rows.append(RequestedRow(label=label, backbone="RN50", method="infonce", parts=parts))

@@ -30,6 +30,8 @@ class JudgedClaim:
     scale: str
     """"" if the table was not run at any."""
     verdict: Verdict
+    stand_in: str = ""
+    """What was measured in the place of the paper's data, in words, if anything was."""
     over_items: OverItems = NO_ITEMS
     """What other test items would leave of our difference (row minus reference)."""
 
@@ -41,6 +43,14 @@ class JudgedClaim:
         """
         difference = self.verdict.paired.difference if self.verdict.paired else None
         return -difference if difference and self.claim.column.better == "lower" else difference
+
+    @property
+    def gain_over_items(self) -> tuple[float, float] | None:
+        """The 95% interval of the gain over test items, if each item's outcome is known."""
+        low, high = self.over_items.low, self.over_items.high
+        if low is None or high is None:
+            return None
+        return (-high, -low) if self.claim.column.better == "lower" else (low, high)
 
 
 @dataclass(frozen=True)
@@ -88,7 +98,11 @@ def _judged_family(view: TableView, claims: Sequence[Claim], family: Family) -> 
     over = [_over_items(question, claim, view, rows) for question, claim in zip(asked, claims, strict=True)]
     floored = [replace(question, floor=found.floor) for question, found in zip(asked, over, strict=True)]
     verdicts = judge_family(floored, family)
-    return [JudgedClaim(c, view.request.scale, v, o) for c, v, o in zip(claims, verdicts, over, strict=True)]
+    request = view.request
+    return [
+        JudgedClaim(claim, request.scale, verdict, request.stand_ins.get(claim.column.key, ""), found)
+        for claim, verdict, found in zip(claims, verdicts, over, strict=True)
+    ]
 
 
 def _over_items(question: Question, claim: Claim, view: TableView, rows: Mapping[RowKey, TableRow]) -> OverItems:

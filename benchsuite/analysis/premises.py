@@ -52,15 +52,16 @@ class Finding:
     def refuted_for(self, claim: Claim) -> str:
         """Why it does not hold for a claim, with the numbers; "" where it does."""
         if self.unmet:
-            return f"{self.premise.statement}: not so at this scale, {self.unmet}"
+            return f'"{self.premise.statement}" does not hold at this scale: {self.unmet}'
         looked_at = [(key, self.values[key]) for key in self._rows_for(claim) if key in self.values]
         found = [f"{row_name(key)} has {shown(value)}" for key, value in looked_at if not self._holds(value)]
-        return f"{self.premise.statement}: needs {self.needed}, but {', '.join(found)}" if found else ""
+        wrong = f"needs {self.needed}, but {', '.join(found)}"
+        return f'"{self.premise.statement}" does not hold: {wrong}' if found else ""
 
     def unknown_for(self, claim: Claim) -> str:
         """Why nothing can be said for a claim, if so."""
         reasons = [self.missing[key] for key in self._rows_for(claim) if key in self.missing]
-        return f"the premise is not checked ({self.premise.statement}): {reasons[0]}" if reasons else ""
+        return f'"{self.premise.statement}" is not checked: {reasons[0]}' if reasons else ""
 
     def _rows_for(self, claim: Claim) -> list[RowKey]:
         named = [*self.values, *self.missing]
@@ -77,7 +78,7 @@ def shown(value: float | None) -> str:
 
 
 def findings(table: Table, scale: str, rows: Sequence[TableRow]) -> list[Finding]:
-    """What the runs at a scale say of each premise of the table."""
+    """What the runs at a scale say of each premise of the table. A gauge that no run of its rows has is an error."""
     claims, by_key = claims_of(table), {row.key: row for row in rows}
     return [_finding(premise, table, scale, claims, by_key) for premise in table.premises]
 
@@ -96,14 +97,22 @@ def _finding(
         return found
     depend = [key for claim in claims if found.concerns(claim) for key in (claim.row, claim.reference)]
     looked_at = [table.row(name).key for name in premise.rows] or list(dict.fromkeys(depend))
+    _require_gauges(premise, table, [rows[key] for key in looked_at if key in rows])
     values: dict[RowKey, float | None] = {}
     missing: dict[RowKey, str] = {}
     for key in looked_at:
         if why := _missing(premise, rows.get(key), key):
             missing[key] = why
         else:
-            values[key] = _column_mean(premise, rows[key]) if premise.column else _gauge(premise, table, rows[key])
+            values[key] = _column_mean(premise, rows[key]) if premise.column else _gauge(premise, rows[key])
     return Finding(premise, concerned, values, missing)
+
+
+def _require_gauges(premise: Premise, table: Table, rows: Sequence[TableRow]) -> None:
+    known = {name for row in rows for record in row.records for name in record.curves} - {"step"}
+    for gauge in _gauges(premise):
+        if known and gauge not in known:
+            raise unknown("gauge", gauge, known, f'{table.name}, premise "{premise.statement}": ')
 
 
 def _missing(premise: Premise, row: TableRow | None, key: RowKey) -> str:
@@ -111,8 +120,10 @@ def _missing(premise: Premise, row: TableRow | None, key: RowKey) -> str:
         return f"{row_name(key)} was not selected"
     if premise.column and _cell(premise, row).measure is None:
         return f"column {premise.column} is not measured at this scale"
-    has_runs = _cell(premise, row).n if premise.column else row.records
-    return "" if has_runs else f"{row_name(key)} has no runs"
+    if not (_cell(premise, row).n if premise.column else row.records):
+        return f"{row_name(key)} has no runs"
+    without = next((name for name in _gauges(premise) if not any(name in r.curves for r in row.records)), "")
+    return f"no run of {row_name(key)} has the gauge {without}" if without else ""
 
 
 def _cell(premise: Premise, row: TableRow) -> Cell:
@@ -124,12 +135,11 @@ def _column_mean(premise: Premise, row: TableRow) -> float | None:
     return None if cell.mean is None else cell.mean * (100 if cell.column.unit == "percent" else 1)
 
 
-def _gauge(premise: Premise, table: Table, row: TableRow) -> float | None:
+def _gauges(premise: Premise) -> list[str]:
+    return [name for name in (premise.gauge, premise.per) if name]
+
+
+def _gauge(premise: Premise, row: TableRow) -> float | None:
     """The mean over all of the row's runs."""
-    known = {name for record in row.records for name in record.curves} - {"step"}
-    for name in filter(None, (premise.gauge, premise.per)):
-        if name not in known:
-            where = f'{table.name}, premise "{premise.statement}", runs of {row_name(row.key)}: '
-            raise unknown("gauge", name, known, where)
     values = [value for record in row.records if (value := premise.shown(record.curves)) is not None]
     return fmean(values) if values else None

@@ -45,9 +45,12 @@ class TableView:
         return findings(self.table, self.request.scale, self.rows)
 
     @property
-    def stand_in(self) -> bool:
-        """Whether any column was measured on other data than the paper's."""
-        return bool(self.request.stand_ins)
+    def on_stand_ins(self) -> str:
+        """Whether columns were measured on other data than the paper's, as headings say it."""
+        if not self.request.stand_ins:
+            return ""
+        whole = self.request.stand_ins.keys() >= self.request.measures.keys()
+        return "on stand-ins" if whole else "partly on stand-ins"
 
     @property
     def columns(self) -> Sequence[Column]:

@@ -3,12 +3,12 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
 from benchsuite.cli.options import RESULTS, Plugins, Results, Tables, load_own
-from benchsuite.errors import UsageError
+from benchsuite.errors import UsageError, unknown
 from benchsuite.records.store import Store
 
 if TYPE_CHECKING:
@@ -23,6 +23,10 @@ def claims(
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="All papers.")] = False,
     scale: Annotated[str | None, typer.Option(help="Only runs at this scale.")] = None,
+    kind: Annotated[
+        str | None, typer.Option(help="Only claims with these verdicts, separated by commas.", show_default=False)
+    ] = None,
+    headline: Annotated[bool, typer.Option("--headline", help="Only headline claims.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     results: Results = RESULTS,
     plugin: Plugins = None,
@@ -30,8 +34,9 @@ def claims(
 ) -> None:
     """Judge papers' claims by stored runs.
 
-    Each table's claims are one family for Holm's correction. Rows that are not in the table are compared with its
-    reference, the first baseline of their backbone; they are another family.
+    A paper's headline claims at a scale are one family, its other claims a second one; table files fix their sizes, for
+    which p is corrected. Rows that are not in the table are compared with its reference, the first baseline of their
+    backbone; each is a family of its own. --kind and --headline choose what is shown, and change no verdict.
     """
     from benchsuite.analysis.claims import agreements, judged_added, judged_claims, unrun_claims
     from benchsuite.analysis.tables import build_views
@@ -40,15 +45,18 @@ def claims(
 
     if everything == bool(tables):
         raise UsageError("name papers or tables, or give --all.")
+    kinds = chosen_kinds(kind)
     load_own(table_folders, plugin)
     contents = Store(results).read()
     names = named_tables(["all"] if everything else tables or [], stored=contents.tables)
     built, skipped = build_views(contents, items_of(results))
     views = [view for view in built if view.request.table in names and scale in (None, view.request.scale)]
     judged = [claim for view in views for claim in (*judged_claims(view), *judged_added(view))]
-    orders = [(view, order) for view in views for order in agreements(view)]
+    orders = [] if kind or headline else [(view, order) for view in views for order in agreements(view)]
     run = {view.request.table for view in views}
-    judged += [claim for name in names if name not in run for claim in unrun_claims(read_table(name, contents.tables))]
+    unrun = [read_table(name, contents.tables) for name in names if name not in run]
+    judged += [claim for table in unrun for claim in unrun_claims(table, scale or "")]
+    judged = [claim for claim in judged if claim.verdict.kind in kinds and claim.claim.headline >= headline]
     if as_json:
         content = {
             "claims": [claim_as_json(claim) for claim in judged],
@@ -62,6 +70,18 @@ def claims(
         print("\n".join(lines(judged, orders)))
     tell_outdated(contents)
     require_all(skipped)
+
+
+def chosen_kinds(names: str | None) -> Sequence[str]:
+    """The verdicts that --kind names; all of them without it."""
+    from benchsuite.analysis.verdict import Kind
+
+    known: tuple[str, ...] = get_args(Kind)
+    chosen = known if names is None else [name.strip() for name in names.split(",")]
+    for name in chosen:
+        if name not in known:
+            raise unknown("verdict", name, known, "--kind: ")
+    return chosen
 
 
 def lines(judged: "Sequence[JudgedClaim]", orders: "Sequence[tuple[TableView, ColumnAgreement]]") -> Iterator[str]:
@@ -78,11 +98,13 @@ def lines(judged: "Sequence[JudgedClaim]", orders: "Sequence[tuple[TableView, Co
 def claim_line(judged: "JudgedClaim") -> str:
     """A claim and its verdict in a line."""
     claim = judged.claim
-    where = claim.table + (f" at scale {judged.scale}" if judged.scale else "")
+    where = (
+        claim.table + (f" at scale {judged.scale}" if judged.scale else "") + " on a stand-in" * bool(judged.stand_in)
+    )
     published = "" if claim.published is None else f" (published by {claim.published:g})"
     note = f"; note: {claim.note}" if claim.note else ""
     text = f" [{claim.locator}, in our words: {claim.statement}{note}]" if claim.locator else ""
-    added = " (added row)" * claim.added
+    added = " (headline)" * claim.headline + " (added row)" * claim.added
     return f"{where}: {claim.name}{added}{published}: {judged.verdict.kind}: {judged.verdict.reason}{text}"
 
 
@@ -96,7 +118,9 @@ def claim_as_json(judged: "JudgedClaim") -> dict[str, Any]:
         "row": "/".join(filter(None, claim.row)),
         "reference": "/".join(filter(None, claim.reference)),
         "column": claim.column.key,
+        "headline": claim.headline,
         "added": claim.added,
+        "stand_in": judged.stand_in or None,
         "published_difference": claim.published,
         "description": claim.statement or None,
         "locator": claim.locator or None,

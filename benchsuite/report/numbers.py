@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from benchsuite.analysis.reasons import percentage
 from benchsuite.analysis.rows import Cell, TableRow
 from benchsuite.analysis.stats import Paired
 from benchsuite.analysis.tables import TableView
@@ -120,6 +121,11 @@ def p(value: float | None) -> str:
     if value is None:
         return DASH
     return f"{value:.3f}" if value >= 0.001 else "< 0.001"
+
+
+def share(value: float | None) -> str:
+    """A power in whole percent."""
+    return DASH if value is None else percentage(value)
 
 
 def times(ratio: float | None) -> str:

@@ -55,7 +55,7 @@ def all_pages(leaderboard: Leaderboard) -> Iterator[Page]:
 
     yield page("index", "Leaderboard", "home.html", home)
     for view in leaderboard.views:
-        title = f"{view.table.title} ({view.request.scale})"
+        title = f"{view.table.title} ({where(view)})"
         yield page(page_name("tables", view.request.name), title, "table.html", table, view)
     for name, method in leaderboard.methods.items():
         yield page(page_name("methods", name), method.title, "method.html", of_method, method)
@@ -63,7 +63,7 @@ def all_pages(leaderboard: Leaderboard) -> Iterator[Page]:
             title = f"{method.title} ({scale})"
             yield page(page_name("methods", name, scale), title, "results.html", of_scale, method, scale, results)
     for (paper, scale), views in leaderboard.by_paper.items():
-        title = f"Claims of {paper} ({scale})"
+        title = f"Claims of {paper} ({', '.join(filter(None, (scale, stand_ins(views))))})"
         yield page(page_name("claims", f"{paper}-{scale}"), title, "claims.html", claims, paper, scale, views)
     for board in leaderboard.boards:
         yield page(page_name("compare", board.setup_id), f"Compare on {board.title}", "compare.html", compare, board)
@@ -74,8 +74,11 @@ def all_pages(leaderboard: Leaderboard) -> Iterator[Page]:
 def home(leaderboard: Leaderboard) -> Values:
     """What was measured, and where to look."""
     records = leaderboard.records.values()
+    occurring = {claim.verdict.kind for claims in leaderboard.claims.values() for claim in claims}
     return {
-        "papers": [(*key, judged(leaderboard, views)["counts"]) for key, views in leaderboard.by_paper.items()],
+        "kinds": [kind for kind in KINDS if kind in occurring],
+        "papers": [(*key, stand_ins(views), judged(leaderboard, views)) for key, views in leaderboard.by_paper.items()],
+        "measured_on": stand_ins(leaderboard.views),
         "tables": [
             (view, judged(leaderboard, [view])["counts"], of_added(leaderboard, view)) for view in leaderboard.views
         ],
@@ -96,6 +99,7 @@ def table(leaderboard: Leaderboard, view: TableView) -> Values:
         "marks": verdicts_by_cell([*leaderboard.claims[view.request.name], *added]),
         "tests": overall_of_table(view),
         "orders": [order for order in agreements(view) if order.agreement.tau is not None],
+        "differences": any(column.key not in view.request.stand_ins for column in view.columns),
         "figures": table_figures(view, leaderboard.ranks),
         "exports": {name: export(view, DEFAULT) for name, export in FORMATS.items()},
         "suffixes": SUFFIXES,
@@ -128,6 +132,8 @@ def claims(leaderboard: Leaderboard, paper: str, scale: str, views: Sequence[Tab
         "paper": paper,
         "scale": scale,
         "source": next((view.table.source for view in views if view.table.source), paper),
+        "measured_on": stand_ins(views),
+        "sizes": views[0].family_sizes,
         **judged(leaderboard, views),
     }
 
@@ -135,7 +141,23 @@ def claims(leaderboard: Leaderboard, paper: str, scale: str, views: Sequence[Tab
 def judged(leaderboard: Leaderboard, views: Sequence[TableView]) -> Values:
     """The claims of these tables, and how many have which verdict."""
     claims = [(view, claim) for view in views for claim in leaderboard.claims[view.request.name]]
-    return {"claims": claims, "counts": Counter(claim.verdict.kind for _, claim in claims)}
+    claims.sort(key=lambda pair: not pair[1].claim.headline)
+    return {
+        "claims": claims,
+        "counts": Counter(claim.verdict.kind for _, claim in claims),
+        "headline_counts": Counter(claim.verdict.kind for _, claim in claims if claim.claim.headline),
+    }
+
+
+def stand_ins(views: Sequence[TableView]) -> str:
+    """Whether these tables were measured on stand-ins, as headings say it; "" if none was."""
+    kinds = {view.on_stand_ins for view in views}
+    return next(iter(kinds)) if len(kinds) == 1 else "partly on stand-ins" if kinds else ""
+
+
+def where(view: TableView) -> str:
+    """The scale, and whether it is one of stand-ins: `small, on stand-ins`."""
+    return ", ".join(filter(None, (view.request.scale, view.on_stand_ins)))
 
 
 def of_added(leaderboard: Leaderboard, view: TableView) -> Counter[str]:

@@ -34,7 +34,7 @@ def state(view: TableView) -> Finding:
 def test_a_premise_is_checked_on_the_last_finite_value_of_the_runs_own_gauge(make_record: MakeRecord) -> None:
     assert judged(measured(make_record, OLD)) == (
         "premise not met",
-        "there is a gap: needs gap (last value) at least 0.3, but B/old has 0.2.",
+        '"there is a gap" does not hold: needs gap (last value) at least 0.3, but B/old has 0.2.',
     )
     assert judged(measured(make_record, OLD, gap=0.3))[0] == "reproduced"
     assert state(measured(make_record, OLD)).values == {("B", "", "old"): pytest.approx(0.2)}
@@ -47,7 +47,9 @@ def test_a_premise_may_be_about_a_column_in_the_unit_as_printed(make_record: Mak
     ceiling = {**premise, "at_most": 31.4}
     kind, reason = judged(measured(make_record, ceiling))
     assert kind == "premise not met"
-    assert reason == "below the ceiling: needs column a at most 31.4, but B/ours has 31.5.", "either row breaks it"
+    assert reason == '"below the ceiling" does not hold: needs column a at most 31.4, but B/ours has 31.5.', (
+        "either row breaks it"
+    )
     assert judged(measured(make_record, {**ceiling, "rows": ["old"]}))[0] == "reproduced"
 
 
@@ -67,7 +69,7 @@ def test_a_claim_without_its_premise_leaves_the_judging_and_not_the_family(make_
 
 def test_what_is_known_not_to_hold_needs_no_run(make_record: MakeRecord) -> None:
     premise = {**OLD, "unmet": {"small": "the runs are too short"}}
-    said = ("premise not met", "there is a gap: not so at this scale, the runs are too short.")
+    said = ("premise not met", '"there is a gap" does not hold at this scale: the runs are too short.')
     assert judged(measured(make_record, premise, gap=0.9)) == said
     assert judged(measured(make_record, premise, ours=HIGH)) == said
     for scale, kind in (("small", "premise not met"), ("", "not run")):
@@ -83,13 +85,25 @@ def test_a_premise_without_runs_is_not_checked_and_its_claims_wait(make_record: 
     found = view(make_record, three, BOTH)
     (one, _) = judged_claims(found)
     assert (one.verdict.kind, state(found).state) == ("not run", "not checked")
-    assert one.verdict.reason == "the premise is not checked (there is a gap): B/gapped has no runs"
+    assert one.verdict.reason == '"there is a gap" is not checked: B/gapped has no runs'
 
 
 def test_a_gauge_that_no_run_has_is_an_error_with_those_there_are(make_record: MakeRecord) -> None:
     for premise in ({**OLD, "gauge": "gab"}, {**OLD, "per": "gab"}):
         with pytest.raises(UsageError, match=r'p/t, premise "there is a gap".*gauge "gab".*known: gap.*mean "gap"'):
             judged_claims(measured(make_record, premise))
+
+
+def test_a_row_without_a_gauge_that_others_have_is_not_checked(make_record: MakeRecord) -> None:
+    found = measured(make_record, {**OLD, "rows": []})
+    bare = [record.model_copy(update={"curves": {"step": [0.0]}}) for record in found.rows[0].records]
+    found = replace(found, rows=[replace(found.rows[0], records=bare), found.rows[1]])
+    assert judged(found) == ("not run", '"there is a gap" is not checked: no run of B/old has the gauge gap')
+
+
+def test_a_gauge_is_not_missed_where_its_rows_have_no_runs(make_record: MakeRecord) -> None:
+    found = measured(make_record, {**OLD, "gauge": "gab"}, ours=HIGH)
+    assert judged(found)[0] == "not run"
 
 
 def test_added_rows_are_no_claims_of_the_paper(make_record: MakeRecord) -> None:

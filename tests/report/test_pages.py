@@ -49,7 +49,8 @@ def measured(make_record: MakeRecord) -> TableView:
             part = first.method.model_copy(update={"name": name, "title": name.upper()})
             result = first.results["retrieval"]
             told = {"retrieval": result.model_copy(update={"metrics": {**result.metrics, "i2t_r1": value}})}
-            curves = {"step": [0, 1], "loss": [2.0, 1.0], "gap": [0.9, 0.8]}
+            temperatures = {"temperature": [0.1, 0.1], "temperature_positive": [0.1, 0.2]}
+            curves = {"step": [0, 1], "loss": [2.0, 1.0], "gap": [0.9, 0.8], **temperatures}
             record = make_record(seed, method=part, results=told, curves=curves)[0]
             runs[seed], records[record.run_id] = record.run_id, record
         setup, method = record.setup_id, record.method_id
