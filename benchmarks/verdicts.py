@@ -9,7 +9,6 @@ Draws tables of rows and seeds, and judges them with the functions that the page
 """
 
 import argparse
-import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -95,8 +94,9 @@ def answers(preference: float) -> Callable[[np.random.Generator, float, int], Fl
 
     def draw(rng: np.random.Generator, ahead: float, n: int) -> Floats:
         difficulty = rng.normal(0, 1.5, ITEMS) + preference * rng.normal(0, 1, (ROWS, 1, ITEMS))
-        odds = np.exp(difficulty + rng.normal(0, 0.05, (1, n, 1)))
-        return (rng.random((ROWS, n, ITEMS)) < odds / (1 + odds)).astype(np.float64)
+        odds: Floats = np.exp(difficulty + rng.normal(0, 0.05, (1, n, 1)))
+        right: Floats = (rng.random((ROWS, n, ITEMS)) < odds / (1 + odds)).astype(np.float64)
+        return right
 
     return draw
 
@@ -264,11 +264,17 @@ def main() -> None:
     if options.out is None:
         print(text)
         return
-    page = options.out.read_text("utf-8")
-    parts = re.split(f"({re.escape(BEGIN)}|{re.escape(END)})", page)
-    if len(parts) != 5:
-        raise SystemExit(f"{options.out}: needs the lines {BEGIN.strip()} and {END}, once each and in this order.")
-    options.out.write_text("".join([*parts[:2], "\n", text, "\n", *parts[3:]]), "utf-8")
+    before, _, after = split(options.out.read_text("utf-8"))
+    options.out.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}", "utf-8")
+
+
+def split(page: str) -> tuple[str, str, str]:
+    """What stands before, between and after the marks of a page."""
+    before, begin, rest = page.partition(BEGIN)
+    between, end, after = rest.partition(END)
+    if not begin or not end:
+        raise SystemExit(f"The page needs a line {BEGIN.strip()} and below it a line {END}.")
+    return before, between, after
 
 
 if __name__ == "__main__":
