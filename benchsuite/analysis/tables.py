@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import groupby
+from pathlib import Path
 
 from benchsuite.analysis.items import Items
 from benchsuite.analysis.pairing import comparable_fields, unpairable
@@ -12,8 +13,8 @@ from benchsuite.analysis.premises import Finding, findings
 from benchsuite.analysis.ranking import Rank, Ranking, ranking
 from benchsuite.analysis.rows import Cell, TableRow
 from benchsuite.errors import BenchsuiteError
-from benchsuite.folders import built_in_tables
-from benchsuite.papers import Column, Row, Table, read_table, table_names
+from benchsuite.folders import built_in_tables, table_files
+from benchsuite.papers import Column, Row, Table, read_table
 from benchsuite.papers.claims import FamilySizes, family_sizes
 from benchsuite.papers.schema import row_name
 from benchsuite.records.contents import Contents, FileError
@@ -174,11 +175,10 @@ def build_views(contents: Contents, items: Items | None) -> tuple[list[TableView
     views: list[TableView] = []
     skipped: list[BenchsuiteError] = [*contents.errors, *built_in_again(contents)]
     read, gaps = cache(lambda name: read_table(name, contents.tables)), contents.gaps
-    of_paper = cache(lambda name: table_names(name.partition("/")[0], contents.tables))
     for request in contents.requests:
         try:
-            siblings = [read(name) for name in of_paper(request.table)]
-            view = build_table(read(request.table), request, contents.records, gaps, siblings)
+            of_paper = [read(name) for name in same_paper(request.table, contents.tables)]
+            view = build_table(read(request.table), request, contents.records, gaps, of_paper)
             view = replace(view, items=items)
             for cell in (cell for row in view.rows for cell in row.cells):
                 _ = cell.values  # read now, so that a record without the number skips this table and no other
@@ -187,6 +187,17 @@ def build_views(contents: Contents, items: Items | None) -> tuple[list[TableView
         except BenchsuiteError as error:
             skipped.append(error)
     return views, skipped
+
+
+def same_paper(name: str, stored: Mapping[str, Path]) -> list[str]:
+    """The tables of a table's paper that come from where it comes from: built in, or stored with the results.
+
+    So a table of one's own changes no verdict on a built-in one, even if it says the same paper.
+    """
+    built_in = built_in_tables()
+    files = built_in if name in built_in else stored if name in stored else table_files()
+    own = files if name in built_in else files.keys() - built_in.keys()
+    return sorted(other for other in own if other.partition("/")[0] == name.partition("/")[0])
 
 
 def built_in_again(contents: Contents) -> list[FileError]:

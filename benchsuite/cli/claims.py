@@ -98,9 +98,8 @@ def lines(judged: "Sequence[JudgedClaim]", orders: "Sequence[tuple[TableView, Co
 def claim_line(judged: "JudgedClaim") -> str:
     """A claim and its verdict in a line."""
     claim = judged.claim
-    where = (
-        claim.table + (f" at scale {judged.scale}" if judged.scale else "") + " on a stand-in" * bool(judged.stand_in)
-    )
+    scale = f" at scale {judged.scale}" if judged.scale else ""
+    where = f"{claim.table}{scale}{', on a stand-in' * bool(judged.stand_in)}"
     published = "" if claim.published is None else f" (published by {claim.published:g})"
     note = f"; note: {claim.note}" if claim.note else ""
     text = f" [{claim.locator}, in our words: {claim.statement}{note}]" if claim.locator else ""

@@ -27,9 +27,12 @@ from benchsuite.toml_files import read_toml
 
 
 def keep(store: Store, request: TableRequest) -> Iterator[str]:
-    """Store the table and recipe of a request, unless built in; a line for each that was another one before."""
-    table, recipe = request.table, request.recipe
-    own = {f"{PAPERS}/{table}.toml": table_files()[table]} if table not in built_in_tables() else {}
+    """Store the table and recipe of a request, unless built in; a line for each that was another one before.
+
+    With the table go those of its paper that have the scale: they say how many claims its families have.
+    """
+    recipe = request.recipe
+    own = {f"{PAPERS}/{name}.toml": file for name, file in _of_paper(request).items()}
     if recipe not in built_in_recipes():
         own[f"{RECIPES}/{recipe}.toml"] = recipe_files()[recipe]
     for name, file in own.items():
@@ -37,6 +40,19 @@ def keep(store: Store, request: TableRequest) -> Iterator[str]:
         changed = changed_keys(kept, file) if kept.exists() else ""
         if store.keep(name, file):
             yield f"changed: {kept} is now as {file}; the one stored before differed in {changed}."
+
+
+def _of_paper(request: TableRequest) -> dict[str, Path]:
+    """The request's table, unless it is built in, and such tables of its paper that have the scale."""
+    built_in, (paper, _, _) = built_in_tables(), request.table.partition("/")
+    if request.table in built_in:
+        return {}
+    own = {name: file for name, file in table_files().items() if name not in built_in and name.startswith(f"{paper}/")}
+    return {
+        name: file
+        for name, file in own.items()
+        if name == request.table or request.scale in read_table_file(name, file).recipes
+    }
 
 
 def outdated(stored: Mapping[str, Path]) -> Iterator[Finding]:

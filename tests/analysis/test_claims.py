@@ -1,13 +1,24 @@
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pytest
 from claimed import HEADLINE, HIGH, LOW, TEXT, TWO, MakeRecord, row, table, view
 
-from benchsuite.analysis.claims import agreements, judged_added, judged_claims, unrun_claims
+from benchsuite.analysis.claims import (
+    agreements,
+    interest_of,
+    judged_added,
+    judged_claims,
+    published_gain,
+    unrun_claims,
+)
+from benchsuite.analysis.rows import Cell
 from benchsuite.analysis.tables import build_table
-from benchsuite.analysis.verdict import Family
+from benchsuite.analysis.verdict import Family, Verdict
+from benchsuite.papers.claims import claims_of
+from benchsuite.records.requests import Judged
+from benchsuite.records.schema import Result
 
 
 @pytest.mark.parametrize(
@@ -138,3 +149,83 @@ def test_rows_of_another_variant_are_another_order_unless_variants_are_the_point
 def test_a_text_that_contradicts_its_cells_is_judged_once_as_the_text_has_it() -> None:
     (one,) = unrun_claims(table(*TWO, claims=[{**TEXT, "row": "old", "reference": "ours"}]))
     assert (one.claim.row[2], one.claim.published) == ("old", -2)
+
+
+def test_runs_that_are_equal_in_every_protocol_are_not_exercised(make_record: MakeRecord) -> None:
+    (same,) = judged_claims(view(make_record, table(*TWO), {"ours": LOW, "old": LOW}))
+    assert same.verdict.kind == "not exercised"
+    other = make_record(0)[0].results["retrieval"].model_copy(update={"counts": {"t2i": 7}})
+    whole = view(make_record, table(*TWO), {"ours": LOW, "old": LOW})
+    rows = [replace(row, cells=[with_results(row.cells[0], {"retrieval-2": other})]) for row in whole.rows[:1]]
+    (differs,) = judged_claims(replace(whole, rows=[*rows, whole.rows[1]]))
+    assert differs.verdict.kind == "undecided", "the column is equal, but not everything is"
+
+
+def with_results(cell: Cell, more: Mapping[str, Result]) -> Cell:
+    """The cell of runs that measured more."""
+    records = {
+        seed: record.model_copy(update={"results": {**record.results, **more}}) for seed, record in cell.records.items()
+    }
+    return replace(cell, records=records)
+
+
+@pytest.mark.parametrize(
+    ("primary", "measure", "interest"),
+    [
+        ({"retrieval": ("i2t_r1", 0.5)}, "retrieval.i2t_r1", 0.5),
+        ({"retrieval": ("t2i_r10", 0.5)}, "retrieval.i2t_r1", 0.5),
+        ({"retrieval": ("gap", 0.5)}, "retrieval.i2t_r1", None),
+        ({"retrieval": ("gap", 0.5)}, "retrieval.gap", 0.5),
+        ({"retrieval": ("gap", 0.5)}, "retrieval.other", None),
+        ({"retrieval": ("t2i_r10", 0.5)}, "retrieval.gap", None),
+        ({"geometry": ("gap", 0.5)}, "retrieval.gap", None),
+        ({}, "retrieval.gap", None),
+    ],
+)
+def test_the_difference_of_a_protocol_is_that_of_its_fractions_or_of_the_named_measure(
+    make_record: MakeRecord, primary: dict[str, tuple[str, float]], measure: str, interest: float | None
+) -> None:
+    result = make_record(0)[0].results["retrieval"].model_copy(update={"measures": {"gap": 0.3, "other": 2.0}})
+    whole = view(make_record, table(*TWO), {"old": LOW})
+    cell = with_results(replace(whole.rows[0].cells[0], measure=measure), {"retrieval": result})
+    stated = {protocol: Judged(metric=metric, difference=size) for protocol, (metric, size) in primary.items()}
+    assert interest_of(cell, stated) == interest
+
+
+def test_the_stated_difference_of_interest_reaches_the_verdict(make_record: MakeRecord) -> None:
+    def judged(**about: object) -> Verdict:
+        return judged_claims(view(make_record, table(*TWO), {"ours": HIGH, "old": LOW}, **about))[0].verdict
+
+    primary = {"retrieval": {"metric": "t2i_r10", "difference": 0.9}}
+    assert judged().kind == "reproduced"
+    assert judged(primary=primary).kind == "equivalent"
+    assert "the published difference (2.00 points)" in judged().reason
+    stand_in = judged(stand_ins={"a": "synthetic images"})
+    assert "a difference as large as the published one (2.00 points)" in stand_in.reason
+    assert judged(stand_ins={"b": "synthetic images"}) == judged()
+
+
+@pytest.mark.parametrize(
+    ("column", "published", "gain"),
+    [
+        ({}, (10, 12), 0.02),
+        ({"better": "lower"}, (12, 10), 0.02),
+        ({"unit": "number"}, (10, 12), 2),
+        ({"unit": "number", "measure": {"paper": "g.gap", "small": "h.rank"}}, (10, 12), None),
+        ({"measure": {"paper": "r.r1", "small": "s.r10"}}, (10, 12), 0.02),
+    ],
+)
+def test_published_differences_have_the_unit_of_the_values(
+    column: dict[str, object], published: tuple[float, float], gain: float | None
+) -> None:
+    rows = row("old", published[0]), row("ours", published[1], "proposed")
+    (claim,) = claims_of(table(*rows, column=column))
+    assert published_gain(claim) == (None if gain is None else pytest.approx(gain))
+
+
+def test_a_difference_that_only_the_text_states_is_taken_and_one_against_the_claim_is_not() -> None:
+    rows = row("old", 10), row("ours", 12, "proposed")
+    bare = [{**one, "published": {}} for one in rows]
+    (stated,) = claims_of(table(*bare, claims=[{**TEXT, "by": 3.0}]))
+    (against,) = claims_of(table(*rows, claims=[{**TEXT, "row": "old", "reference": "ours"}]))
+    assert (published_gain(stated), published_gain(against)) == (0.03, None)

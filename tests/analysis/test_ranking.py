@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchsuite.analysis.ranking import Rank, Unpairable, ranking
@@ -13,6 +13,8 @@ from benchsuite.analysis.stats import compare, holm
 from benchsuite.errors import RecordError
 
 Values = dict[str, dict[int, float]]
+DUELS = st.sampled_from([(a, b) for a in "ABCDE" for b in "ABCDE" if a < b])
+UNPAIRABLE = st.dictionaries(DUELS, st.frozensets(st.integers(0, 7), max_size=4), max_size=4)
 
 
 def ranks_of(
@@ -101,6 +103,30 @@ def test_every_row_with_a_better_mean_than_a_star_has_a_star(
         assert name not in column.best or better_rows <= column.best
 
 
+@st.composite
+def ragged(draw: st.DrawFn) -> Values:
+    """Rows of other spreads, each with seeds of its own choice."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    seeds = {name: draw(st.frozensets(st.integers(0, 7))) for name in "ABCDE"[: draw(st.integers(1, 5))]}
+    levels = {name: draw(st.sampled_from([0.0, 0.001, 0.5])) for name in seeds}
+    spreads = {name: draw(st.sampled_from([0.0001, 0.01, 0.5])) for name in seeds}
+    return {
+        name: {seed: levels[name] + spreads[name] * rng.standard_normal() for seed in sorted(chosen)}
+        for name, chosen in seeds.items()
+    }
+
+
+@settings(max_examples=300)
+@given(ragged(), st.sampled_from(["higher", "lower"]), UNPAIRABLE)
+def test_no_star_ever_stands_on_a_row_below_an_unstarred_one(
+    values: Values, better: Literal["higher", "lower"], unpairable: dict[tuple[str, str], frozenset[int]]
+) -> None:
+    best = ranking(values, better, unpairable).best
+    sign = 1 if better == "higher" else -1
+    means = {name: sign * fmean(by_seed.values()) for name, by_seed in values.items() if by_seed}
+    assert all(means[star] >= means[other] for star in best for other in means.keys() - best)
+
+
 def test_rows_without_values_have_no_rank_and_count_for_nothing() -> None:
     ranks = ranks_of({**CLEAR, "never ran": {}})
     assert "never ran" not in ranks
@@ -132,10 +158,6 @@ def test_more_rows_ask_for_more() -> None:
 def test_the_order_of_rows_says_nothing(values: Values) -> None:
     backwards = dict(reversed(values.items()))
     assert ranks_of(values) == ranks_of(backwards)
-
-
-DUELS = st.sampled_from([(a, b) for a in "ABCDE" for b in "ABCDE" if a < b])
-UNPAIRABLE = st.dictionaries(DUELS, st.frozensets(st.integers(0, 7), max_size=4), max_size=4)
 
 
 @given(columns(), st.sampled_from(["higher", "lower"]), UNPAIRABLE)

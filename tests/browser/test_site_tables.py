@@ -108,7 +108,8 @@ def test_verdicts_sort_in_the_order_in_which_pages_list_them(new_page: Open) -> 
     page = new_page("claims/temo-small")
     sort(page, "claims-table", "Verdict")
     found = [text.split(maxsplit=1)[1] for text in page.locator("#claims-table tbody .verdict").all_inner_texts()]
-    assert list(dict.fromkeys(found)) == [kind for kind in KINDS if kind in found]
+    shown = [{"reproduced": "reproduced here", "opposite": "opposite here"}.get(kind, kind) for kind in KINDS]
+    assert list(dict.fromkeys(found)) == [kind for kind in shown if kind in found]
     assert len(set(found)) >= 4
 
 
@@ -127,10 +128,10 @@ def test_search_keeps_the_rows_that_fit_and_counts_them(new_page: Open) -> None:
 
 def test_a_filter_shows_one_kind_of_rows(new_page: Open) -> None:
     page = new_page("claims/temo-small")
-    filter_of(page, "claims-table", "Verdict").select_option("opposite")
+    filter_of(page, "claims-table", "Verdict").select_option("opposite here")
     shown = page.locator("#claims-table tbody .verdict").all_inner_texts()
     assert shown
-    assert {one.split(maxsplit=1)[1] for one in shown} == {"opposite"}
+    assert {one.split(maxsplit=1)[1] for one in shown} == {"opposite here"}
     filter_of(page, "claims-table", "Verdict").select_option("")
     assert len(rows(page, "claims-table")) > len(shown)
 

@@ -13,6 +13,7 @@ from measured import HIGH, LOW, fill
 from own_tables import FILE, NAME, TABLE, own_folder
 
 from benchsuite.analysis.results import load_table
+from benchsuite.analysis.tables import same_paper
 from benchsuite.cli.tables import keep
 from benchsuite.errors import UsageError
 from benchsuite.folders import use_folders
@@ -121,12 +122,12 @@ def test_an_added_row_is_judged_apart_from_the_papers_claims(
     assert {reference for _, reference, _ in added} == {"RN50/InfoNCE"}
     verdict = added["RN50/mine", "RN50/InfoNCE", "coco_ir1"]
     assert (verdict["verdict"], verdict["published_difference"]) == ("reproduced", None)
-    assert "over 2 claims of rows added to temo/table1 at scale small" in verdict["reason"]
+    assert "for 8 columns of RN50/mine, added to temo/table1 at scale small" in verdict["reason"]
     assert exit_code("report") == 0
     page = (tmp_path / "reports" / "tables" / "temo-table1-small.html").read_text()
     heading, own = page.index('id="added"'), page.index('id="added-table"')
     assert "<td>" in page[own:]
-    assert "they are a family of their own" in page[heading:own]
+    assert "are a family of their own" in page[heading:own]
     better = sum(one["verdict"] == "reproduced" for one in added.values())
     head = Reading(page[: page.index('id="legend"')]).text
     assert f"Added rows: ✓ {better} reproduced" in head
@@ -233,3 +234,26 @@ def test_a_stored_file_that_is_not_valid_is_a_problem(
 ) -> None:
     (sound / file).write_text(text)
     assert any(says in problem["message"] for problem in verified(sound, capsys=capsys)["problems"])
+
+
+def test_families_are_the_same_with_and_without_the_folder(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    own = results.parent / "own"
+    more = (("mine/second", "smoke"), ("mine/gpu-only", "gpu"), ("temo/mine", "smoke"))
+    for name, scale in more:
+        paper, _, table = name.partition("/")
+        text = TABLE.replace('"mine"', f'"{paper}"').replace('"first"', f'"{table}"').replace("smoke =", f"{scale} =")
+        own_folder(own, text, name)
+
+    def size(*options: object) -> int:
+        assert exit_code("claims", NAME, "--json", "--results", results, *options) == 0
+        (size,) = {claim["family_size"] for claim in json.loads(capsys.readouterr().out)["claims"]} - {None}
+        return int(size)
+
+    alone = size()
+    assert kept(results) == []
+    assert {file.name for file in (results / "papers").rglob("*.toml")} == {"first.toml", "second.toml"}
+    both = size()
+    assert both == 2 * alone
+    own_folder(own, TABLE.replace('"first"', '"third"'), "mine/third")
+    assert size("--tables", own) == both, "those that were stored count"
+    assert same_paper("temo/table1", {}) == same_paper("temo/table1", {"temo/mine": own}), "none of one's own"

@@ -224,6 +224,62 @@ def test_what_stands_for_a_column_is_said_above_its_numbers(measured: TableView)
     assert text.index("CIFAR10 Top-1: the 10 colours of scenes") < text.index("21.64")
 
 
+@pytest.mark.parametrize(
+    ("columns", "where"),
+    [
+        ((), ""),
+        (("coco_ir1",), "partly on stand-ins"),
+        (("coco_ir1", "coco_tr1"), "on stand-ins"),
+    ],
+)
+def test_headings_say_where_verdicts_are_of_stand_ins_and_no_published_number_is_subtracted_there(
+    measured: TableView, columns: tuple[str, ...], where: str
+) -> None:
+    request = measured.request.model_copy(update={"stand_ins": dict.fromkeys(columns, "synthetic images")})
+    found = pages(leaderboard([replace(measured, request=request)]))
+    for name, heads in ((TABLE1, 3), ("claims/temo-smoke", 1), ("index", 2)):
+        titles = [" ".join(Reading(text).text.split()) for text in re.findall(r"<h[12].*?</h[12]>", found[name])]
+        claimed = [title for title in titles if "Claims" in title or "Premises" in title or "Tables" in title]
+        assert all((where or "by our runs") in title for title in claimed if where or "tested" in title), titles
+        assert sum("stand-ins" in title for title in titles) == (heads if where else 0), titles
+    assert (f"measured {where}</span></h1>" in found[TABLE1]) is bool(where)
+    assert where in re.findall("<title>.*</title>", found[TABLE1])[0]
+    page = Reading(found[TABLE1])
+    subtracted = [cell["diff"].strip() for cell in page.cells if cell.get("diff", "–").strip() != "–"]
+    ours = [cell for row in measured.rows for cell in row.cells if cell.n and cell.column.key not in columns]
+    assert len(subtracted) == len(ours)
+    assert "difference, claims" in page.text, "columns that are not measured are no stand-ins"
+
+
+def test_a_page_of_stand_ins_alone_does_not_speak_of_subtracting(measured: TableView) -> None:
+    every = dict.fromkeys((column.key for column in measured.columns), "synthetic images")
+    view = replace(measured, request=measured.request.model_copy(update={"stand_ins": every}))
+    found = pages(leaderboard([view]))[TABLE1]
+    assert "ours − published" not in found
+    assert "difference, claims" not in found
+    assert 'data-lines="published,ours,verdicts"' in found
+
+
+def test_headline_claims_come_first_and_are_marked(measured: TableView) -> None:
+    board = leaderboard([measured])
+    found = pages(board)
+    assert [claim.claim.headline for claim in board.claims["temo-table1-smoke"]][:4] == [True, True, True, False]
+    for name in (TABLE1, "claims/temo-smoke"):
+        assert "primary" in found[name]
+    for line in re.findall(r"<tr>\s*<th scope=.row.>.*?</tr>", found["claims/temo-smoke"], re.DOTALL)[:3]:
+        assert '<span class="primary">primary</span>' in line
+    sizes = measured.family_sizes
+    assert f"{sizes.headline} headline claims of the paper at this scale" in Reading(found[TABLE1]).text
+
+
+def test_a_table_lists_its_premises_with_what_was_found(measured: TableView) -> None:
+    text = " ".join(Reading(pages(leaderboard([measured]))[TABLE1]).text.split())
+    assert "temperature_positive / temperature (last value) at least 1.05" in text
+    assert "RN50/TeMo: 2" in text
+    assert "InfoNCE on ViT-B/16 retrieves above chance and below the ceiling" in text
+    assert "ViT-B/16/InfoNCE was not selected" in text
+
+
 def test_a_method_whose_plugin_is_not_loaded_still_has_its_page(make_record: MakeRecord) -> None:
     part = make_record()[0].method.model_copy(update={"name": "mine", "title": "Mine"})
     text = Reading(pages(leaderboard(records=[make_record(method=part)[0]]))["methods/mine"]).text
