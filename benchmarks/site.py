@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from benchsuite.analysis.tables import build_views
 from benchsuite.canonical import digest
-from benchsuite.cli.report import leaderboard
+from benchsuite.cli.report import items_of, leaderboard
 from benchsuite.evaluation.rank_metrics import RULES
 from benchsuite.records.contents import Contents, RecordFile, parse, with_ranks
 from benchsuite.records.names import json_files, stem
@@ -162,7 +162,7 @@ def measure(folder: Path, pages: Path) -> dict[str, tuple[float, float]]:
     if contents.errors:
         sys.exit(f"{folder}: {contents.errors[0]}")
     with timed("build_views"):
-        views, left_out = build_views(contents)
+        views, left_out = build_views(contents, items_of(folder))
     if left_out:
         sys.exit(str(left_out[0]))
     board = leaderboard(folder, contents, views, left_out)

@@ -1,9 +1,10 @@
 """A paper's claims and what our runs say of them: its headline claims are one family, all others a second one."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from benchsuite.analysis.items import OverItems
 from benchsuite.analysis.pairing import disallowed_fields, pairable
 from benchsuite.analysis.premises import unmet_at
 from benchsuite.analysis.rank_correlation import Agreement, kendall
@@ -18,6 +19,7 @@ from benchsuite.records.requests import Judged
 
 NOT_SELECTED = "its rows were not selected"
 NO_RUN = "no stored run of this table at this scale"
+NO_ITEMS = OverItems(reason="nothing was compared")
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,8 @@ class JudgedClaim:
     verdict: Verdict
     stand_in: str = ""
     """What was measured in the place of the paper's data, in words, if anything was."""
+    over_items: OverItems = NO_ITEMS
+    """What other test items would leave of our difference (row minus reference)."""
 
     @property
     def gain(self) -> float | None:
@@ -39,6 +43,14 @@ class JudgedClaim:
         """
         difference = self.verdict.paired.difference if self.verdict.paired else None
         return -difference if difference and self.claim.column.better == "lower" else difference
+
+    @property
+    def gain_over_items(self) -> tuple[float, float] | None:
+        """The 95% interval of the gain over test items, if each item's outcome is known."""
+        low, high = self.over_items.low, self.over_items.high
+        if low is None or high is None:
+            return None
+        return (-high, -low) if self.claim.column.better == "lower" else (low, high)
 
 
 @dataclass(frozen=True)
@@ -82,12 +94,24 @@ def judged_added(view: TableView) -> list[JudgedClaim]:
 
 def _judged_family(view: TableView, claims: Sequence[Claim], family: Family) -> list[JudgedClaim]:
     rows = {row.key: row for row in view.rows}
-    verdicts = judge_family([_question(claim, view, rows) for claim in claims], family)
+    asked = [_question(claim, view, rows) for claim in claims]
+    over = [_over_items(question, claim, view, rows) for question, claim in zip(asked, claims, strict=True)]
+    floored = [replace(question, floor=found.floor) for question, found in zip(asked, over, strict=True)]
+    verdicts = judge_family(floored, family)
     request = view.request
     return [
-        JudgedClaim(claim, request.scale, verdict, request.stand_ins.get(claim.column.key, ""))
-        for claim, verdict in zip(claims, verdicts, strict=True)
+        JudgedClaim(claim, request.scale, verdict, request.stand_ins.get(claim.column.key, ""), found)
+        for claim, verdict, found in zip(claims, verdicts, over, strict=True)
     ]
+
+
+def _over_items(question: Question, claim: Claim, view: TableView, rows: Mapping[RowKey, TableRow]) -> OverItems:
+    seeds = sorted(question.ours.keys() & question.theirs.keys())
+    if view.items is None or not seeds or question.not_comparable or question.refusal:
+        return NO_ITEMS
+    number = [column.key for column in view.columns].index(claim.column.key)
+    ours, theirs = (rows[key].cells[number] for key in (claim.row, claim.reference))
+    return view.items.compare([(ours.records[s], theirs.records[s]) for s in seeds], ours.measure or "")
 
 
 def unrun_claims(table: Table, scale: str = "") -> list[JudgedClaim]:

@@ -1,17 +1,22 @@
-"""Do our rows stand in the published order? Kendall's tau-b, with an interval over seeds."""
+"""Do our rows stand in the published order? Kendall's tau-b, with an interval over seeds, and p against chance."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import permutations
 
 import numpy as np
 
-from benchsuite.analysis.stats import ALPHA, MINIMUM, ROUNDING, Floats
+from benchsuite.analysis.stats import ALPHA, MINIMUM, ROUNDING, Floats, Ints
 from benchsuite.streams import numpy_stream
 
 ROWS = 3
 """Rows below which an order says nothing."""
 RESAMPLES = 5_000
 """Bootstrap samples of the seeds."""
+MOST_ORDERED = 8
+"""Rows of which all orders are looked at: 40,320. Of more, so many are drawn:"""
+ORDERS = 20_000
 
 
 @dataclass(frozen=True)
@@ -23,6 +28,8 @@ class Agreement:
     high: float | None = None
     """Ends of the percentile interval of a bootstrap over seeds, not over rows: these rows are what the paper printed.
     With few seeds it is too narrow."""
+    p: float | None = None
+    """Share of all orders of our rows whose tau is as high or higher: one-sided, as the paper's order is expected."""
     rows: int = 0
     """Rows with a published number and ours."""
     seeds: tuple[int, ...] = ()
@@ -48,7 +55,7 @@ def kendall(
     for whose, numbers in (("published numbers", theirs), ("of our means", means)):
         if not _signs(numbers).any():
             return replace(agreement, reason=f"all {whose} are equal: there is no order")
-    agreement = replace(agreement, tau=float(tau_b(theirs, means)))
+    agreement = replace(agreement, tau=float(tau_b(theirs, means)), p=_p(theirs, means))
     n = len(seeds)
     if n < MINIMUM:
         have = "1 shared seed" if n == 1 else f"{n} shared seeds"
@@ -68,6 +75,35 @@ def tau_b(x: Floats, y: Floats) -> Floats:
     pairs = np.sqrt(np.count_nonzero(a) * np.count_nonzero(b, axis=0))
     taus: Floats = np.divide(np.tensordot(a, b, 1), pairs, out=np.zeros(pairs.shape), where=pairs > 0)
     return taus
+
+
+def _p(x: Floats, y: Floats) -> float:
+    """How often a random order of `y` agrees as much with `x`; only the ties of the two decide what can occur."""
+    null = _null(*(tuple(sorted(_levels(values).tolist())) for values in (x, y)))
+    a, b = (np.sign(np.subtract.outer(each, each)) for each in (_levels(x), _levels(y)))
+    above = len(null) - int(np.searchsorted(null, (a * b).sum()))
+    return above / len(null) if len(x) <= MOST_ORDERED else (1 + above) / (1 + len(null))
+
+
+@lru_cache(maxsize=256)
+def _null(x: tuple[int, ...], y: tuple[int, ...]) -> Ints:
+    """Concordant minus discordant ordered pairs, for all orders of `y` or for drawn ones, rising."""
+    n = len(x)
+    if n <= MOST_ORDERED:
+        orders = np.array(list(permutations(range(n))))
+    else:
+        orders = numpy_stream(0, "agreement", "orders", n).permuted(np.tile(np.arange(n), (ORDERS, 1)), axis=1)
+    values = np.array(y)[orders]
+    agreed = np.zeros(len(orders), np.int64)
+    for first, second in zip(*np.triu_indices(n, 1), strict=True):
+        agreed += 2 * np.sign(x[first] - x[second]) * np.sign(values[:, first] - values[:, second])
+    return np.sort(agreed)
+
+
+def _levels(values: Floats) -> Ints:
+    """How many values are below each; what differs by rounding alone is tied."""
+    below: Ints = (np.subtract.outer(values, values) > ROUNDING * np.abs(values).max()).sum(axis=1)
+    return below
 
 
 def _signs(values: Floats) -> Floats:

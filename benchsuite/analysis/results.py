@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchsuite.analysis.labels import recipes_of, titles
+from benchsuite.analysis.overall import overall_of_table
 from benchsuite.analysis.tables import TableView, build_views
 from benchsuite.errors import BenchsuiteError, UsageError, did_you_mean
 from benchsuite.records.contents import Contents
@@ -103,6 +104,31 @@ def table_cells(view: TableView) -> Iterator[dict[str, Any]]:
             }
 
 
+def table_tests(view: TableView) -> Iterator[dict[str, Any]]:
+    """For each board and column: whether its rows differ at all, and each row's probability of improvement over the
+    reference."""
+    for board in overall_of_table(view):
+        for test in board.columns:
+            found = test.omnibus
+            yield {
+                "backbone": board.backbone,
+                "variant": board.variant,
+                "column": test.column.key,
+                "rows": found.rows,
+                "seeds": list(found.seeds),
+                "friedman": found.statistic,
+                "kendall_w": found.w,
+                "p": found.p,
+                "exact": found.exact,
+                "reason": found.reason,
+                "reference": board.reference,
+                "improvement": {
+                    row: {"probability": over.probability, "low": over.low, "high": over.high}
+                    for row, over in test.improvements.items()
+                },
+            }
+
+
 def results_frame(contents: Contents, views: Sequence[TableView]) -> "DataFrame":
     """The data frame of `load_results`, from what was read."""
     from pandas import DataFrame
@@ -174,7 +200,7 @@ def read_folder(
     if not Path(folder).is_dir():
         raise UsageError(f"results folder {folder} does not exist. Run `benchsuite repro {table}` first.")
     contents = Store(Path(folder)).read()
-    return contents, *build_views(contents)
+    return contents, *build_views(contents, None)
 
 
 def _read(folder: str | Path) -> tuple[Contents, list[TableView]]:

@@ -2,11 +2,12 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import groupby
 from pathlib import Path
 
+from benchsuite.analysis.items import Items
 from benchsuite.analysis.pairing import comparable_fields, unpairable
 from benchsuite.analysis.premises import Finding, findings
 from benchsuite.analysis.ranking import Rank, Ranking, ranking
@@ -31,6 +32,8 @@ class TableView:
     rows: Sequence[TableRow]
     siblings: Sequence[Table] = ()
     """The paper's other tables that have this scale: their claims are of the same families."""
+    items: Items | None = None
+    """Reads what each test item added to a metric; without it no uncertainty from test items is known."""
 
     @cached_property
     def family_sizes(self) -> FamilySizes:
@@ -164,8 +167,11 @@ class TableView:
         return row_name(row.key) in self._rankings[self._board(row), cell.column.key].best
 
 
-def build_views(contents: Contents) -> tuple[list[TableView], list[BenchsuiteError]]:
-    """The requested tables, as far as they are measured; and what had to be skipped, with the reason."""
+def build_views(contents: Contents, items: Items | None) -> tuple[list[TableView], list[BenchsuiteError]]:
+    """The requested tables, as far as they are measured; and what had to be skipped, with the reason.
+
+    Claims may be judged only of views with `items`: sampling floors are part of a verdict.
+    """
     views: list[TableView] = []
     skipped: list[BenchsuiteError] = [*contents.errors, *built_in_again(contents)]
     read, gaps = cache(lambda name: read_table(name, contents.tables)), contents.gaps
@@ -173,6 +179,7 @@ def build_views(contents: Contents) -> tuple[list[TableView], list[BenchsuiteErr
         try:
             of_paper = [read(name) for name in same_paper(request.table, contents.tables)]
             view = build_table(read(request.table), request, contents.records, gaps, of_paper)
+            view = replace(view, items=items)
             for cell in (cell for row in view.rows for cell in row.cells):
                 _ = cell.values  # read now, so that a record without the number skips this table and no other
             _ = view.premises

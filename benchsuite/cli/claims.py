@@ -40,7 +40,7 @@ def claims(
     """
     from benchsuite.analysis.claims import agreements, judged_added, judged_claims, unrun_claims
     from benchsuite.analysis.tables import build_views
-    from benchsuite.cli.report import require_all, tell_outdated
+    from benchsuite.cli.report import items_of, require_all, tell_outdated
     from benchsuite.papers import named_tables, read_table
 
     if everything == bool(tables):
@@ -49,7 +49,7 @@ def claims(
     load_own(table_folders, plugin)
     contents = Store(results).read()
     names = named_tables(["all"] if everything else tables or [], stored=contents.tables)
-    built, skipped = build_views(contents)
+    built, skipped = build_views(contents, items_of(results))
     views = [view for view in built if view.request.table in names and scale in (None, view.request.scale)]
     judged = [claim for view in views for claim in (*judged_claims(view), *judged_added(view))]
     orders = [] if kind or headline else [(view, order) for view in views for order in agreements(view)]
@@ -137,6 +137,12 @@ def claim_as_json(judged: "JudgedClaim") -> dict[str, Any]:
         "confirmable_difference": verdict.confirmable,
         "power_for_published": verdict.power,
         "seeds_for_interest": verdict.seeds_for_interest,
+        "over_test_items": {
+            "interval": [judged.over_items.low, judged.over_items.high],
+            "sampling_floor": judged.over_items.floor,
+            "items": judged.over_items.items,
+            "reason": judged.over_items.reason or None,
+        },
         "fields": list(verdict.fields),
     }
 
@@ -150,6 +156,7 @@ def order_as_json(order: "ColumnAgreement") -> dict[str, Any]:
         "column": order.column.key,
         "tau_b": agreement.tau,
         "interval": [agreement.low, agreement.high],
+        "p": agreement.p,
         "rows": agreement.rows,
         "seeds": list(agreement.seeds),
         "reason": agreement.reason or None,
@@ -163,4 +170,5 @@ def order_line(order: "ColumnAgreement") -> str:
     if agreement.tau is None:
         return f"{where}: {agreement.reason}"
     interval = "" if agreement.low is None else f", 95% CI over seeds {agreement.low:.2f} to {agreement.high:.2f}"
-    return f"{where}: Kendall's tau-b {agreement.tau:.2f} over {agreement.rows} rows{interval}"
+    chance = f", p {agreement.p:.2g} against a random order" if agreement.p is not None else ""
+    return f"{where}: Kendall's tau-b {agreement.tau:.2f} over {agreement.rows} rows{interval}{chance}"

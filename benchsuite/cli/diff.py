@@ -90,9 +90,10 @@ def read_side(folder: Path) -> "Side":
     """The tables and records of a results folder, and the files that were skipped, with the reason."""
     from benchsuite.analysis.diff import Side
     from benchsuite.analysis.tables import build_views
+    from benchsuite.cli.report import items_of
 
     contents = Store(folder).read()
-    views, errors = build_views(contents)
+    views, errors = build_views(contents, items_of(folder))
     skipped = [
         f"{error.file.relative_to(folder)}: {error.reason}" if isinstance(error, FileError) else str(error)
         for error in errors

@@ -13,6 +13,7 @@ from benchsuite.records.contents import Contents
 from benchsuite.records.store import Store
 
 if TYPE_CHECKING:
+    from benchsuite.analysis.items import Items
     from benchsuite.analysis.tables import TableView
     from benchsuite.report.leaderboard import Leaderboard
 
@@ -42,7 +43,7 @@ def report(
         raise UsageError("--single-file and --serve: give one of them. A single file opens without a server.")
     load_own(tables, plugin)
     contents = Store(results).read()
-    views, left_out = build_views(contents)
+    views, left_out = build_views(contents, items_of(results))
     board = leaderboard(results, contents, views, left_out)
     if single_file:
         print(f"{counted(len(views), 'table')} in one file: {write_single(single_file, board).resolve()}")
@@ -66,6 +67,15 @@ def leaderboard(
     from benchsuite.report.leaderboard import Leaderboard
 
     return Leaderboard(contents, views, lambda record: read_ranks(results, record), [str(error) for error in left_out])
+
+
+def items_of(results: Path) -> "Items":
+    """What each test item added to the runs of a results folder: every command that judges claims needs it."""
+    from benchsuite.analysis.items import Items
+    from benchsuite.evaluation.rank_metrics import RULES
+    from benchsuite.records.ranks import read_ranks
+
+    return Items(lambda record: read_ranks(results, record), RULES)
 
 
 def tell_outdated(contents: Contents) -> None:

@@ -61,7 +61,7 @@ def repro(
     """
     from benchsuite.analysis.tables import build_views
     from benchsuite.cli.execute import default_jobs, execute, failure
-    from benchsuite.cli.report import leaderboard, require_all, show_progress
+    from benchsuite.cli.report import items_of, leaderboard, require_all, show_progress
     from benchsuite.cli.tables import keep
     from benchsuite.experiments.plan import estimated_seconds, plan_table
     from benchsuite.experiments.preflight import preflight, require_ready
@@ -117,7 +117,7 @@ def repro(
     requested = {store.add_request(plan.request).name for plan in plans}
     failed = execute(missing, store, jobs, plugin or ()) if missing else []
     contents = store.read()
-    views, left_out = build_views(contents)
+    views, left_out = build_views(contents, items_of(results))
     site = write_site(report, leaderboard(results, contents, views, left_out), show_progress)
     own = [view for view in views if view.request.name in requested]
     if len(names) == 1 and own:

@@ -1,12 +1,14 @@
 """How to compute each task's numbers from its ranks, for the task and for `verify`. Nothing here imports torch."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchsuite.errors import RecordError
+from benchsuite.evaluation import item_outcomes
 from benchsuite.evaluation.correlation import correlation
 from benchsuite.evaluation.graded import SIDES, means
 from benchsuite.evaluation.graded_ranks import queries, unpack
@@ -109,23 +111,30 @@ def _correlation(name: str, ranks: Ranks, aggregation: str) -> float:
     return float(np.average(each, weights=pairs if aggregation == "wmean" else None))
 
 
+ITEMS = partial(item_outcomes.retrieval, cuts=CUTS)
+FIRST_ITEMS = item_outcomes.top("class", FIRST)
 RULES: dict[str, Rule] = {
-    "gallery-retrieval": Rule(retrieval, split_count="i2t"),
+    "gallery-retrieval": Rule(retrieval, split_count="i2t", items=ITEMS),
     "geometry": Rule(None, why="sums of real numbers over embeddings, which are not stored"),
-    "knn": Rule(classification, split_count="samples"),
-    "knn-plain": Rule(plain_neighbours, split_count="samples"),
+    "knn": Rule(classification, split_count="samples", items=FIRST_ITEMS),
+    "knn-plain": Rule(
+        plain_neighbours, split_count="samples", items=partial(item_outcomes.plain_neighbours, numbers=PLAIN)
+    ),
     "linear-probe": Rule(
         classification,
         split_count="samples",
         not_recomputable=("c", "iterations", "converged"),
         why="they describe the fit, not its predictions",
+        items=FIRST_ITEMS,
     ),
-    "mmvp": Rule(mmvp),
-    "multi-instance-retrieval": Rule(multi_instance, split_count="v2t", only_ranks=False),
-    "retrieval": Rule(retrieval, split_count="i2t"),
-    "sentence-transfer": Rule(sentence_transfer),
+    "mmvp": Rule(mmvp, items=item_outcomes.mmvp),
+    "multi-instance-retrieval": Rule(
+        multi_instance, split_count="v2t", only_ranks=False, items=item_outcomes.multi_instance
+    ),
+    "retrieval": Rule(retrieval, split_count="i2t", items=ITEMS),
+    "sentence-transfer": Rule(sentence_transfer, items=item_outcomes.sentence_transfer),
     "sts": Rule(sts, options=("sets", "aggregation"), only_ranks=False),
-    "video-retrieval": Rule(retrieval, split_count="v2t"),
-    "zero-shot": Rule(zero_shot, split_count="pictures"),
+    "video-retrieval": Rule(retrieval, split_count="v2t", items=ITEMS),
+    "zero-shot": Rule(zero_shot, split_count="pictures", items=item_outcomes.top("class", TOPS)),
 }
 """By task. A plugin's task adds its own: `RULES["mine"] = Rule(...)`."""

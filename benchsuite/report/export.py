@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from benchsuite.analysis.results import table_cells
+from benchsuite.analysis.results import table_cells, table_tests
 from benchsuite.analysis.rows import TableRow
 from benchsuite.analysis.tables import TableView
 from benchsuite.report import markdown
@@ -47,6 +47,7 @@ def as_json(view: TableView) -> str:
         "description": view.request.description,
         "stand_ins": view.stand_ins,
         "cells": list(_cells_in_unit(view)),
+        "omnibus": list(table_tests(view)),
         "gaps": {"/".join(row.key): row.gap for row in view.rows if row.gap},
     }
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"

@@ -9,6 +9,7 @@ from typing import Any, get_args
 from benchsuite.analysis.boards import Board, comparison, paired
 from benchsuite.analysis.claims import JudgedClaim, agreements
 from benchsuite.analysis.costs import reference
+from benchsuite.analysis.overall import overall_of_board, overall_of_table
 from benchsuite.analysis.tables import TableView
 from benchsuite.analysis.verdict import Kind
 from benchsuite.folders import built_in_tables
@@ -96,6 +97,7 @@ def table(leaderboard: Leaderboard, view: TableView) -> Values:
         "added": [(view, claim) for claim in added],
         "of_added": of_added(leaderboard, view),
         "marks": verdicts_by_cell([*leaderboard.claims[view.request.name], *added]),
+        "tests": overall_of_table(view),
         "orders": [order for order in agreements(view) if order.agreement.tau is not None],
         "differences": any(column.key not in view.request.stand_ins for column in view.columns),
         "figures": table_figures(view, leaderboard.ranks),
@@ -173,6 +175,7 @@ def compare(leaderboard: Leaderboard, board: Board) -> Values:
         "reference": baseline,
         "pairs": [(row, task, pair) for row, task, pair in pairs if pair.n],
         "data": comparison(board),
+        "test": overall_of_board(board, baseline),
         "figures": cost_figures(board, leaderboard.costs[board.setup_id]),
     }
 

@@ -1,4 +1,4 @@
-from itertools import product
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from benchsuite.analysis.rank_correlation import kendall, tau_b
+from benchsuite.analysis.rank_correlation import ORDERS, kendall, tau_b
 
 SMALL = st.integers(0, 5).map(float)  # few values, so that ties are common
 
@@ -51,6 +51,34 @@ def test_interval_cuts_off_a_fortieth_of_all_resamples_of_the_seeds_at_each_end(
         assert np.abs(taus - end).min() < 1e-9
         assert (outside < -1e-9).mean() <= 0.025 + noise
         assert (outside < 1e-9).mean() >= 0.025 - noise
+
+
+@pytest.mark.parametrize(
+    ("published", "measured"),
+    [
+        ((1, 2, 3), (1, 2, 3)),
+        ((1, 2, 3, 4, 5), (1, 3, 2, 5, 4)),
+        ((1, 1, 2, 3, 3), (2, 1, 2, 2, 5)),
+        ((1, 2, 3, 4, 5), (5, 4, 3, 2, 1)),
+    ],
+)
+def test_p_is_the_share_of_all_orders_that_agree_as_much_or_more(
+    published: tuple[float, ...], measured: tuple[float, ...]
+) -> None:
+    taus = np.array([stats.kendalltau(published, order).statistic for order in permutations(measured)])
+    observed = stats.kendalltau(published, measured).statistic
+    found = kendall(published, [{0: value / 7} for value in measured])
+    assert found.p == pytest.approx((taus > observed - 1e-9).mean())
+
+
+def test_of_many_rows_orders_are_drawn_and_p_is_near_the_exact_one() -> None:
+    measured = [2, 1, 5, 3, 8, 4, 6, 7, 12, 9, 10, 11]
+    found = kendall(range(12), [{0: float(value)} for value in measured])
+    fewer = kendall(range(9), [{0: float(value)} for value in measured[:9]])
+    for one, n in ((found, 12), (fewer, 9)):
+        assert one.p == pytest.approx(stats.kendalltau(range(n), measured[:n], alternative="greater").pvalue, abs=0.002)
+    same = kendall(range(12), [{0: float(value)} for value in range(12)])
+    assert same.p == 1 / (1 + ORDERS)
 
 
 def test_seeds_are_drawn_for_all_rows_together() -> None:

@@ -38,7 +38,7 @@ def folder(tmp_path: Path, make_record: MakeRecord) -> Path:
 
 @pytest.fixture
 def view(folder: Path) -> TableView:
-    (view,), skipped = build_views(Store(folder).read())
+    (view,), skipped = build_views(Store(folder).read(), None)
     assert not skipped
     return view
 

@@ -3,9 +3,12 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
+import claimed
 import pytest
+from exported import VALUES, build
 from html_pages import Reading, leaderboard, pages
 
+from benchsuite.analysis.items import OverItems
 from benchsuite.analysis.tables import TableView, build_table
 from benchsuite.papers import read_table
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
@@ -103,6 +106,18 @@ def test_a_table_lists_every_claim_with_its_verdict_and_counts_them_on_their_num
     (cell,) = [cell for cell in page.cells if "reproduced" in cell.get("marks", "")]
     assert cell["marks"].startswith("✓1")
     assert "41.2" in cell["ours"], "the verdict stands on the number of the claim's row"
+
+
+def test_pages_say_whether_rows_differ_at_all_before_they_compare_pairs(
+    make_record: MakeRecord, measured: TableView
+) -> None:
+    assert "differ at all? Not tested: 2 rows have values" in Reading(pages(leaderboard([measured]))[TABLE1]).text
+    found = pages(leaderboard([build(make_record, VALUES)]))
+    text = Reading(found["tables/p-t-small"]).text
+    assert "A & B R@1: W 0.75, p 0.069; G gap: W 0.75, p 0.069." in text
+    assert "Friedman's test over 3 rows and 4 seeds" in text
+    assert "Probability of improvement over Best" in text
+    assert re.search(r"Twin_2\s*0\.50 0\.\d\d to 0\.\d\d", text)
 
 
 @pytest.mark.parametrize("better", ["higher", "lower"])
@@ -356,3 +371,23 @@ def test_no_two_places_of_a_page_or_of_the_one_file_have_the_same_id(measured: T
     found = [Reading(text).ids for text in pages(leaderboard([measured]), single).values()]
     for ids in [[one for page in found for one in page]] if single else found:
         assert len(ids) == len(set(ids))
+
+
+class Over:
+    """Stands for what reads test items."""
+
+    def compare(self, pairs: object, measure: str) -> OverItems:
+        return OverItems(0.2, -0.012, 0.347, 0.01, 500)
+
+
+@pytest.mark.parametrize(("better", "shown"), [("higher", "−1.2 to +34.7"), ("lower", "−34.7 to +1.2")])
+def test_claims_have_their_interval_over_test_items_beside_that_over_seeds(
+    make_record: MakeRecord, better: str, shown: str
+) -> None:
+    table = claimed.table(*claimed.TWO, column={"better": better})
+    view = claimed.view(make_record, table, {"ours": claimed.HIGH, "old": claimed.LOW})
+    for items, said in ((Over(), shown), (None, "–")):
+        page = Reading(pages(leaderboard([replace(view, items=items)]))["tables/p-t-small"])
+        assert "95% CI over test items" in page.text
+        assert said in page.text
+        assert (shown in page.text) == (said == shown)

@@ -1,0 +1,147 @@
+"""Uncertainty from test items: how far would a difference move on other pictures of the same kind?
+
+Seeds change the training and not the test. Items are resampled jointly for both rows and all seeds, because all of
+these runs answer the same items.
+"""
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from benchsuite.analysis.stats import ALPHA, Floats
+from benchsuite.errors import BenchsuiteError
+from benchsuite.records.recompute import Ranks, Rule
+from benchsuite.records.schema import Record
+from benchsuite.streams import numpy_stream
+
+RESAMPLES = 2_000
+"""Bootstrap samples of the items."""
+KEPT = 1024
+"""Files, and protocols of files, that are kept in memory."""
+FEW = 8
+"""Items for each value from which on it is faster to draw how many items have which value."""
+DECIMALS = 12
+"""Values that differ by less are one value: sums of fractions are rounded."""
+
+K = TypeVar("K", bound=Hashable)
+T = TypeVar("T")
+Pair = tuple[Record, Record]
+"""The runs of two rows at one seed, ours first."""
+
+
+@dataclass(frozen=True)
+class OverItems:
+    """A mean paired difference over seeds with what test items leave open, or the reason why that is not known."""
+
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    """Ends of the percentile interval of a bootstrap over items."""
+    floor: float | None = None
+    """See `item_floor`."""
+    items: int = 0
+    reason: str = ""
+
+
+class Items:
+    """What each test item added to the metrics of runs, from the ranks beside their records."""
+
+    def __init__(self, ranks: Callable[[Record], Ranks], rules: Mapping[str, Rule]) -> None:
+        """`ranks` reads the arrays beside a record, by "protocol.name"; `rules` are `evaluation.rank_metrics.RULES`."""
+        self._read, self._rules = ranks, rules
+        self._files: dict[str, Ranks] = {}
+        self._arrays: dict[tuple[str, str], Ranks] = {}
+
+    def outcomes(self, record: Record, measure: str) -> Floats | str:
+        """A value for each item, whose mean is the run's "protocol.metric"; or why there are none."""
+        protocol, _, metric = measure.rpartition(".")
+        rule = self._rules.get(record.results[protocol].task)
+        if rule is None or rule.items is None:
+            return (rule and rule.why) or "its task gives no outcome of each test item"
+        try:
+            found = rule.items(self._of(record, protocol))
+        except (BenchsuiteError, KeyError, ValueError) as error:
+            return f"the ranks of run {record.run_id} cannot be read ({error})"
+        return found.get(metric, "it is no mean over test items")
+
+    def differences(self, pairs: Sequence[Pair], measure: str) -> Floats | str:
+        """Ours minus theirs, [seeds, items]; or why there are none."""
+        lines: list[Floats] = []
+        for pair in pairs:
+            if _items_of(pair[0], measure) != _items_of(pair[1], measure):
+                return "the test items of the two rows differ"
+            ours, theirs = (self.outcomes(record, measure) for record in pair)
+            if isinstance(ours, str) or isinstance(theirs, str):
+                return ours if isinstance(ours, str) else str(theirs)
+            if len(ours) != len(theirs) or (lines and len(ours) != len(lines[0])):
+                return "runs have different numbers of test items"
+            lines.append(ours - theirs)
+        return np.array(lines) if lines else "no seed is shared"
+
+    def compare(self, pairs: Sequence[Pair], measure: str, alpha: float = ALPHA) -> OverItems:
+        """The difference of two rows over these seeds."""
+        found = self.differences(pairs, measure)
+        return OverItems(reason=found) if isinstance(found, str) else over_items(found, alpha)
+
+    def floor(self, pairs: Sequence[Pair], measure: str) -> float | None:
+        """The sampling floor of the difference of two rows; none where outcomes of items are not known."""
+        found = self.differences(pairs, measure)
+        return None if isinstance(found, str) else item_floor(found)
+
+    def _of(self, record: Record, protocol: str) -> Ranks:
+        return _kept(self._arrays, (record.run_id, protocol), lambda: _within(self._file(record), protocol))
+
+    def _file(self, record: Record) -> Ranks:
+        return _kept(self._files, record.run_id, lambda: self._read(record))
+
+
+def over_items(differences: Floats, alpha: float = ALPHA) -> OverItems:
+    """Of ours minus theirs, [seeds, items]: the mean, with the interval of a bootstrap over items."""
+    each = differences.mean(axis=0)
+    means = _resampled_means(each.round(DECIMALS))
+    low, high = np.quantile(means, (alpha / 2, 1 - alpha / 2), method="inverted_cdf").tolist()
+    return OverItems(float(each.mean()), low, high, item_floor(differences), len(each))
+
+
+def _resampled_means(each: Floats) -> Floats:
+    """The means of bootstrap samples. Items of one value are exchangeable: where values are few, as differences of
+    shares are, how many items of each are in a sample is drawn, and not each item."""
+    n, rng = len(each), numpy_stream(0, "items", len(each))
+    values, counts = np.unique(each, return_counts=True)
+    if FEW * len(values) > n:
+        return np.array([each[rng.integers(n, size=n)].mean() for _ in range(RESAMPLES)])
+    means: Floats = rng.multinomial(n, counts / n, size=RESAMPLES) @ values / n
+    return means
+
+
+def item_floor(differences: Floats) -> float | None:
+    """The standard error over items of one seed's paired difference, from [seeds, items]: root mean square of seeds.
+
+    A seed's difference is a mean over so many items. A sample standard deviation over few seeds that is below this is
+    luck more often than precision.
+    """
+    items = differences.shape[1]
+    return float(np.sqrt(differences.var(axis=1, ddof=1).mean() / items)) if items > 1 else None
+
+
+def _items_of(record: Record, measure: str) -> object:
+    """What decides which items a run answered."""
+    protocol = record.setup.protocols[measure.rpartition(".")[0]]
+    return protocol.task, protocol.options, protocol.data or record.setup.data
+
+
+def _within(ranks: Ranks, protocol: str) -> Ranks:
+    """The arrays of one protocol, by name."""
+    names = (name.rpartition(".") for name in ranks)
+    return {name: ranks[f"{owner}.{name}"] for owner, _, name in names if owner == protocol}
+
+
+def _kept(cache: dict[K, T], key: K, make: Callable[[], T]) -> T:
+    """Made once; the oldest is dropped where there are too many."""
+    if key not in cache:
+        while len(cache) >= KEPT:
+            del cache[next(iter(cache))]
+        cache[key] = make()
+    return cache[key]

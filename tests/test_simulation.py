@@ -1,0 +1,68 @@
+"""benchmarks/verdicts.py: what it counts as wrong, and whether docs/statistics.md has the table that it makes."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchsuite.analysis.verdict import Kind, Verdict
+
+ROOT = Path(__file__).parents[1]
+SPEC = importlib.util.spec_from_file_location("simulation", ROOT / "benchmarks" / "verdicts.py")
+assert SPEC is not None
+assert SPEC.loader is not None
+simulation = importlib.util.module_from_spec(SPEC)
+sys.modules["simulation"] = simulation  # its dataclasses look themselves up
+SPEC.loader.exec_module(simulation)
+BY_NAME = {scenario.name: scenario for scenario in simulation.SCENARIOS}
+
+
+@pytest.mark.parametrize(
+    ("kind", "truth", "wrong"),
+    [
+        ("reproduced", 0.001, False),
+        ("reproduced", 0.0, True),
+        ("opposite", 0.02, True),
+        ("opposite", -0.02, False),
+        ("equivalent", 0.0, False),
+        ("equivalent", simulation.INTEREST, True),
+        ("undecided", 0.02, False),
+    ],
+)
+def test_a_verdict_is_wrong_where_it_contradicts_the_truth(kind: Kind, truth: float, wrong: bool) -> None:
+    assert simulation.is_wrong(Verdict(kind, ""), truth) == wrong
+
+
+def test_what_is_there_is_found_and_what_is_not_is_not() -> None:
+    equal = simulation.simulate(BY_NAME["all rows equal"], 10, 40)
+    ahead = simulation.simulate(BY_NAME["ahead by twice the smallest difference"], 10, 40)
+    assert ahead.kinds["reproduced"] > 0.95 * ahead.claims
+    assert (ahead.wrong, ahead.differ) == (0, 40)
+    assert equal.kinds["equivalent"] > 0.3 * equal.claims
+    assert equal.wrong <= 8
+    for counts in (equal, ahead):
+        assert 0.9 < counts.held / counts.claims < 0.99
+        assert sum(counts.kinds.values()) == counts.claims == 8 * 40
+
+
+def test_rows_that_prefer_some_items_are_equal_over_all_items() -> None:
+    """Intervals over items hold the truth, as often as they say, where items are what varies."""
+    counts = simulation.simulate(BY_NAME["equal over all items, each row prefers some"], 5, 40)
+    assert 0.88 < counts.held_over_items / counts.claims < 0.99
+
+
+def test_the_page_has_the_tables_that_the_script_makes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = tmp_path / "page.md"
+    page.write_text((ROOT / "docs" / "statistics.md").read_text("utf-8"), "utf-8")
+    monkeypatch.setattr(sys, "argv", ["verdicts.py", "--repeats", "4", "--out", str(page)])
+    simulation.main()
+    (before, made, after), (old_before, old, old_after) = (
+        simulation.split(text)
+        for text in (page.read_text("utf-8"), (ROOT / "docs" / "statistics.md").read_text("utf-8"))
+    )
+    assert (before, after) == (old_before, old_after)
+    assert made != old
+    assert [line.split(" | ")[:2] for line in made.splitlines() if line.startswith("|")] == [
+        line.split(" | ")[:2] for line in old.splitlines() if line.startswith("|")
+    ]
