@@ -15,7 +15,7 @@ from benchsuite.experiments.rows import select
 from benchsuite.methods import create_method
 from benchsuite.papers import Row, Table, read_table
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
-from benchsuite.records.schema import MethodPart, Record, run_id
+from benchsuite.records.schema import MethodPart, Record, TunedBy, run_id
 from benchsuite.setup import Part, Setup
 from benchsuite.training.needs import passes, reads_paraphrases
 
@@ -39,6 +39,8 @@ class Run(Part):
     """Digest of the paraphrases that the run reads, if `setup` does not cover them."""
     recipe: str = ""
     """Name or file of the recipe."""
+    tuned: TunedBy | None = None
+    """The trials that chose its hyper-parameters; none where they are as printed."""
 
     @property
     def row(self) -> str:
@@ -254,5 +256,5 @@ def _run(setup: Setup, method: MethodPart, seed: int, label: str, step_seconds: 
         seed=seed,
         label=f"{label} seed {seed}",
         recipe=recipe,
-        estimate=step_seconds * setup.training.steps * setup.training.accumulation * passes(made, setup),
+        estimate=step_seconds * setup.training.steps * method.longer * setup.training.accumulation * passes(made, setup),
     )

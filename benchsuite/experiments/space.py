@@ -50,7 +50,7 @@ class Draw(NamedTuple):
 
 def space(card: Card, spread: float, fixed: Mapping[str, Any]) -> list[Coordinate]:
     """The numbers of a method that are drawn, in the order of its fields."""
-    coordinates = []
+    coordinates: list[Coordinate] = []
     for field in card.fields:
         if field.range is None or field.name in fixed or field.default is None:
             continue

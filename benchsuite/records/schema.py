@@ -63,6 +63,8 @@ class TunedBy(Part):
     """Its score on the validation split."""
     digest: str
     """Of all of them: of their run_ids in order."""
+    printed: list[str] = []
+    """Hyper-parameters that stay as printed all the same, because the table is about them."""
 
 
 class Result(Part):

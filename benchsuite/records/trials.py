@@ -11,18 +11,29 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from filelock import FileLock
 
-from benchsuite.canonical import digest
-from benchsuite.errors import RecordError
+from benchsuite.canonical import canonical, digest
+from benchsuite.errors import RecordError, UsageError
 from benchsuite.files import write_whole
+from benchsuite.folders import TRIALS
 from benchsuite.records.schema import MethodPart
 from benchsuite.setup import Part, Setup
 
-TRIALS = "trials"
-"""Folder of the files, in a results folder or beside the recipes that come with benchsuite."""
 FIRST_SEED = 1000
 """Seed of trial 0; trial k has seed FIRST_SEED + k. Reported runs have lower seeds."""
 FORMAT = 1
+COUNTS = ("trials", "longer")
+"""Of a rule: what decides no draw and no score."""
+
+
+Subject = tuple[str, str, str, str]
+"""What was tuned: setup, method, its code, and what was fixed, as JSON."""
+
+
+def subject_of(setup_id: str, method: MethodPart, fixed: Mapping[str, Any]) -> Subject:
+    """The subject of a method under a setup."""
+    return setup_id, method.name, method.code, json.dumps(fixed, sort_keys=True)
 
 
 class Trial(Part):
@@ -50,9 +61,9 @@ class Trial(Part):
     created: str = ""
 
     @property
-    def subject(self) -> tuple[str, str, str, str]:
-        """What was tuned: setup, method, its code, and what was fixed."""
-        return self.setup_id, self.method.name, self.method.code, json.dumps(self.fixed, sort_keys=True)
+    def subject(self) -> Subject:
+        """What was tuned."""
+        return subject_of(self.setup_id, self.method, self.fixed)
 
 
 class TrialsFile(Part):
@@ -97,6 +108,31 @@ def read_trials(file: Path) -> TrialsFile:
     if about.pop("format") != FORMAT:
         raise RecordError(f"{file} has another format of trials than {FORMAT}; tune again with this version.")
     return TrialsFile(**about, trials=[_from_row(row) for row in table.to_pylist()])
+
+
+def add_trials(folder: Path, content: TrialsFile) -> None:
+    """Add trials to those of a results folder. Commands at the same time wait for each other; no trial is replaced."""
+    file = folder / TRIALS / f"{content.recipe}.parquet"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(file.with_name(f".{file.name}.lock")):
+        if file.exists():
+            before = read_trials(file)
+            require_rule(before, content.rule, file)
+            known = {(trial.subject, trial.number) for trial in before.trials}
+            new = [trial for trial in content.trials if (trial.subject, trial.number) not in known]
+            setups = {**content.setups, **before.setups}
+            content = content.model_copy(update={"setups": setups, "trials": [*before.trials, *new]})
+        write_trials(file, content)
+
+
+def require_rule(content: TrialsFile, rule: Mapping[str, Any], file: Path) -> None:
+    """Refuse a file whose trials were drawn or judged by another rule than the recipe's."""
+    changed = [key for key in rule if key not in COUNTS and canonical(rule[key]) != canonical(content.rule.get(key))]
+    if changed:
+        raise UsageError(
+            f"{file} was made by another rule: the recipe's tuning differs in {', '.join(changed)}. "
+            "Move the file away to tune by the new rule, or give another --results FOLDER."
+        )
 
 
 def trials_digest(trials: Iterable[Trial]) -> str:
