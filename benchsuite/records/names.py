@@ -9,6 +9,7 @@ FAILED = ".failed.json"
 MANIFEST = "MANIFEST.json"
 RANKS = ".ranks.npz"
 TABLES = "tables"
+TRIALS = "trials"
 AWKWARD = re.compile(r"[^\w.+-]+")
 """Characters to replace in file names: slashes, spaces."""
 RECORD = re.compile(r".+-s\d+-(?P<run>[0-9a-f]{16})\.json")
@@ -40,6 +41,11 @@ def failure_files(folder: Path) -> list[Path]:
 def request_files(folder: Path) -> list[Path]:
     """Requests of tables."""
     return sorted(file for file in (folder / TABLES).glob("*.json") if not file.name.startswith("."))
+
+
+def trial_files(folder: Path) -> list[Path]:
+    """Files of tuning trials."""
+    return sorted(file for file in (folder / TRIALS).glob("*.parquet") if not file.name.startswith("."))
 
 
 def find_run(folder: Path, run: str) -> Path:

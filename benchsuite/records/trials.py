@@ -15,11 +15,10 @@ import pyarrow.parquet as pq
 from benchsuite.canonical import digest
 from benchsuite.errors import RecordError
 from benchsuite.files import write_whole
+from benchsuite.records.names import TRIALS as TRIALS
 from benchsuite.records.schema import MethodPart
 from benchsuite.setup import Part, Setup
 
-TRIALS = "trials"
-"""Folder of the files, in a results folder or beside the recipes that come with benchsuite."""
 FIRST_SEED = 1000
 """Seed of trial 0; trial k has seed FIRST_SEED + k. Reported runs have lower seeds."""
 FORMAT = 1
@@ -94,9 +93,15 @@ def read_trials(file: Path) -> TrialsFile:
         about = json.loads((table.schema.metadata or {})[b"benchsuite"])
     except (OSError, KeyError, ValueError) as error:
         raise RecordError(f"{file} is not a file of trials: {error}.") from error
-    if about.pop("format") != FORMAT:
+    if about.pop("format", None) != FORMAT:
         raise RecordError(f"{file} has another format of trials than {FORMAT}; tune again with this version.")
-    return TrialsFile(**about, trials=[_from_row(row) for row in table.to_pylist()])
+    try:
+        content = TrialsFile(**about, trials=[_from_row(row) for row in table.to_pylist()])
+    except (KeyError, TypeError, ValueError) as error:
+        raise RecordError(f"{file} is not a file of trials: {error}.") from error
+    if content.recipe != file.stem:
+        raise RecordError(f"{file} has the trials of recipe {content.recipe}; call it {content.recipe}.parquet.")
+    return content
 
 
 def trials_digest(trials: Iterable[Trial]) -> str:
