@@ -11,12 +11,11 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from filelock import FileLock
 
 from benchsuite.canonical import canonical, digest
 from benchsuite.errors import RecordError, UsageError
 from benchsuite.files import write_whole
-from benchsuite.folders import TRIALS
+from benchsuite.records.names import TRIALS as TRIALS
 from benchsuite.records.schema import MethodPart
 from benchsuite.setup import Part, Setup
 
@@ -105,13 +104,21 @@ def read_trials(file: Path) -> TrialsFile:
         about = json.loads((table.schema.metadata or {})[b"benchsuite"])
     except (OSError, KeyError, ValueError) as error:
         raise RecordError(f"{file} is not a file of trials: {error}.") from error
-    if about.pop("format") != FORMAT:
+    if about.pop("format", None) != FORMAT:
         raise RecordError(f"{file} has another format of trials than {FORMAT}; tune again with this version.")
-    return TrialsFile(**about, trials=[_from_row(row) for row in table.to_pylist()])
+    try:
+        content = TrialsFile(**about, trials=[_from_row(row) for row in table.to_pylist()])
+    except (KeyError, TypeError, ValueError) as error:
+        raise RecordError(f"{file} is not a file of trials: {error}.") from error
+    if content.recipe != file.stem:
+        raise RecordError(f"{file} has the trials of recipe {content.recipe}; call it {content.recipe}.parquet.")
+    return content
 
 
 def add_trials(folder: Path, content: TrialsFile) -> None:
     """Add trials to those of a results folder. Commands at the same time wait for each other; no trial is replaced."""
+    from filelock import FileLock  # what reads results does without it
+
     file = folder / TRIALS / f"{content.recipe}.parquet"
     file.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(file.with_name(f".{file.name}.lock")):
