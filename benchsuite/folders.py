@@ -1,7 +1,8 @@
 """Folders of tables and recipes: the built-in one, those of installed packages, and those that a user names.
 
 All have one layout, `papers/<paper>/<table>.toml`, `recipes/<name>.toml` and `trials/<recipe>.parquet`; a results
-folder has it too, for the tables that were measured into it. A package announces its folder, the one of a module, by an entry point.
+folder has it too, for the tables that were measured into it. A package announces its folder, the one of a module, by
+an entry point.
 """
 
 import importlib.util

@@ -58,7 +58,7 @@ def measure(run: Run, watch: Callable[[int], None] = lambda step: None) -> tuple
         setup=run.setup,
         results=results,
         curves={name: [v if math.isfinite(v) else None for v in values] for name, values in trained.curves.items()},
-        cost={**trained.cost, "evaluation_seconds": seconds, **({"tuning_trials": run.tuned.trials} if run.tuned else {})},
+        cost={**trained.cost, "evaluation_seconds": seconds, **tuning_cost(run)},
         digests={**trained.digests, **prepared.digests(), **read, "data": dataset.manifest().digest},
         environment=environment(str(device()), torch.get_num_threads(), world_size()),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -67,6 +67,11 @@ def measure(run: Run, watch: Callable[[int], None] = lambda step: None) -> tuple
         tuned=run.tuned,
     )
     return record, content
+
+
+def tuning_cost(run: Run) -> dict[str, int]:
+    """How many trials chose the hyper-parameters, where any did."""
+    return {"tuning_trials": run.tuned.trials} if run.tuned else {}
 
 
 def trained_under(setup: Setup, method: MethodPart) -> Setup:

@@ -151,7 +151,7 @@ def plan_table(
     return Plan(request, [run for _, runs in planned for run in runs], problems.listed())
 
 
-def plan_run(
+def planmake_run(
     method: str,
     scale_recipe: str,
     backbone: str,
@@ -184,7 +184,7 @@ def plan_under(
     """The same, under a recipe that is already read."""
     setup = resolve_setup(recipe, backbone, folders, (variant,))
     part = resolve_method(method, hyperparameters, setup.temperature_factor)
-    return _run(setup, part, seed, f"{backbone} {method}", recipe.backbones[backbone].step_seconds)
+    return make_run(setup, part, seed, f"{backbone} {method}", recipe.backbones[backbone].step_seconds)
 
 
 def estimated_seconds(runs: Sequence[Run], jobs: int, records: Mapping[str, Record]) -> float:
@@ -233,7 +233,7 @@ def _plan_row(table: Table, row: Row, under: Under, seeds: Sequence[int]) -> tup
         if setup is None or method is None:
             continue
         seconds = recipe.backbones[row.backbone].step_seconds
-        own = [_run(setup, method, seed, label, seconds, under.name) for seed in seeds]
+        own = [make_run(setup, method, seed, label, seconds, under.name) for seed in seeds]
         parts[name] = RequestedRuns(
             setup_id=setup.setup_id,
             method_id=method.method_id,
@@ -245,7 +245,7 @@ def _plan_row(table: Table, row: Row, under: Under, seeds: Sequence[int]) -> tup
     return request.model_copy(update={"parts": parts, "missing": missing}), runs
 
 
-def _run(setup: Setup, method: MethodPart, seed: int, label: str, step_seconds: float, recipe: str = "") -> Run:
+def make_run(setup: Setup, method: MethodPart, seed: int, label: str, step_seconds: float, recipe: str = "") -> Run:
     made = create_method(method.name, num_samples=1, **method.hyperparameters)
     paraphrases = setup.data.paraphrases if reads_paraphrases(made.needs, setup) else None
     return Run(

@@ -30,9 +30,9 @@ Subject = tuple[str, str, str, str]
 """What was tuned: setup, method, its code, and what was fixed, as JSON."""
 
 
-def subject_of(setup_id: str, method: MethodPart, fixed: Mapping[str, Any]) -> Subject:
+def subject_of(setup_id: str, method: str, code: str, fixed: Mapping[str, Any]) -> Subject:
     """The subject of a method under a setup."""
-    return setup_id, method.name, method.code, json.dumps(fixed, sort_keys=True)
+    return setup_id, method, code, json.dumps(fixed, sort_keys=True)
 
 
 class Trial(Part):
@@ -62,7 +62,7 @@ class Trial(Part):
     @property
     def subject(self) -> Subject:
         """What was tuned."""
-        return subject_of(self.setup_id, self.method, self.fixed)
+        return subject_of(self.setup_id, self.method.name, self.method.code, self.fixed)
 
 
 class TrialsFile(Part):
@@ -134,12 +134,16 @@ def add_trials(folder: Path, content: TrialsFile) -> None:
 
 def require_rule(content: TrialsFile, rule: Mapping[str, Any], file: Path) -> None:
     """Refuse a file whose trials were drawn or judged by another rule than the recipe's."""
-    changed = [key for key in rule if key not in COUNTS and canonical(rule[key]) != canonical(content.rule.get(key))]
-    if changed:
+    if changed := changed_rule(content, rule):
         raise UsageError(
             f"{file} was made by another rule: the recipe's tuning differs in {', '.join(changed)}. "
             "Move the file away to tune by the new rule, or give another --results FOLDER."
         )
+
+
+def changed_rule(content: TrialsFile, rule: Mapping[str, Any]) -> list[str]:
+    """In what the rule of a file differs from another, apart from how many trials there are."""
+    return [key for key in rule if key not in COUNTS and canonical(rule[key]) != canonical(content.rule.get(key))]
 
 
 def trials_digest(trials: Iterable[Trial]) -> str:
