@@ -1,6 +1,9 @@
 """What a table file asks of runs: the claims that the paper's text makes, and what must hold for them to be tested."""
 
-from typing import Self
+import math
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -38,7 +41,11 @@ class Premise(Part):
     column: str = ""
     """The column whose mean over seeds is looked at. Or:"""
     gauge: str = ""
-    """The curve of the records whose last value, as the mean over seeds, is looked at: "gap", "tau", "swapped"."""
+    """The curve of the records that is looked at, as the mean over seeds: "gap", "temperature", "swapped"."""
+    per: str = ""
+    """Another curve; then it is the quotient of both: a bound that holds for tuned temperatures too."""
+    over: Literal["last", "mean"] = "last"
+    """Of a curve its last value, or the mean of its points: of "swapped" the share of steps that swapped."""
     at_least: float | None = None
     at_most: float | None = None
     """In the unit of the column (percent as printed) or of the gauge."""
@@ -47,10 +54,27 @@ class Premise(Part):
     columns: list[str] = []
     """And only claims on these columns; empty: on all."""
     unmet: dict[str, str] = {}
-    """Scales at which it is known not to hold, with the reason, so that nobody needs to run them to learn it."""
+    """Scales at which it is known not to hold, with the reason, so that nobody needs to run them to learn it. A premise
+    that no column or gauge can show is stated with this alone."""
 
     @model_validator(mode="after")
     def _looks_at_one_number(self) -> Self:
-        if bool(self.column) == bool(self.gauge) or (self.at_least is None and self.at_most is None):
+        looks, bounded = bool(self.column or self.gauge), self.at_least is not None or self.at_most is not None
+        if (self.column and self.gauge) or looks != bounded or not (looks or self.unmet):
             raise ValueError(f'premise "{self.statement}" needs a column or a gauge, and at_least or at_most')
+        if (self.per or self.over != "last") and not self.gauge:
+            raise ValueError(f'premise "{self.statement}": per and over are for a gauge')
         return self
+
+    def shown(self, curves: Mapping[str, Sequence[float | None]]) -> float | None:
+        """The gauge's number in one record; none if the record does not show it."""
+        value, divisor = self._number(curves.get(self.gauge, ())), self._number(curves.get(self.per, ()))
+        if not self.per:
+            return value
+        return value / divisor if value is not None and divisor else None
+
+    def _number(self, curve: Sequence[float | None]) -> float | None:
+        known = [value for value in curve if value is not None and not math.isnan(value)]
+        if not known:
+            return None
+        return known[-1] if self.over == "last" else fmean(known)

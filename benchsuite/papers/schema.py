@@ -146,6 +146,9 @@ class Table(Part):
     notes: list[str] = []
     factors: list[str] = []
     """Settings in which rows differ on purpose, as dotted prefixes. Rows are compared although these differ."""
+    printed: list[str] = []
+    """Hyper-parameters that stay as printed in all rows where rows are tuned, beside those that differ among rows of
+    one method: what the table varies from method to method, such as one fixed temperature against a learned one."""
     recipes: dict[str, str] = Field(min_length=1)
     """Scale to recipe."""
     parts: dict[str, TablePart] = {}
