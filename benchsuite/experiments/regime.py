@@ -1,13 +1,12 @@
-"""The hyper-parameters of a table's rows: as printed, or those that tuning chose, with what the table varies as printed.
+"""The hyper-parameters of a table's rows: as printed, or those that tuning chose but for what the table varies.
 
 docs/tuning.md has the rule, with an example.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
-from benchsuite.canonical import canonical
 from benchsuite.experiments.chosen import Trials, best, tuned_by
 from benchsuite.experiments.recipe import Recipe
 from benchsuite.experiments.resolve import resolve_method
@@ -16,6 +15,7 @@ from benchsuite.papers import Row, Table
 from benchsuite.papers.schema import TablePart
 from benchsuite.records.requests import Regime
 from benchsuite.records.schema import MethodPart, TunedBy
+from benchsuite.registry import methods
 from benchsuite.setup import REFERENCES, Setup
 
 
@@ -29,9 +29,12 @@ class Choice(NamedTuple):
 class Rows(Protocol):
     """Chooses the hyper-parameters of rows."""
 
-    regime: Regime
+    @property
+    def regime(self) -> Regime:
+        """Which hyper-parameters they are."""
+        ...
 
-    def choose(self, row: Row, part: TablePart, setup: Setup) -> Choice:
+    def choose(self, row: Row, part: TablePart, setup: Setup | Recipe) -> Choice:
         """The method of a row for a part of the table, under the row's setup."""
         ...
 
@@ -42,7 +45,7 @@ class Printed:
 
     regime: Regime = "printed"
 
-    def choose(self, row: Row, part: TablePart, setup: Setup) -> Choice:
+    def choose(self, row: Row, part: TablePart, setup: Setup | Recipe) -> Choice:
         """As the row and the part have them."""
         assert row.method is not None
         return Choice(resolve_method(row.method, row.options(part), setup.temperature_factor))
@@ -63,7 +66,7 @@ class Tuned:
     regime: Regime = "tuned"
     _setups: dict[str, Setup] = field(default_factory=dict)
 
-    def choose(self, row: Row, part: TablePart, setup: Setup) -> Choice:
+    def choose(self, row: Row, part: TablePart, setup: Setup | Recipe) -> Choice:
         """Those of the best trial but for what the table varies, prints on purpose, or gives for the part."""
         assert row.method is not None
         subject, rule = self.subject(row), require_tuning(self.recipe, self.name)
@@ -109,7 +112,12 @@ class LongerRow(NamedTuple):
     times: float
 
 
-def longer_rows(rows: list[Row], recipe: Recipe, wanted: list[str]) -> list[LongerRow]:
+def longer_label(method: str, times: float) -> str:
+    """Label of the row of a method that is trained longer."""
+    return f"{methods.card(method).title}, {times:g} times the steps"
+
+
+def longer_rows(rows: Sequence[Row], recipe: Recipe, wanted: Sequence[str]) -> list[LongerRow]:
     """One for each group of rows that are compared, and each length of the recipe's rule; those wanted, if any are."""
     groups = dict.fromkeys((row.backbone, row.variant) for row in rows if row.method)
     added = []

@@ -11,9 +11,10 @@ from typing import Any
 
 from benchsuite.canonical import canonical
 from benchsuite.errors import UsageError
+from benchsuite.experiments.columns import require_metric
 from benchsuite.experiments.recipe import Recipe, Tuning
 from benchsuite.experiments.resolve import NO_FOLDERS, resolve_method, resolve_setup
-from benchsuite.experiments.space import ATTEMPTS, draws, space
+from benchsuite.experiments.space import ATTEMPTS, LEARNING_RATE, around, draws, space
 from benchsuite.fields import resolve
 from benchsuite.methods import method_class
 from benchsuite.papers import Table
@@ -49,6 +50,12 @@ class Subject:
         given = ", ".join(f"{name} = {value}" for name, value in self.fixed.items())
         return f"{self.backbone} {self.method}{f' ({given})' * bool(given)}"
 
+    def space(self) -> list[str]:
+        """What is drawn and from where to where, in words."""
+        rate = around(LEARNING_RATE, self.setup.optimizer.lr, self.rule.learning_rate_spread)
+        coordinates = space(methods.card(self.method), self.rule.spread, self.fixed)
+        return [f"{each.name} {each.at(0):.4g} to {each.at(1):.4g}" for each in (*coordinates, rate)]
+
     def drawn(self, number: int) -> MethodPart:
         """The method as trial `number` has it: the first draw that it does not refuse."""
         refusal = None
@@ -73,6 +80,8 @@ def require_tuning(recipe: Recipe, name: str) -> Tuning:
 
 def tuning_setup(recipe: Recipe, rule: Tuning, backbone: str, folders: Mapping[str, str] = NO_FOLDERS) -> Setup:
     """The recipe on a backbone, with the protocols that trials are judged by in place of its own."""
+    protocol, _, metric = rule.measure.rpartition(".")
+    require_metric(metric, rule.protocols[protocol].task, f'recipe "{recipe.title}", tuning, measure: ')
     judged = recipe.model_copy(update={"protocols": rule.protocols, "with_classes": {}})
     return resolve_setup(judged, backbone, folders)
 

@@ -1,12 +1,16 @@
 """Tuning: the runs of a subject's trials, and a trial from what a run measured."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from benchsuite.experiments.chosen import Trials
+from benchsuite.errors import UsageError, unknown
+from benchsuite.experiments.data import require_used
 from benchsuite.experiments.plan import Run, make_run
-from benchsuite.experiments.subjects import Subject
+from benchsuite.experiments.recipe import Recipe, read_recipe
+from benchsuite.experiments.subjects import Subject, require_tuning, tuning_setup
+from benchsuite.methods import create_method
+from benchsuite.papers import read_table, table_names
 from benchsuite.records.schema import PARAPHRASES, Record
 from benchsuite.records.trials import FIRST_SEED, Trial, TrialsFile
 
@@ -53,11 +57,6 @@ class TrialRun:
         )
 
 
-def plan_trials(subjects: Iterable[Subject], stored: Trials, count: int) -> list[TrialRun]:
-    """The trials that are still to be done."""
-    return [trial_run(subject, number) for subject in subjects for number in stored.lacks(subject, count)]
-
-
 def trial_run(subject: Subject, number: int) -> TrialRun:
     """One trial of a subject."""
     run = make_run(
@@ -82,3 +81,36 @@ def content_of(trial: Trial, subject: Subject, recipe: str) -> TrialsFile:
 def grouped(subjects: Iterable[Subject]) -> Sequence[Subject]:
     """Each subject once."""
     return list({subject.key: subject for subject in subjects}.values())
+
+
+def method_subjects(method: str, recipe_name: str, folders: Mapping[str, str]) -> list[Subject]:
+    """A method at its defaults on all backbones of a recipe."""
+    recipe = read_recipe(recipe_name)
+    require_used(recipe, folders)
+    rule = require_tuning(recipe, recipe_name)
+    subjects = []
+    for backbone in recipe.backbones:
+        setup = tuning_setup(recipe, rule, backbone, folders)
+        subjects.append(Subject(recipe_name, backbone, method, setup, rule, recipe.backbones[backbone].step_seconds))
+    return subjects
+
+
+def recipe_at(method: str, scale: str) -> str:
+    """The recipe of a scale that trains the towers of a method: that of the tables that have it, or the only one."""
+    recipes: dict[str, set[str | None]] = {}
+    for table in map(read_table, table_names()):
+        if scale in table.recipes:
+            recipes.setdefault(table.recipes[scale], set()).update(row.method for row in table.rows)
+    serves = create_method(method, num_samples=1).serves
+    fitting = [name for name in recipes if _towers(read_recipe(name)) in serves]
+    chosen = [name for name in fitting if method in recipes[name]] or fitting
+    if len(chosen) == 1:
+        return chosen[0]
+    if not recipes:
+        raise unknown("scale", scale, {scale for table in map(read_table, table_names()) for scale in table.recipes})
+    found = f"several recipes train {method}: {', '.join(chosen)}" if chosen else f"no recipe trains {method}"
+    raise UsageError(f"at scale {scale}, {found}. Give --recipe NAME.")
+
+
+def _towers(recipe: Recipe) -> str:
+    return recipe.setup(next(iter(recipe.backbones))).towers

@@ -16,11 +16,10 @@ from benchsuite.canonical import canonical, digest
 from benchsuite.errors import RecordError, UsageError
 from benchsuite.files import write_whole
 from benchsuite.records.names import TRIALS as TRIALS
+from benchsuite.records.schema import FIRST_SEED as FIRST_SEED
 from benchsuite.records.schema import MethodPart
 from benchsuite.setup import Part, Setup
 
-FIRST_SEED = 1000
-"""Seed of trial 0; trial k has seed FIRST_SEED + k. Reported runs have lower seeds."""
 FORMAT = 1
 COUNTS = ("trials", "longer")
 """Of a rule: what decides no draw and no score."""
