@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchsuite.cli.execute import carry_out, keep_traceback
-from benchsuite.experiments.chosen import Trials, best
+from benchsuite.experiments.chosen import Trials, chosen_trial
 from benchsuite.experiments.events import Failed, Finished
 from benchsuite.experiments.plan import recipe_name
 from benchsuite.experiments.pool import Pool
@@ -94,7 +94,7 @@ def outcomes(work: Work) -> Iterator[str]:
         if failed == len(trials):
             yield about
             continue
-        chosen = best(trials, subject)
+        chosen = chosen_trial(trials, subject)
         values = {name: chosen.method.hyperparameters[name] for name in sorted(tunable(subject.method, subject.rule))}
         values["learning rate"] = chosen.method.learning_rate
         listed = ", ".join(f"{name} {value:.4g}" for name, value in values.items())

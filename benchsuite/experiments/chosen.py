@@ -9,7 +9,15 @@ from benchsuite.experiments.recipe import Tuning
 from benchsuite.experiments.subjects import Subject
 from benchsuite.folders import TRIALS, shipped_trials
 from benchsuite.records.schema import TunedBy
-from benchsuite.records.trials import Trial, TrialsFile, changed_rule, read_trials, require_rule, trials_digest
+from benchsuite.records.trials import (
+    Trial,
+    TrialsFile,
+    best,
+    changed_rule,
+    read_trials,
+    require_rule,
+    trials_digest,
+)
 
 
 @dataclass(frozen=True)
@@ -52,12 +60,11 @@ class Trials:
         )
 
 
-def best(trials: Iterable[Trial], subject: Subject) -> Trial:
-    """The trial with the highest score; of equals the first."""
-    scored = [(trial.score, -trial.number, trial) for trial in trials if trial.score is not None]
-    if not scored:
-        raise UsageError(f"{subject}: all trials failed, so nothing can be chosen. Look at why: `benchsuite tune`.")
-    return max(scored, key=lambda entry: entry[:2])[2]
+def chosen_trial(trials: Iterable[Trial], subject: Subject) -> Trial:
+    """The best trial; refused if all failed."""
+    if (chosen := best(trials)) is None:
+        raise UsageError(f"{subject}: all of its trials diverged, so nothing can be chosen; leave it out with --rows.")
+    return chosen
 
 
 def tuned_by(trials: Sequence[Trial], chosen: Trial, printed: Iterable[str]) -> TunedBy:

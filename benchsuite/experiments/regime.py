@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
-from benchsuite.experiments.chosen import Trials, best, tuned_by
+from benchsuite.experiments.chosen import Trials, chosen_trial, tuned_by
 from benchsuite.experiments.recipe import Recipe
 from benchsuite.experiments.resolve import resolve_method
 from benchsuite.experiments.subjects import Subject, fixed_switches, require_tuning, tunable, tuning_setup, varied
@@ -74,7 +74,7 @@ class Tuned:
         if len(trials) < rule.trials:
             self.lacking.setdefault(str(subject), subject)
             return Printed().choose(row, part, setup)
-        chosen = best(trials, subject)
+        chosen = chosen_trial(trials, subject)
         tuned = chosen.method.hyperparameters
         printed = self.printed(row, part) & tuned.keys()
         drawn = {name: tuned[name] for name in tunable(row.method, rule) - printed}

@@ -145,6 +145,12 @@ def changed_rule(content: TrialsFile, rule: Mapping[str, Any]) -> list[str]:
     return [key for key in rule if key not in COUNTS and canonical(rule[key]) != canonical(content.rule.get(key))]
 
 
+def best(trials: Iterable[Trial]) -> Trial | None:
+    """The trial with the highest score, of equals the first; none if all failed."""
+    scored = [(trial.score, -trial.number, trial) for trial in trials if trial.score is not None]
+    return max(scored, key=lambda entry: entry[:2])[2] if scored else None
+
+
 def trials_digest(trials: Iterable[Trial]) -> str:
     """Of the trials behind a choice, in the order of their numbers."""
     return digest([trial.run_id for trial in sorted(trials, key=lambda trial: trial.number)])
