@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from benchsuite.cli.options import RESULTS, Plugins, Results, Tables, load_own
+from benchsuite.cli.options import RESULTS, Plugins, Regimes, Results, Tables, load_own
 from benchsuite.errors import UsageError
 from benchsuite.records.store import Store
 
@@ -23,6 +23,7 @@ def claims(
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="All papers.")] = False,
     scale: Annotated[str | None, typer.Option(help="Only runs at this scale.")] = None,
+    regime: Regimes = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     results: Results = RESULTS,
     plugin: Plugins = None,
@@ -34,6 +35,7 @@ def claims(
     reference, the first baseline of their backbone; they are another family.
     """
     from benchsuite.analysis.claims import agreements, judged_added, judged_claims, unrun_claims
+    from benchsuite.analysis.results import in_regime
     from benchsuite.analysis.tables import build_views
     from benchsuite.cli.report import require_all, tell_outdated
     from benchsuite.papers import named_tables, read_table
@@ -44,7 +46,9 @@ def claims(
     contents = Store(results).read()
     names = named_tables(["all"] if everything else tables or [], stored=contents.tables)
     built, skipped = build_views(contents)
-    views = [view for view in built if view.request.table in names and scale in (None, view.request.scale)]
+    views = [
+        view for view in in_regime(built, regime) if view.request.table in names and scale in (None, view.request.scale)
+    ]
     judged = [claim for view in views for claim in (*judged_claims(view), *judged_added(view))]
     orders = [(view, order) for view in views for order in agreements(view)]
     run = {view.request.table for view in views}

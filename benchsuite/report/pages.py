@@ -53,7 +53,7 @@ def all_pages(leaderboard: Leaderboard) -> Iterator[Page]:
 
     yield page("index", "Leaderboard", "home.html", home)
     for view in leaderboard.views:
-        title = f"{view.table.title} ({view.request.scale})"
+        title = f"{view.table.title} ({view.request.shown})"
         yield page(page_name("tables", view.request.name), title, "table.html", table, view)
     for name, method in leaderboard.methods.items():
         yield page(page_name("methods", name), method.title, "method.html", of_method, method)
@@ -185,7 +185,12 @@ def has_many(method: MethodSummary) -> bool:
 def command(view: TableView) -> str:
     """The command that measures a table; one that is not built in lies in a folder, the results folder for one."""
     folder = "" if view.request.table in built_in_tables() else " --tables FOLDER"
-    return f"benchsuite repro {view.request.table} --scale {view.request.scale}{folder}"
+    return f"benchsuite repro {view.request.table} --scale {view.request.scale}{regime_option(view)}{folder}"
+
+
+def regime_option(view: TableView) -> str:
+    """Rows as printed must be asked for where a recipe states how to tune, which those with primary measures do."""
+    return " --regime printed" if view.request.regime == "printed" and view.request.primary else ""
 
 
 def command_of_run(shown: Appearance, record: Record) -> str:
