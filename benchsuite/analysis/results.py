@@ -163,18 +163,10 @@ def _rows(views: Sequence[TableView]) -> Iterator[tuple[str, ...]]:
         about = view.request
         for row in view.rows:
             for cell in row.cells:
+                what = (about.scale, about.regime, about.track, about.recipe)
                 where = (row.backbone, row.variant, row.label, cell.column.part)
                 for record in cell.records.values():
-                    yield (
-                        record.run_id,
-                        view.table.paper,
-                        about.table,
-                        about.scale,
-                        about.regime,
-                        about.track,
-                        about.recipe,
-                        *where,
-                    )
+                    yield record.run_id, view.table.paper, about.table, *what, *where
 
 
 def _hyperparameters(of_runs: Sequence[Mapping[str, Any]]) -> "DataFrame":

@@ -12,7 +12,7 @@ from benchsuite.experiments.columns import measured_columns
 from benchsuite.experiments.data import nowhere, require_used
 from benchsuite.experiments.problems import Problem, Problems
 from benchsuite.experiments.recipe import Recipe, read_recipe
-from benchsuite.experiments.regime import LongerRow, Printed, Rows, Tuned, longer_rows
+from benchsuite.experiments.regime import LongerRow, Printed, Rows, Tuned, longer_rows, part_for
 from benchsuite.experiments.resolve import NO_FOLDERS, resolve_method, resolve_setup
 from benchsuite.experiments.rows import select
 from benchsuite.experiments.subjects import Subject, require_tuning
@@ -217,7 +217,8 @@ def _plan_row(
         return request.model_copy(update={"not_run": reason}), []
     assert row.method is not None
     parts, missing, runs = {}, {}, []
-    for name, part in table.all_parts.items():
+    for name, whole in table.all_parts.items():
+        part = part_for(row, times, whole)
         if reason := recipe.lacks(part.variant) or nowhere(recipe, (part.variant,), folders):
             missing[name] = reason
             continue

@@ -41,13 +41,14 @@ def unknown_draws(file: TrialsFile, where: str) -> Iterator[Finding]:
 
 def _wrong(trial: Trial, file: TrialsFile, rule: Tuning, card: Card) -> Iterator[str]:
     setup, method = file.setups[trial.setup_id], trial.method
-    tried = list(draws(card, trial.fixed, trial.number, rule, setup.optimizer.lr))
-    if not any(_is(draw, trial) for draw in tried):
-        values = {**tried[0].hyperparameters, "learning rate": tried[0].learning_rate}
+    tried = draws(card, trial.fixed, trial.number, rule, setup.optimizer.lr)
+    first = next(tried)
+    if not (_is(first, trial) or any(_is(draw, trial) for draw in tried)):
+        values = {**first.hyperparameters, "learning rate": first.learning_rate}
         listed = ", ".join(f"{name} {value:.4g}" for name, value in values.items())
         yield f"its hyper-parameters are not those that its number draws ({listed})"
     for field in card.fields:
-        if field.name in tried[0].hyperparameters or field.default == REQUIRED:
+        if field.name in first.hyperparameters or field.default == REQUIRED:
             continue
         given = trial.fixed.get(field.name, field.default)
         scaled = "a temperature" in field.words and isinstance(given, int | float)

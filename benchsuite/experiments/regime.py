@@ -112,6 +112,15 @@ class LongerRow(NamedTuple):
     times: float
 
 
+def part_for(row: Row, times: float, part: TablePart) -> TablePart:
+    """The part; for a row of the reference trained longer without what is another method's hyper-parameter."""
+    if times == 1 or row.method is None:
+        return part
+    known = {field.name for field in methods.card(row.method).fields}
+    given = {name: value for name, value in part.hyperparameters.items() if name in known}
+    return part.model_copy(update={"hyperparameters": given})
+
+
 def longer_label(method: str, times: float) -> str:
     """Label of the row of a method that is trained longer."""
     return f"{methods.card(method).title}, {times:g} times the steps"
