@@ -29,8 +29,8 @@ def measured_columns(table: Table, recipe: Recipe) -> Measured:
         protocol, point, metric = measure.rpartition(".")
         if not point:
             raise UsageError(f'{where}measure "{measure}": write protocol.metric, such as retrieval.t2i_r1.')
-        if protocol in recipe.missing:
-            measured.missing[column.key] = recipe.missing[protocol]
+        if reason := recipe.lacks(protocol, measure):
+            measured.missing[column.key] = reason
             continue
         own = recipe.stand_ins[protocol].protocol if protocol in recipe.stand_ins else protocol
         if own not in recipe.protocols:

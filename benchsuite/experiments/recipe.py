@@ -108,10 +108,6 @@ class Recipe(Part):
     """How many, unless asked otherwise."""
     tuned: dict[str, Tuned] = {}
     """Settings that were searched for, on InfoNCE alone, for all rows."""
-    primary: dict[str, Primary] = {}
-    """By protocol."""
-    tuning: Tuning | None = None
-    """How methods are tuned at this scale; none where rows run as printed alone."""
     assumptions: list[str] = []
     """What the paper leaves open or the code cannot express, each with what is done here instead."""
     backbones: dict[str, Backbone] = Field(min_length=1)
@@ -121,7 +117,8 @@ class Recipe(Part):
     stand_ins: dict[str, StandIn] = {}
     """By the papers' protocols."""
     missing: dict[str, str] = {}
-    """Backbones, variants and papers' protocols that have no replacement at this scale, with the reason."""
+    """Backbones, variants, papers' protocols and single measures of these ("zero-shot-cifar10.top3") that have no
+    replacement at this scale, with the reason."""
 
     data: Data
     """The training data."""
@@ -147,6 +144,10 @@ class Recipe(Part):
     """Evaluations, by any name: a registered task with its options."""
     with_classes: dict[str, Protocol] = {}
     """Protocols that are added if the training data has classes, which a user's own data may not have."""
+    primary: dict[str, Primary] = {}
+    """By protocol."""
+    tuning: Tuning | None = None
+    """How methods are tuned at this scale; none where rows run as printed alone."""
 
     @model_validator(mode="after")
     def _stand_ins_are_protocols(self) -> Self:
@@ -185,7 +186,7 @@ class Recipe(Part):
             ) from error
 
     def lacks(self, *names: str) -> str:
-        """Why there is nothing for one of these backbones or variants at this scale; "" if there is."""
+        """Why there is nothing for one of these backbones, variants or measures at this scale; "" if there is."""
         return next((self.missing[name] for name in names if name in self.missing), "")
 
 

@@ -174,7 +174,8 @@ class Table(Part):
 
     def row(self, selector: str) -> Row:
         """The one row that a label, backbone/label or backbone/variant/label names."""
-        rows = [row for row in self.rows if selector in names_of(row)]
+        whole = [row for row in self.rows if selector == row.name]
+        rows = whole or [row for row in self.rows if selector in names_of(row)]
         if not rows:
             raise unknown("row", selector, [row.name for row in self.rows], f"{self.name}: ")
         if len(rows) > 1:

@@ -16,12 +16,13 @@ PAGE = Path(__file__).parents[2] / "docs" / "recipe-keys.md"
 FREE = ("options", "config", "change", "missing")
 """Tables whose keys are not the recipe's."""
 SAME = {
+    "tuning.protocols.NAME.": "protocols.NAME.",
     "with_classes.NAME.": "protocols.NAME.",
     "text.mlp.": "backbones.NAME.tower.mlp.",
     "protocols.NAME.data.": "data.",
     "experts.text.": "experts.image.",
 }
-NAMED = ("tuned", "backbones", "variants", "stand_ins", "protocols", "with_classes")
+NAMED = ("tuned", "backbones", "variants", "stand_ins", "protocols", "with_classes", "primary", "tuning.protocols")
 
 
 def test_the_page_is_current(capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,6 +13,7 @@ from torch import nn
 from benchsuite.data import PairDataset, create_dataset
 from benchsuite.data.embeddings import create_embedding
 from benchsuite.evaluation.base import create_task
+from benchsuite.experiments.columns import metrics_of
 from benchsuite.experiments.data import read_by, require_fitting
 from benchsuite.experiments.recipe import Recipe, read_recipe, recipe_names
 from benchsuite.models.towers import text_config
@@ -204,3 +205,11 @@ def test_a_shortened_recipe_differs_from_the_papers_in_nothing_else() -> None:
 def test_what_smoke_checks_is_what_small_runs(smoke: str, part: str) -> None:
     small = RECIPES[smoke.replace("-smoke", "-small")]
     assert set(getattr(RECIPES[smoke], part)) == set(getattr(small, part))
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_what_a_protocol_is_judged_by_is_what_its_task_measures(name: str) -> None:
+    recipe = RECIPES[name]
+    tasks = {key: protocol.task for key, protocol in {**recipe.protocols, **recipe.with_classes}.items()}
+    assert recipe.primary
+    assert [key for key, primary in recipe.primary.items() if primary.metric not in metrics_of(tasks[key])] == []

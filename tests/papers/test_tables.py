@@ -137,6 +137,18 @@ def test_a_row_twice_is_refused(tmp_path: Path) -> None:
         read(tmp_path, MINIMAL + rows)
 
 
+def test_a_whole_name_is_that_of_its_row_though_a_variant_has_the_label_too(tmp_path: Path) -> None:
+    rows = MINIMAL[MINIMAL.index("[[rows]]") :]
+    table = read(tmp_path, MINIMAL + rows + 'variant = "long"\n')
+    assert [table.row(name).variant for name in ("RN50/InfoNCE", "RN50/long/InfoNCE", "long/InfoNCE")] == [
+        "",
+        "long",
+        "long",
+    ]
+    with pytest.raises(UsageError, match="names 2 rows"):
+        table.row("InfoNCE")
+
+
 def read(folder: Path, text: str) -> Table:
     file = folder / "t.toml"
     file.write_text(text)
