@@ -25,7 +25,7 @@ from benchsuite.cli.options import (
 )
 from benchsuite.errors import UsageError
 from benchsuite.files import require_writable
-from benchsuite.papers.schema import names_of, row_name
+from benchsuite.papers.schema import row_name
 from benchsuite.records.store import Store
 
 if TYPE_CHECKING:
@@ -73,10 +73,10 @@ def repro(
     from benchsuite.cli.report import leaderboard, require_all, show_progress
     from benchsuite.cli.tables import keep
     from benchsuite.cli.trials import Work, execute_trials, untuned
-    from benchsuite.experiments.plan import plan_tables
+    from benchsuite.experiments.plan import plan_tables, row_names
     from benchsuite.experiments.preflight import preflight, require_ready
     from benchsuite.experiments.tune import example_run
-    from benchsuite.papers import named_tables, read_table
+    from benchsuite.papers import named_tables
     from benchsuite.report.export import table_text
     from benchsuite.report.numbers import counted
     from benchsuite.report.site import write_site
@@ -87,10 +87,9 @@ def repro(
         raise UsageError("--tune and --regime printed exclude each other: rows as printed need no trials.")
     extra = load_own(table_folders, plugin)
     names = named_tables(tables, scale)
-    labels = {label for name in names for row in read_table(name).rows for label in names_of(row)}
     wanted = parse_seeds(seeds) if seed is None else [seed]
     require_reported(wanted or [])
-    chosen, folders = (wanted, parse_names(rows, labels)), parse_folders(data)
+    chosen, folders = (wanted, parse_names(rows, row_names(names, scale))), parse_folders(data)
     plan = partial(plan_tables, names, scale, *chosen, extra, folders, regime=regime, results=results)
     plans = plan()
     store = Store(results)

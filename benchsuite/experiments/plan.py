@@ -18,6 +18,7 @@ from benchsuite.experiments.rows import select
 from benchsuite.experiments.subjects import Subject, require_tuning
 from benchsuite.methods import create_method
 from benchsuite.papers import Row, Table, read_table
+from benchsuite.papers.schema import names_of
 from benchsuite.records.requests import Judged, RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import MethodPart, Record, TunedBy, run_id
 from benchsuite.records.trials import Trial
@@ -42,6 +43,11 @@ class Run(Part):
     """Name or file of the recipe."""
     tuned: TunedBy | None = None
     """The trials that chose its hyper-parameters; none where they are as printed."""
+
+    @property
+    def steps(self) -> int:
+        """Optimizer steps of its training."""
+        return round(self.setup.training.steps * self.method.longer)
 
     @property
     def row(self) -> str:
@@ -81,7 +87,7 @@ def plan_table(
         raise unknown("scale", scale, table.recipes, f"{name}: ")
     recipe = read_recipe(table.recipes[scale])
     longer = longer_rows(table.rows, recipe, rows) if trials else []
-    labels = {added.row.label for added in longer}
+    labels = {label for added in longer for label in names_of(added.row)}
     own = [wanted for wanted in rows if wanted not in labels]
     chosen = [LongerRow(row, 1.0) for row in (select(table, own, extra) if own or not rows else [])] + longer
     require_used(recipe, folders)
@@ -120,6 +126,15 @@ def plan_table(
     )
     runs = [run for _, runs in planned for run in runs]
     return Plan(request, runs, problems.listed(), list(tuned.lacking.values()) if tuned else ())
+
+
+def row_names(names: Sequence[str], scale: str) -> set[str]:
+    """What a user may call the rows of tables at a scale, those of the reference trained longer too."""
+    found: set[str] = set()
+    for table in map(read_table, names):
+        added = longer_rows(table.rows, read_recipe(table.recipes[scale]), ()) if scale in table.recipes else []
+        found.update(*(names_of(row) for row in (*table.rows, *(more.row for more in added))))
+    return found
 
 
 def plan_tables(

@@ -12,7 +12,7 @@ from benchsuite.experiments.recipe import Recipe
 from benchsuite.experiments.resolve import resolve_method
 from benchsuite.experiments.subjects import Subject, fixed_switches, require_tuning, tunable, tuning_setup, varied
 from benchsuite.papers import Row, Table
-from benchsuite.papers.schema import TablePart
+from benchsuite.papers.schema import TablePart, names_of
 from benchsuite.records.requests import Regime
 from benchsuite.records.schema import MethodPart, TunedBy
 from benchsuite.registry import methods
@@ -136,5 +136,5 @@ def longer_rows(rows: Sequence[Row], recipe: Recipe, wanted: Sequence[str]) -> l
         reference = REFERENCES[recipe.setup(backbone, (variant,)).towers]
         for times in recipe.tuning.longer if recipe.tuning else ():
             row = Row(label=longer_label(reference, times), backbone=backbone, variant=variant, method=reference)
-            added += [LongerRow(row, times)] if not wanted or row.label in wanted else []
+            added += [LongerRow(row, times)] if not wanted or names_of(row) & {*wanted} else []
     return added

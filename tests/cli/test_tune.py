@@ -240,6 +240,12 @@ def test_trials_beside_recipes_are_used_where_the_folder_has_none(command: Comma
     assert "are not there" in command("verify", "runs", *MINE)[1]
 
 
+def test_the_row_that_is_trained_longer_has_a_name(command: Command) -> None:
+    code, out = command(*REPRO, "--rows", "mlp/InfoNCE, 2 times the steps", "--dry-run")
+    assert code == 0, out
+    assert "at scale latents, tuned: 4 runs, 0 to do." in out
+
+
 def test_another_rule_is_refused(command: Command) -> None:
     recipe = Path("own/recipes/vectors.toml")
     recipe.write_text(recipe.read_text().replace("trials = 3", "trials = 3\nspread = 2"))
