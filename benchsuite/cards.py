@@ -4,12 +4,12 @@ import ast
 import inspect
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
 from benchsuite.errors import UsageError
-from benchsuite.type_words import type_words
+from benchsuite.type_words import number_range, type_words
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,8 @@ class FieldCard:
     doc: str = ""
     words: str = ""
     """The type as a reader says it."""
+    range: tuple[float, float] | None = None
+    """The lowest and the highest number that it can be; none if it is no float."""
 
 
 @dataclass(frozen=True)
@@ -131,9 +133,10 @@ def _fields(node: ast.ClassDef, file: Path) -> dict[str, FieldCard]:
             case ast.AnnAssign(target=ast.Name(id=name)):
                 kind = ast.unparse(item.annotation)
                 if not kind.startswith("ClassVar") and not name.startswith("_"):
-                    words = type_words(item.annotation, lambda name: _meaning(name, file))
+                    lookup = partial(_meaning, file=file)
+                    words, limits = type_words(item.annotation, lookup), number_range(item.annotation, lookup)
                     default = _literal(item.value) if item.value else REQUIRED
-                    fields[name] = FieldCard(name, kind, default, _text(after), words)
+                    fields[name] = FieldCard(name, kind, default, _text(after), words, limits)
             case ast.Assign(targets=[ast.Name(id=name)]) if name in fields:
                 fields[name] = replace(fields[name], default=_literal(item.value))
     return fields

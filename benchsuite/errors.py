@@ -37,6 +37,10 @@ class RunError(BenchsuiteError):
     exit_code = 3
 
 
+class DivergedError(RunError):
+    """A run's loss or weights became no numbers: the fault of its hyper-parameters, not of the code."""
+
+
 IN_A_PLUGIN = " If it is in a file of yours, add --plugin FILE."
 """What may also be wrong with the name of a method."""
 

@@ -1,6 +1,7 @@
 """Types of fields in words, from their annotations in the source: `float, above 0, finite` for `Positive`."""
 
 import ast
+import math
 from collections.abc import Callable
 
 Lookup = Callable[[str], ast.expr | None]
@@ -28,6 +29,36 @@ def type_words(node: ast.expr, lookup: Lookup) -> str:
             return f"list of {', '.join(dict.fromkeys(parts))}"
         case _:
             return ast.unparse(node)
+
+
+def number_range(node: ast.expr, lookup: Lookup) -> tuple[float, float] | None:
+    """The lowest and the highest number that an annotation allows; None for what is no float."""
+    match node:
+        case ast.Name(id="float"):
+            return -math.inf, math.inf
+        case ast.Name(id=name) if (meaning := lookup(name)) is not None:
+            return number_range(meaning, lookup)
+        case ast.Subscript(value=ast.Name(id="Annotated"), slice=ast.Tuple(elts=[base, *limits])):
+            inner = number_range(base, lookup)
+            return inner and _narrowed(*inner, limits)
+        case _:
+            return None
+
+
+def _narrowed(low: float, high: float, limits: list[ast.expr]) -> tuple[float, float]:
+    for node in limits:
+        match node:
+            case ast.Call(func=ast.Name(id=name), args=[value]) if (bound := _number(value)) is not None:
+                low = max(low, {"Ge": bound, "Gt": math.nextafter(bound, math.inf)}.get(name, low))
+                high = min(high, {"Le": bound, "Lt": math.nextafter(bound, -math.inf)}.get(name, high))
+    return low, high
+
+
+def _number(node: ast.expr) -> float | None:
+    try:
+        return float(ast.literal_eval(node))
+    except (ValueError, TypeError):  # a name or a calculation
+        return None
 
 
 def _limits(nodes: list[ast.expr], whole: bool) -> list[str]:

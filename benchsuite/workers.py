@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from multiprocessing import get_context, parent_process
 from threading import Thread
 from typing import Any, TypeVar
@@ -66,3 +67,15 @@ def end_with_parent() -> None:
 def _do(number: int) -> Any:
     work, items = _inherited
     return work(items[number])
+
+
+@contextmanager
+def without_garbage_collection() -> Iterator[None]:
+    """For reading many files: collection would scan everything read so far again and again, and free nothing."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

@@ -81,7 +81,7 @@ class FolderDiff:
 
 def diff_folders(before: Side, after: Side) -> FolderDiff:
     """From one folder to another."""
-    old_views, new_views = ({(v.request.table, v.request.scale): v for v in side.views} for side in (before, after))
+    old_views, new_views = ({(v.request.table, v.request.at): v for v in side.views} for side in (before, after))
     tables = {name: list(_table_differences(old, new)) for name, old, new in _matched(old_views, new_views)}
     records = [
         Difference(Item("records", _run_name(new or old), (("run_id", run_id),)), old, new)

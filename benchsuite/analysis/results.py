@@ -20,7 +20,7 @@ from benchsuite.records.store import Store
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-ROW = ("paper", "table", "scale", "track", "recipe", "backbone", "variant", "row", "part")
+ROW = ("paper", "table", "scale", "regime", "track", "recipe", "backbone", "variant", "row", "part")
 """Columns that say in which row of which table a run stands."""
 COSTS = ("seconds", "cpu_seconds", "peak_memory_bytes", "trainable_parameters")
 ENVIRONMENT = ("device", "processor", "threads", "processes", "benchsuite", "commit")
@@ -44,8 +44,10 @@ def load_results(folder: str | Path = "runs") -> "DataFrame":
     return results_frame(contents, views)
 
 
-def load_table(name: str, scale: str = "small", results: str | Path = "runs") -> "DataFrame":
+def load_table(name: str, scale: str = "small", results: str | Path = "runs", regime: str | None = None) -> "DataFrame":
     """A table as its page shows it: a row for each cell, published beside ours, with ranks and the values by seed.
+
+    `regime` is "tuned" or "printed"; by default the tuned table, if there is one.
 
     Numbers in percent are fractions here, published ones too. `seed_0`, `seed_1`, ... are ours by seed.
 
@@ -56,15 +58,31 @@ def load_table(name: str, scale: str = "small", results: str | Path = "runs") ->
 
     _, views = _read(results)
     cells = []
-    for cell in table_cells(find_view(views, name, scale, results)):
+    for cell in table_cells(find_view(views, name, scale, results, regime)):
         values, _ = cell.pop("values"), cell.pop("tied_with")
         cells.append({**cell, **{f"seed_{seed}": value for seed, value in values.items()}})
     return DataFrame(cells)
 
 
-def find_view(views: Sequence[TableView], name: str, scale: str, folder: str | Path) -> TableView:
-    """The table at a scale; an error says what the folder has instead."""
-    scales = {view.request.scale: view for view in views if view.request.table == name}
+def in_regime(views: Sequence[TableView], regime: str | None) -> list[TableView]:
+    """Those of a regime; without one, of each table and scale the tuned one if it is there."""
+    tuned = {(view.request.table, view.request.scale) for view in views if view.request.regime == "tuned"}
+    return [
+        view
+        for view in views
+        if view.request.regime
+        == (regime or ("tuned" if (view.request.table, view.request.scale) in tuned else "printed"))
+    ]
+
+
+def find_view(
+    views: Sequence[TableView], name: str, scale: str, folder: str | Path, regime: str | None = None
+) -> TableView:
+    """The table at a scale in a regime, tuned if it is there; an error says what the folder has instead."""
+    every = [view for view in views if view.request.table == name]
+    scales = {view.request.scale: view for view in in_regime(every, regime)}
+    if regime and scale not in scales and (others := [v.request.at for v in every if v.request.scale == scale]):
+        raise UsageError(f"{name} is not {regime} at scale {scale} in {folder}, only {', '.join(others)}.")
     if not scales:
         raise UsageError(f"{name} is not in {folder}. Run `benchsuite repro {name} --scale {scale}` first.")
     if scale not in scales:
@@ -82,6 +100,7 @@ def table_cells(view: TableView) -> Iterator[dict[str, Any]]:
             yield {
                 "table": view.request.table,
                 "scale": view.request.scale,
+                "regime": view.request.regime,
                 "backbone": row.backbone,
                 "variant": row.variant,
                 "row": row.label,
@@ -170,9 +189,10 @@ def _rows(views: Sequence[TableView]) -> Iterator[tuple[str, ...]]:
         about = view.request
         for row in view.rows:
             for cell in row.cells:
+                what = (about.scale, about.regime, about.track, about.recipe)
                 where = (row.backbone, row.variant, row.label, cell.column.part)
                 for record in cell.records.values():
-                    yield record.run_id, view.table.paper, about.table, about.scale, about.track, about.recipe, *where
+                    yield record.run_id, view.table.paper, about.table, *what, *where
 
 
 def _hyperparameters(of_runs: Sequence[Mapping[str, Any]]) -> "DataFrame":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from benchsuite.cli.options import RESULTS, Plugins, Results, Tables, load_own
+from benchsuite.cli.options import RESULTS, Plugins, Regimes, Results, Tables, load_own
 from benchsuite.errors import UsageError, unknown
 from benchsuite.records.store import Store
 
@@ -27,6 +27,7 @@ def claims(
         str | None, typer.Option(help="Only claims with these verdicts, separated by commas.", show_default=False)
     ] = None,
     headline: Annotated[bool, typer.Option("--headline", help="Only headline claims.")] = False,
+    regime: Regimes = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     results: Results = RESULTS,
     plugin: Plugins = None,
@@ -39,6 +40,7 @@ def claims(
     backbone; each is a family of its own. --kind and --headline choose what is shown, and change no verdict.
     """
     from benchsuite.analysis.claims import agreements, judged_added, judged_claims, unrun_claims
+    from benchsuite.analysis.results import in_regime
     from benchsuite.analysis.tables import build_views
     from benchsuite.cli.report import items_of, require_all, tell_outdated
     from benchsuite.papers import named_tables, read_table
@@ -50,7 +52,9 @@ def claims(
     contents = Store(results).read()
     names = named_tables(["all"] if everything else tables or [], stored=contents.tables)
     built, skipped = build_views(contents, items_of(results))
-    views = [view for view in built if view.request.table in names and scale in (None, view.request.scale)]
+    views = [
+        view for view in in_regime(built, regime) if view.request.table in names and scale in (None, view.request.scale)
+    ]
     judged = [claim for view in views for claim in (*judged_claims(view), *judged_added(view))]
     orders = [] if kind or headline else [(view, order) for view in views for order in agreements(view)]
     run = {view.request.table for view in views}

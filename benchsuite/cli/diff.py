@@ -98,7 +98,7 @@ def read_side(folder: Path) -> "Side":
         f"{error.file.relative_to(folder)}: {error.reason}" if isinstance(error, FileError) else str(error)
         for error in errors
     ]
-    requests = Counter((view.request.table, view.request.scale) for view in views)
+    requests = Counter((view.request.table, view.request.at) for view in views)
     for (table, scale), n in requests.items():
         if n > 1:
             skipped.append(f"{table} at scale {scale} is requested by two files of tables/.")

@@ -1,18 +1,24 @@
 """Execute runs and store each record as it finishes: shared by `repro` and `run`."""
 
+import math
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from benchsuite.cli.options import INTERRUPTED
 from benchsuite.cli.progress import progress
 from benchsuite.errors import BenchsuiteError, RunError, UsageError
 from benchsuite.experiments.events import Failed, Finished
-from benchsuite.experiments.plan import Run
+from benchsuite.experiments.plan import Run, estimated_seconds
 from benchsuite.experiments.pool import Pool
+from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
+from benchsuite.records.trials import Trial
 from benchsuite.training.needs import several_processes
+
+STARTUP_SECONDS = 15
+"""Start-up time of a worker."""
 
 
 def default_jobs(runs: int) -> int:
@@ -25,30 +31,55 @@ def default_jobs(runs: int) -> int:
 
 def execute(runs: Sequence[Run], store: Store, jobs: int, plugins: Sequence[Path]) -> list[Failed]:
     """Execute the runs and store each record as it comes. Returns the runs that failed."""
+    failed: list[Failed] = []
+    pool = Pool(jobs, store.logs, plugins)
+
+    def keep(event: Finished | Failed) -> bool:
+        if isinstance(event, Finished):
+            store.write(event.record, event.ranks)
+            return True
+        store.add_failure(event.run.run_id, event.reason)
+        keep_traceback(event, pool.logs)
+        failed.append(event)
+        return False
+
+    hint = "`benchsuite report` shows the stored runs"
+    carry_out(runs, pool, keep, f"runs are stored in {store.folder}", hint)
+    return failed
+
+
+def carry_out(
+    runs: Sequence[Run], pool: Pool, keep: Callable[[Finished | Failed], bool], stored: str, hint: str = ""
+) -> None:
+    """Execute the runs and show their progress. `keep` stores what comes of a run, and says whether it did."""
     if spread := next((run for run in runs if run.setup.training.processes > 1), None):
         raise UsageError(f"{spread.label} {several_processes(spread.setup)}")
-    failed: list[Failed] = []
-    stored = 0
-    pool = Pool(jobs, store.logs, plugins)
+    kept = 0
     try:
         with progress(len(runs)) as shown:
             for event in pool.execute(runs):
-                if isinstance(event, Finished):
-                    store.write(event.record, event.ranks)
-                    stored += 1
-                elif isinstance(event, Failed):
-                    store.add_failure(event.run.run_id, event.reason)
-                    keep_traceback(event, pool.logs)
-                    failed.append(event)
+                if isinstance(event, Finished | Failed):
+                    kept += keep(event)
                 shown.show(event)
     except KeyboardInterrupt:
-        print(
-            f"stopped: {stored} of {len(runs)} runs are stored in {store.folder}. The same command continues; "
-            "`benchsuite report` shows the stored runs.",
-            file=sys.stderr,
-        )
+        more = f"; {hint}" if hint else ""
+        print(f"stopped: {kept} of {len(runs)} {stored}. The same command continues{more}.", file=sys.stderr)
         raise SystemExit(INTERRUPTED) from None
-    return failed
+
+
+def duration(runs: Sequence[Run], jobs: int, measured: Mapping[str, Record | Trial]) -> str:
+    """How long the runs may take, in words; empty if there are none."""
+    if not runs:
+        return ""
+    seconds = estimated_seconds(runs, jobs, measured) + STARTUP_SECONDS
+    known = all(run.estimate for run in runs)
+    estimate = about(seconds) if known else "no estimate (a recipe gives no step_seconds),"
+    return f"; {estimate} with {jobs} in parallel"
+
+
+def about(seconds: float) -> str:
+    """A rough duration in words."""
+    return f"about {math.ceil(seconds)} s" if seconds < 90 else f"about {math.ceil(seconds / 60)} min"
 
 
 def keep_traceback(event: Failed, logs: Path) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from benchsuite.cli.options import RESULTS, Plugins, Results, Tables, load_own
+from benchsuite.cli.options import RESULTS, Plugins, Regimes, Results, Tables, load_own
 from benchsuite.errors import UsageError
 from benchsuite.folders import tables_in
 from benchsuite.report.look import DEFAULT, Look, Show, Spread
@@ -81,6 +81,7 @@ def export(
     notes: Annotated[
         bool, typer.Option("--notes/--no-notes", help="Footnotes: what ours was measured on, in latex and md.")
     ] = True,
+    regime: Regimes = None,
     results: Results = RESULTS,
     plugin: Plugins = None,
     tables: Tables = None,
@@ -107,7 +108,7 @@ def export(
         named_tables([table], stored=tables_in(results))
     contents, views, skipped = read_folder(results, table or "temo/table1")
     if table:
-        text = FORMATS[format_](find_view(views, table, scale, results), look)
+        text = FORMATS[format_](find_view(views, table, scale, results, regime), look)
         write_text(text, f"{table} at scale {scale}", out)
     else:
         write_frame(results_frame(contents, views), format_, out)

@@ -1,6 +1,7 @@
 """Options that several commands share."""
 
 from collections.abc import Container, Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -8,6 +9,7 @@ import typer
 
 from benchsuite.errors import UsageError
 from benchsuite.folders import use_folders
+from benchsuite.records.schema import FIRST_SEED
 from benchsuite.registry import load_plugin, methods
 
 Plugins = Annotated[
@@ -32,6 +34,23 @@ Tables = Annotated[
     list[Path] | None,
     typer.Option(
         "--tables", help="Folder with papers/<paper>/<table>.toml and recipes/. May be repeated.", metavar="FOLDER"
+    ),
+]
+
+
+class Regime(StrEnum):
+    """Where the hyper-parameters of rows come from."""
+
+    tuned = "tuned"
+    printed = "printed"
+
+
+Regimes = Annotated[
+    Regime | None,
+    typer.Option(
+        "--regime",
+        help="Hyper-parameters of equal tuning, or the paper's as printed (default: tuned, where there is tuning).",
+        show_default=False,
     ),
 ]
 
@@ -75,6 +94,12 @@ def parse_folders(texts: Sequence[str] | None) -> dict[str, str]:
     return folders
 
 
+def require_reported(seeds: Sequence[int]) -> None:
+    """Refuse seeds of tuning trials: what was used to choose is never reported."""
+    if seeds and max(seeds) >= FIRST_SEED:
+        raise UsageError(f"seed {max(seeds)}: seeds from {FIRST_SEED} on are those of tuning trials. Take lower ones.")
+
+
 def parse_seeds(text: str | None) -> list[int] | None:
     """`3` is seeds 0, 1 and 2; `4,7` is seeds 4 and 7."""
     if text is None:
@@ -86,6 +111,7 @@ def parse_seeds(text: str | None) -> list[int] | None:
     seeds = list(range(numbers[0])) if "," not in text else numbers
     if not seeds or min(seeds) < 0 or len(set(seeds)) < len(seeds):
         raise UsageError(f'--seeds "{text}": give how many (3), or different seeds with commas (4,7).')
+    require_reported(seeds)
     return seeds
 
 

@@ -92,7 +92,7 @@ class Bars:
         run = event.run
         match event:
             case Started():
-                self._steps[run.run_id] = self._bars.add_task(run.label, total=run.setup.training.steps)
+                self._steps[run.run_id] = self._bars.add_task(run.label, total=run.steps)
             case Stepped(_, step):
                 self._bars.update(self._steps[run.run_id], completed=step)
             case Finished() | Failed():

@@ -1,8 +1,9 @@
 """`benchsuite repro`: reproduce a paper's tables and print published numbers beside ours."""
 
-import math
+from collections.abc import Container, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,20 +13,24 @@ from benchsuite.cli.options import (
     Folders,
     Jobs,
     Plugins,
+    Regime,
+    Regimes,
     Results,
     Tables,
     load_own,
     parse_folders,
     parse_names,
     parse_seeds,
+    require_reported,
 )
 from benchsuite.errors import UsageError
 from benchsuite.files import require_writable
-from benchsuite.papers.schema import names_of, row_name
+from benchsuite.papers.schema import row_name
 from benchsuite.records.store import Store
 
-STARTUP_SECONDS = 15
-"""Start-up time of a worker."""
+if TYPE_CHECKING:
+    from benchsuite.experiments.plan import Plan, Run
+    from benchsuite.experiments.subjects import Subject
 
 
 def repro(
@@ -50,6 +55,10 @@ def repro(
     jobs: Jobs = None,
     results: Results = RESULTS,
     report: Annotated[Path, typer.Option(help="Folder for the pages.", metavar="FOLDER")] = REPORTS,
+    regime: Regimes = None,
+    tune: Annotated[
+        bool, typer.Option("--tune", help="Do tuning trials that are missing first, as `benchsuite tune` does.")
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the plan, the estimated time and all problems; run nothing.")
     ] = False,
@@ -60,62 +69,74 @@ def repro(
     executed once. Everything that can be checked is checked before the first step; one problem refuses all runs.
     """
     from benchsuite.analysis.tables import build_views
-    from benchsuite.cli.execute import default_jobs, execute, failure
+    from benchsuite.cli.execute import default_jobs, duration, execute, failure
     from benchsuite.cli.report import items_of, leaderboard, require_all, show_progress
     from benchsuite.cli.tables import keep
-    from benchsuite.experiments.plan import estimated_seconds, plan_table
+    from benchsuite.cli.trials import Work, execute_trials, untuned
+    from benchsuite.experiments.plan import plan_tables, row_names
     from benchsuite.experiments.preflight import preflight, require_ready
-    from benchsuite.papers import named_tables, read_table
+    from benchsuite.experiments.tune import example_run
+    from benchsuite.papers import named_tables
     from benchsuite.report.export import table_text
     from benchsuite.report.numbers import counted
     from benchsuite.report.site import write_site
 
     if seeds is not None and seed is not None:
         raise UsageError("--seed and --seeds exclude each other: give one of them.")
+    if tune and regime is Regime.printed:
+        raise UsageError("--tune and --regime printed exclude each other: rows as printed need no trials.")
     extra = load_own(table_folders, plugin)
     names = named_tables(tables, scale)
-    labels = {label for name in names for row in read_table(name).rows for label in names_of(row)}
     wanted = parse_seeds(seeds) if seed is None else [seed]
-    chosen, folders = (wanted, parse_names(rows, labels)), parse_folders(data)
-    plans = [plan_table(name, scale, *chosen, extra, folders) for name in names]
+    require_reported(wanted or [])
+    chosen, folders = (wanted, parse_names(rows, row_names(names, scale))), parse_folders(data)
+    plan = partial(plan_tables, names, scale, *chosen, extra, folders, regime=regime, results=results)
+    plans = plan()
     store = Store(results)
     contents = store.read()
     records, refused = contents.records, contents.refused_runs
-    runs = list({run.run_id: run for plan in plans for run in plan.runs}.values())
-    missing = [run for run in runs if run.run_id not in {*records, *refused}]
-    jobs = jobs or default_jobs(len(missing))
-    seconds = estimated_seconds(missing, jobs, records) + STARTUP_SECONDS
-    duration = (
-        about(seconds) if all(run.estimate for run in missing) else "no estimate (a recipe gives no step_seconds),"
-    )
-    duration = f"; {duration} with {jobs} in parallel" if missing else ""
+    runs, missing = to_do(plans, {*records, *refused})
+    work = Work.of(lacking(plans), results)
+    jobs_of_trials, jobs_of_runs = jobs or default_jobs(len(work.to_do)), jobs or default_jobs(len(missing))
     what = names[0] if len(names) == 1 else f"{len(names)} tables"
     n_refused = sum(run.run_id in refused for run in runs)
+    to_tune = f", {counted(len(work.to_do), 'tuning trial')} first" if work.to_do else ""
+    time = duration([*(trial.run for trial in work.to_do), *missing], jobs_of_runs, {**records, **work.measured})
     print(
-        f"{what} at scale {scale}: {counted(len(runs), 'run')}, {len(missing)} to do"
-        f"{f', {n_refused} refused' * bool(n_refused)}{duration}."
+        f"{what} at scale {scale}{in_words(plans)}: {counted(len(runs), 'run')}, {len(missing)} to do"
+        f"{f', {n_refused} refused' * bool(n_refused)}{to_tune}{time}."
     )
-    checked = preflight(missing, results, jobs)
+    checked = preflight([*map(example_run, work.lacking), *missing], results, jobs_of_runs)
     for note in checked.notes:
         print(f"note: {note}")
     problems = [*dict.fromkeys(problem for plan in plans for problem in plan.problems), *checked.problems]
+    problems += [] if tune else untuned(work, names, scale, plugin or ())
     if dry_run:
+        for subject in work.lacking:
+            print(f"  to tune  {subject}")
         for run in runs:
             state = "stored" if run.run_id in records else "refused" if run.run_id in refused else "to do"
             print(f"  {state:<7}  {run.run_id}  {run.label}")
-        for plan in plans:
-            for row in plan.request.rows:
+        for each in plans:
+            for row in each.request.rows:
                 if row.not_run:
-                    print(f"  not run  {plan.request.table} {row_name(row.key)}: {row.not_run}")
+                    print(f"  not run  {each.request.table} {row_name(row.key)}: {row.not_run}")
         require_ready(problems)
         return
     require_ready(problems)
     require_writable(report, "--report")
     store.require_writable()
-    for line in (line for plan in plans for line in keep(store, plan.request)):
+    if work.to_do:
+        if failed := execute_trials(work.to_do, store, jobs_of_trials, plugin or ()):
+            raise failure(failed, len(work.to_do), store.logs)
+        plans = plan()
+        runs, missing = to_do(plans, {*records, *refused})
+        checked = preflight(missing, results, jobs_of_runs)
+        require_ready([*dict.fromkeys(problem for plan in plans for problem in plan.problems), *checked.problems])
+    for line in (line for each in plans for line in keep(store, each.request)):
         print(line)
-    requested = {store.add_request(plan.request).name for plan in plans}
-    failed = execute(missing, store, jobs, plugin or ()) if missing else []
+    requested = {store.add_request(each.request).name for each in plans}
+    failed = execute(missing, store, jobs_of_runs, plugin or ()) if missing else []
     contents = store.read()
     views, left_out = build_views(contents, items_of(results))
     site = write_site(report, leaderboard(results, contents, views, left_out), show_progress)
@@ -133,6 +154,20 @@ def repro(
     require_all(left_out)
 
 
-def about(seconds: float) -> str:
-    """A rough duration in words."""
-    return f"about {math.ceil(seconds)} s" if seconds < 90 else f"about {math.ceil(seconds / 60)} min"
+def to_do(plans: "Sequence[Plan]", there: Container[str]) -> "tuple[list[Run], list[Run]]":
+    """Each run of the plans once, and those that are still to be done."""
+    runs = list({run.run_id: run for plan in plans for run in plan.runs}.values())
+    return runs, [run for run in runs if run.run_id not in there]
+
+
+def lacking(plans: "Sequence[Plan]") -> "Sequence[Subject]":
+    """What the plans lack trials of."""
+    from benchsuite.experiments.tune import grouped
+
+    return grouped(subject for plan in plans for subject in plan.lacking)
+
+
+def in_words(plans: "Sequence[Plan]") -> str:
+    """The regime, where it is the same for all and there is a choice."""
+    regimes = {plan.request.regime for plan in plans}
+    return ", tuned" if regimes == {Regime.tuned} else ", some tuned" if Regime.tuned in regimes else ""

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from benchsuite.cli.options import RESULTS, Folders, Plugins, Results, Tables, load_own, parse_folders
+from benchsuite.cli.options import RESULTS, Folders, Plugins, Results, Tables, load_own, parse_folders, require_reported
 from benchsuite.errors import UsageError
 from benchsuite.records.store import Store
 
@@ -33,6 +33,7 @@ def run(
     from benchsuite.experiments.preflight import preflight, require_ready
     from benchsuite.experiments.recipe import read_recipe
 
+    require_reported([seed])
     load_own(tables, plugin)
     chosen = dict(parse_setting(text) for text in settings or ())
     backbone = backbone or next(iter(read_recipe(recipe).backbones))

@@ -9,7 +9,7 @@ import typer
 
 from benchsuite.cli.options import RESULTS, Plugins, Results, Tables, load_own
 from benchsuite.errors import UsageError
-from benchsuite.folders import tables_in
+from benchsuite.folders import TRIALS, tables_in
 from benchsuite.records.audit import (
     CANNOT_CHECK,
     Audit,
@@ -64,6 +64,7 @@ def verify(
         audit = audit_folder(Path(what), RULES)
         audit.problems += problems(audit.path, audit.requests)
         audit.notes += [*unloaded, *outdated(tables_in(audit.path))]
+        redraw(audit)
         update_manifest(audit, allow_removal) if update else check_manifest(audit)
         if base:
             check_base(audit, base)
@@ -89,10 +90,23 @@ def load_rules() -> Iterator[Finding]:
                 yield Finding(f"task {card.name}", message, "install what it imports")
 
 
+def redraw(audit: Audit) -> None:
+    """Check what the trials of the folder drew."""
+    if audit.trials:
+        from benchsuite.experiments.redraw import check_draws, unknown_draws
+
+        for recipe, file in audit.trials.items():
+            where = f"{TRIALS}/{recipe}.parquet"
+            audit.problems += check_draws(file, where)
+            audit.notes += unknown_draws(file, where)
+
+
 def lines(audit: Audit) -> Iterator[str]:
     """Problems first, then notes, the digest, the verdict and its limits."""
     valid = f"{len(audit.records)} valid record{'s' * (len(audit.records) != 1)}"
-    yield f"{audit.path}: {valid}, {audit.agreed} numbers recomputed from their ranks"
+    trials = sum(len(file.trials) for file in audit.trials.values())
+    tuned = f", {trials} tuning trials" * bool(trials)
+    yield f"{audit.path}: {valid}, {audit.agreed} numbers recomputed from their ranks{tuned}"
     for title, findings in (("problems", audit.problems), ("notes", audit.notes)):
         if findings:
             yield f"{title}:"
@@ -118,6 +132,7 @@ def as_data(audit: Audit) -> dict[str, Any]:
         "numbers_recomputed": audit.agreed,
         "problems": [vars(finding) for finding in audit.problems],
         "notes": [vars(finding) for finding in audit.notes],
+        "trials": {recipe: len(file.trials) for recipe, file in audit.trials.items()},
         "not_recomputable": [
             {"task": task, "numbers": sorted(names), "reason": why}
             for (task, why), names in sorted(audit.not_recomputable.items())

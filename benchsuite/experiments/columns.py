@@ -35,7 +35,7 @@ def measured_columns(table: Table, recipe: Recipe) -> Measured:
         own = recipe.stand_ins[protocol].protocol if protocol in recipe.stand_ins else protocol
         if own not in recipe.protocols:
             raise unknown("protocol", own, {*recipe.protocols, *recipe.stand_ins}, where)
-        _require_metric(metric, recipe.protocols[own].task, where)
+        require_metric(metric, recipe.protocols[own].task, where)
         measured.measures[column.key] = f"{own}.{metric}"
         if description := _stand_in(column, protocol, recipe):
             measured.stand_ins[column.key] = description
@@ -48,7 +48,8 @@ def metrics_of(task: str) -> Sequence[str]:
     return (*about["metrics"], *about.get("measures", ()))
 
 
-def _require_metric(metric: str, task: str, where: str) -> None:
+def require_metric(metric: str, task: str, where: str) -> None:
+    """Refuse a metric that the task does not measure."""
     if metric not in metrics_of(task):
         raise unknown("metric", metric, metrics_of(task), where)
 

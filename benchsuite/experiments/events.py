@@ -40,6 +40,8 @@ class Failed:
     reason: str
     traceback: str = ""
     """Only of unexpected failures."""
+    diverged: bool = False
+    """Whether the hyper-parameters are at fault: the loss became no number."""
 
 
 def unexpected(error: Exception) -> str:

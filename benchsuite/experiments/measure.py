@@ -10,12 +10,13 @@ import torch
 
 from benchsuite.data.base import PairDataset
 from benchsuite.data.prepared import Prepared, prepare
-from benchsuite.errors import RunError
+from benchsuite.errors import DivergedError, RunError
 from benchsuite.evaluation.base import Scores
 from benchsuite.experiments.evaluate import Probe, evaluate, opened, require_agreement, split_size
 from benchsuite.experiments.plan import Run, recipe_name
 from benchsuite.methods import create_method
 from benchsuite.methods.base import Method
+from benchsuite.models.dual_encoder import DualEncoder
 from benchsuite.records.environment import environment
 from benchsuite.records.names import stem
 from benchsuite.records.ranks import pack_ranks
@@ -40,7 +41,9 @@ def measure(run: Run, watch: Callable[[int], None] = lambda step: None) -> tuple
         torch.manual_seed(derived_seed(run.seed, "method"))
         method = create_method(run.method.name, num_samples=len(split), width=run.setup.projection.width, **options)
     read = read_paraphrases(run.setup, method, dataset)
-    trained = train(run.setup, method, split, run.seed, watch, prepared, Probe(run.setup, dataset))
+    own = trained_under(run.setup, run.method)
+    trained = train(own, method, split, run.seed, watch, prepared, Probe(run.setup, dataset))
+    require_finite_weights(trained.encoder, method)
     started = time.perf_counter()
     scores = evaluate(trained.encoder, trained.words, run.setup, dataset)
     seconds = round(time.perf_counter() - started, 3)
@@ -55,14 +58,39 @@ def measure(run: Run, watch: Callable[[int], None] = lambda step: None) -> tuple
         setup=run.setup,
         results=results,
         curves={name: [v if math.isfinite(v) else None for v in values] for name, values in trained.curves.items()},
-        cost={**trained.cost, "evaluation_seconds": seconds},
+        cost={**trained.cost, "evaluation_seconds": seconds, **tuning_cost(run)},
         digests={**trained.digests, **prepared.digests(), **read, "data": dataset.manifest().digest},
         environment=environment(str(device()), torch.get_num_threads(), world_size()),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         ranks=sidecar,
         recipe=recipe_name(run.recipe),
+        tuned=run.tuned,
     )
     return record, content
+
+
+def tuning_cost(run: Run) -> dict[str, int]:
+    """How many trials chose the hyper-parameters, where any did."""
+    return {"tuning_trials": run.tuned.trials} if run.tuned else {}
+
+
+def trained_under(setup: Setup, method: MethodPart) -> Setup:
+    """The setup with the row's own learning rate and length; the record keeps the one that all rows share."""
+    peak = method.learning_rate or setup.optimizer.lr
+    final = setup.schedule.final_lr * (peak / setup.optimizer.lr)
+    return setup.model_copy(
+        update={
+            "optimizer": setup.optimizer.model_copy(update={"lr": peak}),
+            "schedule": setup.schedule.model_copy(update={"final_lr": final}),
+            "training": setup.training.model_copy(update={"steps": round(setup.training.steps * method.longer)}),
+        }
+    )
+
+
+def require_finite_weights(encoder: DualEncoder, method: Method) -> None:
+    """The last step may have made them infinite, after a loss that was not."""
+    if not all(torch.isfinite(weights).all() for weights in encoder.parameters()):
+        raise DivergedError(f"{method.card.name}: after the last step, weights are not finite.")
 
 
 def read_paraphrases(setup: Setup, method: Method, dataset: PairDataset) -> dict[str, str]:

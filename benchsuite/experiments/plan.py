@@ -1,27 +1,29 @@
 """A plan: the runs that fill a table at a scale, each with its identity, before anything is trained."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from benchsuite.errors import UsageError, each, unknown
+from benchsuite.errors import UsageError, unknown
+from benchsuite.experiments.chosen import Trials
 from benchsuite.experiments.columns import measured_columns
 from benchsuite.experiments.data import nowhere, require_used
+from benchsuite.experiments.problems import Problem, Problems
 from benchsuite.experiments.recipe import Recipe, read_recipe
+from benchsuite.experiments.regime import LongerRow, Printed, Rows, Tuned, longer_rows, part_for
 from benchsuite.experiments.resolve import NO_FOLDERS, resolve_method, resolve_setup
 from benchsuite.experiments.rows import select
+from benchsuite.experiments.subjects import Subject, require_tuning
 from benchsuite.methods import create_method
 from benchsuite.papers import Row, Table, read_table
-from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
-from benchsuite.records.schema import MethodPart, Record, run_id
+from benchsuite.papers.schema import names_of
+from benchsuite.records.requests import Judged, RequestedRow, RequestedRuns, TableRequest
+from benchsuite.records.schema import MethodPart, Record, TunedBy, run_id
+from benchsuite.records.trials import Trial
 from benchsuite.setup import Part, Setup
 from benchsuite.training.needs import passes, reads_paraphrases
-
-T = TypeVar("T")
-SHOWN = 4
-"""Rows that a problem names."""
 
 
 class Run(Part):
@@ -39,52 +41,18 @@ class Run(Part):
     """Digest of the paraphrases that the run reads, if `setup` does not cover them."""
     recipe: str = ""
     """Name or file of the recipe."""
+    tuned: TunedBy | None = None
+    """The trials that chose its hyper-parameters; none where they are as printed."""
+
+    @property
+    def steps(self) -> int:
+        """Optimizer steps of its training."""
+        return round(self.setup.training.steps * self.method.longer)
 
     @property
     def row(self) -> str:
         """The label without the seed."""
         return self.label.removesuffix(f" seed {self.seed}")
-
-
-@dataclass(frozen=True)
-class Problem:
-    """Why runs cannot be done, found before any of them starts."""
-
-    where: str
-    """The recipe and its part, or the table's row."""
-    what: str
-    rows: Sequence[str] = ()
-    """Labels of the rows that it concerns, if `where` does not name one."""
-
-    def __str__(self) -> str:
-        more = f" and {len(self.rows) - SHOWN} more" if len(self.rows) > SHOWN else ""
-        rows = f" [{', '.join(self.rows[:SHOWN])}{more}]" if self.rows else ""
-        return f"{self.where}: {self.what}{rows}"
-
-
-@dataclass(frozen=True)
-class Problems:
-    """Problems by where and what they are, with the rows that have them."""
-
-    rows: dict[tuple[str, str], list[str]] = field(default_factory=dict)
-
-    def add(self, where: str, what: str, row: str) -> None:
-        """Note a problem of a row."""
-        rows = self.rows.setdefault((where, what), [])
-        rows += [row] if row not in rows else []
-
-    def unless(self, where: str, row: str, make: Callable[[], T]) -> T | None:
-        """What is made, or nothing and its problems noted."""
-        try:
-            return make()
-        except UsageError as error:
-            for what in each(error):
-                self.add(where, what, row)
-            return None
-
-    def listed(self) -> list[Problem]:
-        """All of them."""
-        return [Problem(where, what, tuple(rows)) for (where, what), rows in self.rows.items()]
 
 
 @dataclass(frozen=True)
@@ -95,6 +63,8 @@ class Plan:
     runs: Sequence[Run]
     problems: Sequence[Problem] = ()
     """Rows that cannot be resolved, so that they have no runs."""
+    lacking: Sequence[Subject] = ()
+    """What has too few trials to be tuned by; its rows are planned as printed."""
 
 
 def plan_table(
@@ -104,17 +74,22 @@ def plan_table(
     rows: Sequence[str] = (),
     extra: Sequence[str] = (),
     folders: Mapping[str, str] = NO_FOLDERS,
+    trials: Trials | None = None,
 ) -> Plan:
     """The runs of a table. `rows` selects by method, label or backbone/label; `extra` are methods to add as rows.
 
     `folders` are those of datasets read from files. A row or part that trains on another dataset than the recipe's is
-    skipped, with the reason, if that folder is not given. If nothing is left, the table is refused.
+    skipped, with the reason, if that folder is not given. If nothing is left, the table is refused. With `trials`, rows
+    have the hyper-parameters that tuning chose; `Plan.lacking` names what has too few.
     """
     table = read_table(name)
     if scale not in table.recipes:
         raise unknown("scale", scale, table.recipes, f"{name}: ")
     recipe = read_recipe(table.recipes[scale])
-    chosen = select(table, rows, extra)
+    longer = longer_rows(table.rows, recipe, rows) if trials else []
+    labels = {label for added in longer for label in names_of(added.row)}
+    own = [wanted for wanted in rows if wanted not in labels]
+    chosen = [LongerRow(row, 1.0) for row in (select(table, own, extra) if own or not rows else [])] + longer
     require_used(recipe, folders)
     columns = measured_columns(table, recipe)
 
@@ -123,9 +98,10 @@ def plan_table(
         return resolve_setup(recipe, backbone, folders, variants)
 
     problems = Problems()
-    under = Under(table.recipes[scale], recipe, setup, folders, problems)
-    planned = [_plan_row(table, row, under, seeds or range(recipe.seeds)) for row in chosen]
-    used = {name for row in chosen for name in (row.variant, *(part.variant for part in table.parts.values()))}
+    tuned = Tuned(table, recipe, table.recipes[scale], trials, folders) if trials else None
+    under = Under(table.recipes[scale], recipe, setup, folders, problems, tuned or Printed())
+    planned = [_plan_row(table, row, times, under, seeds or range(recipe.seeds)) for row, times in chosen]
+    used = {name for row, _ in chosen for name in (row.variant, *(part.variant for part in table.parts.values()))}
     nothing = not problems.rows and not any(runs for _, runs in planned)
     if nothing and (reason := nowhere(recipe, sorted(used), folders)):
         raise UsageError(f"{name} at scale {scale}: nothing can be run: {reason}.")
@@ -143,10 +119,49 @@ def plan_table(
         stand_ins=columns.stand_ins,
         missing=columns.missing,
         temperature_factor=recipe.temperature_factor,
+        regime=under.rows.regime,
+        primary={name: Judged(metric=p.metric, difference=p.difference) for name, p in recipe.primary.items()},
         setups={row.setup_key(part): runs.setup_id for row, _ in planned for part, runs in row.parts.items()},
         rows=[row for row, _ in planned],
     )
-    return Plan(request, [run for _, runs in planned for run in runs], problems.listed())
+    runs = [run for _, runs in planned for run in runs]
+    return Plan(request, runs, problems.listed(), list(tuned.lacking.values()) if tuned else ())
+
+
+def row_names(names: Sequence[str], scale: str) -> set[str]:
+    """What a user may call the rows of tables at a scale, those of the reference trained longer too."""
+    found: set[str] = set()
+    for table in map(read_table, names):
+        added = longer_rows(table.rows, read_recipe(table.recipes[scale]), ()) if scale in table.recipes else []
+        found.update(*(names_of(row) for row in (*table.rows, *(more.row for more in added))))
+    return found
+
+
+def plan_tables(
+    names: Sequence[str],
+    scale: str,
+    seeds: Sequence[int] | None,
+    rows: Sequence[str],
+    extra: Sequence[str],
+    folders: Mapping[str, str],
+    *,
+    regime: str | None,
+    results: Path,
+) -> list[Plan]:
+    """Plans of tables in one regime, by default tuned where the recipe says how; with the trials that are stored."""
+
+    def trials(recipe: str) -> Trials | None:
+        rule = read_recipe(recipe).tuning
+        if regime == "printed" or (regime is None and rule is None):
+            return None
+        return Trials.stored(recipe_name(recipe), require_tuning(read_recipe(recipe), recipe), results)
+
+    recipes = [read_table(name).recipes.get(scale) for name in names]
+    stored = {recipe: trials(recipe) for recipe in recipes if recipe}
+    return [
+        plan_table(name, scale, seeds, rows, extra, folders, stored.get(recipe or ""))
+        for name, recipe in zip(names, recipes, strict=True)
+    ]
 
 
 def plan_run(
@@ -182,11 +197,11 @@ def plan_under(
     """The same, under a recipe that is already read."""
     setup = resolve_setup(recipe, backbone, folders, (variant,))
     part = resolve_method(method, hyperparameters, setup.temperature_factor)
-    return _run(setup, part, seed, f"{backbone} {method}", recipe.backbones[backbone].step_seconds)
+    return make_run(setup, part, seed, f"{backbone} {method}", recipe.backbones[backbone].step_seconds)
 
 
-def estimated_seconds(runs: Sequence[Run], jobs: int, records: Mapping[str, Record]) -> float:
-    """How long the runs may take, from records of the same setup and method if any, else from the recipe."""
+def estimated_seconds(runs: Sequence[Run], jobs: int, records: Mapping[str, Record | Trial]) -> float:
+    """How long the runs may take, from records or trials of the same setup and method if any, else from the recipe."""
     measured: dict[tuple[str, str], list[float]] = {}
     for record in records.values():
         seconds = float(record.cost["seconds"]) + float(record.cost.get("evaluation_seconds", 0))
@@ -205,16 +220,20 @@ class Under:
     setup: Callable[..., Setup]
     folders: Mapping[str, str]
     problems: Problems
+    rows: Rows
 
 
-def _plan_row(table: Table, row: Row, under: Under, seeds: Sequence[int]) -> tuple[RequestedRow, list[Run]]:
+def _plan_row(
+    table: Table, row: Row, times: float, under: Under, seeds: Sequence[int]
+) -> tuple[RequestedRow, list[Run]]:
     recipe, folders = under.recipe, under.folders
     request = RequestedRow(label=row.label, backbone=row.backbone, variant=row.variant, method=row.method)
     if reason := row.not_run or recipe.lacks(row.backbone, row.variant) or nowhere(recipe, (row.variant,), folders):
         return request.model_copy(update={"not_run": reason}), []
     assert row.method is not None
     parts, missing, runs = {}, {}, []
-    for name, part in table.all_parts.items():
+    for name, whole in table.all_parts.items():
+        part = part_for(row, times, whole)
         if reason := recipe.lacks(part.variant) or nowhere(recipe, (part.variant,), folders):
             missing[name] = reason
             continue
@@ -222,16 +241,16 @@ def _plan_row(table: Table, row: Row, under: Under, seeds: Sequence[int]) -> tup
         setup = under.problems.unless(
             f"recipe {under.name}", label, partial(under.setup, row.backbone, row.variant, part.variant)
         )
-        factor = (setup or recipe).temperature_factor
-        method = under.problems.unless(
+        choice = under.problems.unless(
             f'{table.name}, row "{row.label}"',
             label,
-            partial(resolve_method, row.method, row.options(part), factor),
+            partial((under.rows if setup else Printed()).choose, row, part, setup or recipe),
         )
-        if setup is None or method is None:
+        if setup is None or choice is None:
             continue
+        method = choice.method.model_copy(update={"longer": times})
         seconds = recipe.backbones[row.backbone].step_seconds
-        own = [_run(setup, method, seed, label, seconds, under.name) for seed in seeds]
+        own = [make_run(setup, method, seed, label, seconds, under.name, choice.tuned) for seed in seeds]
         parts[name] = RequestedRuns(
             setup_id=setup.setup_id,
             method_id=method.method_id,
@@ -243,9 +262,19 @@ def _plan_row(table: Table, row: Row, under: Under, seeds: Sequence[int]) -> tup
     return request.model_copy(update={"parts": parts, "missing": missing}), runs
 
 
-def _run(setup: Setup, method: MethodPart, seed: int, label: str, step_seconds: float, recipe: str = "") -> Run:
+def make_run(
+    setup: Setup,
+    method: MethodPart,
+    seed: int,
+    label: str,
+    step_seconds: float,
+    recipe: str = "",
+    tuned: TunedBy | None = None,
+) -> Run:
+    """The run of a method under a setup, with its identity."""
     made = create_method(method.name, num_samples=1, **method.hyperparameters)
     paraphrases = setup.data.paraphrases if reads_paraphrases(made.needs, setup) else None
+    steps = setup.training.steps * method.longer
     return Run(
         run_id=run_id(setup.setup_id, method.method_id, seed, paraphrases),
         paraphrases=paraphrases,
@@ -254,5 +283,6 @@ def _run(setup: Setup, method: MethodPart, seed: int, label: str, step_seconds: 
         seed=seed,
         label=f"{label} seed {seed}",
         recipe=recipe,
-        estimate=step_seconds * setup.training.steps * setup.training.accumulation * passes(made, setup),
+        estimate=step_seconds * steps * setup.training.accumulation * passes(made, setup),
+        tuned=tuned,
     )

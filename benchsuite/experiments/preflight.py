@@ -21,7 +21,8 @@ from benchsuite.experiments.dry_pass import DryPass
 from benchsuite.experiments.events import unexpected
 from benchsuite.experiments.machine import free_disk, free_memory, gib
 from benchsuite.experiments.measure import TRAIN
-from benchsuite.experiments.plan import Problem, Problems, Run
+from benchsuite.experiments.plan import Run
+from benchsuite.experiments.problems import Problem, Problems
 from benchsuite.methods import create_method
 from benchsuite.methods.base import Method
 from benchsuite.setup import Data, Experts, Protocol, Setup

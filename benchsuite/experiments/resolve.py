@@ -8,7 +8,7 @@ from benchsuite.errors import SeveralError, UsageError
 from benchsuite.evaluation.base import create_task
 from benchsuite.experiments.data import protocols_of_classes, require_fitting, resolve_data
 from benchsuite.experiments.recipe import Recipe
-from benchsuite.fields import temperatures
+from benchsuite.fields import resolve, temperatures
 from benchsuite.methods import create_method, method_class
 from benchsuite.records.code_version import code_version
 from benchsuite.records.schema import MethodPart
@@ -17,6 +17,8 @@ from benchsuite.setup import Protocol, Setup
 
 NO_FOLDERS: Mapping[str, str] = {}
 """No folders given: data is generated, or read where the recipe says."""
+NOTHING: Mapping[str, Any] = {}
+"""Nothing was tuned."""
 
 
 def resolve_setup(
@@ -51,13 +53,27 @@ def _resolve_protocol(protocol: Protocol, folders: Mapping[str, str]) -> Protoco
     return protocol.model_copy(update={"options": options, "version": version, "data": data})
 
 
-def resolve_method(name: str, hyperparameters: Mapping[str, Any], temperature_factor: float) -> MethodPart:
-    """The method with all hyper-parameters as they will be used, checked by making one."""
+def resolve_method(
+    name: str,
+    hyperparameters: Mapping[str, Any],
+    temperature_factor: float,
+    tuned: Mapping[str, Any] = NOTHING,
+    learning_rate: float | None = None,
+) -> MethodPart:
+    """The method with all hyper-parameters as they will be used, checked by making one.
+
+    The factor multiplies temperatures as printed and defaults, but not those that tuning chose.
+    """
     cls = method_class(name)
-    options = create_method(name, num_samples=1, **hyperparameters).options()
+    options = resolve(cls, hyperparameters)
     scaled = {key: value * temperature_factor for key, value in options.items() if key in temperatures(cls)}
-    checked = create_method(name, num_samples=1, **{**options, **scaled}).options()
+    checked = create_method(name, num_samples=1, **{**options, **scaled, **tuned}).options()
     card = methods.card(name)
     return MethodPart(
-        name=name, title=card.title, hyperparameters=checked, code=code_version(card), owner=Path(card.owner).name
+        name=name,
+        title=card.title,
+        hyperparameters=checked,
+        code=code_version(card),
+        owner=Path(card.owner).name,
+        learning_rate=learning_rate,
     )

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from benchsuite.errors import BenchsuiteError
+from benchsuite.errors import BenchsuiteError, DivergedError
 from benchsuite.experiments.events import Failed, Finished, Started, Stepped, unexpected
 from benchsuite.workers import end_with_parent
 
@@ -33,7 +33,7 @@ def serve(pipe: Connection, threads: int, plugins: Sequence[Path], log: Path) ->
             record, ranks = measure(run, lambda step: pipe.send(Stepped(run, step)))
             pipe.send(Finished(run, record, ranks))
         except BenchsuiteError as error:
-            pipe.send(Failed(run, str(error)))
+            pipe.send(Failed(run, str(error), diverged=isinstance(error, DivergedError)))
         except Exception as error:
             pipe.send(Failed(run, unexpected(error), traceback.format_exc()))
 

@@ -5,23 +5,28 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from benchsuite.errors import UsageError
-from benchsuite.folders import recipes_in
+from benchsuite.folders import recipes_in, shipped_trials, trials_in
 from benchsuite.records.code_version import code_state, stale
 from benchsuite.records.contents import FileError, Finding, RecordFile, read_contents, read_record_file, with_ranks
 from benchsuite.records.manifest import Manifest, read_manifest, write_manifest
-from benchsuite.records.names import FAILED, MANIFEST, RANKS
+from benchsuite.records.names import FAILED, MANIFEST, RANKS, TRIALS
 from benchsuite.records.ranks import read_ranks
 from benchsuite.records.recompute import Rule, recompute
 from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import Record
+
+if TYPE_CHECKING:
+    from benchsuite.records.trials import TrialsFile
 
 CANNOT_CHECK = (
     "that a run happened: anyone who can compute digests can write a record that agrees with itself",
     "that a record's environment, cost and time are true: nothing measures them again",
     "that the ranks come from the trained model: models are not kept",
     "numbers that do not follow from ranks: curves, geometry, digests of weights and batches",
+    "that a trial's draw was refused by its method where the trial has a later one",
     "that no run was dropped before it was listed: an unlisted record leaves no trace when it is deleted",
     "who wrote the manifest: compare its digest with one from elsewhere (--expect, --base)",
 )
@@ -46,8 +51,10 @@ class Audit:
     not_recomputable: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     """Numbers that do not follow from ranks, by task and reason."""
     files: dict[str, str] = field(default_factory=dict)
-    """SHA-256 of the stored tables and recipes by path."""
+    """SHA-256 of the stored tables, recipes and files of trials by path."""
     requests: list[TableRequest] = field(default_factory=list)
+    trials: Mapping[str, "TrialsFile"] = field(default_factory=dict)
+    """By recipe."""
 
     @property
     def manifest(self) -> Manifest:
@@ -87,17 +94,32 @@ class Audit:
 def audit_folder(folder: Path, rules: Rules) -> Audit:
     """Everything in a results folder but the manifest."""
     contents = read_contents(folder)
-    stored = sorted([*contents.tables.values(), *recipes_in(folder).values()])
+    stored = sorted([*contents.tables.values(), *recipes_in(folder).values(), *trials_in(folder).values()])
     digests = {path.relative_to(folder).as_posix(): sha256(path.read_bytes()).hexdigest() for path in stored}
-    audit = Audit(folder, files=digests, requests=contents.requests)
+    audit = Audit(folder, files=digests, requests=contents.requests, trials=contents.trials)
     for file in contents.files:
         audit.add(file, rules)
     audit.problems += [unreadable(error, folder) for error in contents.unreadable]
     audit.notes += [Finding(file.name, "not a record, ignored", "") for file in contents.foreign]
     audit.notes += _other_files(folder, contents.files)
+    audit.problems += _trials_problems(audit)
     audit.notes += _code_notes(audit.records)
     audit.notes += _missing_runs(contents.requests, {file.record.run_id for file in contents.files if file.record})
     return audit
+
+
+def _trials_problems(audit: Audit) -> Iterator[Finding]:
+    """Of the folder's trials, and of records that were tuned by these or by shipped ones."""
+    tuned = {name: record for name, record in audit.records.items() if record.tuned}
+    if not (audit.trials or tuned):
+        return
+    from benchsuite.records.audit_trials import check_trials, check_tuned  # with pyarrow, and few folders have trials
+    from benchsuite.records.trials import read_trials
+
+    for recipe, file in audit.trials.items():
+        yield from check_trials(file, f"{TRIALS}/{recipe}.parquet")
+    shipped = [read_trials(file) for file in shipped_trials()] if tuned else []
+    yield from check_tuned(tuned, [*audit.trials.values(), *shipped])
 
 
 def audit_run(path: Path, rules: Rules) -> Audit:

@@ -1,26 +1,28 @@
 """Reading a results folder: valid records, and the problems of every other file."""
 
-import gc
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ValidationError
 
 from benchsuite.canonical import canonical
 from benchsuite.errors import RecordError
 from benchsuite.folders import tables_in
-from benchsuite.records.names import failure_files, json_files, request_files, run_of, stem
+from benchsuite.records.names import failure_files, json_files, request_files, run_of, stem, trial_files
 from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import BROKEN_SEAL, SCHEMA, Record, content_digest
-from benchsuite.workers import spread
+from benchsuite.workers import spread, without_garbage_collection
+
+if TYPE_CHECKING:
+    from benchsuite.records.trials import TrialsFile
 
 T = TypeVar("T")
 DELETE = "Delete it or move it away, and run the same command again: only what is missing is measured."
+RETUNE = "Put it back as it was written, or delete it and run the same `benchsuite tune` again."
 PUT_BACK = "put it back as it was written, or delete it and measure the run again"
 
 
@@ -87,11 +89,13 @@ class Contents:
     files: list[RecordFile]
     """Every record's file, with all its problems."""
     unreadable: list[FileError]
-    """Failures and requests that are damaged."""
+    """Failures, requests and files of trials that are damaged."""
     foreign: list[Path]
     """JSON files that benchsuite did not write."""
     tables: dict[str, Path] = field(default_factory=dict)
     """Files of the tables that are stored with the records, by `paper/table`: all that are not built in."""
+    trials: Mapping[str, "TrialsFile"] = field(default_factory=dict)
+    """Tuning trials by recipe."""
 
     @property
     def refused(self) -> list[RecordFile]:
@@ -118,15 +122,16 @@ class Contents:
 def read_contents(folder: Path) -> Contents:
     """Everything in the folder. A bad file does not affect the others."""
     paths = json_files(folder)
-    with _without_garbage_collection():
+    with without_garbage_collection():
         read = dict(zip(paths, spread(_read_with_ranks, paths), strict=True))
     files = _with_duplicates([file for file in read.values() if file])
     unreadable: list[FileError] = []
     failures = dict(_collect(failure_files(folder), _read_failure, unreadable))
     requests = _collect(request_files(folder), read_request, unreadable)
     records = {file.record.run_id: file.record for file in files if file.record and not file.problems}
+    trials = {file.recipe: file for file in _collect(trial_files(folder), _read_trials, unreadable)}
     foreign = [path for path in paths if not read[path]]
-    return Contents(records, failures, requests, files, unreadable, foreign, tables_in(folder))
+    return Contents(records, failures, requests, files, unreadable, foreign, tables_in(folder), trials)
 
 
 def read_record(path: Path) -> Record:
@@ -193,18 +198,6 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return content
 
 
-@contextmanager
-def _without_garbage_collection() -> Iterator[None]:
-    """Garbage collection would scan everything read so far again and again, and free nothing."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
-
-
 def _read_with_ranks(path: Path) -> RecordFile | None:
     file = read_record_file(path)
     return with_ranks(file) if file else None
@@ -245,6 +238,15 @@ def _read_failure(path: Path) -> tuple[str, str]:
     if not {"run_id", "reason"} <= content.keys():
         raise FileError(path, "not the note of a failed run")
     return str(content["run_id"]), str(content["reason"])
+
+
+def _read_trials(path: Path) -> "TrialsFile":
+    from benchsuite.records.trials import read_trials  # with pyarrow, and few folders have trials
+
+    try:
+        return read_trials(path)
+    except RecordError as error:
+        raise FileError(path, str(error).removeprefix(f"{path} ").removesuffix("."), RETUNE) from error
 
 
 def _read_object(path: Path) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 from benchsuite.errors import UsageError, unknown
+from benchsuite.folders import TRIALS as TRIALS
 
 FAILED = ".failed.json"
 MANIFEST = "MANIFEST.json"
@@ -40,6 +41,11 @@ def failure_files(folder: Path) -> list[Path]:
 def request_files(folder: Path) -> list[Path]:
     """Requests of tables."""
     return sorted(file for file in (folder / TABLES).glob("*.json") if not file.name.startswith("."))
+
+
+def trial_files(folder: Path) -> list[Path]:
+    """Files of tuning trials."""
+    return sorted(file for file in (folder / TRIALS).glob("*.parquet") if not file.name.startswith("."))
 
 
 def find_run(folder: Path, run: str) -> Path:

@@ -91,8 +91,18 @@ class TableRequest(Part):
 
     @property
     def name(self) -> str:
-        """File name: `temo-table1-small`."""
-        return f"{self.table.replace('/', '-')}-{self.scale}"
+        """File name: `temo-table1-small`, or `temo-table1-latents-tuned`."""
+        return f"{self.table.replace('/', '-')}-{self.scale}{'-tuned' * (self.regime == 'tuned')}"
+
+    @property
+    def at(self) -> str:
+        """The scale, with the regime where it is not as printed."""
+        return self.scale + ", tuned" * (self.regime == "tuned")
+
+    @property
+    def shown(self) -> str:
+        """The scale and the regime, for titles."""
+        return f"{self.scale}, {'tuned' if self.regime == 'tuned' else 'as printed'}"
 
     def merged_with(self, before: "TableRequest") -> "TableRequest":
         """This request, with the rows and seeds of an earlier one that it does not replace."""

@@ -16,6 +16,8 @@ from benchsuite.fields import Count, Positive
 from benchsuite.setup import Part, Setup, stored_setup
 
 SCHEMA = 1
+FIRST_SEED = 1000
+"""Seed of tuning trial 0; trial k has seed FIRST_SEED + k. Reported runs have lower seeds."""
 PARAPHRASES = "paraphrases"
 READ_BY_SOME = {
     PARAPHRASES: "",
@@ -63,6 +65,8 @@ class TunedBy(Part):
     """Its score on the validation split."""
     digest: str
     """Of all of them: of their run_ids in order."""
+    printed: list[str] = []
+    """Hyper-parameters that stay as printed all the same, because the table is about them."""
 
 
 class Result(Part):

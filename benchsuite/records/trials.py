@@ -12,17 +12,26 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from benchsuite.canonical import digest
-from benchsuite.errors import RecordError
+from benchsuite.canonical import canonical, digest
+from benchsuite.errors import RecordError, UsageError
 from benchsuite.files import write_whole
+from benchsuite.records.names import TRIALS as TRIALS
+from benchsuite.records.schema import FIRST_SEED as FIRST_SEED
 from benchsuite.records.schema import MethodPart
 from benchsuite.setup import Part, Setup
 
-TRIALS = "trials"
-"""Folder of the files, in a results folder or beside the recipes that come with benchsuite."""
-FIRST_SEED = 1000
-"""Seed of trial 0; trial k has seed FIRST_SEED + k. Reported runs have lower seeds."""
 FORMAT = 1
+COUNTS = ("trials", "longer")
+"""Of a rule: what decides no draw and no score."""
+
+
+Subject = tuple[str, str, str, str]
+"""What was tuned: setup, method, its code, and what was fixed, as JSON."""
+
+
+def subject_of(setup_id: str, method: str, code: str, fixed: Mapping[str, Any]) -> Subject:
+    """The subject of a method under a setup."""
+    return setup_id, method, code, json.dumps(fixed, sort_keys=True)
 
 
 class Trial(Part):
@@ -50,9 +59,9 @@ class Trial(Part):
     created: str = ""
 
     @property
-    def subject(self) -> tuple[str, str, str, str]:
-        """What was tuned: setup, method, its code, and what was fixed."""
-        return self.setup_id, self.method.name, self.method.code, json.dumps(self.fixed, sort_keys=True)
+    def subject(self) -> Subject:
+        """What was tuned."""
+        return subject_of(self.setup_id, self.method.name, self.method.code, self.fixed)
 
 
 class TrialsFile(Part):
@@ -94,9 +103,52 @@ def read_trials(file: Path) -> TrialsFile:
         about = json.loads((table.schema.metadata or {})[b"benchsuite"])
     except (OSError, KeyError, ValueError) as error:
         raise RecordError(f"{file} is not a file of trials: {error}.") from error
-    if about.pop("format") != FORMAT:
+    if about.pop("format", None) != FORMAT:
         raise RecordError(f"{file} has another format of trials than {FORMAT}; tune again with this version.")
-    return TrialsFile(**about, trials=[_from_row(row) for row in table.to_pylist()])
+    try:
+        content = TrialsFile(**about, trials=[_from_row(row) for row in table.to_pylist()])
+    except (KeyError, TypeError, ValueError) as error:
+        raise RecordError(f"{file} is not a file of trials: {error}.") from error
+    if content.recipe != file.stem:
+        raise RecordError(f"{file} has the trials of recipe {content.recipe}; call it {content.recipe}.parquet.")
+    return content
+
+
+def add_trials(folder: Path, content: TrialsFile) -> None:
+    """Add trials to those of a results folder. Commands at the same time wait for each other; no trial is replaced."""
+    from filelock import FileLock  # what reads results does without it
+
+    file = folder / TRIALS / f"{content.recipe}.parquet"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(file.with_name(f".{file.name}.lock")):
+        if file.exists():
+            before = read_trials(file)
+            require_rule(before, content.rule, file)
+            known = {(trial.subject, trial.number) for trial in before.trials}
+            new = [trial for trial in content.trials if (trial.subject, trial.number) not in known]
+            setups = {**content.setups, **before.setups}
+            content = content.model_copy(update={"setups": setups, "trials": [*before.trials, *new]})
+        write_trials(file, content)
+
+
+def require_rule(content: TrialsFile, rule: Mapping[str, Any], file: Path) -> None:
+    """Refuse a file whose trials were drawn or judged by another rule than the recipe's."""
+    if changed := changed_rule(content, rule):
+        raise UsageError(
+            f"{file} was made by another rule: the recipe's tuning differs in {', '.join(changed)}. "
+            "Move the file away to tune by the new rule, or give another --results FOLDER."
+        )
+
+
+def changed_rule(content: TrialsFile, rule: Mapping[str, Any]) -> list[str]:
+    """In what the rule of a file differs from another, apart from how many trials there are."""
+    return [key for key in rule if key not in COUNTS and canonical(rule[key]) != canonical(content.rule.get(key))]
+
+
+def best(trials: Iterable[Trial]) -> Trial | None:
+    """The trial with the highest score, of equals the first; none if all failed."""
+    scored = [(trial.score, -trial.number, trial) for trial in trials if trial.score is not None]
+    return max(scored, key=lambda entry: entry[:2])[2] if scored else None
 
 
 def trials_digest(trials: Iterable[Trial]) -> str:

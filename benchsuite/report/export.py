@@ -93,7 +93,7 @@ def table_text(view: TableView) -> str:
     """Published above ours in each row; gaps with their reasons."""
     title = "" if view.table.title in ("", view.request.table) else f": {view.table.title}"
     parts = [
-        f"{view.request.table} at scale {view.request.scale}{title}",
+        f"{view.request.table} at scale {view.request.at}{title}",
         f"{units(view.columns)}; ours is {OURS}. {view.request.description}",
         "",
     ]

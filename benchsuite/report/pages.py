@@ -156,8 +156,8 @@ def stand_ins(views: Sequence[TableView]) -> str:
 
 
 def where(view: TableView) -> str:
-    """The scale, and whether it is one of stand-ins: `small, on stand-ins`."""
-    return ", ".join(filter(None, (view.request.scale, view.on_stand_ins)))
+    """The scale, the regime, and whether it is one of stand-ins: `small, as printed, on stand-ins`."""
+    return ", ".join(filter(None, (view.request.shown, view.on_stand_ins)))
 
 
 def of_added(leaderboard: Leaderboard, view: TableView) -> Counter[str]:
@@ -211,7 +211,12 @@ def has_many(method: MethodSummary) -> bool:
 def command(view: TableView) -> str:
     """The command that measures a table; one that is not built in lies in a folder, the results folder for one."""
     folder = "" if view.request.table in built_in_tables() else " --tables FOLDER"
-    return f"benchsuite repro {view.request.table} --scale {view.request.scale}{folder}"
+    return f"benchsuite repro {view.request.table} --scale {view.request.scale}{regime_option(view)}{folder}"
+
+
+def regime_option(view: TableView) -> str:
+    """Rows as printed must be asked for where a recipe states how to tune, which those with primary measures do."""
+    return " --regime printed" if view.request.regime == "printed" and view.request.primary else ""
 
 
 def command_of_run(shown: Appearance, record: Record) -> str:

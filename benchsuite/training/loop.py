@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from benchsuite.data.base import Split
 from benchsuite.data.batches import BatchPlan
 from benchsuite.data.prepared import Prepared
-from benchsuite.errors import RunError, UsageError
+from benchsuite.errors import DivergedError, UsageError
 from benchsuite.methods.base import Clock, Loss, Method, all_heads
 from benchsuite.methods.batch import TEACHER, encoded
 from benchsuite.models.dual_encoder import DualEncoder, seeded_encoder, weights_digest
@@ -172,7 +172,7 @@ def require_finite(loss: Loss, method: Method, step: int) -> None:
     if torch.isfinite(loss.total):
         return
     terms = ", ".join(f"{name} {number(value):g}" for name, value in {**loss.terms, **loss.gauges}.items())
-    raise RunError(
+    raise DivergedError(
         f"{method.card.name}: the loss is {number(loss.total)} at step {step}"
         f"{f' ({terms})' if terms else ''}. A temperature that is too small or a rate that is too high does this."
     )

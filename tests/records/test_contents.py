@@ -8,6 +8,7 @@ import pytest
 
 from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
+from benchsuite.records.trials import TRIALS, TrialsFile, write_trials
 
 Make = Callable[..., tuple[Record, bytes]]
 
@@ -160,3 +161,16 @@ def test_reading_leaves_the_collector_of_cycles_as_it_was(store: Store, good: Re
         assert gc.isenabled() == on
     finally:
         (gc.enable if before else gc.disable)()
+
+
+def test_trials_are_read_by_recipe_and_a_damaged_file_is_named_and_skipped(store: Store, good: Record) -> None:
+    for name in ("sound", "damaged"):
+        write_trials(store.folder / TRIALS / f"{name}.parquet", TrialsFile(recipe=name, rule={}, setups={}, trials=[]))
+    damaged = store.folder / TRIALS / "damaged.parquet"
+    damaged.write_bytes(damaged.read_bytes()[:-9])
+    contents = store.read()
+    assert (list(contents.trials), list(contents.records)) == (["sound"], [good.run_id])
+    (error,) = contents.errors
+    assert error.file == damaged
+    assert "not a file of trials" in str(error)
+    assert "benchsuite tune" in str(error)

@@ -54,6 +54,21 @@ def test_another_file_is_refused(tmp_path, content):
         read_trials(tmp_path / "r")
 
 
+def test_a_line_without_a_method_is_refused(tmp_path):
+    write_trials(tmp_path / "r", TrialsFile(recipe="r", rule={}, setups={}, trials=[trial(0)]))
+    table = pq.read_table(tmp_path / "r")
+    position = table.schema.get_field_index("method")
+    pq.write_table(table.set_column(position, "method", pa.array(["{}"])), tmp_path / "r")
+    with pytest.raises(RecordError, match="not a file of trials"):
+        read_trials(tmp_path / "r")
+
+
+def test_a_file_under_the_name_of_another_recipe_is_refused(tmp_path):
+    write_trials(tmp_path / "other.parquet", TrialsFile(recipe="r", rule={}, setups={}, trials=[]))
+    with pytest.raises(RecordError, match=r"of recipe r; call it r\.parquet"):
+        read_trials(tmp_path / "other.parquet")
+
+
 def test_another_format_is_refused(tmp_path):
     write_trials(tmp_path / "r", TrialsFile(recipe="r", rule={}, setups={}, trials=[]))
     table = pq.read_table(tmp_path / "r")

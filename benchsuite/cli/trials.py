@@ -1,0 +1,101 @@
+"""Tuning trials: which are to do, doing them, what came of them. Shared by `tune` and `repro --tune`."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchsuite.cli.execute import carry_out, keep_traceback
+from benchsuite.experiments.chosen import Trials, chosen_trial
+from benchsuite.experiments.events import Failed, Finished
+from benchsuite.experiments.plan import recipe_name
+from benchsuite.experiments.pool import Pool
+from benchsuite.experiments.problems import Problem
+from benchsuite.experiments.subjects import Subject, tunable
+from benchsuite.experiments.tune import TrialRun, content_of, trial_run
+from benchsuite.records.store import Store
+from benchsuite.records.trials import Trial, add_trials
+
+
+@dataclass(frozen=True)
+class Work:
+    """Subjects with the trials that they have and those that they lack."""
+
+    done: Sequence[tuple[Subject, Sequence[Trial]]]
+    to_do: Sequence[TrialRun]
+    results: Path
+
+    @classmethod
+    def of(cls, subjects: Sequence[Subject], results: Path, count: int | None = None) -> "Work":
+        """Of as many trials as the recipe's rule says, or `count`."""
+        rules = {subject.recipe: subject.rule for subject in subjects}
+        stored = {name: Trials.stored(recipe_name(name), rule, results) for name, rule in rules.items()}
+        done, to_do = [], []
+        for subject in subjects:
+            wanted, trials = count or subject.rule.trials, stored[subject.recipe]
+            done.append((subject, trials.of(subject, wanted)))
+            to_do += [trial_run(subject, number) for number in trials.lacks(subject, wanted)]
+        return cls(done, to_do, results)
+
+    @property
+    def measured(self) -> dict[str, Trial]:
+        """The stored trials by run, for estimates of time."""
+        return {trial.run_id: trial for _, trials in self.done for trial in trials if trial.cost}
+
+    @property
+    def lacking(self) -> list[Subject]:
+        """Subjects with trials to do."""
+        return list({str(trial.subject): trial.subject for trial in self.to_do}.values())
+
+
+def execute_trials(trials: Sequence[TrialRun], store: Store, jobs: int, plugins: Sequence[Path]) -> list[Failed]:
+    """Do the trials and store each as it comes. A run that diverges is a trial; returns those that failed otherwise."""
+    by_run = {trial.run.run_id: trial for trial in trials}
+    failed: list[Failed] = []
+    pool = Pool(jobs, store.logs, plugins)
+
+    def keep(event: Finished | Failed) -> bool:
+        done = by_run[event.run.run_id]
+        if isinstance(event, Failed) and not event.diverged:
+            keep_traceback(event, pool.logs)
+            failed.append(event)
+            return False
+        trial = done.finished(event.record) if isinstance(event, Finished) else done.failed(event.reason)
+        add_trials(store.folder, content_of(trial, done.subject, recipe_name(done.subject.recipe)))
+        return True
+
+    carry_out([trial.run for trial in trials], pool, keep, f"trials are stored in {store.folder}")
+    return failed
+
+
+def spaces(work: Work) -> Iterator[str]:
+    """A line for each subject: what is drawn, and from where to where."""
+    for subject, trials in work.done:
+        drawn = ", ".join(subject.space())
+        yield f"  {subject}: {len(trials)} trials stored; drawn: {drawn}"
+
+
+def untuned(work: Work, tables: Sequence[str], scale: str, plugins: Sequence[Path]) -> Iterator[Problem]:
+    """What lacks trials, as problems that say what to do."""
+    added = "".join(f" --plugin {plugin}" for plugin in plugins)
+    command = f"`benchsuite tune {' '.join(tables)} --scale {scale}{added}`"
+    for subject, trials in work.done:
+        if len(trials) < subject.rule.trials:
+            others = Trials.stored(recipe_name(subject.recipe), subject.rule, work.results).others(subject)
+            unusable = f" ({others} were made with other code, data or settings)" if others else ""
+            what = f"{len(trials)} of {subject.rule.trials} tuning trials{unusable}. Run {command} or add --tune"
+            yield Problem(f"recipe {subject.recipe}, {subject}", f"{what}; --regime printed needs none.")
+
+
+def outcomes(work: Work) -> Iterator[str]:
+    """A line for each subject: its trials, the best score, and the values that gave it."""
+    for subject, trials in work.done:
+        failed = sum(trial.score is None for trial in trials)
+        about = f"{subject}: {len(trials)} trials" + f", {failed} of them diverged" * bool(failed)
+        if failed == len(trials):
+            yield about
+            continue
+        chosen = chosen_trial(trials, subject)
+        values = {name: chosen.method.hyperparameters[name] for name in sorted(tunable(subject.method, subject.rule))}
+        values["learning rate"] = chosen.method.learning_rate
+        listed = ", ".join(f"{name} {value:.4g}" for name, value in values.items())
+        yield f"{about}; best {subject.rule.measure} {chosen.score:.4f} (trial {chosen.number}): {listed}"

@@ -1,0 +1,95 @@
+"""`benchsuite tune`: give methods the same number of tuning trials."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from benchsuite.cli.options import RESULTS, Folders, Jobs, Plugins, Results, Tables, load_own, parse_folders
+from benchsuite.errors import UsageError
+from benchsuite.records.store import Store
+
+if TYPE_CHECKING:
+    from benchsuite.experiments.problems import Problem
+    from benchsuite.experiments.subjects import Subject
+
+
+def tune(
+    what: Annotated[
+        list[str],
+        typer.Argument(
+            help="A method, or a table as paper/table: the methods of all its rows.", metavar="METHOD|PAPER/TABLE..."
+        ),
+    ],
+    scale: Annotated[str, typer.Option(help="Scale: which of a table's recipes to use.")] = "latents",
+    recipe: Annotated[
+        str | None, typer.Option(help="Of a method: the recipe's name or TOML file, instead of --scale.")
+    ] = None,
+    backbone: Annotated[str | None, typer.Option(help="Only this backbone (default: all).")] = None,
+    trials: Annotated[
+        int | None, typer.Option(min=1, help="Trials of each method (default: the recipe's number).")
+    ] = None,
+    jobs: Jobs = None,
+    plugin: Plugins = None,
+    data: Folders = None,
+    tables: Tables = None,
+    results: Results = RESULTS,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the trials, the estimated time and all problems; run nothing.")
+    ] = False,
+) -> None:
+    """Tune methods by random search on the validation split.
+
+    Every method gets the same number of trials. Stored trials are not repeated: after an interruption, the same command
+    continues. `benchsuite repro --regime tuned` uses the best trial of each method.
+    """
+    from benchsuite.cli.execute import default_jobs, duration, failure
+    from benchsuite.cli.trials import Work, execute_trials, outcomes, spaces
+    from benchsuite.experiments.preflight import preflight, require_ready
+    from benchsuite.experiments.tune import example_run
+    from benchsuite.report.numbers import counted
+
+    extra, folders = load_own(tables, plugin), parse_folders(data)
+    subjects, problems = find_subjects(what, scale, recipe, extra, folders)
+    if backbone and not (subjects := [subject for subject in subjects if subject.backbone == backbone]):
+        raise UsageError(f'backbone "{backbone}": none of the methods is run on it.')
+    work, store = Work.of(subjects, results, trials), Store(results)
+    runs = [trial.run for trial in work.to_do]
+    jobs = jobs or default_jobs(len(runs))
+    total = sum(len(done) for _, done in work.done) + len(runs)
+    print(f"{', '.join(what)}: {counted(total, 'trial')}, {len(runs)} to do{duration(runs, jobs, work.measured)}.")
+    checked = preflight([example_run(subject) for subject in work.lacking], results, jobs)
+    for line in (*spaces(work), *(f"note: {note}" for note in checked.notes)):
+        print(line)
+    require_ready([*problems, *checked.problems])
+    if dry_run:
+        return
+    store.require_writable()
+    failed = execute_trials(work.to_do, store, jobs, plugin or ()) if work.to_do else []
+    for line in outcomes(Work.of(subjects, results, trials)):
+        print(line)
+    print(f"trials: {(store.folder / 'trials').resolve()}")
+    if failed:
+        raise failure(failed, len(work.to_do), store.logs)
+
+
+def find_subjects(
+    what: Sequence[str], scale: str, recipe: str | None, extra: Sequence[str], folders: Mapping[str, str]
+) -> "tuple[Sequence[Subject], Sequence[Problem]]":
+    """What is to be tuned, and why rows of the tables cannot be."""
+    from benchsuite.experiments.chosen import Trials
+    from benchsuite.experiments.plan import plan_table
+    from benchsuite.experiments.tune import grouped, method_subjects, recipe_at
+
+    subjects: list[Subject] = []
+    problems: list[Problem] = []
+    for name in what:
+        if "/" not in name:
+            subjects += method_subjects(name, recipe or recipe_at(name, scale), folders)
+        elif recipe:
+            raise UsageError(f"--recipe is for methods; the recipe of {name} is that of its --scale.")
+        else:
+            plan = plan_table(name, scale, [0], extra=extra, folders=folders, trials=Trials([]))
+            subjects += plan.lacking
+            problems += plan.problems
+    return grouped(subjects), list(dict.fromkeys(problems))
