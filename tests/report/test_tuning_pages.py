@@ -90,7 +90,7 @@ def test_home_tables_boards_and_runs_lead_to_the_trials_of_a_row(board: Leaderbo
         assert target[2] in Reading(found[PAGE]).ids
     assert "Tuning" in words(found["index"])
     assert f'href="../{PAGE}.html"' in found[TABLE]
-    assert "tuned hyper-parameters" in words(found[TABLE])
+    assert "Every method was tuned with the same number of trials" in words(found[TABLE])
     assert "Rows use the paper's hyper-parameters" not in words(found[TABLE])
 
 
