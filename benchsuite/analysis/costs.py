@@ -63,7 +63,8 @@ def costs(board: Board) -> dict[str, Cost]:
 
 
 def reference(board: Board) -> BoardRow | None:
-    """The row that costs are relative to: of several configurations the one of current code with most runs."""
+    """The row that costs are relative to: of several configurations the one of current code with most runs, tuned if
+    one is. None that trained longer, if there is another."""
     rows = [row for row in board.rows if row.method == REFERENCES[board.setup.towers]]
     return max(rows, key=_standard, default=None)
 
@@ -140,11 +141,11 @@ def _near(reference: BoardRow, row: BoardRow) -> tuple[float, bool]:
     return reference.record.method.longer, (reference.record.tuned is None) != (row.record.tuned is None)
 
 
-def _standard(row: BoardRow) -> tuple[bool, bool, int, bool, str]:
+def _standard(row: BoardRow) -> tuple[bool, bool, int, bool, bool, str]:
     """What makes a row the one to compare with; a label without settings is that of the method's defaults."""
-    as_long = row.record.method.longer == 1
-    plain = row.label == row.record.method.title
-    return as_long, code_state(row.record) == "current", len(row.records), plain, row.method_id
+    record = row.record
+    plain, tuned = row.label == record.method.title, record.tuned is not None
+    return record.method.longer == 1, code_state(record) == "current", len(row.records), tuned, plain, row.method_id
 
 
 def _known(runs: Runs, name: str) -> list[Any]:

@@ -109,6 +109,7 @@ def of_method(leaderboard: Leaderboard, method: MethodSummary) -> Values:
     return {
         "method": method,
         "many": has_many(method),
+        "tuned": [one for found in leaderboard.tuning.values() for one in found if one.method == method.name],
         "figures": method_figures(method.records),
         "costs": [
             (board, row, leaderboard.costs[board.setup_id][row.label])

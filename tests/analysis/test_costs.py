@@ -95,10 +95,15 @@ def test_of_several_references_that_of_the_defaults_is_taken_then_older_code_and
     plain, warm = make_runs("infonce", (0.1,)), make_runs("infonce", (0.1,), hyperparameters={"tau": 0.3})
     more = make_runs("infonce", (0.1, 0.2), hyperparameters={"tau": 0.2})
     old = make_runs("infonce", code="0123456789abcdef")
-    found = [reference(board(*some)) for some in ((warm, plain), (warm, plain, more), (old, plain), (old, warm))]
+    tuned = make_runs("infonce", (0.1,), hyperparameters={"tau": 0.5}, tuned=TUNED)
+    longer = make_runs("infonce", (0.1, 0.2), longer=2.0)
+    boards_of = (
+        (warm, plain), (warm, plain, more), (old, plain), (old, warm), (plain, tuned), (tuned, more), (plain, longer),
+    )  # fmt: skip
+    found = [reference(board(*some)) for some in boards_of]
     assert [one and one.method_id for one in found] == [
-        plain[0].method_id, more[0].method_id, plain[0].method_id, warm[0].method_id,
-    ]  # fmt: skip
+        runs[0].method_id for runs in (plain, more, plain, warm, tuned, more, plain)
+    ]
 
 
 def test_a_front_is_what_is_neither_dearer_nor_worse() -> None:

@@ -94,6 +94,12 @@ def test_home_tables_boards_and_runs_lead_to_the_trials_of_a_row(board: Leaderbo
     assert "Rows use the paper's hyper-parameters" not in words(found[TABLE])
 
 
+def test_a_method_s_page_leads_to_its_trials(board: Leaderboard) -> None:
+    found = pages(board)
+    (link,) = (one for one in Reading(found["methods/temo"]).addresses if "/tuning/" in one)
+    assert link.rpartition("#")[2] in Reading(found[PAGE]).ids
+
+
 def test_rows_say_what_they_have_of_their_own(board: Leaderboard) -> None:
     found = pages(board)
     rate = next(one.method.learning_rate for one in board.records.values() if one.tuned)
