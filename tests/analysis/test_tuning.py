@@ -43,9 +43,12 @@ def test_the_order_of_trials_changes_nothing() -> None:
 
 
 def test_curves_do_not_depend_on_what_was_asked_before() -> None:
+    """At so many n that the least change of the band moves one of its steps."""
     code = (
-        "from benchsuite.analysis.tuning import tuning_curve as c; import sys\n"
-        "for n in map(int, sys.argv[1:]): s = [k / n for k in range(n)]; print(n, c(s, [1, 3], 0, 1))"
+        "from benchsuite.analysis.tuning import tuning_curve; import sys\n"
+        "for n in map(int, sys.argv[1:]):\n"
+        "    curve = tuning_curve([k / n for k in range(n)], [k / 5000 for k in range(1, 50000)], 0, 1)\n"
+        "    print(n, curve.low.sum(), curve.high.sum())"
     )
     said = [
         run([sys.executable, "-c", code, *order], capture_output=True, text=True, check=True).stdout

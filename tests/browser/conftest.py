@@ -183,5 +183,5 @@ def kinds(site: MadeSite) -> dict[str, str]:
         "compare": f"compare/{setup_of('RN50').setup_id}",
         "run": site.first("runs/ts-*.html"),
         "tuning": site.first("tuning/*.html"),
-        "tuned table": "tables/mm-ts-table1-latents",
+        "tuned table": site.first("tables/mm-ts-*.html"),
     }

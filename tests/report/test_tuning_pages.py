@@ -18,7 +18,7 @@ from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.tuning import page_of
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
-TABLE, PAGE = "tables/temo-table1-latents", page_of("latents-pairs", "RN50")
+PAGE = page_of("latents-pairs", "RN50")
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +50,10 @@ def board(make_record: MakeRecord, trials: TrialsFile) -> Leaderboard:
     return replace(made, contents=replace(made.contents, trials={"latents-pairs": trials}))
 
 
+def table_of(board: Leaderboard) -> str:
+    return f"tables/{board.views[0].request.name}"
+
+
 def words(page: str) -> str:
     return " ".join(Reading(page).text.split())
 
@@ -79,7 +83,7 @@ def test_home_tables_boards_and_runs_lead_to_the_trials_of_a_row(board: Leaderbo
     said = f"16 trials, the best was number {record.tuned.trial}"
     for name in (
         "index",
-        TABLE,
+        table_of(board),
         f"compare/{record.setup_id}",
         *(name for name in found if name.startswith("runs/temo")),
     ):
@@ -89,9 +93,9 @@ def test_home_tables_boards_and_runs_lead_to_the_trials_of_a_row(board: Leaderbo
         assert target[0].endswith(f"{PAGE.rpartition('/')[2]}.html")
         assert target[2] in Reading(found[PAGE]).ids
     assert "Tuning" in words(found["index"])
-    assert f'href="../{PAGE}.html"' in found[TABLE]
-    assert "Every method was tuned with the same number of trials" in words(found[TABLE])
-    assert "Rows use the paper's hyper-parameters" not in words(found[TABLE])
+    assert f'href="../{PAGE}.html"' in found[table_of(board)]
+    assert "Every method was tuned with the same number of trials" in words(found[table_of(board)])
+    assert "Rows use the paper's hyper-parameters" not in words(found[table_of(board)])
 
 
 def test_a_method_s_page_leads_to_its_trials(board: Leaderboard) -> None:
@@ -103,7 +107,7 @@ def test_a_method_s_page_leads_to_its_trials(board: Leaderboard) -> None:
 def test_rows_say_what_they_have_of_their_own(board: Leaderboard) -> None:
     found = pages(board)
     rate = next(one.method.learning_rate for one in board.records.values() if one.tuned)
-    for name in ("index", TABLE):
+    for name in ("index", table_of(board)):
         assert f"learning rate {rate:.3g}" in words(found[name])
         assert "2 times the steps" in words(found[name])
     kinds = [cell["words"] for cell in Reading(found["index"]).cells if cell.get("words") in ("tuned", "as printed")]
@@ -112,8 +116,8 @@ def test_rows_say_what_they_have_of_their_own(board: Leaderboard) -> None:
 
 def test_a_row_whose_trials_are_not_in_the_folder_names_them_without_a_link(board: Leaderboard) -> None:
     found = pages(replace(board, contents=replace(board.contents, trials={})))
-    assert "16 trials, the best was number" in words(found[TABLE])
-    assert "The trials are not in this results folder." in words(found[TABLE])
+    assert "16 trials, the best was number" in words(found[table_of(board)])
+    assert "The trials are not in this results folder." in words(found[table_of(board)])
     assert PAGE not in found
     assert "Tuning" not in words(found["index"])
 
