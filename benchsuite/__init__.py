@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from benchsuite.registry import register_dataset, register_embedding, register_method, register_task
 
 if TYPE_CHECKING:
-    from benchsuite.analysis.results import load_results, load_table
+    from benchsuite.analysis.results import load_results, load_table, load_trials
     from benchsuite.data.base import Manifest, PairDataset, Split
     from benchsuite.evaluation.base import Task
     from benchsuite.methods import create_method
@@ -34,6 +34,7 @@ _LAZY = {
     "create_method": "benchsuite.methods",
     "load_results": "benchsuite.analysis.results",
     "load_table": "benchsuite.analysis.results",
+    "load_trials": "benchsuite.analysis.results",
 }
 
 __all__ = [
@@ -50,6 +51,7 @@ __all__ = [
     "create_method",
     "load_results",
     "load_table",
+    "load_trials",
     "register_dataset",
     "register_embedding",
     "register_method",

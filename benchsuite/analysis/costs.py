@@ -5,14 +5,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchsuite.analysis.boards import Board, BoardRow, Runs
+from benchsuite.analysis.boards import Board, BoardRow, PrimaryMeasure, Runs, paired
 from benchsuite.analysis.ranking import Better
+from benchsuite.analysis.stats import Paired
 from benchsuite.records.code_version import code_state
 from benchsuite.records.schema import Record
 from benchsuite.setup import REFERENCES
 
 SAME_MACHINE = ("processor", "device", "threads", "processes")
 """What must be alike for times to be comparable."""
+DEARER = 1.25
+"""From so many times the reference's cost on, a method is compared with the reference given the same compute."""
 
 
 @dataclass(frozen=True)
@@ -60,9 +63,45 @@ def costs(board: Board) -> dict[str, Cost]:
 
 
 def reference(board: Board) -> BoardRow | None:
-    """The row that costs are relative to: of several configurations the one of current code with most runs."""
+    """The row that costs are relative to: of several configurations the one of current code with most runs, tuned if
+    one is. None that trained longer, if there is another."""
     rows = [row for row in board.rows if row.method == REFERENCES[board.setup.towers]]
     return max(rows, key=_standard, default=None)
+
+
+@dataclass(frozen=True)
+class EqualCompute:
+    """A dearer method beside the reference that trained longer."""
+
+    row: BoardRow
+    ratio: float
+    """Its cost, as a multiple of the reference's."""
+    reference: BoardRow | None
+    """The row of the reference with the next higher number of steps; none if the board has none."""
+    differences: Sequence[tuple[PrimaryMeasure, Paired]] = ()
+    """The method's minus that row's, on each task with shared seeds."""
+    longest: float | None = None
+    """The most that the reference trained here, as a multiple of the setup's steps, if it trained longer at all."""
+
+
+def equal_compute(board: Board, known: Mapping[str, Cost]) -> list[EqualCompute]:
+    """Each method that costs `DEARER` times the reference or more, in the board's order.
+
+    Of rows with equal steps, that whose hyper-parameters were chosen in the same way as the method's.
+    """
+    name = REFERENCES[board.setup.towers]
+    longer = [row for row in board.rows if row.method == name and row.record.method.longer > 1]
+    longest = max((row.record.method.longer for row in longer), default=None)
+    found = []
+    for row in board.rows:
+        ratio = known[row.label].median
+        if row.method == name or ratio is None or ratio < DEARER:
+            continue
+        enough = [other for other in longer if other.record.method.longer >= ratio]
+        beside = min(enough, key=lambda other, row=row: (*_near(other, row), other.label), default=None)  # type: ignore[misc]
+        pairs = [(task, paired(board, row, beside, task)) for task in board.tasks] if beside else []
+        found.append(EqualCompute(row, ratio, beside, [pair for pair in pairs if pair[1].n], longest))
+    return found
 
 
 def cost(ours: Runs, theirs: Runs, reason: str = "") -> Cost:
@@ -98,9 +137,15 @@ def pareto(points: Sequence[tuple[float, float]], better: Better = "higher") -> 
     return front
 
 
-def _standard(row: BoardRow) -> tuple[bool, int, bool, str]:
+def _near(reference: BoardRow, row: BoardRow) -> tuple[float, bool]:
+    return reference.record.method.longer, (reference.record.tuned is None) != (row.record.tuned is None)
+
+
+def _standard(row: BoardRow) -> tuple[bool, bool, int, bool, bool, str]:
     """What makes a row the one to compare with; a label without settings is that of the method's defaults."""
-    return code_state(row.record) == "current", len(row.records), row.label == row.record.method.title, row.method_id
+    record = row.record
+    plain, tuned = row.label == record.method.title, record.tuned is not None
+    return record.method.longer == 1, code_state(record) == "current", len(row.records), tuned, plain, row.method_id
 
 
 def _known(runs: Runs, name: str) -> list[Any]:

@@ -90,10 +90,16 @@ def _described(setup: Setup, name: str) -> tuple[str, ...]:
 
 
 def _settings(record: Record) -> dict[str, Any]:
-    """Hyper-parameters that are not at their defaults, what else it reads, and code that is not the current one."""
+    """Hyper-parameters that are not at their defaults, what the row has of its own, what else it reads, older code."""
     defaults = _defaults(record)
     hyperparameters = record.method.hyperparameters.items()
     settings = {name: value for name, value in hyperparameters if name not in defaults or defaults[name] != value}
+    if record.method.learning_rate:
+        settings["learning rate"] = record.method.learning_rate
+    if record.method.longer != 1:
+        settings["steps"] = f"×{record.method.longer:g}"
+    if record.tuned:
+        settings["tuned"] = f"{record.tuned.trials} trials"
     settings |= {name: record.digests[name][:SHORT] for name in READ_BY_SOME if name in record.digests}
     return settings if code_state(record) == "current" else {**settings, "code": record.method.code[:SHORT]}
 

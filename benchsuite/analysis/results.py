@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from benchsuite.analysis.labels import recipes_of, titles
 from benchsuite.analysis.overall import overall_of_table
 from benchsuite.analysis.tables import TableView, build_views
+from benchsuite.analysis.tuning import subjects
 from benchsuite.errors import BenchsuiteError, UsageError, did_you_mean
 from benchsuite.records.contents import Contents
 from benchsuite.records.schema import Number, Record
@@ -228,3 +229,47 @@ def _read(folder: str | Path) -> tuple[Contents, list[TableView]]:
     for error in skipped:
         warnings.warn(f"skipped: {error}", stacklevel=3)
     return contents, views
+
+
+TRIAL = (
+    "recipe", "backbone", "method", "method_title", "number", "seed", "measure", "score", "chosen", "error",
+    "learning_rate", "fixed", "run_id", "setup_id", "code", "created",
+)  # fmt: skip
+"""Columns of a trial, before costs and hyper-parameters."""
+
+
+def load_trials(folder: str | Path = "runs") -> "DataFrame":
+    """The tuning trials of a results folder as a data frame: a row for each trial, failed ones without a score.
+
+    Hyper-parameters are columns, as in `load_results`. Damaged files are skipped with a warning.
+
+        trials = benchsuite.load_trials("results")
+        trials.groupby(["backbone", "method"]).score.agg(["max", "count"])
+    """
+    if not Path(folder).is_dir():
+        raise UsageError(f"results folder {folder} does not exist. Run `benchsuite tune` first.")
+    contents = Store(Path(folder)).read()
+    for error in contents.errors:
+        warnings.warn(f"skipped: {error}", stacklevel=2)
+    return trials_frame(contents)
+
+
+def trials_frame(contents: Contents) -> "DataFrame":
+    """The data frame of `load_trials`, from what was read."""
+    from pandas import DataFrame
+
+    trials = [(recipe, file, trial) for recipe, file in sorted(contents.trials.items()) for trial in file.trials]
+    chosen = {
+        (recipe, best.run_id)
+        for (recipe, _), found in subjects(contents.trials).items()
+        for subject in found
+        if (best := subject.chosen)
+    }
+    rows = [
+        (recipe, t.backbone, t.method.name, t.method.title, t.number, t.seed, file.rule.get("measure"), t.score,
+         (recipe, t.run_id) in chosen, t.error, t.method.learning_rate, json.dumps(t.fixed, sort_keys=True), t.run_id,
+         t.setup_id, t.method.code, t.created, *map(t.cost.get, COSTS))
+        for recipe, file, t in trials
+    ]  # fmt: skip
+    frame = DataFrame(rows, columns=[*TRIAL, *COSTS]).astype({"score": "float64", "learning_rate": "float64"})
+    return frame.join(_hyperparameters([trial.method.hyperparameters for _, _, trial in trials]))

@@ -14,6 +14,7 @@ from benchsuite.analysis.claims import JudgedClaim, judged_added, judged_claims
 from benchsuite.analysis.costs import Cost, costs
 from benchsuite.analysis.rows import Cell, TableRow
 from benchsuite.analysis.tables import TableView
+from benchsuite.analysis.tuning import Subject, subjects
 from benchsuite.cards import Card
 from benchsuite.records.contents import Contents
 from benchsuite.records.schema import Record
@@ -87,7 +88,7 @@ class Leaderboard:
 
     def prepare(self) -> None:
         """Compute now what many pages show, so that the processes that write them need not each do it."""
-        _ = self.claims, self.added, self.costs, self.appearances, self.methods
+        _ = self.claims, self.added, self.costs, self.appearances, self.methods, self.tuned_by
 
     @cached_property
     def claims(self) -> Mapping[str, list[JudgedClaim]]:
@@ -116,6 +117,16 @@ class Leaderboard:
     def costs(self) -> Mapping[str, Mapping[str, Cost]]:
         """By setup and row of its board."""
         return {board.setup_id: costs(board) for board in self.boards}
+
+    @cached_property
+    def tuning(self) -> Mapping[tuple[str, str], list[Subject]]:
+        """What was tuned, by recipe and backbone."""
+        return subjects(self.contents.trials)
+
+    @cached_property
+    def tuned_by(self) -> Mapping[str, Subject]:
+        """By the digest of trials that a run names: the method's."""
+        return {subject.digest: subject for found in self.tuning.values() for subject in found}
 
     @cached_property
     def appearances(self) -> Mapping[str, list[Appearance]]:

@@ -8,9 +8,10 @@ from typing import Any, get_args
 
 from benchsuite.analysis.boards import Board, comparison, paired
 from benchsuite.analysis.claims import JudgedClaim, agreements
-from benchsuite.analysis.costs import reference
+from benchsuite.analysis.costs import DEARER, equal_compute, reference
 from benchsuite.analysis.overall import overall_of_board, overall_of_table
 from benchsuite.analysis.tables import TableView
+from benchsuite.analysis.tuning import Subject
 from benchsuite.analysis.verdict import Kind
 from benchsuite.folders import built_in_tables
 from benchsuite.papers.schema import RowKey, row_name
@@ -24,6 +25,8 @@ from benchsuite.report.figures.cost import cost_figures
 from benchsuite.report.leaderboard import Appearance, Leaderboard, MethodSummary, Result
 from benchsuite.report.links import slug
 from benchsuite.report.look import DEFAULT
+from benchsuite.report.tuning import page_of
+from benchsuite.report.tuning import values as of_tuning
 
 KINDS = get_args(Kind)
 """Verdicts in the order in which pages list them."""
@@ -67,6 +70,8 @@ def all_pages(leaderboard: Leaderboard) -> Iterator[Page]:
         yield page(page_name("claims", f"{paper}-{scale}"), title, "claims.html", claims, paper, scale, views)
     for board in leaderboard.boards:
         yield page(page_name("compare", board.setup_id), f"Compare on {board.title}", "compare.html", compare, board)
+    for (recipe, backbone), found in leaderboard.tuning.items():
+        yield page(page_of(recipe, backbone), f"Tuning, {recipe}, {backbone}", "tuning.html", tuning, found)
     for record in leaderboard.records.values():
         yield page(run_name(record), f"{record.method.title}, seed {record.seed}", "run.html", run, record)
 
@@ -111,6 +116,7 @@ def of_method(leaderboard: Leaderboard, method: MethodSummary) -> Values:
     return {
         "method": method,
         "many": has_many(method),
+        "tuned": [one for found in leaderboard.tuning.values() for one in found if one.method == method.name],
         "figures": method_figures(method.records),
         "costs": [
             (board, row, leaderboard.costs[board.setup_id][row.label])
@@ -176,8 +182,21 @@ def compare(leaderboard: Leaderboard, board: Board) -> Values:
         "pairs": [(row, task, pair) for row, task, pair in pairs if pair.n],
         "data": comparison(board),
         "test": overall_of_board(board, baseline),
+        "dearer": DEARER,
+        "equal_compute": equal_compute(board, leaderboard.costs[board.setup_id]),
         "figures": cost_figures(board, leaderboard.costs[board.setup_id]),
     }
+
+
+def tuning(_: Leaderboard, found: Sequence[Subject]) -> Values:
+    """What was tuned under one recipe on one backbone."""
+    return of_tuning(found)
+
+
+def tuning_pages(leaderboard: Leaderboard, view: TableView) -> list[tuple[str, str]]:
+    """Name and title of the pages with the trials of a table's recipe."""
+    there = [key for key in leaderboard.tuning if key[0] == view.request.recipe and key[1] in view.backbones]
+    return [(page_of(*key), ", ".join(key)) for key in there]
 
 
 def run(leaderboard: Leaderboard, record: Record) -> Values:

@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 
 from benchsuite import __version__
 from benchsuite.papers.schema import row_name
-from benchsuite.report import numbers, pages
+from benchsuite.report import numbers, pages, tuning
 from benchsuite.report.figures import sparkline, svg
 from benchsuite.report.links import Links
 
@@ -47,6 +47,7 @@ def _environment() -> Environment:
         "row_name": row_name,
         "sparkline": sparkline,
         "svg": svg,
+        "tuning": tuning,
         "version": __version__,
     }
     return environment

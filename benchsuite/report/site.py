@@ -22,7 +22,7 @@ from benchsuite.workers import spread
 STATIC = Path(__file__).parent / "static"
 GENERATOR = b'<meta name="generator" content="benchsuite'
 """In every page: pages of earlier builds are recognised by it."""
-FOLDERS = ("tables", "methods", "claims", "compare", "runs")
+FOLDERS = ("tables", "methods", "claims", "compare", "tuning", "runs")
 """Of pages."""
 
 Progress = Callable[[int, int], None]

@@ -16,8 +16,8 @@ DEFAULTS = {"infonce": {"tau": 0.01}, "ts": {"tau_min": 0.01, "tau_max": 0.05, "
 def make_runs(make_record: MakeRecord) -> Callable[..., Runs]:
     """`make_runs(method, values, cost, **changes)`: records by seed, one for each value of r_mean; None skips a seed.
 
-    `hyperparameters` are laid over the method's defaults, `title` and `code` replace what is registered; any other
-    change is one of the record's content.
+    `hyperparameters` are laid over the method's defaults, `title` and `code` replace what is registered,
+    `learning_rate` and `longer` are the method's; any other change is one of the record's content.
     """
 
     def make(
@@ -33,6 +33,7 @@ def make_runs(make_record: MakeRecord) -> Callable[..., Runs]:
                 "title": changes.pop("title", known.title if known else method),
                 "hyperparameters": {**DEFAULTS.get(method, {}), **changes.pop("hyperparameters", {})},
                 "code": changes.pop("code", code_version(known) if known else "c0de"),
+                **{name: changes.pop(name) for name in ("learning_rate", "longer") if name in changes},
             }
         )
         found = {}

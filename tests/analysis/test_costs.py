@@ -6,11 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchsuite.analysis.boards import Board, boards
-from benchsuite.analysis.costs import cost, costs, pareto, reference
-from benchsuite.records.schema import Record
+from benchsuite.analysis.costs import cost, costs, equal_compute, pareto, reference
+from benchsuite.records.schema import Record, TunedBy
 
 Runs = dict[int, Record]
 MakeRuns = Callable[..., Runs]
+TUNED = TunedBy(trials=16, trial=7, score=0.5, digest="d")
 HERE = {"processor": "P", "device": "cpu", "threads": 1, "processes": 1}
 
 
@@ -94,10 +95,15 @@ def test_of_several_references_that_of_the_defaults_is_taken_then_older_code_and
     plain, warm = make_runs("infonce", (0.1,)), make_runs("infonce", (0.1,), hyperparameters={"tau": 0.3})
     more = make_runs("infonce", (0.1, 0.2), hyperparameters={"tau": 0.2})
     old = make_runs("infonce", code="0123456789abcdef")
-    found = [reference(board(*some)) for some in ((warm, plain), (warm, plain, more), (old, plain), (old, warm))]
+    tuned = make_runs("infonce", (0.1,), hyperparameters={"tau": 0.5}, tuned=TUNED)
+    longer = make_runs("infonce", (0.1, 0.2), longer=2.0)
+    boards_of = (
+        (warm, plain), (warm, plain, more), (old, plain), (old, warm), (plain, tuned), (tuned, more), (plain, longer),
+    )  # fmt: skip
+    found = [reference(board(*some)) for some in boards_of]
     assert [one and one.method_id for one in found] == [
-        plain[0].method_id, more[0].method_id, plain[0].method_id, warm[0].method_id,
-    ]  # fmt: skip
+        runs[0].method_id for runs in (plain, more, plain, warm, tuned, more, plain)
+    ]
 
 
 def test_a_front_is_what_is_neither_dearer_nor_worse() -> None:
@@ -122,3 +128,34 @@ def test_no_point_of_a_front_is_dominated_and_every_other_is(
     undominated = {i for i, one in enumerate(points) if not any(dominates(other, one) for other in points)}
     assert sorted(front) == sorted(undominated)
     assert [points[i][0] for i in front] == sorted(points[i][0] for i in front)
+
+
+def test_a_dearer_method_is_beside_the_reference_given_as_much_compute(make_runs: MakeRuns) -> None:
+    def longer(times: float, tuned: TunedBy | None = TUNED, **more: object) -> Runs:
+        return make_runs("infonce", cost=(times,) * 3, longer=times, tuned=tuned, **more)
+
+    found = board(
+        make_runs("infonce", cost=(1.0,) * 3),
+        *(longer(times) for times in (1.5, 2.0, 3.0)),
+        longer(2.0, None, hyperparameters={"tau": 0.3}),
+        make_runs("ts", (0.2, 0.4, 0.3), (1.9,) * 3, tuned=TUNED),
+        make_runs("temo", cost=(1.8,) * 3),
+        make_runs("cwcl", cost=(1.2,) * 3),
+        make_runs("sogclr", cost=(9.0,) * 3),
+    )
+    assert (reference(found) or found.rows[0]).record.method.longer == 1
+    by_name = {one.row.method: one for one in equal_compute(found, costs(found))}
+    assert set(by_name) == {"ts", "temo", "sogclr"}
+    beside = {name: one.reference.record for name, one in by_name.items() if one.reference}
+    assert {name: (one.method.longer, one.tuned) for name, one in beside.items()} == {
+        "ts": (2.0, TUNED), "temo": (2.0, None),
+    }  # fmt: skip
+    ((task, pair),) = by_name["ts"].differences
+    assert (task.protocol, pair.difference) == ("retrieval", pytest.approx(0.1))
+    assert (by_name["sogclr"].longest, by_name["sogclr"].differences) == (3.0, [])
+
+
+def test_without_a_longer_row_nothing_is_named(make_runs: MakeRuns) -> None:
+    found = board(make_runs("infonce", cost=(1.0,) * 3), make_runs("ts", cost=(1.25,) * 3))
+    (one,) = equal_compute(found, costs(found))
+    assert (one.ratio, one.reference, one.longest) == (1.25, None, None)

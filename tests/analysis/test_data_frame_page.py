@@ -4,10 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from made_trials import trials_file
 from measured import HIGH, LOW, fill
 
 from benchsuite.analysis import results
 from benchsuite.records.schema import Record, Result
+from benchsuite.records.trials import TRIALS, write_trials
 from benchsuite.setup import Protocol
 
 PAGE = (Path(__file__).parents[2] / "docs" / "data-frame.md").read_text("utf-8")
@@ -34,14 +36,18 @@ def make(make_record: MakeRecord) -> MakeRecord:
 def test_the_snippets_of_the_page_answer(tmp_path: Path, make: MakeRecord, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(tmp_path / "results", make, {"InfoNCE": LOW, "TeMo": HIGH})
     monkeypatch.chdir(tmp_path)
+    write_trials(tmp_path / "results" / TRIALS / "latents-pairs.parquet", trials_file({"temo": 0.5, "infonce": 0.5}))
     load, *questions = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     names: dict[str, Any] = {}
     exec(load, names)
     names["results"].insert(0, "hp_tau", 0.05)
-    best, gap, furthest = (answer(question, names) for question in questions)
+    best, gap, furthest, tuned = (answer(question, names) for question in questions)
     assert best["count"].to_dict() == {("RN50", "InfoNCE"): 4, ("RN50", "TeMo"): 4}
     assert gap.tolist() == [0.5]
     assert furthest.row.tolist() == ["InfoNCE", "TeMo", "InfoNCE"]
+    assert sorted(tuned.index) == [("RN50", "infonce"), ("RN50", "temo")]
+    assert (tuned.gain > 0).all()
+    assert tuned.hp_tau.notna().all()
 
 
 def answer(question: str, names: dict[str, Any]) -> Any:
@@ -53,7 +59,8 @@ def answer(question: str, names: dict[str, Any]) -> Any:
 
 def test_the_page_names_every_column(tmp_path: Path, make: MakeRecord) -> None:
     folder = fill(tmp_path / "results", make, {"InfoNCE": LOW})
-    first, second = PAGE.split("## Columns of `load_table`")
+    first, rest = PAGE.split("## Columns of `load_table`")
+    second, third = rest.split("## Columns of `load_trials`")
     named = re.findall(r"`(\w+)`", first.partition("## Columns of `load_results`")[2])
     columns = [name for name in results.load_results(folder).columns if not name.startswith("hp_")]
     assert set(columns) <= set(named)
@@ -61,3 +68,6 @@ def test_the_page_names_every_column(tmp_path: Path, make: MakeRecord) -> None:
         name for name in results.load_table("temo/table1", "small", folder).columns if not name.startswith("seed_")
     ]
     assert set(table) <= set(re.findall(r"`(\w+)`", second))
+    write_trials(folder / TRIALS / "latents-pairs.parquet", trials_file({"temo": 0.5}))
+    trials = [name for name in results.load_trials(folder).columns if not name.startswith("hp_")]
+    assert set(trials) <= set(re.findall(r"`(\w+)`", third))

@@ -2,7 +2,7 @@ from collections.abc import Callable
 
 from benchsuite.analysis.labels import labels, recipes_of, titles
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
-from benchsuite.records.schema import Record
+from benchsuite.records.schema import Record, TunedBy
 
 MakeRuns = Callable[..., dict[int, Record]]
 
@@ -113,3 +113,10 @@ def test_no_two_setups_have_one_title(make_runs: MakeRuns) -> None:
     assert list(found.values()) == [
         "scenes, test_vit, distilbert, 12345678", "scenes, test_vit, distilbert, abcdefgh", "scenes-small, A",
     ]  # fmt: skip
+
+
+def test_rows_of_a_method_are_told_apart_by_rate_length_and_tuning(make_runs: MakeRuns) -> None:
+    tuned = TunedBy(trials=16, trial=7, score=0.5, digest="d")
+    changes: list[dict[str, object]] = [{}, {"learning_rate": 0.002, "tuned": tuned}, {"longer": 2.0}]
+    found = labels([make_runs("infonce", **one)[0] for one in changes])
+    assert found == ["InfoNCE", "InfoNCE (learning rate=0.002, tuned=16 trials)", "InfoNCE (steps=×2)"]

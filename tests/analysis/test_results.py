@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from made_trials import trials_file, trials_of
 from measured import HIGH, LOW, fill, measured
 from scipy import stats
 
@@ -15,6 +16,7 @@ from benchsuite.analysis.tables import TableView, build_views
 from benchsuite.errors import UsageError
 from benchsuite.records.schema import Record, Result
 from benchsuite.records.store import Store
+from benchsuite.records.trials import TRIALS, write_trials
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
 VALUES = {"InfoNCE": LOW, "TeMo": HIGH, "Cosine schedule": (0.105, 0.115, 0.125, 0.125), "SogCLR": (0.29, 0.32, 0.325)}
@@ -209,3 +211,27 @@ def test_what_is_not_there_is_named_with_what_to_do(folder: Path, name: str, sca
         benchsuite.load_table(name, scale, folder)
     with pytest.raises(UsageError, match="does not exist"):
         benchsuite.load_results(folder / "nowhere")
+
+
+def test_trials_are_rows_with_what_was_drawn_as_columns(tmp_path: Path) -> None:
+    temo = trials_of("temo", 0.5, count=3)
+    temo[1] = temo[1].model_copy(update={"score": None, "error": "diverged"})
+    write_trials(tmp_path / TRIALS / "latents-pairs.parquet", trials_file({}, more=[*temo, *trials_of("max-margin")]))
+    found = benchsuite.load_trials(tmp_path)
+    assert len(found) == 19
+    one = found.query("method == 'temo'").set_index("number")
+    assert one.hp_tau.tolist() == [trial.method.hyperparameters["tau"] for trial in temo]
+    assert one.learning_rate.tolist() == [trial.method.learning_rate for trial in temo]
+    assert one.score.isna().tolist() == [False, True, False]
+    assert one.error[1] == "diverged"
+    assert one.chosen.sum() == 1
+    assert one.chosen[one.score.idxmax()]
+    assert found.query("method == 'max-margin'").hp_tau.isna().all()
+
+
+def test_a_folder_without_trials_gives_an_empty_frame_and_a_damaged_file_a_warning(tmp_path: Path) -> None:
+    assert benchsuite.load_trials(tmp_path).empty
+    (tmp_path / TRIALS).mkdir()
+    (tmp_path / TRIALS / "r.parquet").write_bytes(b"nothing")
+    with pytest.warns(UserWarning, match=r"r\.parquet: .*not a file of trials"):
+        assert benchsuite.load_trials(tmp_path).empty

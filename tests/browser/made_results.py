@@ -1,7 +1,8 @@
 """A small results folder out of sound records, in which everything odd is there once; nothing here needs torch.
 
-Two tables, two boards; a row that is unfinished with its reason, one with older code, one of another setup, one that
-cannot be run; a seed that did not mean the same to all. And names that would do harm if a page took them for HTML.
+Three tables, three boards; a row that is unfinished with its reason, one with older code, one of another setup, one
+that cannot be run; a seed that did not mean the same to all; trials of tuning. And names that would do harm if a page
+took them for HTML.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,14 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from made_trials import RATE, trials_file, trials_of
 
 from benchsuite.papers import read_table
 from benchsuite.records.code_version import code_version
 from benchsuite.records.names import TABLES
 from benchsuite.records.ranks import pack_ranks
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
-from benchsuite.records.schema import MethodPart, Record, Result
+from benchsuite.records.schema import MethodPart, Record, Result, TunedBy
 from benchsuite.records.store import Store
+from benchsuite.records.trials import TRIALS, TrialsFile, trials_digest, write_trials
 from benchsuite.registry import methods
 from benchsuite.setup import Data, ImageTower, Optimizer, Protocol, Setup, TextTower, Training
 
@@ -43,6 +46,9 @@ class Guest(Method):
     {VALUE!r}
 '''
 SEEDS = (0, 1, 2, 3)
+TUNED = (("infonce", 1), ("infonce", 2), ("temo", 1), ("sogclr", 1), ("ts", 1))
+"""Rows of a tuned table: each method, and how many times the steps."""
+COSTS = {"infonce": 1, "temo": 1.9, "sogclr": 2.5, "ts": 1}
 BACKBONES = {"RN50": "test_resnet", "ViT-B/16": "test_vit"}
 MEASURES = {
     "coco_ir1": "retrieval.t2i_r1", "coco_tr1": "retrieval.i2t_r1", "cifar10_top1": "zero-shot-colour.top1",
@@ -82,6 +88,16 @@ def write_results(folder: Path) -> None:
             made.row("TS", "RN50", "gap-ts", 0.26),
         ],
     )
+    hostile = trials_of(NAME, 0.4, fixed={VALUE: VALUE}, title=TITLE)
+    broken = [trial.model_copy(update={"score": None, "error": REASON}) for trial in trials_of("guest", count=3)]
+    trials = trials_file(backbones=BACKBONES, more=[*hostile, *broken])
+    write_trials(folder / TRIALS / "latents-pairs.parquet", trials)
+    made.add_request(
+        "mm-ts/table1",
+        dict.fromkeys(("flickr_ir1", "coco_ir1"), "retrieval.t2i_r1"),
+        [made.tuned(name, trials, longer) for name, longer in TUNED],
+        scale="latents", recipe="latents-pairs", regime="tuned", setups={"RN50": setup_of("RN50", RATE).setup_id},
+    )  # fmt: skip
 
 
 def write_plugin(folder: Path) -> None:
@@ -111,6 +127,13 @@ def setup_of(backbone: str, lr: float = 1e-3) -> Setup:
     )
 
 
+SMALL = {
+    "scale": "small",
+    "recipe": "scenes-small",
+    "setups": {name: setup_of(name).setup_id for name in BACKBONES},
+}
+
+
 class _Maker:
     """Writes records as rows ask for them."""
 
@@ -118,14 +141,31 @@ class _Maker:
         self.store = store
         store.require_writable()
 
-    def add_request(self, table: str, measures: Mapping[str, str], rows: Sequence[RequestedRow]) -> None:
+    def tuned(self, method: str, trials: TrialsFile, longer: float) -> RequestedRow:
+        """A row as tuned on RN50; a longer one has the same hyper-parameters."""
+        own = [trial for trial in trials.trials if trial.method.name == method and trial.backbone == "RN50"]
+        best = max(own, key=lambda trial: trial.score or 0)
+        by = TunedBy(trials=len(own), trial=best.number, score=best.score, digest=trials_digest(own))
+        runs = {}
+        for seed in SEEDS:
+            part = best.method.model_copy(update={"longer": longer})
+            record, ranks = _record(
+                part, setup_of("RN50", RATE), seed, (best.score or 0) / 2, False, by, COSTS[method] * longer
+            )
+            runs[seed] = record.run_id
+            self.store.write(record, ranks)
+        request = RequestedRuns(setup_id=record.setup_id, method_id=record.method_id, runs=runs)
+        label = best.method.title + f", {longer} times the steps" * (longer > 1)
+        return RequestedRow(label=label, backbone="RN50", method=method, title=best.method.title, parts={"": request})
+
+    def add_request(self, table: str, measures: Mapping[str, str], rows: Sequence[RequestedRow], **more: Any) -> None:
         columns = {column.key for column in read_table(table).columns}
         request = TableRequest(
-            table=table, scale="small", recipe="scenes-small", track="scenes", description=SAYS, assumptions=[REASON],
+            table=table, track="scenes", description=SAYS, assumptions=[REASON], **{**SMALL, **more},
             tuned={"rate": VALUE}, backbones={name: f"timm {tower}" for name, tower in BACKBONES.items()},
             measures=dict(measures), stand_ins=dict.fromkeys(measures.keys() - OWN_DATA, "synthetic images"),
             missing=dict.fromkeys(columns - set(measures), "nothing here is like it"), temperature_factor=5,
-            setups={name: setup_of(name).setup_id for name in BACKBONES}, rows=list(rows),
+            rows=list(rows),
         )  # fmt: skip
         place = self.store.folder / TABLES / f"{request.name}.json"
         place.parent.mkdir(exist_ok=True)
@@ -166,7 +206,15 @@ class _Maker:
         return RequestedRow(label=label, backbone=backbone, method=method, title=part.title, parts={"": request})
 
 
-def _record(method: MethodPart, setup: Setup, seed: int, level: float, elsewhere: bool) -> tuple[Record, bytes]:
+def _record(
+    method: MethodPart,
+    setup: Setup,
+    seed: int,
+    level: float,
+    elsewhere: bool,
+    tuned: TunedBy | None = None,
+    cost: float = 1,
+) -> tuple[Record, bytes]:
     """What a seed does, it does to all methods alike; the rest is a method's own, from digits of its name."""
     own = np.random.default_rng([seed, *method.name.encode()]).normal(0, 0.002, 5)
     a, b, c, d, e = level + 0.03 * (seed - 1.5) + own
@@ -191,12 +239,14 @@ def _record(method: MethodPart, setup: Setup, seed: int, level: float, elsewhere
         },
         curves={"step": [float(x) for x in range(12)], "loss": ramp, "temperature": ramp[::-1],
                 "temperature_positive": [1.2 * x for x in ramp[::-1]]},
-        cost={"seconds": 30 + 10 * a, "cpu_seconds": 30 + 9 * a, "peak_memory_bytes": 9e8, "trainable_parameters": 5e5},
+        cost={"seconds": 30 + 10 * a, "cpu_seconds": (30 + 9 * a) * cost, "peak_memory_bytes": 9e8,
+              "trainable_parameters": 5e5},
         digests={"initial_weights": f"w{seed}{elsewhere}", "batches": f"b{seed}", "data": "d" * 64},
         environment={"benchsuite": "0.1.0", "commit": MACHINE, "dirty": True, "processor": MACHINE, "device": "cpu",
                      "threads": 1, "processes": 1, "packages": {"torch": None}},
         created="2026-01-01T00:00:00+00:00",
         ranks=sidecar,
+        tuned=tuned,
     )  # fmt: skip
     return record, content
 

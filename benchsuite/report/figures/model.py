@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Literal
 
-Kind = Literal["curves", "points", "histogram", "rows", "cost"]
+Kind = Literal["curves", "points", "histogram", "rows", "cost", "tuning", "sensitivity"]
 NAMES = {"lr": "learning rate"}
 """Of curves whose names are no words."""
 
@@ -23,6 +23,8 @@ class Axis:
     log: bool = False
     whole: bool = False
     """Whether there is nothing between 1 and 2."""
+    ends: tuple[float, float] | None = None
+    """What it shows, where several figures share a scale; none for all there is."""
 
 
 STEP = Axis("Training step", whole=True)
@@ -35,8 +37,9 @@ class Trace:
     label: str
     x: Sequence[float]
     y: Sequence[float]
-    part: Literal["seed", "mean", "published", "front"] = "mean"
-    """Single runs, their mean, the paper's number; for costs, points on the front (others are means)."""
+    part: Literal["seed", "mean", "published", "front", "reference", "trial", "chosen", "failed", "default"] = "mean"
+    """Single runs, their mean, the paper's number; for costs, points on the front (others are means); for tuning, the
+    reference's curve, and trials: any, the chosen one, failed ones; and the value that is the default."""
     style: int = 0
     """From 0: hue, dash and mark; in figures of costs the row of the board."""
     seeds: Sequence[int] = ()

@@ -45,7 +45,7 @@ def svg(figure: Figure) -> str:
 
 def _restyle(element: ElementTree.Element) -> None:
     """Styles as attributes, which a page may overrule and a strict policy allows; colours by their names."""
-    from benchsuite.report.figures.draw import COLOURS
+    from benchsuite.report.figures.frame import COLOURS
 
     element.tag = element.tag.rpartition("}")[2]
     element.tail = None

@@ -85,7 +85,39 @@ def _rows(figure: Figure) -> str:
     return f"{what}, {ends}. Means, from the lowest: {_listed(rows)}."
 
 
-WORDS = {"curves": _curves, "points": _points, "cost": _cost, "histogram": _histogram, "rows": _rows}
+def _tuning(figure: Figure) -> str:
+    sentences = []
+    for trace in figure.series:
+        first, last = (f"{_said(trace.y[at], figure.y)} after {_count(int(trace.x[at]), 'trial')}" for at in (0, -1))
+        band = (
+            f", 95% band from {_said(trace.low[-1], figure.y)} to {_said(trace.high[-1], figure.y)}"
+            if trace.low
+            else ""
+        )
+        sentences.append(f" {trace.label}: {first}, {last}{band}.")
+    return f"Line chart of {figure.y.name} by the number of trials.{''.join(sentences)}"
+
+
+def _sensitivity(figure: Figure) -> str:
+    points = [point for trace in figure.series for point in trace.points]
+    failed = sum(len(trace.x) for trace in figure.series if trace.part == "failed")
+    marked = {trace.part: trace for trace in figure.series if trace.part in ("chosen", "default")}
+    said = f"Scatter plot, {_count(len(points) + failed, 'trial')}. {_ranges(figure)}"
+    for x, y in marked["chosen"].points if "chosen" in marked else ():
+        said += f" Chosen: {_said(y, figure.y)} at {_said(x, figure.x)}."
+    said += f" Default: {_said(marked['default'].x[0], figure.x)}." if "default" in marked else ""
+    return said + (f" {failed} failed." if failed else "")
+
+
+WORDS = {
+    "curves": _curves,
+    "points": _points,
+    "cost": _cost,
+    "histogram": _histogram,
+    "rows": _rows,
+    "tuning": _tuning,
+    "sensitivity": _sensitivity,
+}
 
 
 def _said(value: float, axis: Axis) -> str:

@@ -8,10 +8,11 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_hex
 from matplotlib.lines import Line2D
-from sketches import GAP, costs, curves, histogram, line, points, rows, texts, tree
+from sketches import GAP, costs, curves, histogram, line, points, rows, sensitivity, texts, tree, tuning
 
-from benchsuite.report.figures import Axis, Figure
-from benchsuite.report.figures.draw import HUES, INK, PAPER, WIDTH, draw, settings
+from benchsuite.report.figures import Axis, Figure, panels
+from benchsuite.report.figures.draw import draw, settings
+from benchsuite.report.figures.frame import HUES, INK, PAPER, QUIET, WIDTH
 
 Make = Callable[..., Figure]
 
@@ -37,7 +38,7 @@ def test_nothing_but_rules_is_drawn_outside_of_the_drawing(every_kind: Make) -> 
     with settings():
         box = drawing.get_tightbbox()
     width, height = drawing.get_size_inches()
-    assert width == pytest.approx(WIDTH / 72)
+    assert width == pytest.approx((panels.WIDTH if every_kind in (tuning, sensitivity) else WIDTH) / 72)
     assert box.x0 >= 0
     assert box.y0 >= 0
     assert box.x1 <= width
@@ -167,3 +168,20 @@ def test_a_drawing_can_be_saved_as_pdf_and_png(every_kind: Make, tmp_path: objec
         drawing.savefig(f"{tmp_path}/figure.pdf")
         drawing.savefig(f"{tmp_path}/figure.png", dpi=200)
     assert all(to_hex(hue) == hue for hue in HUES)
+
+
+def test_bands_end_at_the_scale_that_panels_share() -> None:
+    axes = axes_of(tuning())
+    assert axes.get_ylim() == (0.1, 0.6)
+    (band,) = (one for one in axes.collections if isinstance(one, PolyCollection))
+    heights = band.get_paths()[0].vertices[:, 1]
+    assert (heights.min(), heights.max()) == (0.1, 0.6)
+    method, reference = lines_of(tuning())[1], lines_of(tuning())[0]
+    assert {method.get_color(), reference.get_color()} == {HUES[0], QUIET}
+
+
+def test_failed_trials_stand_on_the_floor_and_the_default_is_a_line_through_all() -> None:
+    drawn = {line.get_marker(): line for line in lines_of(sensitivity())}
+    assert list(drawn["x"].get_ydata()) == [0.2, 0.2]
+    assert list(drawn["None"].get_xdata()) == [0.02, 0.02]
+    assert axes_of(sensitivity()).get_xscale() == "log"

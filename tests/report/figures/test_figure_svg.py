@@ -47,7 +47,7 @@ def test_a_drawing_has_a_name_and_a_description_that_point_to_it(every_kind: Mak
 def test_a_drawing_is_as_wide_as_its_place(every_kind: Make) -> None:
     root = tree(every_kind())
     assert not {"width", "height", "style"} & set(root.attrib)
-    assert re.fullmatch(r"0 0 400 [\d.]+", root.attrib["viewBox"])
+    assert re.fullmatch(r"0 0 (400|280) [\d.]+", root.attrib["viewBox"])
 
 
 def test_colours_and_fonts_are_the_page_s_and_nothing_comes_from_elsewhere(every_kind: Make) -> None:

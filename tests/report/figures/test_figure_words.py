@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 
 import pytest
-from sketches import costs, curves, histogram, points, rows
+from sketches import costs, curves, histogram, points, rows, sensitivity, tuning
 
 from benchsuite.report.figures import Axis, Figure, Trace
 from benchsuite.report.figures.model import distinct, slug, unique
@@ -115,3 +115,17 @@ def test_text_is_wrapped_and_cut_to_its_room_and_fit_for_xml() -> None:
     assert fitted("one two three four five six", 9, lines=2) == "one two\nthree…"
     assert fitted("x" * 50, 20, lines=2) == f"{'x' * 20}\n{'x' * 20}…"
     assert fitted("a\x00\x1b\ud800b", 20) == "a���b"
+
+
+def test_tuning_is_described_by_first_and_last_values_and_the_last_band() -> None:
+    assert alt(tuning()) == (
+        "Line chart of Median best R@1 by the number of trials. Row 0: 20.0% after 1 trial, 50.0% after 3 trials, 95% "
+        "band from 30.0% to 100.0%. Row 1: 30.0% after 1 trial, 40.0% after 3 trials."
+    )
+
+
+def test_sensitivity_is_described_by_its_range_and_what_was_chosen() -> None:
+    assert alt(sensitivity()) == (
+        "Scatter plot, 5 trials. Row from 0.01 to 0.1, logarithmic; R@1 from 30.0% to 50.0%. "
+        "Chosen: 50.0% at 0.04. Default: 0.02. 2 failed."
+    )

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from benchsuite.report.figures.draw import COLOURS, DASHES, HUES, MARKS
+from benchsuite.report.figures.frame import COLOURS, DASHES, HUES, MARKS
 
 CSS = files("benchsuite.report").joinpath("static/figures.css").read_text("utf-8")
 LIGHT, DARK = CSS.split("@media screen and (prefers-color-scheme: dark)")

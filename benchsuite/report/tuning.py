@@ -1,0 +1,107 @@
+"""Pages of tuning: for a recipe and a backbone what each method was tuned with, and how rows refer to their trials."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from benchsuite.analysis.tuning import RATE, Subject
+from benchsuite.records.schema import Record
+from benchsuite.report import numbers
+from benchsuite.report.figures.model import Figure, distinct
+from benchsuite.report.figures.tuning import sensitivity_figures, short, tuning_figures
+from benchsuite.report.links import slug
+
+if TYPE_CHECKING:
+    from benchsuite.records.trials import Trial
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """A subject with its panels."""
+
+    subject: Subject
+    curve: Figure | None
+    """None if all trials failed, as without panels."""
+    panels: Sequence[Figure]
+
+    @property
+    def anchor(self) -> str:
+        """Its place on the page."""
+        return anchor(self.subject)
+
+
+def page_of(recipe: str, backbone: str) -> str:
+    """The page's name."""
+    return f"tuning/{slug(f'{recipe}-{backbone}')}"
+
+
+def anchor(subject: Subject) -> str:
+    """A method's place on its page."""
+    return f"method-{slug(' '.join(subject.key[3:]))}"
+
+
+def values(found: Sequence[Subject]) -> Mapping[str, Any]:
+    """What the page shows."""
+    curves, panels = tuning_figures(found), sensitivity_figures(found)
+    figures = distinct([*curves.values(), *(figure for several in panels.values() for figure in several)])
+    left = iter(figures)
+    first = {key: next(left) for key in curves}
+    rest = {key: [next(left) for _ in several] for key, several in panels.items()}
+    shown = [Tuned(one, first.get(one.key), rest.get(one.key, [])) for one in found]
+    return {
+        "found": shown,
+        "rule": rule(found[0]),
+        "page": page_of(found[0].recipe, found[0].backbone),
+        "figures": figures,
+    }
+
+
+def rule(subject: Subject) -> Mapping[str, str]:
+    """The recipe's rule, in words."""
+    said, setup = subject.rule, subject.setup
+    protocol, _, metric = subject.measure.name.rpartition(".")
+    known = setup.protocols.get(protocol) if setup else None
+    split = known.options.get("split") if known else None
+    first = subject.trials[0]
+    words = {
+        "Trials": f"{said.get('trials', 'unknown')} for each method, and the same number for all",
+        "Each trial": (
+            f"draws every number of the method log-uniformly within a factor of {_factor(said, 'spread')} of its "
+            f"default, and the learning rate within a factor of {_factor(said, 'learning_rate_spread')} of the "
+            "recipe's; switches and choices are not tuned"
+        ),
+        "Judged by": f"{metric} of {protocol}" + (f", on the split {split}" if split else "") + "; higher is better",
+        "Seeds": f"trial k (0, 1, 2, ...) has seed {first.seed - first.number} + k; reported runs have lower seeds",
+        "Chosen": "the trial with the best score. A failed trial counts as the lowest score, and is never chosen",
+    }
+    if setup and setup.temperature_factor != 1:
+        words["Temperatures"] = f"their defaults are the methods' times {setup.temperature_factor:g}, as at this scale"
+    return words
+
+
+def _factor(said: Mapping[str, Any], name: str) -> str:
+    return f"{said[name]:g}" if name in said else "unknown"
+
+
+def settings(trial: "Trial", subject: Subject) -> str:
+    """What was drawn in a trial: `tau 0.07, learning rate 0.003`."""
+    there = [(one.name, one.values[trial.number]) for one in subject.drawn if trial.number in one.values]
+    return ", ".join(f"{name.replace('_', ' ') if name == RATE else name} {short(value)}" for name, value in there)
+
+
+def score(subject: Subject, value: float | None) -> str:
+    """In the unit of the measure."""
+    return numbers.DASH if value is None else numbers.in_unit(value, subject.measure.unit)
+
+
+def own(record: Record) -> str:
+    """What a row has of its own in place of the setup's: `learning rate 0.003, 2 times the steps`."""
+    rate, longer = record.method.learning_rate, record.method.longer
+    said = [f"learning rate {short(rate)}"] if rate else []
+    return ", ".join([*said, *([f"{longer:g} times the steps"] if longer != 1 else [])])
+
+
+def trials_behind(record: Record) -> str:
+    """`16 trials, the best was number 7`; empty for hyper-parameters as printed."""
+    tuned = record.tuned
+    return f"{numbers.counted(tuned.trials, 'trial')}, the best was number {tuned.trial}" if tuned else ""

@@ -1,0 +1,128 @@
+"""The pages of tuning, and how tables, boards and runs refer to trials."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from html_pages import Reading, pages
+from html_pages import leaderboard as board_of
+from made_trials import trials_file, trials_of
+
+from benchsuite.analysis.tables import build_table
+from benchsuite.papers import read_table
+from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
+from benchsuite.records.schema import Record, TunedBy
+from benchsuite.records.trials import TrialsFile, trials_digest
+from benchsuite.report.leaderboard import Leaderboard
+from benchsuite.report.tuning import page_of
+
+MakeRecord = Callable[..., tuple[Record, bytes]]
+PAGE = page_of("latents-pairs", "RN50")
+
+
+@pytest.fixture(scope="module")
+def trials() -> TrialsFile:
+    """Of InfoNCE, TeMo, and a method whose only trial failed."""
+    failed = [trial.model_copy(update={"score": None, "error": "diverged <b>"}) for trial in trials_of("ts", count=1)]
+    return trials_file({"infonce": 0.5, "temo": 0.55}, more=failed)
+
+
+@pytest.fixture
+def board(make_record: MakeRecord, trials: TrialsFile) -> Leaderboard:
+    """A tuned table with a row of TeMo, whose run names its trials, and with InfoNCE trained twice as long, which is
+    as printed."""
+    own = [trial for trial in trials.trials if trial.method.name == "temo"]
+    best = max(own, key=lambda trial: trial.score or 0)
+    by = TunedBy(trials=len(own), trial=best.number, score=best.score or 0, digest=trials_digest(own))
+    plain = make_record()[0].method.model_copy(update={"longer": 2.0})
+    rows, records = [], {}
+    for label, method, tuned in (("TeMo", best.method, by), ("InfoNCE", plain, None)):
+        record = make_record(method=method, tuned=tuned)[0]
+        records[record.run_id] = record
+        runs = RequestedRuns(setup_id=record.setup_id, method_id=record.method_id, runs={0: record.run_id})
+        rows.append(RequestedRow(label=label, backbone="RN50", method=method.name, parts={"": runs}))
+    request = TableRequest(
+        table="temo/table1", scale="latents", recipe="latents-pairs", track="latents", description="", tuned={},
+        backbones={}, temperature_factor=1, regime="tuned", measures={"coco_ir1": "retrieval.t2i_r1"}, rows=rows,
+    )  # fmt: skip
+    made = board_of([build_table(read_table("temo/table1"), request, records, {})])
+    return replace(made, contents=replace(made.contents, trials={"latents-pairs": trials}))
+
+
+def table_of(board: Leaderboard) -> str:
+    return f"tables/{board.views[0].request.name}"
+
+
+def words(page: str) -> str:
+    return " ".join(Reading(page).text.split())
+
+
+def test_a_page_says_the_rule_and_lists_what_was_chosen(board: Leaderboard) -> None:
+    page = pages(board)[PAGE]
+    text = words(page)
+    for said in (
+        "16 for each method", "within a factor of 8 of its default", "within a factor of 4 of the recipe's",
+        "t2i_r10 of validation, on the split validation", "trial k (0, 1, 2, ...) has seed 1000 + k",
+        "these are not tuned equally: TS (1)", "none: all trials failed", "diverged <b>",
+    ):  # fmt: skip
+        assert said in text
+    ((recipe, backbone),) = board.tuning
+    (temo,) = (one for one in board.tuning[recipe, backbone] if one.method == "temo")
+    assert temo.chosen is not None
+    assert temo.chosen.score is not None
+    assert f"{100 * temo.chosen.score:.1f}" in text
+    assert f"tau {temo.chosen.method.hyperparameters['tau']:.3g}, " in text
+    assert page.count("<svg") == 2 + sum(len(one.drawn) for one in board.tuning[recipe, backbone] if one.chosen)
+
+
+def test_home_tables_boards_and_runs_lead_to_the_trials_of_a_row(board: Leaderboard) -> None:
+    found = pages(board)
+    (record,) = (one for one in board.records.values() if one.tuned)
+    assert record.tuned is not None
+    said = f"16 trials, the best was number {record.tuned.trial}"
+    for name in (
+        "index",
+        table_of(board),
+        f"compare/{record.setup_id}",
+        *(name for name in found if name.startswith("runs/temo")),
+    ):
+        assert said in found[name], name
+        (link,) = set(re.findall(rf'href="([^"]+)">{said}', found[name]))
+        target = link.rpartition("#")
+        assert target[0].endswith(f"{PAGE.rpartition('/')[2]}.html")
+        assert target[2] in Reading(found[PAGE]).ids
+    assert "Tuning" in words(found["index"])
+    assert f'href="../{PAGE}.html"' in found[table_of(board)]
+    assert "Every method was tuned with the same number of trials" in words(found[table_of(board)])
+    assert "Rows use the paper's hyper-parameters" not in words(found[table_of(board)])
+
+
+def test_a_method_s_page_leads_to_its_trials(board: Leaderboard) -> None:
+    found = pages(board)
+    (link,) = (one for one in Reading(found["methods/temo"]).addresses if "/tuning/" in one)
+    assert link.rpartition("#")[2] in Reading(found[PAGE]).ids
+
+
+def test_rows_say_what_they_have_of_their_own(board: Leaderboard) -> None:
+    found = pages(board)
+    rate = next(one.method.learning_rate for one in board.records.values() if one.tuned)
+    for name in ("index", table_of(board)):
+        assert f"learning rate {rate:.3g}" in words(found[name])
+        assert "2 times the steps" in words(found[name])
+    kinds = [cell["words"] for cell in Reading(found["index"]).cells if cell.get("words") in ("tuned", "as printed")]
+    assert sorted(kinds) == ["as printed", "tuned"]
+
+
+def test_a_row_whose_trials_are_not_in_the_folder_names_them_without_a_link(board: Leaderboard) -> None:
+    found = pages(replace(board, contents=replace(board.contents, trials={})))
+    assert "16 trials, the best was number" in words(found[table_of(board)])
+    assert "The trials are not in this results folder." in words(found[table_of(board)])
+    assert PAGE not in found
+    assert "Tuning" not in words(found["index"])
+
+
+def test_ids_are_unique_on_the_page_and_in_the_single_file(board: Leaderboard) -> None:
+    for single in (False, True):
+        ids = Reading(pages(board, single)[PAGE]).ids
+        assert len(ids) == len(set(ids))
