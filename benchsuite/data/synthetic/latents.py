@@ -15,10 +15,7 @@ from benchsuite.registry import register_dataset
 SPLITS = ("train", "validation", "test", "galleries")
 CLASSES = {"concept": world.CONCEPTS, "group": world.GROUPS}
 PROMPTS = {"prompts-7": 7}
-CONSTANTS = (
-    *("WIDTH", "GROUPS", "CONCEPTS", "PER_SCENE", "ZIPF"),
-    *("REDRAWN", "MENTIONED", "NUISANCE_SCALE", "NOISE"),
-)
+CONSTANTS = ("WIDTH", "GROUPS", "CONCEPTS", "PER_SCENE", "ZIPF", "MENTIONED", "WORDING_SCALE", "NOISE")
 """What decides the numbers besides the options."""
 
 
@@ -56,7 +53,8 @@ class Latents(Synthetic):
 
     def parameters(self) -> dict[str, Any]:
         given = {"seed": self.seed, "mismatched": self.mismatched, "captions": self.captions}
-        return given | {"renderings": self.renderings} | {name.lower(): getattr(world, name) for name in CONSTANTS}
+        given |= {"renderings": self.renderings, "look": world.PAIRED._asdict()}
+        return given | {name.lower(): getattr(world, name) for name in CONSTANTS}
 
     def columns(self, split: str) -> Columns:
         number, count = SPLITS.index(split), getattr(self, split)
