@@ -53,8 +53,8 @@ def test_an_imbalance_gives_the_training_split_alone_a_long_tail(
 
 def test_the_published_data_set_is_the_same_on_every_machine() -> None:
     columns = latents_images.LatentsImages(train=3, renderings=2).columns("train")
-    assert columns["concept"].tolist() == EXPECTED_CONCEPTS
-    assert (columns["images"][0, :, :3] * 1024).tolist() == EXPECTED_NUMBERS
+    assert np.asarray(columns["concept"]).tolist() == EXPECTED_CONCEPTS
+    assert (np.asarray(columns["images"])[0, :, :3] * 1024).tolist() == EXPECTED_NUMBERS
 
 
 EXPECTED_CONCEPTS = [30, 7, 35]

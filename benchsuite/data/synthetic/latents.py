@@ -52,9 +52,8 @@ class Latents(Synthetic):
     """Share of training images that carry another's captions."""
 
     def parameters(self) -> dict[str, Any]:
-        given = {"seed": self.seed, "mismatched": self.mismatched, "captions": self.captions}
-        given |= {"renderings": self.renderings, "look": world.PAIRED._asdict()}
-        return given | {name.lower(): getattr(world, name) for name in CONSTANTS}
+        given = {name: getattr(self, name) for name in ("seed", "mismatched", "captions", "renderings")}
+        return given | {"look": world.PAIRED._asdict()} | {name.lower(): getattr(world, name) for name in CONSTANTS}
 
     def columns(self, split: str) -> Columns:
         number, count = SPLITS.index(split), getattr(self, split)

@@ -115,4 +115,4 @@ def actions(made: world.World, clips: world.Ints) -> world.Floats:
 
 def _ranked(uniform: world.Floats, classes: int, zipf: float) -> world.Ints:
     weight = np.cumsum(1 / np.arange(1, classes + 1) ** zipf)
-    return np.searchsorted(weight, uniform * weight[-1], side="right").astype(np.int64)
+    return np.asarray(np.searchsorted(weight, uniform * weight[-1], side="right"), np.int64)

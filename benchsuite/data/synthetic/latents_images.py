@@ -56,10 +56,10 @@ class LatentsImages(Synthetic):
 
     @property
     def _sizes(self) -> dict[str, int]:
-        return super()._sizes | {"train": len(self._scenes("train"))}
+        return super()._sizes | {"train": len(self.scenes("train"))}
 
     def columns(self, split: str) -> Columns:
-        scenes = self._scenes(split)
+        scenes = self.scenes(split)
         renderings = self.renderings if split == "train" else 1
         draw = stream(self.seed, 12, SPLITS.index(split))
         first = scenes[:, 0]
@@ -70,8 +70,8 @@ class LatentsImages(Synthetic):
             "tail": (self._ids(scenes) >= CLASSES[self.long_tail] // 2).astype(np.int64),
         }
 
-    def _scenes(self, split: str) -> world.Ints:
-        """Of a training split with a long tail, those that are kept."""
+    def scenes(self, split: str) -> world.Ints:
+        """[N, PER_SCENE] concepts of each image; of a training split with a long tail, those that are kept."""
         scenes = world.imagine(self.seed, 10 + SPLITS.index(split), getattr(self, split), CONCEPTS, zipf=0.0)
         cut = split == "train" and self.imbalance > 1
         return scenes[long_tailed(self._ids(scenes), self.imbalance, self.seed % 2**32)] if cut else scenes
