@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from typing import Annotated, Any, Literal, Self
 
-from annotated_types import Ge, Gt, Le
+from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from benchsuite.canonical import canonical, short_digest
@@ -186,6 +186,10 @@ class Augmentation(Part):
     """Probability of the four above."""
     grayscale: Share = 0.0
     """Probability of greyscale."""
+    mask: Annotated[float, Ge(0), Lt(1)] = 0.0
+    """Vectors in place of images: the probability that a number is set to zero. None of the above applies to them."""
+    noise: NonNegative = 0.0
+    """Vectors in place of images: the scale of normal noise that is added."""
     text_view: Literal["paraphrase", "dropout"] = "paraphrase"
     """A text's second view: a paraphrase, or the same text under another dropout mask (SimCSE)."""
 

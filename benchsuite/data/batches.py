@@ -22,7 +22,7 @@ class Draw:
     index: NDArray[np.int64]
     captions: Sequence[str] | Vectors
     augmentations: NDArray[np.float32]
-    """`augmentation_parameters`: how each image is cropped and coloured; of vectors [n, 1], which rendering it is."""
+    """`augmentation_parameters`: how each image is cropped and coloured; `vector_parameters` of vectors."""
 
 
 class NoTexts(Sequence[str]):
@@ -66,6 +66,7 @@ class BatchPlan:
                 f"batch {self.batch} is larger than split {self.split.name} with {len(self.split)} pairs. "
                 f"Copy the recipe and set training.batch to {len(self.split)} or less."
             )
+        require_applicable(self.augmentation, self.split)
 
     @property
     def steps_per_epoch(self) -> int:
@@ -118,8 +119,8 @@ class BatchPlan:
 
     def _augmentations(self, step: int, view: str) -> NDArray[np.float32]:
         if self.split.is_vectors:
-            stream = numpy_stream(self.seed, "augmentation", view, step)
-            return stream.integers(self.split.images.shape[1], size=(self.batch, 1)).astype(np.float32)
+            _, renderings, width = self.split.images.shape
+            return vector_parameters(self.augmentation, self.batch, renderings, width, self.seed, view, step)
         return augmentation_parameters(self.augmentation, self.batch, self.seed, view, step)
 
 
@@ -143,6 +144,36 @@ def augmentation_parameters(augmentation: Augmentation, n: int, seed: int, view:
     hue = applies * augmentation.hue * rng.uniform(-1, 1, size=n)
     saturation = np.where(rng.random(n) < augmentation.grayscale, 0.0, saturation)
     return np.stack([x, y, half, mirror, brightness, contrast, saturation, hue], axis=1).astype(np.float32)
+
+
+def vector_parameters(
+    augmentation: Augmentation, n: int, renderings: int, width: int, seed: int, view: str, step: int
+) -> NDArray[np.float32]:
+    """[n, 1], which rendering each vector is; with mask or noise [n, 1 + 2D]: also a factor and an addend for each of
+    its numbers.
+    """
+    rng = numpy_stream(seed, "augmentation", view, step)
+    number = rng.integers(renderings, size=(n, 1)).astype(np.float32)
+    if not (augmentation.mask or augmentation.noise):
+        return number
+    kept = rng.random((n, width), np.float32) >= augmentation.mask
+    added = augmentation.noise * rng.standard_normal((n, width), np.float32)
+    return np.concatenate([number, kept, added], axis=1, dtype=np.float32)
+
+
+def require_applicable(augmentation: Augmentation, split: Split) -> None:
+    """Refuse augmentations that are for what the split does not hold."""
+    of_vectors = {"mask", "noise"}
+    given = {
+        name for name, field in type(augmentation).model_fields.items() if getattr(augmentation, name) != field.default
+    }
+    holds, other = ("vectors", "images") if split.is_vectors else ("images", "vectors")
+    wrong = sorted((given - of_vectors - {"text_view"}) if split.is_vectors else given & of_vectors)
+    if wrong:
+        raise UsageError(
+            f"split {split.name} holds {holds}, but augmentation.{wrong[0]} is for {other}. "
+            + ("For vectors there are augmentation.mask and augmentation.noise." if split.is_vectors else "Remove it.")
+        )
 
 
 COLUMNS = ("x", "y", "half", "mirror", "brightness", "contrast", "saturation", "hue")

@@ -19,6 +19,15 @@ def rendering(vectors: NDArray[np.float32], number: NDArray[np.int64] | int) -> 
     return torch.from_numpy(np.asarray(vectors[np.arange(len(vectors)), number], np.float32))
 
 
+def augmented_rendering(vectors: NDArray[np.float32], parameters: NDArray[np.float32]) -> Tensor:
+    """The same as drawn for a training step: `vector_parameters` applied."""
+    chosen = rendering(vectors, parameters[:, 0].astype(np.int64))
+    if parameters.shape[1] == 1:
+        return chosen
+    factor, addend = torch.from_numpy(parameters[:, 1:]).chunk(2, dim=1)
+    return torch.addcmul(addend, chosen, factor)
+
+
 def augment(pixels: Tensor, parameters: NDArray[np.float32]) -> Tensor:
     """Apply `augmentation_parameters`, before normalisation; values stay in [0, 1]. Frames of a clip get the same."""
     if pixels.dim() == 5:  # frames side by side as channels of one image

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from benchsuite.data.batches import BatchPlan, Draw
-from benchsuite.data.pixels import augment, rendering, standardize, to_unit
+from benchsuite.data.pixels import augment, augmented_rendering, standardize, to_unit
 from benchsuite.data.prepared import Prepared
 from benchsuite.methods.batch import TEACHER
 from benchsuite.models.tokenizer import Tokens, Words
@@ -76,8 +76,8 @@ class Feed:
     def _pixels(self, draw: Draw, mine: slice) -> Tensor:
         assert self._setup.image is not None
         if self._setup.image.mlp:
-            number = draw.augmentations[mine, 0].astype(np.int64)
-            return rendering(self._plan.split.images[draw.index[mine]], number).to(self._device)
+            vectors = self._plan.split.images[draw.index[mine]]
+            return augmented_rendering(vectors, draw.augmentations[mine]).to(self._device)
         pixels = to_unit(self._plan.split.images[draw.index[mine]]).to(self._device)
         tower = self._setup.image
         standardized = standardize(augment(pixels, draw.augmentations[mine]), tower.mean, tower.std)

@@ -1,3 +1,6 @@
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -5,6 +8,7 @@ from hypothesis import strategies as st
 
 from benchsuite.data.base import Split
 from benchsuite.data.batches import BatchPlan, augmentation_parameters
+from benchsuite.data.pixels import augmented_rendering
 from benchsuite.errors import UsageError
 from benchsuite.setup import Augmentation
 
@@ -144,3 +148,45 @@ def test_what_is_done_to_a_batchs_positions_does_not_reach_the_next() -> None:
     before = first.copy()
     first[:] = -1
     assert np.array_equal(plan(batch=4).index(0), before)
+
+
+def vectors(n: int = 64) -> Split:
+    return Split("train", np.random.default_rng(0).normal(size=(n, 3, 50)).astype(np.float32))
+
+
+def test_vectors_are_rendered_masked_and_made_noisy_as_drawn() -> None:
+    rows = vectors()
+    drawn = BatchPlan(rows, 64, Augmentation(mask=0.3, noise=0.5), seed=0)
+    one, view = drawn.draw(0), drawn.draw_view(0)
+    out = augmented_rendering(rows.images[one.index], one.augmentations).numpy()
+    whole = rows.images[one.index, one.augmentations[:, 0].astype(int)]
+    masked = one.augmentations[:, 1:51] == 0
+    assert masked.mean() == pytest.approx(0.3, abs=0.05)
+    assert np.abs(out[~masked] - whole[~masked]).mean() == pytest.approx(0.5 * np.sqrt(2 / np.pi), rel=0.1)
+    assert out[masked].std() == pytest.approx(0.5, rel=0.1)
+    assert not np.array_equal(one.augmentations, view.augmentations)
+    assert np.array_equal(one.augmentations, drawn.draw(0).augmentations)
+
+
+def test_vectors_without_mask_and_noise_are_renderings_and_draw_as_before() -> None:
+    """Renderings are drawn first: options do not move them."""
+    plain, noisy = (BatchPlan(vectors(), 64, Augmentation(noise=noise), seed=0).draw(0) for noise in (0.0, 0.1))
+    assert plain.augmentations.shape == (64, 1)
+    assert np.array_equal(plain.augmentations[:, 0], noisy.augmentations[:, 0])
+    rows = vectors().images
+    expected = rows[np.arange(64), plain.augmentations[:, 0].astype(int)]
+    assert np.array_equal(augmented_rendering(rows, plain.augmentations).numpy(), expected)
+
+
+@pytest.mark.parametrize(
+    ("options", "of", "message"),
+    [
+        ({"flip": True}, vectors, r"holds vectors, but augmentation.flip is for images. For vectors there are"),
+        ({"mask": 0.5}, lambda: split(64), "holds images, but augmentation.mask is for vectors. Remove it"),
+    ],
+)
+def test_augmentations_of_what_is_not_there_are_refused(
+    options: dict[str, Any], of: Callable[[], Split], message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        BatchPlan(of(), 8, Augmentation(**options), seed=0)

@@ -34,7 +34,7 @@ class Synthetic(PairDataset):
 
     @abstractmethod
     def columns(self, split: str) -> Columns:
-        """The split, generated: images, captions, paraphrases, then all others, in the order of the digest."""
+        """The split, generated: images, captions and paraphrases if any, then all others, in the digest's order."""
 
     def manifest(self) -> Manifest:
         digest = json.loads((self._folder / "manifest.json").read_text("utf-8"))["digest"]
@@ -43,7 +43,8 @@ class Synthetic(PairDataset):
     def read(self, split: str) -> Split:
         columns: Mapping[str, Any] = load(self._folder / split)
         labels = {name: columns[name] for name in self.labels}
-        return Split(split, columns["images"], columns["captions"], columns["paraphrases"], labels)
+        texts = {name: columns[name] for name in ("captions", "paraphrases") if name in columns}
+        return Split(split, columns["images"], labels=labels, **texts)
 
     @property
     def _sizes(self) -> dict[str, int]:

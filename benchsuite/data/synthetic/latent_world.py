@@ -9,6 +9,7 @@ probability, in a wording of its own. All numbers come from `np.random.RandomSta
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,16 +25,27 @@ WIDTH = 128
 GROUPS, CONCEPTS, PER_SCENE = 10, 200, 4
 ZIPF = 0.8
 LATENT, NUISANCE, WORDING = 64, 32, 16
-REDRAWN = 0.5
-"""Share of the nuisance that another rendering of the same image draws again."""
+WORDING_SCALE = 0.5
 MENTIONED = 0.7
 """Probability that a caption mentions a concept; a caption that would mention none mentions the first."""
-SALIENCE = np.array([1.0, 0.7, 0.7, 0.7])
-"""How much each of a scene's concepts counts in its image."""
-NUISANCE_SCALE = 0.5
 NOISE = 0.2
 GRID = 1024
 """Numbers are multiples of 1 / GRID."""
+
+
+class Look(NamedTuple):
+    """How scenes become images."""
+
+    salience: tuple[float, ...]
+    """How much each of a scene's concepts counts in its image."""
+    nuisance: float
+    """Scale of what says nothing about the scene."""
+    redrawn: float
+    """Share of the nuisance that another rendering of the same image draws again."""
+
+
+PAIRED = Look((1.0, 0.7, 0.7, 0.7), 0.5, 0.5)
+"""Of images that have captions."""
 
 
 @dataclass(frozen=True)
@@ -48,48 +60,62 @@ class World:
     text_layers: tuple[Floats, Floats]
 
     @classmethod
-    def of(cls, seed: int) -> World:
+    def of(cls, seed: int, concepts: int = CONCEPTS) -> World:
         """Concepts and mixings of a seed."""
         draw = stream(seed, 0)
-        seen, said = (_concepts(draw) for _ in range(2))
+        seen, said = (_concepts(draw, concepts) for _ in range(2))
         image, text = (
             tuple(draw.standard_normal((n, WIDTH)) / np.sqrt(n) for n in (LATENT + extra, WIDTH))
             for extra in (NUISANCE, WORDING)
         )
         return cls(seen, said, image, text)
 
-    def images(self, scenes: Ints, renderings: int, draw: np.random.RandomState) -> Vectors:
+    def images(self, scenes: Ints, renderings: int, draw: np.random.RandomState, look: Look = PAIRED) -> Vectors:
         """[N, renderings, WIDTH] of scenes [N, PER_SCENE]."""
         n = len(scenes)
-        latent = (self.seen[scenes] * SALIENCE[:, None]).sum(1)
+        latent = (self.seen[scenes] * np.array(look.salience)[:, None]).sum(1)
         own = draw.standard_normal((n, 1, NUISANCE))
         again = draw.standard_normal((n, renderings, NUISANCE))
-        redrawn = draw.random_sample((n, renderings, NUISANCE)) < REDRAWN
+        redrawn = draw.random_sample((n, renderings, NUISANCE)) < look.redrawn
         redrawn[:, 0] = False
-        nuisance = NUISANCE_SCALE * np.where(redrawn, again, own)
+        nuisance = look.nuisance * np.where(redrawn, again, own)
         repeated = np.broadcast_to(latent[:, None], (n, renderings, LATENT))
         return _rendered(np.concatenate([repeated, nuisance], axis=2), self.image_layers, draw)
 
     def captions(self, scenes: Ints, wordings: int, draw: np.random.RandomState) -> Vectors:
         """[N, wordings, WIDTH] of scenes [N, PER_SCENE]."""
-        mentioned = draw.random_sample((len(scenes), wordings, PER_SCENE)) < MENTIONED
-        mentioned[..., 0] |= ~mentioned.any(2)
+        return self.mentioning(scenes, mentions((len(scenes), wordings, PER_SCENE), draw), draw)
+
+    def mentioning(self, scenes: Ints, mentioned: NDArray[np.bool_], draw: np.random.RandomState) -> Vectors:
+        """[N, W, WIDTH] of captions that mention these concepts, [N, W, K] of scenes [N, K]."""
         return self.sentences(np.einsum("nwk,nkd->nwd", mentioned.astype(float), self.said[scenes]), draw)
 
     def sentences(self, latent: Floats, draw: np.random.RandomState) -> Vectors:
         """[N, W, WIDTH] of what is said, [N, W, LATENT]; each in a wording of its own."""
-        wording = NUISANCE_SCALE * draw.standard_normal((*latent.shape[:2], WORDING))
+        wording = WORDING_SCALE * draw.standard_normal((*latent.shape[:2], WORDING))
         return _rendered(np.concatenate([latent, wording], axis=2), self.text_layers, draw)
 
+    def stock(self, latent: Floats, wording: Ints) -> Vectors:
+        """[N, WIDTH] of what is said, [N, LATENT], in one of the stock wordings: equal where both are equal."""
+        bank = WORDING_SCALE * np.random.RandomState(0).standard_normal((1 + int(wording.max()), WORDING))
+        return _on_grid(_mixed(np.concatenate([latent, bank[wording]], axis=1), self.text_layers))
 
-def imagine(seed: int, split: int, count: int) -> Ints:
+
+def imagine(seed: int, split: int, count: int, concepts: int = CONCEPTS, zipf: float = ZIPF) -> Ints:
     """[count, PER_SCENE] different concepts of each scene, the one that counts most first.
 
     Concept c is the c-th most frequent. The first n of a longer draw are the draw of n.
     """
-    weight = 1 / np.arange(1, CONCEPTS + 1) ** ZIPF
-    keys = np.log(-np.log(stream(seed, 1, split).random_sample((count, CONCEPTS)))) - np.log(weight)
+    weight = 1 / np.arange(1, concepts + 1) ** zipf
+    keys = np.log(-np.log(stream(seed, 1, split).random_sample((count, concepts)))) - np.log(weight)
     return np.argsort(keys, axis=1)[:, :PER_SCENE].astype(np.int64)
+
+
+def mentions(shape: tuple[int, int, int], draw: np.random.RandomState) -> NDArray[np.bool_]:
+    """Which of a scene's concepts captions mention, [N, W, K]."""
+    mentioned = draw.random_sample(shape) < MENTIONED
+    mentioned[..., 0] |= ~mentioned.any(2)
+    return mentioned
 
 
 def group(concept: Ints) -> Ints:
@@ -97,15 +123,22 @@ def group(concept: Ints) -> Ints:
     return concept % GROUPS
 
 
-def _concepts(draw: np.random.RandomState) -> Floats:
-    groups, own = (draw.standard_normal((n, LATENT)) for n in (GROUPS, CONCEPTS))
-    shared: Floats = groups[group(np.arange(CONCEPTS))]
+def _concepts(draw: np.random.RandomState, count: int) -> Floats:
+    groups, own = (draw.standard_normal((n, LATENT)) for n in (GROUPS, count))
+    shared: Floats = groups[group(np.arange(count))]
     concepts: Floats = np.sqrt(0.3) * shared + np.sqrt(0.7) * own
     return concepts
 
 
 def _rendered(latent: Floats, layers: tuple[Floats, Floats], draw: np.random.RandomState) -> Vectors:
+    mixed = _mixed(latent, layers)
+    return _on_grid(mixed + NOISE * draw.standard_normal(mixed.shape))
+
+
+def _mixed(latent: Floats, layers: tuple[Floats, Floats]) -> Floats:
     first, second = layers
-    mixed = np.tanh(np.tanh(latent @ first) @ second)
-    noisy = mixed + NOISE * draw.standard_normal(mixed.shape)
-    return (np.round(noisy * GRID) / GRID).astype(np.float32)
+    return np.asarray(np.tanh(np.tanh(latent @ first) @ second))
+
+
+def _on_grid(rows: Floats) -> Vectors:
+    return (np.round(rows * GRID) / GRID).astype(np.float32)

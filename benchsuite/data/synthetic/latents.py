@@ -15,10 +15,7 @@ from benchsuite.registry import register_dataset
 SPLITS = ("train", "validation", "test", "galleries")
 CLASSES = {"concept": world.CONCEPTS, "group": world.GROUPS}
 PROMPTS = {"prompts-7": 7}
-CONSTANTS = (
-    *("WIDTH", "GROUPS", "CONCEPTS", "PER_SCENE", "ZIPF"),
-    *("REDRAWN", "MENTIONED", "NUISANCE_SCALE", "NOISE"),
-)
+CONSTANTS = ("WIDTH", "GROUPS", "CONCEPTS", "PER_SCENE", "ZIPF", "MENTIONED", "WORDING_SCALE", "NOISE")
 """What decides the numbers besides the options."""
 
 
@@ -55,8 +52,8 @@ class Latents(Synthetic):
     """Share of training images that carry another's captions."""
 
     def parameters(self) -> dict[str, Any]:
-        given = {"seed": self.seed, "mismatched": self.mismatched, "captions": self.captions}
-        return given | {"renderings": self.renderings} | {name.lower(): getattr(world, name) for name in CONSTANTS}
+        given = {name: getattr(self, name) for name in ("seed", "mismatched", "captions", "renderings")}
+        return given | {"look": world.PAIRED._asdict()} | {name.lower(): getattr(world, name) for name in CONSTANTS}
 
     def columns(self, split: str) -> Columns:
         number, count = SPLITS.index(split), getattr(self, split)

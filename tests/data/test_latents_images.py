@@ -1,0 +1,61 @@
+import numpy as np
+import pytest
+
+from benchsuite.data import create_dataset
+from benchsuite.data.base import Split
+from benchsuite.data.synthetic import latents_images
+from benchsuite.data.synthetic.latents_images import CONCEPTS
+
+SMALL = {"train": 4000, "validation": 20, "test": 600}
+
+
+@pytest.fixture(scope="module")
+def splits(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Split]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BENCHSUITE_CACHE", str(tmp_path_factory.mktemp("cache")))
+        dataset = create_dataset("latents-images", **SMALL)
+        return {name: dataset.split(name) for name in ("train", "test")}
+
+
+def test_there_are_images_alone_in_balanced_classes(splits: dict[str, Split]) -> None:
+    train = splits["train"]
+    assert train.is_vectors
+    assert len(train.captions) == 0
+    counts = np.bincount(train.labels["concept"], minlength=CONCEPTS)
+    assert 0.4 * 40 < counts.min() <= counts.max() < 1.8 * 40
+    assert set(train.labels["group"].tolist()) == set(range(10))
+
+
+def test_two_renderings_share_the_scene_and_little_else(splits: dict[str, Split]) -> None:
+    """They are nearly as far from each other as from strangers, so that what they share must be learned."""
+    images = np.asarray(splits["train"].images[:500], np.float64)
+    apart = np.linalg.norm(images[:, 0] - images[:, 1], axis=1).mean()
+    strangers = np.linalg.norm(images[:, 0] - np.roll(images[:, 0], 1, axis=0), axis=1).mean()
+    assert 0.7 * strangers < apart < 0.97 * strangers
+
+
+@pytest.mark.parametrize(("classes", "count"), [("concept", CONCEPTS), ("group", 10)])
+def test_an_imbalance_gives_the_training_split_alone_a_long_tail(
+    classes: str, count: int, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    monkeypatch.setenv("BENCHSUITE_CACHE", str(tmp_path_factory.mktemp("cache")))
+    options = {**SMALL, "train": 20_000, "renderings": 1, "imbalance": 20.0, "long_tail": classes}
+    dataset = create_dataset("latents-images", **options)
+    train, test = dataset.split("train"), dataset.split("test")
+    sizes = np.bincount(train.labels[classes], minlength=count)
+    assert dataset.manifest().splits["train"] == len(train) < 10_000
+    assert sizes[0] / sizes[-1] == pytest.approx(20, rel=0.2)
+    assert (np.diff(sizes) <= 0.15 * sizes[:-1]).all()
+    assert np.array_equal(train.labels["tail"], train.labels[classes] >= count // 2)
+    assert 0.35 < test.labels["tail"].mean() < 0.65
+    assert train.labels["tail"].mean() < 0.25
+
+
+def test_the_published_data_set_is_the_same_on_every_machine() -> None:
+    columns = latents_images.LatentsImages(train=3, renderings=2).columns("train")
+    assert np.asarray(columns["concept"]).tolist() == EXPECTED_CONCEPTS
+    assert (np.asarray(columns["images"])[0, :, :3] * 1024).tolist() == EXPECTED_NUMBERS
+
+
+EXPECTED_CONCEPTS = [30, 7, 35]
+EXPECTED_NUMBERS = [[-624, 664, -854], [-917, 330, -364]]
