@@ -7,7 +7,20 @@ from io import TextIOWrapper
 import typer
 
 from benchsuite import __version__
-from benchsuite.cli import check_method, claims, diff, export, list_, new_table, regress, report, repro, run, verify
+from benchsuite.cli import (
+    check_method,
+    claims,
+    diff,
+    embed,
+    export,
+    list_,
+    new_table,
+    regress,
+    report,
+    repro,
+    run,
+    verify,
+)
 from benchsuite.cli.options import INTERRUPTED
 from benchsuite.errors import BenchsuiteError, RunError
 
@@ -21,6 +34,7 @@ app = typer.Typer(
 app.command("list")(list_.list_)
 app.command("repro")(repro.repro)
 app.command("run")(run.run)
+app.command("embed")(embed.embed)
 app.command("report")(report.report)
 app.command("export")(export.export)
 app.command("claims")(claims.claims)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchsuite.cards import Card
+from benchsuite.data.vectors import VectorLists
 from benchsuite.errors import UsageError, unknown
 from benchsuite.fields import Options
 
@@ -38,7 +39,7 @@ class Split:
 
     `images` may be any array-like that yields uint8 [n, H, W, 3] for an index, or, for clips of T frames,
     [n, T, H, W, 3]. In a dataset of vectors images are float32 [N, V, D], V renderings of each, and captions and
-    paraphrases are [N, K, D].
+    paraphrases are [N, K, D], or `VectorLists` where their number differs or they stay on disk.
     """
 
     name: str
@@ -57,7 +58,9 @@ class Split:
                 continue
             if len(lists) != n:
                 raise UsageError(f"split {self.name}: {n} images but {len(lists)} lists of {kind}s.")
-            if not isinstance(lists, np.ndarray) and (empty := [i for i, texts in enumerate(lists) if not texts]):
+            if not isinstance(lists, np.ndarray | VectorLists) and (
+                empty := [i for i, texts in enumerate(lists) if not texts]
+            ):
                 raise UsageError(f"split {self.name}: image {empty[0]} has no {kind}.")
 
     def __len__(self) -> int:

@@ -1,6 +1,6 @@
 """Which of a recipe's protocols measures each column of a table."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from benchsuite.errors import UsageError, unknown
@@ -18,8 +18,15 @@ class Measured:
     missing: dict[str, str]
 
 
-def measured_columns(table: Table, recipe: Recipe) -> Measured:
-    """The recipe's measure for every column, or its reason why there is none."""
+NO_CLASSES = "the data has no classes"
+
+
+def measured_columns(table: Table, recipe: Recipe, lacking: Collection[str] = ()) -> Measured:
+    """The recipe's measure for every column, or its reason why there is none.
+
+    `lacking` are protocols of classes that the data turned out not to have.
+    """
+    protocols = {**recipe.protocols, **recipe.with_classes}
     measured = Measured({}, {}, {})
     for column in table.columns:
         where = f"{table.name}, column {column.key}: "
@@ -33,9 +40,12 @@ def measured_columns(table: Table, recipe: Recipe) -> Measured:
             measured.missing[column.key] = recipe.missing[protocol]
             continue
         own = recipe.stand_ins[protocol].protocol if protocol in recipe.stand_ins else protocol
-        if own not in recipe.protocols:
-            raise unknown("protocol", own, {*recipe.protocols, *recipe.stand_ins}, where)
-        _require_metric(metric, recipe.protocols[own].task, where)
+        if own not in protocols:
+            raise unknown("protocol", own, {*protocols, *recipe.stand_ins}, where)
+        _require_metric(metric, protocols[own].task, where)
+        if own in lacking:
+            measured.missing[column.key] = NO_CLASSES
+            continue
         measured.measures[column.key] = f"{own}.{metric}"
         if description := _stand_in(column, protocol, recipe):
             measured.stand_ins[column.key] = description
