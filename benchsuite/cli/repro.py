@@ -61,6 +61,7 @@ def repro(
     """
     from benchsuite.analysis.tables import build_views
     from benchsuite.cli.execute import default_jobs, execute, failure
+    from benchsuite.cli.progress import show_reading
     from benchsuite.cli.report import leaderboard, require_all, show_progress
     from benchsuite.cli.tables import keep
     from benchsuite.experiments.plan import estimated_seconds, plan_table
@@ -73,6 +74,7 @@ def repro(
     if seeds is not None and seed is not None:
         raise UsageError("--seed and --seeds exclude each other: give one of them.")
     extra = load_own(table_folders, plugin)
+    show_reading()
     names = named_tables(tables, scale)
     labels = {label for name in names for row in read_table(name).rows for label in names_of(row)}
     wanted = parse_seeds(seeds) if seed is None else [seed]

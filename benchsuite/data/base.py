@@ -17,6 +17,8 @@ Shows = Literal["images", "clips", "vectors", "nothing"]
 Vectors = NDArray[np.float32]
 Texts = Sequence[str] | Sequence[Vectors]
 """What a text tower is given: words, or in a dataset of vectors, vectors."""
+TextLists = Sequence[Sequence[str]] | Vectors | VectorLists
+"""The texts of each image."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +46,9 @@ class Split:
 
     name: str
     images: NDArray[Any]
-    captions: Sequence[Sequence[str]] | Vectors = ()
+    captions: TextLists = ()
     """One or more captions for each image; a training step draws one, retrieval uses all. Empty: there are none."""
-    paraphrases: Sequence[Sequence[str]] | Vectors = ()
+    paraphrases: TextLists = ()
     """Other captions of the same image, for text views."""
     labels: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
     """Class ids by name of the set of classes, [N]; several ids for each image are [N, K], padded with -1."""
@@ -71,7 +73,7 @@ class Split:
         """Whether images and captions are vectors."""
         return len(self.images.shape) == 3
 
-    def captions_for(self, reader: str) -> Sequence[Sequence[Any]] | Vectors:
+    def captions_for(self, reader: str) -> Sequence[Sequence[Any]] | Vectors | VectorLists:
         """The captions, or an error that names who reads them."""
         if len(self.captions) == 0 and len(self):
             raise UsageError(f"split {self.name} has no captions, which {reader} needs.")

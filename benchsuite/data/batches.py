@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchsuite.data.base import Split, Vectors
+from benchsuite.data.base import Split, TextLists, Vectors
 from benchsuite.data.vectors import VectorLists
 from benchsuite.errors import UsageError
 from benchsuite.setup import Augmentation
@@ -106,7 +106,7 @@ class BatchPlan:
             sha.update(draw.augmentations.astype("<f4").tobytes())
         return sha.hexdigest()[:16]
 
-    def _draw(self, step: int, view: str, texts: Sequence[Sequence[str]] | Vectors, what: str) -> Draw:
+    def _draw(self, step: int, view: str, texts: TextLists, what: str) -> Draw:
         index = self.index(step)
         if len(texts) == 0:
             return Draw(index, NoTexts(self.split.name, what), self._augmentations(step, view))

@@ -26,13 +26,13 @@ BANK = 4096
 def mapped(file: Path) -> NDArray[Any]:
     """A matrix of floats in a .npy file, mapped from disk. Neighbouring pages are not read ahead: rows are random."""
     try:
-        array = np.load(file, mmap_mode="r", allow_pickle=False)
+        array: NDArray[Any] = np.load(file, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
         raise UsageError(f"{file}: not an .npy file of numbers ({error}).") from error
     if array.ndim != 2 or array.dtype.kind != "f" or not array.shape[1]:
         raise UsageError(f"{file}: it must hold vectors of floats, [rows, width]; it has {array.dtype} {array.shape}.")
-    if hasattr(array.base, "madvise") and hasattr(mmap, "MADV_RANDOM"):
-        array.base.madvise(mmap.MADV_RANDOM)
+    if isinstance(source := array.base, mmap.mmap) and hasattr(mmap, "MADV_RANDOM"):
+        source.madvise(mmap.MADV_RANDOM)
     return array
 
 
@@ -119,7 +119,7 @@ class VectorImages(LazyArray):
         return self._row(int(chosen)) if chosen.ndim == 0 else self._renderings(self._at[chosen])
 
     def _row(self, i: int) -> NDArray[Any]:
-        return self._renderings(self._at[i : i + 1])[0]
+        return np.asarray(self._renderings(self._at[i : i + 1])[0])
 
     def _renderings(self, ids: Positions) -> Matrix:
         rows, views = self._rows.take(ids), self.shape[1]

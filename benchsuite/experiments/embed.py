@@ -9,6 +9,7 @@ import io
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -115,26 +116,35 @@ class _Writer:
         total = min(len(split), self.wanted.limit or len(split))
         captions, paraphrases = split.captions_for("benchsuite embed"), split.paraphrases
         self._require_space(split, total)
+        kinds = {"caption": captions, "paraphrase": paraphrases}
         made: dict[str, list[File]] = {"image": [], "caption": [], "paraphrase": []}
         for number, start in enumerate(range(0, total, self.wanted.shard)):
             stop = min(start + self.wanted.shard, total)
             place = f"{split.name}/{{}}-{number:05}.npy"
-            made["image"].append(self._file(place.format("image"), lambda a=start, b=stop: self._pictures(split, a, b)))
-            for kind, lists in (("caption", captions), ("paraphrase", paraphrases)):
+            made["image"].append(self._file(place.format("image"), partial(self._pictures, split, start, stop)))
+            for kind, lists in kinds.items():
                 if len(lists):
                     own = [text for i in range(start, stop) for text in lists[i]]
-                    made[kind].append(self._file(place.format(kind), lambda own=own: self._embedded(own)))
+                    made[kind].append(self._file(place.format(kind), partial(self._embedded, own)))
             self.watch(split.name, stop, total)
         each = {
-            kind: self._file(f"{split.name}/{kind}.npy", lambda lists=lists: counts(lists, total))
-            for kind, lists in (("captions_each", captions), ("paraphrases_each", paraphrases))
+            kind: self._file(f"{split.name}/{kind}s.npy", partial(counts, lists, total))
+            for kind, lists in kinds.items()
             if len(lists)
         }
         labels = {
-            name: self._file(f"{split.name}/labels-{i}.npy", lambda ids=ids: np.asarray(ids[:total], np.int64))
+            name: self._file(f"{split.name}/labels-{i}.npy", partial(np.asarray, ids[:total], np.int64))
             for i, (name, ids) in enumerate(split.labels.items())
         }
-        return SplitFiles(images=total, **made, **each, labels=labels)
+        return SplitFiles(
+            images=total,
+            image=made["image"],
+            caption=made["caption"],
+            paraphrase=made["paraphrase"],
+            captions_each=each["caption"],
+            paraphrases_each=each.get("paraphrase"),
+            labels=labels,
+        )
 
     def _pictures(self, split: Split, start: int, stop: int) -> NDArray[Any]:
         rows = [self.images(split.images[i : min(i + self.wanted.batch, stop)]) for i in self._batches(start, stop)]
