@@ -114,7 +114,8 @@ class VectorImages(LazyArray):
     def __getitem__(self, index: Any) -> NDArray[Any]:
         if isinstance(index, tuple):
             first, *rest = index
-            return np.asarray(self[first][(slice(None), *rest)])
+            rows = self[first]
+            return np.asarray(rows[tuple(rest)] if rows.ndim == 2 else rows[(slice(None), *rest)])
         chosen = self._positions(index)
         return self._row(int(chosen)) if chosen.ndim == 0 else self._renderings(self._at[chosen])
 

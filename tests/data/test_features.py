@@ -153,6 +153,7 @@ def test_images_take_every_index_that_is_used() -> None:
     images = VectorImages(Rows([rows], False, ""), np.array([4, 0, 2]))
     assert images.shape == (3, 1, 2)
     assert images[:, 0].tolist() == rows[[4, 0, 2]].tolist() == np.asarray(images)[:, 0].tolist()
+    assert images[2, 0].tolist() == images[2][0].tolist() == rows[2].tolist()
     assert images[1:][:, 0].tolist() == rows[[0, 2]].tolist()
 
 
