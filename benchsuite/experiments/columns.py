@@ -1,6 +1,6 @@
 """Which of a recipe's protocols measures each column of a table."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from benchsuite.errors import UsageError, unknown
@@ -18,13 +18,13 @@ class Measured:
     missing: dict[str, str]
 
 
-NO_CLASSES = "the data has no classes"
+NOTHING: Mapping[str, str] = {}
 
 
-def measured_columns(table: Table, recipe: Recipe, lacking: Collection[str] = ()) -> Measured:
+def measured_columns(table: Table, recipe: Recipe, lacking: Mapping[str, str] = NOTHING) -> Measured:
     """The recipe's measure for every column, or its reason why there is none.
 
-    `lacking` are protocols of classes that the data turned out not to have.
+    `lacking` is what the data turned out not to allow, a protocol or "protocol.metric", with the reason.
     """
     protocols = {**recipe.protocols, **recipe.with_classes}
     measured = Measured({}, {}, {})
@@ -43,8 +43,8 @@ def measured_columns(table: Table, recipe: Recipe, lacking: Collection[str] = ()
         if own not in protocols:
             raise unknown("protocol", own, {*protocols, *recipe.stand_ins}, where)
         _require_metric(metric, protocols[own].task, where)
-        if own in lacking:
-            measured.missing[column.key] = NO_CLASSES
+        if reason := lacking.get(own) or lacking.get(f"{own}.{metric}"):
+            measured.missing[column.key] = reason
             continue
         measured.measures[column.key] = f"{own}.{metric}"
         if description := _stand_in(column, protocol, recipe):

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from benchsuite.errors import UsageError, each, unknown
-from benchsuite.experiments.columns import NO_CLASSES, measured_columns
-from benchsuite.experiments.data import nowhere, require_used
+from benchsuite.experiments.columns import measured_columns
+from benchsuite.experiments.data import lacking, nowhere, require_used
 from benchsuite.experiments.recipe import Recipe, read_recipe
 from benchsuite.experiments.resolve import NO_FOLDERS, resolve_method, resolve_setup
 from benchsuite.experiments.rows import select
@@ -129,12 +129,10 @@ def plan_table(
     nothing = not problems.rows and not any(runs for _, runs in planned)
     if nothing and (reason := nowhere(recipe, sorted(used), folders)):
         raise UsageError(f"{name} at scale {scale}: nothing can be run: {reason}.")
-    if lacking := {
-        name for _, runs in planned for run in runs for name in recipe.with_classes.keys() - run.setup.protocols
-    }:
-        columns = measured_columns(table, recipe, lacking)
+    if unmeasured := {what: why for _, runs in planned for run in runs[:1] for what, why in lacking(recipe, run.setup)}:
+        columns = measured_columns(table, recipe, unmeasured)
         if not columns.measures:
-            raise UsageError(f"{name} at scale {scale}: no column can be measured: {NO_CLASSES}.")
+            raise UsageError(f"{name} at scale {scale}: no column can be measured: {next(iter(unmeasured.values()))}.")
     request = TableRequest(
         table=name,
         scale=scale,

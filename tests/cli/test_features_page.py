@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 from commands import exit_code
-from feature_folders import write_clip_retrieval
+from feature_folders import pairs_of, write_clip_retrieval
 from own_data import write_image_folder
 
+from benchsuite.errors import UsageError
 from benchsuite.experiments.measure import measure
+from benchsuite.experiments.plan import plan_table
 from benchsuite.paths import baselines
 from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
@@ -55,7 +57,7 @@ def test_the_page_has_three_commands_twice() -> None:
 
 def test_pictures_become_a_table(short: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The first three; encoders are small ones with random weights, and only InfoNCE is run."""
-    write_image_folder(short / "photos", 60)
+    write_image_folder(short / "photos", 90)
     embed, *repro = (shlex.split(command) for command in COMMANDS[:3])
     at = embed.index("--image")
     assert embed[at + 2] == "--text"
@@ -66,7 +68,7 @@ def test_pictures_become_a_table(short: Path, capsys: pytest.CaptureFixture[str]
     (record,) = records(short)
     assert set(record.results) == {"retrieval", "geometry", "zero-shot", "knn", "linear-probe"}
     assert record.setup.data.name == "features"
-    assert f"{100 * record.results['retrieval'].metrics['t2i_r1']:.2f}" in shown
+    assert f"{100 * record.results['retrieval'].metrics['t2i_r1']:.1f}" in shown
     assert str(short) not in str(record.as_json())
 
 
@@ -85,6 +87,15 @@ def test_without_a_folder_the_plan_says_how_to_make_one(short: Path, capsys: pyt
     told = capsys.readouterr().err
     assert "features: no folder was given. Add --data features=FOLDER" in told
     assert "benchsuite embed pairs --data pairs=FOLDER --image timm:NAME --text NAME --out FOLDER" in told
+
+
+def test_columns_of_classes_are_missing_where_the_data_has_none(tmp_path: Path) -> None:
+    folders = {"features": str(write_clip_retrieval(tmp_path, pairs_of(60)))}
+    missing = plan_table("temo/table1", "features", [0], ["InfoNCE"], folders=folders).request.missing
+    assert missing["cifar10_top1"] == "the data has no classes"
+    assert "coco_ir1" not in missing
+    with pytest.raises(UsageError, match="temo/table5 at scale features: no column can be measured: the data has no"):
+        plan_table("temo/table5", "features", [0], folders=folders)
 
 
 @pytest.mark.skipif(not REAL.is_dir(), reason="real paired features are not here")
