@@ -31,7 +31,8 @@ def mapped(file: Path) -> NDArray[Any]:
         raise UsageError(f"{file}: not an .npy file of numbers ({error}).") from error
     if array.ndim != 2 or array.dtype.kind != "f" or not array.shape[1]:
         raise UsageError(f"{file}: it must hold vectors of floats, [rows, width]; it has {array.dtype} {array.shape}.")
-    if isinstance(source := array.base, mmap.mmap) and hasattr(mmap, "MADV_RANDOM"):
+    source: Any = array.base  # the map itself; numpy's types say an array
+    if hasattr(source, "madvise") and hasattr(mmap, "MADV_RANDOM"):
         source.madvise(mmap.MADV_RANDOM)
     return array
 
