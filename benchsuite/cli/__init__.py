@@ -11,6 +11,7 @@ from benchsuite.cli import (
     check_method,
     claims,
     diff,
+    embed,
     export,
     list_,
     new_table,
@@ -35,6 +36,7 @@ app.command("list")(list_.list_)
 app.command("repro")(repro.repro)
 app.command("run")(run.run)
 app.command("tune")(tune.tune)
+app.command("embed")(embed.embed)
 app.command("report")(report.report)
 app.command("export")(export.export)
 app.command("claims")(claims.claims)

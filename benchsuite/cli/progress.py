@@ -1,6 +1,7 @@
 """Progress of runs: bars on a terminal, plain lines elsewhere."""
 
 import sys
+import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
@@ -8,6 +9,24 @@ from benchsuite.experiments.events import Event, Failed, Finished, Started, Step
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
+
+
+READING_EVERY = 10
+"""Seconds between lines about files that are read."""
+
+
+def show_reading() -> None:
+    """From here on, say on stderr how far the one reading of large files is."""
+    from benchsuite.data.readers.contents import watching
+
+    shown = [time.monotonic()]
+
+    def watch(done: int, total: int) -> None:
+        if (now := time.monotonic()) - shown[0] > READING_EVERY:
+            shown[0] = now
+            print(f"reading the data once: {done / 1e9:.1f} of {total / 1e9:.1f} GB", file=sys.stderr, flush=True)
+
+    watching.set(watch)
 
 
 class Progress(Protocol):

@@ -70,6 +70,7 @@ def repro(
     """
     from benchsuite.analysis.tables import build_views
     from benchsuite.cli.execute import default_jobs, duration, execute, failure
+    from benchsuite.cli.progress import show_reading
     from benchsuite.cli.report import items_of, leaderboard, require_all, show_progress
     from benchsuite.cli.tables import keep
     from benchsuite.cli.trials import Work, execute_trials, untuned
@@ -86,6 +87,7 @@ def repro(
     if tune and regime is Regime.printed:
         raise UsageError("--tune and --regime printed exclude each other: rows as printed need no trials.")
     extra = load_own(table_folders, plugin)
+    show_reading()
     names = named_tables(tables, scale)
     wanted = parse_seeds(seeds) if seed is None else [seed]
     require_reported(wanted or [])

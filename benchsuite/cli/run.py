@@ -29,12 +29,14 @@ def run(
     The record is stored; `benchsuite report` shows it on the board of its setup.
     """
     from benchsuite.cli.execute import execute, failure
+    from benchsuite.cli.progress import show_reading
     from benchsuite.experiments.plan import plan_run
     from benchsuite.experiments.preflight import preflight, require_ready
     from benchsuite.experiments.recipe import read_recipe
 
     require_reported([seed])
     load_own(tables, plugin)
+    show_reading()
     chosen = dict(parse_setting(text) for text in settings or ())
     backbone = backbone or next(iter(read_recipe(recipe).backbones))
     planned = plan_run(method, recipe, backbone, seed, chosen, parse_folders(data))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchsuite.cards import Card
+from benchsuite.data.vectors import VectorLists
 from benchsuite.errors import UsageError, unknown
 from benchsuite.fields import Options
 
@@ -16,6 +17,8 @@ Shows = Literal["images", "clips", "vectors", "nothing"]
 Vectors = NDArray[np.float32]
 Texts = Sequence[str] | Sequence[Vectors]
 """What a text tower is given: words, or in a dataset of vectors, vectors."""
+TextLists = Sequence[Sequence[str]] | Vectors | VectorLists
+"""The texts of each image."""
 
 
 @dataclass(frozen=True)
@@ -38,14 +41,14 @@ class Split:
 
     `images` may be any array-like that yields uint8 [n, H, W, 3] for an index, or, for clips of T frames,
     [n, T, H, W, 3]. In a dataset of vectors images are float32 [N, V, D], V renderings of each, and captions and
-    paraphrases are [N, K, D].
+    paraphrases are [N, K, D], or `VectorLists` where their number differs or they stay on disk.
     """
 
     name: str
     images: NDArray[Any]
-    captions: Sequence[Sequence[str]] | Vectors = ()
+    captions: TextLists = ()
     """One or more captions for each image; a training step draws one, retrieval uses all. Empty: there are none."""
-    paraphrases: Sequence[Sequence[str]] | Vectors = ()
+    paraphrases: TextLists = ()
     """Other captions of the same image, for text views."""
     labels: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
     """Class ids by name of the set of classes, [N]; several ids for each image are [N, K], padded with -1."""
@@ -57,7 +60,9 @@ class Split:
                 continue
             if len(lists) != n:
                 raise UsageError(f"split {self.name}: {n} images but {len(lists)} lists of {kind}s.")
-            if not isinstance(lists, np.ndarray) and (empty := [i for i, texts in enumerate(lists) if not texts]):
+            if not isinstance(lists, np.ndarray | VectorLists) and (
+                empty := [i for i, texts in enumerate(lists) if not texts]
+            ):
                 raise UsageError(f"split {self.name}: image {empty[0]} has no {kind}.")
 
     def __len__(self) -> int:
@@ -68,7 +73,7 @@ class Split:
         """Whether images and captions are vectors."""
         return len(self.images.shape) == 3
 
-    def captions_for(self, reader: str) -> Sequence[Sequence[Any]] | Vectors:
+    def captions_for(self, reader: str) -> Sequence[Sequence[Any]] | Vectors | VectorLists:
         """The captions, or an error that names who reads them."""
         if len(self.captions) == 0 and len(self):
             raise UsageError(f"split {self.name} has no captions, which {reader} needs.")

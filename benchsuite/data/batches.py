@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchsuite.data.base import Split, Vectors
+from benchsuite.data.base import Split, TextLists, Vectors
+from benchsuite.data.vectors import VectorLists
 from benchsuite.errors import UsageError
 from benchsuite.setup import Augmentation
 from benchsuite.streams import numpy_stream
@@ -106,11 +107,13 @@ class BatchPlan:
             sha.update(draw.augmentations.astype("<f4").tobytes())
         return sha.hexdigest()[:16]
 
-    def _draw(self, step: int, view: str, texts: Sequence[Sequence[str]] | Vectors, what: str) -> Draw:
+    def _draw(self, step: int, view: str, texts: TextLists, what: str) -> Draw:
         index = self.index(step)
         if len(texts) == 0:
             return Draw(index, NoTexts(self.split.name, what), self._augmentations(step, view))
         generator = numpy_stream(self.seed, "captions", view, step)
+        if isinstance(texts, VectorLists):
+            return Draw(index, texts.drawn(index, generator), self._augmentations(step, view))
         if isinstance(texts, np.ndarray):
             vectors = texts[index, generator.integers(texts.shape[1], size=len(index))]
             return Draw(index, vectors, self._augmentations(step, view))

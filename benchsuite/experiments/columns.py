@@ -1,6 +1,6 @@
 """Which of a recipe's protocols measures each column of a table."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from benchsuite.errors import UsageError, unknown
@@ -18,8 +18,15 @@ class Measured:
     missing: dict[str, str]
 
 
-def measured_columns(table: Table, recipe: Recipe) -> Measured:
-    """The recipe's measure for every column, or its reason why there is none."""
+NOTHING: Mapping[str, str] = {}
+
+
+def measured_columns(table: Table, recipe: Recipe, lacking: Mapping[str, str] = NOTHING) -> Measured:
+    """The recipe's measure for every column, or its reason why there is none.
+
+    `lacking` is what the data turned out not to allow, a protocol or "protocol.metric", with the reason.
+    """
+    protocols = {**recipe.protocols, **recipe.with_classes}
     measured = Measured({}, {}, {})
     for column in table.columns:
         where = f"{table.name}, column {column.key}: "
@@ -33,9 +40,12 @@ def measured_columns(table: Table, recipe: Recipe) -> Measured:
             measured.missing[column.key] = reason
             continue
         own = recipe.stand_ins[protocol].protocol if protocol in recipe.stand_ins else protocol
-        if own not in recipe.protocols:
-            raise unknown("protocol", own, {*recipe.protocols, *recipe.stand_ins}, where)
-        require_metric(metric, recipe.protocols[own].task, where)
+        if own not in protocols:
+            raise unknown("protocol", own, {*protocols, *recipe.stand_ins}, where)
+        require_metric(metric, protocols[own].task, where)
+        if reason := lacking.get(own) or lacking.get(f"{own}.{metric}"):
+            measured.missing[column.key] = reason
+            continue
         measured.measures[column.key] = f"{own}.{metric}"
         if description := _stand_in(column, protocol, recipe):
             measured.stand_ins[column.key] = description

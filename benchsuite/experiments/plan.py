@@ -9,7 +9,7 @@ from typing import Any
 from benchsuite.errors import UsageError, unknown
 from benchsuite.experiments.chosen import Trials
 from benchsuite.experiments.columns import measured_columns
-from benchsuite.experiments.data import nowhere, require_used
+from benchsuite.experiments.data import lacking, nowhere, require_used
 from benchsuite.experiments.problems import Problem, Problems
 from benchsuite.experiments.recipe import Recipe, read_recipe
 from benchsuite.experiments.regime import LongerRow, Printed, Rows, Tuned, longer_rows, part_for
@@ -105,6 +105,10 @@ def plan_table(
     nothing = not problems.rows and not any(runs for _, runs in planned)
     if nothing and (reason := nowhere(recipe, sorted(used), folders)):
         raise UsageError(f"{name} at scale {scale}: nothing can be run: {reason}.")
+    if unmeasured := {what: why for _, runs in planned for run in runs[:1] for what, why in lacking(recipe, run.setup)}:
+        columns = measured_columns(table, recipe, unmeasured)
+        if not columns.measures:
+            raise UsageError(f"{name} at scale {scale}: no column can be measured: {next(iter(unmeasured.values()))}.")
     request = TableRequest(
         table=name,
         scale=scale,

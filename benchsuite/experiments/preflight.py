@@ -86,10 +86,14 @@ class _Checks:
     def stored_bytes(self, run: Run) -> int:
         """An upper bound of what the run stores."""
         if run.setup.setup_id not in self._stored:
-            data = [protocol.data or run.setup.data for protocol in run.setup.protocols.values()]
-            items = sum(sum(self._open(each).manifest().splits.values()) for each in data)
+            items = sum(self._items(protocol, run.setup.data) for protocol in run.setup.protocols.values())
             self._stored[run.setup.setup_id] = RECORD_BYTES + ITEM_BYTES * items
         return self._stored[run.setup.setup_id]
+
+    def _items(self, protocol: Protocol, data: Data) -> int:
+        """Of the split that a protocol evaluates; of all splits if it does not say which."""
+        splits = self._open(protocol.data or data).manifest().splits
+        return splits.get(protocol.options.get("split", ""), sum(splits.values()))
 
     def _all(self, run: Run) -> Iterator[tuple[str, str]]:
         setup, recipe = run.setup, f"recipe {run.recipe}"

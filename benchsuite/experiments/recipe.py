@@ -152,8 +152,8 @@ class Recipe(Part):
     @model_validator(mode="after")
     def _stand_ins_are_protocols(self) -> Self:
         for name, stand_in in self.stand_ins.items():
-            if stand_in.protocol not in self.protocols:
-                raise ValueError(str(unknown("protocol", stand_in.protocol, self.protocols, f"stand-in for {name}: ")))
+            if stand_in.protocol not in (known := {**self.protocols, **self.with_classes}):
+                raise ValueError(str(unknown("protocol", stand_in.protocol, known, f"stand-in for {name}: ")))
         return self
 
     @model_validator(mode="after")

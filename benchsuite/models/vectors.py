@@ -49,5 +49,5 @@ def text_reader(setup: Setup, split: Split) -> Words | None:
 def reader_for(tower: TextTower, data: Data, split: Split) -> Words:
     """The same for a text tower: a tokenizer, or nothing to do where texts are vectors."""
     if tower.mlp:
-        return VectorWords(np.asarray(split.captions_for("a text tower")).shape[-1])
+        return VectorWords(np.shape(split.captions_for("a text tower")[0])[-1])
     return words_for(tower, data, split)

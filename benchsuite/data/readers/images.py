@@ -27,7 +27,7 @@ class LazyArray(ABC):
 
     def __init__(self, count: int, row: tuple[int, ...]) -> None:
         self.shape = (count, *row)
-        self.dtype = np.dtype(np.uint8)
+        self.dtype: np.dtype[Any] = np.dtype(np.uint8)
 
     def __len__(self) -> int:
         return self.shape[0]

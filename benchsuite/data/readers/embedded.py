@@ -1,0 +1,187 @@
+"""What `benchsuite embed` writes: a manifest, and vectors of images, captions, paraphrases and prompts in .npy files.
+
+Each file stands in the manifest with its SHA-256. It is compared with the file's when the folder is first opened, and
+again when size or time of the file change; later opens read nothing but the manifest.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, ValidationError
+
+from benchsuite.canonical import short_digest
+from benchsuite.data.readers.contents import content_digests
+from benchsuite.data.readers.files import read_json
+from benchsuite.data.readers.sources import Lists, Source
+from benchsuite.data.vectors import mapped
+from benchsuite.errors import UsageError, unknown
+from benchsuite.setup import Part
+
+MANIFEST = "manifest.json"
+FORMAT = 1
+LAYOUT = "what `benchsuite embed` writes"
+
+
+class File(Part):
+    """One .npy file, by its place in the folder."""
+
+    file: str
+    shape: tuple[int, ...]
+    sha256: str
+
+
+class Encoder(Part):
+    """A frozen encoder, and which weights it had."""
+
+    name: str
+    """As it was asked for."""
+    library: str
+    """timm or transformers, with its version."""
+    weights: str
+    """Digest of all parameters and buffers."""
+    trained: bool
+    """False for random weights."""
+
+
+class Request(Part):
+    """What decides the vectors: equal requests may go on from each other's files."""
+
+    dataset: str
+    version: int
+    options: dict[str, Any]
+    digest: str
+    """The dataset's own."""
+    image: Encoder
+    text: Encoder
+    dtype: Literal["float16", "float32"]
+    limit: int | None
+    """Only so many images of each split were embedded."""
+    shard: int
+    """Images whose vectors share a file."""
+
+
+class SplitFiles(Part):
+    """The files of one split."""
+
+    images: int
+    image: list[File]
+    caption: list[File]
+    paraphrase: list[File] = []
+    captions_each: File
+    """How many captions each image has."""
+    paraphrases_each: File | None = None
+    labels: dict[str, File] = {}
+
+
+class Embedded(Part):
+    """The manifest."""
+
+    format: int
+    request: Request
+    splits: dict[str, SplitFiles] = Field(min_length=1)
+    class_names: dict[str, list[str]] = {}
+    templates: dict[str, list[str]] = {}
+    prompts: dict[str, dict[str, File]] = {}
+    """By set of classes, then by set of templates, [classes, templates, width]."""
+
+
+class EmbeddedFolder:
+    """A folder in this format."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self.manifest = folder, read_manifest(folder)
+        stored = self.manifest
+        self.class_names: Mapping[str, Sequence[str]] = stored.class_names
+        self.templates: Mapping[str, Sequence[str]] = stored.templates if stored.prompts else {}
+        self.about = {
+            "embedded from": f"{stored.request.dataset} {stored.request.digest}",
+            "image encoder": described(stored.request.image),
+            "text encoder": described(stored.request.text),
+        }
+
+    @cached_property
+    def digest(self) -> str:
+        """Of all vectors, labels and names. A file that is not what the manifest says is refused by name."""
+        files = {file.file: file.sha256 for file in files_of(self.manifest)}
+        places = {name: self._folder / name for name in files}
+        if missing := [name for name, place in places.items() if not place.is_file()]:
+            raise UsageError(f"{self._folder}: {missing[0]} is missing. Embed again: what is there is kept.")
+        found = content_digests(places)
+        if wrong := [name for name, sha256 in files.items() if found[name] != sha256]:
+            raise UsageError(
+                f"{self._folder / wrong[0]}: the content is not what {MANIFEST} says. Delete the file and embed again."
+            )
+        stored = self.manifest.model_dump(mode="json", exclude={"request"})
+        return short_digest(stored)
+
+    def sizes(self) -> dict[str, int]:
+        """Images of each split."""
+        return {name: part.images for name, part in self.manifest.splits.items()}
+
+    def source(self, split: str) -> Source:
+        """The vectors of a split."""
+        part = self.manifest.splits[split]
+        return Source(
+            images=[self._vectors(file) for file in part.image],
+            captions=Lists([self._vectors(file) for file in part.caption], self._array(part.captions_each)),
+            paraphrases=Lists([self._vectors(file) for file in part.paraphrase], self._array(part.paraphrases_each))
+            if part.paraphrases_each
+            else None,
+            labels={name: self._array(file) for name, file in part.labels.items()},
+        )
+
+    def prompts(self, classes: str, templates: str) -> NDArray[Any]:
+        """[classes, templates, width]."""
+        return self._array(self.manifest.prompts[classes][templates])
+
+    def _vectors(self, file: File) -> NDArray[Any]:
+        return self._sized(mapped(self._folder / file.file), file)
+
+    def _array(self, file: File) -> NDArray[Any]:
+        return self._sized(np.load(self._folder / file.file, allow_pickle=False), file)
+
+    def _sized(self, array: NDArray[Any], file: File) -> NDArray[Any]:
+        if array.shape != file.shape:
+            raise UsageError(f"{self._folder / file.file}: {array.shape}, but {MANIFEST} says {file.shape}.")
+        return array
+
+
+def files_of(manifest: Embedded) -> list[File]:
+    """All files that a manifest names."""
+    files = [file for sets in manifest.prompts.values() for file in sets.values()]
+    for part in manifest.splits.values():
+        files += [*part.image, *part.caption, *part.paraphrase, *part.labels.values(), part.captions_each]
+        files += [part.paraphrases_each] if part.paraphrases_each else []
+    return files
+
+
+def read_manifest(folder: Path) -> Embedded:
+    """The manifest of a folder; one that is not valid is refused with the reason."""
+    place = folder / MANIFEST
+    content = read_json(place)
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise UsageError(f"{place}: not a manifest of format {FORMAT} of `benchsuite embed`.")
+    try:
+        manifest = Embedded.model_validate_json(json.dumps(content))
+    except ValidationError as error:
+        problem = error.errors()[0]
+        where = ".".join(str(part) for part in problem["loc"])
+        raise UsageError(f"{place}: {where}: {problem['msg']}.") from error
+    if outside := [
+        file.file for file in files_of(manifest) if not (folder / file.file).resolve().is_relative_to(folder.resolve())
+    ]:
+        raise UsageError(f"{place}: {outside[0]} is outside of the folder.")
+    for classes in manifest.prompts:
+        if classes not in manifest.class_names:
+            raise unknown("set of classes", classes, manifest.class_names, f"{place}: ")
+    return manifest
+
+
+def described(encoder: Encoder) -> str:
+    """The encoder in a few words."""
+    return f"{encoder.name} ({encoder.library}, weights {encoder.weights}{'' if encoder.trained else ', random'})"
