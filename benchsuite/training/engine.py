@@ -65,6 +65,8 @@ def start_engine(trainee: nn.Module, groups: list[dict[str, Any]], setup: Setup)
         engine, *_ = deepspeed.initialize(
             model=trainee, optimizer=optimizer, config=engine_config(setup.training), dist_init_required=False
         )
+    if dist.get_world_size() == 1 and not setup.training.zero_stage:
+        engine.enable_backward_allreduce = False  # flattens, sends and copies all gradients back to sum one of each
     return engine
 
 
@@ -88,7 +90,8 @@ def make_optimizer(groups: list[dict[str, Any]], settings: Optimizer) -> torch.o
     momentum = {"momentum": settings.momentum} if settings.name in ("sgd", "sgdp", "lars") else {}
     adaptive = {} if settings.name in ("sgd", "lars") else {"eps": settings.eps}
     betas = {} if momentum else {"betas": settings.betas}
-    optimizer: torch.optim.Optimizer = make(groups, lr=settings.lr, **momentum, **adaptive, **betas)
+    fused = {"fused": True} if settings.name == "adamw" else {}  # one kernel: a third of the time for small towers
+    optimizer: torch.optim.Optimizer = make(groups, lr=settings.lr, **momentum, **adaptive, **betas, **fused)
     return optimizer
 
 

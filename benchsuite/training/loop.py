@@ -65,6 +65,8 @@ class Trainee(nn.Module):
         self.teacher = teacher_of(encoder, method)
         self.method = method
         self.seed = seed
+        self.watched = True
+        """Whether this step is a point of the curves; what only curves show is not computed at others."""
 
     def forward(self, inputs: Inputs, clock: Clock) -> Loss:
         return self.loss(self.parts(inputs, clock), clock)
@@ -80,7 +82,9 @@ class Trainee(nn.Module):
         batch = gather_batch(parts)
         with torch.autocast(parts["index"].device.type, enabled=False):
             loss: Loss = self.method(batch, clock)
-        return replace(loss, gauges={**loss.gauges, "gap": centroid_gap(batch)}) if batch.is_pair else loss
+        if self.watched and batch.is_pair:
+            return replace(loss, gauges={**loss.gauges, "gap": centroid_gap(batch)})
+        return loss
 
     def embeddings(self, inputs: Inputs) -> dict[str, Tensor]:
         """What the method reads: embeddings by the encoder, and by the teacher without gradient."""
@@ -133,13 +137,15 @@ def train(
         for step in range(setup.training.steps):
             set_learning_rate(engine.optimizer, learning_rate(setup, step))
             clock = Clock(step, setup.training.steps, feed.epoch(step))
+            trainee.watched = curves.keeps(step)
             passes = [one_pass(engine, feed(step, part), clock) for part in range(setup.training.accumulation)]
             finish_step(engine, method)
             follow_student(trainee.teacher, encoder, method, clock)
-            probed = probe(step + 1, judged.eval(), words) if probe and curves.keeps(step) else {}
-            judged.train()
-            rate, norm = engine.optimizer.param_groups[0]["lr"], passes[-1][1]
-            curves.add(step, [loss for loss, _ in passes], {"lr": rate, "gradient_norm": norm, **probed})
+            if trainee.watched:
+                probed = probe(step + 1, judged.eval(), words) if probe else {}
+                judged.train()
+                rate, norm = engine.optimizer.param_groups[0]["lr"], passes[-1][1]
+                curves.add(step, [loss for loss, _ in passes], {"lr": rate, "gradient_norm": norm, **probed})
             watch(step + 1)
         cost = meter.read(engine.module, setup.training.steps * setup.training.accumulation * setup.training.batch)
     finally:
@@ -157,14 +163,15 @@ def seed_torch(seed: int) -> None:
 def one_pass(engine: Any, inputs: Inputs, clock: Clock) -> tuple[Loss, float]:
     """Forward, backward, and the engine's step, which updates weights once enough losses are in.
 
-    Also the norm of the gradients accumulated so far, before clipping.
+    Also the norm of the gradients accumulated so far, before clipping, if the step is watched.
     """
     loss: Loss = engine(inputs, clock)
     require_finite(loss, engine.module.method, clock.step)
     engine.backward(loss.total)
-    norm = gradient_norm(engine, stepped=False)
+    watched = engine.module.watched
+    norm = gradient_norm(engine, stepped=False) if watched else math.nan
     engine.step()
-    return loss, gradient_norm(engine, stepped=True) if math.isnan(norm) else norm
+    return loss, gradient_norm(engine, stepped=True) if watched and math.isnan(norm) else norm
 
 
 def require_finite(loss: Loss, method: Method, step: int) -> None:
