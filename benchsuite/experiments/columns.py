@@ -43,7 +43,7 @@ def measured_columns(table: Table, recipe: Recipe, lacking: Mapping[str, str] = 
         if own not in protocols:
             raise unknown("protocol", own, {*protocols, *recipe.stand_ins}, where)
         require_metric(metric, protocols[own].task, where)
-        if reason := lacking.get(own) or lacking.get(f"{own}.{metric}"):
+        if reason := lacking.get(own, lacking.get(f"{own}.{metric}", "")):
             measured.missing[column.key] = reason
             continue
         measured.measures[column.key] = f"{own}.{metric}"
