@@ -231,6 +231,9 @@ def pictures() -> np.ndarray:
 
 
 def timm_folder(folder: Path) -> torch.nn.Module:
+    from benchsuite.torchvision_ops import make_importable
+
+    make_importable()
     import timm
     from safetensors.torch import save_file
 
@@ -245,9 +248,6 @@ def timm_folder(folder: Path) -> torch.nn.Module:
 
 
 def test_a_local_timm_folder_gives_its_own_features(tmp_path: Path) -> None:
-    from benchsuite.torchvision_ops import make_importable
-
-    make_importable()
     model = timm_folder(tmp_path / "mine").eval()
     encode = FrozenImages(asked(f"timm:{tmp_path / 'mine'}", "timm", False))
     pixels = torch.tensor(pictures()).permute(0, 3, 1, 2) / 255
