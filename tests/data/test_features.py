@@ -56,6 +56,7 @@ def test_pairs_are_those_of_the_files_whatever_their_partitions(tmp_path: Path) 
     for dataset in (whole, parts):
         split = dataset.split("train")
         rows = split.images[:, 0][:, 0].astype(int)
+        assert sorted({*rows}) == rows.tolist() != list(range(len(rows)))
         assert (split.images[::-1][:, 0] == pairs[0][rows[::-1]].astype(np.float32)).all()
         assert (np.concatenate(list(split.captions)) == pairs[1][rows].astype(np.float32)).all()
         assert (split.images[5] == split.images[np.array([5])][0]).all()

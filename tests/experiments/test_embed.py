@@ -231,6 +231,9 @@ def pictures() -> np.ndarray:
 
 
 def timm_folder(folder: Path) -> torch.nn.Module:
+    from benchsuite.torchvision_ops import make_importable
+
+    make_importable()
     import timm
     from safetensors.torch import save_file
 
@@ -245,9 +248,6 @@ def timm_folder(folder: Path) -> torch.nn.Module:
 
 
 def test_a_local_timm_folder_gives_its_own_features(tmp_path: Path) -> None:
-    from benchsuite.torchvision_ops import make_importable
-
-    make_importable()
     model = timm_folder(tmp_path / "mine").eval()
     encode = FrozenImages(asked(f"timm:{tmp_path / 'mine'}", "timm", False))
     pixels = torch.tensor(pictures()).permute(0, 3, 1, 2) / 255
@@ -259,17 +259,22 @@ def test_a_local_timm_folder_gives_its_own_features(tmp_path: Path) -> None:
 
 
 class Pickled:
+    """Makes a folder when it is unpickled."""
+
+    def __init__(self, place: Path) -> None:
+        self._place = place
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return (os.mkdir, ("/tmp/never-made",))
+        return (os.mkdir, (str(self._place),))
 
 
 def test_weights_that_are_code_are_not_loaded(tmp_path: Path) -> None:
     timm_folder(tmp_path / "mine")
     (tmp_path / "mine" / "model.safetensors").unlink()
-    torch.save({"weight": Pickled()}, tmp_path / "mine" / "pytorch_model.bin")
+    torch.save({"weight": Pickled(tmp_path / "made")}, tmp_path / "mine" / "pytorch_model.bin")
     with pytest.raises(UsageError, match=r'encoder "timm:mine": it cannot be loaded \(UnpicklingError'):
         FrozenImages(asked(f"timm:{tmp_path / 'mine'}", "timm", False))
-    assert not Path("/tmp/never-made").exists()
+    assert not (tmp_path / "made").exists()
 
 
 @pytest.mark.parametrize(
