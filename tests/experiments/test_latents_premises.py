@@ -76,7 +76,8 @@ def test_a_learned_temperature_leaves_a_gap_that_a_warm_one_closes(seed: int) ->
 
 
 @SEEDS
-def test_a_learned_temperature_settles(seed: int) -> None:
+def test_the_curve_of_a_learned_temperature_flattens(seed: int) -> None:
+    """It moves, then stops with the falling learning rate; that it forgets its start is not claimed."""
     curve = trained("latents-pairs", "infonce-learnable", seed)[0].curves["temperature"]
     taus = [tau for tau in curve if tau is not None]
     assert len(taus) == len(curve)
