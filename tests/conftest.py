@@ -17,6 +17,7 @@ from hypothesis import settings
 
 from benchsuite import registry
 from benchsuite.evaluation import rank_metrics
+from benchsuite.folders import use_folders
 from benchsuite.methods.batch import PairBatch
 from benchsuite.records.code_version import code_version
 from benchsuite.records.ranks import pack_ranks
@@ -37,6 +38,13 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BENCHSUITE_CACHE", str(folder))
         yield folder
+
+
+@pytest.fixture(autouse=True)
+def forgetful_folders() -> Iterator[None]:
+    """Folders of tables that a test names are forgotten after it."""
+    yield
+    use_folders(())
 
 
 @pytest.fixture

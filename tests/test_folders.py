@@ -1,6 +1,5 @@
 """Folders of tables and recipes: what they add, and what is refused."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,12 +11,6 @@ from benchsuite.experiments.recipe import read_recipe, recipe_names
 from benchsuite.folders import use_folders
 from benchsuite.papers import named_tables, read_table, table_names
 from benchsuite.paths import baselines
-
-
-@pytest.fixture(autouse=True)
-def forget() -> Iterator[None]:
-    yield
-    use_folders(())
 
 
 def test_a_folder_adds_tables_and_recipes_until_other_folders_are_given(tmp_path: Path) -> None:

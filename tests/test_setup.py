@@ -54,6 +54,8 @@ PLAIN: dict[str, Any] = {
         "jitter": 0.8,
         "grayscale": 0.2,
         "text_view": "paraphrase",
+        "mask": 0.0,
+        "noise": 0.0,
     },
     "training": {
         "batch": 64,

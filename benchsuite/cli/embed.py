@@ -78,7 +78,7 @@ def embed(
     sizes = ", ".join(f"{name} {part.images:,}" for name, part in manifest.splits.items())
     size = sum(path.stat().st_size for path in out.rglob("*.npy"))
     print(f"{out.resolve()}: {sizes} images; {size / 1e6:,.1f} MB")
-    print(f"next: benchsuite repro temo/table1 --scale features --data features={out}")
+    print(f"next: benchsuite repro temo/table1 --scale features --data features={out} --tune")
 
 
 class Shown:

@@ -33,7 +33,7 @@ def test_folders_that_differ_are_compared_and_exit_code_0(
     assert command(*folders) == 0
     output = capsys.readouterr().out
     assert "before  before: 8 records, 1 table\nafter   after: 8 records, 1 table\n" in output
-    assert "RN50/TeMo beats RN50/InfoNCE on MSCOCO IR@1: undecided -> reproduced" in output
+    assert "RN50/TeMo beats RN50/InfoNCE on MSCOCO IR@1: not exercised -> reproduced" in output
 
 
 def test_every_format_is_printed(folders: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,9 +2,9 @@
 
 import re
 import shlex
-from collections.abc import Sequence
+import shutil
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,8 +13,10 @@ from feature_folders import pairs_of, write_clip_retrieval
 from own_data import write_image_folder
 
 from benchsuite.errors import UsageError
+from benchsuite.experiments.events import Event, Finished, Started
 from benchsuite.experiments.measure import measure
-from benchsuite.experiments.plan import plan_table
+from benchsuite.experiments.plan import Run, plan_table
+from benchsuite.experiments.pool import Pool
 from benchsuite.paths import baselines
 from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
@@ -26,23 +28,25 @@ REAL = ROOT.parent / "shared" / "data" / "features"
 SMALL = ["--image", "timm:test_resnet?size=32", "--text", "distilbert?dim=16&n_layers=1&n_heads=2", "--untrained"]
 
 
+class Here(Pool):
+    """Does the runs in this process."""
+
+    def execute(self, runs: Sequence[Run]) -> Iterator[Event]:
+        for run in runs:
+            yield Started(run)
+            yield Finished(run, *measure(run))
+
+
 @pytest.fixture
 def short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """TeMo's Table 1 and a recipe of few steps; runs are measured in this process."""
-    for name in ("papers/temo/table1.toml", "recipes/features-pairs.toml"):
-        (tmp_path / "own" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "own" / name).write_text((baselines() / name).read_text("utf-8"))
+    shutil.copytree(baselines(), tmp_path / "own")
     recipe = tmp_path / "own" / "recipes" / "features-pairs.toml"
     shortened = recipe.read_text().replace("steps = 1000", "steps = 50").replace("batch = 256", "batch = 16")
-    recipe.write_text(shortened.replace("warmup_steps = 50", "warmup_steps = 5"))
-
-    def execute(runs: Sequence[Any], store: Store, *_: Any) -> list[Any]:
-        for run in runs:
-            store.write(*measure(run))
-        return []
-
+    recipe.write_text(shortened.replace("warmup_steps = 50", "warmup_steps = 5").replace("trials = 16", "trials = 1"))
     monkeypatch.setattr("benchsuite.folders.baselines", lambda: tmp_path / "own")
-    monkeypatch.setattr("benchsuite.cli.execute.execute", execute)
+    for module in ("execute", "trials"):
+        monkeypatch.setattr(f"benchsuite.cli.{module}.Pool", Here)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -107,7 +111,9 @@ def test_real_features_in_clip_retrievals_layout_train(
     write_clip_retrieval(short / "clip", np.load(REAL / "clip.npy"), (300,))
     data = ("--data", "features=clip")
     if table:
-        assert exit_code("repro", "temo/table1", "--scale", "features", *data, "--seeds", "1", "--dry-run") == 0
+        assert (
+            exit_code("repro", "temo/table1", "--scale", "features", *data, "--tune", "--seeds", "1", "--dry-run") == 0
+        )
         return
     assert exit_code("run", "infonce", "--recipe", "features-pairs", *data) == 0
     (record,) = records(short)

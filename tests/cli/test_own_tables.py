@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +28,6 @@ MakeRecord = Callable[..., tuple[Record, bytes]]
 ASKED = {"table": NAME, "scale": "smoke", "recipe": "tiny"}
 MEASURES = {"ir1": "retrieval.t2i_r1", "tr1": "retrieval.i2t_r1"}
 VALUES = {"TeMo": HIGH, "InfoNCE": LOW, "TS": LOW}
-
-
-@pytest.fixture(autouse=True)
-def forget() -> Iterator[None]:
-    yield
-    use_folders(())
 
 
 @pytest.fixture

@@ -19,12 +19,12 @@ MakeRecord = Callable[..., tuple[Record, bytes]]
 HOSTILE = (
     """<script>alert(1)</script>"'</pre></script><img src=x onerror=alert(1)> javascript:alert(1) {{ 7919 * 7907 }}"""
 )
-TABLE1 = "tables/temo-table1-smoke"
+TABLE1 = "tables/temo-table1-small"
 
 
 def make_request(*rows: RequestedRow, **changes: object) -> TableRequest:
     told = {
-        "table": "temo/table1", "scale": "smoke", "recipe": "scenes-smoke", "track": "scenes",
+        "table": "temo/table1", "scale": "small", "recipe": "scenes-small", "track": "scenes",
         "description": "small towers",
         "measures": {"coco_ir1": "retrieval.t2i_r5", "coco_tr1": "retrieval.i2t_r1"},
         "stand_ins": {"cifar10_top1": "the 10 colours of scenes"},
@@ -67,7 +67,7 @@ def measured(make_record: MakeRecord) -> TableView:
 def test_a_table_says_what_stands_for_what_and_how_rows_were_trained(measured: TableView) -> None:
     text = Reading(pages(leaderboard([measured]))[TABLE1]).text
     for said in (
-        "21.64", "a small ResNet", "rate: by trial", "benchsuite repro temo/table1 --scale smoke",
+        "21.64", "a small ResNet", "rate: by trial", "benchsuite repro temo/table1 --scale small",
         "the 10 colours of scenes", "multiplied by 5", "scenes has no hundred classes", "small towers",
         measured.rows[0].records[0].setup_id,
     ):  # fmt: skip
@@ -81,10 +81,10 @@ def test_a_table_of_ones_own_says_nothing_about_a_paper() -> None:
     update = {"rows": rows, "source": "", "locator": "", "title": "temo/table1"}
     view = build_table(paper.table.model_copy(update=update), paper.request, {}, {})
     text = Reading(pages(leaderboard([view]))[TABLE1]).text
-    assert "temo · scale smoke" in text
+    assert "temo · scale small" in text
     assert "Ours were measured on stand-ins" in text
     assert "Columns have the paper's names" not in text
-    assert table_text(view).startswith("temo/table1 at scale smoke\n")
+    assert table_text(view).startswith("temo/table1 at scale small\n")
 
 
 def test_a_half_finished_table_shows_its_gaps_with_the_reason(measured: TableView) -> None:
@@ -98,11 +98,11 @@ def test_a_half_finished_table_shows_its_gaps_with_the_reason(measured: TableVie
 def test_a_table_lists_every_claim_with_its_verdict_and_counts_them_on_their_number(measured: TableView) -> None:
     board = leaderboard([measured])
     page = Reading(pages(board)[TABLE1])
-    (claim,) = [one for one in board.claims["temo-table1-smoke"] if one.verdict.kind == "reproduced"]
+    (claim,) = [one for one in board.claims["temo-table1-small"] if one.verdict.kind == "reproduced"]
     assert claim.verdict.reason in page.text
-    unselected = [one for one in board.claims["temo-table1-smoke"] if "not selected" in one.verdict.reason]
+    unselected = [one for one in board.claims["temo-table1-small"] if "not selected" in one.verdict.reason]
     assert f"○ {len(unselected)} not selected" in page.text
-    assert page.text.count("In our words") == sum(1 for one in board.claims["temo-table1-smoke"] if one.claim.locator)
+    assert page.text.count("In our words") == sum(1 for one in board.claims["temo-table1-small"] if one.claim.locator)
     (cell,) = [cell for cell in page.cells if "reproduced" in cell.get("marks", "")]
     assert cell["marks"].startswith("✓1")
     assert "41.2" in cell["ours"], "the verdict stands on the number of the claim's row"
@@ -124,7 +124,7 @@ def test_pages_say_whether_rows_differ_at_all_before_they_compare_pairs(
 def test_our_difference_sorts_by_the_gain_that_is_shown(measured: TableView, better: str) -> None:
     columns = [column.model_copy(update={"better": better}) for column in measured.table.columns]
     view = replace(measured, table=measured.table.model_copy(update={"columns": columns}))
-    page = pages(leaderboard([view]))["claims/temo-smoke"]
+    page = pages(leaderboard([view]))["claims/temo-small"]
     gains = re.findall(r'<td data-order="([^"]+)"><span class="gained"><span class="n">([+−])', page)
     assert gains
     assert all((float(order) > 0) == (sign == "+") for order, sign in gains)
@@ -152,8 +152,8 @@ def test_a_run_has_its_configuration_digests_curves_and_the_command_that_repeats
     record = measured.rows[1].records[2]
     page = pages(board)[f"runs/temo-s2-{record.run_id}"]
     text = Reading(page).text
-    command = "benchsuite repro temo/table1 --scale smoke --rows RN50/TeMo --seed 2 --results again"
-    for said in (command, record.digest, record.ranks.sha256, record.setup_id, "0.03", "41.0", "temo/table1 (smoke)"):
+    command = "benchsuite repro temo/table1 --scale small --rows RN50/TeMo --seed 2 --results again"
+    for said in (command, record.digest, record.ranks.sha256, record.setup_id, "0.03", "41.0", "temo/table1 (small)"):
         assert said in text
     assert json.dumps(record.setup.data.digest)[1:-1] in text
 
@@ -185,7 +185,7 @@ def test_a_method_shows_what_its_docstring_says_and_every_result(measured: Table
 def test_a_method_with_too_many_results_for_its_page_has_a_page_a_scale(
     measured: TableView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    other = replace(measured, request=measured.request.model_copy(update={"scale": "small"}))
+    other = replace(measured, request=measured.request.model_copy(update={"scale": "smoke"}))
     monkeypatch.setattr("benchsuite.report.pages.RESULTS", 1)
     found = pages(leaderboard([measured, other]))
     assert "temo/small.html" in found["methods/temo"]
@@ -237,7 +237,7 @@ def test_headings_say_where_verdicts_are_of_stand_ins_and_no_published_number_is
 ) -> None:
     request = measured.request.model_copy(update={"stand_ins": dict.fromkeys(columns, "synthetic images")})
     found = pages(leaderboard([replace(measured, request=request)]))
-    for name, heads in ((TABLE1, 3), ("claims/temo-smoke", 1), ("index", 2)):
+    for name, heads in ((TABLE1, 3), ("claims/temo-small", 1), ("index", 2)):
         titles = [" ".join(Reading(text).text.split()) for text in re.findall(r"<h[12].*?</h[12]>", found[name])]
         claimed = [title for title in titles if "Claims" in title or "Premises" in title or "Tables" in title]
         assert all((where or "by our runs") in title for title in claimed if where or "tested" in title), titles
@@ -263,10 +263,10 @@ def test_a_page_of_stand_ins_alone_does_not_speak_of_subtracting(measured: Table
 def test_headline_claims_come_first_and_are_marked(measured: TableView) -> None:
     board = leaderboard([measured])
     found = pages(board)
-    assert [claim.claim.headline for claim in board.claims["temo-table1-smoke"]][:4] == [True, True, True, False]
-    for name in (TABLE1, "claims/temo-smoke"):
+    assert [claim.claim.headline for claim in board.claims["temo-table1-small"]][:4] == [True, True, True, False]
+    for name in (TABLE1, "claims/temo-small"):
         assert "primary" in found[name]
-    for line in re.findall(r"<tr>\s*<th scope=.row.>.*?</tr>", found["claims/temo-smoke"], re.DOTALL)[:3]:
+    for line in re.findall(r"<tr>\s*<th scope=.row.>.*?</tr>", found["claims/temo-small"], re.DOTALL)[:3]:
         assert '<span class="primary">primary</span>' in line
     sizes = measured.family_sizes
     assert f"{sizes.headline} headline claims of the paper at this scale" in Reading(found[TABLE1]).text

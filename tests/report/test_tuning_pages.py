@@ -8,6 +8,7 @@ import pytest
 from html_pages import Reading, pages
 from html_pages import leaderboard as board_of
 from made_trials import trials_file, trials_of
+from measured import CURVES
 
 from benchsuite.analysis.tables import build_table
 from benchsuite.papers import read_table
@@ -38,7 +39,7 @@ def board(make_record: MakeRecord, trials: TrialsFile) -> Leaderboard:
     plain = make_record()[0].method.model_copy(update={"longer": 2.0})
     rows, records = [], {}
     for label, method, tuned in (("TeMo", best.method, by), ("InfoNCE", plain, None)):
-        record = make_record(method=method, tuned=tuned)[0]
+        record = make_record(method=method, tuned=tuned, curves=CURVES)[0]
         records[record.run_id] = record
         runs = RequestedRuns(setup_id=record.setup_id, method_id=record.method_id, runs={0: record.run_id})
         rows.append(RequestedRow(label=label, backbone="RN50", method=method.name, parts={"": runs}))
