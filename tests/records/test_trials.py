@@ -7,8 +7,21 @@ import pyarrow.parquet as pq
 import pytest
 
 from benchsuite.errors import RecordError
+from benchsuite.experiments.recipe import read_recipe
+from benchsuite.experiments.redraw import check_draws
+from benchsuite.folders import TRIALS
+from benchsuite.paths import baselines
+from benchsuite.records.audit_trials import by_subject, check_trials
 from benchsuite.records.schema import MethodPart
-from benchsuite.records.trials import FIRST_SEED, Trial, TrialsFile, read_trials, trials_digest, write_trials
+from benchsuite.records.trials import (
+    FIRST_SEED,
+    Trial,
+    TrialsFile,
+    changed_rule,
+    read_trials,
+    trials_digest,
+    write_trials,
+)
 
 
 def trial(number, score=0.5, method="infonce", **more):
@@ -76,3 +89,17 @@ def test_another_format_is_refused(tmp_path):
     pq.write_table(table.replace_schema_metadata({"benchsuite": json.dumps(about)}), tmp_path / "r")
     with pytest.raises(RecordError, match="another format"):
         read_trials(tmp_path / "r")
+
+
+SHIPPED = sorted((baselines() / TRIALS).glob("*.parquet"))
+
+
+@pytest.mark.parametrize("file", SHIPPED, ids=lambda file: file.stem)
+def test_the_trials_that_are_included_are_valid_and_by_the_recipe_s_rule(file):
+    content = read_trials(file)
+    rule = read_recipe(file.stem).tuning
+    assert content.trials
+    assert not changed_rule(content, rule.model_dump(mode="json"))
+    assert not [*check_trials(content, file.name), *check_draws(content, file.name)]
+    for trials in by_subject([content]).values():
+        assert [trial.number for trial in trials] == list(range(rule.trials))
