@@ -18,7 +18,7 @@ HIGH, LOW = (0.30, 0.31, 0.33, 0.32), (0.10, 0.12, 0.12, 0.13)
 TIED = (0.13, 0.10, 0.12, 0.12)
 """One that they cannot tell from the second."""
 CURVES = {"step": [0, 1], "loss": [2.0, None], "temperature": [0.1, 0.1], "temperature_positive": [0.1, 0.2]}
-"""With what the premises of the table look at."""
+"""With what premises on temperatures look at."""
 
 
 def measured(make: MakeRecord, values: Values, **changes: Any) -> tuple[TableRequest, list[tuple[Record, bytes]]]:

@@ -11,6 +11,7 @@ from html_pages import Reading, leaderboard, pages
 from benchsuite.analysis.items import OverItems
 from benchsuite.analysis.tables import TableView, build_table
 from benchsuite.papers import read_table
+from benchsuite.papers.questions import Premise
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record
 from benchsuite.report.export import table_text
@@ -273,7 +274,10 @@ def test_headline_claims_come_first_and_are_marked(measured: TableView) -> None:
 
 
 def test_a_table_lists_its_premises_with_what_was_found(measured: TableView) -> None:
-    text = " ".join(Reading(pages(leaderboard([measured]))[TABLE1]).text.split())
+    gauge = {"gauge": "temperature_positive", "per": "temperature", "at_least": 1.05}
+    more = Premise.model_validate({"statement": "Temperatures differ", "rows": ["RN50/TeMo"], **gauge})
+    table = measured.table.model_copy(update={"premises": [*measured.table.premises, more]})
+    text = " ".join(Reading(pages(leaderboard([replace(measured, table=table)]))[TABLE1]).text.split())
     assert "temperature_positive / temperature (last value) at least 1.05" in text
     assert "RN50/TeMo: 2" in text
     assert "InfoNCE on ViT-B/16 retrieves above chance and below the ceiling" in text
