@@ -30,6 +30,7 @@ from benchsuite.records.store import Store
 
 if TYPE_CHECKING:
     from benchsuite.experiments.plan import Plan, Run
+    from benchsuite.experiments.problems import Problem
     from benchsuite.experiments.subjects import Subject
 
 
@@ -111,7 +112,7 @@ def repro(
     checked = preflight([*map(example_run, work.lacking), *missing], results, jobs_of_runs)
     for note in checked.notes:
         print(f"note: {note}")
-    problems = [*dict.fromkeys(problem for plan in plans for problem in plan.problems), *checked.problems]
+    problems = [*planned_problems(plans), *checked.problems]
     problems += [] if tune else untuned(work, names, scale, plugin or ())
     if dry_run:
         for subject in work.lacking:
@@ -134,7 +135,7 @@ def repro(
         plans = plan()
         runs, missing = to_do(plans, {*records, *refused})
         checked = preflight(missing, results, jobs_of_runs)
-        require_ready([*dict.fromkeys(problem for plan in plans for problem in plan.problems), *checked.problems])
+        require_ready([*planned_problems(plans), *checked.problems])
     for line in (line for each in plans for line in keep(store, each.request)):
         print(line)
     requested = {store.add_request(each.request).name for each in plans}
@@ -160,6 +161,11 @@ def to_do(plans: "Sequence[Plan]", there: Container[str]) -> "tuple[list[Run], l
     """Each run of the plans once, and those that are still to be done."""
     runs = list({run.run_id: run for plan in plans for run in plan.runs}.values())
     return runs, [run for run in runs if run.run_id not in there]
+
+
+def planned_problems(plans: "Sequence[Plan]") -> "list[Problem]":
+    """Each problem of the plans once."""
+    return list(dict.fromkeys(problem for plan in plans for problem in plan.problems))
 
 
 def lacking(plans: "Sequence[Plan]") -> "Sequence[Subject]":

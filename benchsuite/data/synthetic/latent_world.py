@@ -118,6 +118,17 @@ def mentions(shape: tuple[int, int, int], draw: np.random.RandomState) -> NDArra
     return mentioned
 
 
+def mismatched(scenes: Ints, share: float, draw: np.random.RandomState) -> Ints:
+    """What is said of each scene, where a share of them is told as one of the others in that share."""
+    wrong = round(len(scenes) * share)
+    if wrong < 2:
+        return scenes
+    chosen = draw.permutation(len(scenes))[:wrong]
+    told = scenes.copy()
+    told[chosen] = scenes[np.roll(chosen, 1)]
+    return told
+
+
 def group(concept: Ints) -> Ints:
     """The group of a concept. Each group has frequent and rare concepts."""
     return concept % GROUPS

@@ -60,11 +60,7 @@ class Latents(Synthetic):
         made = world.World.of(self.seed)
         scenes = world.imagine(self.seed, number, count)
         images = made.images(scenes, self.renderings if split == "train" else 1, stream(self.seed, 2, number))
-        told = scenes
-        if split == "train" and (wrong := round(count * self.mismatched)) > 1:
-            chosen = stream(self.seed, 4).permutation(count)[:wrong]
-            told = scenes.copy()
-            told[chosen] = scenes[np.roll(chosen, 1)]
+        told = world.mismatched(scenes, self.mismatched, stream(self.seed, 4)) if split == "train" else scenes
         captions, paraphrases = (
             made.captions(told, self.captions, stream(self.seed, 3, number, kind)) for kind in (0, 1)
         )

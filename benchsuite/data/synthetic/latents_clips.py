@@ -66,11 +66,7 @@ class LatentsClips(Synthetic):
         number, count = SPLITS.index(split), getattr(self, split)
         made = world.World.of(self.seed, VERBS + NOUNS + DETAILS)
         clips = imagine(self.seed, number, count)
-        told = clips
-        if split == "train" and (wrong := round(count * self.mismatched)) > 1:
-            chosen = stream(self.seed, 24).permutation(count)[:wrong]
-            told = clips.copy()
-            told[chosen] = clips[np.roll(chosen, 1)]
+        told = world.mismatched(clips, self.mismatched, stream(self.seed, 24)) if split == "train" else clips
         renderings = self.renderings if split == "train" else 1
         verb, noun, second = clips[:, 0], clips[:, 1] - VERBS, clips[:, 2] - VERBS
         captions, paraphrases = (self._captions(made, told, split, kind) for kind in (0, 1))
