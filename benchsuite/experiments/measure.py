@@ -4,7 +4,8 @@ import math
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import torch
 
@@ -23,7 +24,7 @@ from benchsuite.records.ranks import pack_ranks
 from benchsuite.records.schema import MethodPart, Record, Result
 from benchsuite.setup import Setup
 from benchsuite.streams import derived_seed
-from benchsuite.training.distributed import world_size
+from benchsuite.training.distributed import rank, world_size
 from benchsuite.training.engine import device
 from benchsuite.training.loop import train
 from benchsuite.training.needs import reads_paraphrases
@@ -31,8 +32,27 @@ from benchsuite.training.needs import reads_paraphrases
 TRAIN = "train"
 
 
-def measure(run: Run, watch: Callable[[int], None] = lambda step: None) -> tuple[Record, bytes]:
-    """Do the run; the record and the bytes of its ranks file."""
+class Measured(NamedTuple):
+    """What a run leaves: its record, and the bytes of its ranks file."""
+
+    record: Record
+    ranks: bytes
+
+
+def measure(run: Run, watch: Callable[[int], None] = lambda step: None, folder: Path | None = None) -> Measured:
+    """Do the run in this process alone."""
+    measured = take_part(run, watch, folder)
+    assert measured is not None, "the first process measures"
+    return measured
+
+
+def take_part(
+    run: Run, watch: Callable[[int], None] = lambda step: None, folder: Path | None = None
+) -> Measured | None:
+    """Do the run together with the other processes of the group, if any. The first one evaluates; others have None.
+
+    `folder` is the run's own while it lasts, the same for all processes. `watch` hears of the steps of this process.
+    """
     dataset = opened(run.setup.data)
     split = dataset.split(TRAIN)
     prepared = prepare(run.setup, split, create_method(run.method.name, 1, **run.method.hyperparameters).needs)
@@ -43,6 +63,8 @@ def measure(run: Run, watch: Callable[[int], None] = lambda step: None) -> tuple
     read = read_paraphrases(run.setup, method, dataset)
     own = trained_under(run.setup, run.method)
     trained = train(own, method, split, run.seed, watch, prepared, Probe(run.setup, dataset))
+    if rank() > 0:
+        return None
     require_finite_weights(trained.encoder, method)
     started = time.perf_counter()
     scores = evaluate(trained.encoder, trained.words, run.setup, dataset)
@@ -66,7 +88,7 @@ def measure(run: Run, watch: Callable[[int], None] = lambda step: None) -> tuple
         recipe=recipe_name(run.recipe),
         tuned=run.tuned,
     )
-    return record, content
+    return Measured(record, content)
 
 
 def tuning_cost(run: Run) -> dict[str, int]:

@@ -142,7 +142,7 @@ def train(
             finish_step(engine, method)
             follow_student(trainee.teacher, encoder, method, clock)
             if trainee.watched:
-                probed = probe(step + 1, judged.eval(), words) if probe else {}
+                probed = probe(step + 1, judged.eval(), words) if probe and rank() == 0 else {}
                 judged.train()
                 rate, norm = engine.optimizer.param_groups[0]["lr"], passes[-1][1]
                 curves.add(step, [loss for loss, _ in passes], {"lr": rate, "gradient_norm": norm, **probed})
