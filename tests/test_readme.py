@@ -14,6 +14,8 @@ from benchsuite.cli import app
 from benchsuite.cli.list_ import What, _items, markdown
 from benchsuite.conformance import check_methods
 from benchsuite.data import create_dataset
+from benchsuite.experiments.recipe import read_recipe
+from benchsuite.papers import read_table, table_names
 from benchsuite.registry import load_plugin, methods, tasks
 
 ROOT = Path(__file__).parents[1]
@@ -24,6 +26,19 @@ def test_the_table_of_methods_is_current() -> None:
     made = re.search(r"<!-- made by `benchsuite list methods --markdown` -->\n(.*?)<!-- end -->", README, re.S)
     assert made is not None
     assert made[1].strip().splitlines() == markdown(_items(What.methods))
+
+
+def test_the_seeds_of_each_scale_are_those_of_its_recipes() -> None:
+    recipes: dict[str, set[str]] = {}
+    for name in table_names():
+        for scale, recipe in read_table(name).recipes.items():
+            recipes.setdefault(scale, set()).add(recipe)
+    shown = re.findall(r"^\| (`\w+`[^|]*) \|[^|]*\| ([\d or]+) \|", README, re.M)
+    by_scale = {scale: seeds.split(" or ") for cell, seeds in shown for scale in re.findall(r"`(\w+)`", cell)}
+    assert by_scale.keys() == recipes.keys()
+    for scale, names in recipes.items():
+        seeds = {str(read_recipe(name).seeds) for name in names if "first-steps" not in name}
+        assert set(by_scale[scale]) == seeds, scale
 
 
 def test_the_gate_runs_the_readmes_own_test_command() -> None:
