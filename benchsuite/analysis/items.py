@@ -85,11 +85,6 @@ class Items:
         found = self.differences(pairs, measure)
         return OverItems(reason=found) if isinstance(found, str) else over_items(found, alpha)
 
-    def floor(self, pairs: Sequence[Pair], measure: str) -> float | None:
-        """The sampling floor of the difference of two rows; none where outcomes of items are not known."""
-        found = self.differences(pairs, measure)
-        return None if isinstance(found, str) else item_floor(found)
-
     def _of(self, record: Record, protocol: str) -> Ranks:
         return _kept(self._arrays, (record.run_id, protocol), lambda: _within(self._file(record), protocol))
 
