@@ -19,7 +19,8 @@ def power(difference: float, sd: float, n: int, alpha: float = ALPHA) -> float:
     t of a true difference is noncentral, with parameter difference / (sd / sqrt(n)). `sd` is taken as the true one.
     """
     shift = abs(difference) * math.sqrt(n) / sd
-    return 1 - float(special.nctdtr(n - 1, shift, t_quantile(n, alpha)))
+    missed = float(special.nctdtr(n - 1, shift, t_quantile(n, alpha)))
+    return 1.0 if math.isnan(missed) else 1 - missed  # scipy's series ends in NaN where the chance is below 1e-190
 
 
 def seeds_for(difference: float, sd: float, alpha: float = ALPHA, aim: float = AIM) -> int | None:

@@ -1,4 +1,5 @@
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -43,6 +44,15 @@ def test_enough_seeds_reach_the_power_and_one_fewer_does_not() -> None:
     for effect in (0.1, 0.7, 1.5):
         n = seeds_for(effect, 1.0, 0.01) or 0
         assert power(effect, 1.0, n, 0.01) >= 0.8 > power(effect, 1.0, n - 1, 0.01)
+
+
+@pytest.mark.parametrize("sd", [0.55, 1.0, 1.35, 2.0])
+def test_power_rises_with_the_seeds_also_where_the_chance_to_miss_vanishes(sd: float) -> None:
+    """scipy gives NaN at some of these numbers of seeds: the search for the fewest once ended there."""
+    level = 0.05 / 15
+    powers = [power(1.0, sd, n, level) for n in range(3, 6000)]
+    assert all(0 <= before <= after <= 1 for before, after in pairwise(powers))
+    assert seeds_for(1.0, sd, level) == 3 + next(i for i, chance in enumerate(powers) if chance >= 0.8)
 
 
 def test_seeds_end() -> None:
