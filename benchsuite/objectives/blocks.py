@@ -1,0 +1,92 @@
+"""Numbers for each row of a large matrix, from blocks of rows that are computed again in the backward pass.
+
+A matrix of at most WHOLE entries is one block that is kept for the gradient, as if there were no blocks. Of a larger
+one no more than a block is ever in memory. Each process computes the blocks of its own rows (`shares`).
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils.checkpoint import checkpoint
+
+from benchsuite.objectives.shares import shares
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How many entries a matrix, and a block of a larger one, may have."""
+
+    whole: int = 2**22
+    block: int = 2**22
+
+
+_SIZES: ContextVar[Sizes] = ContextVar("sizes", default=Sizes())  # noqa: B039
+
+
+@contextmanager
+def sized(sizes: Sizes) -> Iterator[None]:
+    """Other sizes, for tests and estimates."""
+    token = _SIZES.set(sizes)
+    try:
+        yield
+    finally:
+        _SIZES.reset(token)
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Consecutive rows of matrices that have as many rows; entries that were computed for it are remembered."""
+
+    rows: slice
+    everything: bool
+    """Whether these are all rows."""
+    known: dict[Any, Tensor] = field(default_factory=dict)
+
+    def of(self, tensor: Tensor) -> Tensor:
+        """These rows of a tensor, [N, ...] -> [b, ...]."""
+        return tensor if self.everything else tensor[self.rows]
+
+    def own(self, columns: int, device: torch.device) -> Tensor:
+        """Where a row meets the column of its own number, [b, columns], bool."""
+        rows = torch.arange(self.rows.start, self.rows.stop, device=device)
+        return rows[:, None] == torch.arange(columns, device=device)
+
+
+def whole(rows: int, columns: int) -> Block | None:
+    """The one block of a matrix that is computed as a whole by this process; None if it is not."""
+    everything = slice(0, rows)
+    if rows * columns <= _SIZES.get().whole and shares().own(rows) == everything:
+        return Block(everything, everything=True)
+    return None
+
+
+def walk(each: Callable[[Block], Sequence[Tensor]], rows: int, columns: int) -> tuple[tuple[Tensor, ...], ...]:
+    """What `each` gives for the blocks of this process's rows, of a matrix of so many rows and columns.
+
+    `each` may read tensors that need gradients; it must give the same when it is called again.
+    """
+    if block := whole(rows, columns):
+        return (tuple(each(block)),)
+    sizes, own = _SIZES.get(), shares().own(rows)
+    if (own.stop - own.start) * columns <= sizes.whole:
+        return (tuple(each(Block(own, everything=False))),)
+
+    def again(start: int, stop: int) -> tuple[Tensor, ...]:
+        return tuple(each(Block(slice(start, stop), everything=False)))
+
+    step = max(1, sizes.block // columns)
+    bounds = [(start, min(start + step, own.stop)) for start in range(own.start, own.stop, step)]
+    if not torch.is_grad_enabled():
+        return tuple(again(*bound) for bound in bounds)
+    return tuple(checkpoint(again, *bound, use_reentrant=False, preserve_rng_state=False) for bound in bounds)
+
+
+def together(parts: Sequence[Tensor], rows: int) -> Tensor:
+    """Values of this process's blocks, in order, as the values of all rows."""
+    own = parts[0] if len(parts) == 1 else torch.cat([*parts])
+    return own if shares().own(rows) == slice(0, rows) else shares().together(own)
