@@ -57,10 +57,15 @@ class Block:
         return rows[:, None] == torch.arange(columns, device=device)
 
 
+def alone(rows: int) -> bool:
+    """Whether this process computes all of so many rows."""
+    return shares().own(rows) == slice(0, rows)
+
+
 def whole(rows: int, columns: int) -> Block | None:
     """The one block of a matrix that is computed as a whole by this process; None if it is not."""
     everything = slice(0, rows)
-    if rows * columns <= _SIZES.get().whole and shares().own(rows) == everything:
+    if rows * columns <= _SIZES.get().whole and alone(rows):
         return Block(everything, everything=True)
     return None
 
@@ -89,4 +94,4 @@ def walk(each: Callable[[Block], Sequence[Tensor]], rows: int, columns: int) -> 
 def together(parts: Sequence[Tensor], rows: int) -> Tensor:
     """Values of this process's blocks, in order, as the values of all rows."""
     own = parts[0] if len(parts) == 1 else torch.cat([*parts])
-    return own if shares().own(rows) == slice(0, rows) else shares().together(own)
+    return own if alone(rows) else shares().together(own)
