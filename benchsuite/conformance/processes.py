@@ -30,7 +30,7 @@ Together = Sequence[Values | str]
 
 ROWS = 6
 STEPS = 3
-WHOLE, SMALL = Sizes(), Sizes(whole=0, block=2 * ROWS)
+WHOLE, SMALL = Sizes(), Sizes(whole=0, rows=2)
 """Two processes compute objectives by their own rows and in blocks of a few, one process as a whole."""
 TOLERANCE = 1e-5
 GRADIENT = ": the gradient of "

@@ -1,14 +1,14 @@
 """Numbers for each row of a large matrix, from blocks of rows that are computed again in the backward pass.
 
-A matrix of at most WHOLE entries is one block that is kept for the gradient, as if there were no blocks. Of a larger
-one no more than a block is ever in memory. Each process computes the blocks of its own rows (`shares`).
+A matrix of at most `Sizes.whole` entries is one block that is kept for the gradient, as if there were no blocks. Of a
+larger one no more than a block is ever in memory. Each process computes the blocks of its own rows (`shares`).
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 from torch import Tensor
@@ -19,10 +19,15 @@ from benchsuite.objectives.shares import shares
 
 @dataclass(frozen=True)
 class Sizes:
-    """How many entries a matrix, and a block of a larger one, may have."""
+    """How many entries a matrix may have to be computed as a whole, and how many rows a block of a larger one has."""
 
     whole: int = 2**22
-    block: int = 2**22
+    rows: int | None = None
+    """Of a block of a larger one; by default what a processor computes fast, or what keeps an accelerator busy."""
+
+    def of_block(self, columns: int, device: torch.device) -> int:
+        """Rows of a block."""
+        return self.rows or max(256, (2**20 if device.type == "cpu" else 2**24) // columns)
 
 
 _SIZES: ContextVar[Sizes] = ContextVar("sizes", default=Sizes())  # noqa: B039
@@ -70,21 +75,25 @@ def whole(rows: int, columns: int) -> Block | None:
     return None
 
 
-def walk(each: Callable[[Block], Sequence[Tensor]], rows: int, columns: int) -> tuple[tuple[Tensor, ...], ...]:
-    """What `each` gives for the blocks of this process's rows, of a matrix of so many rows and columns.
+Walked: TypeAlias = tuple[tuple[Tensor, ...], ...]
+
+
+def walk(each: Callable[[Block], Sequence[Tensor]], shape: tuple[int, int], device: torch.device) -> Walked:
+    """What `each` gives for the blocks of this process's rows, of a matrix of that shape.
 
     `each` may read tensors that need gradients; it must give the same when it is called again.
     """
-    if block := whole(rows, columns):
+    if block := whole(*shape):
         return (tuple(each(block)),)
-    sizes, own = _SIZES.get(), shares().own(rows)
+    rows, columns = shape
+    own, sizes = shares().own(rows), _SIZES.get()
     if (own.stop - own.start) * columns <= sizes.whole:
         return (tuple(each(Block(own, everything=False))),)
 
     def again(start: int, stop: int) -> tuple[Tensor, ...]:
         return tuple(each(Block(slice(start, stop), everything=False)))
 
-    step = max(1, sizes.block // columns)
+    step = sizes.of_block(columns, device)
     bounds = [(start, min(start + step, own.stop)) for start in range(own.start, own.stop, step)]
     if not torch.is_grad_enabled():
         return tuple(again(*bound) for bound in bounds)

@@ -228,8 +228,8 @@ def by_rows(each: Callable[[Block], Tensor], matrix: Pairwise) -> Tensor:
 
 def many_by_rows(each: Callable[[Block], tuple[Tensor, ...]], matrix: Pairwise) -> tuple[Tensor, ...]:
     """Several tensors for each block at once."""
-    rows, columns = matrix.shape
-    return tuple(together(parts, rows) for parts in zip(*walk(each, rows, columns), strict=True))
+    computed = walk(each, matrix.shape, matrix.device)
+    return tuple(together(parts, len(matrix)) for parts in zip(*computed, strict=True))
 
 
 def total(each: Callable[[Block], Tensor], matrix: Pairwise) -> Tensor:
@@ -240,14 +240,14 @@ def total(each: Callable[[Block], Tensor], matrix: Pairwise) -> Tensor:
 
 def log_sums(logits: Pairwise) -> tuple[Tensor, Tensor, Tensor]:
     """log sum exp of each row and of each column, and each row's positive, from one walk over the rows, [N] each."""
-    rows, columns = logits.shape
+    rows = len(logits)
 
     def each(block: Block) -> tuple[Tensor, ...]:
         entries = logits.at(block)
         own = logits.positives_of(entries, block)
         return torch.logsumexp(entries, 1), own, torch.logsumexp(entries, 0)
 
-    of_rows, positives, of_columns = zip(*walk(each, rows, columns), strict=True)
+    of_rows, positives, of_columns = zip(*walk(each, logits.shape, logits.device), strict=True)
     share = torch.logsumexp(torch.stack(of_columns), 0, keepdim=True)  # [1, M], of this process's rows
     parts = together([share], rows)
     return together(of_rows, rows), torch.logsumexp(parts, 0), together(positives, rows)
