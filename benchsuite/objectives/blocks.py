@@ -91,13 +91,18 @@ def walk(each: Callable[[Block], Sequence[Tensor]], shape: tuple[int, int], devi
         return (tuple(each(Block(own, everything=False))),)
 
     def again(start: int, stop: int) -> tuple[Tensor, ...]:
-        return tuple(each(Block(slice(start, stop), everything=False)))
+        return tuple(map(_alone, each(Block(slice(start, stop), everything=False))))
 
     step = sizes.of_block(columns, device)
     bounds = [(start, min(start + step, own.stop)) for start in range(own.start, own.stop, step)]
     if not torch.is_grad_enabled():
         return tuple(again(*bound) for bound in bounds)
     return tuple(checkpoint(again, *bound, use_reentrant=False, preserve_rng_state=False) for bound in bounds)
+
+
+def _alone(values: Tensor) -> Tensor:
+    """The values without the block of which they may be a view, such as its diagonal: it would stay in memory."""
+    return values.clone() if values.untyped_storage().nbytes() > values.nbytes else values
 
 
 def together(parts: Sequence[Tensor], rows: int) -> Tensor:
