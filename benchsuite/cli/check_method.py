@@ -65,7 +65,7 @@ def lines(report: "Report") -> list[str]:
     """A table of methods and checks, then the reasons, then what each check requires."""
     from benchsuite.conformance import CHECKS
 
-    table = [["", *CHECKS, "time", "memory"]]
+    table = [["", *CHECKS, "time", "memory", "pairs"]]
     table += [[m.name, *(MARKS[o.status] for o in m.outcomes), *costs(m)] for m in report.methods]
     widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
     shown = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in table]
@@ -88,19 +88,21 @@ def reasons(method: "MethodReport") -> dict[str, list[str]]:
 
 
 def costs(method: "MethodReport") -> list[str]:
-    """The two columns that are shown but not checked."""
+    """The columns that are shown but not checked."""
     if method.cost is None:
-        return ["", ""]
+        return ["", "", ""]
     state = method.cost.state_bytes
-    return [f"x{method.cost.time_ratio:.1f}", f"{state / 1000:.1f} kB" if state >= 1000 else f"{state} B"]
+    memory = f"{state / 1000:.1f} kB" if state >= 1000 else f"{state} B"
+    return [f"x{method.cost.time_ratio:.1f}", memory, f"{method.cost.pair_bytes:.0f} B"]
 
 
 def footer(report: "Report") -> list[str]:
-    """What the last two columns mean, and the verdict."""
+    """What the last columns mean, and the verdict."""
     samples = next((m.cost.samples for m in report.methods if m.cost), None)
     legend = [
-        f"time: loss and gradient relative to infonce; memory: the state for {samples} training samples. "
-        "Neither is checked."
+        f"time: loss and gradient relative to infonce; memory: the state for {samples} training samples; "
+        "pairs: what a loss keeps for each pair of rows of a large batch, 0 B if it computes them in blocks "
+        "(similarities, docs/add-a-method.md). None is checked."
     ]
     failed = [m.name for m in report.methods if not m.passed]
     count = f"{len(report.methods)} method" + "s" * (len(report.methods) != 1)

@@ -5,16 +5,20 @@ from statistics import median
 
 import torch
 
+from benchsuite.conformance.matrices import kept_matrices
 from benchsuite.conformance.report import Cost
 from benchsuite.conformance.subject import Subject, differentiable, modes, parts
 from benchsuite.methods import create_method
 from benchsuite.methods.base import Clock, Method
 from benchsuite.methods.batch import PairBatch
+from benchsuite.objectives.blocks import Sizes, sized
 
 SAMPLES = 1000
 BATCH = 128
 WIDTH = 128
 CALLS = 9
+FEW = 101
+"""Rows of a batch that stands for a large one; of no other size that a method has is it a divisor."""
 
 
 def measure(subject: Subject) -> Cost:
@@ -30,14 +34,21 @@ def measure(subject: Subject) -> Cost:
                 times.append(taken)
     tensors = (*method.parameters(), *method.buffers())
     state = sum(tensor.numel() * tensor.element_size() for tensor in tensors)
-    return Cost(round(median(seconds[0]) / median(seconds[1]), 2), state, SAMPLES)
+    return Cost(round(median(seconds[0]) / median(seconds[1]), 2), state, SAMPLES, _pair_bytes(method))
 
 
-def _batch(method: Method) -> PairBatch:
+def _pair_bytes(method: Method) -> float:
+    """What the loss of a large batch keeps for each pair of its rows."""
+    with sized(Sizes(whole=0)), kept_matrices(FEW) as kept:
+        method(_batch(method, FEW), Clock(CALLS, CALLS))
+    return round(kept.bytes / FEW**2, 1)
+
+
+def _batch(method: Method, size: int = BATCH) -> PairBatch:
     generator = torch.Generator().manual_seed(0)
-    ids = {"index": torch.arange(BATCH), "cluster": torch.zeros(BATCH, dtype=torch.long)}
+    ids = {"index": torch.arange(size), "cluster": torch.zeros(size, dtype=torch.long)}
     names = parts(method, modes(method)[0])
-    rows = {n: ids[n] if n in ids else torch.randn(BATCH, WIDTH, generator=generator) for n in names}
+    rows = {n: ids[n] if n in ids else torch.randn(size, WIDTH, generator=generator) for n in names}
     return PairBatch(**differentiable(rows))
 
 

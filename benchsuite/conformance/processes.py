@@ -1,4 +1,4 @@
-"""The same gradients on two processes that gather the batch as on one.
+"""The same gradients on two processes that gather the batch, and share its rows, as on one.
 
 Starting processes takes seconds, so two of them serve all methods. Their values are compared with those of one process.
 """
@@ -18,8 +18,10 @@ from torch.multiprocessing.spawn import spawn
 from benchsuite.conformance.subject import WIDTH, NotMetError, Subject, modes, parts, tensors, unlike
 from benchsuite.methods.base import Clock, Method
 from benchsuite.methods.batch import TEACHER_PARTS, PairBatch
+from benchsuite.objectives.blocks import Sizes, sized
+from benchsuite.objectives.shares import shared
 from benchsuite.registry import load_plugin, methods
-from benchsuite.training.distributed import gather, share, world_size
+from benchsuite.training.distributed import ProcessShares, gather, share, world_size
 
 Values = dict[str, Tensor]
 """Losses, gradients and state by name."""
@@ -28,6 +30,8 @@ Together = Sequence[Values | str]
 
 ROWS = 6
 STEPS = 3
+WHOLE, SMALL = Sizes(), Sizes(whole=0, rows=2)
+"""Two processes compute objectives by their own rows and in blocks of a few, one process as a whole."""
 TOLERANCE = 1e-5
 GRADIENT = ": the gradient of "
 """In the name of a gradient. Gradients are measured by the largest one: a gradient that is 0 in theory is rounding."""
@@ -77,7 +81,8 @@ def compute(subject: Subject) -> Values:
             mine |= {n: mine[n].detach() for n in TEACHER_PARTS if n in mine}
             batch = PairBatch(**{name: gather(part) for name, part in mine.items()})
             torch.manual_seed(step)
-            loss = _forward(method, batch, Clock(step, STEPS))
+            with sized(SMALL if world_size() > 1 else WHOLE), shared(ProcessShares()):
+                loss = _forward(method, batch, Clock(step, STEPS))
             loss.backward()  # type: ignore[no-untyped-call]
             values[f"{mode}: the loss at step {step}"] = loss.detach()
         for name, parameter in (*encoder.named_parameters(prefix="encoder"), *method.named_parameters()):

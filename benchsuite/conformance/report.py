@@ -24,6 +24,8 @@ class Cost:
     state_bytes: int
     """Parameters and buffers for `samples` training samples."""
     samples: int
+    pair_bytes: float = 0.0
+    """Kept for the gradient for each pair of rows of a large batch; 0 where matrices are computed in blocks."""
 
 
 @dataclass(frozen=True)

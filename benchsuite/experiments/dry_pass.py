@@ -13,18 +13,21 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from benchsuite.conformance.matrices import kept_matrices
 from benchsuite.data.base import Split
 from benchsuite.data.batches import BatchPlan
 from benchsuite.data.prepared import Prepared, labelled_clusters
 from benchsuite.errors import BenchsuiteError
 from benchsuite.experiments.measure import sizes_from
 from benchsuite.methods import create_method
-from benchsuite.methods.base import Clock, Method, averaged_heads
+from benchsuite.methods.base import Clock, Loss, Method, averaged_heads
 from benchsuite.models.dual_encoder import DualEncoder
 from benchsuite.models.tokenizer import Words
 from benchsuite.models.vectors import reader_for
+from benchsuite.objectives.blocks import Sizes, sized
 from benchsuite.records.schema import MethodPart
 from benchsuite.setup import Setup, TextTower
+from benchsuite.training.engine import device
 from benchsuite.training.feed import Feed, Inputs
 from benchsuite.training.loop import Trainee, require_finite
 from benchsuite.training.teachers import momentum
@@ -33,6 +36,7 @@ SAMPLES = 2
 ROWS = 1024
 """Rows of the method's batch, unless it refuses so few; all rows of a smaller batch."""
 EXPERT_WIDTH = 8
+ALL = 2**62
 CPU = torch.device("cpu")
 
 
@@ -44,10 +48,12 @@ class Objective:
     """Of matrices with an entry for each pair of rows of a batch that are kept for the gradient, and one gradient."""
     state_bytes: float
     """The method's parameters and buffers, for all training samples."""
+    block_bytes: float = 0
+    """Of blocks of rows, where matrices are computed in blocks."""
 
     def bytes(self, batch: int) -> float:
         """At least, for a batch."""
-        return self.bytes_per_pair * batch**2 + self.state_bytes
+        return self.bytes_per_pair * batch**2 + self.block_bytes + self.state_bytes
 
 
 class DryPass:
@@ -73,13 +79,20 @@ class DryPass:
             inputs = feed(0, 0)
             for rows in dict.fromkeys((_fewer(batch, setup.projection.width), batch)):
                 try:
-                    kept = _pass(setup, method(rows), encoder, inputs, rows, len(split))
+                    with sized(_as_of(batch, rows)):
+                        kept = _pass(setup, method(rows), encoder, inputs, rows, len(split))
+                    with sized(Sizes() if rows == batch else Sizes(whole=ALL)):
+                        held = _kept(setup, method(rows), encoder, inputs, rows)[0]
                     break
                 except BenchsuiteError:
                     if rows == batch:
                         raise
             few, many = (_size(method(n)) for n in (rows, 2 * rows))
-        return Objective(kept / rows**2 + 4, many + (many - few) / rows * (len(split) - 2 * rows))
+        state = many + (many - few) / rows * (len(split) - 2 * rows)
+        if held == kept:
+            return Objective(kept / rows**2 + 4, state)
+        in_blocks = ((held - kept) / rows**2 + 4) * Sizes().of_block(batch, device()) * batch
+        return Objective(kept / rows**2 + 4 * (kept > 0), state, in_blocks)
 
     def _encoder(self, setup: Setup, split: Split) -> tuple[DualEncoder, Words | None]:
         key = (setup.image, setup.text, setup.projection)
@@ -94,32 +107,40 @@ class DryPass:
 def _pass(setup: Setup, method: Method, encoder: DualEncoder, inputs: Inputs, rows: int, samples: int) -> int:
     """Forward and backward at the first step, and of the method alone at the last; the bytes of its matrices."""
     steps, per_epoch = setup.training.steps, samples // setup.training.batch
-    trainee, first = Trainee(encoder, method, seed=0), Clock(0, steps)
-    generator = torch.Generator().manual_seed(0)
-    with torch.autocast("cpu", torch.bfloat16, enabled=setup.training.precision == "bf16"):
-        parts = {name: _widened(part, rows, generator) for name, part in trainee.parts(inputs, first).items()}
-    parts["index"] = torch.arange(rows)
-    matrices: dict[int, int] = {}
-
-    def keep(tensor: Tensor) -> Tensor:
-        if sum(size > 0 and size % rows == 0 for size in tensor.shape) > 1:
-            matrices[tensor.untyped_storage().data_ptr()] = tensor.nbytes
-        return tensor
-
-    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
-        loss = trainee.loss(parts, first)
+    kept, loss, trainee, parts = _kept(setup, method, encoder, inputs, rows)
     require_finite(loss, method, 0)
     loss.total.backward()  # type: ignore[no-untyped-call]
     encoder.zero_grad(set_to_none=True)
     leaves = {
         name: part.detach().requires_grad_() if part.is_floating_point() else part for name, part in parts.items()
     }
-    last = Clock(steps - 1, steps, (steps - 1) * setup.training.accumulation // per_epoch)
+    first, last = Clock(0, steps), Clock(steps - 1, steps, (steps - 1) * setup.training.accumulation // per_epoch)
     trainee.loss(leaves, last).total.backward()  # type: ignore[no-untyped-call]
     if method.copies_towers or averaged_heads(method):
         for clock in (first, last):
             momentum(method, clock)
-    return sum(matrices.values())
+    return kept
+
+
+def _kept(
+    setup: Setup, method: Method, encoder: DualEncoder, inputs: Inputs, rows: int
+) -> tuple[int, Loss, Trainee, dict[str, Tensor]]:
+    """The forward pass of the first step: bytes of its matrices, its loss, and the parts of the batch."""
+    trainee, first = Trainee(encoder, method, seed=0), Clock(0, setup.training.steps)
+    generator = torch.Generator().manual_seed(0)
+    with torch.autocast("cpu", torch.bfloat16, enabled=setup.training.precision == "bf16"):
+        parts = {name: _widened(part, rows, generator) for name, part in trainee.parts(inputs, first).items()}
+    parts["index"] = torch.arange(rows)
+    with kept_matrices(rows) as kept:
+        loss = trainee.loss(parts, first)
+    return kept.bytes, loss, trainee, parts
+
+
+def _as_of(batch: int, rows: int) -> Sizes:
+    """Sizes at which fewer rows are computed as a whole, or in blocks, as a batch is."""
+    if rows == batch:
+        return Sizes()
+    return Sizes(whole=int(Sizes().whole * (rows / batch) ** 2))
 
 
 def _fewer(batch: int, width: int) -> int:

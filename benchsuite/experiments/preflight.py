@@ -150,7 +150,8 @@ class _Checks:
             return ""
         return (
             f"its objective needs at least {gib(needs)}: {objective.bytes_per_pair:.0f} bytes for each of "
-            f"{batch} x {batch} pairs of a batch, and {gib(objective.state_bytes)} of parameters and state; "
+            f"{batch} x {batch} pairs of a batch, {gib(objective.block_bytes)} of blocks of rows, and "
+            f"{gib(objective.state_bytes)} of parameters and state; "
             f"{gib(free)} {have}. Take a smaller training.batch."
         )
 

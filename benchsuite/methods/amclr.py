@@ -9,6 +9,7 @@ from benchsuite.methods.base import Clock, Loss
 from benchsuite.methods.batch import PairBatch
 from benchsuite.methods.sogclr import GlobalMethod
 from benchsuite.objectives.global_estimator import surrogate
+from benchsuite.objectives.pairwise import similarities
 from benchsuite.registry import register_method
 
 ACROSS = (
@@ -72,7 +73,7 @@ class AmCLR(GlobalMethod):
         for side in ("image", "text"):
             pairings = [pairing for pairing in self.pairings if pairing[0].startswith(side)]
             names = [term_name(pairing) if self.state == "per-pairing" else side for pairing in pairings]
-            contrasts = [self.contrast(getattr(batch, a) @ getattr(batch, c).T) for a, c in pairings]
+            contrasts = [self.contrast(similarities(getattr(batch, a), getattr(batch, c))) for a, c in pairings]
             log_g, log_u, divisor = self.estimate(names, contrasts, self.tau, batch.index, clock.epoch)
             for pairing, g, d in zip(pairings, log_g, divisor, strict=True):
                 terms[term_name(pairing)] = surrogate(g, d, self.tau)

@@ -6,6 +6,7 @@ from benchsuite.methods.amclr import ACROSS
 from benchsuite.methods.batch import PairBatch
 from benchsuite.methods.isogclr import ISogCLR
 from benchsuite.objectives.global_estimator import Contrast
+from benchsuite.objectives.pairwise import similarities
 from benchsuite.registry import register_method
 
 
@@ -35,4 +36,4 @@ class AmCLRRobust(ISogCLR):
     def sides(self, batch: PairBatch) -> Iterator[tuple[str, str, list[Contrast]]]:
         for side in ("image", "text"):
             anchored = [pairing for pairing in ACROSS if pairing[0].startswith(side)]
-            yield side, side, [self.contrast(getattr(batch, a) @ getattr(batch, c).T) for a, c in anchored]
+            yield side, side, [self.contrast(similarities(getattr(batch, a), getattr(batch, c))) for a, c in anchored]

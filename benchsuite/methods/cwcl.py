@@ -8,7 +8,9 @@ from torch import Tensor
 from benchsuite.fields import Temperature
 from benchsuite.methods.base import Clock, Loss, Method
 from benchsuite.methods.batch import PairBatch
-from benchsuite.objectives.softmax import cross_entropy_rows
+from benchsuite.objectives.blocks import Block
+from benchsuite.objectives.pairwise import Pairwise, by_rows, pairwise, similarities
+from benchsuite.objectives.softmax import Matrix, cross_entropy_rows
 from benchsuite.registry import register_method
 
 
@@ -50,30 +52,37 @@ class CWCL(Method):
         return ("image", "text") if self.symmetric else (self.modality,)
 
     def loss(self, batch: PairBatch, clock: Clock) -> Loss:
-        s = batch.image @ batch.text.T
+        s = similarities(batch.image, batch.text)
         terms = {
             "i2t": self.direction(batch, "image", s / self.tau),
             "t2i": self.direction(batch, "text", s.T / self.tau),
         }
         return Loss(0.5 * (terms["i2t"] + terms["t2i"]), terms, {"temperature": self.tau})
 
-    def direction(self, batch: PairBatch, anchor: Literal["image", "text"], logits: Tensor) -> Tensor:
+    def direction(self, batch: PairBatch, anchor: Literal["image", "text"], logits: Pairwise) -> Tensor:
         """One direction, anchored by one modality."""
         if anchor not in self.weighing:
             return cross_entropy_rows(logits)
         own = batch.image if anchor == "image" else batch.text
         if self.weights == "expert":
             own = batch.image_expert if anchor == "image" else batch.text_expert
-        return weighted_cross_entropy_rows(logits, closeness(own).to(logits))
+        return weighted_cross_entropy_rows(logits, closeness(own))
 
 
-def closeness(z: Tensor) -> Tensor:
+def closeness(z: Tensor) -> Pairwise:
     """w_ij = 1/2 + 1/2 <z_i, z_j>, without gradient."""
     z = z.detach()
-    return (0.5 + 0.5 * z @ z.T).clamp(0, 1)
+    return similarities(z, z).map(lambda s: (0.5 + 0.5 * s).clamp(0, 1))
 
 
-def weighted_cross_entropy_rows(logits: Tensor, weights: Tensor) -> Tensor:
+def weighted_cross_entropy_rows(logits: Matrix, weights: Matrix) -> Tensor:
     """Cross-entropy of each row's softmax with the row's weights, scaled to sum to one, as targets."""
-    targets = weights / weights.sum(dim=1, keepdim=True)
-    return -(targets * torch.log_softmax(logits, dim=1)).sum(dim=1).mean()
+
+    rows, weight = pairwise(logits), pairwise(weights)
+
+    def each(block: Block) -> Tensor:
+        w = weight.at(block).to(rows.dtype)
+        targets = w / w.sum(dim=1, keepdim=True)
+        return -(targets * torch.log_softmax(rows.at(block), dim=1)).sum(dim=1)
+
+    return by_rows(each, rows).mean()

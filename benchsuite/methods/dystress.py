@@ -8,7 +8,8 @@ from torch import Tensor
 from benchsuite.fields import Positive, Real, Temperature
 from benchsuite.methods.base import Clock, Loss, Method
 from benchsuite.methods.batch import PairBatch
-from benchsuite.objectives.nt_xent import candidates, nt_xent
+from benchsuite.objectives.nt_xent import Candidates, nt_xent
+from benchsuite.objectives.pairwise import similarities
 from benchsuite.objectives.profiles import (
     cosine_profile,
     exponential_profile,
@@ -46,11 +47,10 @@ class SimilarityTemperature(Method):
         """The temperature of each pair."""
 
     def loss(self, batch: PairBatch, clock: Clock) -> Loss:
-        s = batch.image @ batch.text.T if batch.is_pair else candidates(*batch.views)
-        tau = self.profile_of(s.detach() if self.detach_temperature else s)
+        s = similarities(batch.image, batch.text) if batch.is_pair else Candidates(*batch.views)
+        tau = (s.detach() if self.detach_temperature else s).map(self.profile_of)
         total = info_nce(s, tau) if batch.is_pair else nt_xent(s / tau)
-        positive = tau.diagonal() if batch.is_pair else tau[:, 0]
-        gauges = {"temperature": tau.mean().detach(), "temperature_positive": positive.mean().detach()}
+        gauges = {"temperature": tau.mean(), "temperature_positive": tau.positives().mean().detach()}
         return Loss(total, gauges=gauges)
 
 

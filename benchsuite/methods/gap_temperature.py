@@ -11,6 +11,7 @@ from benchsuite.fields import NonNegative, Positive, Temperature
 from benchsuite.methods.base import Clock, Loss, Method, ParameterGroup, clamp_
 from benchsuite.methods.batch import PairBatch
 from benchsuite.methods.infonce import InfoNCE, InfoNCELearnable
+from benchsuite.objectives.pairwise import similarities
 from benchsuite.objectives.schedules import cosine, linear
 from benchsuite.objectives.softmax import info_nce
 from benchsuite.registry import register_method
@@ -44,7 +45,7 @@ class LinearTemperature(Method):
 
     def loss(self, batch: PairBatch, clock: Clock) -> Loss:
         tau = linear(self.tau_start, self.tau_end, clock.progress)
-        return Loss(info_nce(batch.image @ batch.text.T, tau), gauges={"temperature": tau})
+        return Loss(info_nce(similarities(batch.image, batch.text), tau), gauges={"temperature": tau})
 
 
 @register_method(
@@ -69,7 +70,7 @@ class AlternatingTemperature(Method):
 
     def loss(self, batch: PairBatch, clock: Clock) -> Loss:
         tau = cosine(self.tau_start, self.tau_end, self.periods * clock.progress)
-        return Loss(info_nce(batch.image @ batch.text.T, tau), gauges={"temperature": tau})
+        return Loss(info_nce(similarities(batch.image, batch.text), tau), gauges={"temperature": tau})
 
 
 class ReparameterizedTemperature(Method):
@@ -106,7 +107,7 @@ class ReparameterizedTemperature(Method):
 
     def loss(self, batch: PairBatch, clock: Clock) -> Loss:
         tau = self.temperature
-        return Loss(info_nce(batch.image @ batch.text.T, tau), gauges={"temperature": tau})
+        return Loss(info_nce(similarities(batch.image, batch.text), tau), gauges={"temperature": tau})
 
     def parameter_groups(self) -> list[ParameterGroup]:
         return [ParameterGroup((self.learned,), weight_decay=0.0)]

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from benchsuite.fields import Finite, Temperature
 from benchsuite.methods.base import Clock, Loss, Method, ParameterGroup, clamp_
 from benchsuite.methods.batch import PairBatch
+from benchsuite.objectives.pairwise import similarities
 from benchsuite.objectives.softmax import info_nce
 from benchsuite.registry import register_method
 
@@ -26,7 +27,7 @@ class InfoNCE(Method):
     """The temperature."""
 
     def loss(self, batch: PairBatch, clock: Clock) -> Loss:
-        total = info_nce(batch.image @ batch.text.T, self.tau)
+        total = info_nce(similarities(batch.image, batch.text), self.tau)
         return Loss(total, gauges={"temperature": self.tau})
 
 
@@ -59,7 +60,7 @@ class InfoNCELearnable(Method):
 
     def loss(self, batch: PairBatch, clock: Clock) -> Loss:
         tau = self.temperature
-        total = info_nce(batch.image @ batch.text.T, tau)
+        total = info_nce(similarities(batch.image, batch.text), tau)
         return Loss(total, gauges={"temperature": tau.detach()})
 
     def parameter_groups(self) -> list[ParameterGroup]:

@@ -12,6 +12,7 @@ from benchsuite.methods.base import Clock, Loss, Method
 from benchsuite.methods.batch import PairBatch
 from benchsuite.methods.sogclr import OneOrTwoTowers
 from benchsuite.objectives.global_estimator import MovingAverage, surrogate
+from benchsuite.objectives.repeats import Repeats
 from benchsuite.registry import register_method
 
 TemperatureStep = Annotated[float, Ge(0), Finite, "temperature"]
@@ -67,7 +68,7 @@ class ISogCLR(OneOrTwoTowers):
         terms: dict[str, Tensor] = {}
         gauges: dict[str, Tensor] = {"objective": torch.zeros(())}
         for term, side, contrasts in self.sides(batch):
-            tau = self.get_buffer(f"tau_{side}")[batch.index].to(contrasts[0].gap.dtype)  # [B], before this step
+            tau = self.get_buffer(f"tau_{side}")[batch.index].to(contrasts[0].exponents.dtype)  # [B], before this step
             names = self.states(side, contrasts)
             log_g, log_u, divisor = self.estimate(names, contrasts, tau, batch.index, clock.epoch)
             penalty = len(contrasts) * self.rho * tau.mean()
@@ -84,8 +85,7 @@ class ISogCLR(OneOrTwoTowers):
     def move_temperatures(self, side: str, slope: Tensor, index: Tensor) -> None:
         """One step of the samples' temperatures along G; a sample met twice moves once, by its mean."""
         tau, v = self.get_buffer(f"tau_{side}"), self.get_buffer(f"v_{side}")
-        same = (index[:, None] == index).to(tau.dtype)
-        clipped = (same @ slope.clamp(-self.clip, self.clip).to(tau.dtype)) / same.sum(1)
+        clipped = Repeats(index).mean(slope.clamp(-self.clip, self.clip).to(tau.dtype))
         v[index] = (1 - self.beta) * v[index] + self.beta * clipped
         tau[index] = (tau[index] - self.eta * v[index]).clamp(self.tau_min, self.tau_max)
 

@@ -10,6 +10,7 @@ from benchsuite.fields import NonNegative, Positive, Temperature, TemperatureWid
 from benchsuite.methods.base import Clock, Loss, Method
 from benchsuite.methods.batch import PairBatch
 from benchsuite.objectives.margin import max_margin
+from benchsuite.objectives.pairwise import similarities
 from benchsuite.objectives.schedules import cosine
 from benchsuite.objectives.softmax import cross_entropy_rows
 from benchsuite.registry import register_method
@@ -108,7 +109,7 @@ class MMTS(ClusterSchedule):
     """Shift of the largest cluster."""
 
     def loss(self, batch: PairBatch, clock: Clock) -> Loss:
-        s, tau = batch.image @ batch.text.T, self.values(batch, clock)
+        s, tau = similarities(batch.image, batch.text), self.values(batch, clock)
         terms = {"i2t": cross_entropy_rows(s / tau[:, None]), "t2i": cross_entropy_rows(s.T / tau[:, None])}
         gauges = {"temperature": tau.mean(), "temperature_min": tau.min(), "temperature_max": tau.max()}
         return Loss(0.5 * (terms["i2t"] + terms["t2i"]), terms, gauges)
@@ -133,7 +134,7 @@ class MMTSMargin(ClusterSchedule):
 
     def loss(self, batch: PairBatch, clock: Clock) -> Loss:
         margin = self.values(batch, clock)
-        total = max_margin(batch.image @ batch.text.T, margin)
+        total = max_margin(similarities(batch.image, batch.text), margin)
         return Loss(total, gauges={"margin": margin.mean(), "margin_min": margin.min(), "margin_max": margin.max()})
 
 
@@ -154,4 +155,4 @@ class MaxMargin(Method):
     """The margin m."""
 
     def loss(self, batch: PairBatch, clock: Clock) -> Loss:
-        return Loss(max_margin(batch.image @ batch.text.T, self.margin), gauges={"margin": self.margin})
+        return Loss(max_margin(similarities(batch.image, batch.text), self.margin), gauges={"margin": self.margin})

@@ -3,12 +3,14 @@
 import math
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.nn.functional import logsigmoid
 
 from benchsuite.fields import Real, Temperature
 from benchsuite.methods.base import Clock, Loss, Method, ParameterGroup
 from benchsuite.methods.batch import PairBatch
+from benchsuite.objectives.blocks import Block
+from benchsuite.objectives.pairwise import similarities, total
 from benchsuite.registry import register_method
 
 
@@ -38,10 +40,14 @@ class SigLIP(Method):
         self.shift = nn.Parameter(torch.tensor(self.bias))
 
     def loss(self, batch: PairBatch, clock: Clock) -> Loss:
-        logits = torch.exp(self.log_scale) * (batch.image @ batch.text.T) + self.shift  # [B, B]
-        matched = 2 * torch.eye(batch.size, dtype=logits.dtype, device=logits.device) - 1
-        total = -logsigmoid(matched * logits).sum() / batch.size
-        return Loss(total, gauges={"temperature": torch.exp(-self.log_scale).detach(), "bias": self.shift.detach()})
+        logits = similarities(batch.image, batch.text) * torch.exp(self.log_scale) + self.shift  # [B, B]
+
+        def each(block: Block) -> Tensor:
+            matched = 2 * block.own(batch.size, logits.device).to(logits.dtype) - 1
+            return logsigmoid(matched * logits.at(block))
+
+        gauges = {"temperature": torch.exp(-self.log_scale).detach(), "bias": self.shift.detach()}
+        return Loss(-total(each, logits) / batch.size, gauges=gauges)
 
     def parameter_groups(self) -> list[ParameterGroup]:
         return [ParameterGroup((self.log_scale, self.shift), weight_decay=0.0)]

@@ -7,7 +7,8 @@ from torch.nn.functional import logsigmoid
 from benchsuite.fields import Positive, Real, Temperature
 from benchsuite.methods.base import Clock, Loss, Method
 from benchsuite.methods.batch import PairBatch
-from benchsuite.objectives.nt_xent import candidates, nt_xent
+from benchsuite.objectives.nt_xent import Candidates, nt_xent
+from benchsuite.objectives.pairwise import by_rows
 from benchsuite.registry import register_method
 
 
@@ -31,7 +32,7 @@ class SimCLR(Method):
     """The temperature."""
 
     def loss(self, batch: PairBatch, clock: Clock) -> Loss:
-        return Loss(nt_xent(candidates(*batch.views) / self.tau), gauges={"temperature": self.tau})
+        return Loss(nt_xent(Candidates(*batch.views) / self.tau), gauges={"temperature": self.tau})
 
 
 @register_method(
@@ -55,9 +56,10 @@ class DCL(Method):
     def loss(self, batch: PairBatch, clock: Clock) -> Loss:
         if batch.size < 2:
             raise ValueError(f"{self.card.name}: one sample alone has no negatives.")
-        s = candidates(*batch.views)
-        positive, negative = s[:, 0], s[:, 1:]
-        total = (torch.logsumexp(negative / self.tau, 1) - self.positive_weights(positive) * positive / self.tau).mean()
+        s = Candidates(*batch.views)
+        positive = s.positives()
+        negatives = by_rows(lambda block: torch.logsumexp(s.at(block)[:, 1:] / self.tau, 1), s)
+        total = (negatives - self.positive_weights(positive) * positive / self.tau).mean()
         return Loss(total, gauges={"temperature": self.tau})
 
     def positive_weights(self, positive: Tensor) -> Tensor | float:
@@ -126,10 +128,11 @@ class MACL(Method):
     def loss(self, batch: PairBatch, clock: Clock) -> Loss:
         if batch.size < 2:
             raise ValueError(f"{self.card.name}: one sample alone has no negatives.")
-        s = candidates(*batch.views)
-        alignment = s[:, 0].detach().mean()
+        s = Candidates(*batch.views)
+        positive = s.positives()
+        alignment = positive.detach().mean()
         tau = (self.tau * (1 + self.alpha * (alignment - self.a_0))).clamp_min(self.tau_min)
-        log_odds = torch.logsumexp(s[:, 1:] / tau, dim=1) - s[:, 0] / tau
+        log_odds = by_rows(lambda block: torch.logsumexp(s.at(block)[:, 1:] / tau, dim=1), s) - positive / tau
         each = odds_weighed(log_odds) if self.reweight else -logsigmoid(-log_odds)
         return Loss(each.mean(), gauges={"temperature": tau, "alignment": alignment})
 

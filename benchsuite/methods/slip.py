@@ -9,7 +9,7 @@ from benchsuite.fields import Count, NonNegative, Temperature
 from benchsuite.methods.base import Clock, Loss, ParameterGroup
 from benchsuite.methods.batch import PairBatch
 from benchsuite.methods.infonce import InfoNCELearnable
-from benchsuite.objectives.nt_xent import candidates, nt_xent
+from benchsuite.objectives.nt_xent import Candidates, nt_xent
 from benchsuite.registry import register_method
 
 
@@ -59,7 +59,7 @@ class SLIP(InfoNCELearnable):
     def loss(self, batch: PairBatch, clock: Clock) -> Loss:
         clip = super().loss(batch, clock)
         other = batch.image_view2 if batch.has("image_view2") else batch.image
-        ssl = nt_xent(candidates(self.project(batch.image_view), self.project(other)) / self.ssl_tau)
+        ssl = nt_xent(Candidates(self.project(batch.image_view), self.project(other)) / self.ssl_tau)
         return Loss(clip.total + self.ssl_scale * ssl, {"clip": clip.total, "ssl": ssl}, clip.gauges)
 
     def project(self, x: Tensor) -> Tensor:

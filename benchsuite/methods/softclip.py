@@ -9,7 +9,8 @@ from benchsuite.fields import NonNegative
 from benchsuite.methods.base import Clock, Loss
 from benchsuite.methods.batch import PairBatch
 from benchsuite.methods.infonce import InfoNCELearnable
-from benchsuite.objectives.softmax import cross_entropy_rows
+from benchsuite.objectives.blocks import Block
+from benchsuite.objectives.pairwise import Pairwise, many_by_rows, similarities
 from benchsuite.registry import register_method
 
 
@@ -54,24 +55,33 @@ class SoftCLIP(InfoNCELearnable):
     def loss(self, batch: PairBatch, clock: Clock) -> Loss:
         tau = self.temperature
         guides = (batch.image_expert, batch.text_expert) if self.guidance == "expert" else (batch.image, batch.text)
-        similarity = batch.image @ batch.text.T
-        terms = {name: similarity.new_zeros(()) for name in ("hard", "soft", "negatives")}
+        similarity = similarities(batch.image, batch.text)
+        terms = {name: batch.image.new_zeros(()) for name in ("hard", "soft", "negatives")}
         for s, r in zip((similarity, similarity.T), guides, strict=True):
-            logits, target = s / tau, ((r @ r.T).to(s) / tau).detach()
-            terms["hard"] = terms["hard"] + cross_entropy_rows(logits) / 2
-            terms["soft"] = terms["soft"] + symmetric_kl(target, logits) / 2
-            terms["negatives"] = terms["negatives"] + symmetric_kl(off_diagonal(target), off_diagonal(logits)) / 2
+            for name, each in self.direction(s, similarities(r, r), tau).items():
+                terms[name] = terms[name] + each.mean() / 2
         total = self.hard_weight * terms["hard"] + self.soft_weight * terms["soft"]
         return Loss(total + self.negatives_weight * terms["negatives"], terms, {"temperature": tau.detach()})
 
+    def direction(self, s: Pairwise, guide: Pairwise, tau: Tensor) -> dict[str, Tensor]:
+        """The terms of each anchor of one direction, [B]."""
+
+        def each(block: Block) -> tuple[Tensor, Tensor, Tensor]:
+            logits, target = s.at(block) / tau, (guide.at(block).to(s.dtype) / tau).detach()
+            hard = torch.logsumexp(logits, dim=1) - s.positives_of(logits, block)
+            own = block.own(len(s), logits.device)
+            negatives = symmetric_kl(without(own, target), without(own, logits))
+            return hard, symmetric_kl(target, logits), negatives
+
+        return dict(zip(("hard", "soft", "negatives"), many_by_rows(each, s), strict=True))
+
 
 def symmetric_kl(one: Tensor, other: Tensor) -> Tensor:
-    """Half of KL(q, p) + KL(p, q) of the rows' softmax distributions, averaged over rows."""
+    """Half of KL(q, p) + KL(p, q) of the rows' softmax distributions, one number for each."""
     log_q, log_p = torch.log_softmax(one, dim=1), torch.log_softmax(other, dim=1)
-    return 0.5 * ((log_q.exp() - log_p.exp()) * (log_q - log_p)).sum(dim=1).mean()
+    return 0.5 * ((log_q.exp() - log_p.exp()) * (log_q - log_p)).sum(dim=1)
 
 
-def off_diagonal(logits: Tensor) -> Tensor:
+def without(own: Tensor, logits: Tensor) -> Tensor:
     """Each row without its positive, [B, B - 1]."""
-    size = len(logits)
-    return logits[~torch.eye(size, dtype=torch.bool, device=logits.device)].view(size, size - 1)
+    return logits[~own].view(len(logits), -1)

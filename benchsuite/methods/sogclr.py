@@ -10,6 +10,7 @@ from benchsuite.fields import Positive, Share, Temperature
 from benchsuite.methods.base import Clock, Loss, Method
 from benchsuite.methods.batch import PairBatch
 from benchsuite.objectives.global_estimator import Contrast, MovingAverage, contrast, surrogate
+from benchsuite.objectives.pairwise import Pairwise, similarities
 from benchsuite.objectives.released_epsilon import ReleasedEpsilon
 from benchsuite.registry import register_method
 
@@ -53,7 +54,7 @@ class GlobalMethod(Method):
         """Whether contrasts that keep their u in one place move it one after the other, or once by their mean."""
         return False
 
-    def contrast(self, similarity: Tensor, within: Tensor | None = None) -> Contrast:
+    def contrast(self, similarity: Pairwise, within: Pairwise | None = None) -> Contrast:
         """Anchors against candidates, as the options say."""
         positive, mean = self.positive_in_denominator, self.released_mean
         return contrast(similarity, within, relative=self.relative, positive=positive, released_mean=mean)
@@ -61,7 +62,7 @@ class GlobalMethod(Method):
     def sides(self, batch: PairBatch) -> Iterator[tuple[str, str, list[Contrast]]]:
         """(term, side, contrasts): both directions of a pair, or one tower's two views, which anchor in turn."""
         if batch.is_pair:
-            similarity = batch.image @ batch.text.T
+            similarity = similarities(batch.image, batch.text)
             yield "i2t", "image", [self.contrast(similarity)]
             yield "t2i", "text", [self.contrast(similarity.T)]
         else:
@@ -69,7 +70,7 @@ class GlobalMethod(Method):
             yield (
                 "views",
                 "image" if batch.has("image") else "text",
-                [self.contrast(a @ b.T, a @ a.T) for a, b in views],
+                [self.contrast(similarities(a, b), similarities(a, a)) for a, b in views],
             )
 
     def estimate(

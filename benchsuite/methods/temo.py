@@ -8,6 +8,7 @@ from torch import Tensor
 from benchsuite.fields import Temperature, TemperatureWidth
 from benchsuite.methods.base import Clock, Loss, Method
 from benchsuite.methods.batch import PairBatch
+from benchsuite.objectives.pairwise import Pairwise, combined, similarities
 from benchsuite.objectives.softmax import cross_entropy_rows, info_nce
 from benchsuite.registry import register_method
 
@@ -79,40 +80,45 @@ class TeMo(Method):
         return {"none": (), "both": ("image", "text")}.get(self.expert, (self.expert,))
 
     def loss(self, batch: PairBatch, clock: Clock) -> Loss:
-        s_it = batch.image @ batch.text.T
+        s_it = similarities(batch.image, batch.text)
         expert = self.expert_similarity(batch)
-        lambda_it = self.modulate(s_it if expert is None else expert)
+        lambda_it = (s_it if expert is None else expert).map(self.modulate)
+        positive = lambda_it.positives().mean().detach()
         terms: dict[str, Tensor] = {}
         if self.base:
             terms["mm"] = info_nce(s_it, self.tau)
         if self.modulated:
             terms["m_mm"] = info_nce(s_it, lambda_it)
         if self.unimodal != "none":
-            terms["i2i"] = self.unimodal_loss(batch.image @ batch.image_view.T, expert)
-            terms["t2t"] = self.unimodal_loss(batch.text @ batch.text_view.T, expert)
+            terms["i2i"] = self.unimodal_loss(similarities(batch.image, batch.image_view), expert)
+            terms["t2t"] = self.unimodal_loss(similarities(batch.text, batch.text_view), expert)
         a, b = blend(self.schedule, clock.progress)
-        total = sum(
-            ((a if name == "mm" else b) * term for name, term in terms.items()), start=torch.zeros_like(s_it[0, 0])
-        )
-        positive, mean = lambda_it.diagonal().mean().detach(), lambda_it.mean().detach()
-        return Loss(total, terms, {"temperature": mean, "temperature_positive": positive, "alpha": a, "beta": b})
+        total = sum(((a if name == "mm" else b) * term for name, term in terms.items()), batch.image.new_zeros(()))
+        gauges: dict[str, float | Tensor] = {"temperature": lambda_it.mean()}
+        gauges |= {"temperature_positive": positive, "alpha": a, "beta": b}
+        return Loss(total, terms, gauges)
 
-    def unimodal_loss(self, similarity: Tensor, expert: Tensor | None) -> Tensor:
+    def unimodal_loss(self, similarity: Pairwise, expert: Pairwise | None) -> Tensor:
         """Originals pick their own views."""
         modulating = similarity if expert is None else expert
-        tau = self.modulate(modulating) if self.unimodal == "modulated" else self.tau
+        tau = modulating.map(self.modulate) if self.unimodal == "modulated" else self.tau
         return cross_entropy_rows(similarity / tau)
 
-    def expert_similarity(self, batch: PairBatch) -> Tensor | None:
+    def expert_similarity(self, batch: PairBatch) -> Pairwise | None:
         """The experts' similarities of all originals, [B, B], their mean where there are two; None without experts."""
         embeddings = [getattr(batch, f"{side}_expert").detach().to(batch.image) for side in self.experts]
-        return torch.stack([z @ z.T for z in embeddings]).mean(dim=0) if embeddings else None
+        return combined(mean, *(similarities(z, z) for z in embeddings)) if embeddings else None
 
     def modulate(self, similarity: Tensor) -> Tensor:
         """lambda(s), element by element (Eq. 4)."""
         s = similarity.detach() if self.detach_temperature else similarity
         closeness = (s + 1) / 2 if self.similarity_map == "rescale" else s
         return self.tau_min + self.tau_alpha * gentle_sqrt(closeness.clamp(0, 1))
+
+
+def mean(*matrices: Tensor) -> Tensor:
+    """The mean of several matrices, entry by entry."""
+    return torch.stack(matrices).mean(dim=0)
 
 
 def gentle_sqrt(x: Tensor) -> Tensor:

@@ -3,7 +3,8 @@
 from benchsuite.fields import Positive, Temperature
 from benchsuite.methods.base import Clock, Loss, Method
 from benchsuite.methods.batch import PairBatch
-from benchsuite.objectives.nt_xent import candidates, nt_xent
+from benchsuite.objectives.nt_xent import Candidates, nt_xent
+from benchsuite.objectives.pairwise import similarities
 from benchsuite.objectives.schedules import cosine
 from benchsuite.objectives.softmax import info_nce
 from benchsuite.registry import register_method
@@ -37,6 +38,8 @@ class TemperatureSchedule(Method):
 
     def loss(self, batch: PairBatch, clock: Clock) -> Loss:
         tau = cosine(self.tau_max, self.tau_min, self.periods * clock.progress)
-        pair = batch.is_pair
-        total = info_nce(batch.image @ batch.text.T, tau) if pair else nt_xent(candidates(*batch.views) / tau)
+        if batch.is_pair:
+            total = info_nce(similarities(batch.image, batch.text), tau)
+        else:
+            total = nt_xent(Candidates(*batch.views) / tau)
         return Loss(total, gauges={"temperature": tau})

@@ -13,23 +13,49 @@ from typing import Literal, TypeAlias
 import torch
 from torch import Tensor, nn
 
+from benchsuite.objectives.blocks import Block
+from benchsuite.objectives.pairwise import Pairwise, by_rows, pairwise
+from benchsuite.objectives.repeats import Repeats
+
 FirstVisit: TypeAlias = Literal["g", "gamma-g", "first-epoch"]
+
+
+class _Exponents(Pairwise):
+    """S_ij - S_ii, how much nearer each candidate is than the positive, or S_ij alone, [B, M]; positives at (i, i)."""
+
+    def __init__(self, similarity: Pairwise, within: Pairwise | None, relative: bool) -> None:
+        rows, columns = similarity.shape
+        super().__init__(rows, columns + (within.shape[1] if within else 0), similarity.dtype, similarity.device)
+        self.similarity, self.within, self.relative = similarity, within, relative
+
+    def entries(self, block: Block) -> Tensor:
+        s = self.similarity.at(block)
+        both = s if self.within is None else torch.cat([s, self.within.at(block)], dim=1)
+        return both - self.similarity.positives_of(s, block)[:, None] if self.relative else both
+
+    def matches(self) -> Tensor:
+        own = self.similarity.matches()
+        return own - own if self.relative else own
 
 
 @dataclass(frozen=True)
 class Contrast:
     """Anchors against candidates: what is in each exponent, and which candidates are averaged."""
 
-    gap: Tensor
-    """S_ij - S_ii, how much nearer each candidate is than the positive, or S_ij alone, [B, M]; positives at (i, i)."""
-    counted: Tensor
-    """Which candidates are in the mean, [B, M]."""
+    exponents: Pairwise
+    """S_ij - S_ii, or S_ij alone, [B, M]; positives at (i, i)."""
+    positive: bool
+    """Whether the positive is in the mean, too."""
     size: Tensor
-    """What the sum over them is divided by, [B]."""
+    """What the sum over the candidates in the mean is divided by, [B]."""
 
     def log_g(self, tau: Tensor | float) -> Tensor:
         """log of g_i = mean_j exp((S_ij - S_ii) / tau_i), [B]; one tau, or one for each anchor (row), [B]."""
-        return torch.logsumexp(self._counted_logits(tau), dim=1) - self.size.to(self.gap.dtype).log()
+
+        def each(block: Block) -> Tensor:
+            return torch.logsumexp(self._counted(self._logits(tau, block), block), dim=1)
+
+        return by_rows(each, self.exponents) - self.size.to(self.exponents.dtype).log()
 
     @torch.no_grad()
     def temperature_gradient(
@@ -39,26 +65,44 @@ class Contrast:
 
         The weights are normalised by u, or by `log_divisor`, so they sum to g / u.
         """
-        share = torch.softmax(self._counted_logits(tau), dim=1)
+
+        def each(block: Block) -> Tensor:
+            logits = self._logits(tau, block)
+            share = torch.softmax(self._counted(logits, block), dim=1)
+            return (share * logits).sum(1)
+
         pull = (log_g - (log_u if log_divisor is None else log_divisor)).exp()
-        return log_u + rho - pull * (share * self._logits(tau)).sum(1)
+        return log_u + rho - pull * by_rows(each, self.exponents)
 
     @torch.no_grad()
     def highest(self, tau: Tensor | float) -> Tensor:
         """The largest exponent of each anchor, its positive's included, [B]."""
-        logits = self._logits(tau)
-        return torch.maximum(logits.masked_fill(~self.counted, -math.inf).amax(1), logits.diagonal())
 
-    def _logits(self, tau: Tensor | float) -> Tensor:
-        return self.gap / (tau[:, None] if isinstance(tau, Tensor) and tau.dim() == 1 else tau)
+        def each(block: Block) -> Tensor:
+            logits = self._logits(tau, block)
+            own = self.exponents.positives_of(logits, block)
+            return torch.maximum(self._counted(logits, block).amax(1), own)
 
-    def _counted_logits(self, tau: Tensor | float) -> Tensor:
-        return self._logits(tau).masked_fill(~self.counted, -math.inf)
+        return by_rows(each, self.exponents)
+
+    def _logits(self, tau: Tensor | float, block: Block) -> Tensor:
+        each = isinstance(tau, Tensor) and tau.dim() == 1
+        return self.exponents.at(block) / (block.of(tau)[:, None] if each else tau)  # type: ignore[arg-type]
+
+    def _counted(self, logits: Tensor, block: Block) -> Tensor:
+        """The exponents of candidates in the mean; -inf for the others."""
+        anchors, columns = self.exponents.shape
+        left_out = block.own(anchors, logits.device)
+        if self.positive:
+            left_out = torch.zeros_like(left_out)
+        if columns > anchors:
+            left_out = torch.cat([left_out, block.own(anchors, logits.device)], dim=1)
+        return logits.masked_fill(left_out, -math.inf)
 
 
 def contrast(
-    similarity: Tensor,
-    within: Tensor | None = None,
+    similarity: Pairwise | Tensor,
+    within: Pairwise | Tensor | None = None,
     *,
     relative: bool = True,
     positive: bool = False,
@@ -70,14 +114,12 @@ def contrast(
     `relative`: exponents are S_ij - S_ii, not S_ij. `positive`: the mean is over the positive too; `released_mean`
     then divides by the number of negatives alone.
     """
-    if len(similarity) < 2:
+    anchors = len(similarity)
+    if anchors < 2:
         raise ValueError("a batch of one has no negatives; a global contrastive objective needs two pairs or more.")
-    others = ~torch.eye(len(similarity), dtype=torch.bool, device=similarity.device)
-    negatives = others if within is None else torch.cat([others, others], dim=1)
-    counted = others | positive if within is None else torch.cat([others | positive, others], dim=1)
-    both = similarity if within is None else torch.cat([similarity, within], dim=1)
-    gap = both - similarity.diagonal()[:, None] if relative else both
-    return Contrast(gap, counted, (negatives if released_mean else counted).sum(1))
+    size = (anchors - 1) * (1 if within is None else 2) + (positive and not released_mean)
+    exponents = _Exponents(pairwise(similarity), None if within is None else pairwise(within), relative)
+    return Contrast(exponents, positive, torch.full((anchors,), size, device=similarity.device))
 
 
 def surrogate(log_g: Tensor, log_u: Tensor, tau: Tensor | float) -> Tensor:
@@ -122,8 +164,7 @@ class MovingAverage(nn.Module):
 
     def _mixed(self, log_u: Tensor, log_g: Tensor, index: Tensor, epoch: int) -> Tensor:
         """log((1 - gamma) u + gamma g), or what the rule for first visits says; a sample met twice counts its mean."""
-        same = index[:, None] == index
-        log_g = torch.where(same, log_g.to(log_u.dtype), -math.inf).logsumexp(1) - same.sum(1).to(log_u.dtype).log()
+        log_g = Repeats(index).log_mean(log_g.to(log_u.dtype))
         mixed = torch.logaddexp(self.log_old + log_u, self.log_new + log_g)
         if self.first_visit == "gamma-g":
             return mixed

@@ -3,22 +3,45 @@
 import torch
 from torch import Tensor
 
+from benchsuite.objectives.blocks import Block
+from benchsuite.objectives.pairwise import Pairwise
+from benchsuite.objectives.softmax import Matrix, cross_entropy_rows
 
-def candidates(first: Tensor, second: Tensor) -> Tensor:
+
+class Candidates(Pairwise):
     """Cosines of every anchor with its candidates, [2B, 2B-1]: the other view in column 0, then the negatives.
 
     Row i anchors first[i], row B+i second[i]. Negatives are both views of all other samples; an anchor is no candidate
     of its own.
     """
-    both = torch.cat([first, second])
-    s = both @ both.T
-    anchor = torch.arange(len(both), device=s.device)
-    partner = anchor.roll(len(first))
-    column = anchor.expand_as(s)
-    negative = (column != anchor[:, None]) & (column != partner[:, None])
-    return torch.cat([s[anchor, partner][:, None], s[negative].view(len(both), -1)], dim=1)
+
+    positive = 0
+
+    def __init__(self, first: Tensor, second: Tensor) -> None:
+        size = len(first) + len(second)
+        super().__init__(size, size - 1, first.dtype, first.device)
+        self.first, self.second, self.both = first, second, torch.cat([first, second])
+
+    def entries(self, block: Block) -> Tensor:
+        s = block.of(self.both) @ self.both.T
+        everyone = torch.arange(len(self.both), device=s.device)
+        anchor, partner = block.of(everyone), block.of(everyone.roll(len(self.first)))
+        column = everyone.expand_as(s)
+        negative = (column != anchor[:, None]) & (column != partner[:, None])
+        own = s[torch.arange(len(s), device=s.device), partner]
+        return torch.cat([own[:, None], s[negative].view(len(s), -1)], dim=1)
+
+    def matches(self) -> Tensor:
+        return (self.first * self.second).sum(1).repeat(2)
 
 
-def nt_xent(logits: Tensor) -> Tensor:
+def candidates(first: Tensor, second: Tensor) -> Tensor:
+    """`Candidates`, all of them at once."""
+    return Candidates(first, second).dense()
+
+
+def nt_xent(logits: Matrix) -> Tensor:
     """NT-Xent of candidates divided by their temperatures: the mean of -log softmax(row)[0]."""
+    if isinstance(logits, Pairwise):
+        return cross_entropy_rows(logits)
     return (torch.logsumexp(logits, dim=1) - logits[:, 0]).mean()

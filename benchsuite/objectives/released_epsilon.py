@@ -11,6 +11,8 @@ from typing import Literal, TypeAlias
 import torch
 from torch import Tensor, nn
 
+from benchsuite.objectives.repeats import Repeats
+
 Release: TypeAlias = Literal["none", "isogclr", "tempnet", "amclr"]
 ADDED = {"isogclr": 1e-10, "amclr": 1e-8}
 LEAST_SUM = 1e-14
@@ -36,8 +38,7 @@ class ReleasedEpsilon(nn.Module):
         `highest` are the largest exponents of the K contrasts' anchors, [K, B], taken together, or `in_turn`; `size` is
         how many candidates a mean is over, [B].
         """
-        same = index[:, None] == index
-        highest = torch.where(same, highest.double()[:, None], -math.inf).amax(-1)  # a sample met twice has one scale
+        highest = Repeats(index).largest(highest.double())  # a sample met twice has one scale
         highest = highest.cummax(0).values if in_turn else highest.amax(0, keepdim=True).expand(log_u.shape)
         scale = torch.maximum(self.highest[index], highest)
         if self.training:

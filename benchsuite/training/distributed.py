@@ -54,3 +54,34 @@ def gather(rows: Tensor) -> Tensor:
 def gather_batch(parts: dict[str, Tensor]) -> PairBatch:
     """The global batch from this process's parts of it."""
     return PairBatch(**{name: gather(rows) for name, rows in parts.items()})
+
+
+class _Together(torch.autograd.Function):
+    """Values of all processes' rows in order. Backward: what was derived for our own, times the number of processes.
+
+    Every process derives the same for these values, but only we go on from ours. So a process's gradient is W times
+    that of its own rows: the sum over processes in `_Gather`, and the engine's mean, make the whole one.
+    """
+
+    @staticmethod
+    def forward(ctx: object, own: Tensor) -> Tensor:
+        parts = [torch.empty_like(own, memory_format=torch.contiguous_format) for _ in range(world_size())]
+        dist.all_gather(parts, own.contiguous())
+        return torch.cat(parts)
+
+    @staticmethod
+    def backward(ctx: object, *gradients: Tensor) -> Tensor:
+        return gradients[0][share(len(gradients[0]))] * world_size()
+
+
+class ProcessShares:
+    """Each process computes an objective for its own rows of the global batch."""
+
+    def own(self, rows: int) -> slice:
+        """An equal share in the order of the processes; all rows if the processes cannot share them equally."""
+        return slice(0, rows) if rows % world_size() else share(rows)
+
+    def together(self, own: Tensor) -> Tensor:
+        """The values of all processes' rows."""
+        values: Tensor = _Together.apply(own)  # type: ignore[no-untyped-call]
+        return values

@@ -17,11 +17,12 @@ from benchsuite.methods.batch import TEACHER, encoded
 from benchsuite.models.dual_encoder import DualEncoder, seeded_encoder, weights_digest
 from benchsuite.models.tokenizer import Words
 from benchsuite.models.vectors import text_reader
+from benchsuite.objectives.shares import shared
 from benchsuite.setup import Setup
 from benchsuite.streams import derived_seed
 from benchsuite.training.cost import Meter
 from benchsuite.training.curves import Curves, centroid_gap, number
-from benchsuite.training.distributed import gather_batch, rank, world_size
+from benchsuite.training.distributed import ProcessShares, gather_batch, rank, world_size
 from benchsuite.training.engine import (
     finish_step,
     gradient_norm,
@@ -77,10 +78,10 @@ class Trainee(nn.Module):
         return {name: out.float() for name, out in self.embeddings(inputs).items()} | inputs.extra
 
     def loss(self, parts: dict[str, Tensor], clock: Clock) -> Loss:
-        """The method's loss on the global batch."""
+        """The method's loss on the global batch; objectives may compute this process's rows of it alone."""
         seed_torch(derived_seed(self.seed, "method", clock.step))
         batch = gather_batch(parts)
-        with torch.autocast(parts["index"].device.type, enabled=False):
+        with torch.autocast(parts["index"].device.type, enabled=False), shared(ProcessShares()):
             loss: Loss = self.method(batch, clock)
         if self.watched and batch.is_pair:
             return replace(loss, gauges={**loss.gauges, "gap": centroid_gap(batch)})

@@ -57,8 +57,8 @@ def test_methods_stand_down_and_checks_across(checked: list[str], capsys: pytest
     assert run("ts", "infonce") == 0
     head, first, second, *rest = capsys.readouterr().out.splitlines()
     assert checked == ["ts", "infonce"]
-    assert head.split() == [*CHECKS, "time", "memory"]
-    assert first.split() == ["ts", "ok", "ok", "excused", *["ok"] * (len(CHECKS) - 3), "x1.3", "8.0", "kB"]
+    assert head.split() == [*CHECKS, "time", "memory", "pairs"]
+    assert first.split() == ["ts", "ok", "ok", "excused", *["ok"] * (len(CHECKS) - 3), "x1.3", "8.0", "kB", "0", "B"]
     assert second.split()[0] == "infonce"
     assert "ts, permutation: excused, it draws" in rest
     assert rest[-1] == "2 methods: all checks passed."

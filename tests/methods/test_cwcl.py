@@ -88,7 +88,7 @@ def test_equal_weights_are_the_mean_over_candidates_of_the_log_softmax() -> None
 @pytest.mark.parametrize("seed", range(20))
 def test_never_falls_below_the_entropy_of_the_normalised_weights(seed: int) -> None:
     batch = batch_of(5, seed=seed).normalized()
-    w = closeness(batch.image)
+    w = closeness(batch.image).dense()
     share = w / w.sum(dim=1, keepdim=True)
     entropy = -(share * share.log()).sum(dim=1).mean()
     assert weighted_cross_entropy_rows(batch.image @ batch.text.T / 0.1, w).item() >= entropy.item()
@@ -97,11 +97,11 @@ def test_never_falls_below_the_entropy_of_the_normalised_weights(seed: int) -> N
 
 def test_weights_are_cosines_mapped_to_the_unit_interval_with_one_on_the_diagonal() -> None:
     z = batch_of(6).normalized().image
-    w = closeness(z)
+    w = closeness(z).dense()
     assert not w.requires_grad
     assert w.diagonal().tolist() == pytest.approx([1.0] * 6)
     assert w[0, 1].item() == pytest.approx(0.5 + 0.5 * dot(z[0], z[1]).item())
-    assert closeness(torch.tensor([[1.0, 0.0], [-1.0, 0.0]])).tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    assert closeness(torch.tensor([[1.0, 0.0], [-1.0, 0.0]])).dense().tolist() == [[1.0, 0.0], [0.0, 1.0]]
 
 
 def test_no_gradient_flows_through_the_weights() -> None:

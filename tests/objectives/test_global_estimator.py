@@ -241,7 +241,7 @@ def test_a_sample_met_twice_in_a_batch_counts_its_mean(order: list[int]) -> None
 def test_no_exponential_overflows_at_the_largest_gap_and_the_coldest_temperature(dtype: torch.dtype) -> None:
     s = (-torch.eye(4, dtype=dtype) + (1 - torch.eye(4, dtype=dtype))).requires_grad_()
     anchors, average = contrast(s), MovingAverage(4, 0.8)
-    assert not torch.isfinite((anchors.gap / 0.005).float().exp()).all()
+    assert not torch.isfinite((anchors.exponents.dense() / 0.005).float().exp()).all()
     for log_g in (anchors.log_g(0.005), contrast(-s).log_g(0.005), anchors.log_g(0.005)):
         log_u = average(log_g[None], IDS, 0)
         loss = surrogate(log_g, log_u, 0.005)
