@@ -5,7 +5,7 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
-from benchsuite.experiments.events import Event, Failed, Finished, Started, Stepped
+from benchsuite.experiments.events import Event, Failed, Finished, Queued, Started, Stepped
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -70,6 +70,8 @@ class Lines:
     def show(self, event: Event) -> None:
         """Print starts and ends; steps would be too many lines."""
         match event:
+            case Queued(run, job):
+                self._print(f"queue  {run.label}  job {job}")
             case Started(run):
                 self._print(f"start  {run.label}")
             case Finished(run, record):
@@ -110,6 +112,10 @@ class Bars:
         """Move the bars."""
         run = event.run
         match event:
+            case Queued(_, job):
+                self._steps[run.run_id] = self._bars.add_task(f"{run.label} (job {job} waits)", total=run.steps)
+            case Started() if run.run_id in self._steps:
+                self._bars.update(self._steps[run.run_id], description=run.label)
             case Started():
                 self._steps[run.run_id] = self._bars.add_task(run.label, total=run.steps)
             case Stepped(_, step):

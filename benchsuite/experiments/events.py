@@ -9,6 +9,14 @@ from benchsuite.records.schema import Record
 
 
 @dataclass(frozen=True)
+class Queued:
+    """A run waits in a cluster's queue, or is in a job already."""
+
+    run: Run
+    job: str
+
+
+@dataclass(frozen=True)
 class Started:
     """A worker took a run."""
 
@@ -51,4 +59,4 @@ def unexpected(error: Exception) -> str:
     return f"{type(error).__name__}: {error} ({Path(where.filename).name}, line {where.lineno})"
 
 
-Event = Started | Stepped | Finished | Failed
+Event = Queued | Started | Stepped | Finished | Failed
