@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from benchsuite.errors import RunError
 from benchsuite.experiments import cluster_slurm as slurm
-from benchsuite.experiments.cluster_files import ClusterFolder, Submitted, Ticket
+from benchsuite.experiments.cluster_files import ClusterFolder, RunFolder, Submitted, Ticket
 from benchsuite.experiments.cluster_job import attend
 from benchsuite.experiments.cluster_options import ClusterOptions, Layout
 from benchsuite.experiments.cluster_slurm import JobState
@@ -30,13 +30,19 @@ class Watched:
     """A run whose job waits or runs, and what was shown of it."""
 
     run: Run
-    job: str
+    submitted: Submitted
     started: bool = False
     step: int = 0
     ended: float | None = None
     """When SLURM said first that the job is over."""
     how: str = ""
     """Its last state."""
+    obstacle: str = ""
+
+    @property
+    def job(self) -> str:
+        """The job's id; empty if SLURM's answer is not known and the job is over."""
+        return self.submitted.job or ""
 
 
 @dataclass
@@ -98,24 +104,21 @@ class Cluster:
 
     def _take_up(self, runs: Sequence[Run]) -> None:
         """Find the jobs of earlier calls, and submit runs that are in none."""
-        by_id = {run.run_id: run for run in runs}
         with self.files.changing() as jobs:
             self.files.forget_stored()
             known = slurm.states()
             for run_id, submitted in list(jobs.items()):
-                found = _job_of(submitted, known)
-                if found is None and not (run_id in by_id and self._outcome(by_id[run_id])):
-                    del jobs[run_id]
-                elif found:
+                folder = self.files.run(run_id, submitted.name)
+                if found := _job_of(submitted, known):
                     jobs[run_id] = submitted.model_copy(update={"job": found})
-            missing = [run for run in runs if run.run_id not in jobs and self._outcome(run) is None]
-            self._submit(missing, jobs, known)
-            for run in runs:
-                job = jobs[run.run_id].job if run.run_id in jobs else ""
-                self.watched[run.run_id] = Watched(run, job or "")
+                elif not folder.ended:  # lost: never submitted, cancelled, or its node died
+                    folder.forget()
+                    del jobs[run_id]
+            self._submit([run for run in runs if run.run_id not in jobs], jobs, known)
+            self.watched.update({run.run_id: Watched(run, jobs[run.run_id]) for run in runs})
 
-    def _outcome(self, run: Run) -> Finished | Failed | None:
-        return self.files.run(run.run_id).outcome(run)
+    def _folder(self, watched: Watched) -> RunFolder:
+        return self.files.run(watched.run.run_id, watched.submitted.name)
 
     def _submit(self, runs: Sequence[Run], jobs: dict[str, Submitted], known: Mapping[str, JobState]) -> None:
         """Submit all or none. What is about to be submitted is written before, so that it is found again."""
@@ -124,16 +127,18 @@ class Cluster:
         mine = {submitted.job.partition("_")[0] for submitted in jobs.values() if submitted.job}
         lanes = [Lane(share, sorted(alive & mine)) for share in shares(self.max_jobs, [len(g) for _, g in groups])]
         submitted: list[str] = []
+        folders: list[RunFolder] = []
         try:
             for number, (layout, group) in enumerate(groups):
                 lane = lanes[number % len(lanes)]
                 name = f"benchsuite-{uuid4().hex[:12]}"
                 for index, run in enumerate(group):
                     ticket = Ticket.of(run, tuple(str(plugin.resolve()) for plugin in self.plugins))
-                    self.files.run(run.run_id).prepare(ticket)
+                    folders.append(self.files.run(run.run_id, name))
+                    folders[-1].prepare(ticket)
                     jobs[run.run_id] = Submitted(name=name, index=index)
                 self.files.keep(jobs)
-                places = [str(self.files.run(run.run_id).folder) for run in group]
+                places = [str(folder.folder) for folder in folders[-len(group) :]]
                 after = lane.after if self.max_jobs else ()
                 ids = slurm.submit(self.files.slurm, self.options, layout, name, attend, places, lane.at_a_time, after)
                 submitted += ids
@@ -146,19 +151,20 @@ class Cluster:
                 slurm.cancel(submitted)
             for run in runs:
                 jobs.pop(run.run_id, None)
-                self.files.run(run.run_id).forget()
+            for folder in folders:
+                folder.forget()
             raise
 
     def _look(self, watched: Watched, known: Mapping[str, JobState] | None) -> Iterator[Event]:
         """What is new about a run. `known`: what SLURM just said, if it was asked."""
-        status = self.files.run(watched.run.run_id).status()
+        status = self._folder(watched).status()
         if status and not watched.started:
             watched.started = True
             yield Started(watched.run)
         if status and status.step != watched.step:
             watched.step = status.step
             yield Stepped(watched.run, status.step)
-        if outcome := self._outcome(watched.run):
+        if outcome := self._folder(watched).outcome(watched.run):
             yield self._located(outcome, watched)
             return
         state = known.get(watched.job) if known is not None else None
@@ -166,6 +172,10 @@ class Cluster:
             gone = state is None or not state.alive
             watched.how = state.state if state else watched.how
             watched.ended = (watched.ended or time.monotonic()) if gone else None
+            if state and state.obstacle != watched.obstacle:
+                watched.obstacle = state.obstacle
+                if state.obstacle:
+                    yield Queued(watched.run, watched.job, state.obstacle)
         if watched.ended is not None and time.monotonic() - watched.ended > LATE_SECONDS:
             yield Failed(watched.run, self._lost(watched))
 
@@ -177,7 +187,7 @@ class Cluster:
         return Failed(outcome.run, reason, outcome.traceback)
 
     def _lost(self, watched: Watched) -> str:
-        if watched.run.run_id not in self.files.jobs():
+        if self.files.jobs().get(watched.run.run_id) != watched.submitted:
             return f"its job {watched.job} was collected by another command. Repeat the command."
         how = slurm.ending(watched.job) or watched.how
         ended = f"ended as {how}" if how else "is not known to the cluster any more"
@@ -188,7 +198,7 @@ class Cluster:
     def _forget(self, watched: Watched, finished: bool) -> None:
         """After the event was stored: the run is in no job any more."""
         del self.watched[watched.run.run_id]
-        folder = self.files.run(watched.run.run_id)
+        folder = self._folder(watched)
         with slurm.uninterrupted():
             folder.remove() if finished else folder.forget()
             with self.files.changing() as jobs:

@@ -2,16 +2,18 @@
 
 All are JSON, written atomically and checked when read. A results folder has them in `cluster/`:
 
-    jobs.json              which run is in which job
-    jobs.lock              held while jobs.json changes
-    runs/RUN/ticket.json   what the job is to do
-    runs/RUN/status.json   how far it is; the first process replaces it about once a second
-    runs/RUN/record.json, ranks.npz, or failure.json
-    slurm/                 what SLURM and submitit write: scripts, logs
+    jobs.json                 which run is in which job
+    jobs.lock                 held while jobs.json changes
+    runs/RUN/checkpoints      of the run, for its next job too
+    runs/RUN/JOB/ticket.json  what a job is to do; JOB is its unique name, so that jobs of one run never mix
+    runs/RUN/JOB/status.json  how far it is; the first process replaces it about once a second
+    runs/RUN/JOB/record.json, ranks.npz, or failure.json
+    slurm/                    what SLURM and submitit write: scripts, logs
 """
 
 import hashlib
 import json
+import re
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -31,6 +33,8 @@ from benchsuite.records.schema import Record, run_id
 from benchsuite.setup import Data, Part
 
 M = TypeVar("M", bound=BaseModel)
+RESULT = re.compile(r"(?P<job>\d+(_\d+)?)_\d+_result\.pkl")
+"""submitit's file of a task's result."""
 TRAINING = ""
 """Names the data of the training among those of the protocols."""
 
@@ -114,7 +118,7 @@ class Failure(Part):
 
 
 class RunFolder:
-    """The files of one run's job."""
+    """The files of a run's job."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -122,10 +126,8 @@ class RunFolder:
         self._record, self._ranks = folder / "record.json", folder / "ranks.npz"
 
     def prepare(self, ticket: Ticket) -> None:
-        """Write what is to be done. What came of an earlier job goes."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        for file in (self._failure, self._record, self._ranks, self._status):
-            file.unlink(missing_ok=True)
+        """Write what is to be done."""
+        self.folder.mkdir(parents=True)
         write_whole(self._ticket, ticket.model_dump_json(indent=1).encode())
 
     def ticket(self) -> Ticket:
@@ -173,18 +175,22 @@ class RunFolder:
     @property
     def checkpoints(self) -> Path:
         """The run's own folder while it lasts. It outlives a job without a record."""
-        return self.folder / "checkpoints"
+        return self.folder.parent / "checkpoints"
+
+    @property
+    def ended(self) -> bool:
+        """Whether the job left something."""
+        return self._record.exists() or self._failure.exists()
 
     def remove(self) -> None:
         """After the record was stored."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.rmtree(self.folder.parent, ignore_errors=True)
 
     def forget(self) -> None:
-        """After a failure: all but checkpoints."""
-        for file in (self._ticket, self._status, self._failure, self._record, self._ranks):
-            file.unlink(missing_ok=True)
+        """After a failure: all but the run's checkpoints."""
+        shutil.rmtree(self.folder, ignore_errors=True)
         with suppress(OSError):  # it has checkpoints
-            self.folder.rmdir()
+            self.folder.parent.rmdir()
 
 
 class ClusterFolder:
@@ -196,9 +202,9 @@ class ClusterFolder:
         self.slurm = self.folder / "slurm"
         self._jobs, self._runs = self.folder / "jobs.json", self.folder / "runs"
 
-    def run(self, run: str) -> RunFolder:
-        """The files of a run."""
-        return RunFolder(self._runs / run)
+    def run(self, run: str, name: str) -> RunFolder:
+        """The files of a run's job of that name."""
+        return RunFolder(self._runs / run / name)
 
     def jobs(self) -> dict[str, Submitted]:
         """The job of each run."""
@@ -225,18 +231,25 @@ class ClusterFolder:
 
     def forget_stored(self) -> None:
         """Remove what jobs left of runs whose records are stored: of a command that ended between the two."""
-        for folder in self._runs.glob("*/record.json"):
+        for file in self._runs.glob("*/*/record.json"):
+            folder = RunFolder(file.parent)
             with suppress(UsageError):
-                run = RunFolder(folder.parent).ticket().run
+                run = folder.ticket().run
                 if (self.results / f"{stem(run.method.name, run.seed, run.run_id)}.json").exists():
-                    RunFolder(folder.parent).remove()
+                    folder.remove()
 
     def clean(self, job: str) -> None:
-        """Remove what submitit wrote of a job, and of its array if it was the last. Logs of failed jobs are kept."""
-        array = job.partition("_")[0]
-        for file in (*self.slurm.glob(f"{job}_*_log.out"), *self.slurm.glob(f"{job}_*.pkl")):
+        """Remove what submitit wrote of a job, and of its array if it was the last. Logs of failed jobs are kept.
+
+        A job writes its result, which nobody reads, after what came of the run: those of earlier jobs go too.
+        """
+        array, others = job.partition("_")[0], {other.job for other in self.jobs().values() if other.job}
+        for file in (*self.slurm.glob(f"{job}_*_log.out"), self.slurm / f"{job}_submitted.pkl"):
             file.unlink(missing_ok=True)
-        if not any(other.job and other.job.partition("_")[0] == array for other in self.jobs().values()):
+        for file in self.slurm.glob("*_result.pkl"):
+            if (match := RESULT.fullmatch(file.name)) and match["job"] not in others:
+                file.unlink(missing_ok=True)
+        if not any(other.partition("_")[0] == array for other in others):
             self.slurm.joinpath(f"{array}_submission.sh").unlink(missing_ok=True)
             for link in self.slurm.glob(".submission_file_*.sh"):  # submitit's, to what was just removed
                 if not link.exists():

@@ -29,6 +29,8 @@ ENDED = frozenset(
     }
 )
 """States that a job does not leave by itself. A preempted job that is queued again is pending."""
+ORDINARY = frozenset({"None", "Priority", "Resources", "Dependency", "JobArrayTaskLimit", "BeginTime", "Cleaning"})
+"""Reasons to wait that pass by themselves."""
 SECONDS = 60
 """How long a command of SLURM may take."""
 DEFAULT_ARRAY_SIZE = 1001
@@ -42,11 +44,18 @@ class JobState:
     job: str
     state: str
     name: str
+    reason: str = ""
+    """Why it waits."""
 
     @property
     def alive(self) -> bool:
         """Whether it waits or runs."""
         return self.state not in ENDED
+
+    @property
+    def obstacle(self) -> str:
+        """Why it waits, if not for its turn."""
+        return self.reason if self.state == "PENDING" and self.reason not in ORDINARY else ""
 
 
 def require_tools() -> None:
@@ -76,8 +85,8 @@ def require_partition(options: ClusterOptions) -> None:
 
 def states() -> dict[str, JobState]:
     """This user's jobs that wait, run, or ended a few minutes ago, by id; those of an array one by one."""
-    lines = _ask("squeue", "--me", "-h", "-r", "-t", "all", "-o", "%i|%T|%j").splitlines()
-    found = (JobState(*line.split("|", 2)) for line in lines if line.count("|") >= 2)
+    lines = _ask("squeue", "--me", "-h", "-r", "-t", "all", "-o", "%i|%T|%j|%r").splitlines()
+    found = (JobState(*line.split("|", 3)) for line in lines if line.count("|") >= 3)
     return {job.job: job for job in found}
 
 

@@ -14,6 +14,8 @@ class Queued:
 
     run: Run
     job: str
+    obstacle: str = ""
+    """Why it waits, if not for its turn: such a job may wait for ever."""
 
 
 @dataclass(frozen=True)
