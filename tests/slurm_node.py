@@ -44,11 +44,12 @@ ReturnToService=2
 EnforcePartLimits=ALL
 SlurmdParameters=config_overrides
 KillWait=5
+GresTypes=gpu
 MailProg=/bin/true
 SwitchType=switch/none
 AccountingStorageType=accounting_storage/none
 JobAcctGatherType=jobacct_gather/none
-NodeName={host} NodeAddr=127.0.0.1 CPUs={cpus} State=UNKNOWN
+NodeName={host} NodeAddr=127.0.0.1 CPUs={cpus} Gres=gpu:2 State=UNKNOWN
 PartitionName=main Nodes={host} Default=YES MaxTime=INFINITE State=UP
 """
 
@@ -123,6 +124,8 @@ def start(folder: Path) -> Node:
     values = {"host": host, "user": getpass.getuser(), "folder": folder, "ports": _free_ports(2), "cpus": CPUS}
     node = Node(folder, [])
     node.config.write_text(CONFIG.format(**values))
+    gpus = "Name=gpu File=/dev/null\nName=gpu File=/dev/zero\n"  # nobody computes on them
+    (folder / "gres.conf").write_text(gpus)
     files = {f"--{option}": folder / "munge" / option.partition("-")[0] for option in ("key-file", "pid-file")}
     files |= {"--socket": folder / "munge" / "socket", "--log-file": folder / "munge" / "log"}
     files |= {"--seed-file": folder / "munge" / "seed"}

@@ -214,6 +214,7 @@ def left(desk: Desk) -> Left:
     process.send_signal(signal.SIGINT)
     interrupted = desk.end(process)
     waiting = desk.node.jobs()
+    forget_answers(desk.folder / "runs" / "cluster" / "jobs.json")
     process = desk.start(HELD)
     until(lambda: process.poll() is not None or desk.err.count("queue ") == RUNS, LONG, "the jobs are found again")
     time.sleep(2)
@@ -222,6 +223,15 @@ def left(desk: Desk) -> Left:
     desk.gate.touch()
     until(lambda: not desk.node.jobs(), LONG, "the jobs end without a command that watches them")
     return Left(interrupted, waiting, killed, desk.call(HELD))
+
+
+def forget_answers(file: Path) -> None:
+    """As if the command had been killed before it wrote what SLURM answered to its second submission."""
+    content = json.loads(file.read_text())
+    second = max(run["job"] for run in content["runs"].values()).partition("_")[0]
+    for run in content["runs"].values():
+        run["job"] = None if run["job"].startswith(f"{second}_") else run["job"]
+    file.write_text(json.dumps(content))
 
 
 def test_ctrl_c_leaves_the_jobs_and_says_what_to_do_with_them(left: Left) -> None:
@@ -268,7 +278,7 @@ def test_nothing_of_a_stored_run_stays_in_the_cluster_folder(left: Left, desk: D
 
 def test_a_failing_job_is_one_line_with_reason_and_log(own_desk: Desk) -> None:
     options = own_desk.folder / "cluster.toml"
-    options.write_text('partition = "main"\nsetup = ["export FROM_SETUP=1"]\n')
+    options.write_text('partition = "main"\ngpus_per_node = 2\nsetup = ["echo set up"]\n')
     command = [*REPRO, *SLURM, "--rows", "faulty", "--seeds", "1", "--cluster-options", str(options)]
     ended = own_desk.call([*command, "--cluster-option", "cpus_per_task=1", "--max-jobs", "1"])
     assert ended.code == 3
@@ -278,6 +288,7 @@ def test_a_failing_job_is_one_line_with_reason_and_log(own_desk: Desk) -> None:
         log = re.search(r"'missing' \(mine\.py, line 25\) \(job \d+; log: (.*)\)$", line)
         assert log, ended.err
         assert "AttributeError" in Path(log[1]).read_text()
+        assert "set up" in Path(log[1]).read_text()
     assert "2 of 2 runs failed" in ended.err
     assert "Traceback" not in ended.err
     again = own_desk.call([*command, "--dry-run"])
