@@ -3,9 +3,11 @@
 It needs Debian's packages munge, slurmctld, slurmd and slurm-client. Anyone may start it; jobs run as the same user.
 """
 
+import ctypes
 import getpass
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import time
@@ -18,6 +20,8 @@ INSTALL = "apt-get install -y --no-install-recommends munge slurmctld slurmd slu
 SBIN = "/usr/sbin"
 CPUS = 2
 START_SECONDS = 60
+PR_SET_PDEATHSIG = 1
+"""Of Linux."""
 CONFIG = """
 ClusterName=test
 SlurmctldHost={host}(127.0.0.1)
@@ -34,7 +38,6 @@ SlurmdPidFile={folder}/slurmd.pid
 SlurmctldLogFile={folder}/slurmctld.log
 SlurmdLogFile={folder}/slurmd.log
 ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
 MpiDefault=none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
@@ -46,9 +49,6 @@ SlurmdParameters=config_overrides
 KillWait=5
 GresTypes=gpu
 MailProg=/bin/true
-SwitchType=switch/none
-AccountingStorageType=accounting_storage/none
-JobAcctGatherType=jobacct_gather/none
 NodeName={host} NodeAddr=127.0.0.1 CPUs={cpus} Gres=gpu:2 State=UNKNOWN
 PartitionName=main Nodes={host} Default=YES MaxTime=INFINITE State=UP
 """
@@ -138,7 +138,7 @@ def start(folder: Path) -> Node:
         for command in commands:
             with (folder / "started.log").open("ab") as log:
                 words = [str(word) for word in command]
-                process = subprocess.Popen(words, stdout=log, stderr=log, env=node._env(), start_new_session=True)
+                process = subprocess.Popen(words, stdout=log, stderr=log, env=node._env(), preexec_fn=end_with_parent)
             node.processes.append(process)
             if command is commands[0]:
                 until((folder / "munge" / "socket").exists, START_SECONDS, "munged answers")
@@ -149,6 +149,12 @@ def start(folder: Path) -> Node:
         node.stop()
         raise CannotStartError(f"{error} ({tail})") from error
     return node
+
+
+def end_with_parent() -> None:
+    """In a new process: Ctrl-C is for the tests alone, and the end of the tests, however it comes, ends the process."""
+    os.setsid()
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def _idle(node: Node) -> bool:

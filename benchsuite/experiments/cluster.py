@@ -112,7 +112,7 @@ class Cluster:
                 if found := _job_of(submitted, known):
                     jobs[run_id] = submitted.model_copy(update={"job": found})
                 elif not folder.ended:  # lost: never submitted, cancelled, or its node died
-                    folder.forget()
+                    folder.remove()
                     del jobs[run_id]
             self._submit([run for run in runs if run.run_id not in jobs], jobs, known)
             self.watched.update({run.run_id: Watched(run, jobs[run.run_id]) for run in runs})
@@ -152,7 +152,7 @@ class Cluster:
             for run in runs:
                 jobs.pop(run.run_id, None)
             for folder in folders:
-                folder.forget()
+                folder.remove()
             raise
 
     def _look(self, watched: Watched, known: Mapping[str, JobState] | None) -> Iterator[Event]:
@@ -200,7 +200,7 @@ class Cluster:
         del self.watched[watched.run.run_id]
         folder = self._folder(watched)
         with slurm.uninterrupted():
-            folder.remove() if finished else folder.forget()
+            folder.remove()
             with self.files.changing() as jobs:
                 jobs.pop(watched.run.run_id, None)
             if finished and watched.job:

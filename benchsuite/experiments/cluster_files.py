@@ -4,7 +4,6 @@ All are JSON, written atomically and checked when read. A results folder has the
 
     jobs.json                 which run is in which job
     jobs.lock                 held while jobs.json changes
-    runs/RUN/checkpoints      of the run, for its next job too
     runs/RUN/JOB/ticket.json  what a job is to do; JOB is its unique name, so that jobs of one run never mix
     runs/RUN/JOB/status.json  how far it is; the first process replaces it about once a second
     runs/RUN/JOB/record.json, ranks.npz, or failure.json
@@ -174,8 +173,9 @@ class RunFolder:
 
     @property
     def checkpoints(self) -> Path:
-        """The run's own folder while it lasts. It outlives a job without a record."""
-        return self.folder.parent / "checkpoints"
+        """The run's own folder while it lasts; its next job, or this machine, goes on from there."""
+        results = self.folder.parents[3]
+        return results / "checkpoints" / self.folder.parent.name
 
     @property
     def ended(self) -> bool:
@@ -183,13 +183,9 @@ class RunFolder:
         return self._record.exists() or self._failure.exists()
 
     def remove(self) -> None:
-        """After the record was stored."""
-        shutil.rmtree(self.folder.parent, ignore_errors=True)
-
-    def forget(self) -> None:
-        """After a failure: all but the run's checkpoints."""
+        """Forget the job: what came of it is stored."""
         shutil.rmtree(self.folder, ignore_errors=True)
-        with suppress(OSError):  # it has checkpoints
+        with suppress(OSError):  # another job of the run is still ending
             self.folder.parent.rmdir()
 
 

@@ -102,14 +102,16 @@ def test_the_first_reason_of_a_failure_is_kept(tmp_path: Path, run: Run) -> None
     assert place.outcome(run) == Failed(run, "the loss is nan at step 3", diverged=True)
 
 
-def test_a_failed_job_leaves_the_runs_checkpoints(tmp_path: Path, run: Run) -> None:
-    place = prepared(tmp_path, run)
-    place.checkpoints.mkdir()
-    place.forget()
-    assert [path.name for path in (tmp_path / "runs" / run.run_id).iterdir()] == ["checkpoints"]
-    again = prepared(tmp_path, run)
-    again.remove()
-    assert not (tmp_path / "runs" / run.run_id).exists()
+def test_checkpoints_of_a_run_are_those_of_its_next_job_too(tmp_path: Path, run: Run) -> None:
+    cluster = ClusterFolder(tmp_path)
+    first, second = cluster.run(run.run_id, "a"), cluster.run(run.run_id, "b")
+    for place in (first, second):
+        place.prepare(Ticket.of(run, ()))
+        assert place.checkpoints == tmp_path / "checkpoints" / run.run_id
+    first.remove()
+    assert second.ticket().opened() == run
+    second.remove()
+    assert not second.folder.parent.exists()
 
 
 def test_what_a_job_left_of_a_stored_run_is_removed(tmp_path: Path, run: Run, make_sound: Any) -> None:
