@@ -41,6 +41,10 @@ class DivergedError(RunError):
     """A run's loss or weights became no numbers: the fault of its hyper-parameters, not of the code."""
 
 
+class Interrupted(RunError):  # noqa: N818
+    """The training was asked to stop and has saved its checkpoint. It goes on from there."""
+
+
 IN_A_PLUGIN = " If it is in a file of yours, add --plugin FILE."
 """What may also be wrong with the name of a method."""
 

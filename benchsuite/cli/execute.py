@@ -3,13 +3,16 @@
 import math
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
+from benchsuite.cli.cluster import ChosenCluster
 from benchsuite.cli.options import INTERRUPTED
 from benchsuite.cli.progress import progress
 from benchsuite.errors import BenchsuiteError, RunError, UsageError
-from benchsuite.experiments.events import Failed, Finished
+from benchsuite.experiments.cluster import Cluster
+from benchsuite.experiments.events import Event, Failed, Finished
 from benchsuite.experiments.plan import Run, estimated_seconds
 from benchsuite.experiments.pool import Pool
 from benchsuite.records.schema import Record
@@ -29,17 +32,32 @@ def default_jobs(runs: int) -> int:
     return max(1, min(cores, runs))
 
 
-def execute(runs: Sequence[Run], store: Store, jobs: int, plugins: Sequence[Path]) -> list[Failed]:
+class Executor(Protocol):
+    """Does runs: `Pool` on this machine, `Cluster` as jobs."""
+
+    def execute(self, runs: Sequence[Run]) -> Iterator[Event]:
+        """Do the runs and yield what happens."""
+        ...
+
+
+def executor(store: Store, jobs: int, plugins: Sequence[Path], cluster: ChosenCluster | None) -> Executor:
+    """What does the runs of a command."""
+    return cluster.executor(store.folder, plugins) if cluster else Pool(jobs, store.logs, plugins)
+
+
+def execute(
+    runs: Sequence[Run], store: Store, jobs: int, plugins: Sequence[Path], cluster: ChosenCluster | None = None
+) -> list[Failed]:
     """Execute the runs and store each record as it comes. Returns the runs that failed."""
     failed: list[Failed] = []
-    pool = Pool(jobs, store.logs, plugins)
+    pool = executor(store, jobs, plugins, cluster)
 
     def keep(event: Finished | Failed) -> bool:
         if isinstance(event, Finished):
             store.write(event.record, event.ranks)
             return True
         store.add_failure(event.run.run_id, event.reason)
-        keep_traceback(event, pool.logs)
+        keep_traceback(event, store.logs)
         failed.append(event)
         return False
 
@@ -49,10 +67,11 @@ def execute(runs: Sequence[Run], store: Store, jobs: int, plugins: Sequence[Path
 
 
 def carry_out(
-    runs: Sequence[Run], pool: Pool, keep: Callable[[Finished | Failed], bool], stored: str, hint: str = ""
+    runs: Sequence[Run], pool: Executor, keep: Callable[[Finished | Failed], bool], stored: str, hint: str = ""
 ) -> None:
     """Execute the runs and show their progress. `keep` stores what comes of a run, and says whether it did."""
-    if spread := next((run for run in runs if run.setup.training.processes > 1), None):
+    on_cluster = isinstance(pool, Cluster)
+    if not on_cluster and (spread := next((run for run in runs if run.setup.training.processes > 1), None)):
         raise UsageError(f"{spread.label} {several_processes(spread.setup)}")
     kept = 0
     try:
@@ -62,6 +81,9 @@ def carry_out(
                     kept += keep(event)
                 shown.show(event)
     except KeyboardInterrupt:
+        if isinstance(pool, Cluster) and (left := pool.left()):
+            print(f"stopped watching: {kept} of {len(runs)} {stored}; {left}", file=sys.stderr)
+            raise SystemExit(INTERRUPTED) from None
         more = f"; {hint}" if hint else ""
         print(f"stopped: {kept} of {len(runs)} {stored}. The same command continues{more}.", file=sys.stderr)
         raise SystemExit(INTERRUPTED) from None
@@ -85,6 +107,7 @@ def about(seconds: float) -> str:
 def keep_traceback(event: Failed, logs: Path) -> None:
     """Keep the traceback of an unexpected failure."""
     if event.traceback:
+        logs.mkdir(parents=True, exist_ok=True)
         (logs / f"{event.run.run_id}.txt").write_text(event.traceback, "utf-8")
 
 

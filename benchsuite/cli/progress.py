@@ -5,7 +5,7 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
-from benchsuite.experiments.events import Event, Failed, Finished, Started, Stepped
+from benchsuite.experiments.events import Event, Failed, Finished, Queued, Started, Stepped
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -70,6 +70,8 @@ class Lines:
     def show(self, event: Event) -> None:
         """Print starts and ends; steps would be too many lines."""
         match event:
+            case Queued(run, job, obstacle):
+                self._print(f"queue  {run.label}  job {job}" + f" waits: {obstacle}" * bool(obstacle))
             case Started(run):
                 self._print(f"start  {run.label}")
             case Finished(run, record):
@@ -110,6 +112,13 @@ class Bars:
         """Move the bars."""
         run = event.run
         match event:
+            case Queued(_, job, obstacle):
+                if run.run_id not in self._steps:
+                    self._steps[run.run_id] = self._bars.add_task("", total=run.steps)
+                why = f": {obstacle}" if obstacle else ""
+                self._bars.update(self._steps[run.run_id], description=f"{run.label} (job {job} waits{why})")
+            case Started() if run.run_id in self._steps:
+                self._bars.update(self._steps[run.run_id], description=run.label)
             case Started():
                 self._steps[run.run_id] = self._bars.add_task(run.label, total=run.steps)
             case Stepped(_, step):

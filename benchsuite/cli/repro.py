@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from benchsuite.cli.cluster import MaxJobs, OptionsFile, OptionsGiven, Schedulers, chosen_cluster
 from benchsuite.cli.options import (
     REPORTS,
     RESULTS,
@@ -54,6 +55,10 @@ def repro(
     plugin: Plugins = None,
     table_folders: Tables = None,
     jobs: Jobs = None,
+    cluster: Schedulers = None,
+    cluster_options: OptionsFile = None,
+    cluster_option: OptionsGiven = None,
+    max_jobs: MaxJobs = None,
     results: Results = RESULTS,
     report: Annotated[Path, typer.Option(help="Folder for the pages.", metavar="FOLDER")] = REPORTS,
     regime: Regimes = None,
@@ -87,6 +92,7 @@ def repro(
         raise UsageError("--seed and --seeds exclude each other: give one of them.")
     if tune and regime is Regime.printed:
         raise UsageError("--tune and --regime printed exclude each other: rows as printed need no trials.")
+    place = chosen_cluster(cluster, cluster_options, cluster_option, max_jobs, jobs)
     extra = load_own(table_folders, plugin)
     show_reading()
     names = named_tables(tables, scale)
@@ -100,7 +106,8 @@ def repro(
     records, refused = contents.records, contents.refused_runs
     runs, missing = to_do(plans, {*records, *refused})
     work = Work.of(lacking(plans), results)
-    jobs_of_trials, jobs_of_runs = jobs or default_jobs(len(work.to_do)), jobs or default_jobs(len(missing))
+    at_a_time = place.jobs if place else default_jobs
+    jobs_of_trials, jobs_of_runs = jobs or at_a_time(len(work.to_do)), jobs or at_a_time(len(missing))
     what = names[0] if len(names) == 1 else f"{len(names)} tables"
     n_refused = sum(run.run_id in refused for run in runs)
     to_tune = f", {counted(len(work.to_do), 'tuning trial')} first" if work.to_do else ""
@@ -109,7 +116,7 @@ def repro(
         f"{what} at scale {scale}{in_words(plans)}: {counted(len(runs), 'run')}, {len(missing)} to do"
         f"{f', {n_refused} refused' * bool(n_refused)}{to_tune}{time}."
     )
-    checked = preflight([*map(example_run, work.lacking), *missing], results, jobs_of_runs)
+    checked = preflight([*map(example_run, work.lacking), *missing], results, jobs_of_runs, place is not None)
     for note in checked.notes:
         print(f"note: {note}")
     problems = [*planned_problems(plans), *checked.problems]
@@ -130,16 +137,16 @@ def repro(
     require_writable(report, "--report")
     store.require_writable()
     if work.to_do:
-        if failed := execute_trials(work.to_do, store, jobs_of_trials, plugin or ()):
+        if failed := execute_trials(work.to_do, store, jobs_of_trials, plugin or (), place):
             raise failure(failed, len(work.to_do), store.logs)
         plans = plan()
         runs, missing = to_do(plans, {*records, *refused})
-        checked = preflight(missing, results, jobs_of_runs)
+        checked = preflight(missing, results, jobs_of_runs, place is not None)
         require_ready([*planned_problems(plans), *checked.problems])
     for line in (line for each in plans for line in keep(store, each.request)):
         print(line)
     requested = {store.add_request(each.request).name for each in plans}
-    failed = execute(missing, store, jobs_of_runs, plugin or ()) if missing else []
+    failed = execute(missing, store, jobs_of_runs, plugin or (), place) if missing else []
     contents = store.read()
     views, left_out = build_views(contents, items_of(results))
     site = write_site(report, leaderboard(results, contents, views, left_out), show_progress)

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from benchsuite.cli.cluster import OptionsFile, OptionsGiven, Schedulers, chosen_cluster
 from benchsuite.cli.options import RESULTS, Folders, Plugins, Results, Tables, load_own, parse_folders, require_reported
 from benchsuite.errors import UsageError
 from benchsuite.records.store import Store
@@ -22,6 +23,9 @@ def run(
     data: Folders = None,
     plugin: Plugins = None,
     tables: Tables = None,
+    cluster: Schedulers = None,
+    cluster_options: OptionsFile = None,
+    cluster_option: OptionsGiven = None,
     results: Results = RESULTS,
 ) -> None:
     """Train and evaluate one method with one seed.
@@ -35,6 +39,7 @@ def run(
     from benchsuite.experiments.recipe import read_recipe
 
     require_reported([seed])
+    place = chosen_cluster(cluster, cluster_options, cluster_option)
     load_own(tables, plugin)
     show_reading()
     chosen = dict(parse_setting(text) for text in settings or ())
@@ -45,12 +50,12 @@ def run(
     if refused := contents.refused_runs.get(planned.run_id):
         raise refused.refusal()
     if planned.run_id not in contents.records:
-        checked = preflight([planned], results)
+        checked = preflight([planned], results, elsewhere=place is not None)
         for note in checked.notes:
             print(f"note: {note}")
         require_ready(checked.problems)
         store.require_writable()
-        if failed := execute([planned], store, 1, plugin or ()):
+        if failed := execute([planned], store, 1, plugin or (), place):
             raise failure(failed, 1, store.logs)
     record = store.read().records[planned.run_id]
     print(f"{record.method.title} on {recipe}, {backbone}, seed {seed}: run {record.run_id}")

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchsuite.cli.execute import carry_out, keep_traceback
+from benchsuite.cli.cluster import ChosenCluster
+from benchsuite.cli.execute import carry_out, executor, keep_traceback
 from benchsuite.experiments.chosen import Trials, chosen_trial
 from benchsuite.experiments.events import Failed, Finished
 from benchsuite.experiments.plan import recipe_name
-from benchsuite.experiments.pool import Pool
 from benchsuite.experiments.problems import Problem
 from benchsuite.experiments.subjects import Subject, tunable
 from benchsuite.experiments.tune import TrialRun, content_of, trial_run
@@ -47,16 +47,18 @@ class Work:
         return list({str(trial.subject): trial.subject for trial in self.to_do}.values())
 
 
-def execute_trials(trials: Sequence[TrialRun], store: Store, jobs: int, plugins: Sequence[Path]) -> list[Failed]:
+def execute_trials(
+    trials: Sequence[TrialRun], store: Store, jobs: int, plugins: Sequence[Path], cluster: ChosenCluster | None = None
+) -> list[Failed]:
     """Do the trials and store each as it comes. A run that diverges is a trial; returns those that failed otherwise."""
     by_run = {trial.run.run_id: trial for trial in trials}
     failed: list[Failed] = []
-    pool = Pool(jobs, store.logs, plugins)
+    pool = executor(store, jobs, plugins, cluster)
 
     def keep(event: Finished | Failed) -> bool:
         done = by_run[event.run.run_id]
         if isinstance(event, Failed) and not event.diverged:
-            keep_traceback(event, pool.logs)
+            keep_traceback(event, store.logs)
             failed.append(event)
             return False
         trial = done.finished(event.record) if isinstance(event, Finished) else done.failed(event.reason)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from benchsuite.cli.cluster import MaxJobs, OptionsFile, OptionsGiven, Schedulers, chosen_cluster
 from benchsuite.cli.options import RESULTS, Folders, Jobs, Plugins, Results, Tables, load_own, parse_folders
 from benchsuite.errors import UsageError
 from benchsuite.records.store import Store
@@ -30,6 +31,10 @@ def tune(
         int | None, typer.Option(min=1, help="Trials of each method (default: the recipe's number).")
     ] = None,
     jobs: Jobs = None,
+    cluster: Schedulers = None,
+    cluster_options: OptionsFile = None,
+    cluster_option: OptionsGiven = None,
+    max_jobs: MaxJobs = None,
     plugin: Plugins = None,
     data: Folders = None,
     tables: Tables = None,
@@ -49,23 +54,24 @@ def tune(
     from benchsuite.experiments.tune import example_run
     from benchsuite.report.numbers import counted
 
+    place = chosen_cluster(cluster, cluster_options, cluster_option, max_jobs, jobs)
     extra, folders = load_own(tables, plugin), parse_folders(data)
     subjects, problems = find_subjects(what, scale, recipe, extra, folders)
     if backbone and not (subjects := [subject for subject in subjects if subject.backbone == backbone]):
         raise UsageError(f'backbone "{backbone}": none of the methods is run on it.')
     work, store = Work.of(subjects, results, trials), Store(results)
     runs = [trial.run for trial in work.to_do]
-    jobs = jobs or default_jobs(len(runs))
+    jobs = jobs or (place.jobs if place else default_jobs)(len(runs))
     total = sum(len(done) for _, done in work.done) + len(runs)
     print(f"{', '.join(what)}: {counted(total, 'trial')}, {len(runs)} to do{duration(runs, jobs, work.measured)}.")
-    checked = preflight([example_run(subject) for subject in work.lacking], results, jobs)
+    checked = preflight([example_run(subject) for subject in work.lacking], results, jobs, place is not None)
     for line in (*spaces(work), *(f"note: {note}" for note in checked.notes)):
         print(line)
     require_ready([*problems, *checked.problems])
     if dry_run:
         return
     store.require_writable()
-    failed = execute_trials(work.to_do, store, jobs, plugin or ()) if work.to_do else []
+    failed = execute_trials(work.to_do, store, jobs, plugin or (), place) if work.to_do else []
     for line in outcomes(Work.of(subjects, results, trials)):
         print(line)
     print(f"trials: {(store.folder / 'trials').resolve()}")

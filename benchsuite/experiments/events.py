@@ -9,6 +9,16 @@ from benchsuite.records.schema import Record
 
 
 @dataclass(frozen=True)
+class Queued:
+    """A run waits in a cluster's queue, or is in a job already."""
+
+    run: Run
+    job: str
+    obstacle: str = ""
+    """Why it waits, if not for its turn: such a job may wait for ever."""
+
+
+@dataclass(frozen=True)
 class Started:
     """A worker took a run."""
 
@@ -51,4 +61,4 @@ def unexpected(error: Exception) -> str:
     return f"{type(error).__name__}: {error} ({Path(where.filename).name}, line {where.lineno})"
 
 
-Event = Started | Stepped | Finished | Failed
+Event = Queued | Started | Stepped | Finished | Failed

@@ -40,9 +40,12 @@ class Checked:
     notes: Sequence[str]
 
 
-def preflight(runs: Sequence[Run], results: Path, jobs: int = 1) -> Checked:
-    """Check runs that `jobs` at a time are to be done and stored in `results`."""
-    checks = _Checks()
+def preflight(runs: Sequence[Run], results: Path, jobs: int = 1, elsewhere: bool = False) -> Checked:
+    """Check runs that `jobs` at a time are to be done and stored in `results`.
+
+    `elsewhere`: on other machines than this one, of whose processes and memory nothing is known here.
+    """
+    checks = _Checks(elsewhere)
     found = Problems()
     for run in runs:
         for where, what in checks.of(run):
@@ -54,7 +57,7 @@ def preflight(runs: Sequence[Run], results: Path, jobs: int = 1) -> Checked:
         problems.append(Problem(f"--results {results}", what))
     memory, have = free_memory()
     largest = max(checks.memory.values(), default=0.0)
-    tight = memory < largest * jobs
+    tight = memory < largest * jobs and not elsewhere
     note = (
         f"the largest objective needs about {gib(largest)} in each of {jobs} runs at a time, besides the towers; "
         f"{gib(memory)} {have}. If a run ends for lack of memory, give --jobs 1."
@@ -66,6 +69,7 @@ def preflight(runs: Sequence[Run], results: Path, jobs: int = 1) -> Checked:
 class _Checks:
     """What was checked, so that nothing is checked or read twice."""
 
+    elsewhere: bool = False
     memory: dict[tuple[str, str], float] = field(default_factory=dict)
     """Bytes of the objectives, by setup and method."""
     _done: dict[tuple[str, str, str], list[tuple[str, str]]] = field(default_factory=dict)
@@ -118,7 +122,7 @@ class _Checks:
     def _training(self, run: Run) -> Iterator[tuple[str, str]]:
         setup = run.setup
         method = create_method(run.method.name, num_samples=1, **run.method.hyperparameters)
-        if setup.training.processes > 1:
+        if setup.training.processes > 1 and not self.elsewhere:
             yield "training", several_processes(setup)
         yield from _refused(f"method {run.method.name}", lambda: require_served(method, setup))
         try:
@@ -146,7 +150,7 @@ class _Checks:
             return f"a dry pass of two samples ended with {unexpected(error)}."
         batch, (free, have) = run.setup.training.batch, free_memory()
         needs = self.memory[run.setup.setup_id, run.method.method_id] = objective.bytes(batch)
-        if needs <= free:
+        if needs <= free or self.elsewhere:
             return ""
         return (
             f"its objective needs at least {gib(needs)}: {objective.bytes_per_pair:.0f} bytes for each of "

@@ -1,0 +1,122 @@
+"""What jobs ask of a SLURM cluster: from a TOML file, from options of the command line, or both."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from annotated_types import Ge
+from pydantic import BeforeValidator, ValidationError, field_validator
+
+from benchsuite.errors import UsageError, unknown
+from benchsuite.fields import Count
+from benchsuite.setup import Part, Setup
+from benchsuite.toml_files import read_toml
+
+OWN = frozenset({"array", "error", "job-name", "nodes", "ntasks", "ntasks-per-node", "open-mode", "output", "wait"})
+"""Options of sbatch that follow from the runs."""
+SBATCH = "sbatch."
+TIME = re.compile(r"(?:(?P<days>\d+)-)?(?P<first>\d+)(?::(?P<second>\d+))?(?::(?P<third>\d+))?")
+
+
+def minutes(value: object) -> object:
+    """A time limit as SLURM writes it, in minutes: 90, "90", "1:30:00" or "2-12:00:00"; other values as they are."""
+    if isinstance(value, bool) or not isinstance(value, str):
+        return value
+    match = TIME.fullmatch(value.strip())
+    if match is None:
+        raise ValueError('write minutes, "hours:minutes:seconds" or "days-hours:minutes:seconds"')
+    first, second, third = (int(match[part] or 0) for part in ("first", "second", "third"))
+    if match["days"] or match["third"]:  # [days-]hours[:minutes[:seconds]]
+        whole = int(match["days"] or 0) * 1440 + first * 60 + second + (third > 0)
+    else:  # minutes[:seconds]
+        whole = first + (second > 0)
+    return whole
+
+
+class ClusterOptions(Part):
+    """What each job asks for. What is not given is left to the cluster."""
+
+    partition: str | None = None
+    """Partition, or several with commas."""
+    account: str | None = None
+    """Account to charge."""
+    qos: str | None = None
+    """Quality of service."""
+    gpus_per_node: Annotated[int, Ge(0)] = 0
+    """GPUs of a node; 0 for processes on CPUs."""
+    processes_per_node: Count | None = None
+    """Largest number of processes on a node. Default: one per GPU; on CPUs all on one node."""
+    cpus_per_task: Count = 1
+    """CPUs, and threads, of each process."""
+    memory: str | None = None
+    """Memory of a node, such as "64G"."""
+    time: Annotated[Count | None, BeforeValidator(minutes)] = None
+    """Time limit of a job."""
+    signal_seconds: Count = 90
+    """How long before the time limit a job is told to save its checkpoint and asks to be queued again."""
+    setup: tuple[str, ...] = ()
+    """Shell commands before the processes start, such as "module load cuda"."""
+    sbatch: Mapping[str, str | int | bool] = {}
+    """Other options of sbatch, by their long names."""
+
+    @field_validator("sbatch")
+    @classmethod
+    def _not_ours(cls, value: Mapping[str, Any]) -> Mapping[str, Any]:
+        given = {name.replace("_", "-"): option for name, option in value.items()}
+        known = {"partition", "account", "qos", "gpus-per-node", "cpus-per-task", "time"} & set(given)
+        if known:
+            raise ValueError(f"{', '.join(sorted(known))}: give it without sbatch")
+        if taken := sorted(OWN & set(given)):
+            raise ValueError(f"{', '.join(taken)}: follows from the runs and cannot be set")
+        return given
+
+    def layout(self, setup: Setup) -> "Layout":
+        """Nodes and processes on each of them. All nodes have the same number of processes."""
+        processes = setup.training.processes
+        largest = self.processes_per_node or self.gpus_per_node or processes
+        if self.gpus_per_node:
+            largest = min(largest, self.gpus_per_node)
+        each = max(n for n in range(1, min(largest, processes) + 1) if processes % n == 0)
+        return Layout(processes // each, each)
+
+
+@dataclass(frozen=True, order=True)
+class Layout:
+    """How the processes of a run lie on nodes."""
+
+    nodes: int
+    processes_per_node: int
+
+
+def read_options(file: Path | None, given: Sequence[str]) -> ClusterOptions:
+    """The file's options, replaced by those given as NAME=VALUE. `setup` adds a command, `sbatch.NAME` an option."""
+    options = read_toml(file, ClusterOptions) if file else ClusterOptions()
+    content = options.model_dump()
+    for text in given:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not (name and equals and value):
+            raise UsageError(
+                f'--cluster-option "{text}": write NAME=VALUE, for example --cluster-option partition=gpu.'
+            )
+        if name.startswith(SBATCH):
+            content["sbatch"] = {**content["sbatch"], name.removeprefix(SBATCH): value}
+        elif name == "setup":
+            content["setup"] = (*content["setup"], value)
+        elif name in content and name != "sbatch":
+            content[name] = value
+        else:
+            known = {*content, f"{SBATCH}NAME"} - {"sbatch"}
+            raise unknown("option", name, known, "--cluster-option: ")
+        options = _checked(content, text)
+    return options
+
+
+def _checked(content: Mapping[str, Any], text: str) -> ClusterOptions:
+    try:
+        return ClusterOptions.model_validate(content)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        reason = problem["msg"].removeprefix("Value error, ")
+        raise UsageError(f'--cluster-option "{text}": {reason}.') from error
