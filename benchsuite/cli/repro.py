@@ -10,6 +10,7 @@ import typer
 from benchsuite.cli.options import (
     REPORTS,
     RESULTS,
+    DeviceCount,
     Folders,
     Jobs,
     Plugins,
@@ -21,6 +22,7 @@ from benchsuite.cli.options import (
     parse_folders,
     parse_names,
     parse_seeds,
+    refuse_inside_launcher,
     require_reported,
 )
 from benchsuite.errors import UsageError
@@ -54,6 +56,7 @@ def repro(
     plugin: Plugins = None,
     table_folders: Tables = None,
     jobs: Jobs = None,
+    devices: DeviceCount = None,
     results: Results = RESULTS,
     report: Annotated[Path, typer.Option(help="Folder for the pages.", metavar="FOLDER")] = REPORTS,
     regime: Regimes = None,
@@ -70,11 +73,12 @@ def repro(
     executed once. Everything that can be checked is checked before the first step; one problem refuses all runs.
     """
     from benchsuite.analysis.tables import build_views
-    from benchsuite.cli.execute import default_jobs, duration, execute, failure
+    from benchsuite.cli.execute import duration, execute, failure
     from benchsuite.cli.progress import show_reading
     from benchsuite.cli.report import items_of, leaderboard, require_all, show_progress
     from benchsuite.cli.tables import keep
     from benchsuite.cli.trials import Work, execute_trials, untuned
+    from benchsuite.experiments.devices import Devices
     from benchsuite.experiments.plan import plan_tables, row_names
     from benchsuite.experiments.preflight import preflight, require_ready
     from benchsuite.experiments.tune import example_run
@@ -83,10 +87,12 @@ def repro(
     from benchsuite.report.numbers import counted
     from benchsuite.report.site import write_site
 
+    refuse_inside_launcher("repro")
     if seeds is not None and seed is not None:
         raise UsageError("--seed and --seeds exclude each other: give one of them.")
     if tune and regime is Regime.printed:
         raise UsageError("--tune and --regime printed exclude each other: rows as printed need no trials.")
+    machine = Devices.here(devices, jobs)
     extra = load_own(table_folders, plugin)
     show_reading()
     names = named_tables(tables, scale)
@@ -100,7 +106,7 @@ def repro(
     records, refused = contents.records, contents.refused_runs
     runs, missing = to_do(plans, {*records, *refused})
     work = Work.of(lacking(plans), results)
-    jobs_of_trials, jobs_of_runs = jobs or default_jobs(len(work.to_do)), jobs or default_jobs(len(missing))
+    jobs_of_runs = machine.jobs_for(missing)
     what = names[0] if len(names) == 1 else f"{len(names)} tables"
     n_refused = sum(run.run_id in refused for run in runs)
     to_tune = f", {counted(len(work.to_do), 'tuning trial')} first" if work.to_do else ""
@@ -109,7 +115,7 @@ def repro(
         f"{what} at scale {scale}{in_words(plans)}: {counted(len(runs), 'run')}, {len(missing)} to do"
         f"{f', {n_refused} refused' * bool(n_refused)}{to_tune}{time}."
     )
-    checked = preflight([*map(example_run, work.lacking), *missing], results, jobs_of_runs)
+    checked = preflight([*map(example_run, work.lacking), *missing], results, jobs_of_runs, machine)
     for note in checked.notes:
         print(f"note: {note}")
     problems = [*planned_problems(plans), *checked.problems]
@@ -130,16 +136,16 @@ def repro(
     require_writable(report, "--report")
     store.require_writable()
     if work.to_do:
-        if failed := execute_trials(work.to_do, store, jobs_of_trials, plugin or ()):
+        if failed := execute_trials(work.to_do, store, machine, plugin or ()):
             raise failure(failed, len(work.to_do), store.logs)
         plans = plan()
         runs, missing = to_do(plans, {*records, *refused})
-        checked = preflight(missing, results, jobs_of_runs)
+        checked = preflight(missing, results, jobs_of_runs, machine)
         require_ready([*planned_problems(plans), *checked.problems])
     for line in (line for each in plans for line in keep(store, each.request)):
         print(line)
     requested = {store.add_request(each.request).name for each in plans}
-    failed = execute(missing, store, jobs_of_runs, plugin or ()) if missing else []
+    failed = execute(missing, store, machine, plugin or ()) if missing else []
     contents = store.read()
     views, left_out = build_views(contents, items_of(results))
     site = write_site(report, leaderboard(results, contents, views, left_out), show_progress)

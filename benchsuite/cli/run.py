@@ -1,12 +1,29 @@
 """`benchsuite run`: one method, one seed."""
 
-from typing import Annotated
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from benchsuite.cli.options import RESULTS, Folders, Plugins, Results, Tables, load_own, parse_folders, require_reported
+from benchsuite.cli.options import (
+    RESULTS,
+    DeviceCount,
+    Folders,
+    Plugins,
+    Results,
+    Tables,
+    load_own,
+    parse_folders,
+    require_reported,
+)
 from benchsuite.errors import UsageError
+from benchsuite.experiments.joining import launched
 from benchsuite.records.store import Store
+
+if TYPE_CHECKING:
+    from benchsuite.experiments.devices import Devices
+    from benchsuite.experiments.plan import Run
+    from benchsuite.records.schema import Record
 
 
 def run(
@@ -19,6 +36,7 @@ def run(
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="Hyper-parameter as name=value. May be repeated.")
     ] = None,
+    devices: DeviceCount = None,
     data: Folders = None,
     plugin: Plugins = None,
     tables: Tables = None,
@@ -26,33 +44,64 @@ def run(
 ) -> None:
     """Train and evaluate one method with one seed.
 
-    The record is stored; `benchsuite report` shows it on the board of its setup.
+    The record is stored; `benchsuite report` shows it on the board of its setup. The processes of a setup for several
+    are started here. If torchrun or srun starts this command, it joins the processes that these started.
     """
     from benchsuite.cli.execute import execute, failure
     from benchsuite.cli.progress import show_reading
+    from benchsuite.experiments.devices import Devices
     from benchsuite.experiments.plan import plan_run
-    from benchsuite.experiments.preflight import preflight, require_ready
     from benchsuite.experiments.recipe import read_recipe
 
     require_reported([seed])
-    load_own(tables, plugin)
-    show_reading()
-    chosen = dict(parse_setting(text) for text in settings or ())
-    backbone = backbone or next(iter(read_recipe(recipe).backbones))
-    planned = plan_run(method, recipe, backbone, seed, chosen, parse_folders(data))
-    store = Store(results)
-    contents = store.read()
-    if refused := contents.refused_runs.get(planned.run_id):
-        raise refused.refusal()
-    if planned.run_id not in contents.records:
-        checked = preflight([planned], results)
-        for note in checked.notes:
-            print(f"note: {note}")
-        require_ready(checked.problems)
-        store.require_writable()
-        if failed := execute([planned], store, 1, plugin or ()):
-            raise failure(failed, 1, store.logs)
+    store, joins = Store(results), launched() > 1
+    if joins and devices:
+        raise UsageError("--devices: torchrun or srun has started the processes already. Leave it out.")
+
+    def plan() -> "Run":
+        load_own(tables, plugin)
+        chosen = dict(parse_setting(text) for text in settings or ())
+        tower = backbone or next(iter(read_recipe(recipe).backbones))
+        return plan_run(method, recipe, tower, seed, chosen, parse_folders(data))
+
+    if joins:
+        from benchsuite.cli.joined import agree, execute_joined
+        from benchsuite.training.distributed import rank
+
+        planned, wanted = agree(plan, partial(is_to_do, store=store, machine=Devices(launched(), stated=True)))
+        failed = execute_joined(planned, store) if wanted else []
+        if rank():
+            return
+    else:
+        show_reading()
+        machine, planned = Devices.here(devices), plan()
+        to_do = is_to_do(planned, store, machine)
+        failed = execute([planned], store, machine, plugin or ()) if to_do else []
+    if failed:
+        raise failure(failed, 1, store.logs)
     record = store.read().records[planned.run_id]
+    show(record, recipe, backbone or next(iter(read_recipe(recipe).backbones)), seed)
+
+
+def is_to_do(run: "Run", store: Store, machine: "Devices") -> bool:
+    """Whether it is not stored yet; refused where it cannot be done."""
+    from benchsuite.experiments.preflight import preflight, require_ready
+
+    contents = store.read()
+    if refused := contents.refused_runs.get(run.run_id):
+        raise refused.refusal()
+    if run.run_id in contents.records:
+        return False
+    checked = preflight([run], store.folder, 1, machine)
+    for note in checked.notes:
+        print(f"note: {note}")
+    require_ready(checked.problems)
+    store.require_writable()
+    return True
+
+
+def show(record: "Record", recipe: str, backbone: str, seed: int) -> None:
+    """Print what was measured."""
     print(f"{record.method.title} on {recipe}, {backbone}, seed {seed}: run {record.run_id}")
     print(
         "  "

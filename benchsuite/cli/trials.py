@@ -6,6 +6,7 @@ from pathlib import Path
 
 from benchsuite.cli.execute import carry_out, keep_traceback
 from benchsuite.experiments.chosen import Trials, chosen_trial
+from benchsuite.experiments.devices import Devices
 from benchsuite.experiments.events import Failed, Finished
 from benchsuite.experiments.plan import recipe_name
 from benchsuite.experiments.pool import Pool
@@ -47,11 +48,11 @@ class Work:
         return list({str(trial.subject): trial.subject for trial in self.to_do}.values())
 
 
-def execute_trials(trials: Sequence[TrialRun], store: Store, jobs: int, plugins: Sequence[Path]) -> list[Failed]:
+def execute_trials(trials: Sequence[TrialRun], store: Store, devices: Devices, plugins: Sequence[Path]) -> list[Failed]:
     """Do the trials and store each as it comes. A run that diverges is a trial; returns those that failed otherwise."""
     by_run = {trial.run.run_id: trial for trial in trials}
     failed: list[Failed] = []
-    pool = Pool(jobs, store.logs, plugins)
+    pool = Pool(devices, store.logs, plugins)
 
     def keep(event: Finished | Failed) -> bool:
         done = by_run[event.run.run_id]

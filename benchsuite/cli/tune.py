@@ -5,7 +5,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from benchsuite.cli.options import RESULTS, Folders, Jobs, Plugins, Results, Tables, load_own, parse_folders
+from benchsuite.cli.options import (
+    RESULTS,
+    DeviceCount,
+    Folders,
+    Jobs,
+    Plugins,
+    Results,
+    Tables,
+    load_own,
+    parse_folders,
+    refuse_inside_launcher,
+)
 from benchsuite.errors import UsageError
 from benchsuite.records.store import Store
 
@@ -30,6 +41,7 @@ def tune(
         int | None, typer.Option(min=1, help="Trials of each method (default: the recipe's number).")
     ] = None,
     jobs: Jobs = None,
+    devices: DeviceCount = None,
     plugin: Plugins = None,
     data: Folders = None,
     tables: Tables = None,
@@ -43,29 +55,31 @@ def tune(
     Every method gets the same number of trials. Stored trials are not repeated: after an interruption, the same command
     continues. `benchsuite repro --regime tuned` uses the best trial of each method.
     """
-    from benchsuite.cli.execute import default_jobs, duration, failure
+    from benchsuite.cli.execute import duration, failure
     from benchsuite.cli.trials import Work, execute_trials, outcomes, spaces
+    from benchsuite.experiments.devices import Devices
     from benchsuite.experiments.preflight import preflight, require_ready
     from benchsuite.experiments.tune import example_run
     from benchsuite.report.numbers import counted
 
-    extra, folders = load_own(tables, plugin), parse_folders(data)
+    refuse_inside_launcher("tune")
+    extra, folders, machine = load_own(tables, plugin), parse_folders(data), Devices.here(devices, jobs)
     subjects, problems = find_subjects(what, scale, recipe, extra, folders)
     if backbone and not (subjects := [subject for subject in subjects if subject.backbone == backbone]):
         raise UsageError(f'backbone "{backbone}": none of the methods is run on it.')
     work, store = Work.of(subjects, results, trials), Store(results)
     runs = [trial.run for trial in work.to_do]
-    jobs = jobs or default_jobs(len(runs))
+    jobs = machine.jobs_for(runs)
     total = sum(len(done) for _, done in work.done) + len(runs)
     print(f"{', '.join(what)}: {counted(total, 'trial')}, {len(runs)} to do{duration(runs, jobs, work.measured)}.")
-    checked = preflight([example_run(subject) for subject in work.lacking], results, jobs)
+    checked = preflight([example_run(subject) for subject in work.lacking], results, jobs, machine)
     for line in (*spaces(work), *(f"note: {note}" for note in checked.notes)):
         print(line)
     require_ready([*problems, *checked.problems])
     if dry_run:
         return
     store.require_writable()
-    failed = execute_trials(work.to_do, store, jobs, plugin or ()) if work.to_do else []
+    failed = execute_trials(work.to_do, store, machine, plugin or ()) if work.to_do else []
     for line in outcomes(Work.of(subjects, results, trials)):
         print(line)
     print(f"trials: {(store.folder / 'trials').resolve()}")
