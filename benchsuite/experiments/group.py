@@ -39,6 +39,8 @@ class Group:
         self._ends: dict[int, Ended | Broke] = {}
         self._began = False
         self._deadline: float | None = None
+        self._ending = False
+        """Whether the launcher ends by itself, since it said that a process died."""
 
     @property
     def connections(self) -> list[Connection]:
@@ -83,14 +85,15 @@ class Group:
 
     def stop(self) -> None:
         """Ask all processes to end now. The launcher of several asks each."""
-        self._keeper.terminate()
+        if not self._ending:
+            self._keeper.terminate()
 
     def bury(self) -> None:
-        """Wait for the end, force it if it does not come, and drop empty logs."""
+        """Wait for the end, force it if it does not come, and drop empty logs that no failure names."""
         self._keeper.join(timeout=GRACE_SECONDS)
         self._keeper.kill()  # processes of a group end with their launcher
         self._keeper.join()
-        for log in self.logs:
+        for log in [] if self.broken else self.logs:
             if log.exists() and not log.stat().st_size:
                 log.unlink()
 
@@ -138,7 +141,7 @@ class Group:
         failures = [(rank, end) for rank, end in self._ends.items() if isinstance(end, Broke)]
         rank, broke = min(failures, key=lambda each: each[1].lost)
         alike = len({end.reason for _, end in failures}) == 1 and len(failures) == len(self._pipes)
-        where = "" if alike and not broke.lost else f"process of rank {rank}: "
+        where = "" if broke.diverged or (alike and not broke.lost) else f"process of rank {rank}: "
         log = f"; see {self.logs[rank]}" if broke.lost else ""
         return Failed(run, f"{where}{broke.reason}{log}", broke.traceback, broke.diverged)
 
@@ -156,7 +159,7 @@ class Group:
             self._keeper.join(timeout=GRACE_SECONDS)
             code = self._keeper.exitcode or 0
             return Failed(self.run, f"the launcher of its processes died ({how(code)}); see {self.logs[-1]}")
-        log = self.logs[death.rank]
+        self._ending, log = True, self.logs[death.rank]
         return Failed(
             self.run,
             f"its process of rank {death.rank} died ({how(death.code)}{timed_out(log)}); see {log}. "

@@ -49,6 +49,8 @@ class Broke:
     """Whether it only lost contact with another one, which may have died."""
 
 
+TERMINATED = 128 + signal.SIGTERM
+"""Exit code after SIGTERM, as shells have it."""
 Message = Began | Reached | Ended | Broke
 
 
@@ -105,9 +107,12 @@ def attempt(run: Run, pipe: Connection, folder: Path | None) -> Message:
 
 
 def stay_out_of_the_terminal(log: Path) -> None:
-    """Send what libraries print to a file. Ctrl-C is handled by the parent."""
+    """Send what libraries print to a file. Ctrl-C is handled by the parent.
+
+    On SIGTERM exit with a code that is not 0: torch's elastic launch takes 0 for a result, and waits.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
     target = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     os.dup2(target, sys.stdout.fileno())
     os.dup2(target, sys.stderr.fileno())

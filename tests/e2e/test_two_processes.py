@@ -46,7 +46,6 @@ class Stalled(Hurt):
 """
 QUERY = 1.01 / 24
 """Rounding may change the order of two candidates that score alike, and so the outcome of one query of 24."""
-BOUNDS = {"gradient_norm": 1e-3, "t2i_r1": QUERY, "i2t_r1": QUERY}
 REPRO = ["repro", "two/pair", "--scale", "tiny", "--tables", "own", "--plugin", "own/hurt.py", "--devices", "2"]
 
 
@@ -67,17 +66,16 @@ def records(folder: Path) -> dict[str, Record]:
     return {record.method.name: record for record in Store(folder).read().records.values()}
 
 
-def unlike(one: Record, other: Record) -> dict[str, float]:
-    """How far curves and metrics of two records are apart, relative to values above 1."""
-    gaps = {
+def unlike(one: Record, other: Record) -> tuple[dict[str, float], dict[str, float]]:
+    """How far curves, relative to values above 1, and metrics of two records are apart."""
+    curves = {
         name: max(abs(a - b) / max(1.0, abs(a)) for a, b in zip(values, other.curves[name], strict=True))
         for name, values in one.curves.items()
     }
     assert one.curves.keys() == other.curves.keys()
-    for protocol, result in one.results.items():
-        assert result.metrics.keys() == other.results[protocol].metrics.keys()
-        gaps |= {name: abs(v - other.results[protocol].metrics[name]) for name, v in result.metrics.items()}
-    return gaps
+    (mine,), (theirs,) = one.results.values(), other.results.values()
+    assert mine.metrics.keys() == theirs.metrics.keys()
+    return curves, {name: abs(value - theirs.metrics[name]) for name, value in mine.metrics.items()}
 
 
 @pytest.fixture(scope="module")
@@ -99,8 +97,10 @@ def test_two_processes_give_the_record_of_one_that_plays_two_shares(all_methods:
     assert (two.environment["processes"], one.environment["processes"]) == (2, 1)
     assert two.run_id == one.run_id
     assert two.digests == one.digests
-    for name, gap in unlike(one, two).items():
-        assert gap < BOUNDS.get(name, 1e-4), name
+    curves, metrics = unlike(one, two)
+    assert curves.pop("gradient_norm") < 5e-3
+    assert {name: gap for name, gap in curves.items() if gap > 1e-4} == {}
+    assert max(metrics.values()) <= QUERY
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +127,12 @@ def test_a_killed_process_ends_its_run_alone_and_a_later_call_continues(hurt: Pa
 
 def test_ctrl_c_ends_all_processes(hurt: Path) -> None:
     command = subprocess.Popen(
-        [*COMMAND, *REPRO, "--rows", "stalled"], cwd=hurt, stderr=subprocess.PIPE, text=True, start_new_session=True
+        [*COMMAND, *REPRO, "--rows", "stalled"],
+        cwd=hurt,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     wait_for(lambda: (hurt / "own" / "hurt.stalled").exists(), command)
     started = psutil.Process(command.pid).children(recursive=True)
@@ -151,7 +156,7 @@ def test_processes_that_torchrun_started_join_and_the_first_one_stores_and_print
     assert done.stderr.count("start  RN temo seed 0") == 1
     (joined,) = records(all_methods / "joined").values()
     assert joined.environment["processes"] == 2
-    assert unlike(joined, records(all_methods / "two")["temo"])["loss"] < 1e-4
+    assert unlike(joined, records(all_methods / "two")["temo"])[0]["loss"] < 1e-4
 
 
 def wait_for(condition: Callable[[], bool], command: "subprocess.Popen[str]") -> None:
