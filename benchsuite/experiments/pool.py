@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
 from multiprocessing.connection import wait
 from pathlib import Path
 
@@ -34,19 +35,20 @@ class Pool:
 
         Runs of several sizes come one size after another: all groups of a time have equal numbers of processes.
         """
+        numbers = count()
         sizes: dict[int, list[Run]] = {}
         for run in runs:
             sizes.setdefault(self.devices.processes(run.setup.training.processes), []).append(run)
         for processes, of_size in sizes.items():
-            yield from self._execute(of_size, processes, self.devices.at_a_time(processes, len(of_size)))
+            yield from self._execute(of_size, processes, self.devices.at_a_time(processes, len(of_size)), numbers)
 
-    def _execute(self, runs: Sequence[Run], processes: int, jobs: int) -> Iterator[Event]:
+    def _execute(self, runs: Sequence[Run], processes: int, jobs: int, numbers: Iterator[int]) -> Iterator[Event]:
         waiting = deque(runs)
         groups: list[Group] = []
         try:
             while waiting or any(group.run for group in groups):
                 free = sorted(set(range(jobs)) - {group.slot for group in groups})
-                groups += [self._start(slot, processes, jobs) for slot in free[: len(waiting)]]
+                groups += [self._start(slot, processes, jobs, next(numbers)) for slot in free[: len(waiting)]]
                 for group in groups:
                     if group.run is None and waiting:
                         group.take(waiting.popleft())
@@ -66,9 +68,10 @@ class Pool:
                 for group in groups:
                     group.bury()
 
-    def _start(self, slot: int, processes: int, jobs: int) -> Group:
+    def _start(self, slot: int, processes: int, jobs: int, number: int) -> Group:
+        """The number names its logs: another group may follow in the slot of one that failed."""
         self.logs.mkdir(parents=True, exist_ok=True)
-        name = f"worker-{os.getpid()}-{slot}"
+        name = f"worker-{os.getpid()}-{number}"
         ranks = [f"-rank-{rank}" for rank in range(processes)] if processes > 1 else []
         logs = [self.logs / f"{name}{rank}.log" for rank in [*ranks, ""]]
         places = [Place(threads(jobs * processes), tuple(self.plugins), log, self.folder) for log in logs[:processes]]
