@@ -62,13 +62,18 @@ def run(
         load_own(tables, plugin)
         chosen = dict(parse_setting(text) for text in settings or ())
         tower = backbone or next(iter(read_recipe(recipe).backbones))
-        return plan_run(method, recipe, tower, seed, chosen, parse_folders(data))
+        planned = plan_run(method, recipe, tower, seed, chosen, parse_folders(data))
+        if joins and (shares := planned.setup.training.processes) % launched():
+            raise UsageError(
+                f"{launched()} processes were started from outside; the setup is for {shares}, or fewer that divide it."
+            )
+        return planned
 
     if joins:
         from benchsuite.cli.joined import agree, execute_joined
         from benchsuite.training.distributed import rank
 
-        planned, wanted = agree(plan, partial(is_to_do, store=store, machine=Devices(launched(), stated=True)))
+        planned, wanted = agree(plan, partial(is_to_do, store=store, machine=Devices(launched())))
         failed = execute_joined(planned, store) if wanted else []
         if rank():
             return

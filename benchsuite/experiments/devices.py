@@ -49,7 +49,7 @@ class Devices:
         able = ", ".join(str(n) for n in range(1, shares + 1) if shares % n == 0)
         return (
             f"the setup is for {shares} processes, and {self.own} devices cannot take equal numbers of their shares of "
-            f"a batch. Give --devices with one of {able}. (Another training.processes would be another setup.)"
+            f"a batch. Give --devices one of {able}. (Another training.processes would be another setup.)"
         )
 
     def processes(self, shares: int) -> int:

@@ -79,7 +79,7 @@ def fewer_processes(runs: Sequence[Run], devices: Devices) -> Iterator[str]:
 class _Checks:
     """What was checked, so that nothing is checked or read twice."""
 
-    devices: Devices | None
+    devices: Devices | None = None
     memory: dict[tuple[str, str], float] = field(default_factory=dict)
     """Bytes of the objectives, by setup and method."""
     _done: dict[tuple[str, str, str], list[tuple[str, str]]] = field(default_factory=dict)
