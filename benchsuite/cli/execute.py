@@ -1,56 +1,29 @@
 """Execute runs and store each record as it finishes: shared by `repro` and `run`."""
 
 import math
-import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
 
-from benchsuite.cli.cluster import ChosenCluster
+from benchsuite.cli.means import Executor, Means
 from benchsuite.cli.options import INTERRUPTED
 from benchsuite.cli.progress import progress
-from benchsuite.errors import BenchsuiteError, RunError, UsageError
+from benchsuite.errors import BenchsuiteError, RunError
 from benchsuite.experiments.cluster import Cluster
-from benchsuite.experiments.events import Event, Failed, Finished
+from benchsuite.experiments.events import Failed, Finished
 from benchsuite.experiments.plan import Run, estimated_seconds
-from benchsuite.experiments.pool import Pool
 from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
 from benchsuite.records.trials import Trial
-from benchsuite.training.needs import several_processes
 
 STARTUP_SECONDS = 15
 """Start-up time of a worker."""
 
 
-def default_jobs(runs: int) -> int:
-    """One run per core; one on a GPU."""
-    import torch
-
-    cores = 1 if torch.cuda.is_available() else os.cpu_count() or 1
-    return max(1, min(cores, runs))
-
-
-class Executor(Protocol):
-    """Does runs: `Pool` on this machine, `Cluster` as jobs."""
-
-    def execute(self, runs: Sequence[Run]) -> Iterator[Event]:
-        """Do the runs and yield what happens."""
-        ...
-
-
-def executor(store: Store, jobs: int, plugins: Sequence[Path], cluster: ChosenCluster | None) -> Executor:
-    """What does the runs of a command."""
-    return cluster.executor(store.folder, plugins) if cluster else Pool(jobs, store.logs, plugins)
-
-
-def execute(
-    runs: Sequence[Run], store: Store, jobs: int, plugins: Sequence[Path], cluster: ChosenCluster | None = None
-) -> list[Failed]:
+def execute(runs: Sequence[Run], store: Store, means: Means) -> list[Failed]:
     """Execute the runs and store each record as it comes. Returns the runs that failed."""
     failed: list[Failed] = []
-    pool = executor(store, jobs, plugins, cluster)
+    pool = means.executor(store)
 
     def keep(event: Finished | Failed) -> bool:
         if isinstance(event, Finished):
@@ -70,9 +43,6 @@ def carry_out(
     runs: Sequence[Run], pool: Executor, keep: Callable[[Finished | Failed], bool], stored: str, hint: str = ""
 ) -> None:
     """Execute the runs and show their progress. `keep` stores what comes of a run, and says whether it did."""
-    on_cluster = isinstance(pool, Cluster)
-    if not on_cluster and (spread := next((run for run in runs if run.setup.training.processes > 1), None)):
-        raise UsageError(f"{spread.label} {several_processes(spread.setup)}")
     kept = 0
     try:
         with progress(len(runs)) as shown:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from benchsuite.errors import UsageError
+from benchsuite.experiments.joining import launched
 from benchsuite.folders import use_folders
 from benchsuite.records.schema import FIRST_SEED
 from benchsuite.registry import load_plugin, methods
@@ -19,7 +20,17 @@ Plugins = Annotated[
     ),
 ]
 Results = Annotated[Path, typer.Option("--results", help="Folder of run records.", metavar="FOLDER")]
-Jobs = Annotated[int | None, typer.Option("--jobs", min=1, help="Parallel runs (default: one per core; one on a GPU).")]
+Jobs = Annotated[
+    int | None, typer.Option("--jobs", min=1, help="Parallel runs (default: as many as have devices of their own).")
+]
+DeviceCount = Annotated[
+    int | None,
+    typer.Option(
+        "--devices",
+        min=1,
+        help="Devices that all runs together may use (default: all GPUs; without a GPU, a CPU process for each core).",
+    ),
+]
 
 Folders = Annotated[
     list[str] | None,
@@ -92,6 +103,15 @@ def parse_folders(texts: Sequence[str] | None) -> dict[str, str]:
         path = Path(folder).expanduser()
         folders[name] = str(path.resolve()) if "." not in name and path.is_dir() else folder
     return folders
+
+
+def refuse_inside_launcher(command: str) -> None:
+    """Refuse a command that starts processes itself where torchrun or srun started it several times."""
+    if (count := launched()) > 1:
+        raise UsageError(
+            f"{count} processes of `benchsuite {command}` were started by torchrun or srun. Start it once: it starts "
+            "the processes of its runs itself. Only `benchsuite run` joins processes that were started from outside."
+        )
 
 
 def require_reported(seeds: Sequence[int]) -> None:

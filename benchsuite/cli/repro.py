@@ -11,6 +11,7 @@ from benchsuite.cli.cluster import MaxJobs, OptionsFile, OptionsGiven, Scheduler
 from benchsuite.cli.options import (
     REPORTS,
     RESULTS,
+    DeviceCount,
     Folders,
     Jobs,
     Plugins,
@@ -22,6 +23,7 @@ from benchsuite.cli.options import (
     parse_folders,
     parse_names,
     parse_seeds,
+    refuse_inside_launcher,
     require_reported,
 )
 from benchsuite.errors import UsageError
@@ -59,6 +61,7 @@ def repro(
     cluster_options: OptionsFile = None,
     cluster_option: OptionsGiven = None,
     max_jobs: MaxJobs = None,
+    devices: DeviceCount = None,
     results: Results = RESULTS,
     report: Annotated[Path, typer.Option(help="Folder for the pages.", metavar="FOLDER")] = REPORTS,
     regime: Regimes = None,
@@ -75,24 +78,31 @@ def repro(
     executed once. Everything that can be checked is checked before the first step; one problem refuses all runs.
     """
     from benchsuite.analysis.tables import build_views
-    from benchsuite.cli.execute import default_jobs, duration, execute, failure
+    from benchsuite.cli.execute import duration, execute, failure
+    from benchsuite.cli.means import Means
     from benchsuite.cli.progress import show_reading
     from benchsuite.cli.report import items_of, leaderboard, require_all, show_progress
     from benchsuite.cli.tables import keep
     from benchsuite.cli.trials import Work, execute_trials, untuned
+    from benchsuite.experiments.devices import Devices
     from benchsuite.experiments.plan import plan_tables, row_names
-    from benchsuite.experiments.preflight import preflight, require_ready
+    from benchsuite.experiments.preflight import require_ready
     from benchsuite.experiments.tune import example_run
     from benchsuite.papers import named_tables
     from benchsuite.report.export import table_text
     from benchsuite.report.numbers import counted
     from benchsuite.report.site import write_site
 
+    refuse_inside_launcher("repro")
     if seeds is not None and seed is not None:
         raise UsageError("--seed and --seeds exclude each other: give one of them.")
     if tune and regime is Regime.printed:
         raise UsageError("--tune and --regime printed exclude each other: rows as printed need no trials.")
-    place = chosen_cluster(cluster, cluster_options, cluster_option, max_jobs, jobs)
+    means = Means(
+        Devices.here(devices, jobs),
+        chosen_cluster(cluster, cluster_options, cluster_option, max_jobs, jobs),
+        plugin or (),
+    )
     extra = load_own(table_folders, plugin)
     show_reading()
     names = named_tables(tables, scale)
@@ -106,8 +116,7 @@ def repro(
     records, refused = contents.records, contents.refused_runs
     runs, missing = to_do(plans, {*records, *refused})
     work = Work.of(lacking(plans), results)
-    at_a_time = place.jobs if place else default_jobs
-    jobs_of_trials, jobs_of_runs = jobs or at_a_time(len(work.to_do)), jobs or at_a_time(len(missing))
+    jobs_of_runs = means.jobs_for(missing)
     what = names[0] if len(names) == 1 else f"{len(names)} tables"
     n_refused = sum(run.run_id in refused for run in runs)
     to_tune = f", {counted(len(work.to_do), 'tuning trial')} first" if work.to_do else ""
@@ -116,7 +125,7 @@ def repro(
         f"{what} at scale {scale}{in_words(plans)}: {counted(len(runs), 'run')}, {len(missing)} to do"
         f"{f', {n_refused} refused' * bool(n_refused)}{to_tune}{time}."
     )
-    checked = preflight([*map(example_run, work.lacking), *missing], results, jobs_of_runs, place is not None)
+    checked = means.check([*map(example_run, work.lacking), *missing], results)
     for note in checked.notes:
         print(f"note: {note}")
     problems = [*planned_problems(plans), *checked.problems]
@@ -137,16 +146,16 @@ def repro(
     require_writable(report, "--report")
     store.require_writable()
     if work.to_do:
-        if failed := execute_trials(work.to_do, store, jobs_of_trials, plugin or (), place):
+        if failed := execute_trials(work.to_do, store, means):
             raise failure(failed, len(work.to_do), store.logs)
         plans = plan()
         runs, missing = to_do(plans, {*records, *refused})
-        checked = preflight(missing, results, jobs_of_runs, place is not None)
+        checked = means.check(missing, results)
         require_ready([*planned_problems(plans), *checked.problems])
     for line in (line for each in plans for line in keep(store, each.request)):
         print(line)
     requested = {store.add_request(each.request).name for each in plans}
-    failed = execute(missing, store, jobs_of_runs, plugin or (), place) if missing else []
+    failed = execute(missing, store, means) if missing else []
     contents = store.read()
     views, left_out = build_views(contents, items_of(results))
     site = write_site(report, leaderboard(results, contents, views, left_out), show_progress)

@@ -1,13 +1,30 @@
 """`benchsuite run`: one method, one seed."""
 
-from typing import Annotated
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from benchsuite.cli.cluster import OptionsFile, OptionsGiven, Schedulers, chosen_cluster
-from benchsuite.cli.options import RESULTS, Folders, Plugins, Results, Tables, load_own, parse_folders, require_reported
+from benchsuite.cli.options import (
+    RESULTS,
+    DeviceCount,
+    Folders,
+    Plugins,
+    Results,
+    Tables,
+    load_own,
+    parse_folders,
+    require_reported,
+)
 from benchsuite.errors import UsageError
+from benchsuite.experiments.joining import launched
 from benchsuite.records.store import Store
+
+if TYPE_CHECKING:
+    from benchsuite.cli.means import Means
+    from benchsuite.experiments.plan import Run
+    from benchsuite.records.schema import Record
 
 
 def run(
@@ -20,6 +37,7 @@ def run(
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="Hyper-parameter as name=value. May be repeated.")
     ] = None,
+    devices: DeviceCount = None,
     data: Folders = None,
     plugin: Plugins = None,
     tables: Tables = None,
@@ -30,34 +48,67 @@ def run(
 ) -> None:
     """Train and evaluate one method with one seed.
 
-    The record is stored; `benchsuite report` shows it on the board of its setup.
+    The record is stored; `benchsuite report` shows it on the board of its setup. The processes of a setup for several
+    are started here. If torchrun or srun starts this command, it joins the processes that these started.
     """
     from benchsuite.cli.execute import execute, failure
+    from benchsuite.cli.means import Means
     from benchsuite.cli.progress import show_reading
+    from benchsuite.experiments.devices import Devices
     from benchsuite.experiments.plan import plan_run
-    from benchsuite.experiments.preflight import preflight, require_ready
     from benchsuite.experiments.recipe import read_recipe
 
     require_reported([seed])
-    place = chosen_cluster(cluster, cluster_options, cluster_option)
-    load_own(tables, plugin)
-    show_reading()
-    chosen = dict(parse_setting(text) for text in settings or ())
-    backbone = backbone or next(iter(read_recipe(recipe).backbones))
-    planned = plan_run(method, recipe, backbone, seed, chosen, parse_folders(data))
-    store = Store(results)
-    contents = store.read()
-    if refused := contents.refused_runs.get(planned.run_id):
-        raise refused.refusal()
-    if planned.run_id not in contents.records:
-        checked = preflight([planned], results, elsewhere=place is not None)
-        for note in checked.notes:
-            print(f"note: {note}")
-        require_ready(checked.problems)
-        store.require_writable()
-        if failed := execute([planned], store, 1, plugin or (), place):
-            raise failure(failed, 1, store.logs)
+    chosen = chosen_cluster(cluster, cluster_options, cluster_option)
+    store, joins = Store(results), launched() > 1
+    if joins and (devices or chosen):
+        given = "--devices" if devices else "--cluster"
+        raise UsageError(f"{given}: torchrun or srun has started the processes already. Leave it out.")
+
+    def plan() -> "Run":
+        load_own(tables, plugin)
+        options = dict(parse_setting(text) for text in settings or ())
+        tower = backbone or next(iter(read_recipe(recipe).backbones))
+        return plan_run(method, recipe, tower, seed, options, parse_folders(data))
+
+    if joins:
+        from benchsuite.cli.joined import agree, execute_joined
+        from benchsuite.training.distributed import rank
+
+        means = Means(Devices(launched(), stated=True))
+        planned, wanted = agree(plan, partial(is_to_do, store=store, means=means))
+        failed = execute_joined(planned, store) if wanted else []
+        if rank():
+            return
+    else:
+        show_reading()
+        means, planned = Means(Devices.here(devices), chosen, plugin or ()), plan()
+        failed = execute([planned], store, means) if is_to_do(planned, store, means) else []
+    if failed:
+        raise failure(failed, 1, store.logs)
     record = store.read().records[planned.run_id]
+    show(record, recipe, backbone or next(iter(read_recipe(recipe).backbones)), seed)
+
+
+def is_to_do(run: "Run", store: Store, means: "Means") -> bool:
+    """Whether it is not stored yet; refused where it cannot be done."""
+    from benchsuite.experiments.preflight import require_ready
+
+    contents = store.read()
+    if refused := contents.refused_runs.get(run.run_id):
+        raise refused.refusal()
+    if run.run_id in contents.records:
+        return False
+    checked = means.check([run], store.folder)
+    for note in checked.notes:
+        print(f"note: {note}")
+    require_ready(checked.problems)
+    store.require_writable()
+    return True
+
+
+def show(record: "Record", recipe: str, backbone: str, seed: int) -> None:
+    """Print what was measured."""
     print(f"{record.method.title} on {recipe}, {backbone}, seed {seed}: run {record.run_id}")
     print(
         "  "

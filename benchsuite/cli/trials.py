@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchsuite.cli.cluster import ChosenCluster
-from benchsuite.cli.execute import carry_out, executor, keep_traceback
+from benchsuite.cli.execute import carry_out, keep_traceback
+from benchsuite.cli.means import Means
 from benchsuite.experiments.chosen import Trials, chosen_trial
 from benchsuite.experiments.events import Failed, Finished
 from benchsuite.experiments.plan import recipe_name
@@ -47,13 +47,11 @@ class Work:
         return list({str(trial.subject): trial.subject for trial in self.to_do}.values())
 
 
-def execute_trials(
-    trials: Sequence[TrialRun], store: Store, jobs: int, plugins: Sequence[Path], cluster: ChosenCluster | None = None
-) -> list[Failed]:
+def execute_trials(trials: Sequence[TrialRun], store: Store, means: Means) -> list[Failed]:
     """Do the trials and store each as it comes. A run that diverges is a trial; returns those that failed otherwise."""
     by_run = {trial.run.run_id: trial for trial in trials}
     failed: list[Failed] = []
-    pool = executor(store, jobs, plugins, cluster)
+    pool = means.executor(store)
 
     def keep(event: Finished | Failed) -> bool:
         done = by_run[event.run.run_id]

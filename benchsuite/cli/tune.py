@@ -6,7 +6,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from benchsuite.cli.cluster import MaxJobs, OptionsFile, OptionsGiven, Schedulers, chosen_cluster
-from benchsuite.cli.options import RESULTS, Folders, Jobs, Plugins, Results, Tables, load_own, parse_folders
+from benchsuite.cli.options import (
+    RESULTS,
+    DeviceCount,
+    Folders,
+    Jobs,
+    Plugins,
+    Results,
+    Tables,
+    load_own,
+    parse_folders,
+    refuse_inside_launcher,
+)
 from benchsuite.errors import UsageError
 from benchsuite.records.store import Store
 
@@ -35,6 +46,7 @@ def tune(
     cluster_options: OptionsFile = None,
     cluster_option: OptionsGiven = None,
     max_jobs: MaxJobs = None,
+    devices: DeviceCount = None,
     plugin: Plugins = None,
     data: Folders = None,
     tables: Tables = None,
@@ -48,30 +60,34 @@ def tune(
     Every method gets the same number of trials. Stored trials are not repeated: after an interruption, the same command
     continues. `benchsuite repro --regime tuned` uses the best trial of each method.
     """
-    from benchsuite.cli.execute import default_jobs, duration, failure
+    from benchsuite.cli.execute import duration, failure
+    from benchsuite.cli.means import Means
     from benchsuite.cli.trials import Work, execute_trials, outcomes, spaces
-    from benchsuite.experiments.preflight import preflight, require_ready
+    from benchsuite.experiments.devices import Devices
+    from benchsuite.experiments.preflight import require_ready
     from benchsuite.experiments.tune import example_run
     from benchsuite.report.numbers import counted
 
-    place = chosen_cluster(cluster, cluster_options, cluster_option, max_jobs, jobs)
+    refuse_inside_launcher("tune")
+    chosen = chosen_cluster(cluster, cluster_options, cluster_option, max_jobs, jobs)
+    means = Means(Devices.here(devices, jobs), chosen, plugin or ())
     extra, folders = load_own(tables, plugin), parse_folders(data)
     subjects, problems = find_subjects(what, scale, recipe, extra, folders)
     if backbone and not (subjects := [subject for subject in subjects if subject.backbone == backbone]):
         raise UsageError(f'backbone "{backbone}": none of the methods is run on it.')
     work, store = Work.of(subjects, results, trials), Store(results)
     runs = [trial.run for trial in work.to_do]
-    jobs = jobs or (place.jobs if place else default_jobs)(len(runs))
     total = sum(len(done) for _, done in work.done) + len(runs)
-    print(f"{', '.join(what)}: {counted(total, 'trial')}, {len(runs)} to do{duration(runs, jobs, work.measured)}.")
-    checked = preflight([example_run(subject) for subject in work.lacking], results, jobs, place is not None)
+    time = duration(runs, means.jobs_for(runs), work.measured)
+    print(f"{', '.join(what)}: {counted(total, 'trial')}, {len(runs)} to do{time}.")
+    checked = means.check([example_run(subject) for subject in work.lacking], results)
     for line in (*spaces(work), *(f"note: {note}" for note in checked.notes)):
         print(line)
     require_ready([*problems, *checked.problems])
     if dry_run:
         return
     store.require_writable()
-    failed = execute_trials(work.to_do, store, jobs, plugin or (), place) if work.to_do else []
+    failed = execute_trials(work.to_do, store, means) if work.to_do else []
     for line in outcomes(Work.of(subjects, results, trials)):
         print(line)
     print(f"trials: {(store.folder / 'trials').resolve()}")

@@ -1,108 +1,95 @@
-"""Parallel runs in worker processes. A worker that dies takes its run with it, not the others."""
+"""Parallel runs in processes of their own. A process that dies takes its run with it, not the others."""
 
-import multiprocessing
 import os
 import signal
 import threading
+import time
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
+from itertools import count
+from multiprocessing.connection import wait
 from pathlib import Path
 
-from benchsuite.experiments.events import Event, Failed, Finished
+from benchsuite.experiments.devices import Devices
+from benchsuite.experiments.events import Event
+from benchsuite.experiments.group import Group
+from benchsuite.experiments.launch import start
 from benchsuite.experiments.plan import Run
-from benchsuite.experiments.worker import serve
-
-GRACE_SECONDS = 10
-"""How long an idle worker may take to exit."""
-
-
-@dataclass
-class Worker:
-    """A process, our end of its pipe, and its current run."""
-
-    process: BaseProcess
-    pipe: Connection
-    log: Path
-    run: Run | None = None
+from benchsuite.experiments.worker import Place
 
 
 @dataclass(frozen=True)
 class Pool:
-    """`jobs` workers that share the processor's threads equally."""
+    """Groups of processes, each with devices and a share of the processor's threads of its own."""
 
-    jobs: int
+    devices: Devices
     logs: Path
     plugins: Sequence[Path] = ()
-
-    @property
-    def threads(self) -> int:
-        """Threads a worker computes with."""
-        return max(1, (os.cpu_count() or 1) // self.jobs)
+    folder: Path | None = None
+    """Where each run has a folder while it lasts."""
 
     def execute(self, runs: Sequence[Run]) -> Iterator[Event]:
-        """Do the runs and yield what happens. Leaving the loop early ends all workers at once."""
+        """Do the runs and yield what happens. Leaving the loop early ends all processes at once.
+
+        Runs of several sizes come one size after another: all groups of a time have equal numbers of processes.
+        """
+        numbers = count()
+        sizes: dict[int, list[Run]] = {}
+        for run in runs:
+            sizes.setdefault(self.devices.processes(run.setup.training.processes), []).append(run)
+        for processes, of_size in sizes.items():
+            yield from self._execute(of_size, processes, self.devices.at_a_time(processes, len(of_size)), numbers)
+
+    def _execute(self, runs: Sequence[Run], processes: int, jobs: int, numbers: Iterator[int]) -> Iterator[Event]:
         waiting = deque(runs)
-        workers: list[Worker] = []
+        groups: list[Group] = []
         try:
-            while waiting or any(worker.run for worker in workers):
-                while waiting and len(workers) < self.jobs:
-                    workers.append(self._start(len(workers)))
-                for worker in workers:
-                    if worker.run is None and waiting:
-                        worker.run = waiting.popleft()
-                        with suppress(BrokenPipeError):
-                            worker.pipe.send(worker.run)
-                for worker in self._ready(workers):
-                    try:
-                        event: Event = worker.pipe.recv()
-                    except (EOFError, OSError):
-                        workers.remove(worker)
-                        event = self._died(worker)
-                    if isinstance(event, Finished | Failed):
-                        worker.run = None
-                    yield event
-            for worker in workers:
-                with suppress(BrokenPipeError):
-                    worker.pipe.send(None)
-                worker.process.join(timeout=GRACE_SECONDS)
+            while waiting or any(group.run for group in groups):
+                free = sorted(set(range(jobs)) - {group.slot for group in groups})
+                groups += [self._start(slot, processes, jobs, next(numbers)) for slot in free[: len(waiting)]]
+                for group in groups:
+                    if group.run is None and waiting:
+                        group.take(waiting.popleft())
+                _wait(groups)
+                for group in [group for group in groups if group.run]:
+                    yield from group.hear()
+                    if group.broken:
+                        groups.remove(group)
+                        group.stop()
+                        group.bury()
+            for group in groups:
+                group.finish()
         finally:
             with _uninterrupted():
-                for worker in workers:
-                    worker.process.terminate()
-                for worker in workers:
-                    worker.process.join(timeout=GRACE_SECONDS)
-                    worker.process.kill()
-                    worker.process.join()
-                    if worker.log.exists() and not worker.log.stat().st_size:
-                        worker.log.unlink()
+                for group in groups:
+                    group.stop()
+                for group in groups:
+                    group.bury()
 
-    def _start(self, number: int) -> Worker:
+    def _start(self, slot: int, processes: int, jobs: int, number: int) -> Group:
+        """The number names its logs: another group may follow in the slot of one that failed."""
         self.logs.mkdir(parents=True, exist_ok=True)
-        log = self.logs / f"worker-{os.getpid()}-{number}.log"
-        context = multiprocessing.get_context("spawn")
-        ours, theirs = context.Pipe()
-        process = context.Process(target=serve, args=(theirs, self.threads, tuple(self.plugins), log), daemon=True)
-        with _environment(OMP_NUM_THREADS=str(self.threads), TOKENIZERS_PARALLELISM="false"):
-            process.start()
-        theirs.close()
-        return Worker(process, ours, log)
+        name = f"worker-{os.getpid()}-{number}"
+        ranks = [f"-rank-{rank}" for rank in range(processes)] if processes > 1 else []
+        logs = [self.logs / f"{name}{rank}.log" for rank in [*ranks, ""]]
+        places = [Place(threads(jobs * processes), tuple(self.plugins), log, self.folder) for log in logs[:processes]]
+        started = start(places, logs[-1], self.devices.environment(slot, processes))
+        return Group(slot, started, logs)
 
-    @staticmethod
-    def _ready(workers: Sequence[Worker]) -> list[Worker]:
-        ready = set(wait([worker.pipe for worker in workers if worker.run]))
-        return [worker for worker in workers if worker.pipe in ready]
 
-    @staticmethod
-    def _died(worker: Worker) -> Failed:
-        assert worker.run is not None, "only workers with a run are read from"
-        worker.process.join()
-        code = worker.process.exitcode or 0
-        how = f"killed by signal {-code}" if code < 0 else f"exit code {code}"
-        return Failed(worker.run, f"its worker process died ({how}); see {worker.log}")
+def threads(processes: int) -> int:
+    """Threads that each of so many processes computes with."""
+    return max(1, (os.cpu_count() or 1) // processes)
+
+
+def _wait(groups: Sequence[Group]) -> None:
+    """Until something comes from a run, or a run is to be given up."""
+    running = [group for group in groups if group.run]
+    deadlines = [group.deadline for group in running if group.deadline is not None]
+    patience = max(0.0, min(deadlines) - time.monotonic()) if deadlines else None
+    wait([connection for group in running for connection in group.connections], timeout=patience)
 
 
 @contextmanager
@@ -116,15 +103,3 @@ def _uninterrupted() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-@contextmanager
-def _environment(**variables: str) -> Iterator[None]:
-    """Set variables for children started inside."""
-    before = {name: os.environ.get(name) for name in variables}
-    os.environ.update(variables)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            os.environ.pop(name) if value is None else os.environ.update({name: value})

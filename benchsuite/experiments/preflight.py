@@ -17,6 +17,7 @@ from benchsuite.data.prepared import labelled_clusters
 from benchsuite.errors import BenchsuiteError, UsageError
 from benchsuite.evaluation.base import create_task
 from benchsuite.experiments.data import open_dataset
+from benchsuite.experiments.devices import Devices
 from benchsuite.experiments.dry_pass import DryPass
 from benchsuite.experiments.events import unexpected
 from benchsuite.experiments.machine import free_disk, free_memory, gib
@@ -26,7 +27,7 @@ from benchsuite.experiments.problems import Problem, Problems
 from benchsuite.methods import create_method
 from benchsuite.methods.base import Method
 from benchsuite.setup import Data, Experts, Protocol, Setup
-from benchsuite.training.needs import TOWERS, reads_paraphrases, require_served, several_processes
+from benchsuite.training.needs import TOWERS, reads_paraphrases, require_served
 
 RECORD_BYTES, ITEM_BYTES = 2**16, 256
 """Of a record, and of an evaluated item's ranks: more than any takes."""
@@ -40,12 +41,15 @@ class Checked:
     notes: Sequence[str]
 
 
-def preflight(runs: Sequence[Run], results: Path, jobs: int = 1, elsewhere: bool = False) -> Checked:
-    """Check runs that `jobs` at a time are to be done and stored in `results`.
+def preflight(
+    runs: Sequence[Run], results: Path, jobs: int = 1, devices: Devices | None = None, elsewhere: bool = False
+) -> Checked:
+    """Check runs that `jobs` at a time are to be done on `devices` and stored in `results`.
 
-    `elsewhere`: on other machines than this one, of whose processes and memory nothing is known here.
+    `elsewhere`: on other machines than this one, of whose devices and memory nothing is known here.
     """
-    checks = _Checks(elsewhere)
+    devices = None if elsewhere else devices
+    checks = _Checks(elsewhere, devices)
     found = Problems()
     for run in runs:
         for where, what in checks.of(run):
@@ -62,7 +66,19 @@ def preflight(runs: Sequence[Run], results: Path, jobs: int = 1, elsewhere: bool
         f"the largest objective needs about {gib(largest)} in each of {jobs} runs at a time, besides the towers; "
         f"{gib(memory)} {have}. If a run ends for lack of memory, give --jobs 1."
     )
-    return Checked(problems, [note] if tight and largest <= memory else [])
+    notes = [note] if tight and largest <= memory else []
+    return Checked(problems, [*(fewer_processes(runs, devices) if devices else []), *notes])
+
+
+def fewer_processes(runs: Sequence[Run], devices: Devices) -> Iterator[str]:
+    """A line for each number of processes that setups are for and that has fewer devices."""
+    for shares in sorted({run.setup.training.processes for run in runs}):
+        if not devices.problem(shares) and (processes := devices.processes(shares)) < shares:
+            does = "1 process does" if processes == 1 else f"{processes} processes do"
+            yield (
+                f"{does} each run of a setup for {shares}, with {shares // processes} shares of a batch one after the "
+                "other: the result is equal beyond rounding, a step takes longer."
+            )
 
 
 @dataclass(frozen=True)
@@ -70,6 +86,7 @@ class _Checks:
     """What was checked, so that nothing is checked or read twice."""
 
     elsewhere: bool = False
+    devices: Devices | None = None
     memory: dict[tuple[str, str], float] = field(default_factory=dict)
     """Bytes of the objectives, by setup and method."""
     _done: dict[tuple[str, str, str], list[tuple[str, str]]] = field(default_factory=dict)
@@ -122,8 +139,8 @@ class _Checks:
     def _training(self, run: Run) -> Iterator[tuple[str, str]]:
         setup = run.setup
         method = create_method(run.method.name, num_samples=1, **run.method.hyperparameters)
-        if setup.training.processes > 1 and not self.elsewhere:
-            yield "training", several_processes(setup)
+        if self.devices and (problem := self.devices.problem(setup.training.processes)):
+            yield "training", problem
         yield from _refused(f"method {run.method.name}", lambda: require_served(method, setup))
         try:
             split = self._train(setup.data)

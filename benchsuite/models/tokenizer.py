@@ -35,6 +35,11 @@ class Tokens:
         """The same on another device."""
         return Tokens(self.ids.to(device), self.mask.to(device))
 
+    def __getitem__(self, rows: slice) -> "Tokens":
+        """Some rows, padded to their own longest text, as if they had been tokenized apart."""
+        length = int(self.mask[rows].sum(1).max())
+        return Tokens(self.ids[rows, :length], self.mask[rows, :length])
+
 
 class Words:
     """Tokenizes lists of texts."""

@@ -1,26 +1,71 @@
 """The global batch on every process, and gradients as if there were one process."""
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import timedelta
+
 import torch
 import torch.distributed as dist
 from torch import Tensor
 
 from benchsuite.methods.batch import PairBatch
 
+_alone = ContextVar("alone", default=False)
+
 
 def world_size() -> int:
     """Number of training processes."""
-    return dist.get_world_size() if dist.is_initialized() else 1
+    return dist.get_world_size() if dist.is_initialized() and not _alone.get() else 1
 
 
 def rank() -> int:
     """This process among them."""
-    return dist.get_rank() if dist.is_initialized() else 0
+    return dist.get_rank() if dist.is_initialized() and not _alone.get() else 0
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """As if there were no other processes: for what only some of them do, such as a dry pass."""
+    before = _alone.set(True)
+    try:
+        yield
+    finally:
+        _alone.reset(before)
 
 
 def share(n: int) -> slice:
     """This process's rows of a global batch of n."""
     part = n // world_size()
     return slice(rank() * part, (rank() + 1) * part)
+
+
+def shares_here(count: int) -> range:
+    """Which of the `count` equal shares of a batch this process computes, one after the other."""
+    each = count // world_size()
+    return range(rank() * each, (rank() + 1) * each)
+
+
+def patience() -> timedelta:
+    """How long a process waits for the others; long, because the first one evaluates during the training."""
+    return timedelta(seconds=float(os.environ.get("BENCHSUITE_PATIENCE", "3600")))
+
+
+def leave_processes() -> None:
+    """Leave the process group, if this process is in one."""
+    if dist.is_initialized():
+        dist.destroy_process_group()
+
+
+def lost_contact(error: Exception) -> str:
+    """What to say if the error is that another process did not answer or is gone; "" for any other error."""
+    text = str(error)
+    if not isinstance(error, dist.DistError) and "gloo" not in text:
+        return ""
+    if "timed out" in text.lower() or "timeout" in text.lower():
+        return f"the other processes did not answer for {patience().total_seconds():.0f} s ({text.splitlines()[0]})"
+    return f"contact with another process was lost ({text.splitlines()[0]})"
 
 
 class _Gather(torch.autograd.Function):

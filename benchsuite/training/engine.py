@@ -15,6 +15,7 @@ from benchsuite.methods.base import Method, ParameterGroup, trained_heads, with_
 from benchsuite.models.dual_encoder import DualEncoder
 from benchsuite.setup import Optimizer, Setup, Training
 from benchsuite.torchvision_ops import make_importable
+from benchsuite.training.distributed import patience, world_size
 
 
 def import_deepspeed() -> Any:
@@ -48,9 +49,11 @@ def join_processes() -> None:
         return
     torch.backends.cudnn.benchmark = False
     torch.backends.cudnn.deterministic = True
+    if torch.cuda.is_available():
+        torch.cuda.set_device(device())
     backend = "nccl" if torch.cuda.is_available() else "gloo"
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
-        dist.init_process_group(backend)
+        dist.init_process_group(backend, timeout=patience())
     else:
         dist.init_process_group(backend, store=dist.HashStore(), rank=0, world_size=1)  # type: ignore[attr-defined]
 
@@ -102,7 +105,7 @@ TIMM_NAMES = {"sgd": "momentum"}
 def engine_config(training: Training) -> dict[str, Any]:
     """DeepSpeed's configuration for a training."""
     return {
-        "train_micro_batch_size_per_gpu": training.batch // training.processes,
+        "train_micro_batch_size_per_gpu": training.batch // world_size(),
         "gradient_accumulation_steps": training.accumulation,
         "gradient_clipping": training.clip_gradient,
         "zero_optimization": {"stage": training.zero_stage},

@@ -26,6 +26,20 @@ class Inputs:
     tokens: dict[str, Tokens | Tensor]
     extra: dict[str, Tensor]
 
+    def shares(self, count: int) -> "list[Inputs]":
+        """These rows in equal parts, each as a process of its own would have it."""
+        if count == 1:
+            return [self]
+        each = len(self.extra["index"]) // count
+        return [self._rows(slice(number * each, (number + 1) * each)) for number in range(count)]
+
+    def _rows(self, part: slice) -> "Inputs":
+        return Inputs(
+            {name: rows[part] for name, rows in self.pixels.items()},
+            {name: rows[part] for name, rows in self.tokens.items()},
+            {name: rows[part] for name, rows in self.extra.items()},
+        )
+
 
 class Feed:
     """Makes a step's inputs: for pairs what method and teacher need, for a single encoder always two views."""

@@ -34,6 +34,7 @@ from benchsuite.training.engine import (
 from benchsuite.training.feed import Feed, Inputs
 from benchsuite.training.needs import require_served
 from benchsuite.training.schedule import learning_rate
+from benchsuite.training.shares import encoded_in_shares, seed_torch
 from benchsuite.training.teachers import evaluated, follow_student, teacher_of
 
 NOTHING = Prepared()
@@ -60,12 +61,14 @@ class Trainee(nn.Module):
     The teacher runs in train mode: its dropout is drawn after the encoder's, its batch norms see this batch.
     """
 
-    def __init__(self, encoder: DualEncoder, method: Method, seed: int) -> None:
+    def __init__(self, encoder: DualEncoder, method: Method, seed: int, shares: int = 1) -> None:
+        """`shares`: in how many equal parts a batch is encoded, by as many processes or by fewer."""
         super().__init__()
         self.encoder = encoder
         self.teacher = teacher_of(encoder, method)
         self.method = method
         self.seed = seed
+        self.shares = shares
         self.watched = True
         """Whether this step is a point of the curves; what only curves show is not computed at others."""
 
@@ -73,9 +76,10 @@ class Trainee(nn.Module):
         return self.loss(self.parts(inputs, clock), clock)
 
     def parts(self, inputs: Inputs, clock: Clock) -> dict[str, Tensor]:
-        """This process's rows of the batch."""
-        seed_torch(derived_seed(self.seed, "dropout", clock.step, rank()))
-        return {name: out.float() for name, out in self.embeddings(inputs).items()} | inputs.extra
+        """This process's rows of the batch, encoded share by share."""
+        modules = [self.encoder, *([self.teacher] if self.teacher else [])]
+        rows = encoded_in_shares(self.embeddings, modules, inputs, self.shares, self.seed, clock.step)
+        return rows | inputs.extra
 
     def loss(self, parts: dict[str, Tensor], clock: Clock) -> Loss:
         """The method's loss on the global batch; objectives may compute this process's rows of it alone."""
@@ -118,8 +122,8 @@ def train(
     """
     require_served(method, setup)
     join_processes()
-    if world_size() != setup.training.processes:
-        raise UsageError(f"the setup is for {setup.training.processes} processes; {world_size()} are running.")
+    if (shares := setup.training.processes) % world_size():
+        raise UsageError(f"{world_size()} processes are running; the setup is for {shares}, or fewer that divide it.")
     plan = BatchPlan(split, setup.training.batch, setup.augmentation, seed)
     words = text_reader(setup, split)
     encoder = seeded_encoder(setup, words.size if words else 0, seed, image_inputs=split.images.shape[-1])
@@ -127,7 +131,7 @@ def train(
     digests |= {"words": words.digest} if words else {}
     for head in all_heads(method):
         head.build(setup.projection.width)
-    trainee = Trainee(encoder, method, seed)
+    trainee = Trainee(encoder, method, seed, shares)
     engine = start_engine(trainee, parameter_groups(encoder, method, setup), setup)
     judged = evaluated(method, encoder, trainee.teacher)
     feed = Feed(setup, plan, words, method.needs, prepared)
@@ -152,13 +156,6 @@ def train(
     finally:
         engine.destroy()
     return Trained(judged.eval(), words, curves.points, cost, digests)
-
-
-def seed_torch(seed: int) -> None:
-    """`torch.manual_seed` of the generators in use alone; of all kinds of devices it costs a millisecond each step."""
-    torch.default_generator.manual_seed(seed)
-    if torch.cuda.is_available():
-        torch.cuda.manual_seed(seed)
 
 
 def one_pass(engine: Any, inputs: Inputs, clock: Clock) -> tuple[Loss, float]:

@@ -60,11 +60,3 @@ def passes(method: Method, setup: Setup) -> float:
     if setup.towers == "pair":
         return 1 + (len(method.needs & VIEWS["pair"]) + teachers) / 2
     return 1 + len([view for view in VIEWS[setup.towers] if encoded(view, method.needs)]) + teachers
-
-
-def several_processes(setup: Setup) -> str:
-    """Why a setup for several processes cannot be run."""
-    return (
-        f"needs {setup.training.processes} processes; this command starts one. "
-        "Copy the recipe and set training.processes = 1 (this is another setup, with other identities)."
-    )

@@ -115,12 +115,26 @@ def test_all_problems_of_a_run_are_listed_together(refused: Refused) -> None:
         ("mm-ts", {"clusters": "k = 65"}, "clusters: 65 clusters of 64 images"),
         ("mm-ts", {"clusters": 'embedding = "tfidf"\nk = 2'}, 'clusters: embedding "tfidf" does not exist'),
         ("simclr", {}, "method simclr: simclr trains "),
-        ("infonce", {"training": "batch = 8\nsteps = 2\nprocesses = 2"}, "training: needs 2 processes"),
     ],
 )
 def test_what_a_method_needs_is_checked(refused: Refused, method: str, changes: Mapping[str, str], said: str) -> None:
     (problem,) = refused(method, changes)
     assert problem.startswith(said)
+
+
+def test_devices_that_cannot_share_a_batch_are_refused(refused: Refused) -> None:
+    changes = {"training": "batch = 8\nsteps = 2\nprocesses = 4"}
+    (problem,) = refused("infonce", changes, "--devices", "3")
+    assert problem.startswith("training: the setup is for 4 processes, and 3 devices cannot take equal numbers")
+    assert "one of 1, 2, 4." in problem
+
+
+def test_a_batch_that_the_processes_cannot_share_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    recipe = write_recipe(tmp_path, {"training": "batch = 8\nsteps = 2\nprocesses = 3"})
+    assert exit_code("run", "infonce", "--recipe", recipe, "--results", tmp_path / "runs") == 2
+    (line,) = capsys.readouterr().err.strip().split("\n")
+    assert "tiny.toml" in line
+    assert "a batch of 8 is not divisible by 3 processes" in line
 
 
 def test_missing_paraphrases_are_found_for_the_method_that_reads_them_alone(refused: Refused, tmp_path: Path) -> None:

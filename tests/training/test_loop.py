@@ -265,11 +265,6 @@ def test_a_batch_without_views_does_not_carry_them(make_setup: Make, split: Spli
         train(make_setup(), Greedy(), split, 0)
 
 
-def test_a_setup_for_more_processes_than_run_is_refused(make_setup: Make, split: Split) -> None:
-    with pytest.raises(UsageError, match="the setup is for 2 processes; 1 are running"):
-        train(make_setup(processes=2), infonce(), split, 0)
-
-
 def test_watch_is_told_each_finished_step_and_cost_counts_pairs(make_setup: Make, split: Split) -> None:
     told: list[int] = []
     trained = train(make_setup(accumulation=2), infonce(), split, 0, told.append)

@@ -1,146 +1,139 @@
-"""Two processes that each compute their own rows of an objective: gradients, gauges and work."""
+"""One process that plays several shares does what as many processes would do."""
 
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable
 
 import pytest
 import torch
-import torch.distributed as dist
-import torch.multiprocessing as mp
 from torch import Tensor, nn
-from torch.utils._python_dispatch import TorchDispatchMode
 
-from benchsuite.methods import create_method
-from benchsuite.methods.base import Clock
-from benchsuite.methods.batch import PairBatch
-from benchsuite.objectives.blocks import Sizes, sized
-from benchsuite.objectives.pairwise import by_rows, similarities
-from benchsuite.objectives.shares import shared
-from benchsuite.objectives.softmax import info_nce
-from benchsuite.training.distributed import ProcessShares, gather_batch, share, world_size
+from benchsuite.data.base import Split
+from benchsuite.data.batches import BatchPlan
+from benchsuite.data.prepared import Prepared
+from benchsuite.errors import UsageError
+from benchsuite.methods import Clock, create_method, method_class
+from benchsuite.models.dual_encoder import seeded_encoder, weights_digest
+from benchsuite.models.tokenizer import Tokens, words_for
+from benchsuite.setup import Setup
+from benchsuite.training import distributed, shares
+from benchsuite.training.feed import Feed, Inputs
+from benchsuite.training.loop import Trainee, train
 
-ROWS, WIDTH = 12, 5
-SIZES = {"whole": Sizes(), "blocks": Sizes(whole=0, rows=2)}
-WORK = ("infonce", "dystress", "temo", "cwcl", "sogclr", "mm-ts-margin", "siglip")
-
-
-class Entries(TorchDispatchMode):
-    """Counts entries of products that have a column for each row of the batch."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.count = 0
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        result = func(*args, **(kwargs or {}))
-        if func is torch.ops.aten.mm.default and result.shape[1] == ROWS:
-            self.count += result.numel()
-        return result
+Make = Callable[..., Setup]
+CLOCK = Clock(2, 4)
 
 
-def mine(model: nn.Module) -> PairBatch:
-    """The global batch from this process's rows."""
-    generator = torch.Generator().manual_seed(1)
-    names = ("image", "text", "image_view", "text_view")
-    rows = {name: torch.randn(ROWS, WIDTH, generator=generator, dtype=torch.float64) for name in names}
-    parts = {name: model(values[share(ROWS)]) for name, values in rows.items()}
-    ids = {"index": torch.arange(ROWS), "cluster": torch.arange(ROWS) % 2}
-    return gather_batch({**parts, **{name: values[share(ROWS)] for name, values in ids.items()}})
+@pytest.fixture
+def setup(make_setup: Make) -> Setup:
+    """Two shares of eight pairs, with batch norm and dropout."""
+    return make_setup(resnet=True, processes=2)
 
 
-def mixed(batch: PairBatch, tau: Tensor) -> Tensor:
-    """Terms of every kind: by rows in both directions, by rows and not linear in them, and computed as a whole."""
-    s = similarities(batch.image, batch.text)
-    each = by_rows(lambda block: torch.logsumexp(s.at(block) / tau, 1), s)
-    views = batch.image_view @ batch.text_view.T
-    return info_nce(s, s.map(lambda s: tau + s.square())) + each.square().mean() + info_nce(views, 2 * tau)
+@pytest.fixture
+def inputs(setup: Setup, split: Split) -> Inputs:
+    words = words_for(setup.text, setup.data, split)
+    return Feed(setup, BatchPlan(split, 16, setup.augmentation, 0), words, frozenset(), Prepared())(0, 0)
 
 
-def odd(batch: PairBatch, tau: Tensor) -> Tensor:
-    """A matrix whose rows the processes cannot share equally."""
-    s = similarities(batch.image[:-1], batch.text)
-    return by_rows(lambda block: torch.logsumexp(s.at(block) / tau, 1), s).mean()
+@pytest.fixture
+def drops(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
+    """`drops(True)`: activations are dropped, as on a GPU."""
+    return lambda yes: monkeypatch.setattr(shares, "drops_activations", lambda: yes)
 
 
-def gradients(sizes: Sizes) -> dict[str, list[Tensor]]:
-    """Values of terms, and their gradients averaged over processes as the engine does."""
-    found = {}
-    for name, term in {"mixed": mixed, "odd": odd}.items():
+def trainee(setup: Setup) -> Trainee:
+    return Trainee(seeded_encoder(setup, 120, 0).train(), create_method("infonce"), 0, setup.training.processes)
+
+
+def alone(setup: Setup, inputs: Inputs, number: int, patch: pytest.MonkeyPatch) -> tuple[dict[str, Tensor], nn.Module]:
+    """The rows of one share, and the encoder after it, in a process that has no other share."""
+    model = trainee(setup)
+    with patch.context() as here:
+        here.setattr(shares, "shares_here", lambda count: range(number, number + 1))
+        return model.parts(inputs.shares(2)[number], CLOCK), model.encoder
+
+
+@pytest.mark.parametrize("dropped", [False, True])
+def test_each_share_has_the_dropout_and_batch_norm_of_a_process_of_its_own(
+    setup: Setup, inputs: Inputs, drops: Callable[[bool], None], dropped: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drops(dropped)
+    both = trainee(setup).parts(inputs, CLOCK)
+    first, second = (alone(setup, inputs, number, monkeypatch)[0] for number in range(2))
+    for name in ("image", "text", "index"):
+        assert torch.equal(both[name], torch.cat([first[name], second[name]])), name
+    whole = setup.model_copy(update={"training": setup.training.model_copy(update={"processes": 1})})
+    assert not torch.equal(both["text"], trainee(whole).parts(inputs, CLOCK)["text"])
+
+
+@pytest.mark.parametrize("dropped", [False, True])
+def test_running_statistics_are_those_of_the_first_share(
+    setup: Setup, inputs: Inputs, drops: Callable[[bool], None], dropped: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drops(dropped)
+    model = trainee(setup)
+    before = {name: buffer.clone() for name, buffer in model.encoder.named_buffers()}
+    rows = model.parts(inputs, CLOCK)
+    (rows["image"].sum() + rows["text"].sum()).backward()
+    _, expected = alone(setup, inputs, 0, monkeypatch)
+    after = dict(model.encoder.named_buffers())
+    moved = [name for name, buffer in expected.named_buffers() if not torch.equal(before[name], buffer)]
+    assert moved
+    for name, buffer in expected.named_buffers():
+        assert torch.equal(after[name], buffer), name
+
+
+@pytest.mark.parametrize("method", ["infonce", "byol"])
+@pytest.mark.parametrize("stage", [0, 2])
+def test_dropping_activations_changes_no_bit(
+    setup: Setup, split: Split, drops: Callable[[bool], None], method: str, stage: int
+) -> None:
+    """Under byol a teacher has running statistics too."""
+    training = setup.training.model_copy(update={"zero_stage": stage})
+    under = setup.model_copy(update={"training": training} | ({"text": None} if method == "byol" else {}))
+    found = []
+    for dropped in (False, True):
+        drops(dropped)
         torch.manual_seed(0)
-        model, tau = nn.Linear(WIDTH, WIDTH, dtype=torch.float64), nn.Parameter(torch.tensor(0.3, dtype=torch.float64))
-        with shared(ProcessShares()), sized(sizes):
-            value = term(mine(model), tau)
-        value.backward()
-        slopes = [p.grad for p in (*model.parameters(), tau) if p.grad is not None]
-        if world_size() > 1:
-            for slope in slopes:
-                dist.all_reduce(slope)
-                slope /= world_size()
-        found[name] = [value.detach(), *slopes]
-    return found
+        found.append(train(under, create_method(method, width=8, **method_class(method).miniature), split, 0))
+    kept, again = found
+    assert kept.curves == again.curves
+    assert weights_digest(kept.encoder) == weights_digest(again.encoder)
 
 
-def entries(name: str) -> int:
-    """Entries of similarities that this process computes for a loss and its gradient."""
-    torch.manual_seed(0)
-    method = create_method(name, num_samples=ROWS).double()
-    with Entries() as counted, shared(ProcessShares()), sized(SIZES["blocks"]):
-        method(mine(nn.Linear(WIDTH, WIDTH, dtype=torch.float64)), Clock(1, 2)).total.backward()
-    return counted.count
+def test_activations_are_dropped(setup: Setup, inputs: Inputs, drops: Callable[[bool], None]) -> None:
+    """Of two shares a forward pass keeps less than of one that is kept."""
+    kept = []
+    for dropped in (False, True):
+        drops(dropped)
+        sizes: list[int] = []
+        with torch.autograd.graph.saved_tensors_hooks(lambda t, s=sizes: s.append(t.nbytes) or t, lambda t: t):  # type: ignore[misc]
+            trainee(setup).parts(inputs, CLOCK)
+        kept.append(sum(sizes))
+    assert kept[1] < kept[0] / 10
 
 
-def gauges(name: str) -> dict[str, float]:
-    torch.manual_seed(0)
-    with shared(ProcessShares()), sized(SIZES["blocks"]):
-        loss = create_method(name, num_samples=ROWS)(mine(nn.Linear(WIDTH, WIDTH).double()), Clock(1, 2))
-    return {key: float(torch.as_tensor(value).detach()) for key, value in {**loss.terms, **loss.gauges}.items()}
+def test_texts_of_a_share_are_padded_to_its_own_longest(setup: Setup, split: Split) -> None:
+    texts = [captions[0] for captions in split.captions[:16]]
+    words = words_for(setup.text, setup.data, split)
+    together, apart = words(texts), words(texts[8:])
+    assert isinstance(together, Tokens)
+    assert isinstance(apart, Tokens)
+    part = together[8:16]
+    assert torch.equal(part.ids, apart.ids)
+    assert torch.equal(part.mask, apart.mask)
+    short = Tokens(torch.tensor([[2, 5, 3, 0], [2, 5, 5, 3]]), torch.tensor([[1, 1, 1, 0], [1, 1, 1, 1]]))
+    assert short[0:1].ids.tolist() == [[2, 5, 3]]
 
 
-def found() -> dict[str, Any]:
-    return {
-        **{kind: gradients(sizes) for kind, sizes in SIZES.items()},
-        "entries": {name: entries(name) for name in WORK},
-        "gauges": {name: gauges(name) for name in ("dystress", "temo", "sogclr")},
-    }
+def test_a_process_has_neighbouring_shares(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("world_size", 2), ("rank", 1)):
+        monkeypatch.setattr(distributed, name, lambda value=value: value)
+    assert list(distributed.shares_here(6)) == [3, 4, 5]
 
 
-def process(number: int, folder: str) -> None:
-    torch.set_num_threads(1)
-    dist.init_process_group("gloo", init_method=f"file://{folder}/meet", rank=number, world_size=2)
-    torch.save(found(), f"{folder}/{number}.pt")
-    dist.destroy_process_group()
-
-
-@pytest.fixture(scope="module")
-def together(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
-    folder = tmp_path_factory.mktemp("together")
-    mp.spawn(process, args=(str(folder),), nprocs=2)
-    return [torch.load(Path(folder, f"{number}.pt"), weights_only=True) for number in range(2)]
-
-
-@pytest.fixture(scope="module")
-def alone() -> dict[str, Any]:
-    return found()
-
-
-@pytest.mark.parametrize("kind", SIZES)
-@pytest.mark.parametrize("term", ["mixed", "odd"])
-def test_shares_and_whole_terms_have_the_gradients_of_one_process(
-    together: list[dict[str, Any]], alone: dict[str, Any], kind: str, term: str
+def test_processes_that_do_not_divide_the_shares_are_refused(
+    make_setup: Make, split: Split, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for values in together:
-        torch.testing.assert_close(values[kind][term], alone["whole"][term], atol=1e-10, rtol=1e-10)
-
-
-def test_each_process_does_half_of_the_work(together: list[dict[str, Any]], alone: dict[str, Any]) -> None:
-    for name in WORK:
-        for values in together:
-            assert values["entries"][name] == alone["entries"][name] / 2, name
-    assert alone["entries"]["infonce"] == 2 * ROWS**2  # forwards, and again backwards
-
-
-def test_terms_and_gauges_are_those_of_the_whole_batch_on_every_process(
-    together: list[dict[str, Any]], alone: dict[str, Any]
-) -> None:
-    for name, expected in alone["gauges"].items():
-        assert together[0]["gauges"][name] == together[1]["gauges"][name] == pytest.approx(expected, abs=1e-6)
+    monkeypatch.setattr("benchsuite.training.loop.world_size", lambda: 3)
+    with pytest.raises(UsageError, match="3 processes are running; the setup is for 2, or fewer that divide it"):
+        train(make_setup(processes=2), create_method("infonce"), split, 0)

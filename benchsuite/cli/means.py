@@ -1,0 +1,47 @@
+"""What a command does its runs with: this machine's devices or a cluster's jobs, and the user's plugins."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from benchsuite.cli.cluster import ChosenCluster
+from benchsuite.experiments.devices import Devices
+from benchsuite.experiments.events import Event
+from benchsuite.experiments.plan import Run
+from benchsuite.experiments.pool import Pool
+from benchsuite.experiments.preflight import Checked, preflight
+from benchsuite.records.store import Store
+
+
+class Executor(Protocol):
+    """Does runs: `Pool` on this machine, `Cluster` as jobs."""
+
+    def execute(self, runs: Sequence[Run]) -> Iterator[Event]:
+        """Do the runs and yield what happens."""
+        ...
+
+
+@dataclass(frozen=True)
+class Means:
+    """As the options of `repro`, `run` and `tune` say."""
+
+    devices: Devices
+    """This machine's."""
+    cluster: ChosenCluster | None = None
+    """Where runs are jobs; then this machine's devices are not used."""
+    plugins: Sequence[Path] = ()
+
+    def executor(self, store: Store) -> Executor:
+        """What does the runs."""
+        if self.cluster:
+            return self.cluster.executor(store.folder, self.plugins)
+        return Pool(self.devices, store.logs, self.plugins)
+
+    def jobs_for(self, runs: Sequence[Run]) -> int:
+        """How many of these runs are done at a time."""
+        return self.cluster.jobs(len(runs)) if self.cluster else self.devices.jobs_for(runs)
+
+    def check(self, runs: Sequence[Run], results: Path) -> Checked:
+        """Check the runs before the first one starts."""
+        return preflight(runs, results, self.jobs_for(runs), self.devices, elsewhere=self.cluster is not None)

@@ -1,0 +1,179 @@
+"""The parent's side of processes that do runs together: from the messages of each to the events of the run.
+
+The step of a run is that of its slowest process, so that a stall of one shows. A run ends when all its processes have
+ended their part; if one fails or dies, the others, which would wait for it, are ended.
+"""
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from benchsuite.experiments.events import Event, Failed, Finished, Started, Stepped
+from benchsuite.experiments.launch import Death
+from benchsuite.experiments.launch import Started as Processes
+from benchsuite.experiments.plan import Run
+from benchsuite.experiments.worker import Began, Broke, Ended, Message, Reached
+
+GRACE_SECONDS = 10
+"""How long a process may take to exit, or to fail like the first one that failed."""
+DEATH_SECONDS = 90
+"""How long the launcher may take to say which process died: it first ends the others, up to a minute."""
+TIMED_OUT = "collective operation timeout"
+"""What NCCL writes before it ends a process that waited too long."""
+
+
+class Group:
+    """One process, or several, that do a run at a time together."""
+
+    def __init__(self, slot: int, processes: Processes, logs: Sequence[Path]) -> None:
+        """`logs`: of each process, then of the launcher if there is one."""
+        self.slot, self.logs = slot, logs
+        self.run: Run | None = None
+        self.broken = False
+        """Whether its processes cannot do another run."""
+        self._keeper, self._report = processes.keeper, processes.report
+        self._pipes = list(processes.pipes)
+        self._steps = [0] * len(self._pipes)
+        self._ends: dict[int, Ended | Broke] = {}
+        self._began = False
+        self._deadline: float | None = None
+        self._ending = False
+        """Whether the launcher ends by itself, since it said that a process died."""
+
+    @property
+    def connections(self) -> list[Connection]:
+        """Where something may come while it does a run."""
+        return [*self._pipes, *([self._report] if self._report else [])]
+
+    @property
+    def deadline(self) -> float | None:
+        """When a run of which one process failed is given up, in monotonic seconds."""
+        return self._deadline
+
+    def take(self, run: Run) -> None:
+        """Begin a run."""
+        self.run, self._ends, self._began, self._deadline = run, {}, False, None
+        self._steps = [0] * len(self._pipes)
+        for pipe in self._pipes:
+            with suppress(BrokenPipeError):
+                pipe.send(run)
+
+    def hear(self) -> Iterator[Event]:
+        """What happened since; `run` is None after the run's end."""
+        for rank, pipe in enumerate(self._pipes):
+            try:
+                while self.run and not self.broken and pipe.poll():
+                    yield from self._heard(rank, pipe.recv())
+            except (EOFError, OSError):
+                if self._report is None:
+                    yield self._give_up(self._death_of_single())
+        if self.run and self._report and self._report.poll():
+            yield self._give_up(self._death())
+        if self.run and len(self._ends) == len(self._pipes):
+            yield self._end()
+        elif self.run and self._deadline and time.monotonic() > self._deadline:
+            yield self._give_up(self._first_failure())
+
+    def finish(self) -> None:
+        """Let idle processes end by themselves."""
+        for pipe in self._pipes:
+            with suppress(BrokenPipeError):
+                pipe.send(None)
+        self._keeper.join(timeout=GRACE_SECONDS)
+
+    def stop(self) -> None:
+        """Ask all processes to end now. The launcher of several asks each."""
+        if not self._ending:
+            self._keeper.terminate()
+
+    def bury(self) -> None:
+        """Wait for the end, force it if it does not come, and drop empty logs that no failure names."""
+        self._keeper.join(timeout=GRACE_SECONDS)
+        self._keeper.kill()  # processes of a group end with their launcher
+        self._keeper.join()
+        for log in [] if self.broken else self.logs:
+            if log.exists() and not log.stat().st_size:
+                log.unlink()
+
+    def _heard(self, rank: int, message: Message) -> Iterator[Event]:
+        assert self.run
+        match message:
+            case Began() if not self._began:
+                self._began = True
+                yield Started(self.run)
+            case Reached(step):
+                before = min(self._steps)
+                self._steps[rank] = step
+                if min(self._steps) > before:
+                    yield Stepped(self.run, min(self._steps))
+            case Ended() | Broke():
+                self._ends[rank] = message
+                if isinstance(message, Broke) and self._deadline is None:
+                    patience = DEATH_SECONDS if message.lost else GRACE_SECONDS
+                    self._deadline = time.monotonic() + patience
+
+    def _end(self) -> Event:
+        """All processes have ended their part."""
+        assert self.run
+        run, first = self.run, self._ends[0]
+        if any(isinstance(end, Broke) for end in self._ends.values()):
+            if any(isinstance(end, Broke) and end.lost for end in self._ends.values()):
+                return self._give_up(self._first_failure())
+            self.run = None
+            return self._first_failure_of(run)
+        assert isinstance(first, Ended)
+        assert first.measured, "the first process measures"
+        self.run = None
+        return Finished(run, first.measured.record, first.measured.ranks)
+
+    def _give_up(self, failed: Failed) -> Failed:
+        self.run, self.broken = None, True
+        return failed
+
+    def _first_failure(self) -> Failed:
+        assert self.run
+        return self._first_failure_of(self.run)
+
+    def _first_failure_of(self, run: Run) -> Failed:
+        """The first process that failed; before those that only lost contact with it."""
+        failures = [(rank, end) for rank, end in self._ends.items() if isinstance(end, Broke)]
+        rank, broke = min(failures, key=lambda each: each[1].lost)
+        alike = len({end.reason for _, end in failures}) == 1 and len(failures) == len(self._pipes)
+        where = "" if broke.diverged or (alike and not broke.lost) else f"process of rank {rank}: "
+        log = f"; see {self.logs[rank]}" if broke.lost else ""
+        return Failed(run, f"{where}{broke.reason}{log}", broke.traceback, broke.diverged)
+
+    def _death_of_single(self) -> Failed:
+        assert self.run is not None, "only workers with a run are read from"
+        self._keeper.join()
+        return Failed(self.run, f"its worker process died ({how(self._keeper.exitcode or 0)}); see {self.logs[0]}")
+
+    def _death(self) -> Failed:
+        assert self.run
+        assert self._report
+        try:
+            death: Death = self._report.recv()
+        except (EOFError, OSError):
+            self._keeper.join(timeout=GRACE_SECONDS)
+            code = self._keeper.exitcode or 0
+            return Failed(self.run, f"the launcher of its processes died ({how(code)}); see {self.logs[-1]}")
+        self._ending, log = True, self.logs[death.rank]
+        return Failed(
+            self.run,
+            f"its process of rank {death.rank} died ({how(death.code)}{timed_out(log)}); see {log}. "
+            f"The run's other processes were ended.",
+        )
+
+
+def how(code: int) -> str:
+    """How a process ended, by its exit code."""
+    return f"killed by signal {-code}" if code < 0 else f"exit code {code}"
+
+
+def timed_out(log: Path) -> str:
+    """What to add if the process ended itself because the others did not answer."""
+    if log.exists() and TIMED_OUT in log.read_text("utf-8", errors="replace"):
+        return ", because another process did not answer in time"
+    return ""

@@ -1,0 +1,83 @@
+"""Encode the shares of a batch that this process has: one, as most do, or several one after the other.
+
+A setup for W processes has W equal shares of a batch. Each is encoded as the process would that had no other one: with
+dropout of its own and batch norms over it alone. Running statistics follow a process's first share, so those of the
+first process are those of share 0, whatever the number of processes.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+
+import torch
+from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
+
+from benchsuite.streams import derived_seed
+from benchsuite.training.distributed import shares_here
+from benchsuite.training.feed import Inputs
+
+Encode = Callable[[Inputs], dict[str, Tensor]]
+
+
+def encoded_in_shares(
+    encode: Encode, modules: Iterable[nn.Module], inputs: Inputs, count: int, seed: int, step: int
+) -> dict[str, Tensor]:
+    """This process's rows, by `encode`, whose `modules` have running statistics. `count`: the shares of a batch."""
+    mine = shares_here(count)
+    if len(mine) == 1:
+        seed_torch(derived_seed(seed, "dropout", step, mine[0]))
+        return in_float(encode(inputs))
+    parts = [
+        _share(encode, modules, rows, derived_seed(seed, "dropout", step, number), first=number == mine[0])
+        for number, rows in zip(mine, inputs.shares(len(mine)), strict=True)
+    ]
+    return {name: torch.cat([rows[name] for rows in parts]) for name in parts[0]}
+
+
+def _share(encode: Encode, modules: Iterable[nn.Module], inputs: Inputs, seed: int, first: bool) -> dict[str, Tensor]:
+    """One share of several. Where activations are dropped, the backward pass calls `attempt` a second time."""
+
+    def attempt() -> dict[str, Tensor]:
+        nonlocal first
+        averaged = [] if first else [*modules]
+        first = False
+        seed_torch(seed)
+        with unchanged_buffers(averaged):
+            return in_float(encode(inputs))
+
+    if not drops_activations():
+        return attempt()
+    rows: dict[str, Tensor] = checkpoint(attempt, use_reentrant=False, preserve_rng_state=False)
+    return rows
+
+
+def drops_activations() -> bool:
+    """Whether a process with several shares keeps the activations of none, and encodes each again for its gradient.
+
+    On a GPU, which was to hold one share. Values and gradients are the same, a step takes a forward pass longer. On a
+    CPU all processes of a setup share the memory anyway.
+    """
+    return torch.cuda.is_available()
+
+
+@contextmanager
+def unchanged_buffers(modules: Iterable[nn.Module]) -> Iterator[None]:
+    """Put buffers back as they were. By `data`: autograd would take another way for a change of what it reads."""
+    before = [(buffer, buffer.detach().clone()) for module in modules for buffer in module.buffers()]
+    try:
+        yield
+    finally:
+        for buffer, values in before:
+            buffer.data.copy_(values)
+
+
+def in_float(rows: dict[str, Tensor]) -> dict[str, Tensor]:
+    """As methods compute with them."""
+    return {name: out.float() for name, out in rows.items()}
+
+
+def seed_torch(seed: int) -> None:
+    """`torch.manual_seed` of the generators in use alone; of all kinds of devices it costs a millisecond each step."""
+    torch.default_generator.manual_seed(seed)
+    if torch.cuda.is_available():
+        torch.cuda.manual_seed(seed)

@@ -1,0 +1,88 @@
+"""A folder with tables and recipes for two processes: every registered method, in runs of a fraction of a second.
+
+Nothing is learned: the optimizer's epsilon keeps the steps so even that rounding does not grow.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from benchsuite.methods import create_method, method_class
+from benchsuite.registry import methods
+
+RECIPE = """
+title = "two processes"
+track = "scenes"
+description = "three steps"
+seeds = 1
+projection = { width = 8, hidden = 16 }
+temperature_factor = 5
+data = { name = "scenes", options = { train = 64, validation = 8, test = 24, gallery = 8 } }
+optimizer = { lr = 0.02, eps = 1.0, weight_decay = 0.02 }
+training = { batch = 16, steps = 3, processes = 2 }
+clusters = { embedding = "tfidf-svd", options = { dimensions = 8 }, k = 4 }
+experts.image = { embedding = "pixel-svd", options = { dimensions = 8 } }
+experts.text = { embedding = "tfidf-svd", options = { dimensions = 8 } }
+backbones.RN = { description = "a ResNet", tower = { timm = "test_resnet" }, step_seconds = 0.1 }
+"""
+TEXT = """
+[text]
+transformer = "distilbert"
+vocabulary = 120
+config = { dim = 16, n_layers = 1, n_heads = 2, hidden_dim = 32, dropout = 0.1, attention_dropout = 0.1 }
+"""
+PROTOCOL = {
+    "pair": 'protocols.p = { task = "retrieval" }\n',
+    "image": 'protocols.p = { task = "knn", options = { classes = "colour" } }\n',
+}
+MEASURE = {"pair": "p.t2i_r10", "image": "p.top1"}
+TABLE = """
+file_format = 1
+paper = "two"
+table = "{towers}"
+locator = "Table 1"
+title = "Two processes, {towers}"
+recipes = {{ tiny = "{towers}" }}
+
+[[columns]]
+key = "score"
+group = "Test"
+label = "score"
+measure = "{measure}"
+"""
+ROW = """
+[[rows]]
+label = "{name}"
+backbone = "RN"
+method = "{name}"
+hyperparameters = {{ {values} }}
+"""
+
+
+def two_process_folder(folder: Path, rows: dict[str, list[str]] | None = None, **training: int) -> Path:
+    """The folder, with a table for pairs and one for images; of all registered methods, or of those in `rows`."""
+    for towers, names in (rows or by_towers()).items():
+        recipe = RECIPE.replace("steps = 3", f"steps = {training.get('steps', 3)}") + PROTOCOL[towers]
+        write(folder / "recipes" / f"{towers}.toml", recipe + TEXT * (towers == "pair"))
+        table = TABLE.format(towers=towers, measure=MEASURE[towers])
+        write(folder / "papers" / "two" / f"{towers}.toml", table + "".join(map(row, names)))
+    return folder
+
+
+def by_towers() -> dict[str, list[str]]:
+    """All registered methods, by what they train here."""
+    found: dict[str, list[str]] = {"pair": [], "image": []}
+    for name in methods:
+        serves = create_method(name, num_samples=64, width=8, **method_class(name).miniature).serves
+        found["pair" if "pair" in serves else "image"].append(name)
+    return found
+
+
+def row(name: str) -> str:
+    values: dict[str, Any] = dict(method_class(name).miniature) if name in methods else {}
+    return ROW.format(name=name, values=", ".join(f"{key} = {json.dumps(value)}" for key, value in values.items()))
+
+
+def write(file: Path, text: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
