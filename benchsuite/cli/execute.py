@@ -2,20 +2,26 @@
 
 import math
 import os
+import signal
 import sys
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
+from types import FrameType
 
 from benchsuite.cli.options import INTERRUPTED
 from benchsuite.cli.progress import progress
-from benchsuite.errors import BenchsuiteError, RunError, UsageError
+from benchsuite.errors import BenchsuiteError, Interrupted, RunError, UsageError
 from benchsuite.experiments.events import Failed, Finished
 from benchsuite.experiments.plan import Run, estimated_seconds
 from benchsuite.experiments.pool import Pool
+from benchsuite.records.checkpoints import EVERY, Every, Saving, latest_step
 from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
 from benchsuite.records.trials import Trial
 from benchsuite.training.needs import several_processes
+from benchsuite.training.stopping import SIGNALS
 
 STARTUP_SECONDS = 15
 """Start-up time of a worker."""
@@ -29,10 +35,15 @@ def default_jobs(runs: int) -> int:
     return max(1, min(cores, runs))
 
 
-def execute(runs: Sequence[Run], store: Store, jobs: int, plugins: Sequence[Path]) -> list[Failed]:
-    """Execute the runs and store each record as it comes. Returns the runs that failed."""
+def execute(
+    runs: Sequence[Run], store: Store, jobs: int, plugins: Sequence[Path], every: Every | None = EVERY
+) -> list[Failed]:
+    """Execute the runs and store each record as it comes; `every`: how often a long training is saved.
+
+    Returns the runs that failed.
+    """
     failed: list[Failed] = []
-    pool = Pool(jobs, store.logs, plugins)
+    pool = Pool(jobs, store.logs, plugins, Saving(store.folder, every) if every else None)
 
     def keep(event: Finished | Failed) -> bool:
         if isinstance(event, Finished):
@@ -40,6 +51,8 @@ def execute(runs: Sequence[Run], store: Store, jobs: int, plugins: Sequence[Path
             return True
         store.add_failure(event.run.run_id, event.reason)
         keep_traceback(event, pool.logs)
+        if event.diverged:
+            store.discard_checkpoints(event.run.run_id)
         failed.append(event)
         return False
 
@@ -56,15 +69,46 @@ def carry_out(
         raise UsageError(f"{spread.label} {several_processes(spread.setup)}")
     kept = 0
     try:
-        with progress(len(runs)) as shown:
-            for event in pool.execute(runs):
+        with progress(len(runs)) as shown, signals_raised(), closing(pool.execute(runs)) as events:
+            for event in events:
+                if isinstance(event, Failed) and event.interrupted:
+                    raise Interrupted(event.reason)
                 if isinstance(event, Finished | Failed):
                     kept += keep(event)
                 shown.show(event)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Interrupted) as stop:
         more = f"; {hint}" if hint else ""
-        print(f"stopped: {kept} of {len(runs)} {stored}. The same command continues{more}.", file=sys.stderr)
-        raise SystemExit(INTERRUPTED) from None
+        saved = under_way(runs, pool)
+        print(f"stopped: {kept} of {len(runs)} {stored}{saved}. The same command continues{more}.", file=sys.stderr)
+        raise SystemExit(stop.exit_code if isinstance(stop, Interrupted) else INTERRUPTED) from None
+
+
+@contextmanager
+def signals_raised() -> Iterator[None]:
+    """Inside, the first SIGTERM or SIGUSR1 raises `Interrupted`, as Ctrl-C raises KeyboardInterrupt."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        for each in SIGNALS:
+            signal.signal(each, signal.SIG_IGN)
+        raise Interrupted(f"stopped by {signal.Signals(number).name}")
+
+    before = {number: signal.signal(number, stop) for number in SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def under_way(runs: Sequence[Run], pool: Pool) -> str:
+    """Which trainings have checkpoints, in words for the end of a sentence; empty if none has."""
+    results = pool.saving.results if pool.saving else None
+    steps = {run.label: latest_step(results, run.run_id) for run in runs} if results else {}
+    saved = [f"{label} at step {step}" for label, step in steps.items() if step is not None]
+    return f", and trainings are saved: {', '.join(saved)}" if saved else ""
 
 
 def duration(runs: Sequence[Run], jobs: int, measured: Mapping[str, Record | Trial]) -> str:

@@ -1,5 +1,6 @@
 """Options that several commands share."""
 
+import math
 from collections.abc import Container, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -9,6 +10,7 @@ import typer
 
 from benchsuite.errors import UsageError
 from benchsuite.folders import use_folders
+from benchsuite.records.checkpoints import EVERY, Every
 from benchsuite.records.schema import FIRST_SEED
 from benchsuite.registry import load_plugin, methods
 
@@ -20,6 +22,17 @@ Plugins = Annotated[
 ]
 Results = Annotated[Path, typer.Option("--results", help="Folder of run records.", metavar="FOLDER")]
 Jobs = Annotated[int | None, typer.Option("--jobs", min=1, help="Parallel runs (default: one per core; one on a GPU).")]
+
+CheckpointMinutes = Annotated[
+    float,
+    typer.Option(
+        "--checkpoint-minutes", min=0, help="Minutes between a training's checkpoints (0: none).", metavar="MINUTES"
+    ),
+]
+CheckpointSteps = Annotated[
+    int | None,
+    typer.Option("--checkpoint-steps", min=1, help="Steps between a training's checkpoints, besides.", metavar="STEPS"),
+]
 
 Folders = Annotated[
     list[str] | None,
@@ -55,9 +68,15 @@ Regimes = Annotated[
 ]
 
 RESULTS = Path("runs")
+MINUTES = EVERY.minutes
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
 REPORTS = Path("reports")
+
+
+def saved_every(minutes: float, steps: int | None) -> Every | None:
+    """What the two options on checkpoints say; none for no checkpoints."""
+    return Every(minutes or math.inf, steps) if minutes or steps else None
 
 
 def load_own(tables: Sequence[Path] | None, plugins: Sequence[Path] | None = None) -> list[str]:

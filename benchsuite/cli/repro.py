@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from benchsuite.cli.options import (
+    MINUTES,
     REPORTS,
     RESULTS,
+    CheckpointMinutes,
+    CheckpointSteps,
     Folders,
     Jobs,
     Plugins,
@@ -22,6 +25,7 @@ from benchsuite.cli.options import (
     parse_names,
     parse_seeds,
     require_reported,
+    saved_every,
 )
 from benchsuite.errors import UsageError
 from benchsuite.files import require_writable
@@ -55,6 +59,8 @@ def repro(
     table_folders: Tables = None,
     jobs: Jobs = None,
     results: Results = RESULTS,
+    checkpoint_minutes: CheckpointMinutes = MINUTES,
+    checkpoint_steps: CheckpointSteps = None,
     report: Annotated[Path, typer.Option(help="Folder for the pages.", metavar="FOLDER")] = REPORTS,
     regime: Regimes = None,
     tune: Annotated[
@@ -95,7 +101,7 @@ def repro(
     chosen, folders = (wanted, parse_names(rows, row_names(names, scale))), parse_folders(data)
     plan = partial(plan_tables, names, scale, *chosen, extra, folders, regime=regime, results=results)
     plans = plan()
-    store = Store(results)
+    store, every = Store(results), saved_every(checkpoint_minutes, checkpoint_steps)
     contents = store.read()
     records, refused = contents.records, contents.refused_runs
     runs, missing = to_do(plans, {*records, *refused})
@@ -130,7 +136,7 @@ def repro(
     require_writable(report, "--report")
     store.require_writable()
     if work.to_do:
-        if failed := execute_trials(work.to_do, store, jobs_of_trials, plugin or ()):
+        if failed := execute_trials(work.to_do, store, jobs_of_trials, plugin or (), every):
             raise failure(failed, len(work.to_do), store.logs)
         plans = plan()
         runs, missing = to_do(plans, {*records, *refused})
@@ -139,7 +145,7 @@ def repro(
     for line in (line for each in plans for line in keep(store, each.request)):
         print(line)
     requested = {store.add_request(each.request).name for each in plans}
-    failed = execute(missing, store, jobs_of_runs, plugin or ()) if missing else []
+    failed = execute(missing, store, jobs_of_runs, plugin or (), every) if missing else []
     contents = store.read()
     views, left_out = build_views(contents, items_of(results))
     site = write_site(report, leaderboard(results, contents, views, left_out), show_progress)

@@ -4,7 +4,20 @@ from typing import Annotated
 
 import typer
 
-from benchsuite.cli.options import RESULTS, Folders, Plugins, Results, Tables, load_own, parse_folders, require_reported
+from benchsuite.cli.options import (
+    MINUTES,
+    RESULTS,
+    CheckpointMinutes,
+    CheckpointSteps,
+    Folders,
+    Plugins,
+    Results,
+    Tables,
+    load_own,
+    parse_folders,
+    require_reported,
+    saved_every,
+)
 from benchsuite.errors import UsageError
 from benchsuite.records.store import Store
 
@@ -23,6 +36,8 @@ def run(
     plugin: Plugins = None,
     tables: Tables = None,
     results: Results = RESULTS,
+    checkpoint_minutes: CheckpointMinutes = MINUTES,
+    checkpoint_steps: CheckpointSteps = None,
 ) -> None:
     """Train and evaluate one method with one seed.
 
@@ -40,7 +55,7 @@ def run(
     chosen = dict(parse_setting(text) for text in settings or ())
     backbone = backbone or next(iter(read_recipe(recipe).backbones))
     planned = plan_run(method, recipe, backbone, seed, chosen, parse_folders(data))
-    store = Store(results)
+    store, every = Store(results), saved_every(checkpoint_minutes, checkpoint_steps)
     contents = store.read()
     if refused := contents.refused_runs.get(planned.run_id):
         raise refused.refusal()
@@ -50,7 +65,7 @@ def run(
             print(f"note: {note}")
         require_ready(checked.problems)
         store.require_writable()
-        if failed := execute([planned], store, 1, plugin or ()):
+        if failed := execute([planned], store, 1, plugin or (), every):
             raise failure(failed, 1, store.logs)
     record = store.read().records[planned.run_id]
     print(f"{record.method.title} on {recipe}, {backbone}, seed {seed}: run {record.run_id}")

@@ -12,6 +12,7 @@ from benchsuite.experiments.pool import Pool
 from benchsuite.experiments.problems import Problem
 from benchsuite.experiments.subjects import Subject, tunable
 from benchsuite.experiments.tune import TrialRun, content_of, trial_run
+from benchsuite.records.checkpoints import EVERY, Every, Saving
 from benchsuite.records.store import Store
 from benchsuite.records.trials import Trial, add_trials
 
@@ -47,11 +48,13 @@ class Work:
         return list({str(trial.subject): trial.subject for trial in self.to_do}.values())
 
 
-def execute_trials(trials: Sequence[TrialRun], store: Store, jobs: int, plugins: Sequence[Path]) -> list[Failed]:
+def execute_trials(
+    trials: Sequence[TrialRun], store: Store, jobs: int, plugins: Sequence[Path], every: Every | None = EVERY
+) -> list[Failed]:
     """Do the trials and store each as it comes. A run that diverges is a trial; returns those that failed otherwise."""
     by_run = {trial.run.run_id: trial for trial in trials}
     failed: list[Failed] = []
-    pool = Pool(jobs, store.logs, plugins)
+    pool = Pool(jobs, store.logs, plugins, Saving(store.folder, every) if every else None)
 
     def keep(event: Finished | Failed) -> bool:
         done = by_run[event.run.run_id]
@@ -61,6 +64,7 @@ def execute_trials(trials: Sequence[TrialRun], store: Store, jobs: int, plugins:
             return False
         trial = done.finished(event.record) if isinstance(event, Finished) else done.failed(event.reason)
         add_trials(store.folder, content_of(trial, done.subject, recipe_name(done.subject.recipe)))
+        store.discard_checkpoints(event.run.run_id)
         return True
 
     carry_out([trial.run for trial in trials], pool, keep, f"trials are stored in {store.folder}")

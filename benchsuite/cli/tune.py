@@ -5,7 +5,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from benchsuite.cli.options import RESULTS, Folders, Jobs, Plugins, Results, Tables, load_own, parse_folders
+from benchsuite.cli.options import (
+    MINUTES,
+    RESULTS,
+    CheckpointMinutes,
+    CheckpointSteps,
+    Folders,
+    Jobs,
+    Plugins,
+    Results,
+    Tables,
+    load_own,
+    parse_folders,
+    saved_every,
+)
 from benchsuite.errors import UsageError
 from benchsuite.records.store import Store
 
@@ -34,6 +47,8 @@ def tune(
     data: Folders = None,
     tables: Tables = None,
     results: Results = RESULTS,
+    checkpoint_minutes: CheckpointMinutes = MINUTES,
+    checkpoint_steps: CheckpointSteps = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the trials, the estimated time and all problems; run nothing.")
     ] = False,
@@ -54,6 +69,7 @@ def tune(
     if backbone and not (subjects := [subject for subject in subjects if subject.backbone == backbone]):
         raise UsageError(f'backbone "{backbone}": none of the methods is run on it.')
     work, store = Work.of(subjects, results, trials), Store(results)
+    every = saved_every(checkpoint_minutes, checkpoint_steps)
     runs = [trial.run for trial in work.to_do]
     jobs = jobs or default_jobs(len(runs))
     total = sum(len(done) for _, done in work.done) + len(runs)
@@ -65,7 +81,7 @@ def tune(
     if dry_run:
         return
     store.require_writable()
-    failed = execute_trials(work.to_do, store, jobs, plugin or ()) if work.to_do else []
+    failed = execute_trials(work.to_do, store, jobs, plugin or (), every) if work.to_do else []
     for line in outcomes(Work.of(subjects, results, trials)):
         print(line)
     print(f"trials: {(store.folder / 'trials').resolve()}")

@@ -5,7 +5,7 @@ import os
 import signal
 import threading
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
@@ -15,9 +15,12 @@ from pathlib import Path
 from benchsuite.experiments.events import Event, Failed, Finished
 from benchsuite.experiments.plan import Run
 from benchsuite.experiments.worker import serve
+from benchsuite.records.checkpoints import Saving
 
 GRACE_SECONDS = 10
 """How long an idle worker may take to exit."""
+SAVING_SECONDS = 300
+"""How long one may take to finish its step and save its training."""
 
 
 @dataclass
@@ -37,14 +40,16 @@ class Pool:
     jobs: int
     logs: Path
     plugins: Sequence[Path] = ()
+    saving: Saving | None = None
+    """None: trainings are not saved, and end at once."""
 
     @property
     def threads(self) -> int:
         """Threads a worker computes with."""
         return max(1, (os.cpu_count() or 1) // self.jobs)
 
-    def execute(self, runs: Sequence[Run]) -> Iterator[Event]:
-        """Do the runs and yield what happens. Leaving the loop early ends all workers at once."""
+    def execute(self, runs: Sequence[Run]) -> Generator[Event, None, None]:
+        """Do the runs and yield what happens. Closing it early ends all workers, which save their trainings first."""
         waiting = deque(runs)
         workers: list[Worker] = []
         try:
@@ -74,7 +79,7 @@ class Pool:
                 for worker in workers:
                     worker.process.terminate()
                 for worker in workers:
-                    worker.process.join(timeout=GRACE_SECONDS)
+                    worker.process.join(timeout=SAVING_SECONDS if self.saving and worker.run else GRACE_SECONDS)
                     worker.process.kill()
                     worker.process.join()
                     if worker.log.exists() and not worker.log.stat().st_size:
@@ -85,7 +90,9 @@ class Pool:
         log = self.logs / f"worker-{os.getpid()}-{number}.log"
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
-        process = context.Process(target=serve, args=(theirs, self.threads, tuple(self.plugins), log), daemon=True)
+        process = context.Process(
+            target=serve, args=(theirs, self.threads, tuple(self.plugins), log, self.saving), daemon=True
+        )
         with _environment(OMP_NUM_THREADS=str(self.threads), TOKENIZERS_PARALLELISM="false"):
             process.start()
         theirs.close()

@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from benchsuite.errors import BenchsuiteError, DivergedError
-from benchsuite.experiments.events import Failed, Finished, Started, Stepped, unexpected
+from benchsuite.errors import BenchsuiteError, DivergedError, Interrupted
+from benchsuite.experiments.events import Failed, Finished, Noted, Started, Stepped, unexpected
+from benchsuite.records.checkpoints import Saving
 from benchsuite.workers import end_with_parent
 
 
-def serve(pipe: Connection, threads: int, plugins: Sequence[Path], log: Path) -> None:
-    """Answer each run that comes through the pipe with its events, until None comes."""
+def serve(pipe: Connection, threads: int, plugins: Sequence[Path], log: Path, saving: Saving | None = None) -> None:
+    """Answer each run that comes through the pipe with its events, until None comes or a training is interrupted."""
     _stay_out_of_the_terminal(log)
     end_with_parent()
     from benchsuite.registry import load_plugin
@@ -30,8 +31,13 @@ def serve(pipe: Connection, threads: int, plugins: Sequence[Path], log: Path) ->
         pipe.send(Started(run))
 
         try:
-            record, ranks = measure(run, lambda step: pipe.send(Stepped(run, step)))
+            watch, note = (lambda step: pipe.send(Stepped(run, step))), (lambda text: pipe.send(Noted(run, text)))
+            saved = (saving.folder(run.run_id), note, saving.every) if saving else ()
+            record, ranks = measure(run, watch, *saved)
             pipe.send(Finished(run, record, ranks))
+        except Interrupted as error:
+            pipe.send(Failed(run, str(error), interrupted=True))
+            return
         except BenchsuiteError as error:
             pipe.send(Failed(run, str(error), diverged=isinstance(error, DivergedError)))
         except Exception as error:
@@ -39,8 +45,9 @@ def serve(pipe: Connection, threads: int, plugins: Sequence[Path], log: Path) ->
 
 
 def _stay_out_of_the_terminal(log: Path) -> None:
-    """Send what libraries print to a file. Ctrl-C is handled by the parent."""
+    """Send what libraries print to a file. Ctrl-C is handled by the parent, which then sends SIGTERM."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGUSR1, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     target = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     os.dup2(target, sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""Checkpoints of a training under way, `checkpoints/<run_id>/step-<n>/` in a results folder; gone once its record is stored.
+"""Checkpoints of a training under way: `checkpoints/<run_id>/step-<n>/` in a results folder, while it has no record.
 
 A checkpoint is written beside its place and renamed, so what has the name is complete. Its `checkpoint.json` lists all
 its files with their SHA-256: a damaged one is recognised before anything is read from it. This module needs no torch.
@@ -40,6 +40,18 @@ class Every:
 
 EVERY = Every()
 """Trainings of seconds are never saved."""
+
+
+@dataclass(frozen=True)
+class Saving:
+    """Where and how often the trainings of a command are saved."""
+
+    results: Path
+    every: Every = EVERY
+
+    def folder(self, run_id: str) -> Path:
+        """Of one run."""
+        return folder_of(self.results, run_id)
 
 
 class Stored(Part):

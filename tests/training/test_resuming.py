@@ -24,7 +24,7 @@ STEPS = 5
 STOP = 3
 
 
-class Killed(Exception):
+class KilledError(Exception):
     """Stands for the end of the process after a step."""
 
 
@@ -57,7 +57,7 @@ def one(
 ) -> tuple[Trained, dict[str, Tensor]]:
     def watch(step: int) -> None:
         if step == end:
-            raise Killed
+            raise KilledError
 
     method = made(name)
     setup, prepared = given(setup)
@@ -70,7 +70,7 @@ def stopped_and_resumed(
 ) -> tuple[Trained, dict[str, Tensor]]:
     checkpoints = Checkpoints(folder, "a run", Every(steps=1))
     for stop in stops:
-        with pytest.raises(Killed):
+        with pytest.raises(KilledError):
             one(name, setup, split, checkpoints, stop)
         torch.manual_seed(stop)  # another process has another state
     return one(name, setup, split, checkpoints)
