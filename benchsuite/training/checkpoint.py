@@ -6,7 +6,7 @@ import math
 import shutil
 import time
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.metadata import version
@@ -103,7 +103,8 @@ class Saver:
         """The step to begin with: that of the last checkpoint that is sound and of this training, or 0."""
         if not self._to or not self._same(self._to.folder.is_dir()):
             return 0
-        if not self._locked(LOCK_SECONDS):
+        if problem := self._same(self._take_lock(LOCK_SECONDS) if rank() == 0 else ""):
+            self._note(f"its checkpoints are left alone: {problem}; starts at step 0")
             return 0
         problems: list[str] = []
         for checkpoint in self._same(checkpoints_in(self._to.folder)):
@@ -160,16 +161,9 @@ class Saver:
     def _save(self, done: int) -> str:
         """Write a checkpoint; returns why it could not be, or nothing."""
         assert self._to
-        folder, problem = self._to.folder, ""
-        if rank() == 0:
-            try:
-                draft(folder, done).mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                problem = str(error.strerror or error)
-        if problem := self._same(problem):
+        folder = self._to.folder
+        if problem := self._same(self._prepare(done) if rank() == 0 else ""):
             return self._saved(problem)
-        if not self._locked(0):
-            return self._saved("another process is training this run")
         self._writer.begin()
         write_files(self._engine, self._writer, draft(folder, done))
         files = {name: stored for part in self._gathered(self._writer.files) for name, stored in part.items()}
@@ -189,6 +183,19 @@ class Saver:
         if not problem:
             self._good = place(folder, done)
         return self._saved(problem)
+
+    def _prepare(self, done: int) -> str:
+        """An empty folder for the draft; what a killed process left in it would become part of the checkpoint."""
+        assert self._to
+        try:
+            self._to.folder.mkdir(parents=True, exist_ok=True)
+            if problem := self._take_lock(0):
+                return problem
+            shutil.rmtree(draft(self._to.folder, done), ignore_errors=True)
+            draft(self._to.folder, done).mkdir()
+        except OSError as error:
+            return str(error.strerror or error)
+        return ""
 
     def _saved(self, problem: str) -> str:
         self._last = time.monotonic()
@@ -244,21 +251,29 @@ class Saver:
         libraries = {name: version(name) for name in LIBRARIES}
         return {"run": self._to.run, "training code": code, **libraries, **self._digests}
 
-    def _locked(self, seconds: float) -> bool:
-        """Whether no other process saves this run. Held until this one ends, however it ends."""
+    def _take_lock(self, seconds: float) -> str:
+        """Why this run cannot be saved here, or nothing: another process saves it. Held until this one ends."""
         assert self._to
-        if rank() == 0 and not self._lock:
-            until = time.monotonic() + seconds
+        if self._lock:
+            return ""
+        try:
             file = (self._to.folder / LOCK).open("wb")
-            while not self._lock:
-                with suppress(OSError):
-                    fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    self._lock = file
-                if not self._lock and time.monotonic() >= until:
+        except OSError as error:
+            return str(error.strerror or error)
+        until = time.monotonic() + seconds
+        while True:
+            try:
+                fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except (BlockingIOError, PermissionError):
+                if time.monotonic() >= until:
                     file.close()
-                    break
-                time.sleep(0 if self._lock else 0.1)
-        return bool(self._same(self._lock is not None))
+                    return "another process is training this run"
+                time.sleep(0.1)
+                continue
+            except OSError:
+                pass  # a file system without locks
+            self._lock = file
+            return ""
 
     def _note(self, text: str) -> None:
         if self._to and rank() == 0:

@@ -7,29 +7,21 @@ of DeepSpeed, so a checkpoint from elsewhere can be wrong but cannot run code.
 import hashlib
 import io
 import os
-import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager
 from pathlib import Path
-from types import SimpleNamespace
+from pickle import UnpicklingError
 from typing import IO, Any
 from unittest.mock import patch
 
 import torch
-import torch.distributed as dist
 from torch import nn
 
 from benchsuite.errors import RunError
 from benchsuite.records.checkpoints import Stored
 from benchsuite.training.distributed import rank, world_size
 from benchsuite.training.engine import import_deepspeed
-
-MODEL = "mp_rank_00_model_states.pt"
-"""DeepSpeed's name for the weights and buffers, of the first process."""
-UNIVERSAL = "universal"
-"""Folder of a conversion for another number of processes, while it lasts."""
-MOMENTS = {"exp_avg", "exp_avg_sq"}
-"""The optimizer states that DeepSpeed's universal checkpoint carries."""
+from benchsuite.training.universal import describe, read_universal
 
 
 class Writer:
@@ -111,6 +103,7 @@ def write_files(engine: Any, writer: Writer, folder: Path) -> None:
     """This process's part of a checkpoint, into a folder; what failed stands in `writer.problem`."""
     engine.checkpoint_engine = writer
     engine._copy_recovery_script = lambda path: None  # scripts of DeepSpeed, into each checkpoint
+    describe(engine.module)
     engine.save_checkpoint(str(folder.parent), tag=folder.name, save_latest=False)
     writer.save(own_state(engine.module), str(folder / own_file(rank())))
 
@@ -118,7 +111,7 @@ def write_files(engine: Any, writer: Writer, folder: Path) -> None:
 def read_files(engine: Any, folder: Path, processes: int) -> None:
     """Put a checkpoint that was written by so many processes into the engine."""
     engine.checkpoint_engine = Writer()
-    with plain_data_alone():
+    with plain_data_alone(folder):
         if processes == world_size() or not engine.zero_optimization():
             engine.load_checkpoint(str(folder.parent), tag=folder.name)
         else:
@@ -128,7 +121,7 @@ def read_files(engine: Any, folder: Path, processes: int) -> None:
 
 
 @contextmanager
-def plain_data_alone() -> Iterator[None]:
+def plain_data_alone(folder: Path) -> Iterator[None]:
     """Inside, `torch.load` reads tensors, plain data and three classes of DeepSpeed, however it is called."""
     import_deepspeed()
     from deepspeed.runtime.fp16.loss_scaler import LossScaler
@@ -144,46 +137,13 @@ def plain_data_alone() -> Iterator[None]:
         torch.serialization.safe_globals([LossScaler, ZeroStageEnum, fragment_address]),
         patch.object(torch, "load", safe),
     ):
-        yield
-
-
-def read_universal(engine: Any, folder: Path) -> None:
-    """Through DeepSpeed's universal checkpoint, which parts the optimizer's state anew.
-
-    It carries the parameters that are trained; buffers and averaged copies come from the plain files.
-    """
-    from deepspeed.checkpoint import ds_to_universal
-
-    states = {name for state in engine.optimizer.optimizer.state.values() for name in state} - {"step"}
-    if states != MOMENTS:
-        kept = ", ".join(sorted(states)) or "no state"
-        raise RunError(
-            f"this checkpoint cannot go on with another number of processes: DeepSpeed converts the state of Adam "
-            f"and its kin, and this optimizer keeps {kept}. Take the same number of processes as before."
-        )
-    model = engine.checkpoint_engine.load(str(folder / MODEL), map_location="cpu")
-    engine.module.load_state_dict(model["module"])
-    converted = folder.parent / UNIVERSAL
-    if rank() == 0:
-        shutil.rmtree(converted, ignore_errors=True)
-        options = SimpleNamespace(
-            input_folder=str(folder),
-            output_folder=str(converted),
-            num_extract_workers=1,
-            num_merge_workers=1,
-            keep_temp_folder=False,
-            strict=True,
-            inject_missing_state=True,
-        )
-        with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
-            ds_to_universal.main(options)
-    dist.barrier()
-    with patch.object(engine._config, "load_universal_checkpoint", True):
-        engine.load_checkpoint(str(folder.parent), tag=converted.name)
-    dist.barrier()
-    if rank() == 0:
-        shutil.rmtree(converted)
-        (folder.parent / "latest_universal").unlink(missing_ok=True)
+        try:
+            yield
+        except UnpicklingError as error:
+            raise RunError(
+                f"checkpoint {folder} holds more than tensors and plain data, which benchsuite did not write and does "
+                "not read. Delete it, and the training goes on from the one before or starts anew."
+            ) from error
 
 
 def own_file(number: int) -> str:
