@@ -95,9 +95,9 @@ class Saver:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._stack.close()
         if self._lock:
             self._lock.close()
+        self._stack.__exit__(kind, error, trace)
 
     def resume(self) -> int:
         """The step to begin with: that of the last checkpoint that is sound and of this training, or 0."""

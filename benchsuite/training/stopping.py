@@ -10,7 +10,10 @@ SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGUSR1") if hasa
 
 
 class Asked:
-    """While entered, notes these signals instead of ending the process. Elsewhere than in the main thread: none."""
+    """While entered, notes these signals instead of ending the process. Elsewhere than in the main thread: none.
+
+    A signal that came too late for the training comes again once it is left.
+    """
 
     def __init__(self) -> None:
         self.by = ""
@@ -27,6 +30,8 @@ class Asked:
     ) -> None:
         for number, handler in self._before.items():
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
+        if self.by and kind is None:
+            signal.raise_signal(signal.Signals[self.by])
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         self.by = signal.Signals(number).name

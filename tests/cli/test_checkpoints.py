@@ -6,18 +6,19 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from benchsuite.records.checkpoints import checkpoints_in
 from benchsuite.records.schema import Resumption
 from benchsuite.records.store import Store
 
-STEPS, EVERY = 1600, 100
+STEPS, EVERY = 2000, 100
 RECIPE = f"""
 title = "long vectors"
 track = "latents"
@@ -37,6 +38,20 @@ MEASURED = {"created", "cost", "digest", "resumptions"}
 """Keys in which the two records may differ."""
 
 
+def terminate_worker(process: "subprocess.Popen[str]") -> None:
+    """Of the command's processes, the one that trains; multiprocessing has one of its own."""
+    for child in psutil.Process(process.pid).children():
+        if "spawn_main" in " ".join(child.cmdline()):
+            child.terminate()
+
+
+STOPS: Mapping[str, Callable[["subprocess.Popen[str]"], object]] = {
+    "terminated": lambda process: process.send_signal(signal.SIGTERM),
+    "interrupted": lambda process: os.killpg(process.pid, signal.SIGINT),
+    "worker terminated": terminate_worker,
+}
+
+
 @dataclass(frozen=True)
 class Runs:
     """What the commands left."""
@@ -44,11 +59,10 @@ class Runs:
     folder: Path
     alone: Mapping[str, Any]
     stopped: Mapping[str, Any]
-    code: int
-    told: str
-    """The progress of the command that was asked to stop."""
+    ended: Mapping[str, tuple[int, str]]
+    """Exit code and progress of the commands that were stopped."""
     last: str
-    """Of the one that finished."""
+    """Progress of the one that finished."""
 
     @property
     def resumptions(self) -> list[Resumption]:
@@ -86,15 +100,17 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
     step = wait_for_checkpoint(process, folder / "stopped", EVERY)
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
-    process = start(folder, "stopped")
-    wait_for_checkpoint(process, folder / "stopped", step + EVERY)
-    process.send_signal(signal.SIGTERM)
-    _, told = process.communicate()
-    code = process.returncode
+    ended = {}
+    for name, stop in STOPS.items():
+        process = start(folder, "stopped")
+        step = wait_for_checkpoint(process, folder / "stopped", step + EVERY)
+        stop(process)
+        _, told = process.communicate()
+        ended[name] = process.returncode, told
     process = start(folder, "stopped")
     _, last = process.communicate()
     assert process.returncode == 0, last
-    return Runs(folder, record(folder / "alone"), record(folder / "stopped"), code, told, last)
+    return Runs(folder, record(folder / "alone"), record(folder / "stopped"), ended, last)
 
 
 def test_the_record_is_that_of_a_run_left_alone(runs: Runs) -> None:
@@ -107,24 +123,29 @@ def test_the_record_is_that_of_a_run_left_alone(runs: Runs) -> None:
 
 
 def test_the_record_says_where_it_went_on_and_is_valid(runs: Runs) -> None:
-    first, second = runs.resumptions
-    assert first.step % EVERY == 0
-    assert first.step < second.step < STEPS
+    steps = [resumption.step for resumption in runs.resumptions]
+    assert len(steps) == 1 + len(STOPS)
+    assert steps[0] % EVERY == 0
+    assert steps == sorted(set(steps))
+    assert steps[-1] < STEPS
     assert {each.from_processes for each in runs.resumptions} == {each.to_processes for each in runs.resumptions} == {1}
     assert not Store(runs.folder / "stopped").read().errors
     assert runs.stopped["run_id"] in Store(runs.folder / "stopped").read().records
 
 
-def test_asked_to_stop_it_saves_the_step_it_is_in_and_says_so(runs: Runs) -> None:
-    first, second = runs.resumptions
-    assert runs.code == 75
-    assert (
-        f"note   mlp infonce seed 0  goes on from step {first.step} of {STEPS}".replace("infonce", "isogclr")
-        in runs.told
-    )
-    assert "stopped: 0 of 1 runs are stored in stopped, and trainings are saved: " in runs.told
-    assert f"mlp isogclr seed 0 at step {second.step}. The same command continues" in runs.told
-    assert f"goes on from step {second.step} of {STEPS}" in runs.last
+@pytest.mark.parametrize(("name", "code"), [("terminated", 75), ("interrupted", 130), ("worker terminated", 75)])
+def test_asked_to_stop_it_saves_the_step_it_is_in_and_says_so(runs: Runs, name: str, code: int) -> None:
+    number = list(STOPS).index(name)
+    before, after = (each.step for each in runs.resumptions[number : number + 2])
+    ended, told = runs.ended[name]
+    assert ended == code
+    assert f"note   mlp isogclr seed 0  goes on from step {before} of {STEPS}" in told
+    assert "stopped: 0 of 1 runs are stored in stopped, and trainings are saved: " in told
+    assert f"mlp isogclr seed 0 at step {after}. The same command continues" in told
+
+
+def test_the_last_command_goes_on_from_the_last_stop(runs: Runs) -> None:
+    assert f"goes on from step {runs.resumptions[-1].step} of {STEPS}" in runs.last
 
 
 def test_costs_add_up(runs: Runs) -> None:
