@@ -62,6 +62,8 @@ class Outcome:
     resumptions: list[Resumption]
     state: dict[str, Tensor]
     """All weights and buffers at its end."""
+    random: Tensor
+    """The generator's state, from which an evaluation may draw."""
 
 
 def checkpoints_of(folder: Path) -> Checkpoints:
@@ -89,7 +91,7 @@ def trained(
     setup, prepared = given(setup)
     result = train(setup, method, split, 0, watch, prepared, None, checkpoints)
     state = {**result.encoder.state_dict(), **{f"method.{n}": v for n, v in method.state_dict().items()}}
-    return Outcome(result.curves, result.digests, result.resumptions, state)
+    return Outcome(result.curves, result.digests, result.resumptions, state, torch.get_rng_state())
 
 
 def stopped_and_resumed(name: str, setup: Setup, split: Split, folder: Path) -> Outcome:
@@ -105,6 +107,7 @@ def require_equal(straight: Outcome, resumed: Outcome, step: int = STOP) -> None
     assert [each.step for each in resumed.resumptions] == [step]
     assert repr(resumed.curves) == repr(straight.curves)
     assert resumed.digests == straight.digests
+    assert torch.equal(resumed.random, straight.random)
     assert resumed.state.keys() == straight.state.keys()
     for part, value in straight.state.items():
         assert torch.equal(resumed.state[part], value), part

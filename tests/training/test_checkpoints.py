@@ -72,6 +72,7 @@ def flip(file: Path) -> None:
 
 def require_same(one: Outcome, other: Outcome) -> None:
     assert repr(one.curves) == repr(other.curves)
+    assert torch.equal(one.random, other.random)
     for part, value in one.state.items():
         assert torch.equal(other.state[part], value), part
 
@@ -260,6 +261,19 @@ def test_a_signal_saves_and_stops(place: Place, number: int) -> None:
     assert Interrupted.exit_code == 75
 
 
+def test_a_signal_that_comes_too_late_for_the_training_is_delivered_after_it(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    came: list[int] = []
+    before = signal.signal(signal.SIGUSR1, lambda number, frame: came.append(number))
+    monkeypatch.setattr(checkpoint.Saver, "finish", lambda saver: os.kill(os.getpid(), signal.SIGUSR1))
+    try:
+        place.run(every=EVERY)
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert came == [signal.SIGUSR1]
+
+
 def test_a_training_of_seconds_is_not_worth_it(place: Place) -> None:
     with pytest.raises(Interrupted, match=r"after step 3 of 5; it is not saved: .* not worth it"):
         place.run(every=EVERY, signals={2: signal.SIGTERM})
@@ -268,6 +282,7 @@ def test_a_training_of_seconds_is_not_worth_it(place: Place) -> None:
 
 def test_a_training_that_is_over_is_not_repeated_if_its_evaluation_fails(stopped: Place) -> None:
     first = stopped.run()
+    torch.manual_seed(1)  # another process has another state
     second = stopped.run()
     assert [each.step for each in second.resumptions] == [3, 5]
     require_same(first, second)
