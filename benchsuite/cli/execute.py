@@ -43,7 +43,7 @@ def execute(
     Returns the runs that failed.
     """
     failed: list[Failed] = []
-    pool = Pool(jobs, store.logs, plugins, Saving(store.folder, every) if every else None)
+    pool = Pool(jobs, store.logs, plugins, Saving(store.folder, every))
 
     def keep(event: Finished | Failed) -> bool:
         if isinstance(event, Finished):

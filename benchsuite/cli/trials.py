@@ -54,7 +54,7 @@ def execute_trials(
     """Do the trials and store each as it comes. A run that diverges is a trial; returns those that failed otherwise."""
     by_run = {trial.run.run_id: trial for trial in trials}
     failed: list[Failed] = []
-    pool = Pool(jobs, store.logs, plugins, Saving(store.folder, every) if every else None)
+    pool = Pool(jobs, store.logs, plugins, Saving(store.folder, every))
 
     def keep(event: Finished | Failed) -> bool:
         done = by_run[event.run.run_id]

@@ -46,7 +46,7 @@ def measure(
     watch: Callable[[int], None] = lambda step: None,
     folder: Path | None = None,
     note: Callable[[str], None] = lambda text: None,
-    every: Every = EVERY,
+    every: Every | None = EVERY,
 ) -> Measured:
     """Do the run in this process alone."""
     measured = take_part(run, watch, folder, note, every)
@@ -59,12 +59,12 @@ def take_part(
     watch: Callable[[int], None] = lambda step: None,
     folder: Path | None = None,
     note: Callable[[str], None] = lambda text: None,
-    every: Every = EVERY,
+    every: Every | None = EVERY,
 ) -> Measured | None:
     """Do the run together with the other processes of the group, if any. The first one evaluates; others have None.
 
-    `folder` is the run's own while it lasts, the same for all processes: its checkpoints, written at `every` so many
-    minutes or steps. `watch` hears of the steps of this process, `note` of what a user should know about the run.
+    `folder` is the run's own while it lasts, the same for all processes: its checkpoints are there, written at `every`
+    so many minutes or steps, or never. `watch` hears of the steps of this process, `note` of what a user should know about the run.
     Raises `Interrupted` if the process is asked to stop during the training.
     """
     dataset = opened(run.setup.data)
@@ -76,7 +76,7 @@ def take_part(
         method = create_method(run.method.name, num_samples=len(split), width=run.setup.projection.width, **options)
     read = read_paraphrases(run.setup, method, dataset)
     own = trained_under(run.setup, run.method)
-    checkpoints = Checkpoints(folder, run.run_id, every, note) if folder else None
+    checkpoints = Checkpoints(folder, run.run_id, every, note) if folder and every else None
     trained = train(own, method, split, run.seed, watch, prepared, Probe(run.setup, dataset), checkpoints)
     if rank() > 0:
         return None

@@ -41,7 +41,7 @@ class Pool:
     logs: Path
     plugins: Sequence[Path] = ()
     saving: Saving | None = None
-    """None: trainings are not saved, and end at once."""
+    """Where each run has a folder while it lasts, and how often its training is saved there."""
 
     @property
     def threads(self) -> int:
@@ -75,11 +75,12 @@ class Pool:
                     worker.pipe.send(None)
                 worker.process.join(timeout=GRACE_SECONDS)
         finally:
+            saved = self.saving and self.saving.every
             with _uninterrupted():
                 for worker in workers:
                     worker.process.terminate()
                 for worker in workers:
-                    worker.process.join(timeout=SAVING_SECONDS if self.saving and worker.run else GRACE_SECONDS)
+                    worker.process.join(timeout=SAVING_SECONDS if saved and worker.run else GRACE_SECONDS)
                     worker.process.kill()
                     worker.process.join()
                     if worker.log.exists() and not worker.log.stat().st_size:

@@ -44,10 +44,10 @@ EVERY = Every()
 
 @dataclass(frozen=True)
 class Saving:
-    """Where and how often the trainings of a command are saved."""
+    """Where and how often the trainings of a command are saved; `every` is None for never."""
 
     results: Path
-    every: Every = EVERY
+    every: Every | None = EVERY
 
     def folder(self, run_id: str) -> Path:
         """Of one run."""
