@@ -41,8 +41,13 @@ class DivergedError(RunError):
     """A run's loss or weights became no numbers: the fault of its hyper-parameters, not of the code."""
 
 
-class Interrupted(RunError):  # noqa: N818
-    """The training was asked to stop and has saved its checkpoint. It goes on from there."""
+class Interrupted(RunError):  # noqa: N818 - nothing went wrong
+    """The training was asked to stop and has saved its checkpoint: the same command goes on from there.
+
+    The exit code is the one that schedulers know as "try again" (EX_TEMPFAIL of sysexits.h).
+    """
+
+    exit_code = 75
 
 
 IN_A_PLUGIN = " If it is in a file of yours, add --plugin FILE."

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from benchsuite.errors import UsageError
+from benchsuite.records.checkpoints import Every
 
 if TYPE_CHECKING:
     from benchsuite.experiments.cluster import Cluster
@@ -59,11 +60,11 @@ class ChosenCluster:
     options: "ClusterOptions"
     max_jobs: int | None
 
-    def executor(self, results: Path, plugins: Sequence[Path]) -> "Cluster":
+    def executor(self, results: Path, plugins: Sequence[Path], every: Every | None) -> "Cluster":
         """What submits runs and watches their jobs."""
         from benchsuite.experiments.cluster import Cluster
 
-        return Cluster(self.options, results, plugins, self.max_jobs)
+        return Cluster(self.options, results, plugins, self.max_jobs, every)
 
     def jobs(self, runs: int) -> int:
         """How many runs are done at a time, at most."""

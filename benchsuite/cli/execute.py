@@ -1,20 +1,26 @@
 """Execute runs and store each record as it finishes: shared by `repro` and `run`."""
 
 import math
+import signal
 import sys
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
+from types import FrameType
 
 from benchsuite.cli.means import Executor, Means
 from benchsuite.cli.options import INTERRUPTED
 from benchsuite.cli.progress import progress
-from benchsuite.errors import BenchsuiteError, RunError
+from benchsuite.errors import BenchsuiteError, Interrupted, RunError
 from benchsuite.experiments.cluster import Cluster
 from benchsuite.experiments.events import Failed, Finished
 from benchsuite.experiments.plan import Run, estimated_seconds
+from benchsuite.records.checkpoints import latest_step
 from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
 from benchsuite.records.trials import Trial
+from benchsuite.training.stopping import SIGNALS
 
 STARTUP_SECONDS = 15
 """Start-up time of a worker."""
@@ -31,32 +37,71 @@ def execute(runs: Sequence[Run], store: Store, means: Means) -> list[Failed]:
             return True
         store.add_failure(event.run.run_id, event.reason)
         keep_traceback(event, store.logs)
+        if event.diverged:
+            store.discard_checkpoints(event.run.run_id)
         failed.append(event)
         return False
 
-    hint = "`benchsuite report` shows the stored runs"
-    carry_out(runs, pool, keep, f"runs are stored in {store.folder}", hint)
+    carry_out(runs, pool, keep, "runs", store.folder, "`benchsuite report` shows the stored runs")
     return failed
 
 
 def carry_out(
-    runs: Sequence[Run], pool: Executor, keep: Callable[[Finished | Failed], bool], stored: str, hint: str = ""
+    runs: Sequence[Run],
+    pool: Executor,
+    keep: Callable[[Finished | Failed], bool],
+    what: str,
+    results: Path,
+    hint: str = "",
 ) -> None:
     """Execute the runs and show their progress. `keep` stores what comes of a run, and says whether it did."""
     kept = 0
     try:
-        with progress(len(runs)) as shown:
-            for event in pool.execute(runs):
+        with progress(len(runs)) as shown, signals_raised(), closing(pool.execute(runs)) as events:
+            for event in events:
+                if isinstance(event, Failed) and event.interrupted:
+                    raise Interrupted(event.reason)
                 if isinstance(event, Finished | Failed):
                     kept += keep(event)
                 shown.show(event)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Interrupted) as stop:
         if isinstance(pool, Cluster) and (left := pool.left()):
-            print(f"stopped watching: {kept} of {len(runs)} {stored}; {left}", file=sys.stderr)
+            print(f"stopped watching: {kept} of {len(runs)} {what} are stored in {results}; {left}", file=sys.stderr)
             raise SystemExit(INTERRUPTED) from None
         more = f"; {hint}" if hint else ""
-        print(f"stopped: {kept} of {len(runs)} {stored}. The same command continues{more}.", file=sys.stderr)
-        raise SystemExit(INTERRUPTED) from None
+        saved = under_way(runs, results)
+        print(
+            f"stopped: {kept} of {len(runs)} {what} are stored in {results}{saved}. The same command continues{more}.",
+            file=sys.stderr,
+        )
+        raise SystemExit(stop.exit_code if isinstance(stop, Interrupted) else INTERRUPTED) from None
+
+
+@contextmanager
+def signals_raised() -> Iterator[None]:
+    """Inside, the first SIGTERM or SIGUSR1 raises `Interrupted`, as Ctrl-C raises KeyboardInterrupt."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        for each in SIGNALS:
+            signal.signal(each, signal.SIG_IGN)
+        raise Interrupted(f"stopped by {signal.Signals(number).name}")
+
+    before = {number: signal.signal(number, stop) for number in SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def under_way(runs: Sequence[Run], results: Path) -> str:
+    """Which trainings have checkpoints, in words for the end of a sentence; empty if none has."""
+    steps = {run.label: latest_step(results, run.run_id) for run in runs}
+    saved = [f"{label} at step {step}" for label, step in steps.items() if step is not None]
+    return f", and trainings are saved: {', '.join(saved)}" if saved else ""
 
 
 def duration(runs: Sequence[Run], jobs: int, measured: Mapping[str, Record | Trial]) -> str:

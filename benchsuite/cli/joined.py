@@ -3,16 +3,18 @@
 import sys
 import traceback
 from collections.abc import Callable
+from pathlib import Path
 
 import torch
 import torch.distributed as dist
 
 from benchsuite.cli.execute import keep_traceback
 from benchsuite.cli.progress import progress
-from benchsuite.errors import BenchsuiteError, DivergedError, RunError
-from benchsuite.experiments.events import Failed, Finished, Started, Stepped, unexpected
+from benchsuite.errors import BenchsuiteError, DivergedError, Interrupted, RunError
+from benchsuite.experiments.events import Failed, Finished, Noted, Started, Stepped, unexpected
 from benchsuite.experiments.measure import take_part
 from benchsuite.experiments.plan import Run
+from benchsuite.records.checkpoints import Every, folder_of
 from benchsuite.records.store import Store
 from benchsuite.training.distributed import alone, lost_contact, rank, world_size
 from benchsuite.training.engine import device, join_processes
@@ -45,14 +47,18 @@ def agree(plan: Callable[[], Run], is_to_do: Callable[[Run], bool]) -> tuple[Run
     return run, bool(every[0][1])
 
 
-def execute_joined(run: Run, store: Store) -> list[Failed]:
+def execute_joined(run: Run, store: Store, every: Every | None) -> list[Failed]:
     """Do this process's part of the run; the first one stores the record, or why there is none."""
+    folder = folder_of(store.folder, run.run_id)
     if rank():
-        return _attend(run)
+        return _attend(run, folder, every)
     with progress(1) as shown:
         shown.show(Started(run))
         try:
-            measured = take_part(run, lambda step: shown.show(Stepped(run, step)))
+            watch, note = (lambda step: shown.show(Stepped(run, step))), (lambda text: shown.show(Noted(run, text)))
+            measured = take_part(run, watch, folder, note, every)
+        except Interrupted:
+            raise
         except Exception as error:
             known = isinstance(error, BenchsuiteError)
             reason = str(error) if known else lost_contact(error) or unexpected(error)
@@ -69,11 +75,11 @@ def execute_joined(run: Run, store: Store) -> list[Failed]:
     return []
 
 
-def _attend(run: Run) -> list[Failed]:
+def _attend(run: Run, folder: Path, every: Every | None) -> list[Failed]:
     """Any process but the first. What all of them meet is said by the first one alone."""
     try:
-        take_part(run)
-    except DivergedError as error:
+        take_part(run, folder=folder, every=every)
+    except (DivergedError, Interrupted) as error:
         raise SystemExit(error.exit_code) from error
     except Exception as error:
         reason = str(error) if isinstance(error, BenchsuiteError) else lost_contact(error) or unexpected(error)

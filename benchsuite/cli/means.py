@@ -1,6 +1,6 @@
 """What a command does its runs with: this machine's devices or a cluster's jobs, and the user's plugins."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -11,13 +11,14 @@ from benchsuite.experiments.events import Event
 from benchsuite.experiments.plan import Run
 from benchsuite.experiments.pool import Pool
 from benchsuite.experiments.preflight import Checked, preflight
+from benchsuite.records.checkpoints import EVERY, Every, Saving
 from benchsuite.records.store import Store
 
 
 class Executor(Protocol):
     """Does runs: `Pool` on this machine, `Cluster` as jobs."""
 
-    def execute(self, runs: Sequence[Run]) -> Iterator[Event]:
+    def execute(self, runs: Sequence[Run]) -> Generator[Event, None, None]:
         """Do the runs and yield what happens."""
         ...
 
@@ -31,12 +32,14 @@ class Means:
     cluster: ChosenCluster | None = None
     """Where runs are jobs; then this machine's devices are not used."""
     plugins: Sequence[Path] = ()
+    every: Every | None = EVERY
+    """How often a long training is saved; None: never."""
 
     def executor(self, store: Store) -> Executor:
         """What does the runs."""
         if self.cluster:
-            return self.cluster.executor(store.folder, self.plugins)
-        return Pool(self.devices, store.logs, self.plugins)
+            return self.cluster.executor(store.folder, self.plugins, self.every)
+        return Pool(self.devices, store.logs, self.plugins, Saving(store.folder, self.every))
 
     def jobs_for(self, runs: Sequence[Run]) -> int:
         """How many of these runs are done at a time."""

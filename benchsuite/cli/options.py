@@ -10,6 +10,7 @@ import typer
 from benchsuite.errors import UsageError
 from benchsuite.experiments.joining import launched
 from benchsuite.folders import use_folders
+from benchsuite.records.checkpoints import Every
 from benchsuite.records.schema import FIRST_SEED
 from benchsuite.registry import load_plugin, methods
 
@@ -30,6 +31,17 @@ DeviceCount = Annotated[
         min=1,
         help="Devices that all runs together may use (default: all GPUs; without a GPU, a CPU process for each core).",
     ),
+]
+
+CheckpointMinutes = Annotated[
+    float,
+    typer.Option(
+        "--checkpoint-minutes", min=0, help="Minutes between a training's checkpoints (0: none).", metavar="MINUTES"
+    ),
+]
+CheckpointSteps = Annotated[
+    int | None,
+    typer.Option("--checkpoint-steps", min=1, help="Steps between a training's checkpoints, besides.", metavar="STEPS"),
 ]
 
 Folders = Annotated[
@@ -66,9 +78,15 @@ Regimes = Annotated[
 ]
 
 RESULTS = Path("runs")
+MINUTES = 10.0
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
 REPORTS = Path("reports")
+
+
+def saved_every(minutes: float, steps: int | None) -> Every | None:
+    """What the two options on checkpoints say; none for no checkpoints."""
+    return Every(minutes or None, steps) if minutes or steps else None
 
 
 def load_own(tables: Sequence[Path] | None, plugins: Sequence[Path] | None = None) -> list[str]:

@@ -5,7 +5,7 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
-from benchsuite.experiments.events import Event, Failed, Finished, Queued, Started, Stepped
+from benchsuite.experiments.events import Event, Failed, Finished, Noted, Queued, Started, Stepped
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -77,9 +77,13 @@ class Lines:
             case Finished(run, record):
                 self._done += 1
                 self._print(f"done   {run.label}  {record.cost['seconds']:.0f} s  ({self._done} of {self._total})")
+            case Failed(run, reason, interrupted=True):
+                self._print(f"stopped {run.label}  {reason}")
             case Failed(run, reason):
                 self._done += 1
                 self._print(f"failed {run.label}  {reason}")
+            case Noted(run, text):
+                self._print(f"note   {run.label}  {text}")
 
     @staticmethod
     def _print(line: str) -> None:
@@ -123,6 +127,8 @@ class Bars:
                 self._steps[run.run_id] = self._bars.add_task(run.label, total=run.steps)
             case Stepped(_, step):
                 self._bars.update(self._steps[run.run_id], completed=step)
+            case Noted(_, text):
+                self._bars.print(f"note   {run.label}: {text}", markup=False)
             case Finished() | Failed():
                 if run.run_id in self._steps:
                     self._bars.remove_task(self._steps.pop(run.run_id))

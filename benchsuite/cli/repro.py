@@ -9,8 +9,11 @@ import typer
 
 from benchsuite.cli.cluster import MaxJobs, OptionsFile, OptionsGiven, Schedulers, chosen_cluster
 from benchsuite.cli.options import (
+    MINUTES,
     REPORTS,
     RESULTS,
+    CheckpointMinutes,
+    CheckpointSteps,
     DeviceCount,
     Folders,
     Jobs,
@@ -25,6 +28,7 @@ from benchsuite.cli.options import (
     parse_seeds,
     refuse_inside_launcher,
     require_reported,
+    saved_every,
 )
 from benchsuite.errors import UsageError
 from benchsuite.files import require_writable
@@ -63,6 +67,8 @@ def repro(
     max_jobs: MaxJobs = None,
     devices: DeviceCount = None,
     results: Results = RESULTS,
+    checkpoint_minutes: CheckpointMinutes = MINUTES,
+    checkpoint_steps: CheckpointSteps = None,
     report: Annotated[Path, typer.Option(help="Folder for the pages.", metavar="FOLDER")] = REPORTS,
     regime: Regimes = None,
     tune: Annotated[
@@ -98,11 +104,9 @@ def repro(
         raise UsageError("--seed and --seeds exclude each other: give one of them.")
     if tune and regime is Regime.printed:
         raise UsageError("--tune and --regime printed exclude each other: rows as printed need no trials.")
-    means = Means(
-        Devices.here(devices, jobs),
-        chosen_cluster(cluster, cluster_options, cluster_option, max_jobs, jobs),
-        plugin or (),
-    )
+    chosen_place = chosen_cluster(cluster, cluster_options, cluster_option, max_jobs, jobs)
+    every = saved_every(checkpoint_minutes, checkpoint_steps)
+    means = Means(Devices.here(devices, jobs), chosen_place, plugin or (), every)
     extra = load_own(table_folders, plugin)
     show_reading()
     names = named_tables(tables, scale)

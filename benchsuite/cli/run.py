@@ -7,7 +7,10 @@ import typer
 
 from benchsuite.cli.cluster import OptionsFile, OptionsGiven, Schedulers, chosen_cluster
 from benchsuite.cli.options import (
+    MINUTES,
     RESULTS,
+    CheckpointMinutes,
+    CheckpointSteps,
     DeviceCount,
     Folders,
     Plugins,
@@ -16,6 +19,7 @@ from benchsuite.cli.options import (
     load_own,
     parse_folders,
     require_reported,
+    saved_every,
 )
 from benchsuite.errors import UsageError
 from benchsuite.experiments.joining import launched
@@ -45,6 +49,8 @@ def run(
     cluster_options: OptionsFile = None,
     cluster_option: OptionsGiven = None,
     results: Results = RESULTS,
+    checkpoint_minutes: CheckpointMinutes = MINUTES,
+    checkpoint_steps: CheckpointSteps = None,
 ) -> None:
     """Train and evaluate one method with one seed.
 
@@ -59,7 +65,10 @@ def run(
     from benchsuite.experiments.recipe import read_recipe
 
     require_reported([seed])
-    chosen = chosen_cluster(cluster, cluster_options, cluster_option)
+    chosen, every = (
+        chosen_cluster(cluster, cluster_options, cluster_option),
+        saved_every(checkpoint_minutes, checkpoint_steps),
+    )
     store, joins = Store(results), launched() > 1
     if joins and (devices or chosen):
         given = "--devices" if devices else "--cluster"
@@ -75,14 +84,14 @@ def run(
         from benchsuite.cli.joined import agree, execute_joined
         from benchsuite.training.distributed import rank
 
-        means = Means(Devices(launched(), stated=True))
+        means = Means(Devices(launched(), stated=True), every=every)
         planned, wanted = agree(plan, partial(is_to_do, store=store, means=means))
-        failed = execute_joined(planned, store) if wanted else []
+        failed = execute_joined(planned, store, every) if wanted else []
         if rank():
             return
     else:
         show_reading()
-        means, planned = Means(Devices.here(devices), chosen, plugin or ()), plan()
+        means, planned = Means(Devices.here(devices), chosen, plugin or (), every), plan()
         failed = execute([planned], store, means) if is_to_do(planned, store, means) else []
     if failed:
         raise failure(failed, 1, store.logs)

@@ -61,9 +61,10 @@ def execute_trials(trials: Sequence[TrialRun], store: Store, means: Means) -> li
             return False
         trial = done.finished(event.record) if isinstance(event, Finished) else done.failed(event.reason)
         add_trials(store.folder, content_of(trial, done.subject, recipe_name(done.subject.recipe)))
+        store.discard_checkpoints(event.run.run_id)
         return True
 
-    carry_out([trial.run for trial in trials], pool, keep, f"trials are stored in {store.folder}")
+    carry_out([trial.run for trial in trials], pool, keep, "trials", store.folder)
     return failed
 
 

@@ -7,7 +7,10 @@ import typer
 
 from benchsuite.cli.cluster import MaxJobs, OptionsFile, OptionsGiven, Schedulers, chosen_cluster
 from benchsuite.cli.options import (
+    MINUTES,
     RESULTS,
+    CheckpointMinutes,
+    CheckpointSteps,
     DeviceCount,
     Folders,
     Jobs,
@@ -17,6 +20,7 @@ from benchsuite.cli.options import (
     load_own,
     parse_folders,
     refuse_inside_launcher,
+    saved_every,
 )
 from benchsuite.errors import UsageError
 from benchsuite.records.store import Store
@@ -51,6 +55,8 @@ def tune(
     data: Folders = None,
     tables: Tables = None,
     results: Results = RESULTS,
+    checkpoint_minutes: CheckpointMinutes = MINUTES,
+    checkpoint_steps: CheckpointSteps = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the trials, the estimated time and all problems; run nothing.")
     ] = False,
@@ -70,7 +76,8 @@ def tune(
 
     refuse_inside_launcher("tune")
     chosen = chosen_cluster(cluster, cluster_options, cluster_option, max_jobs, jobs)
-    means = Means(Devices.here(devices, jobs), chosen, plugin or ())
+    every = saved_every(checkpoint_minutes, checkpoint_steps)
+    means = Means(Devices.here(devices, jobs), chosen, plugin or (), every)
     extra, folders = load_own(tables, plugin), parse_folders(data)
     subjects, problems = find_subjects(what, scale, recipe, extra, folders)
     if backbone and not (subjects := [subject for subject in subjects if subject.backbone == backbone]):

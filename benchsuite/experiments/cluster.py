@@ -1,7 +1,7 @@
 """Runs as jobs of a SLURM cluster, one run a job. Jobs outlive the command; the same command finds them again."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import uuid4
@@ -12,8 +12,9 @@ from benchsuite.experiments.cluster_files import ClusterFolder, RunFolder, Submi
 from benchsuite.experiments.cluster_job import attend
 from benchsuite.experiments.cluster_options import ClusterOptions, Layout
 from benchsuite.experiments.cluster_slurm import JobState
-from benchsuite.experiments.events import Event, Failed, Finished, Queued, Started, Stepped
+from benchsuite.experiments.events import Event, Failed, Finished, Noted, Queued, Started, Stepped
 from benchsuite.experiments.plan import Run
+from benchsuite.records.checkpoints import EVERY, Every
 
 LOOK_SECONDS = 1.0
 """Between two looks at the files of jobs."""
@@ -33,6 +34,7 @@ class Watched:
     submitted: Submitted
     started: bool = False
     step: int = 0
+    note: str = ""
     ended: float | None = None
     """When SLURM said first that the job is over."""
     how: str = ""
@@ -54,12 +56,14 @@ class Cluster:
     plugins: Sequence[Path] = ()
     max_jobs: int | None = None
     """How many jobs run at a time."""
+    every: Every | None = EVERY
+    """How often a long training is saved; None: never."""
     watched: dict[str, Watched] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         self.files = ClusterFolder(self.results)
 
-    def execute(self, runs: Sequence[Run]) -> Iterator[Event]:
+    def execute(self, runs: Sequence[Run]) -> Generator[Event, None, None]:
         """Collect what earlier jobs measured, submit what is in no job, and yield what happens.
 
         Leaving the loop early leaves the jobs alone.
@@ -133,7 +137,7 @@ class Cluster:
                 lane = lanes[number % len(lanes)]
                 name = f"benchsuite-{uuid4().hex[:12]}"
                 for index, run in enumerate(group):
-                    ticket = Ticket.of(run, tuple(str(plugin.resolve()) for plugin in self.plugins))
+                    ticket = Ticket.of(run, tuple(str(plugin.resolve()) for plugin in self.plugins), self.every)
                     folders.append(self.files.run(run.run_id, name))
                     folders[-1].prepare(ticket)
                     jobs[run.run_id] = Submitted(name=name, index=index)
@@ -161,6 +165,9 @@ class Cluster:
         if status and not watched.started:
             watched.started = True
             yield Started(watched.run)
+        if status and status.note != watched.note:
+            watched.note = status.note
+            yield Noted(watched.run, status.note)
         if status and status.step != watched.step:
             watched.step = status.step
             yield Stepped(watched.run, status.step)

@@ -27,6 +27,7 @@ from benchsuite.experiments.events import Failed, Finished
 from benchsuite.experiments.measure import Measured
 from benchsuite.experiments.plan import Run
 from benchsuite.files import write_whole
+from benchsuite.records.checkpoints import EVERY, Every, folder_of
 from benchsuite.records.names import stem
 from benchsuite.records.schema import Record, run_id
 from benchsuite.setup import Data, Part
@@ -71,15 +72,17 @@ class Ticket(Part):
     run: Run
     places: dict[str, Place]
     plugins: tuple[str, ...]
+    every: Every | None
+    """How often the training is saved."""
 
     @classmethod
-    def of(cls, run: Run, plugins: tuple[str, ...]) -> "Ticket":
+    def of(cls, run: Run, plugins: tuple[str, ...], every: Every | None = EVERY) -> "Ticket":
         """For a run."""
         places = {
             name: Place(folder=data.folder, apart=data.apart, paraphrases=data.paraphrases)
             for name, data in _data_of(run)
         }
-        return cls(run=run, places=places, plugins=plugins)
+        return cls(run=run, places=places, plugins=plugins, every=every)
 
     def opened(self) -> Run:
         """The run with its data's places. Refused if it is not the run that it says it is."""
@@ -106,6 +109,8 @@ class Status(Part):
     """Finished steps, at most, of earlier starts."""
     stuck: int = 0
     """How many starts in a row got no further."""
+    note: str = ""
+    """What a user should know about the run."""
 
 
 class Failure(Part):
@@ -174,8 +179,7 @@ class RunFolder:
     @property
     def checkpoints(self) -> Path:
         """The run's own folder while it lasts; its next job, or this machine, goes on from there."""
-        results = self.folder.parents[3]
-        return results / "checkpoints" / self.folder.parent.name
+        return folder_of(self.folder.parents[3], self.folder.parent.name)
 
     @property
     def ended(self) -> bool:

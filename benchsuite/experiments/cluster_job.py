@@ -47,6 +47,11 @@ class Reporter:
         if time.monotonic() - self._last > REPORT_SECONDS:
             self._write()
 
+    def noted(self, text: str) -> None:
+        """There is something that a user should know."""
+        self.status = self.status.model_copy(update={"note": text})
+        self._write()
+
     def stopped(self) -> None:
         """The training was interrupted."""
         self._write()
@@ -97,7 +102,7 @@ def _take_part(folder: RunFolder, reporter: Reporter) -> Measured | None:
     ticket = folder.ticket()
     for plugin in ticket.plugins:
         load_plugin(Path(plugin))
-    return take_part(ticket.opened(), reporter.stepped, folder.checkpoints)
+    return take_part(ticket.opened(), reporter.stepped, folder.checkpoints, reporter.noted, ticket.every)
 
 
 def _fail(folder: RunFolder, failure: Failure) -> None:

@@ -57,14 +57,14 @@ class Probe:
 
     def __init__(self, setup: Setup, dataset: PairDataset) -> None:
         self._setup, self._dataset = setup, dataset
-        self._due = {name: protocol.every for name, protocol in setup.protocols.items() if protocol.every}
 
-    def __call__(self, done: int, encoder: DualEncoder, words: Words | None) -> dict[str, float]:
-        """Metrics and measures after this many steps, by "protocol.metric"; empty if no protocol is due."""
-        due = {name: self._setup.protocols[name] for name, step in self._due.items() if done >= step}
-        for name, protocol in due.items():
-            assert protocol.every
-            self._due[name] = (done // protocol.every + 1) * protocol.every
+    def __call__(self, done: int, last: int, encoder: DualEncoder, words: Words | None) -> dict[str, float]:
+        """Metrics and measures after this many steps, by "protocol.metric"; empty if no protocol is due.
+
+        `last`: the steps of the call before. There is no state: a training that was stopped goes on as it would have.
+        """
+        protocols = self._setup.protocols.items()
+        due = {name: protocol for name, protocol in protocols if (n := protocol.every) and done // n > last // n}
         scores = evaluate(encoder, words, self._setup, self._dataset, due) if due else {}
         return {
             f"{name}.{key}": value for name, s in scores.items() for key, value in {**s.metrics, **s.measures}.items()

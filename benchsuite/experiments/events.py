@@ -34,6 +34,14 @@ class Stepped:
 
 
 @dataclass(frozen=True)
+class Noted:
+    """Something that a user should know about a run: it goes on from a checkpoint, one could not be written."""
+
+    run: Run
+    text: str
+
+
+@dataclass(frozen=True)
 class Finished:
     """A run is done; the bytes are its ranks file."""
 
@@ -52,6 +60,8 @@ class Failed:
     """Only of unexpected failures."""
     diverged: bool = False
     """Whether the hyper-parameters are at fault: the loss became no number."""
+    interrupted: bool = False
+    """Whether its process was asked to stop; it goes on from its checkpoint."""
 
 
 def unexpected(error: Exception) -> str:
@@ -61,4 +71,4 @@ def unexpected(error: Exception) -> str:
     return f"{type(error).__name__}: {error} ({Path(where.filename).name}, line {where.lineno})"
 
 
-Event = Queued | Started | Stepped | Finished | Failed
+Event = Queued | Started | Stepped | Noted | Finished | Failed

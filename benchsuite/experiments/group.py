@@ -4,20 +4,24 @@ The step of a run is that of its slowest process, so that a stall of one shows. 
 ended their part; if one fails or dies, the others, which would wait for it, are ended.
 """
 
+import os
+import signal
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from benchsuite.experiments.events import Event, Failed, Finished, Started, Stepped
+from benchsuite.experiments.events import Event, Failed, Finished, Noted, Started, Stepped
 from benchsuite.experiments.launch import Death
 from benchsuite.experiments.launch import Started as Processes
 from benchsuite.experiments.plan import Run
-from benchsuite.experiments.worker import Began, Broke, Ended, Message, Reached
+from benchsuite.experiments.worker import Began, Broke, Ended, Message, Reached, Told
 
 GRACE_SECONDS = 10
 """How long a process may take to exit, or to fail like the first one that failed."""
+SAVING_SECONDS = 300
+"""How long processes may take to finish their step and save their training."""
 DEATH_SECONDS = 90
 """How long the launcher may take to say which process died: it first ends the others, up to a minute."""
 TIMED_OUT = "collective operation timeout"
@@ -27,9 +31,9 @@ TIMED_OUT = "collective operation timeout"
 class Group:
     """One process, or several, that do a run at a time together."""
 
-    def __init__(self, slot: int, processes: Processes, logs: Sequence[Path]) -> None:
-        """`logs`: of each process, then of the launcher if there is one."""
-        self.slot, self.logs = slot, logs
+    def __init__(self, slot: int, processes: Processes, logs: Sequence[Path], saves: bool = False) -> None:
+        """`logs`: of each process, then of the launcher if there is one. `saves`: trainings, when asked to stop."""
+        self.slot, self.logs, self._saves = slot, logs, saves
         self.run: Run | None = None
         self.broken = False
         """Whether its processes cannot do another run."""
@@ -37,7 +41,8 @@ class Group:
         self._pipes = list(processes.pipes)
         self._steps = [0] * len(self._pipes)
         self._ends: dict[int, Ended | Broke] = {}
-        self._began = False
+        self._began: dict[int, int] = {}
+        """The number of each process that took the run."""
         self._deadline: float | None = None
         self._ending = False
         """Whether the launcher ends by itself, since it said that a process died."""
@@ -54,7 +59,7 @@ class Group:
 
     def take(self, run: Run) -> None:
         """Begin a run."""
-        self.run, self._ends, self._began, self._deadline = run, {}, False, None
+        self.run, self._ends, self._began, self._deadline = run, {}, {}, None
         self._steps = [0] * len(self._pipes)
         for pipe in self._pipes:
             with suppress(BrokenPipeError):
@@ -84,25 +89,41 @@ class Group:
         self._keeper.join(timeout=GRACE_SECONDS)
 
     def stop(self) -> None:
-        """Ask all processes to end now. The launcher of several asks each."""
-        if not self._ending:
+        """Ask all processes to end now. The launcher of several asks each, and gives them half a minute to do it.
+
+        A training may take longer to be saved: then its processes are asked directly.
+        """
+        if self._saves_now and self._report:
+            for process in self._began.values():
+                with suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGTERM)
+        elif not self._ending:
             self._keeper.terminate()
 
     def bury(self) -> None:
         """Wait for the end, force it if it does not come, and drop empty logs that no failure names."""
-        self._keeper.join(timeout=GRACE_SECONDS)
+        self._keeper.join(timeout=SAVING_SECONDS if self._saves_now else GRACE_SECONDS)
         self._keeper.kill()  # processes of a group end with their launcher
         self._keeper.join()
         for log in [] if self.broken else self.logs:
             if log.exists() and not log.stat().st_size:
                 log.unlink()
 
+    @property
+    def _saves_now(self) -> bool:
+        """Whether it does a run that all its processes have taken, and would save the training."""
+        return self._saves and self.run is not None and len(self._began) == len(self._pipes)
+
     def _heard(self, rank: int, message: Message) -> Iterator[Event]:
         assert self.run
         match message:
-            case Began() if not self._began:
-                self._began = True
-                yield Started(self.run)
+            case Began(process):
+                first = not self._began
+                self._began[rank] = process
+                if first:
+                    yield Started(self.run)
+            case Told(text):
+                yield Noted(self.run, text)
             case Reached(step):
                 before = min(self._steps)
                 self._steps[rank] = step
@@ -121,8 +142,9 @@ class Group:
         if any(isinstance(end, Broke) for end in self._ends.values()):
             if any(isinstance(end, Broke) and end.lost for end in self._ends.values()):
                 return self._give_up(self._first_failure())
-            self.run = None
-            return self._first_failure_of(run)
+            failed = self._first_failure_of(run)
+            self.run, self.broken = None, failed.interrupted
+            return failed
         assert isinstance(first, Ended)
         assert first.measured, "the first process measures"
         self.run = None
@@ -141,9 +163,9 @@ class Group:
         failures = [(rank, end) for rank, end in self._ends.items() if isinstance(end, Broke)]
         rank, broke = min(failures, key=lambda each: each[1].lost)
         alike = len({end.reason for _, end in failures}) == 1 and len(failures) == len(self._pipes)
-        where = "" if broke.diverged or (alike and not broke.lost) else f"process of rank {rank}: "
+        where = "" if broke.diverged or broke.interrupted or (alike and not broke.lost) else f"process of rank {rank}: "
         log = f"; see {self.logs[rank]}" if broke.lost else ""
-        return Failed(run, f"{where}{broke.reason}{log}", broke.traceback, broke.diverged)
+        return Failed(run, f"{where}{broke.reason}{log}", broke.traceback, broke.diverged, broke.interrupted)
 
     def _death_of_single(self) -> Failed:
         assert self.run is not None, "only workers with a run are read from"

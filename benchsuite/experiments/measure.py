@@ -18,12 +18,14 @@ from benchsuite.experiments.plan import Run, recipe_name
 from benchsuite.methods import create_method
 from benchsuite.methods.base import Method
 from benchsuite.models.dual_encoder import DualEncoder
+from benchsuite.records.checkpoints import EVERY, Every
 from benchsuite.records.environment import environment
 from benchsuite.records.names import stem
 from benchsuite.records.ranks import pack_ranks
 from benchsuite.records.schema import MethodPart, Record, Result
 from benchsuite.setup import Setup
 from benchsuite.streams import derived_seed
+from benchsuite.training.checkpoint import Checkpoints
 from benchsuite.training.distributed import rank, world_size
 from benchsuite.training.engine import device
 from benchsuite.training.loop import train
@@ -39,19 +41,31 @@ class Measured(NamedTuple):
     ranks: bytes
 
 
-def measure(run: Run, watch: Callable[[int], None] = lambda step: None, folder: Path | None = None) -> Measured:
+def measure(
+    run: Run,
+    watch: Callable[[int], None] = lambda step: None,
+    folder: Path | None = None,
+    note: Callable[[str], None] = lambda text: None,
+    every: Every | None = EVERY,
+) -> Measured:
     """Do the run in this process alone."""
-    measured = take_part(run, watch, folder)
+    measured = take_part(run, watch, folder, note, every)
     assert measured is not None, "the first process measures"
     return measured
 
 
 def take_part(
-    run: Run, watch: Callable[[int], None] = lambda step: None, folder: Path | None = None
+    run: Run,
+    watch: Callable[[int], None] = lambda step: None,
+    folder: Path | None = None,
+    note: Callable[[str], None] = lambda text: None,
+    every: Every | None = EVERY,
 ) -> Measured | None:
     """Do the run together with the other processes of the group, if any. The first one evaluates; others have None.
 
-    `folder` is the run's own while it lasts, the same for all processes. `watch` hears of the steps of this process.
+    `folder` is the run's own while it lasts, the same for all processes: its checkpoints are there, written at `every`
+    so many minutes or steps, or never. `watch` hears of the steps of this process, `note` of what a user should know
+    about the run. Raises `Interrupted` if the process is asked to stop during the training.
     """
     dataset = opened(run.setup.data)
     split = dataset.split(TRAIN)
@@ -62,7 +76,8 @@ def take_part(
         method = create_method(run.method.name, num_samples=len(split), width=run.setup.projection.width, **options)
     read = read_paraphrases(run.setup, method, dataset)
     own = trained_under(run.setup, run.method)
-    trained = train(own, method, split, run.seed, watch, prepared, Probe(run.setup, dataset))
+    checkpoints = Checkpoints(folder, run.run_id, every, note) if folder and every else None
+    trained = train(own, method, split, run.seed, watch, prepared, Probe(run.setup, dataset), checkpoints)
     if rank() > 0:
         return None
     require_finite_weights(trained.encoder, method)
@@ -87,6 +102,7 @@ def take_part(
         ranks=sidecar,
         recipe=recipe_name(run.recipe),
         tuned=run.tuned,
+        resumptions=trained.resumptions,
     )
     return Measured(record, content)
 

@@ -5,7 +5,7 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
@@ -18,6 +18,7 @@ from benchsuite.experiments.group import Group
 from benchsuite.experiments.launch import start
 from benchsuite.experiments.plan import Run
 from benchsuite.experiments.worker import Place
+from benchsuite.records.checkpoints import Saving
 
 
 @dataclass(frozen=True)
@@ -27,11 +28,11 @@ class Pool:
     devices: Devices
     logs: Path
     plugins: Sequence[Path] = ()
-    folder: Path | None = None
-    """Where each run has a folder while it lasts."""
+    saving: Saving | None = None
+    """Where each run has a folder while it lasts, and how often its training is saved there."""
 
-    def execute(self, runs: Sequence[Run]) -> Iterator[Event]:
-        """Do the runs and yield what happens. Leaving the loop early ends all processes at once.
+    def execute(self, runs: Sequence[Run]) -> Generator[Event, None, None]:
+        """Do the runs and yield what happens. Closing it early ends all processes, which save their trainings first.
 
         Runs of several sizes come one size after another: all groups of a time have equal numbers of processes.
         """
@@ -74,9 +75,9 @@ class Pool:
         name = f"worker-{os.getpid()}-{number}"
         ranks = [f"-rank-{rank}" for rank in range(processes)] if processes > 1 else []
         logs = [self.logs / f"{name}{rank}.log" for rank in [*ranks, ""]]
-        places = [Place(threads(jobs * processes), tuple(self.plugins), log, self.folder) for log in logs[:processes]]
+        places = [Place(threads(jobs * processes), tuple(self.plugins), log, self.saving) for log in logs[:processes]]
         started = start(places, logs[-1], self.devices.environment(slot, processes))
-        return Group(slot, started, logs)
+        return Group(slot, started, logs, saves=self.saving is not None and self.saving.every is not None)
 
 
 def threads(processes: int) -> int:

@@ -2,6 +2,7 @@
 
 import ast
 import hashlib
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -24,6 +25,12 @@ def code_version(card: Card) -> str:
     """Digest of the class's file and the method and objective modules it imports, without docstrings and comments."""
     sources = sorted(source.bare for source in _sources(Path(card.file)))
     return _digest((f"contract {CONTRACT_VERSION}", *sources))
+
+
+def code_of(files: Iterable[Path]) -> str:
+    """Digest of these files alone, without docstrings and comments."""
+    found = sorted(files)
+    return _digest(tuple(_read(file, (status := file.stat()).st_mtime_ns, status.st_size).bare for file in found))
 
 
 class _Source(NamedTuple):

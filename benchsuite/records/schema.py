@@ -82,6 +82,17 @@ class Result(Part):
     """Items in the evaluated split, by the dataset's manifest; none where the protocol names no split."""
 
 
+class Resumption(Part):
+    """A training that was stopped and went on from a checkpoint."""
+
+    step: Count
+    """How many steps were done."""
+    from_processes: Count
+    """How many processes had trained before."""
+    to_processes: Count
+    """How many went on: if they are others, the numbers differ from those of a run never stopped by rounding."""
+
+
 class Number(NamedTuple):
     """One number of a run, as a row of a data frame has it."""
 
@@ -121,6 +132,8 @@ class Record(Part):
     """How its hyper-parameters were tuned; none where they are as printed. No part of any identity."""
     recipe: str = ""
     """The recipe's name, for readers: it is no part of any identity. Empty in records of before it was kept."""
+    resumptions: list[Resumption] = []
+    """Where the training went on from a checkpoint. Absent from the file, and from the digest, if it did nowhere."""
 
     @property
     def configuration(self) -> tuple[str | None, ...]:
@@ -167,7 +180,8 @@ class Record(Part):
 
     def as_json(self) -> dict[str, Any]:
         """Plain data, as stored."""
-        return self.model_dump(mode="json", by_alias=True)
+        plain = self.model_dump(mode="json", by_alias=True)
+        return plain if self.resumptions else {key: value for key, value in plain.items() if key != "resumptions"}
 
     def contradictions(self) -> Iterator[str]:
         """All contradictions within the record."""

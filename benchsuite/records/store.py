@@ -9,6 +9,7 @@ from pathlib import Path
 
 from benchsuite.errors import UsageError
 from benchsuite.files import require_writable, write_whole
+from benchsuite.records.checkpoints import discard
 from benchsuite.records.contents import Contents, read_contents, read_request
 from benchsuite.records.names import FAILED, TABLES, stem
 from benchsuite.records.requests import TableRequest
@@ -31,13 +32,18 @@ class Store:
         return read_contents(self.folder)
 
     def write(self, record: Record, ranks: bytes) -> Path:
-        """Store a run, ranks first."""
+        """Store a run, ranks first. Its checkpoints go."""
         path = self.folder / f"{stem(record.method.name, record.seed, record.run_id)}.json"
         text = json.dumps(record.as_json(), indent=1, ensure_ascii=False) + "\n"
         write_whole(self.folder / record.ranks.file, ranks, overwrite=False)
         write_whole(path, text.encode(), overwrite=False)
         self._failure_file(record.run_id).unlink(missing_ok=True)
+        self.discard_checkpoints(record.run_id)
         return path
+
+    def discard_checkpoints(self, run_id: str) -> None:
+        """Remove a run's checkpoints, which are of no use any more."""
+        discard(self.folder, run_id)
 
     def add_failure(self, run_id: str, reason: str) -> None:
         """Store why a run failed, for the gap in the table. A later success removes it."""

@@ -4,6 +4,7 @@ import re
 import resource
 import sys
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -13,20 +14,32 @@ from torch import nn
 
 
 class Meter:
-    """Started at a run's first step; `read` gives the cost up to then."""
+    """Started at a run's first step; `read` gives the cost up to then, of earlier processes too if it was stopped."""
 
     def __init__(self) -> None:
         _reset_peak()
         self._start, self._cpu = time.perf_counter(), time.process_time()
+        self._peak = 0
+
+    def spent(self) -> dict[str, float]:
+        """Seconds, CPU seconds and peak memory up to now."""
+        seconds, cpu = time.perf_counter() - self._start, time.process_time() - self._cpu
+        return {"seconds": seconds, "cpu_seconds": cpu, "peak_memory_bytes": max(self._peak, _peak())}
+
+    def add(self, spent: Mapping[str, float]) -> None:
+        """What was spent before the training went on here: times add up, of memory the highest counts."""
+        self._start -= spent["seconds"]
+        self._cpu -= spent["cpu_seconds"]
+        self._peak = max(self._peak, int(spent["peak_memory_bytes"]))
 
     def read(self, model: nn.Module, pairs: int) -> dict[str, Any]:
         """Cost of having trained on `pairs` pairs."""
-        seconds = time.perf_counter() - self._start
+        spent = self.spent()
         return {
-            "seconds": round(seconds, 3),
-            "cpu_seconds": round(time.process_time() - self._cpu, 3),
-            "pairs_per_second": round(pairs / seconds, 2),
-            "peak_memory_bytes": _peak(),
+            "seconds": round(spent["seconds"], 3),
+            "cpu_seconds": round(spent["cpu_seconds"], 3),
+            "pairs_per_second": round(pairs / spent["seconds"], 2),
+            "peak_memory_bytes": int(spent["peak_memory_bytes"]),
             "trainable_parameters": sum(p.numel() for p in model.parameters() if p.requires_grad),
         }
 

@@ -22,6 +22,11 @@ class Curves:
         self._last = steps - 1
         self.points: dict[str, list[float]] = {"step": []}
 
+    @property
+    def last(self) -> int:
+        """After how many steps the last point was taken; 0 before the first."""
+        return int(self.points["step"][-1]) + 1 if self.points["step"] else 0
+
     def keeps(self, step: int) -> bool:
         """Whether this step is one of the points."""
         return step % self._stride == 0 or step == self._last

@@ -1,7 +1,8 @@
 """The loop: the same for every method."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,8 +19,10 @@ from benchsuite.models.dual_encoder import DualEncoder, seeded_encoder, weights_
 from benchsuite.models.tokenizer import Words
 from benchsuite.models.vectors import text_reader
 from benchsuite.objectives.shares import shared
+from benchsuite.records.schema import Resumption
 from benchsuite.setup import Setup
 from benchsuite.streams import derived_seed
+from benchsuite.training.checkpoint import Checkpoints, Saver
 from benchsuite.training.cost import Meter
 from benchsuite.training.curves import Curves, centroid_gap, number
 from benchsuite.training.distributed import ProcessShares, gather_batch, rank, world_size
@@ -50,9 +53,11 @@ class Trained:
     curves: dict[str, list[float]]
     cost: dict[str, Any]
     digests: dict[str, str]
+    resumptions: list[Resumption]
 
 
-Probe = Callable[[int, DualEncoder, Words | None], Mapping[str, float]]
+Probe = Callable[[int, int, DualEncoder, Words | None], Mapping[str, float]]
+"""Evaluates after so many steps, the last point of the curves having been after so many (0: none yet)."""
 
 
 class Trainee(nn.Module):
@@ -115,10 +120,13 @@ def train(
     watch: Callable[[int], None] = lambda step: None,
     prepared: Prepared = NOTHING,
     probe: Probe | None = None,
+    checkpoints: Checkpoints | None = None,
 ) -> Trained:
     """Train new encoders with `method` under `setup`; `watch` is called with the number of finished steps.
 
     `probe` evaluates during training: it is called at each point of the curves and returns values to add, or none.
+    With `checkpoints`, the training goes on from the last one, to the same result as if it had never stopped; asked to
+    stop by a signal, it is saved and raises `Interrupted`.
     """
     require_served(method, setup)
     join_processes()
@@ -137,9 +145,9 @@ def train(
     feed = Feed(setup, plan, words, method.needs, prepared)
     curves = Curves(setup.training.steps)
     meter = Meter()
-    try:
+    with ended(engine), Saver(checkpoints, engine, curves, meter, setup.training.steps, digests) as saver:
         engine.train()
-        for step in range(setup.training.steps):
+        for step in range(saver.resume(), setup.training.steps):
             set_learning_rate(engine.optimizer, learning_rate(setup, step))
             clock = Clock(step, setup.training.steps, feed.epoch(step))
             trainee.watched = curves.keeps(step)
@@ -147,15 +155,24 @@ def train(
             finish_step(engine, method)
             follow_student(trainee.teacher, encoder, method, clock)
             if trainee.watched:
-                probed = probe(step + 1, judged.eval(), words) if probe and rank() == 0 else {}
+                probed = probe(step + 1, curves.last, judged.eval(), words) if probe and rank() == 0 else {}
                 judged.train()
                 rate, norm = engine.optimizer.param_groups[0]["lr"], passes[-1][1]
                 curves.add(step, [loss for loss, _ in passes], {"lr": rate, "gradient_norm": norm, **probed})
+            saver.after(step + 1)
             watch(step + 1)
+        saver.finish()
         cost = meter.read(engine.module, setup.training.steps * setup.training.accumulation * setup.training.batch)
+    return Trained(judged.eval(), words, curves.points, cost, digests, saver.resumptions)
+
+
+@contextmanager
+def ended(engine: Any) -> Iterator[None]:
+    """The engine is destroyed afterwards."""
+    try:
+        yield
     finally:
         engine.destroy()
-    return Trained(judged.eval(), words, curves.points, cost, digests)
 
 
 def one_pass(engine: Any, inputs: Inputs, clock: Clock) -> tuple[Loss, float]:

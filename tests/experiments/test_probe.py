@@ -1,3 +1,4 @@
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -29,7 +30,8 @@ def evaluated(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
 def test_a_protocol_is_evaluated_at_the_first_point_after_each_so_many_steps(evaluated: list[list[str]]) -> None:
     probe = Probe(setup(often=10, rarely=25, never=None), None)  # type: ignore[arg-type]
-    found = [sorted(probe(done, None, None)) for done in (1, 9, 10, 12, 24, 31, 50)]  # type: ignore[arg-type]
+    points = (0, 1, 9, 10, 12, 24, 31, 50)
+    found = [sorted(probe(done, last, None, None)) for last, done in pairwise(points)]  # type: ignore[arg-type]
     often, rarely = ["often.r1", "often.rank"], ["rarely.r1", "rarely.rank"]
     assert found == [[], [], often, [], often, [*often, *rarely], [*often, *rarely]]
     assert evaluated == [["often"], ["often"], ["often", "rarely"], ["often", "rarely"]]

@@ -152,7 +152,7 @@ def test_the_method_says_which_encoder_is_evaluated(
 ) -> None:
     probed: list[DualEncoder] = []
 
-    def probe(step: int, encoder: DualEncoder, words: object) -> dict[str, float]:
+    def probe(step: int, last: int, encoder: DualEncoder, words: object) -> dict[str, float]:
         assert not encoder.training
         probed.append(encoder)
         return {}

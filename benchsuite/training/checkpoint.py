@@ -1,0 +1,306 @@
+"""When a training is saved, and from where it goes on."""
+
+import fcntl
+import json
+import math
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib.metadata import version
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+
+import torch
+import torch.distributed as dist
+
+from benchsuite.errors import Interrupted
+from benchsuite.records.checkpoints import (
+    EVERY,
+    Every,
+    Marker,
+    Stored,
+    checkpoints_in,
+    complete,
+    damage,
+    draft,
+    keep_only,
+    place,
+    read_marker,
+)
+from benchsuite.records.code_version import ROOT, code_of
+from benchsuite.records.schema import Resumption
+from benchsuite.training.checkpoint_files import Writer, read_files, write_files
+from benchsuite.training.cost import Meter
+from benchsuite.training.curves import Curves
+from benchsuite.training.distributed import rank, world_size
+from benchsuite.training.stopping import Asked
+
+PROGRESS = "progress.json"
+LOCK = "lock"
+LOCK_SECONDS = 10
+"""How long to wait for a process that trains the same run: a killed one takes a moment to die."""
+WORTH_SECONDS = 10
+"""A shorter training is not saved when it is asked to stop, unless a number of steps was given."""
+LIBRARIES = ("torch", "deepspeed", "timm", "transformers", "numpy")
+CODE = ("training/*.py", "models/*.py", "data/*.py", "methods/base.py", "methods/batch.py", "methods/heads.py")
+"""What trains, beside the method's own code, which is in the run's identity."""
+NOTHING, SAVE, STOP = range(3)
+
+
+@dataclass(frozen=True)
+class Checkpoints:
+    """Where a training is saved, whose it is, how often, and who hears of what goes wrong with it."""
+
+    folder: Path
+    run: str
+    every: Every = EVERY
+    note: Callable[[str], None] = lambda text: None
+
+
+class Saver:
+    """Saves a training now and then and when it is asked to stop, and goes on from the last checkpoint.
+
+    Entered for the time of the training. Without `checkpoints` it does nothing. All processes call it alike.
+    """
+
+    def __init__(
+        self,
+        checkpoints: Checkpoints | None,
+        engine: Any,
+        curves: Curves,
+        meter: Meter,
+        steps: int,
+        digests: Mapping[str, str],
+    ) -> None:
+        self._to, self._engine, self._curves, self._meter, self._steps = checkpoints, engine, curves, meter, steps
+        self._digests = dict(digests)
+        self._asked, self._writer, self._stack = Asked(), Writer(), ExitStack()
+        self._lock: IO[bytes] | None = None
+        self._good: Path | None = None
+        """The last checkpoint that was written or read."""
+        self._full = False
+        """Whether the last one could not be written, and that was said."""
+        self._last = time.monotonic()
+        self.resumptions: list[Resumption] = []
+
+    def __enter__(self) -> Self:
+        if self._to:
+            self._stack.enter_context(self._asked)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._lock:
+            self._lock.close()
+        self._stack.__exit__(kind, error, trace)
+
+    def resume(self) -> int:
+        """The step to begin with: that of the last checkpoint that is sound and of this training, or 0."""
+        if not self._to or not self._same(self._to.folder.is_dir()):
+            return 0
+        if problem := self._same(self._take_lock(LOCK_SECONDS) if rank() == 0 else ""):
+            self._note(f"its checkpoints are left alone: {problem}; starts at step 0")
+            return 0
+        problems: list[str] = []
+        for checkpoint in self._same(checkpoints_in(self._to.folder)):
+            marker, problem = self._read(checkpoint)
+            if marker:
+                self._restore(checkpoint, marker)
+                where = f"goes on from step {marker.step} of {self._steps}"
+                self._note("; ".join([*problems, where]))
+                return marker.step
+            problems.append(f"checkpoint {checkpoint.name} {problem}")
+        if problems:
+            self._note("; ".join([*problems, "starts at step 0"]))
+        return 0
+
+    def after(self, done: int) -> None:
+        """Called after each step: save if it is time, stop if that was asked for."""
+        if not self._to:
+            return
+        wanted = self._agreed(self._wanted(done))
+        if wanted == SAVE:
+            self._try_to_save(done)
+        elif wanted == STOP:
+            self._stop(done)
+
+    def finish(self) -> None:
+        """Called after the last step: a training that has checkpoints need not be repeated if its evaluation fails."""
+        if self._good and self._to and self._good != place(self._to.folder, self._steps):
+            self._try_to_save(self._steps)
+
+    def _wanted(self, done: int) -> int:
+        assert self._to
+        if self._asked.by:
+            return STOP
+        every = self._to.every
+        timed = every.minutes is not None and rank() == 0
+        due = timed and time.monotonic() - self._last >= 60 * (every.minutes or 0)
+        return SAVE if done < self._steps and (due or (every.steps and done % every.steps == 0)) else NOTHING
+
+    def _stop(self, done: int) -> None:
+        assert self._to
+        seconds = time.monotonic() - self._last
+        worth = self._agreed(seconds >= WORTH_SECONDS or self._to.every.steps is not None)
+        problem = self._save(done) if worth else f"the last {math.ceil(seconds)} s of training are not worth it"
+        state = f"is not saved: {problem}" if problem else "is saved"
+        by = f" by {self._asked.by}" if self._asked.by else ""
+        raise Interrupted(f"stopped{by} after step {done} of {self._steps}; it {state}. The same command continues.")
+
+    def _try_to_save(self, done: int) -> None:
+        problem = self._save(done)
+        if problem and not self._full:
+            kept = f"the last good one, {self._good.name}, stays" if self._good else "there is none yet"
+            self._note(f"checkpoint of step {done} not written: {problem}; {kept}, the training goes on")
+        self._full = bool(problem)
+
+    def _save(self, done: int) -> str:
+        """Write a checkpoint; returns why it could not be, or nothing."""
+        assert self._to
+        folder = self._to.folder
+        if problem := self._same(self._prepare(done) if rank() == 0 else ""):
+            return self._saved(problem)
+        self._writer.begin()
+        write_files(self._engine, self._writer, draft(folder, done))
+        files = {name: stored for part in self._gathered(self._writer.files) for name, stored in part.items()}
+        problem = next(filter(None, self._gathered(self._writer.problem)), "")
+        if rank() == 0:
+            try:
+                if not problem:
+                    files[PROGRESS] = self._write_progress(draft(folder, done) / PROGRESS)
+                    marker = Marker(step=done, processes=world_size(), identity=self._identity(), files=files)
+                    final = complete(folder, marker)
+                    keep_only(folder, {final, self._good} - {None})  # type: ignore[arg-type]
+            except OSError as error:
+                problem = str(error.strerror or error)
+            if problem:
+                shutil.rmtree(draft(folder, done), ignore_errors=True)
+        problem = self._same(problem)
+        if not problem:
+            self._good = place(folder, done)
+        return self._saved(problem)
+
+    def _prepare(self, done: int) -> str:
+        """An empty folder for the draft; what a killed process left in it would become part of the checkpoint."""
+        assert self._to
+        try:
+            self._to.folder.mkdir(parents=True, exist_ok=True)
+            if problem := self._take_lock(0):
+                return problem
+            shutil.rmtree(draft(self._to.folder, done), ignore_errors=True)
+            draft(self._to.folder, done).mkdir()
+        except OSError as error:
+            return str(error.strerror or error)
+        return ""
+
+    def _saved(self, problem: str) -> str:
+        self._last = time.monotonic()
+        return problem
+
+    def _write_progress(self, file: Path) -> Stored:
+        content = json.dumps(
+            {
+                "curves": self._curves.points,
+                "cost": self._meter.spent(),
+                "resumptions": [resumption.model_dump() for resumption in self.resumptions],
+            }
+        ).encode()
+        file.write_bytes(content)
+        return Stored(size=len(content), sha256=sha256(content).hexdigest())
+
+    def _read(self, checkpoint: Path) -> tuple[Marker | None, str]:
+        """The marker of a checkpoint that can be used, or what is wrong with it."""
+        found: Marker | str = ""
+        if rank() == 0:
+            try:
+                found = read_marker(checkpoint)
+                identity = self._identity()
+                if other := [
+                    name for name in {**identity, **found.identity} if found.identity.get(name) != identity.get(name)
+                ]:
+                    found = f"is ignored: its {', '.join(other)} is another"
+            except ValueError as error:
+                found = f"is damaged: {error}"
+        found = self._same(found)
+        if isinstance(found, str):
+            return None, found
+        mine = dict(list(found.files.items())[rank() :: world_size()])
+        if broken := next(filter(None, self._gathered(damage(checkpoint, mine))), ""):
+            return None, f"is damaged: {broken}"
+        return found, ""
+
+    def _restore(self, checkpoint: Path, marker: Marker) -> None:
+        assert self._to
+        read_files(self._engine, checkpoint, marker.processes)
+        progress = json.loads((checkpoint / PROGRESS).read_text("utf-8"))
+        self._curves.points = progress["curves"]
+        self._meter.add(progress["cost"])
+        before = [Resumption.model_validate(resumption) for resumption in progress["resumptions"]]
+        now = Resumption(step=marker.step, from_processes=marker.processes, to_processes=world_size())
+        self.resumptions = [*before, now]
+        self._good = checkpoint
+        self._last = time.monotonic()
+
+    def _identity(self) -> dict[str, str]:
+        assert self._to
+        code = code_of(file for pattern in CODE for file in ROOT.glob(pattern))
+        libraries = {name: version(name) for name in LIBRARIES}
+        return {"run": self._to.run, "training code": code, **libraries, **self._digests}
+
+    def _take_lock(self, seconds: float) -> str:
+        """Why this run cannot be saved here, or nothing: another process saves it. Held until this one ends."""
+        assert self._to
+        if self._lock:
+            return ""
+        try:
+            file = (self._to.folder / LOCK).open("wb")
+        except OSError as error:
+            return str(error.strerror or error)
+        until = time.monotonic() + seconds
+        while True:
+            try:
+                fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except (BlockingIOError, PermissionError):
+                if time.monotonic() >= until:
+                    file.close()
+                    return "another process is training this run"
+                time.sleep(0.1)
+                continue
+            except OSError:
+                pass  # a file system without locks
+            self._lock = file
+            return ""
+
+    def _note(self, text: str) -> None:
+        if self._to and rank() == 0:
+            self._to.note(text)
+
+    def _agreed(self, value: int) -> int:
+        """The largest value of any process."""
+        if world_size() == 1:
+            return value
+        shared = torch.tensor(value, device=self._engine.device)
+        dist.all_reduce(shared, dist.ReduceOp.MAX)
+        return int(shared)
+
+    @staticmethod
+    def _same(value: Any) -> Any:
+        """The first process's value, on all."""
+        if world_size() == 1:
+            return value
+        values = [value]
+        dist.broadcast_object_list(values, src=0)
+        return values[0]
+
+    @staticmethod
+    def _gathered(value: Any) -> list[Any]:
+        """The values of all processes."""
+        values: list[Any] = [value] * world_size()
+        if world_size() > 1:
+            dist.all_gather_object(values, value)
+        return values
