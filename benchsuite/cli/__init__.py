@@ -12,6 +12,7 @@ from benchsuite.cli import (
     claims,
     diff,
     embed,
+    evaluate,
     export,
     list_,
     new_table,
@@ -21,6 +22,7 @@ from benchsuite.cli import (
     run,
     tune,
     verify,
+    weights,
 )
 from benchsuite.cli.options import INTERRUPTED
 from benchsuite.errors import BenchsuiteError, RunError
@@ -37,6 +39,8 @@ app.command("repro")(repro.repro)
 app.command("run")(run.run)
 app.command("tune")(tune.tune)
 app.command("embed")(embed.embed)
+app.command("weights")(weights.weights)
+app.command("evaluate")(evaluate.evaluate)
 app.command("report")(report.report)
 app.command("export")(export.export)
 app.command("claims")(claims.claims)

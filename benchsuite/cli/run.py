@@ -1,10 +1,21 @@
 """`benchsuite run`: one method, one seed."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from benchsuite.cli.options import RESULTS, Folders, Plugins, Results, Tables, load_own, parse_folders, require_reported
+from benchsuite.cli.options import (
+    RESULTS,
+    Folders,
+    KeepWeights,
+    Plugins,
+    Results,
+    Tables,
+    load_own,
+    parse_folders,
+    require_reported,
+)
 from benchsuite.errors import UsageError
 from benchsuite.records.store import Store
 
@@ -23,6 +34,7 @@ def run(
     plugin: Plugins = None,
     tables: Tables = None,
     results: Results = RESULTS,
+    keep_weights: KeepWeights = False,
 ) -> None:
     """Train and evaluate one method with one seed.
 
@@ -40,6 +52,8 @@ def run(
     chosen = dict(parse_setting(text) for text in settings or ())
     backbone = backbone or next(iter(read_recipe(recipe).backbones))
     planned = plan_run(method, recipe, backbone, seed, chosen, parse_folders(data))
+    if keep_weights:
+        planned = planned.model_copy(update={"keep_weights": True})
     store = Store(results)
     contents = store.read()
     if refused := contents.refused_runs.get(planned.run_id):
@@ -53,6 +67,8 @@ def run(
         if failed := execute([planned], store, 1, plugin or ()):
             raise failure(failed, 1, store.logs)
     record = store.read().records[planned.run_id]
+    if planned.keep_weights and record.weights is None:
+        print(without_weights(1, results))
     print(f"{record.method.title} on {recipe}, {backbone}, seed {seed}: run {record.run_id}")
     print(
         "  "
@@ -68,6 +84,12 @@ def run(
             print(f"  {protocol + '.' + name:<32} {100 * value:6.2f} %")
         for name, value in result.measures.items():
             print(f"  {protocol + '.' + name:<32} {value:9.5g}")
+
+
+def without_weights(count: int, results: Path) -> str:
+    """A note on runs that were stored before their weights were asked for."""
+    runs = "the run is stored without its" if count == 1 else f"{count} runs are stored without their"
+    return f"note: {runs} weights in {results}, and no record is replaced. To keep them, give another --results FOLDER."
 
 
 def parse_setting(text: str) -> tuple[str, str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from benchsuite.errors import BenchsuiteError, DivergedError
 from benchsuite.experiments.events import Failed, Finished, Started, Stepped, unexpected
+from benchsuite.records.names import run_folder
 from benchsuite.workers import end_with_parent
 
 
@@ -30,7 +31,8 @@ def serve(pipe: Connection, threads: int, plugins: Sequence[Path], log: Path) ->
         pipe.send(Started(run))
 
         try:
-            record, ranks = measure(run, lambda step: pipe.send(Stepped(run, step)))
+            folder = run_folder(log.parent.parent, run.run_id) if run.keep_weights else None
+            record, ranks = measure(run, lambda step: pipe.send(Stepped(run, step)), folder)
             pipe.send(Finished(run, record, ranks))
         except BenchsuiteError as error:
             pipe.send(Failed(run, str(error), diverged=isinstance(error, DivergedError)))

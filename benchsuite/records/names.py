@@ -10,6 +10,10 @@ FAILED = ".failed.json"
 MANIFEST = "MANIFEST.json"
 RANKS = ".ranks.npz"
 TABLES = "tables"
+WEIGHTS = "weights"
+"""The folder of kept weights."""
+WEIGHTS_FILE = "kept.safetensors"
+"""In a run's own folder, until its record is stored."""
 AWKWARD = re.compile(r"[^\w.+-]+")
 """Characters to replace in file names: slashes, spaces."""
 RECORD = re.compile(r".+-s\d+-(?P<run>[0-9a-f]{16})\.json")
@@ -19,6 +23,11 @@ def stem(method: str, seed: int, run_id: str) -> str:
     """File name of a run without its ending. The run_id identifies the run."""
     clean = AWKWARD.sub("-", method).strip(".-") or "method"
     return f"{clean}-s{seed}-{run_id}"
+
+
+def run_folder(results: Path, run_id: str) -> Path:
+    """A run's own folder while it lasts."""
+    return results / "running" / run_id
 
 
 def run_of(name: str) -> str:

@@ -121,6 +121,8 @@ class Record(Part):
     """How its hyper-parameters were tuned; none where they are as printed. No part of any identity."""
     recipe: str = ""
     """The recipe's name, for readers: it is no part of any identity. Empty in records of before it was kept."""
+    weights: Sidecar | None = None
+    """The trained towers in the folder `weights`; none where they were not kept. No part of any identity."""
 
     @property
     def configuration(self) -> tuple[str | None, ...]:
@@ -167,7 +169,10 @@ class Record(Part):
 
     def as_json(self) -> dict[str, Any]:
         """Plain data, as stored."""
-        return self.model_dump(mode="json", by_alias=True)
+        content = self.model_dump(mode="json", by_alias=True)
+        if self.weights is None:  # as before weights were kept
+            del content["weights"]
+        return content
 
     def contradictions(self) -> Iterator[str]:
         """All contradictions within the record."""
@@ -180,6 +185,8 @@ class Record(Part):
             yield f"run_id is {self.run_id}, but its setup, method and seed give {right}"
         if Path(self.ranks.file).name != self.ranks.file:
             yield f'ranks.file is "{self.ranks.file}", but ranks lie beside their record'
+        if self.weights and Path(self.weights.file).name != self.weights.file:
+            yield f'weights.file is "{self.weights.file}", but weights lie in the folder weights'
         for name in sorted(set(self.setup.protocols) ^ set(self.results)):
             where = "setup" if name in self.setup.protocols else "results"
             yield f"protocol {name} stands in {where} alone"

@@ -1,16 +1,17 @@
 """Writing into a results folder: one JSON file a run with its ranks beside it, table requests, and failures.
 
-Writes are atomic. Ranks are written before their record, so every stored record is complete. Records are never
-overwritten: a second measurement of a run keeps the first record.
+Writes are atomic. Ranks and weights are written before their record, so every stored record is complete. Records are
+never overwritten: a second measurement of a run keeps the first record.
 """
 
 import json
+from contextlib import suppress
 from pathlib import Path
 
 from benchsuite.errors import UsageError
 from benchsuite.files import require_writable, write_whole
 from benchsuite.records.contents import Contents, read_contents, read_request
-from benchsuite.records.names import FAILED, TABLES, stem
+from benchsuite.records.names import FAILED, TABLES, WEIGHTS, WEIGHTS_FILE, run_folder, stem
 from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import Record
 
@@ -35,9 +36,21 @@ class Store:
         path = self.folder / f"{stem(record.method.name, record.seed, record.run_id)}.json"
         text = json.dumps(record.as_json(), indent=1, ensure_ascii=False) + "\n"
         write_whole(self.folder / record.ranks.file, ranks, overwrite=False)
+        self._move_weights(record)
         write_whole(path, text.encode(), overwrite=False)
         self._failure_file(record.run_id).unlink(missing_ok=True)
         return path
+
+    def _move_weights(self, record: Record) -> None:
+        """From the run's own folder, where a worker wrote them, to the kept ones; that folder goes if it is empty."""
+        if record.weights is None:
+            return
+        own, kept = run_folder(self.folder, record.run_id), self.folder / WEIGHTS / record.weights.file
+        kept.parent.mkdir(exist_ok=True)
+        (own / WEIGHTS_FILE).replace(kept)
+        for folder in (own, own.parent):
+            with suppress(OSError):
+                folder.rmdir()
 
     def add_failure(self, run_id: str, reason: str) -> None:
         """Store why a run failed, for the gap in the table. A later success removes it."""
