@@ -11,6 +11,7 @@ from benchsuite.cli import (
     check_method,
     claims,
     diff,
+    doctor,
     embed,
     evaluate,
     export,
@@ -48,6 +49,7 @@ app.command("regress")(regress.regress)
 app.command("new-table")(new_table.new_table)
 app.command("verify")(verify.verify)
 app.command("diff")(diff.diff)
+app.command("doctor")(doctor.doctor)
 app.command("check-method")(check_method.check_method)
 
 

@@ -55,7 +55,7 @@ class Asked:
     name: str
     options: dict[str, Any]
     trained: bool
-    option: str = "model"
+    option: str = "--image"
     """Of the command line, for messages; "model" where it is the argument."""
 
     @property
@@ -83,7 +83,7 @@ class Asked:
         return UsageError(f'encoder "{self.shown}": it cannot be loaded ({first_line(error)}).{remedy}')
 
 
-def asked(text: str, library: str, untrained: bool, option: str = "model") -> Asked:
+def asked(text: str, library: str, untrained: bool, option: str = "--image") -> Asked:
     """What the command line asks for; `library` is meant where none is named."""
     given, colon, rest = text.partition(":")
     if colon and given in LIBRARIES:

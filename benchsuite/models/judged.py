@@ -61,7 +61,7 @@ def judged(name: str) -> Judged:
     """The model: a folder of `benchsuite weights`, or LIBRARY:NAME."""
     library, colon, _ = name.partition(":")
     if colon and library in LIBRARIES:
-        return _frozen(asked(name, library, untrained=False))
+        return _frozen(asked(name, library, untrained=False, option="model"))
     if not Path(name).is_dir():
         raise UsageError(
             f'model "{name}": no such folder. Give one that `benchsuite weights` wrote, or name a library: {PREFIXES}.'
