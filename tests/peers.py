@@ -51,6 +51,24 @@ def transformers_clip(folder: Path) -> Path:
     return folder
 
 
+def transformers_siglip(folder: Path) -> Path:
+    """A tiny SigLIP of transformers: texts are padded to their full length, and no mask tells where they end."""
+    from transformers import SiglipConfig, SiglipModel
+
+    words = tokenizer_of()
+    words.model_input_names = ["input_ids"]
+    small = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
+    text = {**small, "vocab_size": len(words), "max_position_embeddings": 16}
+    torch.manual_seed(5)
+    vision = {**small, "image_size": SIDE, "patch_size": 8}
+    SiglipModel(SiglipConfig(text_config=text, vision_config=vision)).save_pretrained(folder)
+    words.save_pretrained(folder)
+    pictures = {"image_processor_type": "SiglipImageProcessor", "size": {"height": SIDE, "width": SIDE}}
+    half = [0.5, 0.5, 0.5]
+    (folder / "preprocessor_config.json").write_text(json.dumps({**pictures, "image_mean": half, "image_std": half}))
+    return folder
+
+
 def open_clip_clip(folder: Path) -> Path:
     """A tiny CLIP of open_clip, in its layout on the hub."""
     from open_clip.model import CLIP

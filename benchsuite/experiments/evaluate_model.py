@@ -55,7 +55,7 @@ def plan_evaluation(model: Judged, wanted: Wanted) -> Planned:
     if wanted.options and (wanted.recipe or not wanted.task):
         raise UsageError("--set is for the options of one task: give --task, without --recipe.")
     if wanted.recipe:
-        if wanted.dataset and wanted.dataset not in wanted.folders:
+        if wanted.dataset and wanted.dataset not in {name.partition(".")[0] for name in wanted.folders}:
             raise UsageError(f"--recipe {wanted.recipe} has data of its own: leave --data {wanted.dataset} out.")
         planned = _of_recipe(model, wanted.recipe, wanted.folders)
     elif wanted.task and (wanted.dataset or model.exported is None):

@@ -98,7 +98,7 @@ class OpenClipSide(Projected):
         owner, name = self._projection()
         if name == "trunk":
             out: Tensor = owner.trunk(inputs)
-            return out
+            return out if out.dim() == 2 else self.forward(inputs)  # some pool after the trunk
         with _without(owner, name):
             return self.forward(inputs)
 
@@ -113,12 +113,12 @@ class OpenClipSide(Projected):
 
 @contextmanager
 def _without(owner: Any, name: str) -> Iterator[None]:
-    """The module without one of its parts, which it skips if it is none."""
+    """The module without its projection: a parameter is skipped if it is none, a layer `proj` is always called."""
     part = getattr(owner, name, None)
-    if part is None or callable(getattr(owner, "attnpool", None)):  # a ResNet's pooling cannot do without
+    if part is None:  # as in a ResNet, whose pooling projects
         yield
         return
-    setattr(owner, name, None)
+    setattr(owner, name, nn.Identity() if name == "proj" and isinstance(part, nn.Module) else None)
     try:
         yield
     finally:

@@ -12,13 +12,14 @@ from benchsuite.folders import recipes_in, shipped_trials, trials_in
 from benchsuite.records.code_version import code_state, stale
 from benchsuite.records.contents import FileError, Finding, RecordFile, read_contents, read_record_file, with_ranks
 from benchsuite.records.manifest import Manifest, read_manifest, write_manifest
-from benchsuite.records.names import FAILED, MANIFEST, RANKS, TRIALS, WEIGHTS
+from benchsuite.records.names import EVALUATIONS, FAILED, MANIFEST, RANKS, TRIALS, WEIGHTS, evaluation_files
 from benchsuite.records.ranks import read_ranks
 from benchsuite.records.recompute import Rule, recompute
 from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import Record
 
 if TYPE_CHECKING:
+    from benchsuite.records.evaluations import Evaluation
     from benchsuite.records.trials import TrialsFile
 
 CANNOT_CHECK = (
@@ -94,7 +95,8 @@ class Audit:
 def audit_folder(folder: Path, rules: Rules) -> Audit:
     """Everything in a results folder but the manifest."""
     contents = read_contents(folder)
-    stored = sorted([*contents.tables.values(), *recipes_in(folder).values(), *trials_in(folder).values()])
+    added = (*contents.tables.values(), *recipes_in(folder).values(), *trials_in(folder).values())
+    stored = sorted([*added, *evaluation_files(folder)])
     digests = {path.relative_to(folder).as_posix(): sha256(path.read_bytes()).hexdigest() for path in stored}
     audit = Audit(folder, files=digests, requests=contents.requests, trials=contents.trials)
     for file in contents.files:
@@ -103,6 +105,7 @@ def audit_folder(folder: Path, rules: Rules) -> Audit:
     audit.notes += [Finding(file.name, "not a record, ignored", "") for file in contents.foreign]
     audit.notes += _other_files(folder, contents.files)
     audit.problems += _trials_problems(audit)
+    audit.problems += [f for evaluation in contents.evaluations for f in _wrong_evaluation(folder, evaluation, rules)]
     audit.notes += _code_notes(audit.records)
     audit.notes += _missing_runs(contents.requests, {file.record.run_id for file in contents.files if file.record})
     return audit
@@ -120,6 +123,20 @@ def _trials_problems(audit: Audit) -> Iterator[Finding]:
         yield from check_trials(file, f"{TRIALS}/{recipe}.parquet")
     shipped = [read_trials(file) for file in shipped_trials()] if tuned else []
     yield from check_tuned(tuned, [*audit.trials.values(), *shipped])
+
+
+def _wrong_evaluation(folder: Path, evaluation: "Evaluation", rules: Rules) -> Iterator[Finding]:
+    """Ranks of an evaluation that are gone or others, and numbers that differ from them."""
+    place, name = folder / EVALUATIONS, f"{EVALUATIONS}/{evaluation.file_name}.json"
+    again = "delete it, and evaluate the model again"
+    file = place / evaluation.ranks.file
+    if not file.is_file() or sha256(file.read_bytes()).hexdigest() != evaluation.ranks.sha256:
+        yield Finding(name, f"its ranks, {evaluation.ranks.file}, are missing, or not what it was sealed with", again)
+        return
+    ranks = read_ranks(place, evaluation)
+    for protocol, result in evaluation.results.items():
+        done = recompute(result, ranks.of(protocol), evaluation.protocols[protocol].options, rules)
+        yield from (Finding(name, f"{protocol}: {difference}", again) for difference in done.differs)
 
 
 def audit_run(path: Path, rules: Rules) -> Audit:

@@ -5,21 +5,17 @@ A board shows one below its rows where a protocol and its data are equal.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from pydantic import ValidationError, model_validator
+from pydantic import model_validator
 
 from benchsuite.canonical import digest, short_digest
 from benchsuite.files import write_whole
-from benchsuite.records.contents import FileError, parse
-from benchsuite.records.names import AWKWARD
+from benchsuite.records.names import AWKWARD, EVALUATIONS
 from benchsuite.records.schema import Result, Sidecar, contradictions
 from benchsuite.setup import Data, Part, Protocol
-
-FOLDER = "evaluations"
-FORMAT = 1
 
 
 class Model(Part):
@@ -100,39 +96,10 @@ def _digest(content: Mapping[str, Any]) -> str:
 
 def write_evaluation(results: Path, evaluation: Evaluation, ranks: bytes) -> Path:
     """Store it, ranks first; a second one of the same model, data and protocols keeps the first."""
-    folder = results / FOLDER
+    folder = results / EVALUATIONS
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{evaluation.file_name}.json"
     write_whole(folder / evaluation.ranks.file, ranks, overwrite=False)
     text = json.dumps(evaluation.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n"
     write_whole(path, text.encode(), overwrite=False)
     return path
-
-
-def evaluation_files(results: Path) -> list[Path]:
-    """Those of a results folder."""
-    return sorted(file for file in (results / FOLDER).glob("*.json") if not file.name.startswith("."))
-
-
-def read_evaluation(file: Path) -> Evaluation:
-    """From its file, checked without its ranks."""
-    try:
-        return Evaluation.model_validate(parse(file))
-    except ValidationError as error:
-        problem = error.errors()[0]
-        where = ".".join(map(str, problem["loc"]))
-        raise FileError(file, f"not a valid evaluation: {where}{': ' * bool(where)}{problem['msg']}", AGAIN) from error
-    except ValueError as error:
-        raise FileError(file, str(error), AGAIN) from error
-
-
-AGAIN = "Delete it, and evaluate the model again."
-
-
-def evaluations_in(results: Path) -> Iterator[Evaluation | FileError]:
-    """Each of a results folder, or why it cannot be used."""
-    for file in evaluation_files(results):
-        try:
-            yield read_evaluation(file)
-        except FileError as error:
-            yield error

@@ -10,6 +10,8 @@ FAILED = ".failed.json"
 MANIFEST = "MANIFEST.json"
 RANKS = ".ranks.npz"
 TABLES = "tables"
+EVALUATIONS = "evaluations"
+"""The folder of evaluations of models that no run trained."""
 WEIGHTS = "weights"
 """The folder of kept weights."""
 WEIGHTS_FILE = "kept.safetensors"
@@ -27,7 +29,7 @@ def stem(method: str, seed: int, run_id: str) -> str:
 
 def run_folder(results: Path, run_id: str) -> Path:
     """A run's own folder while it lasts."""
-    return results / "running" / run_id
+    return results / "checkpoints" / run_id
 
 
 def run_of(name: str) -> str:
@@ -50,6 +52,11 @@ def failure_files(folder: Path) -> list[Path]:
 def request_files(folder: Path) -> list[Path]:
     """Requests of tables."""
     return sorted(file for file in (folder / TABLES).glob("*.json") if not file.name.startswith("."))
+
+
+def evaluation_files(folder: Path) -> list[Path]:
+    """Evaluations of models as they were given."""
+    return sorted(file for file in (folder / EVALUATIONS).glob("*.json") if not file.name.startswith("."))
 
 
 def trial_files(folder: Path) -> list[Path]:

@@ -310,6 +310,6 @@ def test_a_full_disk_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     """The folder of a run is a file here, so nothing can be written to it."""
     (tmp_path / "mine.toml").write_text(RECIPE + IMAGES)
     run = plan_run("simclr", str(tmp_path / "mine.toml"), "RN50", 0, {})
-    (tmp_path / "running").write_text("")
+    (tmp_path / "checkpoints").write_text("")
     with pytest.raises(benchsuite.errors.RunError, match="the trained weights cannot be written"):
         measuring.measure(run, folder=run_folder(tmp_path, run.run_id))
