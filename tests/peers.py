@@ -56,7 +56,6 @@ def transformers_siglip(folder: Path) -> Path:
     from transformers import SiglipConfig, SiglipModel
 
     words = tokenizer_of()
-    words.model_input_names = ["input_ids"]
     small = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
     text = {**small, "vocab_size": len(words), "max_position_embeddings": 16}
     torch.manual_seed(5)

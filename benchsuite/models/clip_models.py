@@ -67,11 +67,12 @@ def _tensor(out: Any) -> Tensor:
 class TransformersWords(Words):
     """A CLIP-like model's tokenizer, which pads as the model was trained: SigLIP to its full length, without a mask."""
 
-    def __init__(self, name: str, longest: int) -> None:
+    def __init__(self, name: str, longest: int, kind: str) -> None:
+        """`kind` is the model's type."""
         from transformers import AutoTokenizer
 
         self._own = AutoTokenizer.from_pretrained(name)
-        self._full = "attention_mask" not in self._own.model_input_names
+        self._full = kind.startswith("siglip") or "attention_mask" not in self._own.model_input_names
         super().__init__(None, min(longest, self._own.model_max_length), self._own.get_vocab())
 
     def __call__(self, texts: Any) -> Tokens:

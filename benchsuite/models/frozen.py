@@ -249,7 +249,8 @@ def _texts(asked: Asked, data: Data | None, train: Split | None) -> tuple[Words,
         own = getattr(config, "text_config", config)
         longest = min(getattr(own, "max_position_embeddings", MOST_TOKENS), MOST_TOKENS)
         if found := transformers_model(asked.name):
-            return TransformersWords(asked.name, most or longest), TransformersSide(found[0], "text")
+            words = TransformersWords(asked.name, most or longest, config.model_type)
+            return words, TransformersSide(found[0], "text")
         longest = min(AutoTokenizer.from_pretrained(asked.name).model_max_length, longest)
         tower = TextTower(
             transformer=asked.name, config=options, pretrained=True, pool=pool, max_tokens=most or longest
