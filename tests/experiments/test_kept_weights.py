@@ -172,6 +172,34 @@ def test_one_tower_is_kept_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert encoder.images(pictures).shape == (3, 12)
 
 
+def test_under_zero_each_tensor_is_kept_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """ZeRO makes all weights views of one: as they are they could not be stored by name."""
+    recipe = RECIPE.replace("steps = 2", "steps = 2, zero_stage = 2") + IMAGES
+    record, embed = trained(tmp_path, "simclr", recipe, monkeypatch)
+    split = create_dataset("scenes", **record.setup.data.options).split("test")
+    made = benchsuite.load_encoder(tmp_path / "out").images(split.images)
+    assert np.abs(made - embed.images(split).numpy()).max() < 1e-6
+
+
+def test_repro_keeps_weights_where_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """And says of what is stored already that it has none."""
+    table = ["repro", "temo/table1", "--scale", "smoke", "--seeds", "1", "--report", tmp_path / "pages"]
+    bare, kept = ([*table, "--rows", row, "--results", tmp_path / "runs"] for row in ("RN50/TS", "RN50/InfoNCE"))
+    assert exit_code(*bare) == 0
+    assert not (tmp_path / "runs" / "weights").exists()
+    assert exit_code(*kept, "--keep-weights") == 0
+    records = Store(tmp_path / "runs").read().records.values()
+    assert {record.method.name: record.weights is not None for record in records} == {
+        "ts": False,
+        "infonce": True,
+    }
+    assert len(list((tmp_path / "runs" / "weights").iterdir())) == 1
+    assert not (tmp_path / "runs" / "checkpoints").exists()
+    capsys.readouterr()
+    assert exit_code(*bare, "--keep-weights") == 0
+    assert "the run is stored without its weights" in capsys.readouterr().out
+
+
 def test_evaluate_gives_the_metrics_of_the_record(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_code("evaluate", kept / "out", "--json") == 0
     record, told = only(kept / "runs").as_json(), json.loads(capsys.readouterr().out)
