@@ -40,7 +40,7 @@ Pictures = NDArray[Any] | Sequence[Any]
 def save_towers(file: Path, encoder: DualEncoder, words: Words | None, pictures: tuple[int, ...], run: str) -> str:
     """Write the towers at once, synced to disk; the SHA-256 of the file.
 
-    Each tensor is copied: under ZeRO all are views of one.
+    Each tensor is copied, because safetensors refuses those that share memory.
     """
     from safetensors.torch import save_file
 

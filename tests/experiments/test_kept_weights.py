@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from commands import exit_code
 from peers import transformers_text
 from PIL import Image
@@ -22,6 +23,8 @@ from benchsuite.errors import UsageError
 from benchsuite.evaluation.base import Embedder
 from benchsuite.experiments import measure as measuring
 from benchsuite.experiments.plan import plan_run
+from benchsuite.models.dual_encoder import DualEncoder
+from benchsuite.models.saved import save_towers
 from benchsuite.records.contents import read_record
 from benchsuite.records.names import find_run, run_folder
 from benchsuite.records.schema import Record
@@ -172,8 +175,16 @@ def test_one_tower_is_kept_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert encoder.images(pictures).shape == (3, 12)
 
 
-def test_under_zero_each_tensor_is_kept_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """ZeRO makes all weights views of one: as they are they could not be stored by name."""
+def test_tensors_that_share_memory_are_kept(tmp_path: Path, make_record: Callable[..., Any]) -> None:
+    setup = make_record()[0].setup
+    encoder = DualEncoder(setup, 100)
+    encoder.text_tower.body.embeddings.position_embeddings.weight = torch.nn.Parameter(
+        encoder.text_tower.body.embeddings.word_embeddings.weight[:50].detach()
+    )
+    assert save_towers(tmp_path / "kept.safetensors", encoder, None, (32, 32, 3), "f00d")
+
+
+def test_under_zero_the_trained_weights_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     recipe = RECIPE.replace("steps = 2", "steps = 2, zero_stage = 2") + IMAGES
     record, embed = trained(tmp_path, "simclr", recipe, monkeypatch)
     split = create_dataset("scenes", **record.setup.data.options).split("test")
