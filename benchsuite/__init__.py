@@ -17,11 +17,13 @@ if TYPE_CHECKING:
     from benchsuite.methods.batch import PairBatch
     from benchsuite.methods.heads import Head
     from benchsuite.methods.queue import Queue
+    from benchsuite.models.saved import Encoder, load_encoder
 
 __version__ = "0.1.0"
 
 _LAZY = {
     "Clock": "benchsuite.methods.base",
+    "Encoder": "benchsuite.models.saved",
     "Head": "benchsuite.methods.heads",
     "Loss": "benchsuite.methods.base",
     "Manifest": "benchsuite.data.base",
@@ -32,6 +34,7 @@ _LAZY = {
     "Split": "benchsuite.data.base",
     "Task": "benchsuite.evaluation.base",
     "create_method": "benchsuite.methods",
+    "load_encoder": "benchsuite.models.saved",
     "load_results": "benchsuite.analysis.results",
     "load_table": "benchsuite.analysis.results",
     "load_trials": "benchsuite.analysis.results",
@@ -39,6 +42,7 @@ _LAZY = {
 
 __all__ = [
     "Clock",
+    "Encoder",
     "Head",
     "Loss",
     "Manifest",
@@ -49,6 +53,7 @@ __all__ = [
     "Split",
     "Task",
     "create_method",
+    "load_encoder",
     "load_results",
     "load_table",
     "load_trials",

@@ -11,7 +11,9 @@ from benchsuite.cli import (
     check_method,
     claims,
     diff,
+    doctor,
     embed,
+    evaluate,
     export,
     list_,
     new_table,
@@ -21,6 +23,7 @@ from benchsuite.cli import (
     run,
     tune,
     verify,
+    weights,
 )
 from benchsuite.cli.options import INTERRUPTED
 from benchsuite.errors import BenchsuiteError, RunError
@@ -37,6 +40,8 @@ app.command("repro")(repro.repro)
 app.command("run")(run.run)
 app.command("tune")(tune.tune)
 app.command("embed")(embed.embed)
+app.command("weights")(weights.weights)
+app.command("evaluate")(evaluate.evaluate)
 app.command("report")(report.report)
 app.command("export")(export.export)
 app.command("claims")(claims.claims)
@@ -44,6 +49,7 @@ app.command("regress")(regress.regress)
 app.command("new-table")(new_table.new_table)
 app.command("verify")(verify.verify)
 app.command("diff")(diff.diff)
+app.command("doctor")(doctor.doctor)
 app.command("check-method")(check_method.check_method)
 
 

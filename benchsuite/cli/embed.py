@@ -26,15 +26,16 @@ def embed(
     image: Annotated[
         str,
         typer.Option(
-            help="Image encoder: timm:NAME, timm:FOLDER (config.json, model.safetensors), or transformers:NAME for "
-            "CLIP-like models. NAME?key=value sets its arguments, and size=PIXELS its input."
+            help="Image encoder: timm:NAME, timm:FOLDER (config.json, model.safetensors), or for models like CLIP "
+            "transformers:NAME or open_clip:NAME?pretrained=TAG. NAME?key=value sets its arguments, and size=PIXELS "
+            "its input."
         ),
     ],
     text: Annotated[
         str,
         typer.Option(
             help="Text encoder: a transformers name or folder. NAME?pool=first|mean|last (default: mean) and "
-            "max_tokens=NUMBER; of CLIP-like models the projected text."
+            "max_tokens=NUMBER; of CLIP-like models, open_clip:NAME?pretrained=TAG too, the projected text."
         ),
     ],
     out: Annotated[Path, typer.Option(help="Folder for the vectors.", metavar="FOLDER")],
@@ -58,7 +59,7 @@ def embed(
     from benchsuite.experiments.embed import Wanted, embed
     from benchsuite.models.frozen import asked
 
-    asked(image, "timm", untrained)
+    asked(image, "timm", untrained, "--image")
     if threads:
         torch.set_num_threads(threads)
     wanted = Wanted(

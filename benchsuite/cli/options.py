@@ -60,6 +60,11 @@ Tables = Annotated[
     ),
 ]
 
+KeepWeights = Annotated[
+    bool,
+    typer.Option("--keep-weights", help="Store the trained towers with each record, for `benchsuite weights`."),
+]
+
 
 class Regime(StrEnum):
     """Where the hyper-parameters of rows come from."""

@@ -1,6 +1,6 @@
 """`benchsuite repro`: reproduce a paper's tables and print published numbers beside ours."""
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,6 +17,7 @@ from benchsuite.cli.options import (
     DeviceCount,
     Folders,
     Jobs,
+    KeepWeights,
     Plugins,
     Regime,
     Regimes,
@@ -30,6 +31,7 @@ from benchsuite.cli.options import (
     require_reported,
     saved_every,
 )
+from benchsuite.cli.run import without_weights
 from benchsuite.errors import UsageError
 from benchsuite.files import require_writable
 from benchsuite.papers.schema import row_name
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from benchsuite.experiments.plan import Plan, Run
     from benchsuite.experiments.problems import Problem
     from benchsuite.experiments.subjects import Subject
+    from benchsuite.records.schema import Record
 
 
 def repro(
@@ -74,6 +77,7 @@ def repro(
     tune: Annotated[
         bool, typer.Option("--tune", help="Do tuning trials that are missing first, as `benchsuite tune` does.")
     ] = False,
+    keep_weights: KeepWeights = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the plan, the estimated time and all problems; run nothing.")
     ] = False,
@@ -159,6 +163,10 @@ def repro(
     for line in (line for each in plans for line in keep(store, each.request)):
         print(line)
     requested = {store.add_request(each.request).name for each in plans}
+    if keep_weights:
+        missing = [run.model_copy(update={"keep_weights": True}) for run in missing]
+    if bare := [run for run in runs if (keep_weights or run.keep_weights) and lacks_weights(run.run_id, records)]:
+        print(without_weights(len(bare), results))
     failed = execute(missing, store, means) if missing else []
     contents = store.read()
     views, left_out = build_views(contents, items_of(results))
@@ -181,6 +189,11 @@ def to_do(plans: "Sequence[Plan]", there: Container[str]) -> "tuple[list[Run], l
     """Each run of the plans once, and those that are still to be done."""
     runs = list({run.run_id: run for plan in plans for run in plan.runs}.values())
     return runs, [run for run in runs if run.run_id not in there]
+
+
+def lacks_weights(run_id: str, records: "Mapping[str, Record]") -> bool:
+    """Whether a run is stored without its weights."""
+    return run_id in records and records[run_id].weights is None
 
 
 def planned_problems(plans: "Sequence[Plan]") -> "list[Problem]":

@@ -1,6 +1,7 @@
 """`benchsuite run`: one method, one seed."""
 
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,6 +14,7 @@ from benchsuite.cli.options import (
     CheckpointSteps,
     DeviceCount,
     Folders,
+    KeepWeights,
     Plugins,
     Results,
     Tables,
@@ -51,6 +53,7 @@ def run(
     results: Results = RESULTS,
     checkpoint_minutes: CheckpointMinutes = MINUTES,
     checkpoint_steps: CheckpointSteps = None,
+    keep_weights: KeepWeights = False,
 ) -> None:
     """Train and evaluate one method with one seed.
 
@@ -65,10 +68,8 @@ def run(
     from benchsuite.experiments.recipe import read_recipe
 
     require_reported([seed])
-    chosen, every = (
-        chosen_cluster(cluster, cluster_options, cluster_option),
-        saved_every(checkpoint_minutes, checkpoint_steps),
-    )
+    chosen = chosen_cluster(cluster, cluster_options, cluster_option)
+    every = saved_every(checkpoint_minutes, checkpoint_steps)
     store, joins = Store(results), launched() > 1
     if joins and (devices or chosen):
         given = "--devices" if devices else "--cluster"
@@ -78,7 +79,8 @@ def run(
         load_own(tables, plugin)
         options = dict(parse_setting(text) for text in settings or ())
         tower = backbone or next(iter(read_recipe(recipe).backbones))
-        return plan_run(method, recipe, tower, seed, options, parse_folders(data))
+        planned = plan_run(method, recipe, tower, seed, options, parse_folders(data))
+        return planned.model_copy(update={"keep_weights": True}) if keep_weights else planned
 
     if joins:
         from benchsuite.cli.joined import agree, execute_joined
@@ -96,6 +98,8 @@ def run(
     if failed:
         raise failure(failed, 1, store.logs)
     record = store.read().records[planned.run_id]
+    if planned.keep_weights and record.weights is None:
+        print(without_weights(1, results))
     show(record, recipe, backbone or next(iter(read_recipe(recipe).backbones)), seed)
 
 
@@ -133,6 +137,12 @@ def show(record: "Record", recipe: str, backbone: str, seed: int) -> None:
             print(f"  {protocol + '.' + name:<32} {100 * value:6.2f} %")
         for name, value in result.measures.items():
             print(f"  {protocol + '.' + name:<32} {value:9.5g}")
+
+
+def without_weights(count: int, results: Path) -> str:
+    """A note on runs that were stored before their weights were asked for."""
+    runs = "the run is stored without its" if count == 1 else f"{count} runs are stored without their"
+    return f"note: {runs} weights in {results}, and no record is replaced. To keep them, give another --results FOLDER."
 
 
 def parse_setting(text: str) -> tuple[str, str]:

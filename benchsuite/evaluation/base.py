@@ -6,17 +6,15 @@ from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, cast
 
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn.functional import normalize
 
 from benchsuite.cards import Card
 from benchsuite.data.base import PairDataset, Split, Texts
-from benchsuite.data.pixels import rendering, standardize, to_unit
 from benchsuite.errors import UsageError
 from benchsuite.evaluation.rank_metrics import RULES
 from benchsuite.fields import Options
 from benchsuite.models.dual_encoder import DualEncoder
+from benchsuite.models.sides import Sides, Trained
 from benchsuite.models.tokenizer import Words
 from benchsuite.records.recompute import Ranks, Scores
 from benchsuite.registry import tasks
@@ -26,11 +24,18 @@ __all__ = ["Embedder", "Scores", "Task", "create_task"]
 
 
 class Embedder:
-    """L2-normalised embeddings of a trained encoder; a split's images are encoded once for all tasks."""
+    """L2-normalised embeddings of an encoder; a split's images are encoded once for all tasks."""
 
-    def __init__(self, encoder: DualEncoder, words: Words | None, tower: ImageTower | None, batch: int = 256) -> None:
-        self._encoder, self._words, self._tower, self._batch = encoder.eval(), words, tower, batch
-        self._device = next(encoder.parameters()).device
+    def __init__(
+        self,
+        encoder: DualEncoder | Sides,
+        words: Words | None = None,
+        tower: ImageTower | None = None,
+        batch: int = 256,
+    ) -> None:
+        """Of trained towers with their words and pixels' normalisation, or of anything with two `Sides`."""
+        self._sides = encoder if isinstance(encoder, Sides) else Trained(encoder, words, tower)
+        self._batch = batch
         self._images: dict[tuple[str, bool], Tensor] = {}
 
     @torch.inference_mode()
@@ -41,7 +46,7 @@ class Embedder:
             frames = math.prod(split.images[:1].shape[1:-3])  # 1 for pictures
             batch = max(1, self._batch // frames)
             starts = range(0, len(split), batch)
-            rows = [self._encode_pixels(split.images[i : i + batch], features) for i in starts]
+            rows = [self._sides.pictures(split.images[i : i + batch], features) for i in starts]
             self._images[key] = torch.cat(rows)
         return self._images[key]
 
@@ -50,24 +55,8 @@ class Embedder:
         """[N, D] of the texts. Sorted by length before batching, to save padding."""
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
         batches: list[Any] = [[texts[i] for i in order[k : k + self._batch]] for k in range(0, len(order), self._batch)]
-        rows = [self._encode_texts(batch, features) for batch in batches]
+        rows = [self._sides.texts(batch, features) for batch in batches]
         return torch.cat(rows)[torch.tensor(order).argsort()]
-
-    def _encode_pixels(self, pictures: NDArray[Any], features: bool) -> Tensor:
-        if self._tower is None:
-            raise UsageError("this setup has no image tower, so no picture can be embedded.")
-        if self._tower.mlp:
-            pixels = rendering(pictures, 0).to(self._device)
-        else:
-            pixels = standardize(to_unit(pictures).to(self._device), self._tower.mean, self._tower.std)
-        encode = self._encoder.image_features if features else self._encoder.image
-        return normalize(encode(pixels).float(), dim=-1).cpu()
-
-    def _encode_texts(self, texts: Texts, features: bool) -> Tensor:
-        if self._words is None:
-            raise UsageError("this setup has no text tower, so no text can be embedded.")
-        encode = self._encoder.text_features if features else self._encoder.text
-        return normalize(encode(self._words(texts).to(self._device)).float(), dim=-1).cpu()
 
 
 class Task(Options, ABC):

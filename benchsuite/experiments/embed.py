@@ -55,8 +55,8 @@ class Wanted:
 
 def embed(wanted: Wanted, watch: Watch = lambda split, done, total: None) -> Embedded:
     """Embed what is not embedded yet; the manifest of the whole folder."""
-    image = asked(wanted.image, "timm", wanted.untrained)
-    text = asked(wanted.text, "transformers", wanted.untrained)
+    image = asked(wanted.image, "timm", wanted.untrained, "--image")
+    text = asked(wanted.text, "transformers", wanted.untrained, "--text")
     _require_embeddable(wanted.dataset)
     images = FrozenImages(image)
     data = resolve_data(Data(name=wanted.dataset), _with_size(wanted, images.size))

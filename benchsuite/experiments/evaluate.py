@@ -1,7 +1,7 @@
 """Evaluate trained encoders by a setup's protocols, at the end and, where a protocol says so, during training."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
 
 from benchsuite.data import PairDataset
@@ -25,15 +25,40 @@ def evaluate(
 ) -> dict[str, Scores]:
     """These protocols, the setup's if none are named, each on its own data if it has some."""
 
+    def dataset_of(protocol: Protocol) -> PairDataset:
+        return opened(protocol.data) if protocol.data else dataset
+
+    chosen = setup.protocols if protocols is None else protocols
+    return evaluate_with(lambda: Embedder(encoder, words, setup.image), chosen, dataset_of)
+
+
+def evaluate_with(
+    make: Callable[[], Embedder], protocols: Mapping[str, Protocol], dataset_of: Callable[[Protocol], PairDataset]
+) -> dict[str, Scores]:
+    """These protocols, each on its data, by embedders that are made for each dataset."""
+
     @cache
     def embedder(of: PairDataset) -> Embedder:  # one for each dataset: images are cached by their split's name
-        return Embedder(encoder, words, setup.image)
+        return make()
 
     scores = {}
-    for name, protocol in (setup.protocols if protocols is None else protocols).items():
-        evaluated = opened(protocol.data) if protocol.data else dataset
+    for name, protocol in protocols.items():
+        evaluated = dataset_of(protocol)
         scores[name] = create_task(protocol.task, **protocol.options).evaluate(embedder(evaluated), evaluated)
     return scores
+
+
+def result_of(protocol: Protocol, scores: Scores, items: int | None) -> Result:
+    """A protocol's outcome, as records have it."""
+    assert protocol.version is not None
+    return Result(
+        task=protocol.task,
+        version=protocol.version,
+        metrics=dict(scores.metrics),
+        counts=dict(scores.counts),
+        measures=dict(scores.measures),
+        split_size=items,
+    )
 
 
 def split_size(protocol: Protocol, dataset: PairDataset) -> int | None:
@@ -44,8 +69,15 @@ def split_size(protocol: Protocol, dataset: PairDataset) -> int | None:
 
 def require_agreement(setup: Setup, results: Mapping[str, Result], scores: Mapping[str, Scores]) -> None:
     """Stop a run whose numbers do not follow from the ranks that would be stored with them."""
+    require_agreement_of(setup.protocols, results, scores)
+
+
+def require_agreement_of(
+    protocols: Mapping[str, Protocol], results: Mapping[str, Result], scores: Mapping[str, Scores]
+) -> None:
+    """The same, for the protocols of an evaluation."""
     for name, result in results.items():
-        done = recompute(result, scores[name].ranks, setup.protocols[name].options, RULES)
+        done = recompute(result, scores[name].ranks, protocols[name].options, RULES)
         if done.differs:
             raise RunError(f"{name}, {result.task}: {done.differs[0]}. Nothing is stored: the task contradicts itself.")
 

@@ -6,24 +6,27 @@ from contextlib import suppress
 from pathlib import Path
 
 import psutil
-import torch
 
 CGROUP = Path("/sys/fs/cgroup")
 
 
 def free_memory() -> tuple[int, str]:
-    """Bytes that a training may use at most, and where: all of a GPU's, or what is available on the processor's side.
+    """Bytes that a training may use at most, and where: all of a GPU's, or what the processor's side has left."""
+    import torch
 
-    A container's own limit counts too, where it has one.
-    """
     if torch.cuda.is_available():
         return int(torch.cuda.get_device_properties(0).total_memory), "the GPU has"
-    free = psutil.virtual_memory().available
+    return available_memory(), "are free"
+
+
+def available_memory() -> int:
+    """Bytes free on the processor's side. A container's own limit counts too, where it has one."""
+    free = int(psutil.virtual_memory().available)
     with suppress(OSError, ValueError):  # no container, or one without a limit ("max")
         limit, used = (int((CGROUP / f"memory.{name}").read_text()) for name in ("max", "current"))
         stat = dict(line.split() for line in (CGROUP / "memory.stat").read_text().splitlines())
         free = min(free, limit - used + int(stat["inactive_file"]))
-    return free, "are free"
+    return free
 
 
 def free_disk(folder: Path) -> float:

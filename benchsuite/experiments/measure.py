@@ -9,26 +9,26 @@ from typing import Any, NamedTuple
 
 import torch
 
-from benchsuite.data.base import PairDataset
+from benchsuite.data.base import PairDataset, Split
 from benchsuite.data.prepared import Prepared, prepare
 from benchsuite.errors import DivergedError, RunError
-from benchsuite.evaluation.base import Scores
-from benchsuite.experiments.evaluate import Probe, evaluate, opened, require_agreement, split_size
+from benchsuite.experiments.evaluate import Probe, evaluate, opened, require_agreement, result_of, split_size
 from benchsuite.experiments.plan import Run, recipe_name
 from benchsuite.methods import create_method
 from benchsuite.methods.base import Method
 from benchsuite.models.dual_encoder import DualEncoder
+from benchsuite.models.saved import save_towers
 from benchsuite.records.checkpoints import EVERY, Every
 from benchsuite.records.environment import environment
-from benchsuite.records.names import stem
+from benchsuite.records.names import WEIGHTS_FILE, stem
 from benchsuite.records.ranks import pack_ranks
-from benchsuite.records.schema import MethodPart, Record, Result
+from benchsuite.records.schema import MethodPart, Record, Sidecar
 from benchsuite.setup import Setup
 from benchsuite.streams import derived_seed
 from benchsuite.training.checkpoint import Checkpoints
 from benchsuite.training.distributed import rank, world_size
 from benchsuite.training.engine import device
-from benchsuite.training.loop import train
+from benchsuite.training.loop import Trained, train
 from benchsuite.training.needs import reads_paraphrases
 
 TRAIN = "train"
@@ -85,8 +85,9 @@ def take_part(
     scores = evaluate(trained.encoder, trained.words, run.setup, dataset)
     seconds = round(time.perf_counter() - started, 3)
     sizes = {name: split_size(protocol, dataset) for name, protocol in run.setup.protocols.items()}
-    results = {name: _result(run.setup, name, score, sizes[name]) for name, score in scores.items()}
+    results = {name: result_of(run.setup.protocols[name], score, sizes[name]) for name, score in scores.items()}
     require_agreement(run.setup, results, scores)
+    weights = kept_weights(run, trained, split, folder) if run.keep_weights else None
     ranks = ((f"{protocol}.{name}", r) for protocol, s in scores.items() for name, r in s.ranks.items())
     content, sidecar = pack_ranks(stem(run.method.name, run.seed, run.run_id), ranks)
     record = Record.seal(
@@ -103,8 +104,18 @@ def take_part(
         recipe=recipe_name(run.recipe),
         tuned=run.tuned,
         resumptions=trained.resumptions,
+        weights=weights,
     )
     return Measured(record, content)
+
+
+def kept_weights(run: Run, trained: Trained, split: Split, folder: Path | None) -> Sidecar:
+    """Write the trained towers to the run's folder, from where the store moves them; the record's entry for them."""
+    assert folder is not None, "weights are written to the run's own folder"
+    shape = split.images.shape[2:] if split.is_vectors else split.images.shape[1:]
+    pictures = tuple(map(int, shape)) if run.setup.image else ()
+    sha = save_towers(folder / WEIGHTS_FILE, trained.encoder, trained.words, pictures, run.run_id)
+    return Sidecar(file=f"{stem(run.method.name, run.seed, run.run_id)}.{sha[:8]}.safetensors", sha256=sha)
 
 
 def tuning_cost(run: Run) -> dict[str, int]:
@@ -145,16 +156,3 @@ def sizes_from(prepared: Prepared, method: MethodPart) -> dict[str, Any]:
     """Cluster sizes, for a method that takes them and was not given any: the setup's clusters decide."""
     given = method.hyperparameters.get("cluster_sizes", ...)
     return {"cluster_sizes": prepared.cluster_sizes} if not given and prepared.cluster_sizes else {}
-
-
-def _result(setup: Setup, name: str, scores: Scores, items: int | None) -> Result:
-    protocol = setup.protocols[name]
-    assert protocol.version is not None
-    return Result(
-        task=protocol.task,
-        version=protocol.version,
-        metrics=dict(scores.metrics),
-        counts=dict(scores.counts),
-        measures=dict(scores.measures),
-        split_size=items,
-    )

@@ -43,6 +43,8 @@ class Run(Part):
     """Name or file of the recipe."""
     tuned: TunedBy | None = None
     """The trials that chose its hyper-parameters; none where they are as printed."""
+    keep_weights: bool = False
+    """Whether the trained towers are stored with the record."""
 
     @property
     def steps(self) -> int:
@@ -201,7 +203,8 @@ def plan_under(
     """The same, under a recipe that is already read."""
     setup = resolve_setup(recipe, backbone, folders, (variant,))
     part = resolve_method(method, hyperparameters, setup.temperature_factor)
-    return make_run(setup, part, seed, f"{backbone} {method}", recipe.backbones[backbone].step_seconds)
+    run = make_run(setup, part, seed, f"{backbone} {method}", recipe.backbones[backbone].step_seconds)
+    return run.model_copy(update={"keep_weights": recipe.keep_weights})
 
 
 def estimated_seconds(runs: Sequence[Run], jobs: int, records: Mapping[str, Record | Trial]) -> float:
@@ -254,7 +257,8 @@ def _plan_row(
             continue
         method = choice.method.model_copy(update={"longer": times})
         seconds = recipe.backbones[row.backbone].step_seconds
-        own = [make_run(setup, method, seed, label, seconds, under.name, choice.tuned) for seed in seeds]
+        made = (make_run(setup, method, seed, label, seconds, under.name, choice.tuned) for seed in seeds)
+        own = [run.model_copy(update={"keep_weights": recipe.keep_weights}) for run in made]
         parts[name] = RequestedRuns(
             setup_id=setup.setup_id,
             method_id=method.method_id,

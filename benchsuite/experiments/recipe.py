@@ -146,6 +146,9 @@ class Recipe(Part):
     """Protocols that are added if the training data has classes, which a user's own data may not have."""
     primary: dict[str, Primary] = {}
     """By protocol."""
+    keep_weights: bool = False
+    """Whether each run's trained towers are stored with its record, for `benchsuite weights`. Trials keep none. It is
+    no part of the setup's identity."""
     tuning: Tuning | None = None
     """How methods are tuned at this scale; none where rows run as printed alone."""
 

@@ -38,7 +38,7 @@ def resolve_setup(
     protocols = {}
     for name, protocol in evaluated.items():
         try:
-            protocols[name] = _resolve_protocol(protocol, folders)
+            protocols[name] = resolve_protocol(protocol, folders)
         except UsageError as error:
             errors.append(f"protocol {name} (task {protocol.task}): {error}")
     if errors or of_data:
@@ -46,7 +46,8 @@ def resolve_setup(
     return setup.model_copy(update={"data": data, "protocols": protocols})
 
 
-def _resolve_protocol(protocol: Protocol, folders: Mapping[str, str]) -> Protocol:
+def resolve_protocol(protocol: Protocol, folders: Mapping[str, str]) -> Protocol:
+    """The protocol with all options, its task's version, and its data's digest if it has data of its own."""
     options = create_task(protocol.task, **protocol.options).options()
     version = tasks.card(protocol.task).about["version"]
     data = protocol.data and resolve_data(protocol.data, folders)

@@ -1,6 +1,8 @@
 """Two towers and a projection each, into one space; or one tower alone."""
 
 import hashlib
+from collections.abc import Mapping
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -16,7 +18,10 @@ from benchsuite.streams import derived_seed
 class DualEncoder(nn.Module):
     """Images and texts to raw (not normalised) embeddings of the same width; with one tower, only one of them."""
 
-    def __init__(self, setup: Setup, vocabulary: int, image_inputs: int = 0) -> None:
+    def __init__(
+        self, setup: Setup, vocabulary: int, image_inputs: int = 0, text_config: Mapping[str, Any] | None = None
+    ) -> None:
+        """`text_config` stands for a pretrained text tower's weights: they are loaded later."""
         super().__init__()
         if setup.image:
             mlp = setup.image.mlp
@@ -24,7 +29,9 @@ class DualEncoder(nn.Module):
             self.image_projection = projection(self.image_tower.width, setup.projection)
         if setup.text:
             mlp = setup.text.mlp
-            self.text_tower = VectorEncoder(mlp, vocabulary) if mlp else TextEncoder(setup.text, vocabulary)
+            self.text_tower = (
+                VectorEncoder(mlp, vocabulary) if mlp else TextEncoder(setup.text, vocabulary, text_config)
+            )
             self.text_projection = projection(self.text_tower.width, setup.projection)
 
     def image_features(self, pixels: Tensor) -> Tensor:

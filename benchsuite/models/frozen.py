@@ -1,4 +1,5 @@
-"""Frozen encoders by name: timm's for images, transformers' for texts, and both sides of CLIP-like models.
+"""Frozen encoders by name: timm's for images, transformers' for texts, and both sides of models like CLIP, of
+transformers and open_clip.
 
 Weights come from the hub or a local folder, as safetensors or by torch's `weights_only` loader; no pickled code is run.
 """
@@ -15,15 +16,25 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.nn.functional import interpolate
 
 from benchsuite.data.base import Split
 from benchsuite.data.embeddings.pretrained import fastest
 from benchsuite.data.pixels import standardize, to_unit
 from benchsuite.data.readers.embedded import Encoder
 from benchsuite.errors import UsageError, did_you_mean
+from benchsuite.models.clip_models import (
+    OpenClipSide,
+    Preprocessing,
+    Projected,
+    TransformersSide,
+    TransformersWords,
+    open_clip_model,
+    open_clip_words,
+    transformers_model,
+)
 from benchsuite.models.dual_encoder import weights_digest
-from benchsuite.models.tokenizer import Words, words_for
+from benchsuite.models.sides import resized
+from benchsuite.models.tokenizer import Words, pretrained_words, words_for
 from benchsuite.models.towers import TextEncoder, first_line
 from benchsuite.setup import Data, TextTower
 from benchsuite.torchvision_ops import make_importable
@@ -32,7 +43,8 @@ MOST_TOKENS = 128
 VOCABULARY = 2000
 """Of the tokenizer of a text encoder with random weights."""
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
-LIBRARIES = ("timm", "transformers")
+LIBRARIES = {"timm": "timm", "transformers": "transformers", "open_clip": "open_clip_torch"}
+"""And the packages that they are in."""
 
 
 @dataclass(frozen=True)
@@ -43,30 +55,36 @@ class Asked:
     name: str
     options: dict[str, Any]
     trained: bool
+    option: str = "--image"
+    """Of the command line, for messages; "model" where it is the argument."""
 
     @property
     def shown(self) -> str:
         """As it is stored: a local folder by its last name, as paths identify nothing."""
         name = Path(self.name).name if Path(self.name).is_dir() else self.name
-        options = "&".join(f"{key}={value}" for key, value in self.options.items())
+        given = {key: _last(value) for key, value in self.options.items()}
+        options = "&".join(f"{key}={value}" for key, value in given.items())
         return f"{self.library}:{name}{'?' * bool(options)}{options}"
 
     def refused(self, error: Exception) -> UsageError:
         """Why the encoder cannot be had, and what can be done."""
-        folder = {"timm": "config.json and model.safetensors", "transformers": "what save_pretrained writes"}
+        folder = {
+            "timm": "config.json and model.safetensors",
+            "transformers": "what save_pretrained writes",
+            "open_clip": "open_clip_config.json and open_clip_model.safetensors",
+        }
+        random = self.option != "model"
+        untrained = ", or --untrained for random weights, whose features say nothing" * random
         remedy = (
             ""
             if not self.trained
-            else (
-                f" Give a local folder with {folder[self.library]} ({self.library}:FOLDER), or --untrained for random "
-                "weights, whose features say nothing."
-            )
+            else (f" Give a local folder with {folder[self.library]} ({self.library}:FOLDER){untrained}.")
         )
         return UsageError(f'encoder "{self.shown}": it cannot be loaded ({first_line(error)}).{remedy}')
 
 
-def asked(text: str, library: str, untrained: bool) -> Asked:
-    """What an option of the command line asks for; `library` is meant where none is named."""
+def asked(text: str, library: str, untrained: bool, option: str = "--image") -> Asked:
+    """What the command line asks for; `library` is meant where none is named."""
     given, colon, rest = text.partition(":")
     if colon and given in LIBRARIES:
         library, text = given, rest
@@ -74,9 +92,15 @@ def asked(text: str, library: str, untrained: bool) -> Asked:
         raise UsageError(f'--image "{text}": write timm:NAME, timm:FOLDER or transformers:NAME.')
     name, _, query = text.partition("?")
     options = {key: _value(value) for key, value in parse_qsl(query)}
-    trained = not untrained and options.pop("pretrained", True) is not False
-    options.pop("pretrained", None)
-    return Asked(library, name, options, trained)
+    trained = not untrained and options.get("pretrained", True) is not False
+    if library != "open_clip":  # where it names the weights
+        options.pop("pretrained", None)
+    return Asked(library, name, options, trained, option)
+
+
+def _last(value: Any) -> Any:
+    """Of a path its last name."""
+    return Path(value).name if isinstance(value, str) and Path(value).is_file() else value
 
 
 def _value(text: str) -> Any:
@@ -92,25 +116,23 @@ class FrozenImages:
     def __init__(self, asked: Asked) -> None:
         make_importable()
         self._asked = asked
-        self._body, cfg = _timm(asked) if asked.library == "timm" else _clip_images(asked)
-        self.size: int = cfg["size"]
-        self._mean, self._std = cfg["mean"], cfg["std"]
+        self._body, self._pictures = _timm(asked) if asked.library == "timm" else _clip_images(asked)
+        self.size, self.fit = self._pictures.size, self._pictures.fit
         self._body = self._body.eval().to(fastest())
         self.about = _about(asked, self._body)
 
     @torch.inference_mode()
-    def __call__(self, images: NDArray[np.uint8]) -> NDArray[np.float32]:
-        pixels = to_unit(images).to(fastest())
-        if pixels.shape[-1] != self.size:
-            pixels = interpolate(pixels, size=self.size, mode="bicubic", antialias=True).clamp_(0, 1)
-        out = self._body(standardize(pixels, self._mean, self._std))
-        return np.asarray(out.float().cpu().numpy())
+    def __call__(self, images: NDArray[np.uint8], features: bool = False) -> NDArray[np.float32]:
+        """With `features`, before the projection, if there is one."""
+        pixels = resized(to_unit(images).to(fastest()), (self.size, self.size, 3))
+        return _encoded(self._body, standardize(pixels, self._pictures.mean, self._pictures.std), features)
 
 
 class FrozenTexts:
     """Texts to float32 [n, D]."""
 
-    def __init__(self, asked: Asked, data: Data, train: Split) -> None:
+    def __init__(self, asked: Asked, data: Data | None = None, train: Split | None = None) -> None:
+        """With data, whose captions train the tokenizer of an encoder with random weights."""
         make_importable()
         self._asked = asked
         self._words, body = _texts(asked, data, train)
@@ -118,17 +140,22 @@ class FrozenTexts:
         self.about = _about(asked, self._body)
 
     @torch.inference_mode()
-    def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        out = self._body(self._words(texts).to(fastest()))
-        return np.asarray(out.float().cpu().numpy())
+    def __call__(self, texts: Sequence[str], features: bool = False) -> NDArray[np.float32]:
+        """With `features`, before the projection, if there is one."""
+        return _encoded(self._body, self._words(texts).to(fastest()), features)
+
+
+def _encoded(body: nn.Module, inputs: Any, features: bool) -> NDArray[np.float32]:
+    out = body.before_projection(inputs) if features and isinstance(body, Projected) else body(inputs)
+    return np.asarray(out.float().cpu().numpy())
 
 
 def _about(asked: Asked, body: nn.Module) -> Encoder:
-    library = f"{asked.library} {version(asked.library)}"
+    library = f"{asked.library} {version(LIBRARIES[asked.library])}"
     return Encoder(name=asked.shown, library=library, weights=weights_digest(body), trained=asked.trained)
 
 
-def _timm(asked: Asked) -> tuple[nn.Module, dict[str, Any]]:
+def _timm(asked: Asked) -> tuple[nn.Module, Preprocessing]:
     import timm
 
     options = dict(asked.options)
@@ -136,7 +163,7 @@ def _timm(asked: Asked) -> tuple[nn.Module, dict[str, Any]]:
     folder = Path(asked.name)
     if not folder.is_dir() and not timm.is_model(asked.name):
         hint = did_you_mean(asked.name, timm.list_models())
-        raise UsageError(f'--image "{asked.shown}": timm has no such model, and there is no such folder.{hint}')
+        raise UsageError(f'{asked.option} "{asked.shown}": timm has no such model, and there is no such folder.{hint}')
     try:
         if folder.is_dir():
             model = _timm_folder(asked, folder, options)
@@ -149,7 +176,7 @@ def _timm(asked: Asked) -> tuple[nn.Module, dict[str, Any]]:
     except Exception as error:  # the hub and each model refuse in their own ways
         raise asked.refused(error) from error
     cfg = timm.data.resolve_model_data_config(model)
-    return model, {"size": int(side or cfg["input_size"][-1]), "mean": cfg["mean"], "std": cfg["std"]}
+    return model, Preprocessing(int(side or cfg["input_size"][-1]), cfg["mean"], cfg["std"])
 
 
 def _timm_folder(asked: Asked, folder: Path, options: dict[str, Any]) -> nn.Module:
@@ -184,44 +211,29 @@ def _weights(folder: Path) -> dict[str, Tensor]:
     raise UsageError(f"{folder}: none of {', '.join(WEIGHTS)} is there.")
 
 
-class _Side(nn.Module):
-    """One side of a CLIP-like model of transformers, with its projection."""
-
-    def __init__(self, model: Any, side: str) -> None:
-        super().__init__()
-        self.model, self._side = model, side
-
-    def forward(self, inputs: Any) -> Tensor:
-        if self._side == "image":
-            out = self.model.get_image_features(pixel_values=inputs)
-        else:
-            out = self.model.get_text_features(input_ids=inputs.ids, attention_mask=inputs.mask)
-        return out if isinstance(out, Tensor) else out.pooler_output  # a tensor before transformers 5
-
-
-def _clip_images(asked: Asked) -> tuple[nn.Module, dict[str, Any]]:
-    from transformers import AutoConfig, AutoModel
-    from transformers.image_processing_base import ImageProcessingMixin
-
-    _require_trained(asked, "--image")
+def _clip_images(asked: Asked) -> tuple[nn.Module, Preprocessing]:
+    _require_trained(asked)
     try:
-        config = AutoConfig.from_pretrained(asked.name)
-        if not hasattr(config, "vision_config"):
+        if asked.library == "open_clip":
+            model, about = open_clip_model(asked.name, asked.options.get("pretrained"))
+            return OpenClipSide(model, "image"), about
+        if (found := transformers_model(asked.name)) is None:
             raise UsageError(f'--image "{asked.shown}": not a model of images and texts, such as CLIP. Use timm:NAME.')
-        shown, _ = ImageProcessingMixin.get_image_processor_dict(asked.name)
-        model = AutoModel.from_pretrained(asked.name)
     except UsageError:
         raise
     except Exception as error:
         raise asked.refused(error) from error
-    size = int(config.vision_config.image_size)
-    return _Side(model, "image"), {"size": size, "mean": shown["image_mean"], "std": shown["image_std"]}
+    return TransformersSide(found[0], "image"), found[1]
 
 
-def _texts(asked: Asked, data: Data, train: Split) -> tuple[Words, nn.Module]:
+def _texts(asked: Asked, data: Data | None, train: Split | None) -> tuple[Words, nn.Module]:
     options = dict(asked.options)
     pool, most = options.pop("pool", "mean"), options.pop("max_tokens", None)
+    if asked.library == "open_clip":
+        return _open_clip_texts(asked)
     if not asked.trained:
+        if data is None or train is None:
+            raise UsageError(f'"{asked.shown}": a text encoder with random weights needs captions for its tokenizer.')
         vocabulary = options.pop("vocabulary", VOCABULARY)
         tower = TextTower(
             transformer=asked.name, config=options, pool=pool, max_tokens=most or 30, vocabulary=vocabulary
@@ -230,24 +242,35 @@ def _texts(asked: Asked, data: Data, train: Split) -> tuple[Words, nn.Module]:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(0)
             return words, TextEncoder(tower, words.size)
-    from transformers import AutoConfig, AutoModel, AutoTokenizer
+    from transformers import AutoConfig, AutoTokenizer
 
     try:
-        config, tokenizer = AutoConfig.from_pretrained(asked.name), AutoTokenizer.from_pretrained(asked.name)
+        config = AutoConfig.from_pretrained(asked.name)
         own = getattr(config, "text_config", config)
-        longest = min(tokenizer.model_max_length, getattr(own, "max_position_embeddings", MOST_TOKENS), MOST_TOKENS)
+        longest = min(getattr(own, "max_position_embeddings", MOST_TOKENS), MOST_TOKENS)
+        if found := transformers_model(asked.name):
+            words = TransformersWords(asked.name, most or longest, config.model_type)
+            return words, TransformersSide(found[0], "text")
+        longest = min(AutoTokenizer.from_pretrained(asked.name).model_max_length, longest)
         tower = TextTower(
             transformer=asked.name, config=options, pretrained=True, pool=pool, max_tokens=most or longest
         )
-        if hasattr(config, "vision_config"):
-            body: nn.Module = _Side(AutoModel.from_pretrained(asked.name), "text")
-        else:
-            body = TextEncoder(tower, 0)
-        return words_for(tower, data, train), body
+        return pretrained_words(tower), TextEncoder(tower, 0)
     except Exception as error:
         raise asked.refused(error) from error
 
 
-def _require_trained(asked: Asked, option: str) -> None:
+def _open_clip_texts(asked: Asked) -> tuple[Words, nn.Module]:
+    _require_trained(asked)
+    try:
+        model, _ = open_clip_model(asked.name, asked.options.get("pretrained"))
+        return open_clip_words(asked.name), OpenClipSide(model, "text")
+    except UsageError:
+        raise
+    except Exception as error:
+        raise asked.refused(error) from error
+
+
+def _require_trained(asked: Asked) -> None:
     if not asked.trained:
-        raise UsageError(f'{option} "{asked.shown}": random weights are for timm models and text encoders alone.')
+        raise UsageError(f'{asked.option} "{asked.shown}": random weights are for timm models and text encoders alone.')

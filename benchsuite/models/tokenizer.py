@@ -1,8 +1,11 @@
 """Words to ids: a tokenizer trained on the data's captions, or the one of a pretrained text tower."""
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
@@ -22,6 +25,10 @@ from benchsuite.setup import Data, TextTower
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
 PAD = SPECIAL.index("[PAD]")
+
+
+Files = dict[str, bytes]
+TOKENIZER_FILE = "tokenizer.json"
 
 
 @dataclass(frozen=True)
@@ -44,9 +51,13 @@ class Tokens:
 class Words:
     """Tokenizes lists of texts."""
 
-    def __init__(self, tokenizer: Any, max_tokens: int, vocabulary: Mapping[str, int]) -> None:
+    def __init__(
+        self, tokenizer: Any, max_tokens: int, vocabulary: Mapping[str, int], files: Callable[[], Files] = dict
+    ) -> None:
         self._tokenizer = tokenizer
         self._max_tokens = max_tokens
+        self.files = files
+        """The tokenizer's files by name, made when they are asked for; none where texts are vectors."""
         self.size = len(vocabulary)
         self.digest = short_digest(dict(vocabulary))
 
@@ -65,14 +76,51 @@ def words_for(tower: TextTower, data: Data, split: Split) -> Words:
     It learns from what that digest covers: not from paraphrases that have their own, which only some methods read.
     """
     if tower.pretrained:
-        from transformers import AutoTokenizer
-
-        pretrained = AutoTokenizer.from_pretrained(tower.transformer)
-        encode = partial(_encode_pretrained, pretrained)
-        return Words(encode, tower.max_tokens, pretrained.get_vocab())
+        return pretrained_words(tower)
     assert tower.vocabulary is not None
-    tokenizer = _trained(tower.vocabulary, data, split)
-    return Words(partial(_encode_trained, tokenizer), tower.max_tokens, tokenizer.get_vocab())
+    return _from_tokenizer(_trained(tower.vocabulary, data, split), tower.max_tokens)
+
+
+def pretrained_words(tower: TextTower) -> Words:
+    """The tokenizer of a pretrained text tower."""
+    return _pretrained(tower.transformer, tower.max_tokens)
+
+
+def words_in(folder: Path, tower: TextTower) -> Words:
+    """The tokenizer of a text tower from the folder that its `Words.files` were written to."""
+    if tower.pretrained:
+        return _pretrained(str(folder), tower.max_tokens)
+    return _from_tokenizer(Tokenizer.from_file(str(folder / TOKENIZER_FILE)), tower.max_tokens)
+
+
+def _pretrained(name: str, max_tokens: int) -> Words:
+    from transformers import AutoTokenizer
+
+    pretrained = AutoTokenizer.from_pretrained(name)
+
+    def files() -> Files:
+        with TemporaryDirectory() as folder:
+            pretrained.save_pretrained(folder)
+            made = {path.name: path.read_bytes() for path in Path(folder).iterdir() if path.is_file()}
+        return {name: _without_places(content) if name.endswith(".json") else content for name, content in made.items()}
+
+    return Words(partial(_encode_pretrained, pretrained), max_tokens, pretrained.get_vocab(), files)
+
+
+def _without_places(content: bytes) -> bytes:
+    """A tokenizer's settings without where they were read from, which is a path of this machine."""
+    settings = json.loads(content)
+    if not isinstance(settings, dict) or not {"name_or_path", "_name_or_path"} & settings.keys():
+        return content
+    kept = {key: value for key, value in settings.items() if key not in ("name_or_path", "_name_or_path")}
+    return json.dumps(kept, indent=2, ensure_ascii=False).encode()
+
+
+def _from_tokenizer(tokenizer: Tokenizer, max_tokens: int) -> Words:
+    def files() -> Files:
+        return {TOKENIZER_FILE: tokenizer.to_str().encode()}
+
+    return Words(partial(_encode_trained, tokenizer), max_tokens, tokenizer.get_vocab(), files)
 
 
 def _encode_trained(tokenizer: Tokenizer, texts: list[str], max_tokens: int) -> list[list[int]]:

@@ -1,5 +1,6 @@
 """The two towers by name."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -45,13 +46,16 @@ class ImageEncoder(nn.Module):
 class TextEncoder(nn.Module):
     """A transformers encoder, pooled over its tokens: ids and mask [n, L] to [n, width]."""
 
-    def __init__(self, tower: TextTower, vocabulary: int) -> None:
+    def __init__(self, tower: TextTower, vocabulary: int, config: Mapping[str, Any] | None = None) -> None:
+        """With `config`, a pretrained one's own, the same model without its weights."""
         super().__init__()
         make_importable()
         from transformers import AutoModel
 
         try:
-            if tower.pretrained:
+            if config is not None:
+                self.body = AutoModel.from_config(stored_config(config))
+            elif tower.pretrained:
                 self.body = AutoModel.from_pretrained(tower.transformer, **tower.config)
             else:
                 self.body = AutoModel.from_config(text_config(tower, vocabulary))
@@ -96,6 +100,13 @@ def text_config(tower: TextTower, vocabulary: int) -> Any:
             hint = did_you_mean(key, known)
             raise UsageError(f'text tower "{tower.transformer}": its configuration has no "{key}" to set.{hint}')
     return make(vocab_size=vocabulary, pad_token_id=PAD, **tower.config)
+
+
+def stored_config(config: Mapping[str, Any]) -> Any:
+    """transformers' configuration from its stored form."""
+    from transformers import CONFIG_MAPPING
+
+    return CONFIG_MAPPING[config["model_type"]].from_dict(dict(config))
 
 
 def first_line(error: Exception) -> str:

@@ -33,6 +33,7 @@ class VectorWords(Words):
 
     def __init__(self, width: int) -> None:
         self.size = width
+        self.files = dict
         self.digest = short_digest({"vectors": width})
 
     def __call__(self, texts: Texts | Vectors) -> Tensor:

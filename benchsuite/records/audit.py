@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,19 +12,20 @@ from benchsuite.folders import recipes_in, shipped_trials, trials_in
 from benchsuite.records.code_version import code_state, stale
 from benchsuite.records.contents import FileError, Finding, RecordFile, read_contents, read_record_file, with_ranks
 from benchsuite.records.manifest import Manifest, read_manifest, write_manifest
-from benchsuite.records.names import FAILED, MANIFEST, RANKS, TRIALS
+from benchsuite.records.names import EVALUATIONS, FAILED, MANIFEST, RANKS, TRIALS, WEIGHTS, evaluation_files
 from benchsuite.records.ranks import read_ranks
 from benchsuite.records.recompute import Rule, recompute
 from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import Record
 
 if TYPE_CHECKING:
+    from benchsuite.records.evaluations import Evaluation
     from benchsuite.records.trials import TrialsFile
 
 CANNOT_CHECK = (
     "that a run happened: anyone who can compute digests can write a record that agrees with itself",
     "that a record's environment, cost and time are true: nothing measures them again",
-    "that the ranks come from the trained model: models are not kept",
+    "that the ranks come from the trained model (where its weights are kept, `benchsuite evaluate` measures it again)",
     "numbers that do not follow from ranks: curves, geometry, digests of weights and batches",
     "that a trial's draw was refused by its method where the trial has a later one",
     "that no run was dropped before it was listed: an unlisted record leaves no trace when it is deleted",
@@ -63,7 +64,7 @@ class Audit:
 
     def add(self, file: RecordFile, rules: Rules) -> None:
         """Check a record's file: its own problems, its name, and its numbers."""
-        problems = [*file.problems, *_wrong_name(file), *self._wrong_numbers(file, rules)]
+        problems = [*file.problems, *_wrong_name(file), *self._wrong_numbers(file, rules), *_wrong_weights(file)]
         self.problems += problems
         if file.record and not problems:
             self.records[file.file.name] = file.record
@@ -94,7 +95,8 @@ class Audit:
 def audit_folder(folder: Path, rules: Rules) -> Audit:
     """Everything in a results folder but the manifest."""
     contents = read_contents(folder)
-    stored = sorted([*contents.tables.values(), *recipes_in(folder).values(), *trials_in(folder).values()])
+    added = (*contents.tables.values(), *recipes_in(folder).values(), *trials_in(folder).values())
+    stored = sorted([*added, *evaluation_files(folder)])
     digests = {path.relative_to(folder).as_posix(): sha256(path.read_bytes()).hexdigest() for path in stored}
     audit = Audit(folder, files=digests, requests=contents.requests, trials=contents.trials)
     for file in contents.files:
@@ -103,6 +105,7 @@ def audit_folder(folder: Path, rules: Rules) -> Audit:
     audit.notes += [Finding(file.name, "not a record, ignored", "") for file in contents.foreign]
     audit.notes += _other_files(folder, contents.files)
     audit.problems += _trials_problems(audit)
+    audit.problems += [f for evaluation in contents.evaluations for f in _wrong_evaluation(folder, evaluation, rules)]
     audit.notes += _code_notes(audit.records)
     audit.notes += _missing_runs(contents.requests, {file.record.run_id for file in contents.files if file.record})
     return audit
@@ -120,6 +123,20 @@ def _trials_problems(audit: Audit) -> Iterator[Finding]:
         yield from check_trials(file, f"{TRIALS}/{recipe}.parquet")
     shipped = [read_trials(file) for file in shipped_trials()] if tuned else []
     yield from check_tuned(tuned, [*audit.trials.values(), *shipped])
+
+
+def _wrong_evaluation(folder: Path, evaluation: "Evaluation", rules: Rules) -> Iterator[Finding]:
+    """Ranks of an evaluation that are gone or others, and numbers that differ from them."""
+    place, name = folder / EVALUATIONS, f"{EVALUATIONS}/{evaluation.file_name}.json"
+    again = "delete it, and evaluate the model again"
+    file = place / evaluation.ranks.file
+    if not file.is_file() or sha256(file.read_bytes()).hexdigest() != evaluation.ranks.sha256:
+        yield Finding(name, f"its ranks, {evaluation.ranks.file}, are missing, or not what it was sealed with", again)
+        return
+    ranks = read_ranks(place, evaluation)
+    for protocol, result in evaluation.results.items():
+        done = recompute(result, ranks.of(protocol), evaluation.protocols[protocol].options, rules)
+        yield from (Finding(name, f"{protocol}: {difference}", again) for difference in done.differs)
 
 
 def audit_run(path: Path, rules: Rules) -> Audit:
@@ -143,9 +160,26 @@ def _wrong_name(file: RecordFile) -> Iterator[Finding]:
         yield Finding(file.file.name, "not named as its run is", f"name it {file.right_name}")
 
 
+def _wrong_weights(file: RecordFile) -> Iterator[Finding]:
+    """Kept weights that are not those of the record. They may be absent: they are large, and no number needs them."""
+    if file.record is None or file.record.weights is None:
+        return
+    kept = file.file.parent / WEIGHTS / Path(file.record.weights.file).name
+    if kept.is_file():
+        with kept.open("rb") as stream:
+            sha = file_digest(stream, "sha256").hexdigest()
+        if sha != file.record.weights.sha256:
+            fix = "put them back as they were written, or delete them: the record is valid without"
+            yield Finding(file.file.name, f"{WEIGHTS}/{kept.name} are not what it was sealed with", fix)
+
+
 def _other_files(folder: Path, files: list[RecordFile]) -> Iterator[Finding]:
     """Files without a record: left by an interrupted write, or not written by benchsuite."""
     named = {file.record.ranks.file for file in files if file.record}
+    kept = {file.record.weights.file for file in files if file.record and file.record.weights}
+    for path in sorted((folder / WEIGHTS).glob("*")):
+        if path.name not in kept:
+            yield Finding(f"{WEIGHTS}/{path.name}", "weights without a record", "they may be deleted")
     for path in sorted(folder.iterdir()):
         if path.is_dir() or path.name.startswith(".writable-"):
             continue

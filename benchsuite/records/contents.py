@@ -12,17 +12,27 @@ from pydantic import ValidationError
 from benchsuite.canonical import canonical
 from benchsuite.errors import RecordError
 from benchsuite.folders import tables_in
-from benchsuite.records.names import failure_files, json_files, request_files, run_of, stem, trial_files
+from benchsuite.records.names import (
+    evaluation_files,
+    failure_files,
+    json_files,
+    request_files,
+    run_of,
+    stem,
+    trial_files,
+)
 from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import BROKEN_SEAL, SCHEMA, Record, content_digest
 from benchsuite.workers import spread, without_garbage_collection
 
 if TYPE_CHECKING:
+    from benchsuite.records.evaluations import Evaluation
     from benchsuite.records.trials import TrialsFile
 
 T = TypeVar("T")
 DELETE = "Delete it or move it away, and run the same command again: only what is missing is measured."
 RETUNE = "Put it back as it was written, or delete it and run the same `benchsuite tune` again."
+EVALUATE = "Delete it, and evaluate the model again."
 PUT_BACK = "put it back as it was written, or delete it and measure the run again"
 
 
@@ -89,13 +99,15 @@ class Contents:
     files: list[RecordFile]
     """Every record's file, with all its problems."""
     unreadable: list[FileError]
-    """Failures, requests and files of trials that are damaged."""
+    """Failures, requests, files of trials and evaluations that are damaged."""
     foreign: list[Path]
     """JSON files that benchsuite did not write."""
     tables: dict[str, Path] = field(default_factory=dict)
     """Files of the tables that are stored with the records, by `paper/table`: all that are not built in."""
     trials: Mapping[str, "TrialsFile"] = field(default_factory=dict)
     """Tuning trials by recipe."""
+    evaluations: Sequence["Evaluation"] = ()
+    """Of models as they were given."""
 
     @property
     def refused(self) -> list[RecordFile]:
@@ -130,8 +142,9 @@ def read_contents(folder: Path) -> Contents:
     requests = _collect(request_files(folder), read_request, unreadable)
     records = {file.record.run_id: file.record for file in files if file.record and not file.problems}
     trials = {file.recipe: file for file in _collect(trial_files(folder), _read_trials, unreadable)}
+    evaluations = _collect(evaluation_files(folder), _read_evaluation, unreadable)
     foreign = [path for path in paths if not read[path]]
-    return Contents(records, failures, requests, files, unreadable, foreign, tables_in(folder), trials)
+    return Contents(records, failures, requests, files, unreadable, foreign, tables_in(folder), trials, evaluations)
 
 
 def read_record(path: Path) -> Record:
@@ -247,6 +260,18 @@ def _read_trials(path: Path) -> "TrialsFile":
         return read_trials(path)
     except RecordError as error:
         raise FileError(path, str(error).removeprefix(f"{path} ").removesuffix("."), RETUNE) from error
+
+
+def _read_evaluation(path: Path) -> "Evaluation":
+    from benchsuite.records.evaluations import Evaluation  # few folders have some
+
+    try:
+        return Evaluation.model_validate(parse(path))
+    except ValidationError as error:
+        problem = error.errors()[0]
+        raise FileError(path, f"not a valid evaluation: {_where(problem)}{problem['msg']}", EVALUATE) from error
+    except ValueError as error:
+        raise FileError(path, str(error), EVALUATE) from error
 
 
 def _read_object(path: Path) -> dict[str, Any]:

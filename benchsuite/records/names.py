@@ -10,6 +10,12 @@ FAILED = ".failed.json"
 MANIFEST = "MANIFEST.json"
 RANKS = ".ranks.npz"
 TABLES = "tables"
+EVALUATIONS = "evaluations"
+"""The folder of evaluations of models that no run trained."""
+WEIGHTS = "weights"
+"""The folder of kept weights."""
+WEIGHTS_FILE = "kept.safetensors"
+"""In a run's own folder, until its record is stored."""
 AWKWARD = re.compile(r"[^\w.+-]+")
 """Characters to replace in file names: slashes, spaces."""
 RECORD = re.compile(r".+-s\d+-(?P<run>[0-9a-f]{16})\.json")
@@ -41,6 +47,11 @@ def failure_files(folder: Path) -> list[Path]:
 def request_files(folder: Path) -> list[Path]:
     """Requests of tables."""
     return sorted(file for file in (folder / TABLES).glob("*.json") if not file.name.startswith("."))
+
+
+def evaluation_files(folder: Path) -> list[Path]:
+    """Evaluations of models as they were given."""
+    return sorted(file for file in (folder / EVALUATIONS).glob("*.json") if not file.name.startswith("."))
 
 
 def trial_files(folder: Path) -> list[Path]:

@@ -4,7 +4,7 @@ import hashlib
 import io
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zipfile import BadZipFile
 
 import numpy as np
@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 from benchsuite.records.contents import FileError
 from benchsuite.records.names import RANKS
 from benchsuite.records.schema import Record, Sidecar
+
+if TYPE_CHECKING:
+    from benchsuite.records.evaluations import Evaluation
 
 Whole = NDArray[np.integer[Any]]
 
@@ -58,15 +61,16 @@ class StoredRanks(Mapping[str, Whole]):
         return {name: self[f"{owner}.{name}"] for owner, _, name in names if owner == protocol}
 
 
-def read_ranks(folder: Path, record: Record) -> StoredRanks:
+def read_ranks(folder: Path, record: "Record | Evaluation") -> StoredRanks:
     """The arrays of a record's ranks file; refused if it is not the file that the record was sealed with."""
+    name = record.run_id if isinstance(record, Record) else record.evaluation_id
     file = folder / record.ranks.file
     try:
         content = file.read_bytes()
     except OSError as error:
-        raise FileError(file, f"{error.strerror or error}; record {record.run_id} needs it", "") from error
+        raise FileError(file, f"{error.strerror or error}; record {name} needs it", "") from error
     if hashlib.sha256(content).hexdigest() != record.ranks.sha256:
-        reason = f"not the ranks that record {record.run_id} was sealed with: the file was edited, or damaged"
+        reason = f"not the ranks that record {name} was sealed with: the file was edited, or damaged"
         raise FileError(file, reason, "")
     try:
         arrays = np.load(io.BytesIO(content), allow_pickle=False)

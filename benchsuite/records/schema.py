@@ -134,6 +134,8 @@ class Record(Part):
     """The recipe's name, for readers: it is no part of any identity. Empty in records of before it was kept."""
     resumptions: list[Resumption] = []
     """Where the training went on from a checkpoint. Absent from the file, and from the digest, if it did nowhere."""
+    weights: Sidecar | None = None
+    """The trained towers in the folder `weights`; none where they were not kept. No part of any identity."""
 
     @property
     def configuration(self) -> tuple[str | None, ...]:
@@ -180,8 +182,12 @@ class Record(Part):
 
     def as_json(self) -> dict[str, Any]:
         """Plain data, as stored."""
-        plain = self.model_dump(mode="json", by_alias=True)
-        return plain if self.resumptions else {key: value for key, value in plain.items() if key != "resumptions"}
+        content = self.model_dump(mode="json", by_alias=True)
+        if not self.resumptions:
+            del content["resumptions"]
+        if self.weights is None:  # as before weights were kept
+            del content["weights"]
+        return content
 
     def contradictions(self) -> Iterator[str]:
         """All contradictions within the record."""
@@ -194,6 +200,8 @@ class Record(Part):
             yield f"run_id is {self.run_id}, but its setup, method and seed give {right}"
         if Path(self.ranks.file).name != self.ranks.file:
             yield f'ranks.file is "{self.ranks.file}", but ranks lie beside their record'
+        if self.weights and Path(self.weights.file).name != self.weights.file:
+            yield f'weights.file is "{self.weights.file}", but weights lie in the folder weights'
         for name in sorted(set(self.setup.protocols) ^ set(self.results)):
             where = "setup" if name in self.setup.protocols else "results"
             yield f"protocol {name} stands in {where} alone"

@@ -1,7 +1,7 @@
 """Writing into a results folder: one JSON file a run with its ranks beside it, table requests, and failures.
 
-Writes are atomic. Ranks are written before their record, so every stored record is complete. Records are never
-overwritten: a second measurement of a run keeps the first record.
+Writes are atomic. Ranks and weights are written before their record, so every stored record is complete. Records are
+never overwritten: a second measurement of a run keeps the first record.
 """
 
 import json
@@ -9,9 +9,9 @@ from pathlib import Path
 
 from benchsuite.errors import UsageError
 from benchsuite.files import require_writable, write_whole
-from benchsuite.records.checkpoints import discard
+from benchsuite.records.checkpoints import discard, folder_of
 from benchsuite.records.contents import Contents, read_contents, read_request
-from benchsuite.records.names import FAILED, TABLES, stem
+from benchsuite.records.names import FAILED, TABLES, WEIGHTS, WEIGHTS_FILE, stem
 from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import Record
 
@@ -32,10 +32,11 @@ class Store:
         return read_contents(self.folder)
 
     def write(self, record: Record, ranks: bytes) -> Path:
-        """Store a run, ranks first. Its checkpoints go."""
+        """Store a run, ranks first. Its own folder goes."""
         path = self.folder / f"{stem(record.method.name, record.seed, record.run_id)}.json"
         text = json.dumps(record.as_json(), indent=1, ensure_ascii=False) + "\n"
         write_whole(self.folder / record.ranks.file, ranks, overwrite=False)
+        self._move_weights(record)
         write_whole(path, text.encode(), overwrite=False)
         self._failure_file(record.run_id).unlink(missing_ok=True)
         self.discard_checkpoints(record.run_id)
@@ -44,6 +45,14 @@ class Store:
     def discard_checkpoints(self, run_id: str) -> None:
         """Remove a run's checkpoints, which are of no use any more."""
         discard(self.folder, run_id)
+
+    def _move_weights(self, record: Record) -> None:
+        """From the run's own folder, where a worker wrote them, to the kept ones."""
+        if record.weights is None:
+            return
+        own, kept = folder_of(self.folder, record.run_id), self.folder / WEIGHTS / record.weights.file
+        kept.parent.mkdir(exist_ok=True)
+        (own / WEIGHTS_FILE).replace(kept)
 
     def add_failure(self, run_id: str, reason: str) -> None:
         """Store why a run failed, for the gap in the table. A later success removes it."""

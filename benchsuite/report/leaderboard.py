@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from benchsuite.analysis.boards import Board, boards
 from benchsuite.analysis.claims import JudgedClaim, judged_added, judged_claims
 from benchsuite.analysis.costs import Cost, costs
+from benchsuite.analysis.evaluated import GivenRow, given_rows
 from benchsuite.analysis.rows import Cell, TableRow
 from benchsuite.analysis.tables import TableView
 from benchsuite.analysis.tuning import Subject, subjects
@@ -88,7 +89,7 @@ class Leaderboard:
 
     def prepare(self) -> None:
         """Compute now what many pages show, so that the processes that write them need not each do it."""
-        _ = self.claims, self.added, self.costs, self.appearances, self.methods, self.tuned_by
+        _ = self.claims, self.added, self.costs, self.appearances, self.methods, self.tuned_by, self.given
 
     @cached_property
     def claims(self) -> Mapping[str, list[JudgedClaim]]:
@@ -117,6 +118,11 @@ class Leaderboard:
     def costs(self) -> Mapping[str, Mapping[str, Cost]]:
         """By setup and row of its board."""
         return {board.setup_id: costs(board) for board in self.boards}
+
+    @cached_property
+    def given(self) -> Mapping[str, Sequence[GivenRow]]:
+        """By setup: models that were evaluated as they were given, on protocols of its board."""
+        return {board.setup_id: given_rows(board, self.contents.evaluations) for board in self.boards}
 
     @cached_property
     def tuning(self) -> Mapping[tuple[str, str], list[Subject]]:

@@ -1,0 +1,71 @@
+"""`benchsuite doctor`: what this machine can do, and what recipes would need."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from benchsuite.cli.options import RESULTS, Folders, Results, Tables, load_own, parse_folders
+
+if TYPE_CHECKING:
+    from benchsuite.experiments.doctor import Line
+
+
+def doctor(
+    recipe: Annotated[
+        list[str] | None,
+        typer.Option(help="A recipe's name or file, to look at closely. May be repeated (default: a line for each)."),
+    ] = None,
+    data: Folders = None,
+    results: Results = RESULTS,
+    tables: Tables = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Say what this machine and cluster can do, and what recipes would need: data, weights, time, memory, disk.
+
+    Every line is ok, a note or a problem, with what to do. Exit code 1 if there is a problem. Nothing is trained.
+    """
+    from benchsuite.experiments.doctor import Line
+
+    load_own(tables)
+    lines: list[Line] = []
+    for line in examined(recipe or [], parse_folders(data), results):
+        lines.append(line)
+        if not as_json:
+            print(line, flush=True)
+    problems = sum(line.status == "problem" for line in lines)
+    if as_json:
+        print(json.dumps([line.as_data() for line in lines], indent=2, ensure_ascii=False))
+    else:
+        print(f"{problems} problem{'s' * (problems != 1)}." if problems else "no problem.")
+    if problems:
+        raise typer.Exit(1)
+
+
+def examined(recipes: list[str], folders: dict[str, str], results: Path) -> "Iterator[Line]":
+    """All lines, the quick ones first: libraries are imported meanwhile, in another process."""
+    from benchsuite.experiments import doctor as looking
+    from benchsuite.experiments.doctor_recipes import Here, recipe_lines
+    from benchsuite.experiments.recipe import recipe_names
+    from benchsuite.records.store import Store
+
+    probe = looking.start_probe()
+    try:
+        yield from looking.system(results)
+        yield from looking.packages()
+        yield looking.compiler()
+        yield from looking.slurm()
+        hub = looking.hub()
+        yield hub
+        told = looking.probed(probe)
+    finally:
+        probe.kill()
+        probe.wait()
+    yield from looking.libraries(told)
+    records = Store(results).read().records if results.is_dir() else {}
+    devices = len(told["torch"].get("devices", ()))
+    here = Here(folders, results, records, hub.status == "ok", devices)
+    for name in recipes or recipe_names():
+        yield from recipe_lines(name, here, named=bool(recipes))

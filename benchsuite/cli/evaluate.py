@@ -1,0 +1,115 @@
+"""`benchsuite evaluate`: any task on trained towers, or on another library's model."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from benchsuite.cli.options import Plugins, Tables, load_own, parse_folders
+from benchsuite.errors import UsageError
+
+if TYPE_CHECKING:
+    from benchsuite.records.evaluations import Evaluation
+
+
+def evaluate(
+    model: Annotated[
+        str,
+        typer.Argument(
+            help="A folder of `benchsuite weights`, or open_clip:NAME?pretrained=TAG, transformers:NAME, timm:NAME "
+            "(each NAME may be a local folder).",
+            metavar="MODEL",
+        ),
+    ],
+    task: Annotated[
+        str | None, typer.Option(help="A task (default: for a folder of ours, all protocols of its run).")
+    ] = None,
+    data: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--data",
+            help="A dataset, NAME=FOLDER if it has files, NAME.OPTION=VALUE. May be repeated.",
+            metavar="NAME[=FOLDER]",
+        ),
+    ] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", help="Option of the task as option=value. May be repeated.")
+    ] = None,
+    recipe: Annotated[
+        str | None, typer.Option(help="Take data and protocols of this recipe; with --task, those of the task.")
+    ] = None,
+    results: Annotated[
+        Path | None,
+        typer.Option(help="Also store the evaluation here, for the boards of `benchsuite report`.", metavar="FOLDER"),
+    ] = None,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="Threads (default: those of the run, else one per core).")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    plugin: Plugins = None,
+    tables: Tables = None,
+) -> None:
+    """Evaluate a model through the protocols that runs are evaluated by; nothing is trained.
+
+    Trained towers get exactly the metrics of their record. Other models read pictures at their own size.
+    """
+    load_own(tables, plugin)
+    import torch
+
+    from benchsuite.cli.progress import show_reading
+    from benchsuite.experiments.evaluate_model import Wanted, evaluate_model, parse_option, plan_evaluation
+    from benchsuite.files import require_writable
+    from benchsuite.models.judged import judged
+    from benchsuite.records.evaluations import write_evaluation
+
+    dataset, folders = parse_data(data)
+    wanted = Wanted(
+        task=task,
+        options=dict(parse_option(text) for text in settings or ()),
+        recipe=recipe,
+        dataset=dataset,
+        folders=folders,
+    )
+    if results:
+        require_writable(results, "--results")
+    show_reading()
+    opened = judged(model)
+    if opened.exported and not threads:
+        threads = opened.exported.environment.get("threads")
+    if threads:
+        torch.set_num_threads(threads)
+    planned = plan_evaluation(opened, wanted)
+    evaluation, ranks = evaluate_model(opened, planned)
+    stored = write_evaluation(results, evaluation, ranks) if results else None
+    if as_json:
+        print(json.dumps({**evaluation.model_dump(mode="json"), "notes": list(planned.notes)}, indent=2))
+        return
+    for note in planned.notes:
+        print(f"note: {note}")
+    show(evaluation)
+    if stored:
+        print(f"stored: {stored.resolve()}")
+
+
+def show(evaluation: "Evaluation") -> None:
+    """The numbers, as `benchsuite run` prints them."""
+    what = evaluation.model
+    size = f", pictures of {what.size} pixels" if what.size else ""
+    print(f"{what.name} ({what.library}, weights {what.weights}{size}) on {evaluation.data.name}")
+    for name, result in evaluation.results.items():
+        for metric, value in result.metrics.items():
+            print(f"  {name + '.' + metric:<32} {100 * value:6.2f} %")
+        for measure, value in result.measures.items():
+            print(f"  {name + '.' + measure:<32} {value:9.5g}")
+
+
+def parse_data(texts: list[str] | None) -> tuple[str | None, dict[str, str]]:
+    """The dataset that is named, and folders and options as everywhere."""
+    bare = [text for text in texts or () if "=" not in text]
+    folders = parse_folders([text for text in texts or () if "=" in text])
+    named = list(dict.fromkeys([*bare, *(name for name in folders if "." not in name)]))
+    if len(named) > 1 and bare:
+        raise UsageError(f"--data names several datasets: {', '.join(named)}. Give one.")
+    options = [name.partition(".")[0] for name in folders if "." in name]
+    return next(iter([*named, *options]), None), folders

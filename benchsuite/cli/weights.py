@@ -1,0 +1,30 @@
+"""`benchsuite weights`: a run's trained towers as a folder to load or to share."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from benchsuite.cli.options import RESULTS, Results
+from benchsuite.records.contents import read_record
+from benchsuite.records.names import find_run
+
+
+def weights(
+    run: Annotated[str, typer.Argument(help="A run_id or its first characters, or a record's file.", metavar="RUN")],
+    out: Annotated[Path, typer.Option(help="Folder to write: new, or empty.", metavar="FOLDER")],
+    results: Results = RESULTS,
+) -> None:
+    """Write a run's trained towers: model.safetensors, config.json and the tokenizer.
+
+    Only what was kept can be written: --keep-weights on `run` and `repro`, or keep_weights = true in the recipe.
+    """
+    from benchsuite.experiments.export_weights import export_weights
+
+    file = find_run(results, run)
+    record = read_record(file)
+    export_weights(file, record, out)
+    size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
+    print(f"{out.resolve()}: {record.method.title}, seed {record.seed}, run {record.run_id}; {size / 1e6:,.1f} MB")
+    print(f'load:  benchsuite.load_encoder("{out}").images([...]), .texts([...])')
+    print(f"next:  benchsuite evaluate {out}")

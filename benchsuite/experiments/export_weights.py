@@ -1,0 +1,91 @@
+"""A run's kept weights as a folder that anyone can load: nothing in it names this machine."""
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from benchsuite.errors import UsageError
+from benchsuite.files import require_writable, write_whole
+from benchsuite.models.layout import CONFIG, TOKENIZER, WEIGHTS, Exported, Inputs, Kept, read_kept, sha256_of
+from benchsuite.records.names import WEIGHTS as FOLDER
+from benchsuite.records.schema import Record
+from benchsuite.setup import Setup
+
+
+def export_weights(file: Path, record: Record, out: Path) -> Exported:
+    """Write the folder `out`, which must be new or empty, at once. `file` is the record's."""
+    kept_file = kept_weights_of(file, record)
+    kept = read_kept(kept_file)
+    if out.exists() and (not out.is_dir() or next(out.iterdir(), None)):
+        raise UsageError(f"--out {out}: it exists and is not an empty folder. Give a new one.")
+    require_writable(out.parent, "--out")
+    draft = out.with_name(f".{out.name}-{uuid4().hex}")
+    try:
+        (draft / TOKENIZER).mkdir(parents=True)
+        shutil.copyfile(kept_file, draft / WEIGHTS)
+        for name, content in kept.tokenizer_files().items():
+            write_whole(draft / TOKENIZER / Path(name).name, content)
+        if not kept.tokenizer:
+            (draft / TOKENIZER).rmdir()
+        exported = _config(record, kept, draft)
+        write_whole(draft / CONFIG, (exported.model_dump_json(indent=1) + "\n").encode())
+        draft.replace(out)
+    except OSError as error:
+        raise UsageError(f"--out {out}: {error.strerror or error}. Name another folder, or make room.") from error
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return exported
+
+
+def kept_weights_of(file: Path, record: Record) -> Path:
+    """The file of a record's weights; refused if they were not kept, are gone, or are others."""
+    where = f"run {record.run_id} ({record.method.title}, seed {record.seed})"
+    if record.weights is None:
+        raise UsageError(
+            f"{where}: its trained weights were not kept. Measure it again with --keep-weights, or with "
+            "keep_weights = true in its recipe, into another --results FOLDER: no record is replaced."
+        )
+    kept = file.parent / FOLDER / record.weights.file
+    if not kept.is_file():
+        raise UsageError(f"{where}: its weights are not there: {kept} was deleted, or not copied with the record.")
+    if sha256_of(kept) != record.weights.sha256:
+        raise UsageError(f"{where}: {kept} is not what the record was sealed with: edited, or damaged.")
+    return kept
+
+
+def _config(record: Record, kept: Kept, folder: Path) -> Exported:
+    method = {"name": record.method.name, "title": record.method.title, "code": record.method.code}
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return Exported(
+        run={
+            "run_id": record.run_id,
+            "setup_id": record.setup_id,
+            "method_id": record.method_id,
+            "method": {**method, "hyperparameters": record.method.hyperparameters},
+            "seed": record.seed,
+            "recipe": record.recipe,
+            "record": record.digest,
+            "created": record.created,
+            "digests": record.digests,
+        },
+        setup=_without_places(record.setup),
+        inputs=Inputs(**{name: getattr(kept, name) for name in Inputs.model_fields}),
+        environment=_environment(record.environment),
+        files={path.relative_to(folder).as_posix(): sha256_of(path) for path in files},
+    )
+
+
+def _without_places(setup: Setup) -> Setup:
+    """A pretrained text tower may have come from a folder, of which only the name is told."""
+    if setup.text is None or not Path(setup.text.transformer).is_absolute():
+        return setup
+    text = setup.text.model_copy(update={"transformer": Path(setup.text.transformer).name})
+    return setup.model_copy(update={"text": text})
+
+
+def _environment(environment: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        key: environment[key] for key in ("benchsuite", "python", "device", "threads", "packages") if key in environment
+    }

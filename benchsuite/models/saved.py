@@ -1,0 +1,205 @@
+"""Trained towers as a file, and from an exported folder: `benchsuite.load_encoder`."""
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from benchsuite.data.base import Texts
+from benchsuite.data.readers.images import decoded, square
+from benchsuite.errors import RunError, UsageError
+from benchsuite.models.dual_encoder import DualEncoder
+from benchsuite.models.layout import (
+    AGAIN,
+    METADATA,
+    TOKENIZER,
+    WEIGHTS,
+    Exported,
+    Kept,
+    as_base64,
+    read_exported,
+    sha256_of,
+)
+from benchsuite.models.sides import Trained
+from benchsuite.models.tokenizer import Words, words_in
+from benchsuite.models.towers import TextEncoder, first_line
+from benchsuite.models.vectors import VectorWords
+from benchsuite.setup import Setup
+
+BATCH = 256
+Pictures = NDArray[Any] | Sequence[Any]
+
+
+def save_towers(file: Path, encoder: DualEncoder, words: Words | None, pictures: tuple[int, ...], run: str) -> str:
+    """Write the towers at once, synced to disk; the SHA-256 of the file.
+
+    Each tensor is copied, because safetensors refuses those that share memory.
+    """
+    from safetensors.torch import save_file
+
+    body = encoder.text_tower.body if isinstance(getattr(encoder, "text_tower", None), TextEncoder) else None
+    kept = Kept(
+        pictures=pictures,
+        words=words.size if words else 0,
+        text_config=_plain_config(body.config) if body is not None else None,
+        tokenizer=as_base64(words.files()) if words else {},
+        run=run,
+    )
+    tensors = {name: tensor.detach().cpu().clone().contiguous() for name, tensor in encoder.state_dict().items()}
+    draft = file.with_name(f".{file.name}-{uuid4().hex}")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        save_file(tensors, draft, {"format": "pt", METADATA: kept.model_dump_json()})
+        with draft.open("rb") as stream:
+            os.fsync(stream.fileno())
+        draft.replace(file)
+        return sha256_of(file)
+    except Exception as error:  # safetensors has errors of its own for a full disk
+        raise RunError(
+            f"{file.parent}: the trained weights cannot be written ({first_line(error)}). Make room, or run without "
+            "--keep-weights."
+        ) from error
+    finally:
+        with suppress(OSError):
+            draft.unlink()
+
+
+def _plain_config(config: Any) -> dict[str, Any]:
+    """A model's configuration without where it was read from."""
+    content: dict[str, Any] = config.to_dict()
+    return {key: value for key, value in content.items() if key not in ("_name_or_path", "name_or_path")}
+
+
+class Encoder:
+    """The trained towers of an exported folder."""
+
+    def __init__(self, about: Exported, sides: Trained) -> None:
+        self.about = about
+        """The run, its setup, and what the towers take."""
+        self.sides = sides
+
+    def images(self, pictures: Pictures, batch: int = BATCH) -> NDArray[np.float32]:
+        """[n, width], L2-normalised, of Pillow images, paths, or uint8 [n, H, W, 3] (clips [n, T, H, W, 3]).
+
+        They are resized as the run's data was. Towers on vectors take float [n, D].
+        """
+        tower, shape = self.about.setup.image, self.about.inputs.pictures
+        if tower is None:
+            raise UsageError("images: this encoder has no image tower.")
+        if tower.mlp:
+            rows: Any = _vectors("images", pictures, shape[-1])[:, None]
+        else:
+            rows = pictures
+        made = [
+            self.sides.pictures(rows[i : i + batch] if tower.mlp else self._pixels(rows[i : i + batch], i))
+            for i in range(0, len(rows), batch)
+        ]
+        return _joined(made, self.about.setup.projection.width)
+
+    def texts(self, texts: Texts | str, batch: int = BATCH) -> NDArray[np.float32]:
+        """[n, width], L2-normalised, of a list of texts. Towers on vectors take float [n, D]."""
+        tower = self.about.setup.text
+        if tower is None:
+            raise UsageError("texts: this encoder has no text tower.")
+        if isinstance(texts, str):
+            raise UsageError("texts: give a list of texts, not one text.")
+        rows: Any = _vectors("texts", texts, self.about.inputs.words) if tower.mlp else list(texts)
+        if not tower.mlp and (wrong := [i for i, text in enumerate(rows) if not isinstance(text, str)]):
+            raise UsageError(f"texts: item {wrong[0]} is a {type(rows[wrong[0]]).__name__}, not a text.")
+        made = [self.sides.texts(rows[i : i + batch]) for i in range(0, len(rows), batch)]
+        return _joined(made, self.about.setup.projection.width)
+
+    def _pixels(self, pictures: Pictures, first: int) -> NDArray[np.uint8]:
+        """uint8 [n, ...] in the shape that the tower was trained on."""
+        shape = self.about.inputs.pictures
+        if isinstance(pictures, np.ndarray):
+            if pictures.dtype != np.uint8 or pictures.ndim != len(shape) + 1 or pictures.shape[-1] != 3:
+                kind = "clips uint8 [n, T, H, W, 3]" if len(shape) == 4 else "images uint8 [n, H, W, 3]"
+                raise UsageError(f"images: it takes {kind}; given {pictures.dtype} {list(pictures.shape)}.")
+            if pictures.shape[-3:] == shape[-3:]:
+                return pictures
+        return np.stack([self._picture(picture, first + i) for i, picture in enumerate(pictures)])
+
+    def _picture(self, picture: Any, number: int) -> NDArray[np.uint8]:
+        from PIL import Image
+
+        size, fit = self.about.inputs.pictures[-2], self.about.setup.data.options.get("fit", "crop")
+        match picture:
+            case Image.Image():
+                return square(picture, size, fit)
+            case str() | Path():
+                return decoded(lambda: Image.open(picture), str(picture), size, fit)
+            case np.ndarray() if picture.dtype == np.uint8 and picture.ndim in (3, 4) and picture.shape[-1] == 3:
+                if picture.ndim == 4:
+                    return np.stack([self._picture(frame, number) for frame in picture])
+                return square(Image.fromarray(picture), size, fit)
+        kind = f"{picture.dtype} {list(picture.shape)}" if isinstance(picture, np.ndarray) else type(picture).__name__
+        raise UsageError(f"images: item {number} is {kind}; give a Pillow image, a path, or uint8 [H, W, 3].")
+
+
+def load_encoder(folder: str | Path, device: str | torch.device = "cpu") -> Encoder:
+    """The encoder that `benchsuite weights RUN --out FOLDER` wrote; only the folder is read."""
+    place = Path(folder)
+    about = read_exported(place)
+    encoder, words = rebuilt(place, about)
+    image = about.setup.image
+    shape = about.inputs.pictures if image and not image.mlp else ()
+    return Encoder(about, Trained(encoder.to(device), words, image, shape))
+
+
+def rebuilt(folder: Path, about: Exported) -> tuple[DualEncoder, Words | None]:
+    """Towers and tokenizer from the folder's files alone."""
+    from safetensors.torch import load_file
+
+    setup, inputs = _untrained(about.setup), about.inputs
+    words: Words | None = None
+    try:
+        if about.setup.text:
+            mlp = about.setup.text.mlp
+            words = VectorWords(inputs.words) if mlp else words_in(folder / TOKENIZER, about.setup.text)
+    except Exception as error:  # tokenizers have no error of their own
+        raise UsageError(
+            f"{folder / TOKENIZER}: the tokenizer cannot be read ({first_line(error)}). {AGAIN}"
+        ) from error
+    try:
+        tensors: dict[str, Tensor] = load_file(folder / WEIGHTS)
+        with torch.random.fork_rng(devices=[]):
+            encoder = DualEncoder(setup, inputs.words, next(reversed(inputs.pictures), 0), inputs.text_config)
+        encoder.load_state_dict(tensors, assign=True)
+    except UsageError:
+        raise
+    except Exception as error:
+        versions = about.environment.get("packages", {})
+        made = ", ".join(f"{name} {versions[name]}" for name in ("timm", "transformers") if versions.get(name))
+        raise UsageError(
+            f"{folder / WEIGHTS}: the weights do not fit the towers of {folder}/config.json ({first_line(error)}). "
+            f"The run had {made or 'other versions'}; another version may build other towers."
+        ) from error
+    return encoder.eval(), words
+
+
+def _untrained(setup: Setup) -> Setup:
+    """The setup with towers that are built without asking the hub for weights."""
+    image = setup.image.model_copy(update={"pretrained": False}) if setup.image else None
+    return setup.model_copy(update={"image": image})
+
+
+def _vectors(what: str, given: Any, width: int) -> NDArray[np.float32]:
+    try:
+        rows = np.asarray(given, np.float32)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"{what}: this tower takes vectors, float [n, {width}]; given {first_line(error)}") from error
+    if rows.ndim != 2 or rows.shape[1] != width:
+        raise UsageError(f"{what}: this tower takes vectors, float [n, {width}]; given {list(rows.shape)}.")
+    return rows
+
+
+def _joined(rows: Sequence[Tensor], width: int) -> NDArray[np.float32]:
+    return torch.cat(list(rows)).numpy() if rows else np.zeros((0, width), np.float32)

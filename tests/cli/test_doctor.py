@@ -1,0 +1,129 @@
+"""What a machine can do, told where libraries work and where they are broken."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from commands import exit_code
+
+import benchsuite
+
+Told = dict[str, dict[str, str]]
+ROOT = str(Path(benchsuite.__file__).parents[1])
+
+
+def doctor(*arguments: object, first: Path | None = None, **variables: str) -> tuple[int, str, str]:
+    """The real command in a process of its own, where modules in `first` hide installed ones."""
+    paths = [str(first) if first else "", ROOT, os.environ.get("PYTHONPATH", "")]
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1", **variables, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    command = [sys.executable, "-m", "benchsuite", "doctor", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    return done.returncode, done.stdout, done.stderr
+
+
+def by_what(out: str) -> Told:
+    return {line["what"]: line for line in json.loads(out)}
+
+
+def test_a_machine_on_which_all_works(tmp_path: Path) -> None:
+    code, out, err = doctor("--json", "--results", tmp_path / "runs")
+    told = by_what(out)
+    assert (code, err) == (0, "")
+    assert {line["status"] for line in told.values()} <= {"ok", "note"}
+    for what in ("Python", "cores", "memory", "disk for results", "import torch", "import deepspeed", "C++ compiler"):
+        assert told[what]["found"]
+    assert "gloo" in told["several processes"]["found"]
+    assert told["hub"]["status"] == "note"
+    assert "HF_HUB_OFFLINE" in told["hub"]["found"]
+    assert "a run of the reference method" in told["scenes-small"]["found"]
+    assert "--data cc3m=FOLDER" in told["cc3m-paper"]["found"]
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_named_recipe_without_its_data_is_a_problem(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code("doctor", "--recipe", "cifar-paper", "--results", tmp_path) == 1
+    out = capsys.readouterr().out
+    assert "problem  cifar-paper, data: cifar10 is missing: --data cifar10=FOLDER. docs/real-data.md" in out
+    (tmp_path / "cifar").mkdir()
+    given = f"cifar10={tmp_path / 'cifar'}"
+    assert exit_code("doctor", "--recipe", "cifar-paper", "--data", given, "--results", tmp_path) == 0
+    out = capsys.readouterr().out
+    assert f"cifar10 at {tmp_path / 'cifar'}" in out
+    assert out.endswith("no problem.\n")
+    assert exit_code("doctor", "--recipe", "cifr-paper", "--results", tmp_path) == 1
+    assert 'Did you mean "cifar-paper"' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("module", "content", "error"),
+    [
+        ("torch", "raise ImportError('libcudart.so.13: cannot open shared object file')", "libcudart.so.13"),
+        ("deepspeed", "raise RuntimeError('no compiler')", "RuntimeError: no compiler"),
+        ("deepspeed", "import os; os._exit(7)", "importing it ended the process (exit code 7)"),
+    ],
+)
+def test_a_broken_library_is_told_without_a_traceback(tmp_path: Path, module: str, content: str, error: str) -> None:
+    (tmp_path / "broken" / module).mkdir(parents=True)
+    (tmp_path / "broken" / module / "__init__.py").write_text(content)
+    code, out, err = doctor("--json", "--results", tmp_path / "runs", first=tmp_path / "broken")
+    line = by_what(out)[f"import {module}"]
+    assert (code, err) == (1, "")
+    assert line["status"] == "problem"
+    assert error in line["found"]
+    assert f"pip install --force-reinstall {module}" in line["todo"]
+
+
+def test_what_a_recipe_needs_is_measured_where_it_ran(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "tiny.toml").write_text(TINY)
+    assert exit_code("run", "infonce", "--recipe", tmp_path / "tiny.toml", "--results", tmp_path / "runs") == 0
+    capsys.readouterr()
+    assert exit_code("doctor", "--recipe", tmp_path / "tiny.toml", "--results", tmp_path / "runs", "--json") == 0
+    told = by_what(capsys.readouterr().out)
+    name = str(tmp_path / "tiny.toml")
+    assert "measured in 1 runs" in told[f"{name}, time"]["found"]
+    assert "measured" in told[f"{name}, memory"]["found"]
+    assert "of its weights" in told[f"{name}, disk"]["found"]
+
+
+TINY = """
+title = "tiny vectors"
+track = "latents"
+description = "a few steps"
+seeds = 1
+keep_weights = true
+projection = { width = 12 }
+data = { name = "latents", options = { train = 200, validation = 20, test = 60, galleries = 40 } }
+optimizer = { lr = 1e-3 }
+training = { batch = 32, steps = 2 }
+backbones.mlp = { description = "an MLP", tower = { mlp = { layers = 2, hidden = 16 } } }
+text = { mlp = { layers = 1, hidden = 16 } }
+protocols.retrieval = { task = "retrieval" }
+"""
+
+
+def test_the_quick_lines_need_no_torch(tmp_path: Path) -> None:
+    program = f"""
+import sys
+from benchsuite.cli.doctor import examined
+from pathlib import Path
+lines = examined(["cifar-paper"], {{}}, Path({str(tmp_path)!r}))
+for line in lines:
+    if line.what == "hub":
+        assert "torch" not in sys.modules
+list(lines)
+assert "torch" not in sys.modules
+"""
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "PYTHONPATH": ROOT}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_folder_that_cannot_be_written_to_is_a_problem(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    if os.geteuid() == 0:
+        pytest.skip("root writes everywhere")
+    tmp_path.chmod(0o500)
+    assert exit_code("doctor", "--recipe", "scenes-smoke", "--results", tmp_path / "runs") == 1
+    assert "cannot be written to. Name another folder with --results" in capsys.readouterr().out
