@@ -37,6 +37,23 @@ Tables = Annotated[
     ),
 ]
 
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        help="Processes of each run that read the next batches ahead (default: none for data in memory; for pictures "
+        "that are decoded, one for each two threads). Results are the same for any number.",
+        show_default=False,
+    ),
+]
+SkipBadPictures = Annotated[
+    bool,
+    typer.Option(
+        "--skip-bad-pictures",
+        help="Replace a training pair whose picture cannot be decoded by the next good one; the record counts them.",
+    ),
+]
+
 
 class Regime(StrEnum):
     """Where the hyper-parameters of rows come from."""

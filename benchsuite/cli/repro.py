@@ -16,7 +16,9 @@ from benchsuite.cli.options import (
     Regime,
     Regimes,
     Results,
+    SkipBadPictures,
     Tables,
+    Workers,
     load_own,
     parse_folders,
     parse_names,
@@ -27,6 +29,7 @@ from benchsuite.errors import UsageError
 from benchsuite.files import require_writable
 from benchsuite.papers.schema import row_name
 from benchsuite.records.store import Store
+from benchsuite.running import Running
 
 if TYPE_CHECKING:
     from benchsuite.experiments.plan import Plan, Run
@@ -57,6 +60,8 @@ def repro(
     results: Results = RESULTS,
     report: Annotated[Path, typer.Option(help="Folder for the pages.", metavar="FOLDER")] = REPORTS,
     regime: Regimes = None,
+    workers: Workers = None,
+    skip_bad_pictures: SkipBadPictures = False,
     tune: Annotated[
         bool, typer.Option("--tune", help="Do tuning trials that are missing first, as `benchsuite tune` does.")
     ] = False,
@@ -87,6 +92,7 @@ def repro(
         raise UsageError("--seed and --seeds exclude each other: give one of them.")
     if tune and regime is Regime.printed:
         raise UsageError("--tune and --regime printed exclude each other: rows as printed need no trials.")
+    Running(workers, skip_bad_pictures).set()
     extra = load_own(table_folders, plugin)
     show_reading()
     names = named_tables(tables, scale)

@@ -4,9 +4,21 @@ from typing import Annotated
 
 import typer
 
-from benchsuite.cli.options import RESULTS, Folders, Plugins, Results, Tables, load_own, parse_folders, require_reported
+from benchsuite.cli.options import (
+    RESULTS,
+    Folders,
+    Plugins,
+    Results,
+    SkipBadPictures,
+    Tables,
+    Workers,
+    load_own,
+    parse_folders,
+    require_reported,
+)
 from benchsuite.errors import UsageError
 from benchsuite.records.store import Store
+from benchsuite.running import Running
 
 
 def run(
@@ -23,6 +35,8 @@ def run(
     plugin: Plugins = None,
     tables: Tables = None,
     results: Results = RESULTS,
+    workers: Workers = None,
+    skip_bad_pictures: SkipBadPictures = False,
 ) -> None:
     """Train and evaluate one method with one seed.
 
@@ -35,6 +49,7 @@ def run(
     from benchsuite.experiments.recipe import read_recipe
 
     require_reported([seed])
+    Running(workers, skip_bad_pictures).set()
     load_own(tables, plugin)
     show_reading()
     chosen = dict(parse_setting(text) for text in settings or ())

@@ -5,9 +5,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from benchsuite.cli.options import RESULTS, Folders, Jobs, Plugins, Results, Tables, load_own, parse_folders
+from benchsuite.cli.options import (
+    RESULTS,
+    Folders,
+    Jobs,
+    Plugins,
+    Results,
+    SkipBadPictures,
+    Tables,
+    Workers,
+    load_own,
+    parse_folders,
+)
 from benchsuite.errors import UsageError
 from benchsuite.records.store import Store
+from benchsuite.running import Running
 
 if TYPE_CHECKING:
     from benchsuite.experiments.problems import Problem
@@ -34,6 +46,8 @@ def tune(
     data: Folders = None,
     tables: Tables = None,
     results: Results = RESULTS,
+    workers: Workers = None,
+    skip_bad_pictures: SkipBadPictures = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the trials, the estimated time and all problems; run nothing.")
     ] = False,
@@ -49,6 +63,7 @@ def tune(
     from benchsuite.experiments.tune import example_run
     from benchsuite.report.numbers import counted
 
+    Running(workers, skip_bad_pictures).set()
     extra, folders = load_own(tables, plugin), parse_folders(data)
     subjects, problems = find_subjects(what, scale, recipe, extra, folders)
     if backbone and not (subjects := [subject for subject in subjects if subject.backbone == backbone]):

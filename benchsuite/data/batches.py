@@ -93,6 +93,11 @@ class BatchPlan:
         """The same pairs with a third augmentation, and the captions of the first draw."""
         return Draw(self.index(step), self.draw(step).captions, self._augmentations(step, "third"))
 
+    def texts(self, view: str) -> TextLists:
+        """Those that the captions of a draw come from; `view` as in the inputs' names: "", "_view" or "_view2"."""
+        paraphrased = view == "_view" and self.augmentation.text_view != "dropout"
+        return self.split.paraphrases if paraphrased else self.split.captions
+
     def digest(self, steps: int = 4) -> str:
         """A digest of the first draws: equal for all methods under one seed, or the runs may not be paired."""
         sha = hashlib.sha256()

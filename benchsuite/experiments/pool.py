@@ -85,7 +85,7 @@ class Pool:
         log = self.logs / f"worker-{os.getpid()}-{number}.log"
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
-        process = context.Process(target=serve, args=(theirs, self.threads, tuple(self.plugins), log), daemon=True)
+        process = context.Process(target=serve, args=(theirs, self.threads, tuple(self.plugins), log), daemon=False)
         with _environment(OMP_NUM_THREADS=str(self.threads), TOKENIZERS_PARALLELISM="false"):
             process.start()
         theirs.close()

@@ -31,9 +31,18 @@ class Tokens:
     ids: Tensor
     mask: Tensor
 
-    def to(self, device: torch.device) -> "Tokens":
+    def to(self, device: torch.device, non_blocking: bool = False) -> "Tokens":
         """The same on another device."""
-        return Tokens(self.ids.to(device), self.mask.to(device))
+        return Tokens(*(part.to(device, non_blocking=non_blocking) for part in (self.ids, self.mask)))
+
+    def pin_memory(self) -> "Tokens":
+        """The same in memory from which a GPU copies by itself."""
+        return Tokens(self.ids.pin_memory(), self.mask.pin_memory())
+
+    def record_stream(self, stream: torch.Stream) -> None:
+        """Not to be freed before this stream is done with them."""
+        self.ids.record_stream(stream)
+        self.mask.record_stream(stream)
 
 
 class Words:

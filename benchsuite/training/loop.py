@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from benchsuite.canonical import short_digest
 from benchsuite.data.base import Split
 from benchsuite.data.batches import BatchPlan
 from benchsuite.data.prepared import Prepared
@@ -36,6 +37,8 @@ from benchsuite.training.schedule import learning_rate
 from benchsuite.training.teachers import evaluated, follow_student, teacher_of
 
 NOTHING = Prepared()
+SKIPPED = "skipped_pictures"
+"""How many training pairs were replaced because of their pictures, and the digest of their rows; none if none was."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +151,11 @@ def train(
                 curves.add(step, [loss for loss, _ in passes], {"lr": rate, "gradient_norm": norm, **probed})
             watch(step + 1)
         cost = meter.read(engine.module, setup.training.steps * setup.training.accumulation * setup.training.batch)
+        if skipped := feed.skipped_by_all():
+            cost |= {SKIPPED: len(skipped)}
+            digests |= {SKIPPED: short_digest(skipped)}
     finally:
+        feed.close()
         engine.destroy()
     return Trained(judged.eval(), words, curves.points, cost, digests)
 

@@ -1,5 +1,6 @@
 """Images and clips of any size from files or a library's data set, decoded when they are asked for."""
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +13,11 @@ from numpy.typing import NDArray
 
 from benchsuite.errors import UsageError
 from benchsuite.workers import processors
+
+
+class BadPicture(UsageError):  # noqa: N818
+    """A picture that cannot be read or decoded to its end, by its file or its place in one."""
+
 
 Fit = Literal["crop", "squash"]
 """How an image becomes a square: its middle cut out at full height or width, or the whole image squashed."""
@@ -127,7 +133,7 @@ def decoded(open_: Callable[[], Any], where: str, size: int, fit: Fit = "crop") 
         with open_() as image:
             return square(image, size, fit)
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
-        raise UsageError(f"{where}: not an image that can be decoded ({error}).") from error
+        raise BadPicture(f"{where}: not an image that can be decoded ({error}).") from error
 
 
 def square(image: Any, size: int, fit: Fit = "crop") -> NDArray[np.uint8]:
@@ -152,10 +158,23 @@ def in_threads(make: Callable[[int], T], count: int) -> list[T]:
     return list(run(make, range(count)))
 
 
+def decode_alone() -> None:
+    """Decode in this process's own thread from now on: other processes decode beside it."""
+    global _most
+    _most = 1
+
+
+_most = MOST_THREADS
+
+
 def _threads() -> int:
-    return min(MOST_THREADS, processors())
+    return min(_most, processors())
 
 
 @cache
 def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(_threads(), thread_name_prefix="decode")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # a copy of this process has none of its threads
