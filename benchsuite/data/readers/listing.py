@@ -170,8 +170,8 @@ def base_folder(root: Path, name: str, folders: Sequence[str]) -> Path:
 
 
 def _digest(listing: Listing, update: Callable[[bytes], None]) -> None:
-    for i in range(len(listing.source)):
-        texts = [listing.source.mark(i), *listing.captions[i]]
+    for i, captions in zip(range(len(listing.source)), listing.captions, strict=True):
+        texts = [listing.source.mark(i), *captions]
         update(("\0".join(texts) + "\n").encode("utf-8", "surrogatepass"))
     for name, ids in sorted(listing.labels.items()):
         update(f"{name} {ids.shape}\n".encode() + ids.astype("<i8").tobytes())
