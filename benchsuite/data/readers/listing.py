@@ -88,7 +88,8 @@ class Listed(PairDataset):
     size: Count = 224
     """Side in pixels to which images are resized."""
     fit: Fit = "crop"
-    """How they become square: the middle cut out, or the whole image squashed."""
+    """How they become square: the middle cut out, or the whole image squashed; draft: the middle of a JPEG that was
+    decoded at a half, a quarter or an eighth of its size where that is large enough."""
     only: str = ""
     """The one split that is read; all if empty. The others need not exist and are not part of the digest."""
 

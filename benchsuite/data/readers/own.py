@@ -104,7 +104,8 @@ class Own(PairDataset):
     size: Count = 224
     """Side in pixels to which images are resized."""
     fit: Fit = "crop"
-    """How they become square: the middle cut out, or the whole image squashed."""
+    """How they become square: the middle cut out, or the whole image squashed; draft: the middle of a JPEG that was
+    decoded at a half, a quarter or an eighth of its size where that is large enough."""
 
     @cached_property
     def class_names(self) -> Mapping[str, Sequence[str]]:  # type: ignore[override]
