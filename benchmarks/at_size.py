@@ -54,8 +54,8 @@ def write(folder: Path, kind: str, pairs: int) -> None:
 
 
 def caption(i: int) -> str:
-    """Of pair i; all differ."""
-    return f"a photo of thing {i % 977} beside thing {i % 1009}, number {i}"
+    """Of pair i. As in real captions, there are many texts and few words."""
+    return f"a photo of thing {i % 977} beside thing {i % 1009}, taken in place {i % 991}"
 
 
 def jpeg(i: int) -> bytes:

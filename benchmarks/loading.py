@@ -164,6 +164,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=2000)
     parser.add_argument("--batch", type=int, default=64)
     parser.add_argument("--side", type=int, default=224)
+    parser.add_argument("--steps-only", action="store_true", help="leave out the first table")
     given = parser.parse_args()
     logging.disable(logging.WARNING)
     with tempfile.TemporaryDirectory() as temporary:
@@ -172,7 +173,7 @@ def main() -> None:
         split = create_dataset("cc3m", folder=str(folder), size=given.side).split("train")
         setup = setup_for(folder, given.batch, given.pairs // given.batch, given.side)
         print(f"pairs a second from tar files, pictures of 500 x 375 to {given.side} x {given.side}")
-        for n in given.workers:
+        for n in () if given.steps_only else given.workers:
             found = in_turn(
                 {
                     "benchsuite": lambda n=n: rate(ours(setup, split, n)),
@@ -195,9 +196,9 @@ def main() -> None:
             print(f"  {name}: {found[name] / found['towers']:.2f}", flush=True)
         setup = setup_for(folder, given.batch, 30, 32, "scenes")
         split = create_dataset("scenes").split("train")
-        ways = {f"{n} workers": lambda n=n: rate(ours(setup, split, n)) for n in given.workers}
+        ways = {f"{n} workers": lambda n=n: step_seconds(setup, split, n) for n in given.workers}
         found = in_turn(ways)
-        print("pairs a second from arrays in memory (scenes), relative to no workers")
+        print("a training step on arrays in memory (scenes), relative to no workers")
         for name in ways:
             print(f"  {name}: {found[name] / found[next(iter(ways))]:.2f}", flush=True)
 

@@ -11,6 +11,7 @@ from benchsuite.errors import UsageError
 from benchsuite.folders import use_folders
 from benchsuite.records.schema import FIRST_SEED
 from benchsuite.registry import load_plugin, methods
+from benchsuite.running import Running
 
 Plugins = Annotated[
     list[Path] | None,
@@ -55,6 +56,24 @@ SkipBadPictures = Annotated[
 ]
 
 
+class Track(StrEnum):
+    """Where the curves of runs can be watched."""
+
+    tensorboard = "tensorboard"
+    wandb = "wandb"
+    csv = "csv"
+
+
+Tracks = Annotated[
+    Track | None,
+    typer.Option("--track", help="Keep each run's curves as they come, for TensorBoard, Weights & Biases, or as CSV."),
+]
+TrackFolder = Annotated[
+    Path | None,
+    typer.Option("--track-dir", help="Folder of tracked runs (default: tracking in --results).", metavar="FOLDER"),
+]
+
+
 class Regime(StrEnum):
     """Where the hyper-parameters of rows come from."""
 
@@ -75,6 +94,7 @@ RESULTS = Path("runs")
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
 REPORTS = Path("reports")
+TRACKING = "tracking"
 
 
 def load_own(tables: Sequence[Path] | None, plugins: Sequence[Path] | None = None) -> list[str]:
@@ -136,3 +156,14 @@ def parse_names(texts: Sequence[str] | None, whole: Container[str] = ()) -> list
     """Names from repeated options or separated by commas; a name in `whole` may contain commas itself."""
     parts = (part for text in texts or () for part in ([text] if text in whole else text.split(",")))
     return [name.strip() for name in parts if name.strip()]
+
+
+def use_machine(
+    workers: int | None, skip_bad_pictures: bool, track: Track | None = None, folder: Path | None = None
+) -> None:
+    """Carry out the runs of this command in this way, in all of its processes."""
+    if track:
+        from benchsuite.training.tracking import require_library
+
+        require_library(track)
+    Running(workers, skip_bad_pictures, track or "", str((folder or RESULTS / TRACKING).absolute())).set()

@@ -10,6 +10,7 @@ import typer
 from benchsuite.cli.options import (
     REPORTS,
     RESULTS,
+    TRACKING,
     Folders,
     Jobs,
     Plugins,
@@ -18,18 +19,20 @@ from benchsuite.cli.options import (
     Results,
     SkipBadPictures,
     Tables,
+    TrackFolder,
+    Tracks,
     Workers,
     load_own,
     parse_folders,
     parse_names,
     parse_seeds,
     require_reported,
+    use_machine,
 )
 from benchsuite.errors import UsageError
 from benchsuite.files import require_writable
 from benchsuite.papers.schema import row_name
 from benchsuite.records.store import Store
-from benchsuite.running import Running
 
 if TYPE_CHECKING:
     from benchsuite.experiments.plan import Plan, Run
@@ -62,6 +65,8 @@ def repro(
     regime: Regimes = None,
     workers: Workers = None,
     skip_bad_pictures: SkipBadPictures = False,
+    track: Tracks = None,
+    track_dir: TrackFolder = None,
     tune: Annotated[
         bool, typer.Option("--tune", help="Do tuning trials that are missing first, as `benchsuite tune` does.")
     ] = False,
@@ -92,7 +97,7 @@ def repro(
         raise UsageError("--seed and --seeds exclude each other: give one of them.")
     if tune and regime is Regime.printed:
         raise UsageError("--tune and --regime printed exclude each other: rows as printed need no trials.")
-    Running(workers, skip_bad_pictures).set()
+    use_machine(workers, skip_bad_pictures, track, track_dir or results / TRACKING)
     extra = load_own(table_folders, plugin)
     show_reading()
     names = named_tables(tables, scale)

@@ -6,19 +6,22 @@ import typer
 
 from benchsuite.cli.options import (
     RESULTS,
+    TRACKING,
     Folders,
     Plugins,
     Results,
     SkipBadPictures,
     Tables,
+    TrackFolder,
+    Tracks,
     Workers,
     load_own,
     parse_folders,
     require_reported,
+    use_machine,
 )
 from benchsuite.errors import UsageError
 from benchsuite.records.store import Store
-from benchsuite.running import Running
 
 
 def run(
@@ -37,6 +40,8 @@ def run(
     results: Results = RESULTS,
     workers: Workers = None,
     skip_bad_pictures: SkipBadPictures = False,
+    track: Tracks = None,
+    track_dir: TrackFolder = None,
 ) -> None:
     """Train and evaluate one method with one seed.
 
@@ -49,7 +54,7 @@ def run(
     from benchsuite.experiments.recipe import read_recipe
 
     require_reported([seed])
-    Running(workers, skip_bad_pictures).set()
+    use_machine(workers, skip_bad_pictures, track, track_dir or results / TRACKING)
     load_own(tables, plugin)
     show_reading()
     chosen = dict(parse_setting(text) for text in settings or ())

@@ -16,10 +16,10 @@ from benchsuite.cli.options import (
     Workers,
     load_own,
     parse_folders,
+    use_machine,
 )
 from benchsuite.errors import UsageError
 from benchsuite.records.store import Store
-from benchsuite.running import Running
 
 if TYPE_CHECKING:
     from benchsuite.experiments.problems import Problem
@@ -63,7 +63,7 @@ def tune(
     from benchsuite.experiments.tune import example_run
     from benchsuite.report.numbers import counted
 
-    Running(workers, skip_bad_pictures).set()
+    use_machine(workers, skip_bad_pictures)
     extra, folders = load_own(tables, plugin), parse_folders(data)
     subjects, problems = find_subjects(what, scale, recipe, extra, folders)
     if backbone and not (subjects := [subject for subject in subjects if subject.backbone == backbone]):

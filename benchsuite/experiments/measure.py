@@ -28,6 +28,7 @@ from benchsuite.training.distributed import rank, world_size
 from benchsuite.training.engine import device
 from benchsuite.training.loop import train
 from benchsuite.training.needs import reads_paraphrases
+from benchsuite.training.tracking import tracking
 
 TRAIN = "train"
 
@@ -62,7 +63,8 @@ def take_part(
         method = create_method(run.method.name, num_samples=len(split), width=run.setup.projection.width, **options)
     read = read_paraphrases(run.setup, method, dataset)
     own = trained_under(run.setup, run.method)
-    trained = train(own, method, split, run.seed, watch, prepared, Probe(run.setup, dataset))
+    with tracking(run.label, run.run_id, {"method": run.method.name, **run.method.hyperparameters, "seed": run.seed}):
+        trained = train(own, method, split, run.seed, watch, prepared, Probe(run.setup, dataset))
     if rank() > 0:
         return None
     require_finite_weights(trained.encoder, method)

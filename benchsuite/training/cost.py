@@ -19,6 +19,11 @@ class Meter:
         _reset_peak()
         self._start, self._cpu = time.perf_counter(), time.process_time()
 
+    def now(self, pairs: int) -> dict[str, float]:
+        """What shows how a run is doing after `pairs` pairs: its rate so far, and its memory at most."""
+        seconds = time.perf_counter() - self._start
+        return {"pairs_per_second": pairs / seconds, "peak_memory_bytes": _peak()}
+
     def read(self, model: nn.Module, pairs: int) -> dict[str, Any]:
         """Cost of having trained on `pairs` pairs."""
         seconds = time.perf_counter() - self._start

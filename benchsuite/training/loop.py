@@ -35,6 +35,7 @@ from benchsuite.training.feed import Feed, Inputs
 from benchsuite.training.needs import require_served
 from benchsuite.training.schedule import learning_rate
 from benchsuite.training.teachers import evaluated, follow_student, teacher_of
+from benchsuite.training.tracking import tracked
 
 NOTHING = Prepared()
 SKIPPED = "skipped_pictures"
@@ -149,6 +150,9 @@ def train(
                 judged.train()
                 rate, norm = engine.optimizer.param_groups[0]["lr"], passes[-1][1]
                 curves.add(step, [loss for loss, _ in passes], {"lr": rate, "gradient_norm": norm, **probed})
+                if rank() == 0:
+                    pairs = (step + 1) * setup.training.accumulation * setup.training.batch
+                    tracked.get()(step, curves.latest | meter.now(pairs))
             watch(step + 1)
         cost = meter.read(engine.module, setup.training.steps * setup.training.accumulation * setup.training.batch)
         if skipped := feed.skipped_by_all():
