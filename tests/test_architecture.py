@@ -12,7 +12,7 @@ import benchsuite
 PACKAGE = Path(benchsuite.__file__).parent
 FLOORS = [
     ["errors"],
-    ["fields", "paths", "streams", "files", "toml_files", "torchvision_ops", "type_words", "workers"],
+    ["fields", "paths", "running", "streams", "files", "toml_files", "torchvision_ops", "type_words", "workers"],
     ["canonical", "folders"],
     ["objectives"],
     ["cards"],

@@ -19,6 +19,7 @@ DEPENDS_ON = {
     "image_expert": ("experts.image", "data"),
     "text_expert": ("experts.text", "data"),
     "paraphrases": ("data",),
+    "skipped_pictures": ("data", "training.batch", "training.steps", "training.accumulation"),
 }
 """The fields of a setup that each digest follows from. Where one of them may differ and does, the digest does too."""
 
@@ -96,7 +97,9 @@ def _digest_differences(left: Mapping[str, str], right: Mapping[str, str], field
             continue
         words = name.replace("_", " ")
         a, b = left.get(name), right.get(name)
-        if a is None or b is None:
+        if name == "skipped_pictures" and a != b:
+            yield "they skipped different pictures"
+        elif a is None or b is None:
             if name in REQUIRED or (name == "words" and a != b):
                 yield f"a record does not say its {words}"
         elif a != b:

@@ -13,6 +13,7 @@ from benchsuite.folders import use_folders
 from benchsuite.records.checkpoints import Every
 from benchsuite.records.schema import FIRST_SEED
 from benchsuite.registry import load_plugin, methods
+from benchsuite.running import Running
 
 Plugins = Annotated[
     list[Path] | None,
@@ -64,6 +65,40 @@ KeepWeights = Annotated[
     bool,
     typer.Option("--keep-weights", help="Store the trained towers with each record, for `benchsuite weights`."),
 ]
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        help="Processes of each run that read the next batches ahead (default: none for data in memory; for pictures "
+        "that are decoded, one for each two threads). Results are the same for any number.",
+        show_default=False,
+    ),
+]
+SkipBadPictures = Annotated[
+    bool,
+    typer.Option(
+        "--skip-bad-pictures",
+        help="Replace a training pair whose picture cannot be decoded by the next good one; the record counts them.",
+    ),
+]
+
+
+class Track(StrEnum):
+    """Where the curves of runs can be watched."""
+
+    tensorboard = "tensorboard"
+    wandb = "wandb"
+    csv = "csv"
+
+
+Tracks = Annotated[
+    Track | None,
+    typer.Option("--track", help="Keep each run's curves as they come, for TensorBoard, Weights & Biases, or as CSV."),
+]
+TrackFolder = Annotated[
+    Path | None,
+    typer.Option("--track-dir", help="Folder of tracked runs (default: tracking in --results).", metavar="FOLDER"),
+]
 
 
 class Regime(StrEnum):
@@ -87,6 +122,7 @@ MINUTES = 10.0
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
 REPORTS = Path("reports")
+TRACKING = "tracking"
 
 
 def saved_every(minutes: float, steps: int | None) -> Every | None:
@@ -162,3 +198,14 @@ def parse_names(texts: Sequence[str] | None, whole: Container[str] = ()) -> list
     """Names from repeated options or separated by commas; a name in `whole` may contain commas itself."""
     parts = (part for text in texts or () for part in ([text] if text in whole else text.split(",")))
     return [name.strip() for name in parts if name.strip()]
+
+
+def use_machine(
+    workers: int | None, skip_bad_pictures: bool, track: Track | None = None, folder: Path | None = None
+) -> None:
+    """Carry out the runs of this command in this way, in all of its processes."""
+    if track:
+        from benchsuite.training.tracking import require_library
+
+        require_library(track)
+    Running(workers, skip_bad_pictures, track or "", str((folder or RESULTS / TRACKING).absolute())).set()

@@ -12,6 +12,7 @@ from benchsuite.cli.options import (
     MINUTES,
     REPORTS,
     RESULTS,
+    TRACKING,
     CheckpointMinutes,
     CheckpointSteps,
     DeviceCount,
@@ -22,7 +23,11 @@ from benchsuite.cli.options import (
     Regime,
     Regimes,
     Results,
+    SkipBadPictures,
     Tables,
+    TrackFolder,
+    Tracks,
+    Workers,
     load_own,
     parse_folders,
     parse_names,
@@ -30,6 +35,7 @@ from benchsuite.cli.options import (
     refuse_inside_launcher,
     require_reported,
     saved_every,
+    use_machine,
 )
 from benchsuite.cli.run import without_weights
 from benchsuite.errors import UsageError
@@ -74,6 +80,10 @@ def repro(
     checkpoint_steps: CheckpointSteps = None,
     report: Annotated[Path, typer.Option(help="Folder for the pages.", metavar="FOLDER")] = REPORTS,
     regime: Regimes = None,
+    workers: Workers = None,
+    skip_bad_pictures: SkipBadPictures = False,
+    track: Tracks = None,
+    track_dir: TrackFolder = None,
     tune: Annotated[
         bool, typer.Option("--tune", help="Do tuning trials that are missing first, as `benchsuite tune` does.")
     ] = False,
@@ -108,6 +118,7 @@ def repro(
         raise UsageError("--seed and --seeds exclude each other: give one of them.")
     if tune and regime is Regime.printed:
         raise UsageError("--tune and --regime printed exclude each other: rows as printed need no trials.")
+    use_machine(workers, skip_bad_pictures, track, track_dir or results / TRACKING)
     chosen_place = chosen_cluster(cluster, cluster_options, cluster_option, max_jobs, jobs)
     every = saved_every(checkpoint_minutes, checkpoint_steps)
     means = Means(Devices.here(devices, jobs), chosen_place, plugin or (), every)

@@ -10,6 +10,7 @@ from benchsuite.cli.cluster import OptionsFile, OptionsGiven, Schedulers, chosen
 from benchsuite.cli.options import (
     MINUTES,
     RESULTS,
+    TRACKING,
     CheckpointMinutes,
     CheckpointSteps,
     DeviceCount,
@@ -17,11 +18,16 @@ from benchsuite.cli.options import (
     KeepWeights,
     Plugins,
     Results,
+    SkipBadPictures,
     Tables,
+    TrackFolder,
+    Tracks,
+    Workers,
     load_own,
     parse_folders,
     require_reported,
     saved_every,
+    use_machine,
 )
 from benchsuite.errors import UsageError
 from benchsuite.experiments.joining import launched
@@ -54,6 +60,10 @@ def run(
     checkpoint_minutes: CheckpointMinutes = MINUTES,
     checkpoint_steps: CheckpointSteps = None,
     keep_weights: KeepWeights = False,
+    workers: Workers = None,
+    skip_bad_pictures: SkipBadPictures = False,
+    track: Tracks = None,
+    track_dir: TrackFolder = None,
 ) -> None:
     """Train and evaluate one method with one seed.
 
@@ -68,6 +78,7 @@ def run(
     from benchsuite.experiments.recipe import read_recipe
 
     require_reported([seed])
+    use_machine(workers, skip_bad_pictures, track, track_dir or results / TRACKING)
     chosen = chosen_cluster(cluster, cluster_options, cluster_option)
     every = saved_every(checkpoint_minutes, checkpoint_steps)
     store, joins = Store(results), launched() > 1

@@ -16,11 +16,14 @@ from benchsuite.cli.options import (
     Jobs,
     Plugins,
     Results,
+    SkipBadPictures,
     Tables,
+    Workers,
     load_own,
     parse_folders,
     refuse_inside_launcher,
     saved_every,
+    use_machine,
 )
 from benchsuite.errors import UsageError
 from benchsuite.records.store import Store
@@ -57,6 +60,8 @@ def tune(
     results: Results = RESULTS,
     checkpoint_minutes: CheckpointMinutes = MINUTES,
     checkpoint_steps: CheckpointSteps = None,
+    workers: Workers = None,
+    skip_bad_pictures: SkipBadPictures = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the trials, the estimated time and all problems; run nothing.")
     ] = False,
@@ -74,6 +79,7 @@ def tune(
     from benchsuite.experiments.tune import example_run
     from benchsuite.report.numbers import counted
 
+    use_machine(workers, skip_bad_pictures)
     refuse_inside_launcher("tune")
     chosen = chosen_cluster(cluster, cluster_options, cluster_option, max_jobs, jobs)
     every = saved_every(checkpoint_minutes, checkpoint_steps)

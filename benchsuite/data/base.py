@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchsuite.cards import Card
+from benchsuite.data.texts import TextLists
 from benchsuite.data.vectors import VectorLists
 from benchsuite.errors import UsageError, unknown
 from benchsuite.fields import Options
@@ -17,7 +18,7 @@ Shows = Literal["images", "clips", "vectors", "nothing"]
 Vectors = NDArray[np.float32]
 Texts = Sequence[str] | Sequence[Vectors]
 """What a text tower is given: words, or in a dataset of vectors, vectors."""
-TextLists = Sequence[Sequence[str]] | Vectors | VectorLists
+TextsOfImages = Sequence[Sequence[str]] | Vectors | VectorLists
 """The texts of each image."""
 
 
@@ -41,14 +42,15 @@ class Split:
 
     `images` may be any array-like that yields uint8 [n, H, W, 3] for an index, or, for clips of T frames,
     [n, T, H, W, 3]. In a dataset of vectors images are float32 [N, V, D], V renderings of each, and captions and
-    paraphrases are [N, K, D], or `VectorLists` where their number differs or they stay on disk.
+    paraphrases are [N, K, D], or `VectorLists` where their number differs or they stay on disk. Words may stay on disk
+    as mapped `TextLists`, which were checked when they were written.
     """
 
     name: str
     images: NDArray[Any]
-    captions: TextLists = ()
+    captions: TextsOfImages = ()
     """One or more captions for each image; a training step draws one, retrieval uses all. Empty: there are none."""
-    paraphrases: TextLists = ()
+    paraphrases: TextsOfImages = ()
     """Other captions of the same image, for text views."""
     labels: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
     """Class ids by name of the set of classes, [N]; several ids for each image are [N, K], padded with -1."""
@@ -60,7 +62,7 @@ class Split:
                 continue
             if len(lists) != n:
                 raise UsageError(f"split {self.name}: {n} images but {len(lists)} lists of {kind}s.")
-            if not isinstance(lists, np.ndarray | VectorLists) and (
+            if not isinstance(lists, np.ndarray | VectorLists | TextLists) and (
                 empty := [i for i, texts in enumerate(lists) if not texts]
             ):
                 raise UsageError(f"split {self.name}: image {empty[0]} has no {kind}.")

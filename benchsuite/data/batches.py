@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchsuite.data.base import Split, TextLists, Vectors
+from benchsuite.data.base import Split, TextsOfImages, Vectors
 from benchsuite.data.vectors import VectorLists
 from benchsuite.errors import UsageError
 from benchsuite.setup import Augmentation
@@ -93,6 +93,11 @@ class BatchPlan:
         """The same pairs with a third augmentation, and the captions of the first draw."""
         return Draw(self.index(step), self.draw(step).captions, self._augmentations(step, "third"))
 
+    def texts(self, view: str) -> TextsOfImages:
+        """Those that the captions of a draw come from; `view` as in the inputs' names: "", "_view" or "_view2"."""
+        paraphrased = view == "_view" and self.augmentation.text_view != "dropout"
+        return self.split.paraphrases if paraphrased else self.split.captions
+
     def digest(self, steps: int = 4) -> str:
         """A digest of the first draws: equal for all methods under one seed, or the runs may not be paired."""
         sha = hashlib.sha256()
@@ -107,7 +112,7 @@ class BatchPlan:
             sha.update(draw.augmentations.astype("<f4").tobytes())
         return sha.hexdigest()[:16]
 
-    def _draw(self, step: int, view: str, texts: TextLists, what: str) -> Draw:
+    def _draw(self, step: int, view: str, texts: TextsOfImages, what: str) -> Draw:
         index = self.index(step)
         if len(texts) == 0:
             return Draw(index, NoTexts(self.split.name, what), self._augmentations(step, view))

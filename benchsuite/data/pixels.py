@@ -9,9 +9,13 @@ from torch import Tensor
 from torch.nn.functional import affine_grid, grid_sample
 
 
-def to_unit(images: NDArray[np.uint8]) -> Tensor:
-    """uint8 [n, (T,) H, W, 3] to float [n, (T,) 3, H, W] in [0, 1], in channels-last memory."""
-    return torch.tensor(images).movedim(-1, -3).float().div_(255)
+def to_unit(images: NDArray[np.uint8] | Tensor) -> Tensor:
+    """uint8 [n, (T,) H, W, 3] to float [n, (T,) 3, H, W] in [0, 1], in channels-last memory, on the device they are on.
+
+    The divisor is a tensor there: a GPU would multiply by the inverse of a plain number, which rounds differently.
+    """
+    stored = images if isinstance(images, Tensor) else torch.tensor(images)
+    return stored.movedim(-1, -3).float().div_(torch.tensor(255.0, device=stored.device))
 
 
 def rendering(vectors: NDArray[np.float32], number: NDArray[np.int64] | int) -> Tensor:
@@ -19,20 +23,25 @@ def rendering(vectors: NDArray[np.float32], number: NDArray[np.int64] | int) -> 
     return torch.from_numpy(np.asarray(vectors[np.arange(len(vectors)), number], np.float32))
 
 
-def augmented_rendering(vectors: NDArray[np.float32], parameters: NDArray[np.float32]) -> Tensor:
-    """The same as drawn for a training step: `vector_parameters` applied."""
-    chosen = rendering(vectors, parameters[:, 0].astype(np.int64))
+Numbers = Tensor | NDArray[np.float32]
+
+
+def augmented_rendering(vectors: Numbers, parameters: Numbers) -> Tensor:
+    """The same as drawn for a training step: `vector_parameters` applied, on the vectors' device."""
+    vectors = torch.as_tensor(vectors)
+    parameters = torch.as_tensor(parameters).to(vectors.device)
+    chosen = vectors[torch.arange(len(vectors), device=vectors.device), parameters[:, 0].long()].float()
     if parameters.shape[1] == 1:
         return chosen
-    factor, addend = torch.from_numpy(parameters[:, 1:]).chunk(2, dim=1)
+    factor, addend = parameters[:, 1:].chunk(2, dim=1)
     return torch.addcmul(addend, chosen, factor)
 
 
-def augment(pixels: Tensor, parameters: NDArray[np.float32]) -> Tensor:
+def augment(pixels: Tensor, parameters: Numbers) -> Tensor:
     """Apply `augmentation_parameters`, before normalisation; values stay in [0, 1]. Frames of a clip get the same."""
     if pixels.dim() == 5:  # frames side by side as channels of one image
         return augment(pixels.flatten(1, 2), parameters).reshape(pixels.shape)
-    x, y, half, mirror, brightness, contrast, saturation, hue = torch.from_numpy(parameters).to(pixels).unbind(1)
+    x, y, half, mirror, brightness, contrast, saturation, hue = torch.as_tensor(parameters).to(pixels).unbind(1)
     zero = torch.zeros_like(half)
     window = torch.stack([torch.stack([half * mirror, zero, x], 1), torch.stack([zero, half, y], 1)], 1)
     grid = affine_grid(window, list(pixels.shape), align_corners=False)

@@ -75,7 +75,8 @@ class DryPass:
             encoder, words = self._encoder(setup, split)
             small = setup.training.model_copy(update={"batch": SAMPLES, "processes": 1})
             plan = BatchPlan(split, SAMPLES, setup.augmentation, seed=0)
-            feed = Feed(setup.model_copy(update={"training": small}), plan, words, method(1).needs, prepared, CPU)
+            needs = method(1).needs
+            feed = Feed(setup.model_copy(update={"training": small}), plan, words, needs, prepared, CPU, workers=0)
             inputs = feed(0, 0)
             for rows in dict.fromkeys((_fewer(batch, setup.projection.width), batch)):
                 try:

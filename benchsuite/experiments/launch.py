@@ -49,7 +49,7 @@ def start(places: Sequence[Place], log: Path, environment: Mapping[str, str]) ->
     own = {"OMP_NUM_THREADS": str(places[0].threads), "TOKENIZERS_PARALLELISM": "false", **environment}
     with _environment({**dict.fromkeys(LAUNCHERS), **own}):
         if len(places) == 1:
-            process: BaseProcess = context.Process(target=serve, args=(theirs[0], places[0]), daemon=True)
+            process: BaseProcess = context.Process(target=serve, args=(theirs[0], places[0]), daemon=False)
             report = None
             process.start()
         else:

@@ -30,6 +30,7 @@ from benchsuite.training.distributed import rank, world_size
 from benchsuite.training.engine import device
 from benchsuite.training.loop import Trained, train
 from benchsuite.training.needs import reads_paraphrases
+from benchsuite.training.tracking import tracking
 
 TRAIN = "train"
 
@@ -77,7 +78,9 @@ def take_part(
     read = read_paraphrases(run.setup, method, dataset)
     own = trained_under(run.setup, run.method)
     checkpoints = Checkpoints(folder, run.run_id, every, note) if folder and every else None
-    trained = train(own, method, split, run.seed, watch, prepared, Probe(run.setup, dataset), checkpoints)
+    about = {"method": run.method.name, **run.method.hyperparameters, "seed": run.seed}
+    with tracking(run.label, run.run_id, about):
+        trained = train(own, method, split, run.seed, watch, prepared, Probe(run.setup, dataset), checkpoints)
     if rank() > 0:
         return None
     require_finite_weights(trained.encoder, method)

@@ -1,7 +1,7 @@
 """Words to ids: a tokenizer trained on the data's captions, or the one of a pretrained text tower."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -18,7 +18,7 @@ from tokenizers.trainers import WordPieceTrainer
 from torch import Tensor
 
 from benchsuite.canonical import short_digest
-from benchsuite.data.base import Split, Texts, Vectors
+from benchsuite.data.base import Split, Texts, TextsOfImages, Vectors
 from benchsuite.data.cached import made_once
 from benchsuite.paths import cache
 from benchsuite.setup import Data, TextTower
@@ -38,9 +38,18 @@ class Tokens:
     ids: Tensor
     mask: Tensor
 
-    def to(self, device: torch.device) -> "Tokens":
+    def to(self, device: torch.device, non_blocking: bool = False) -> "Tokens":
         """The same on another device."""
-        return Tokens(self.ids.to(device), self.mask.to(device))
+        return Tokens(*(part.to(device, non_blocking=non_blocking) for part in (self.ids, self.mask)))
+
+    def pin_memory(self) -> "Tokens":
+        """The same in memory from which a GPU copies by itself."""
+        return Tokens(self.ids.pin_memory(), self.mask.pin_memory())
+
+    def record_stream(self, stream: torch.Stream) -> None:
+        """Not to be freed before this stream is done with them."""
+        self.ids.record_stream(stream)
+        self.mask.record_stream(stream)
 
     def __getitem__(self, rows: slice) -> "Tokens":
         """Some rows, padded to their own longest text, as if they had been tokenized apart."""
@@ -140,25 +149,39 @@ def _trained(vocabulary: int, data: Data, split: Split) -> Tokenizer:
         {"data": data.model_dump(mode="json"), "split": split.name, "vocabulary": vocabulary, "version": 2}
     )
     file = cache() / "tokenizers" / f"{data.name}-{key}.json"
-    texts = [*split.captions_for("a text tower"), *(split.paraphrases if data.paraphrases is None else ())]
-    made_once(file, lambda draft: train_tokenizer(vocabulary, [list(each) for each in texts]).save(str(draft)))
+    captions = split.captions_for("a text tower")
+    paraphrases = split.paraphrases if data.paraphrases is None else ()
+    texts = Chained([captions, paraphrases])
+    made_once(file, lambda draft: train_tokenizer(vocabulary, texts).save(str(draft)))
     return Tokenizer.from_file(str(file))
 
 
-def train_tokenizer(vocabulary: int, texts: Sequence[Sequence[str]]) -> Tokenizer:
+@dataclass(frozen=True)
+class Chained:
+    """Lists of texts, one collection after another, without a copy of them; they may be gone through repeatedly."""
+
+    parts: Sequence[TextsOfImages]
+
+    def __iter__(self) -> Iterator[list[str]]:
+        return ([*each] for part in self.parts for each in part)
+
+
+def train_tokenizer(vocabulary: int, texts: Iterable[Sequence[str]]) -> Tokenizer:
     """A WordPiece tokenizer of at most that many entries, the same each time it is trained.
 
     The trainer numbers letters in the order of a hash table, which differs each time. So it gets them in order, as
     special tokens, and the tokenizer is then built from the vocabulary that it learned.
     """
     normalizer = BertNormalizer(lowercase=True)
-    letters = sorted(
-        {c for captions in texts for text in captions for c in normalizer.normalize_str(text) if not c.isspace()}
-    )
-    pieces = [*SPECIAL, *letters, *(f"##{letter}" for letter in letters)]
+    letters: set[str] = set()
+    for captions in texts:
+        for text in captions:
+            letters.update(normalizer.normalize_str(text))
+    alphabet = sorted(c for c in letters if not c.isspace())
+    pieces = [*SPECIAL, *alphabet, *(f"##{letter}" for letter in alphabet)]
     trained = _empty(WordPiece(unk_token="[UNK]"))
     trained.train_from_iterator(
-        texts, WordPieceTrainer(vocab_size=vocabulary, special_tokens=pieces, show_progress=False)
+        iter(texts), WordPieceTrainer(vocab_size=vocabulary, special_tokens=pieces, show_progress=False)
     )
     ordered = dict(sorted(trained.get_vocab().items(), key=lambda item: item[1]))
     tokenizer = _empty(WordPiece(ordered, unk_token="[UNK]"))

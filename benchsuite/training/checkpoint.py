@@ -75,9 +75,11 @@ class Saver:
         meter: Meter,
         steps: int,
         digests: Mapping[str, str],
+        skipped: dict[int, str],
     ) -> None:
+        """`skipped`: rows whose pictures are bad, as this process met them so far; those of before are added to it."""
         self._to, self._engine, self._curves, self._meter, self._steps = checkpoints, engine, curves, meter, steps
-        self._digests = dict(digests)
+        self._digests, self._skipped = dict(digests), skipped
         self._asked, self._writer, self._stack = Asked(), Writer(), ExitStack()
         self._lock: IO[bytes] | None = None
         self._good: Path | None = None
@@ -169,10 +171,11 @@ class Saver:
         write_files(self._engine, self._writer, draft(folder, done))
         files = {name: stored for part in self._gathered(self._writer.files) for name, stored in part.items()}
         problem = next(filter(None, self._gathered(self._writer.problem)), "")
+        skipped = {row: why for part in self._gathered(dict(self._skipped)) for row, why in part.items()}
         if rank() == 0:
             try:
                 if not problem:
-                    files[PROGRESS] = self._write_progress(draft(folder, done) / PROGRESS)
+                    files[PROGRESS] = self._write_progress(draft(folder, done) / PROGRESS, skipped)
                     marker = Marker(step=done, processes=world_size(), identity=self._identity(), files=files)
                     final = complete(folder, marker)
                     keep_only(folder, {final, self._good} - {None})  # type: ignore[arg-type]
@@ -202,11 +205,12 @@ class Saver:
         self._last = time.monotonic()
         return problem
 
-    def _write_progress(self, file: Path) -> Stored:
+    def _write_progress(self, file: Path, skipped: Mapping[int, str]) -> Stored:
         content = json.dumps(
             {
                 "curves": self._curves.points,
                 "cost": self._meter.spent(),
+                "skipped": list(skipped.items()),
                 "resumptions": [resumption.model_dump() for resumption in self.resumptions],
             }
         ).encode()
@@ -240,6 +244,7 @@ class Saver:
         progress = json.loads((checkpoint / PROGRESS).read_text("utf-8"))
         self._curves.points = progress["curves"]
         self._meter.add(progress["cost"])
+        self._skipped.update((int(row), str(why)) for row, why in progress["skipped"])
         before = [Resumption.model_validate(resumption) for resumption in progress["resumptions"]]
         now = Resumption(step=marker.step, from_processes=marker.processes, to_processes=world_size())
         self.resumptions = [*before, now]

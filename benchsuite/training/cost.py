@@ -32,6 +32,11 @@ class Meter:
         self._cpu -= spent["cpu_seconds"]
         self._peak = max(self._peak, int(spent["peak_memory_bytes"]))
 
+    def now(self, pairs: int) -> dict[str, float]:
+        """What shows how a run is doing after `pairs` pairs: its rate so far, and its memory at most."""
+        spent = self.spent()
+        return {"pairs_per_second": pairs / spent["seconds"], "peak_memory_bytes": spent["peak_memory_bytes"]}
+
     def read(self, model: nn.Module, pairs: int) -> dict[str, Any]:
         """Cost of having trained on `pairs` pairs."""
         spent = self.spent()

@@ -27,6 +27,13 @@ class Curves:
         """After how many steps the last point was taken; 0 before the first."""
         return int(self.points["step"][-1]) + 1 if self.points["step"] else 0
 
+    @property
+    def latest(self) -> dict[str, float]:
+        """The values of the last point, all but the step; without those that it does not have."""
+        return {
+            name: values[-1] for name, values in self.points.items() if name != "step" and not math.isnan(values[-1])
+        }
+
     def keeps(self, step: int) -> bool:
         """Whether this step is one of the points."""
         return step % self._stride == 0 or step == self._last

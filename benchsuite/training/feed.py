@@ -1,9 +1,12 @@
 """The inputs of each step: pixels, tokens, ids."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
+import torch.distributed as dist
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -12,10 +15,14 @@ from benchsuite.data.pixels import augment, augmented_rendering, standardize, to
 from benchsuite.data.prepared import Prepared
 from benchsuite.methods.batch import TEACHER
 from benchsuite.models.tokenizer import Tokens, Words
+from benchsuite.running import running
 from benchsuite.setup import Setup
-from benchsuite.training.distributed import share
+from benchsuite.training.copying import Copied
+from benchsuite.training.distributed import share, world_size
 from benchsuite.training.engine import device
+from benchsuite.training.loading import Ahead, workers_for
 from benchsuite.training.needs import VIEWS
+from benchsuite.training.pictures import Pictures
 
 
 @dataclass(frozen=True)
@@ -41,8 +48,50 @@ class Inputs:
         )
 
 
+@dataclass(frozen=True)
+class Rows:
+    """The same as it is read, maybe by a worker, before any arithmetic: the process that trains does all of that."""
+
+    images: Tensor | None
+    """Once for all views."""
+    augmentations: dict[str, Tensor]
+    """By view. They stay where they are: `augment` moves them."""
+    tokens: dict[str, Tokens | Tensor]
+    extra: dict[str, Tensor]
+    replaced: dict[int, str]
+    """Rows of the split whose pictures are bad, with the reason."""
+
+    def pin_memory(self) -> "Rows":
+        """The same in memory from which a GPU copies by itself."""
+        return self._each(lambda part: part.pin_memory(), lambda part: part.pin_memory())
+
+    def to(self, device: torch.device) -> "Rows":
+        """The same on another device."""
+        return self._each(
+            lambda part: part.to(device, non_blocking=True), lambda part: part.to(device, non_blocking=True)
+        )
+
+    def record_stream(self, stream: torch.Stream) -> None:
+        """Not to be freed before this stream is done with it."""
+        for part in (*self.tokens.values(), *self.extra.values(), *([] if self.images is None else [self.images])):
+            part.record_stream(stream)
+
+    def _each(
+        self, of_tensor: Callable[[Tensor], Tensor], of_tokens: Callable[[Tokens | Tensor], Tokens | Tensor]
+    ) -> "Rows":
+        return replace(
+            self,
+            images=None if self.images is None else of_tensor(self.images),
+            tokens={name: of_tokens(part) for name, part in self.tokens.items()},
+            extra={name: of_tensor(part) for name, part in self.extra.items()},
+        )
+
+
 class Feed:
-    """Makes a step's inputs: for pairs what method and teacher need, for a single encoder always two views."""
+    """Makes a step's inputs: for pairs what method and teacher need, for a single encoder always two views.
+
+    What is read for a loss is a function of its number alone, so it can be read by workers, from any step on.
+    """
 
     def __init__(
         self,
@@ -52,21 +101,54 @@ class Feed:
         needs: frozenset[str],
         prepared: Prepared,
         on: torch.device | None = None,
+        workers: int | None = None,
     ) -> None:
-        """Of this process's device, or `on` another."""
+        """Of this process's device, or `on` another; with as many workers as the data ask for, or `workers`."""
         self._prepared = prepared
         self._setup, self._plan, self._words = setup, plan, words
         inputs = {need.removesuffix(TEACHER) for need in needs}
         self._needs = needs | inputs | (VIEWS[setup.towers] if setup.towers != "pair" else frozenset())
         self._device = on or device()
+        self._pictures = Pictures(plan.split.images, running().skip_bad_pictures)
+        self._workers = workers_for(plan.split) if workers is None else workers
+        self._ahead: Copied[Rows] | None = None
+        self.skipped: dict[int, str] = {}
+        """Rows of the split that were replaced so far in this process's share, because their pictures are bad."""
 
     def epoch(self, step: int) -> int:
         """How often the data was gone through before this step."""
         return step * self._setup.training.accumulation // self._plan.steps_per_epoch
 
     def __call__(self, step: int, part: int) -> Inputs:
-        """This process's rows of loss number `part` of an optimizer step."""
-        number = step * self._setup.training.accumulation + part
+        """This process's rows of loss number `part` of an optimizer step.
+
+        Whatever is asked for first, the following ones are made ahead; asking for another than the next starts anew.
+        """
+        training = self._setup.training
+        number = step * training.accumulation + part
+        if self._ahead is None or self._ahead.next != number:
+            self.close()
+            stop = max(number + 1, training.steps * training.accumulation)
+            on_gpu = self._device.type == "cuda"
+            self._ahead = Copied(Ahead(self._read, number, stop, self._workers, pinned=on_gpu), self._device)
+        rows = next(self._ahead)
+        self.skipped |= rows.replaced
+        return self._inputs(rows)
+
+    def skipped_by_all(self) -> list[int]:
+        """The rows that any process replaced. Every process must ask."""
+        shares: list[Any] = [None] * world_size()
+        if world_size() > 1:
+            dist.all_gather_object(shares, sorted(self.skipped))
+        return sorted({row for rows in (shares if world_size() > 1 else [self.skipped]) for row in rows})
+
+    def close(self) -> None:
+        """End the workers."""
+        if self._ahead:
+            self._ahead.close()
+            self._ahead = None
+
+    def _read(self, number: int) -> Rows:
         draws = {"": self._plan.draw(number)}
         if self._needs & {"image_view", "text_view"}:
             draws["_view"] = self._plan.draw_view(number)
@@ -74,30 +156,50 @@ class Feed:
             draws["_view2"] = self._plan.draw_third(number)
         mine = share(self._setup.training.batch)
         wanted = {"image", "text", *self._needs}
-        pixels = {
-            f"image{n}": self._pixels(d, mine) for n, d in draws.items() if f"image{n}" in wanted and self._setup.image
-        }
+        index = draws[""].index[mine]
+        images, augmentations = None, dict[str, Tensor]()
+        instead, replaced = dict[int, int](), dict[int, str]()
+        if self._setup.image:
+            pictures, instead, replaced = self._pictures.read(index)
+            images = torch.from_numpy(pictures)
+            augmentations = {
+                name: torch.from_numpy(draw.augmentations[mine])
+                for view, draw in draws.items()
+                if (name := f"image{view}") in wanted
+            }
+        if instead:
+            index = index.copy()
+            index[list(instead)] = list(instead.values())
         tokens = {
-            f"text{n}": self._tokens(d, mine) for n, d in draws.items() if f"text{n}" in wanted and self._setup.text
+            name: self._tokens(draw, view, mine, instead)
+            for view, draw in draws.items()
+            if (name := f"text{view}") in wanted and self._setup.text
         }
-        return Inputs(pixels, tokens, self._extra(draws[""].index[mine]))
+        return Rows(images, augmentations, tokens, self._extra(index), replaced)
 
     def _extra(self, index: NDArray[np.int64]) -> dict[str, Tensor]:
         names = ("cluster", "image_expert", "text_expert")
         rows = {name: getattr(self._prepared, name)[index] for name in names if name in self._needs}
-        return {name: torch.from_numpy(part).to(self._device) for name, part in {"index": index, **rows}.items()}
+        return {name: torch.from_numpy(part) for name, part in {"index": index, **rows}.items()}
 
-    def _pixels(self, draw: Draw, mine: slice) -> Tensor:
-        assert self._setup.image is not None
-        if self._setup.image.mlp:
-            vectors = self._plan.split.images[draw.index[mine]]
-            return augmented_rendering(vectors, draw.augmentations[mine]).to(self._device)
-        pixels = to_unit(self._plan.split.images[draw.index[mine]]).to(self._device)
+    def _tokens(self, draw: Draw, view: str, mine: slice, instead: dict[int, int]) -> Tokens | Tensor:
+        assert self._words is not None
+        texts = draw.captions[mine]
+        if instead:
+            others = self._plan.texts(view)
+            texts = [others[instead[k]][0] if k in instead else text for k, text in enumerate(texts)]
+        return self._words(texts)
+
+    def _inputs(self, rows: Rows) -> Inputs:
+        images = rows.images
+        pixels = {} if images is None else {name: self._pixels(images, a) for name, a in rows.augmentations.items()}
+        return Inputs(pixels, rows.tokens, rows.extra)
+
+    def _pixels(self, images: Tensor, augmentations: Tensor) -> Tensor:
         tower = self._setup.image
-        standardized = standardize(augment(pixels, draw.augmentations[mine]), tower.mean, tower.std)
+        assert tower is not None
+        if tower.mlp:
+            return augmented_rendering(images, augmentations)
+        standardized = standardize(augment(to_unit(images), augmentations), tower.mean, tower.std)
         channels_last = standardized.dim() == 4
         return standardized.contiguous(memory_format=torch.channels_last) if channels_last else standardized
-
-    def _tokens(self, draw: Draw, mine: slice) -> Tokens | Tensor:
-        assert self._words is not None
-        return self._words(draw.captions[mine]).to(self._device)

@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from benchsuite.canonical import short_digest
 from benchsuite.data.base import Split
 from benchsuite.data.batches import BatchPlan
 from benchsuite.data.prepared import Prepared
@@ -39,8 +40,11 @@ from benchsuite.training.needs import require_served
 from benchsuite.training.schedule import learning_rate
 from benchsuite.training.shares import encoded_in_shares, seed_torch
 from benchsuite.training.teachers import evaluated, follow_student, teacher_of
+from benchsuite.training.tracking import tracked
 
 NOTHING = Prepared()
+SKIPPED = "skipped_pictures"
+"""How many training pairs were replaced because of their pictures, and the digest of their rows; none if none was."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +149,8 @@ def train(
     feed = Feed(setup, plan, words, method.needs, prepared)
     curves = Curves(setup.training.steps)
     meter = Meter()
-    with ended(engine), Saver(checkpoints, engine, curves, meter, setup.training.steps, digests) as saver:
+    saver = Saver(checkpoints, engine, curves, meter, setup.training.steps, digests, feed.skipped)
+    with ended(engine), closing(feed), saver:
         engine.train()
         for step in range(saver.resume(), setup.training.steps):
             set_learning_rate(engine.optimizer, learning_rate(setup, step))
@@ -159,10 +164,16 @@ def train(
                 judged.train()
                 rate, norm = engine.optimizer.param_groups[0]["lr"], passes[-1][1]
                 curves.add(step, [loss for loss, _ in passes], {"lr": rate, "gradient_norm": norm, **probed})
+                if rank() == 0:
+                    pairs = (step + 1) * setup.training.accumulation * setup.training.batch
+                    tracked.get()(step, curves.latest | meter.now(pairs))
             saver.after(step + 1)
             watch(step + 1)
         saver.finish()
         cost = meter.read(engine.module, setup.training.steps * setup.training.accumulation * setup.training.batch)
+        if skipped := feed.skipped_by_all():
+            cost |= {SKIPPED: len(skipped)}
+            digests |= {SKIPPED: short_digest(skipped)}
     return Trained(judged.eval(), words, curves.points, cost, digests, saver.resumptions)
 
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchsuite.data.readers.contents import watching
 from benchsuite.data.readers.images import Fit, LazyArray, LazyImages, in_threads
 from benchsuite.errors import SeveralError, UsageError, did_you_mean
 
@@ -32,6 +33,8 @@ LABEL = ("label", "class", "cls")
 """Names from which a column is guessed."""
 REQUIRED = {"image": "pictures", "caption": "captions"}
 """What a column must be there for, by option."""
+ROWS = 1000
+"""Rows that are read at a time."""
 SHOWN = 5
 """Unreadable pictures that an error names."""
 
@@ -122,9 +125,14 @@ class Pictures:
         return inner if not (self.root / path).is_file() and inner.is_file() else self.root / path
 
     def outside(self) -> list[str]:
-        """Paths in the column that lead out of the folder."""
-        values = self.rows[self.column] if isinstance(self.rows[0][self.column], str) else ()
-        return [path for path in values if path and (Path(path).is_absolute() or ".." in Path(path).parts)]
+        """Paths in the column that lead out of the folder. The column is searched without making texts of all."""
+        if not isinstance(self.rows[0][self.column], str):
+            return []
+        import pyarrow.compute as pc
+
+        stored = self.rows.data.column(self.column)
+        suspect = stored.filter(pc.fill_null(pc.match_substring_regex(stored, r"^/|\.\."), False)).to_pylist()
+        return [path for path in suspect if Path(path).is_absolute() or ".." in Path(path).parts]
 
     def digest(self, i: int) -> bytes | UsageError:
         """SHA-256 of a picture's bytes, or why it cannot be decoded to its end."""
@@ -165,35 +173,49 @@ def pictures_of(rows: Any, column: str, root: Path | None, name: str) -> Picture
     return Pictures(alone, column, root, name)
 
 
-def digests_of(splits: Mapping[str, Pictures], where: str) -> dict[str, NDArray[np.uint8]]:
-    """SHA-256 of each picture by split, [N, 32]; all that cannot be decoded are refused together."""
-    found = {split: in_threads(own.digest, len(own)) for split, own in splits.items()}
-    if wrong := [str(digest) for own in found.values() for digest in own if isinstance(digest, UsageError)]:
-        if len(wrong) == 1:
-            raise UsageError(wrong[0])
+def digests_of(splits: Mapping[str, Pictures], where: str, size: int = 0) -> dict[str, NDArray[np.uint8]]:
+    """SHA-256 of each picture by split, [N, 32]; all that cannot be decoded are refused together.
+
+    `size`: bytes of the files, for those who watch.
+    """
+    found = {split: np.empty((len(own), 32), np.uint8) for split, own in splits.items()}
+    total, done, wrong, watch = sum(map(len, splits.values())), 0, [], watching.get()
+    for split, own in splits.items():
+        for start in range(0, len(own), ROWS):
+            digests = in_threads(lambda i, own=own, start=start: own.digest(start + i), min(ROWS, len(own) - start))  # type: ignore[misc]
+            for i, digest in enumerate(digests, start):
+                if isinstance(digest, UsageError):
+                    wrong.append(str(digest))
+                else:
+                    found[split][i] = np.frombuffer(digest, np.uint8)
+            done += len(digests)
+            watch(size * done // total, size)
+    if len(wrong) == 1:
+        raise UsageError(wrong[0])
+    if wrong:
         further = [f"and {len(wrong) - SHOWN} more."] if len(wrong) > SHOWN else []
         lines = "".join(f"\n  {line}" for line in [*wrong[:SHOWN], *further])
-        raise UsageError(f"{where}: {len(wrong)} of {sum(map(len, found.values()))} pictures cannot be read:{lines}")
-    return {
-        split: np.array([np.frombuffer(digest, np.uint8) for digest in own if isinstance(digest, bytes)])
-        for split, own in found.items()
-    }
+        raise UsageError(f"{where}: {len(wrong)} of {total} pictures cannot be read:{lines}")
+    return found
 
 
-def texts_of(rows: Any, columns: Sequence[str], name: str) -> list[list[str]]:
+def texts_of(rows: Any, columns: Sequence[str], name: str) -> Iterator[list[str]]:
     """All texts of each row, from columns of texts or of lists of texts, without space around them."""
-    together: list[list[str]] = [[] for _ in range(len(rows))]
-    for column in columns:
-        for i, value in enumerate(rows[column]):
-            several = value if isinstance(value, list) else [] if value is None else [value]
-            if wrong := [type(text).__name__ for text in several if not isinstance(text, str)]:
-                raise UsageError(f"{name}, row {i}: column {column} holds {wrong[0]}, not text.")
-            together[i] += [text.strip() for text in several if text.strip()]
-    if empty := [i for i, own in enumerate(together) if not own]:
-        raise UsageError(
-            f"{name}, row {empty[0]}: {' and '.join(columns)} is empty. Remove the row or name another column."
-        )
-    return together
+    number = 0
+    for batch in rows.select_columns(list(columns)).iter(ROWS):
+        for values in zip(*(batch[column] for column in columns), strict=True):
+            own: list[str] = []
+            for column, value in zip(columns, values, strict=True):
+                several = value if isinstance(value, list) else [] if value is None else [value]
+                if wrong := [type(text).__name__ for text in several if not isinstance(text, str)]:
+                    raise UsageError(f"{name}, row {number}: column {column} holds {wrong[0]}, not text.")
+                own += [text.strip() for text in several if text.strip()]
+            if not own:
+                raise UsageError(
+                    f"{name}, row {number}: {' and '.join(columns)} is empty. Remove the row or name another column."
+                )
+            yield own
+            number += 1
 
 
 @dataclass(frozen=True)

@@ -88,7 +88,8 @@ class Listed(PairDataset):
     size: Count = 224
     """Side in pixels to which images are resized."""
     fit: Fit = "crop"
-    """How they become square: the middle cut out, or the whole image squashed."""
+    """How they become square: the middle cut out, or the whole image squashed; draft: the middle of a JPEG that was
+    decoded at a half, a quarter or an eighth of its size where that is large enough."""
     only: str = ""
     """The one split that is read; all if empty. The others need not exist and are not part of the digest."""
 
@@ -170,8 +171,8 @@ def base_folder(root: Path, name: str, folders: Sequence[str]) -> Path:
 
 
 def _digest(listing: Listing, update: Callable[[bytes], None]) -> None:
-    for i in range(len(listing.source)):
-        texts = [listing.source.mark(i), *listing.captions[i]]
+    for i, captions in zip(range(len(listing.source)), listing.captions, strict=True):
+        texts = [listing.source.mark(i), *captions]
         update(("\0".join(texts) + "\n").encode("utf-8", "surrogatepass"))
     for name, ids in sorted(listing.labels.items()):
         update(f"{name} {ids.shape}\n".encode() + ids.astype("<i8").tobytes())

@@ -7,7 +7,7 @@ that decodes each to its end; the result is cached until a file changes.
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,8 +19,9 @@ from pydantic import AfterValidator, BeforeValidator
 
 from benchsuite.canonical import short_digest
 from benchsuite.data.base import Manifest, PairDataset, Split
-from benchsuite.data.cached import load, made_once, save
+from benchsuite.data.cached import made_once, save
 from benchsuite.data.prompts import SMALL
+from benchsuite.data.readers import own_index
 from benchsuite.data.readers.columns import (
     IMAGE,
     LABEL,
@@ -32,10 +33,11 @@ from benchsuite.data.readers.columns import (
     digests_of,
     pictures_of,
 )
-from benchsuite.data.readers.files import computed_once, stamp
+from benchsuite.data.readers.files import stamp
 from benchsuite.data.readers.images import Fit
 from benchsuite.data.readers.library import files_of, open_splits, terms_of
-from benchsuite.data.readers.parts import Part, cut, gathered
+from benchsuite.data.readers.own_index import Index
+from benchsuite.data.readers.parts import Part, cut
 from benchsuite.errors import UsageError, unknown
 from benchsuite.fields import Count, Share
 from benchsuite.paths import cache
@@ -104,12 +106,13 @@ class Own(PairDataset):
     size: Count = 224
     """Side in pixels to which images are resized."""
     fit: Fit = "crop"
-    """How they become square: the middle cut out, or the whole image squashed."""
+    """How they become square: the middle cut out, or the whole image squashed; draft: the middle of a JPEG that was
+    decoded at a half, a quarter or an eighth of its size where that is large enough."""
 
     @cached_property
     def class_names(self) -> Mapping[str, Sequence[str]]:  # type: ignore[override]
         """The user's own names."""
-        return {name: found.names for name, found in self._classes.items()}
+        return {name: tuple(names) for name, names in self._index.facts["classes"].items()}
 
     @cached_property
     def templates(self) -> Mapping[str, Sequence[str]]:  # type: ignore[override]
@@ -122,17 +125,14 @@ class Own(PairDataset):
 
     @cached_property
     def _manifest(self) -> Manifest:
-        ignored = ("folder", "size", "fit", "prompts")
-        request = {name: value for name, value in self.options().items() if name not in ignored}
-        key = short_digest([self.card.name, VERSION, request, self._stamp])
-        content = computed_once(key, self._describe)
-        about = terms_of(self.folder, self._stored)
+        content, about = self._index.facts, terms_of(self.folder, self._stored)
         return Manifest(self.card.name, VERSION, content["splits"], content["digest"], about, content["paraphrases"])
 
     def read(self, split: str) -> Split:
-        part = self._parts[split]
-        images = self._pictures[part.source].array(part.rows, self.size, self.fit).as_array()
-        return Split(split, images, self._captions[split], self._paraphrases[split], self._labels(split))
+        index = self._index
+        images = self._pictures[index.facts["sources"][split]].array(index.rows(split), self.size, self.fit).as_array()
+        captions, paraphrases = (index.texts(split, option) for option in own_index.OPTIONS)
+        return Split(split, images, captions, paraphrases, index.labels(split))
 
     def cuts(self, split: str) -> bool:
         """Whether a split is cut here; otherwise it is the source's."""
@@ -142,21 +142,25 @@ class Own(PairDataset):
     def _merges(self) -> bool:
         return False
 
-    def _texts(self, option: str, source: str) -> Sequence[Sequence[str]]:
+    def _texts(self, option: str, source: str) -> Iterable[Sequence[str]]:
         """Captions or paraphrases of a source's rows; none here."""
         return ()
 
     @cached_property
-    def _captions(self) -> Mapping[str, Sequence[Sequence[str]]]:
-        return self._gathered("caption")
+    def _index(self) -> Index:
+        ignored = ("folder", "size", "fit", "prompts")
+        request = {name: value for name, value in self.options().items() if name not in ignored}
+        key = short_digest([self.card.name, VERSION, request, self._stamp])
+        return Index(made_once(cache() / "own" / f"index-{key}", self._write_index))
 
-    @cached_property
-    def _paraphrases(self) -> Mapping[str, Sequence[Sequence[str]]]:
-        return self._gathered("paraphrase")
-
-    def _gathered(self, option: str) -> Mapping[str, Sequence[Sequence[str]]]:
-        rows = {source: self._texts(option, source) for source in self._sources}
-        return {role: gathered(rows[part.source], part) for role, part in self._parts.items()}
+    def _write_index(self, draft: Path) -> None:
+        draft.mkdir()
+        classes = {name: found.names for name, found in self._classes.items()}
+        sha, parts = hashlib.sha256(short_digest(classes).encode()), self._parts
+        texts = {o: {source: self._texts(o, source) for source in self._sources} for o in own_index.OPTIONS}
+        labels = {role: self._labels(role) for role in parts}
+        facts = own_index.write(draft, parts, self._digests, texts, labels, sha)
+        (draft / "facts.json").write_text(json.dumps({**facts, "classes": classes}), "utf-8")
 
     def _labels(self, role: str) -> dict[str, NDArray[np.int64]]:
         part = self._parts[role]
@@ -172,22 +176,6 @@ class Own(PairDataset):
                         )
                 labels[name] = ids[part.rows]
         return labels
-
-    def _describe(self) -> dict[str, Any]:
-        sha, paraphrases = hashlib.sha256(short_digest(dict(self.class_names)).encode()), hashlib.sha256()
-        for role, part in self._parts.items():
-            sha.update(f"{role} {len(part.rows)}\n".encode())
-            sha.update(self._digests[part.source][part.rows].tobytes())
-            sha.update(json.dumps(self._captions[role]).encode())
-            paraphrases.update(json.dumps([role, self._paraphrases[role]]).encode())
-            for name, ids in sorted(self._labels(role).items()):
-                sha.update(f"{name} {ids.shape}\n".encode() + ids.astype("<i8").tobytes())
-        has_paraphrases = any(len(texts) for texts in self._paraphrases.values())
-        return {
-            "splits": {role: len(part.rows) for role, part in self._parts.items()},
-            "digest": sha.hexdigest()[:16],
-            "paraphrases": paraphrases.hexdigest()[:16] if has_paraphrases else None,
-        }
 
     @cached_property
     def _parts(self) -> Mapping[str, Part]:
@@ -287,6 +275,11 @@ class Own(PairDataset):
         )
         kept = made_once(
             cache() / "own" / key,
-            lambda draft: save(digests_of(self._pictures, self._where), draft),
+            lambda draft: save(digests_of(self._pictures, self._where, self._size), draft),
         )
-        return load(kept)
+        return {file.stem: np.load(file, mmap_mode="r").view(np.ndarray) for file in kept.glob("*.npy")}
+
+    @property
+    def _size(self) -> int:
+        """Of all files, in bytes."""
+        return sum(file.stat().st_size for file in files_of(self.folder, self._stored).values())

@@ -1,7 +1,7 @@
 """Which rows of a source make a split: cut by a seed, and rows with the same picture taken together."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -23,13 +23,20 @@ class Part:
         """These rows, or with `merge` the first of each picture."""
         if not merge:
             return cls(source, rows)
+        _, group, count = np.unique(_beginnings(digests, rows), return_inverse=True, return_counts=True)
+        alone = count[group] == 1  # only the others can be equal
         first: dict[bytes, int] = {}
         repeats: dict[int, list[int]] = {}
-        for row in map(int, rows):
+        for row in map(int, rows[~alone]):
             holder = first.setdefault(digests[row].tobytes(), row)
             if holder != row:
                 repeats.setdefault(holder, []).append(row)
-        return cls(source, np.array(list(first.values()), np.int64), repeats)
+        kept = alone | np.isin(rows, list(first.values()))
+        return cls(source, rows[kept], repeats)
+
+
+def _beginnings(digests: NDArray[np.uint8], rows: NDArray[np.int64]) -> NDArray[np.uint64]:
+    return np.ascontiguousarray(digests[:, :8][rows]).view(np.uint64).ravel()
 
 
 def cut(
@@ -53,12 +60,7 @@ def place(seed: int, digest: bytes) -> float:
     return int.from_bytes(hashlib.sha256(f"{seed}\0".encode() + digest).digest()[:8], "big") / 2**64
 
 
-def gathered(texts: Sequence[Sequence[str]], part: Part) -> list[list[str]]:
-    """Each picture's texts, those of its further rows included, every text once; none if no row has any."""
-    if not len(texts):
-        return []
-    further = part.repeats
-    return [
-        list(dict.fromkeys(text for i in (row, *further.get(row, ())) for text in texts[i]))
-        for row in part.rows.tolist()
-    ]
+def gathered(texts: Sequence[Sequence[str]], part: Part) -> Iterator[list[str]]:
+    """Each picture's texts, those of its further rows included, every text once."""
+    for row in part.rows.tolist():
+        yield list(dict.fromkeys(text for i in (row, *part.repeats.get(row, ())) for text in texts[i]))

@@ -6,13 +6,25 @@ are text.
 
 import csv
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from benchsuite.canonical import short_digest
+from benchsuite.data.cached import made_once
+from benchsuite.data.readers.contents import watching
+from benchsuite.data.readers.files import stamp
+from benchsuite.data.texts import TextLists, Texts, TextsWriter
 from benchsuite.errors import UsageError
+from benchsuite.paths import cache
 
+VERSION = 1
+"""Of the kept columns."""
+OFTEN = 100_000
+"""Rows between reports of how far a table is read."""
 KINDS = (".tsv", ".csv", ".json", ".jsonl")
 IMAGE = ("filepath", "image", "file", "filename", "path")
 CAPTION = ("caption", "title", "text")
@@ -29,16 +41,53 @@ class Pair(NamedTuple):
     captions: Sequence[str]
 
 
-def read_pairs(file: Path, limit: int | None = None) -> list[Pair]:
-    """The table's rows in order, the first `limit` of them if there is one."""
-    pairs = [_pair(file, line, row) for line, row in islice(_rows(file), limit)]
-    if not pairs:
-        raise UsageError(f"{file}: there are no pairs. It must have {LAYOUT}.")
-    return pairs
+class Pairs(NamedTuple):
+    """All rows of a table by column, mapped from the cache."""
+
+    ids: Sequence[str]
+    images: Sequence[str]
+    captions: TextLists
+
+
+def read_pairs(file: Path, limit: int | None = None) -> Pairs:
+    """The table's rows in order, the first `limit` of them if there is one. It is parsed once, until it changes."""
+    key = short_digest([VERSION, stamp({file.name: file}), limit])
+
+    def write(draft: Path) -> None:
+        with ExitStack() as stack:
+            ids, images, captions = (stack.enter_context(TextsWriter(draft, name)) for name in Pairs._fields)
+            for line, row in islice(_rows(file), limit):
+                pair = _pair(file, line, row)
+                ids.add(pair.id)
+                images.add(pair.image)
+                captions.add_list(pair.captions)
+            if not len(ids):
+                raise UsageError(f"{file}: there are no pairs. It must have {LAYOUT}.")
+
+    index = made_once(cache() / "pairs" / f"table-{key}", write)
+    return Pairs(Texts(index, "ids"), Texts(index, "images"), TextLists(index, "captions"))
+
+
+def paraphrases_of(ids: Sequence[str], file: Path, pairs: str) -> TextLists:
+    """Those of each pair, in the order of the pairs, which are known by the key `pairs`; every pair must have one.
+
+    JSON lines with `id` and a list `paraphrases`, or CSV with a row for each paraphrase.
+    """
+    key = short_digest([VERSION, pairs, stamp({file.name: file})])
+
+    def write(draft: Path) -> None:
+        paraphrases = read_paraphrases(file)
+        with TextsWriter(draft, "paraphrases") as column:
+            for id_ in ids:
+                if id_ not in paraphrases:
+                    raise UsageError(f'{file}: there is no paraphrase for "{id_}"; every pair needs one.')
+                column.add_list(paraphrases[id_])
+
+    return TextLists(made_once(cache() / "pairs" / f"paraphrases-{key}", write), "paraphrases")
 
 
 def read_paraphrases(file: Path) -> dict[str, list[str]]:
-    """Paraphrases by id: JSON lines with `id` and a list `paraphrases`, or CSV with a row for each paraphrase."""
+    """Paraphrases by id."""
     paraphrases: dict[str, list[str]] = {}
     for line, row in _rows(file):
         name, texts = row.get("id"), row.get("paraphrases", row.get("paraphrase"))
@@ -70,7 +119,12 @@ def _rows(file: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
                 tabs = "\t" in header
                 names = next(csv.reader([header], delimiter="\t" if tabs else ","), [])
                 cells = csv.reader(lines, delimiter="\t" if tabs else ",")
-                yield from ((i, dict(zip(names, row, strict=False))) for i, row in enumerate(cells, start=2) if row)
+                size, watch = file.stat().st_size, watching.get()
+                for i, row in enumerate(cells, start=2):
+                    if row:
+                        yield i, dict(zip(names, row, strict=False))
+                    if i % OFTEN == 0:
+                        watch(os.lseek(lines.fileno(), 0, os.SEEK_CUR), size)
     except (OSError, UnicodeDecodeError, csv.Error, json.JSONDecodeError) as error:
         raise UsageError(f"{file}: cannot be read as {file.suffix[1:].upper()}: {error}.") from error
 

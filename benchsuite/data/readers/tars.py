@@ -1,12 +1,13 @@
 """Pairs in tar files as img2dataset and webdataset write them: an image and its caption under one key.
 
-Tar files are read in place, where the library `datasets` would copy them, and a cut one is refused.
+Tar files are read in place, where the library `datasets` would copy them, and a cut one is refused. Each is gone
+through once; where its members are, and their captions, stays in the cache until the file changes, and is mapped.
 """
 
 import io
 import json
 import tarfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchsuite.canonical import short_digest
 from benchsuite.data.cached import made_once
+from benchsuite.data.readers.contents import watching
 from benchsuite.data.readers.files import stamp
-from benchsuite.data.readers.images import Fit, LazyArray, LazyImages
+from benchsuite.data.readers.images import BadPicture, Fit, LazyArray, LazyImages
+from benchsuite.data.texts import TextLists, Texts, TextsWriter
 from benchsuite.errors import UsageError
 from benchsuite.paths import cache
+from benchsuite.workers import spread
 
 IMAGES = ("jpg", "jpeg", "png", "webp")
 VERSION = 1
@@ -46,41 +51,70 @@ class Members:
         """The images, decoded when asked for."""
         from PIL import Image
 
-        return LazyImages(len(self), size, lambda i: Image.open(io.BytesIO(self._read(i))), self._where, fit)
+        return LazyImages(len(self), size, lambda i: Image.open(io.BytesIO(self.read(i))), self._where, fit)
 
-    def _read(self, i: int) -> bytes:
+    def read(self, i: int) -> bytes:
+        """The bytes of image i; a tar file that ends before them is refused."""
         tar: Path = self.tars[int(self.which[i])]
+        size = int(self.size[i])
         with tar.open("rb") as stream:
             stream.seek(int(self.offset[i]))
-            return stream.read(int(self.size[i]))
+            content = stream.read(size)
+        if len(content) < size:
+            raise BadPicture(
+                f"{self._where(i)}: the tar file ends in the middle of it; it was cut since it was indexed."
+            )
+        return content
 
     def _where(self, i: int) -> str:
         return f"{self.tars[self.which[i]]}, {self.keys[i]}"
 
 
-def read_tars(tars: Sequence[Path], limit: int | None = None) -> tuple[Members, list[str]]:
-    """The images of all tar files in order, and a caption each; the first `limit` of them if there is one.
-
-    A tar file is scanned once; the offsets of its members are kept in the cache until the file changes.
-    """
-    keys: list[str] = []
-    captions: list[str] = []
-    parts: list[tuple[int, NDArray[np.int64], NDArray[np.int64]]] = []
-    for number, tar in enumerate(tars):
-        if limit is not None and len(keys) >= limit:
-            break
-        index = _index(tar)
-        keys += index.column("key").to_pylist()
-        captions += index.column("caption").to_pylist()
-        parts.append((number, index.column("offset").to_numpy(), index.column("size").to_numpy()))
-    if not keys:
-        raise UsageError(f"{tars[0]}: there is no pair of an image and its caption in it, or in the other tar files.")
-    which = np.concatenate([np.full(len(offset), number, np.int32) for number, offset, _ in parts])[:limit]
-    offset, size = (np.concatenate([part[k] for part in parts])[:limit] for k in (1, 2))
-    return Members(tars, keys[:limit], which, offset, size), captions[:limit]
+def read_tars(tars: Sequence[Path], limit: int | None = None) -> tuple[Members, TextLists]:
+    """The images of all tar files in order, and a caption each; the first `limit` of them if there is one."""
+    key = short_digest([VERSION, stamp({f"{i:07}": tar for i, tar in enumerate(tars)}), limit])
+    index = made_once(cache() / "pairs" / f"tars-{key}", lambda draft: _join(tars, limit, draft))
+    numbers = {name: np.load(index / f"{name}.npy", mmap_mode="r").view(np.ndarray) for name in NUMBERS}
+    return Members(tars, Texts(index, "key"), **numbers), TextLists(index, "caption")
 
 
-def _index(tar: Path) -> Any:
+NUMBERS = ("which", "offset", "size")
+
+
+def _join(tars: Sequence[Path], limit: int | None, draft: Path) -> None:
+    """The indexes of all tar files as one, column by column."""
+    parts: dict[str, list[NDArray[Any]]] = {name: [] for name in NUMBERS}
+    with TextsWriter(draft, "key") as keys, TextsWriter(draft, "caption") as captions:
+        for number, index in enumerate(_indexes(tars, limit is None)):
+            rows = index.slice(0, None if limit is None else limit - len(keys))
+            keys.add_column(rows.column("key"))
+            captions.add_column(rows.column("caption"))
+            parts["which"].append(np.full(len(rows), number, np.int32))
+            for name in ("offset", "size"):
+                parts[name].append(rows.column(name).to_numpy())
+            if limit is not None and len(keys) >= limit:
+                break
+        if not len(keys):
+            raise UsageError(
+                f"{tars[0]}: there is no pair of an image and its caption in it, or in the other tar files."
+            )
+    for name, own in parts.items():
+        np.save(draft / f"{name}.npy", np.concatenate(own))
+
+
+def _indexes(tars: Sequence[Path], all_of_them: bool) -> Iterable[Any]:
+    """The index of each, made now if it is not kept; by several processes if all are needed."""
+    import pyarrow.parquet as pq
+
+    sizes, watch, done = [tar.stat().st_size for tar in tars], watching.get(), 0
+    files = spread(_index, tars) if all_of_them else map(_index, tars)
+    for file, size in zip(files, sizes, strict=True):
+        done += size
+        watch(done, sum(sizes))
+        yield pq.read_table(file)
+
+
+def _index(tar: Path) -> Path:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -90,7 +124,7 @@ def _index(tar: Path) -> Any:
         columns |= {"offset": pa.array(offsets, pa.int64()), "size": pa.array(sizes, pa.int64())}
         pq.write_table(pa.table(columns), draft)
 
-    return pq.read_table(made_once(cache() / "tars" / f"{stamp({f'v{VERSION}': tar})}.parquet", write))
+    return made_once(cache() / "tars" / f"{stamp({f'v{VERSION}': tar})}.parquet", write)
 
 
 def _scan(file: Path) -> tuple[list[str], list[int], list[int], list[str]]:

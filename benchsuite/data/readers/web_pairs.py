@@ -5,8 +5,9 @@ from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
+from benchsuite.data.readers.files import stamp
 from benchsuite.data.readers.listing import ImageFiles, Listed, Listing, Source, base_folder
-from benchsuite.data.readers.tables import find_table, read_pairs, read_paraphrases
+from benchsuite.data.readers.tables import find_table, paraphrases_of, read_pairs
 from benchsuite.data.readers.tars import read_tars
 from benchsuite.errors import UsageError
 from benchsuite.fields import Count
@@ -39,24 +40,18 @@ class WebPairs(Listed):
         files, limit = self._files(split), self.limit if split == "train" else None
         source: Source
         if files[0].suffix == ".tar":
-            source, texts = read_tars(files, limit)
-            ids, captions = source.keys, [[text] for text in texts]
+            source, captions = read_tars(files, limit)
+            ids = source.keys
         else:
             pairs = read_pairs(files[0], limit)
-            ids, captions = [pair.id for pair in pairs], [list(pair.captions) for pair in pairs]
-            names = [pair.image for pair in pairs]
-            source = ImageFiles(base_folder(self._root, names[0], ("", "images", split)), names)
+            ids, captions = pairs.ids, pairs.captions
+            source = ImageFiles(base_folder(self._root, pairs.images[0], ("", "images", split)), pairs.images)
         if limit is not None and len(ids) < limit:
             raise UsageError(f"{self.card.name}: limit = {limit}, but {files[0].parent} has {len(ids)} pairs.")
-        return Listing(source, captions, self._paraphrases_of(ids) if split == "train" else ())
-
-    def _paraphrases_of(self, ids: Sequence[str]) -> Sequence[Sequence[str]]:
-        if not self._paraphrases:
-            return ()
-        paraphrases = read_paraphrases(self._paraphrases)
-        if missing := next((id_ for id_ in ids if id_ not in paraphrases), None):
-            raise UsageError(f'{self._paraphrases}: there is no paraphrase for "{missing}"; every pair needs one.')
-        return [paraphrases[id_] for id_ in ids]
+        if split != "train" or not self._paraphrases:
+            return Listing(source, captions)
+        pairs_key = stamp({str(number): file for number, file in enumerate(files)})
+        return Listing(source, captions, paraphrases_of(ids, self._paraphrases, f"{pairs_key} {limit}"))
 
     def _files(self, split: str) -> list[Path]:
         """The table of a split, or its tar files."""

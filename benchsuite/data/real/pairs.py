@@ -1,6 +1,6 @@
 """`pairs`: a user's own images with captions."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from benchsuite.data.readers.columns import CAPTION, Asked, texts_of
@@ -33,6 +33,6 @@ class Pairs(Own):
     def _asked(self) -> Asked:
         return {**super()._asked(), "caption": (self.caption, CAPTION), "paraphrase": (self.paraphrase, ())}
 
-    def _texts(self, option: str, source: str) -> Sequence[Sequence[str]]:
+    def _texts(self, option: str, source: str) -> Iterable[Sequence[str]]:
         columns = self._columns[option]
         return texts_of(self._stored[source], columns, f"{self._where}, split {source}") if columns else ()

@@ -1,0 +1,53 @@
+"""How runs are carried out on this machine: nothing here is part of a setup or of any identity.
+
+The command line sets these once; every process that it starts, here or on a cluster, finds them in its environment.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from benchsuite.errors import UsageError
+
+WORKERS = "BENCHSUITE_WORKERS"
+SKIP_BAD_PICTURES = "BENCHSUITE_SKIP_BAD_PICTURES"
+TRACK = "BENCHSUITE_TRACK"
+TRACK_FOLDER = "BENCHSUITE_TRACK_DIR"
+WAYS = ("tensorboard", "wandb", "csv")
+
+
+@dataclass(frozen=True)
+class Running:
+    """Choices of a machine, or of whoever runs on it."""
+
+    workers: int | None = None
+    """Processes that read the next batches ahead, for each training process; none: as the data ask for."""
+    skip_bad_pictures: bool = False
+    """Whether a training pair whose picture cannot be decoded is replaced, and counted in the record."""
+    track: str = ""
+    """In which way the curves of runs can be watched; in none if empty."""
+    track_folder: str = "tracking"
+    """Where the folders of the watched runs are."""
+
+    def environment(self) -> dict[str, str]:
+        """As variables; what is not chosen has none."""
+        chosen = {} if self.workers is None else {WORKERS: str(self.workers)}
+        chosen |= {SKIP_BAD_PICTURES: "1"} if self.skip_bad_pictures else {}
+        return chosen | ({TRACK: self.track, TRACK_FOLDER: self.track_folder} if self.track else {})
+
+    def set(self) -> None:
+        """For this process and all that it starts."""
+        os.environ.update(self.environment())
+
+
+def running(environment: Mapping[str, str] | None = None) -> Running:
+    """What the environment says."""
+    given = os.environ if environment is None else environment
+    workers = given.get(WORKERS, "")
+    if workers and not workers.isdecimal():
+        raise UsageError(f'{WORKERS}="{workers}": it must be a number of processes, 0 or more.')
+    track = given.get(TRACK, "")
+    if track and track not in WAYS:
+        raise UsageError(f'{TRACK}="{track}": it must be one of {", ".join(WAYS)}.')
+    skip = given.get(SKIP_BAD_PICTURES, "") == "1"
+    return Running(int(workers) if workers else None, skip, track, given.get(TRACK_FOLDER, Running.track_folder))

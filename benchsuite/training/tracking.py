@@ -1,0 +1,112 @@
+"""Watching a run: the points of its curves, as they come, in a format that other tools show. Off by default.
+
+Nothing of it is in a record or an identity. A run has a folder of its own; one that goes on later adds to it.
+"""
+
+import csv
+import importlib.util
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any
+
+from benchsuite.errors import UsageError
+from benchsuite.running import running
+
+Point = Callable[[int, Mapping[str, float]], None]
+tracked: ContextVar[Point] = ContextVar("tracked", default=lambda step, values: None)
+"""Called with each point of the curves of the run that this process does: the step and its values."""
+
+LIBRARIES = {"tensorboard": "tensorboard", "wandb": "wandb", "csv": "csv"}
+"""What each way needs."""
+PROJECT = "benchsuite"
+
+
+def require_library(way: str) -> None:
+    """Refuse a way whose library is missing."""
+    if importlib.util.find_spec(LIBRARIES[way]) is None:
+        raise UsageError(f"--track {way}: the library {LIBRARIES[way]} is not installed: pip install {LIBRARIES[way]}")
+
+
+@contextmanager
+def tracking(label: str, run_id: str, about: Mapping[str, Any]) -> Iterator[None]:
+    """Within it, points of this run are kept in the way that was asked for, if one was."""
+    way, place = running().track, running().track_folder
+    if not way:
+        yield
+        return
+    require_library(way)
+    name = re.sub(r"[^\w.=-]+", "-", label).strip("-")
+    with ExitStack() as stack:
+        opened: list[Point] = []
+
+        def point(step: int, values: Mapping[str, float]) -> None:
+            if not opened:  # the first process of a group has points, the others have none
+                folder = Path(place) / f"{name}-{run_id}"
+                folder.mkdir(parents=True, exist_ok=True)
+                opened.append(stack.enter_context(WAYS[way](folder, run_id, label, about)))
+            opened[0](step, values)
+
+        token = tracked.set(point)
+        try:
+            yield
+        finally:
+            tracked.reset(token)
+
+
+@contextmanager
+def to_csv(folder: Path, run_id: str, label: str, about: Mapping[str, Any]) -> Iterator[Point]:
+    """`points.csv`: a row for each value. Of a step that was done twice, the later rows count."""
+    file = folder / "points.csv"
+    is_new = not file.exists()
+    with file.open("a", newline="", encoding="utf-8") as stream:
+        rows = csv.writer(stream)
+        if is_new:
+            rows.writerow(["step", "name", "value"])
+
+        def point(step: int, values: Mapping[str, float]) -> None:
+            rows.writerows([step, name, repr(float(value))] for name, value in values.items())
+            stream.flush()
+
+        yield point
+
+
+@contextmanager
+def to_tensorboard(folder: Path, run_id: str, label: str, about: Mapping[str, Any]) -> Iterator[Point]:
+    """TensorBoard's event files."""
+    from torch.utils.tensorboard import SummaryWriter
+
+    writer = SummaryWriter(str(folder))
+
+    def point(step: int, values: Mapping[str, float]) -> None:
+        for name, value in values.items():
+            writer.add_scalar(name, value, step)
+        writer.flush()
+
+    try:
+        yield point
+    finally:
+        writer.close()
+
+
+@contextmanager
+def to_wandb(folder: Path, run_id: str, label: str, about: Mapping[str, Any]) -> Iterator[Point]:
+    """Weights & Biases, as its own environment says: WANDB_MODE=offline keeps everything in the folder."""
+    import wandb
+
+    run = wandb.init(
+        project=PROJECT, name=label, id=run_id, dir=str(folder), config=dict(about), resume="allow", reinit=True
+    )
+
+    def point(step: int, values: Mapping[str, float]) -> None:
+        run.log(dict(values), step=step)
+
+    try:
+        yield point
+    finally:
+        run.finish()
+
+
+WAYS = {"csv": to_csv, "tensorboard": to_tensorboard, "wandb": to_wandb}
