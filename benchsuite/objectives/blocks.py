@@ -16,6 +16,12 @@ from torch.utils.checkpoint import checkpoint
 
 from benchsuite.objectives.shares import shares
 
+BLOCK = {True: 2**23, False: 2**24}
+"""Entries of a block, on a CPU or elsewhere.
+
+On a CPU it is 32 MiB of float32: glibc returns those at once, but keeps many times the memory of smaller blocks.
+"""
+
 
 @dataclass(frozen=True)
 class Sizes:
@@ -23,11 +29,11 @@ class Sizes:
 
     whole: int = 2**22
     rows: int | None = None
-    """Of a block of a larger one; by default what a processor computes fast, or what keeps an accelerator busy."""
+    """Of a block of a larger one; by default BLOCK, and 256 or more."""
 
     def of_block(self, columns: int, device: torch.device) -> int:
         """Rows of a block."""
-        return self.rows or max(256, (2**20 if device.type == "cpu" else 2**24) // columns)
+        return self.rows or max(256, -(-BLOCK[device.type == "cpu"] // columns))
 
 
 _SIZES: ContextVar[Sizes] = ContextVar("sizes", default=Sizes())  # noqa: B039

@@ -343,3 +343,39 @@ def test_repro_refuses_all_runs_for_one_problem_and_a_dry_run_lists_the_same(
     assert "[RN50 Faulty, ViT-B/16 Faulty]" in told[0]
     assert Store(tmp_path / "runs").read().records == {}
     assert not (tmp_path / "pages").exists()
+
+
+LARGE = """
+from benchsuite import Method, register_method
+
+@register_method("large-dense", title="Dense")
+class LargeDense(Method):
+    def loss(self, batch, clock):
+        return (batch.image @ batch.text.T).exp().logsumexp(1).mean()
+"""
+
+
+def test_a_batch_of_16384_is_estimated_in_blocks(
+    plugin_file: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from benchsuite.registry import load_plugin
+
+    load_plugin(plugin_file(LARGE))
+    monkeypatch.setattr(module, "free_memory", lambda: (2**30, "are free"))
+    data = 'name = "latents"\noptions = { train = 16384, validation = 8, test = 8, galleries = 40 }'
+    changes = {
+        "data": data,
+        "text": "mlp = { layers = 1, hidden = 16 }",
+        "training": "batch = 16384\nsteps = 2",
+        "clusters": 'labels = "concept"',
+    }
+    recipe = Path(write_recipe(tmp_path, changes))
+    text = recipe.read_text().replace('track = "scenes"', 'track = "latents"')
+    recipe.write_text(text.replace('timm = "test_resnet"', "mlp = { layers = 1, hidden = 16 }"))
+    checks = module._Checks()
+    for method in ("infonce", "temo", "sogclr", "siglip"):
+        assert checks.of(plan_run(method, str(recipe), "tiny", 0, {})) == [], method
+    assert max(checks.memory.values()) < 2**30
+    ((_, problem),) = checks.of(plan_run("large-dense", str(recipe), "tiny", 0, {}))
+    assert "its objective needs at least" in problem
+    assert "8 bytes for each of 16384 x 16384 pairs of a batch" in problem

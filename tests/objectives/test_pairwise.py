@@ -1,6 +1,7 @@
 """Matrices in blocks of rows: the dense twin's values and gradients, temperatures' parameters included."""
 
 import math
+import weakref
 from collections.abc import Callable
 
 import pytest
@@ -202,6 +203,31 @@ def test_a_small_matrix_is_computed_once_and_a_large_one_never(sizes: Sizes) -> 
         s = similarities(x, y).map(watched)
         (info_nce(s, 0.1) + info_nce(s, tau)).backward()
     assert heights == ([6] if sizes == Sizes() else [2] * 12)
+
+
+def test_no_more_than_a_block_is_alive_and_none_between_forwards_and_backwards() -> None:
+    x, y, tau, _ = leaves(8, 0)
+    blocks: list[weakref.ref[Tensor]] = []
+    most = 0
+
+    def watched(s: Tensor) -> Tensor:
+        nonlocal most
+        blocks.append(weakref.ref(s.untyped_storage()))
+        most = max(most, alive())
+        return s
+
+    def alive() -> int:
+        return sum(block() is not None for block in blocks)
+
+    with sized(Sizes(whole=0, rows=2)):
+        s = similarities(x, y).map(lambda s: watched(s.clone()))
+        info = info_nce(s, tau)
+        rows = by_rows(lambda block: s.at(block)[:, 0], s)
+    assert len(blocks) == 8
+    assert alive() == 0
+    (info + rows.sum()).backward()
+    assert len(blocks) == 12  # of the sums: the gradient of a column needs nothing of its block
+    assert most <= 2
 
 
 def test_a_value_computed_without_gradient_does_not_stay_for_the_loss() -> None:
