@@ -194,13 +194,19 @@ class Cluster:
         return Failed(outcome.run, reason, outcome.traceback)
 
     def _lost(self, watched: Watched) -> str:
-        if self.files.jobs().get(watched.run.run_id) != watched.submitted:
+        if not self._mine(watched, self.files.jobs()):
             return f"its job {watched.job} was collected by another command. Repeat the command."
         how = slurm.ending(watched.job) or watched.how
         ended = f"ended as {how}" if how else "is not known to the cluster any more"
         log = self.files.log(watched.job)
         where = f"; log: {log}" if log.exists() else ""
         return f"its job {watched.job} {ended} and left no record{where}. The same command submits it again."
+
+    @staticmethod
+    def _mine(watched: Watched, jobs: Mapping[str, Submitted]) -> bool:
+        """Whether the run is still in the job that is watched."""
+        submitted = jobs.get(watched.run.run_id)
+        return submitted is not None and submitted.name == watched.submitted.name
 
     def _forget(self, watched: Watched, finished: bool) -> None:
         """After the event was stored: the run is in no job any more."""
@@ -209,7 +215,8 @@ class Cluster:
         with slurm.uninterrupted():
             folder.remove()
             with self.files.changing() as jobs:
-                jobs.pop(watched.run.run_id, None)
+                if self._mine(watched, jobs):  # another command may have submitted the run again
+                    del jobs[watched.run.run_id]
             if finished and watched.job:
                 self.files.clean(watched.job)
 

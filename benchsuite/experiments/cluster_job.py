@@ -1,7 +1,8 @@
 """What each task of a cluster job does: join the others, take part in the run, leave what came of it.
 
 The first task reports progress and writes record and ranks. SLURM sends SIGUSR1 some time before a job's time limit:
-the training saves its checkpoint and raises `Interrupted`, and the job asks to be queued again.
+the training saves its checkpoint and raises `Interrupted`, and the job asks to be queued again. SIGTERM interrupts too,
+but means that the job is cancelled, that SLURM itself queues it again, or that another of its tasks died.
 """
 
 import logging
@@ -10,7 +11,7 @@ import signal
 import time
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
@@ -29,7 +30,25 @@ STUCK = 3
 """A job that got no further in so many starts, one after the other, is not queued again."""
 KILLED_SECONDS = 120
 """How long SLURM may take to end a job that is queued again."""
-SIGNALS = (signal.SIGUSR1, signal.SIGTERM)
+TIME_IS_UP = signal.SIGUSR1
+SIGNALS = (TIME_IS_UP, signal.SIGTERM)
+
+
+class Heard:
+    """Which signals came, whoever handles them: during a training that is not this module."""
+
+    def __init__(self) -> None:
+        self._read, write = os.pipe()
+        for end in (self._read, write):
+            os.set_blocking(end, False)
+        signal.set_wakeup_fd(write, warn_on_full_buffer=False)
+        self._numbers: set[int] = set()
+
+    def any_of(self, number: int) -> bool:
+        """Whether this one came."""
+        with suppress(BlockingIOError):
+            self._numbers.update(os.read(self._read, 4096))
+        return number in self._numbers
 
 
 class Reporter:
@@ -81,15 +100,16 @@ def attend(place: str) -> None:
     torch.set_num_threads(int(os.environ.get("SLURM_CPUS_PER_TASK", "1")))
     first, folder = group.rank == 0, RunFolder(Path(place))
     reporter = Reporter(folder, first)
+    heard = Heard()
     try:
         with raising_interrupted(first):
             measured = _take_part(folder, reporter)
     except Interrupted as stopped:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         reporter.stopped()
-        if first:
+        if first and heard.any_of(TIME_IS_UP):
             queue_again(folder, reporter.status, str(stopped))
-        return
+        raise SystemExit(1 if first else 0) from stopped
     except BenchsuiteError as error:
         _fail(folder, Failure(reason=str(error), diverged=isinstance(error, DivergedError)))
     except Exception as error:

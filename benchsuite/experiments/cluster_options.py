@@ -14,7 +14,9 @@ from benchsuite.fields import Count
 from benchsuite.setup import Part, Setup
 from benchsuite.toml_files import read_toml
 
-OWN = frozenset({"array", "error", "job-name", "nodes", "ntasks", "ntasks-per-node", "open-mode", "output", "wait"})
+OWN = frozenset(
+    {"array", "error", "job-name", "nodes", "ntasks", "ntasks-per-node", "open-mode", "output", "signal", "wait"}
+)
 """Options of sbatch that follow from the runs."""
 SBATCH = "sbatch."
 TIME = re.compile(r"(?:(?P<days>\d+)-)?(?P<first>\d+)(?::(?P<second>\d+))?(?::(?P<third>\d+))?")

@@ -144,7 +144,8 @@ def submit(
 def _parameters(
     options: ClusterOptions, layout: Layout, name: str, at_a_time: int, after: Sequence[str]
 ) -> dict[str, Any]:
-    more: dict[str, Any] = {"requeue": True, **options.sbatch}
+    # submitit would send SIGUSR2, and answer it itself
+    more: dict[str, Any] = {"requeue": True, "signal": f"USR1@{options.signal_seconds}", **options.sbatch}
     if after:
         more["dependency"] = "afterany:" + ":".join(after)
     return {
@@ -158,7 +159,6 @@ def _parameters(
         "cpus_per_task": options.cpus_per_task,
         "gpus_per_node": layout.processes_per_node if options.gpus_per_node else None,
         "mem": options.memory,
-        "signal_delay_s": options.signal_seconds,
         "setup": list(options.setup),
         "array_parallelism": at_a_time,
         "stderr_to_stdout": True,

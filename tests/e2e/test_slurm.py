@@ -312,10 +312,10 @@ def test_a_cancelled_job_is_named_and_submitted_again_by_the_next_call(own_desk:
 
 
 def test_a_job_told_to_stop_before_its_time_limit_is_queued_again(own_desk: Desk) -> None:
-    process = own_desk.start(["run", "held", "--recipe", "vectors", "--tables", "mine", *SLURM])
+    limit = ["--cluster-option", "time=2", "--cluster-option", "signal_seconds=50"]
+    process = own_desk.start(["run", "held", "--recipe", "vectors", "--tables", "mine", *SLURM, *limit])
     own_desk.started(process)
     (job,) = own_desk.node.jobs()
-    own_desk.node.ask("scancel", "--signal=USR1", job)
     until(lambda: "Restarts=1" in own_desk.node.ask("scontrol", "show", "job", job), LONG, "the job is queued again")
     assert process.poll() is None, own_desk.err
     own_desk.gate.touch()
