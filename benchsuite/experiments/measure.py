@@ -64,8 +64,8 @@ def take_part(
     """Do the run together with the other processes of the group, if any. The first one evaluates; others have None.
 
     `folder` is the run's own while it lasts, the same for all processes: its checkpoints are there, written at `every`
-    so many minutes or steps, or never. `watch` hears of the steps of this process, `note` of what a user should know about the run.
-    Raises `Interrupted` if the process is asked to stop during the training.
+    so many minutes or steps, or never. `watch` hears of the steps of this process, `note` of what a user should know
+    about the run. Raises `Interrupted` if the process is asked to stop during the training.
     """
     dataset = opened(run.setup.data)
     split = dataset.split(TRAIN)
