@@ -69,10 +69,12 @@ def jpeg(i: int) -> bytes:
     return stream.getvalue()
 
 
-def visit(folder: Path) -> dict[str, float]:
+def visit(folder: Path, vocabulary_of: int | None) -> dict[str, float]:
     """Plan, check and make the first batch; seconds of each and memory after all."""
+    import numpy as np
     import torch
 
+    from benchsuite.data.base import Split
     from benchsuite.data.batches import BatchPlan
     from benchsuite.data.prepared import Prepared
     from benchsuite.experiments.evaluate import opened
@@ -109,7 +111,9 @@ def visit(folder: Path) -> dict[str, float]:
     plan.digest()
     seconds["order"] = time.perf_counter() - begin
     begin = time.perf_counter()
-    words = text_reader(setup, split)
+    few = min(vocabulary_of or len(split), len(split))
+    part = Split("train", np.empty((few, 0, 0, 3), np.uint8), split.captions[:few])
+    words = text_reader(setup, part if few < len(split) else split)
     seconds["tokenizer"] = time.perf_counter() - begin
     begin = time.perf_counter()
     feed = Feed(setup, plan, words, create_method("infonce").needs, Prepared(), torch.device("cpu"), 1)
@@ -128,10 +132,11 @@ def main() -> None:
     parser.add_argument("--kind", choices=("table", "tars"), default="table")
     parser.add_argument("--pairs", type=int, default=10_000_000)
     parser.add_argument("--folder", type=Path)
+    parser.add_argument("--vocabulary-of", type=int, help="train the tokenizer on the first so many captions alone")
     parser.add_argument("--visit", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.visit:
-        print(json.dumps(visit(given.visit)))
+        print(json.dumps(visit(given.visit, given.vocabulary_of)))
         return
     with tempfile.TemporaryDirectory() as temporary:
         folder = given.folder or Path(temporary) / "data"
@@ -139,6 +144,7 @@ def main() -> None:
         environment = {**os.environ, "BENCHSUITE_CACHE": str(folder / ".cache")}
         for name in ("first visit", "second visit"):
             command = [sys.executable, __file__, "--visit", str(folder)]
+            command += ["--vocabulary-of", str(given.vocabulary_of)] if given.vocabulary_of else []
             seen = json.loads(subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE).stdout)
             print(f"{name}: " + ", ".join(f"{key} {value:,.1f}" for key, value in seen.items()), flush=True)
 
