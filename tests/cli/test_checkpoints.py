@@ -71,7 +71,14 @@ class Runs:
 
 def start(folder: Path, results: str) -> "subprocess.Popen[str]":
     command = [*COMMAND, *OFTEN, "--results", results]
-    return subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    return subprocess.Popen(
+        command, cwd=folder, stderr=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=heed_interrupts
+    )
+
+
+def heed_interrupts() -> None:
+    """A job in a shell's background, such as these tests may be, ignores Ctrl-C, and so would what it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def wait_for_checkpoint(process: "subprocess.Popen[str]", results: Path, beyond: int) -> int:

@@ -3,7 +3,7 @@
 import re
 import shlex
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +31,7 @@ SMALL = ["--image", "timm:test_resnet?size=32", "--text", "distilbert?dim=16&n_l
 class Here(Pool):
     """Does the runs in this process."""
 
-    def execute(self, runs: Sequence[Run]) -> Iterator[Event]:
+    def execute(self, runs: Sequence[Run]) -> Generator[Event, None, None]:
         for run in runs:
             yield Started(run)
             yield Finished(run, *measure(run))
@@ -45,8 +45,7 @@ def short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shortened = recipe.read_text().replace("steps = 1000", "steps = 50").replace("batch = 256", "batch = 16")
     recipe.write_text(shortened.replace("warmup_steps = 50", "warmup_steps = 5").replace("trials = 16", "trials = 1"))
     monkeypatch.setattr("benchsuite.folders.baselines", lambda: tmp_path / "own")
-    for module in ("execute", "trials"):
-        monkeypatch.setattr(f"benchsuite.cli.{module}.Pool", Here)
+    monkeypatch.setattr("benchsuite.cli.means.Pool", Here)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
