@@ -21,9 +21,9 @@ ARITHMETIC = 1e-6
 so that processors, which order sums differently, differ by far less."""
 FIRST_STEPS = {"loss": (1e-5, 3e-4, 1e-2, 4e-2, 8e-2), "gradient_norm": (1e-4, 2e-3, 1e-2, 1e-1, 1e-1)}
 FIRST_STEPS_OWN = (3e-5, 1e-4, 1e-2, 5e-2, 1.5e-1)
-"""The same at each of the first steps of a training, in float32. Up to the first update they are close; after it weights
-drift apart, several times as far at each step, most of all where a loss divides by small deviations. The bands are a
-few times what processors with AVX-512 of two makers, and without AVX-512, and without AVX, give."""
+"""The same at each of the first steps of a training, in float32. Up to the first update they are close; after it
+weights drift apart, several times as far at each step, most of all where a loss divides by small deviations. The bands
+are a few times what processors with AVX-512 of two makers, and without AVX-512, and without AVX, give."""
 FIRST = len(FIRST_STEPS_OWN)
 """Steps whose values are compared."""
 SPREADS = 4.0

@@ -100,6 +100,10 @@ class Group:
         elif not self._ending:
             self._keeper.terminate()
 
+    def kill(self) -> None:
+        """End all processes at once: those of several with their launcher."""
+        self._keeper.kill()
+
     def bury(self) -> None:
         """Wait for the end, force it if it does not come, and drop empty logs that no failure names."""
         self._keeper.join(timeout=SAVING_SECONDS if self._saves_now else GRACE_SECONDS)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import count
 from multiprocessing.connection import wait
 from pathlib import Path
+from types import FrameType
 
 from benchsuite.experiments.devices import Devices
 from benchsuite.experiments.events import Event
@@ -63,7 +64,7 @@ class Pool:
             for group in groups:
                 group.finish()
         finally:
-            with _uninterrupted():
+            with _ending_at_a_second_interrupt(groups):
                 for group in groups:
                     group.stop()
                 for group in groups:
@@ -94,12 +95,17 @@ def _wait(groups: Sequence[Group]) -> None:
 
 
 @contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Let a second Ctrl-C wait until the workers are gone."""
+def _ending_at_a_second_interrupt(groups: Sequence[Group]) -> Iterator[None]:
+    """Inside, Ctrl-C ends all processes at once: they are saving their trainings, and one may never get to it."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def end(number: int, frame: FrameType | None) -> None:
+        for group in groups:
+            group.kill()
+
+    before = signal.signal(signal.SIGINT, end)
     try:
         yield
     finally:

@@ -47,7 +47,7 @@ class Played:
 
 def test_a_run_of_two_begins_and_ends_once() -> None:
     played = Played(2)
-    assert played.after((1, Began()), (0, Began())) == [Started(RUN)]
+    assert played.after((1, Began(1)), (0, Began(2))) == [Started(RUN)]
     assert played.after((1, Ended(None))) == []
     assert played.after((0, MEASURED)) == [Finished(RUN, RECORD, b"ranks")]
     assert (played.group.run, played.group.broken) == (None, False)
