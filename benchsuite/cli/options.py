@@ -69,8 +69,8 @@ Workers = Annotated[
     int | None,
     typer.Option(
         min=0,
-        help="Processes of each run that read the next batches ahead (default: none for data in memory; for pictures "
-        "that are decoded, one for each two threads). Results are the same for any number.",
+        help="Data-loading workers of each training process (default: none for data in memory; for images that are "
+        "decoded, one for each two threads, at most 8). Results are the same for any number.",
         show_default=False,
     ),
 ]

@@ -49,7 +49,7 @@ def shares_here(count: int) -> range:
 
 def patience() -> timedelta:
     """How long a process waits for the others; long, because the first one evaluates during the training."""
-    return timedelta(seconds=float(os.environ.get("BENCHSUITE_PATIENCE", "3600")))
+    return timedelta(seconds=float(os.environ.get("BENCHSUITE_TIMEOUT", "3600")))
 
 
 def leave_processes() -> None:

@@ -38,7 +38,7 @@ def reasons(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """What the first process said of a second one that did not answer, and of one that had exited."""
     folder = tmp_path_factory.mktemp("lost")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("BENCHSUITE_PATIENCE", "2")
+        patch.setenv("BENCHSUITE_TIMEOUT", "2")
         mp.spawn(wait_in_vain, args=(str(folder),), nprocs=2)
     return (folder / "reasons").read_text().splitlines()
 
@@ -57,5 +57,5 @@ def test_other_errors_are_no_lost_contact() -> None:
 
 
 def test_processes_wait_for_an_hour(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("BENCHSUITE_PATIENCE", raising=False)
+    monkeypatch.delenv("BENCHSUITE_TIMEOUT", raising=False)
     assert patience() == timedelta(hours=1)
