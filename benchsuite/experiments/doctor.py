@@ -59,7 +59,7 @@ class Line:
 def start_probe() -> "subprocess.Popen[str]":
     """Begin to import the heavy libraries; `libraries` waits for the outcome."""
     place = str(Path(__file__).parents[2])
-    path = os.pathsep.join(filter(None, [place, os.environ.get("PYTHONPATH", "")]))
+    path = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH", ""), place]))
     command = [sys.executable, "-m", "benchsuite.experiments.doctor_probe"]
     silent = subprocess.DEVNULL
     return subprocess.Popen(

@@ -79,6 +79,17 @@ class Held(Method):
         return info_nce(batch.image @ batch.text.T, 0.1)
 
 
+@register_method("slow", title="Slow")
+class Slow(Method):
+    "InfoNCE whose steps take three quarters of a minute until a file is there."
+
+    def loss(self, batch, clock):
+        end = time.monotonic() + 45
+        while time.monotonic() < end and not Path(os.environ["TEST_GATE"]).exists():
+            time.sleep(0.05)
+        return info_nce(batch.image @ batch.text.T, 0.1)
+
+
 @register_method("faulty", title="Faulty")
 class Faulty(Method):
     "InfoNCE with a fault in its second step."
@@ -285,7 +296,7 @@ def test_a_failing_job_is_one_line_with_reason_and_log(own_desk: Desk) -> None:
     lines = [line for line in ended.err.splitlines() if line.startswith("failed ")]
     assert len(lines) == 2
     for line in lines:
-        log = re.search(r"'missing' \(mine\.py, line 25\) \(job \d+; log: (.*)\)$", line)
+        log = re.search(r"'missing' \(mine\.py, line \d+\) \(job \d+; log: (.*)\)$", line)
         assert log, ended.err
         assert "AttributeError" in Path(log[1]).read_text()
         assert "set up" in Path(log[1]).read_text()
@@ -311,9 +322,9 @@ def test_a_cancelled_job_is_named_and_submitted_again_by_the_next_call(own_desk:
     assert len(own_desk.records()) == 1
 
 
-def test_a_job_told_to_stop_before_its_time_limit_is_queued_again(own_desk: Desk) -> None:
+def test_a_job_told_to_stop_before_its_time_limit_is_queued_again_and_goes_on(own_desk: Desk) -> None:
     limit = ["--cluster-option", "time=2", "--cluster-option", "signal_seconds=50"]
-    process = own_desk.start(["run", "held", "--recipe", "vectors", "--tables", "mine", *SLURM, *limit])
+    process = own_desk.start(["run", "slow", "--recipe", "vectors", "--tables", "mine", *SLURM, *limit])
     own_desk.started(process)
     (job,) = own_desk.node.jobs()
     until(lambda: "Restarts=1" in own_desk.node.ask("scontrol", "show", "job", job), LONG, "the job is queued again")
@@ -322,7 +333,9 @@ def test_a_job_told_to_stop_before_its_time_limit_is_queued_again(own_desk: Desk
     ended = own_desk.end(process)
     assert ended.code == 0, ended.err
     assert ended.jobs == [job]
-    assert len(own_desk.records()) == 1
+    assert "goes on from step" in ended.err
+    (record,) = own_desk.records()
+    assert [resumption.step for resumption in record.resumptions] != []
 
 
 def test_a_partition_that_does_not_exist_is_named_and_nothing_is_submitted(own_desk: Desk) -> None:

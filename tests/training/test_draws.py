@@ -12,7 +12,7 @@ from benchsuite.methods.infonce import InfoNCE
 from benchsuite.models.dual_encoder import seeded_encoder
 from benchsuite.models.tokenizer import Tokens
 from benchsuite.setup import Setup
-from benchsuite.training import loop
+from benchsuite.training import loop, shares
 from benchsuite.training.feed import Inputs
 
 Draws = Callable[..., tuple[Tensor, float]]
@@ -32,7 +32,7 @@ def draws(make_setup: Callable[..., Setup], monkeypatch: pytest.MonkeyPatch) -> 
                 seen.append((batch.text.detach(), torch.rand(()).item()))
                 return Loss(batch.text.sum())
 
-        monkeypatch.setattr(loop, "rank", lambda: process)
+        monkeypatch.setattr(shares, "shares_here", lambda count: range(process, process + 1))
         loop.Trainee(encoder, Looking(), seed)(Inputs({}, {"text": tokens}, {"index": torch.arange(4)}), Clock(step, 4))
         return seen[0]
 

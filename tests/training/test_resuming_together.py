@@ -130,9 +130,9 @@ def require_close(straight: Outcome, resumed: Outcome, processes: tuple[int, int
     assert (resumption.from_processes, resumption.to_processes) == processes
     assert resumption.step == STOP
     for curve in ("loss", "temperature", "gap"):
-        assert resumed.curves[curve] == pytest.approx(straight.curves[curve], abs=1e-5)
+        assert resumed.curves[curve] == pytest.approx(straight.curves[curve], abs=5e-5)
     for part, value in straight.state.items():
-        assert torch.allclose(resumed.state[part], value, atol=1e-5), part
+        assert torch.allclose(resumed.state[part], value, atol=5e-5), part
 
 
 @pytest.mark.parametrize("case", PARTED)
