@@ -1,5 +1,6 @@
-"""Atomic writes, and a check that a folder is writable."""
+"""Atomic writes, the digest of a file, and a check that a folder is writable."""
 
+import hashlib
 import os
 from pathlib import Path
 from uuid import uuid4
@@ -47,3 +48,9 @@ def _move_unless_there(draft: Path, path: Path) -> None:
     except OSError:  # a file system without hard links
         if not path.exists():
             draft.replace(path)
+
+
+def sha256_of(file: Path) -> str:
+    """Of a file of any size."""
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()

@@ -23,6 +23,7 @@ from benchsuite.experiments.cluster_slurm import requeue
 from benchsuite.experiments.events import unexpected
 from benchsuite.experiments.measure import Measured, take_part
 from benchsuite.registry import load_plugin
+from benchsuite.training.stopping import SIGNALS
 
 REPORT_SECONDS = 1.0
 """Shortest time between two reports of progress."""
@@ -31,7 +32,6 @@ STUCK = 3
 KILLED_SECONDS = 120
 """How long SLURM may take to end a job that is queued again."""
 TIME_IS_UP = signal.SIGUSR1
-SIGNALS = (TIME_IS_UP, signal.SIGTERM)
 
 
 class Heard:

@@ -7,8 +7,8 @@ from typing import Any
 from uuid import uuid4
 
 from benchsuite.errors import UsageError
-from benchsuite.files import require_writable, write_whole
-from benchsuite.models.layout import CONFIG, TOKENIZER, WEIGHTS, Exported, Inputs, Kept, read_kept, sha256_of
+from benchsuite.files import require_writable, sha256_of, write_whole
+from benchsuite.models.layout import CONFIG, TOKENIZER, WEIGHTS, Exported, Inputs, Kept, read_kept
 from benchsuite.records.names import WEIGHTS as FOLDER
 from benchsuite.records.schema import Record
 from benchsuite.setup import Setup

@@ -3,7 +3,6 @@ makes of it. Nothing here needs torch.
 """
 
 import base64
-import hashlib
 import json
 from pathlib import Path
 from typing import Any, Literal
@@ -11,6 +10,7 @@ from typing import Any, Literal
 from pydantic import ValidationError
 
 from benchsuite.errors import UsageError
+from benchsuite.files import sha256_of
 from benchsuite.setup import Part, Plain, Setup
 
 CONFIG, WEIGHTS, TOKENIZER = "config.json", "model.safetensors", "tokenizer"
@@ -64,12 +64,6 @@ class Exported(Part):
 def as_base64(files: dict[str, bytes]) -> dict[str, str]:
     """Files as text."""
     return {name: base64.b64encode(content).decode() for name, content in sorted(files.items())}
-
-
-def sha256_of(file: Path) -> str:
-    """Of a file of any size."""
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def read_kept(file: Path) -> Kept:

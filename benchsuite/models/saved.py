@@ -15,6 +15,7 @@ from torch import Tensor
 from benchsuite.data.base import Texts
 from benchsuite.data.readers.images import decoded, square
 from benchsuite.errors import RunError, UsageError
+from benchsuite.files import sha256_of
 from benchsuite.models.dual_encoder import DualEncoder
 from benchsuite.models.layout import (
     AGAIN,
@@ -25,7 +26,6 @@ from benchsuite.models.layout import (
     Kept,
     as_base64,
     read_exported,
-    sha256_of,
 )
 from benchsuite.models.sides import Trained
 from benchsuite.models.tokenizer import Words, words_in

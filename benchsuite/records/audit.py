@@ -3,11 +3,12 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from hashlib import file_digest, sha256
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchsuite.errors import UsageError
+from benchsuite.files import sha256_of
 from benchsuite.folders import recipes_in, shipped_trials, trials_in
 from benchsuite.records.code_version import code_state, stale
 from benchsuite.records.contents import FileError, Finding, RecordFile, read_contents, read_record_file, with_ranks
@@ -165,12 +166,9 @@ def _wrong_weights(file: RecordFile) -> Iterator[Finding]:
     if file.record is None or file.record.weights is None:
         return
     kept = file.file.parent / WEIGHTS / Path(file.record.weights.file).name
-    if kept.is_file():
-        with kept.open("rb") as stream:
-            sha = file_digest(stream, "sha256").hexdigest()
-        if sha != file.record.weights.sha256:
-            fix = "put them back as they were written, or delete them: the record is valid without"
-            yield Finding(file.file.name, f"{WEIGHTS}/{kept.name} are not what it was sealed with", fix)
+    if kept.is_file() and sha256_of(kept) != file.record.weights.sha256:
+        fix = "put them back as they were written, or delete them: the record is valid without"
+        yield Finding(file.file.name, f"{WEIGHTS}/{kept.name} are not what it was sealed with", fix)
 
 
 def _other_files(folder: Path, files: list[RecordFile]) -> Iterator[Finding]:

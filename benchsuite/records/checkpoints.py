@@ -4,7 +4,6 @@ A checkpoint is written beside its place and renamed, so what has the name is co
 its files with their SHA-256: a damaged one is recognised before anything is read from it. This module needs no torch.
 """
 
-import hashlib
 import json
 import os
 import re
@@ -18,7 +17,7 @@ from typing import Literal
 from pydantic import ValidationError
 
 from benchsuite.canonical import digest
-from benchsuite.files import write_whole
+from benchsuite.files import sha256_of, write_whole
 from benchsuite.setup import Part
 
 FOLDER = "checkpoints"
@@ -27,7 +26,6 @@ KEPT = 2
 """How many checkpoints of a run are kept."""
 DRAFT = ".draft-"
 NAME = re.compile(r"step-(\d+)")
-BLOCK = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -160,17 +158,8 @@ def damage(checkpoint: Path, files: Mapping[str, Stored]) -> str:
             size = (checkpoint / name).stat().st_size
             if size != stored.size:
                 return f"{name} has {size} bytes instead of {stored.size}"
-            if sha256(checkpoint / name) != stored.sha256:
+            if sha256_of(checkpoint / name) != stored.sha256:
                 return f"{name} has another SHA-256 than it was written with"
         except OSError as error:
             return f"{name} is missing ({error.strerror})"
     return ""
-
-
-def sha256(file: Path) -> str:
-    """Of a file that may be large."""
-    found = hashlib.sha256()
-    with file.open("rb") as content:
-        while block := content.read(BLOCK):
-            found.update(block)
-    return found.hexdigest()

@@ -1,12 +1,12 @@
 """Digests of large files' contents: each file is read once, and again only when its size or time changes."""
 
-import hashlib
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from pathlib import Path
 
-from benchsuite.data.readers.files import CHUNK, computed_once, stamp
+from benchsuite.data.readers.files import computed_once, stamp
 from benchsuite.data.readers.images import in_threads
+from benchsuite.files import sha256_of
 
 Watch = Callable[[int, int], None]
 watching: ContextVar[Watch] = ContextVar("watching", default=lambda done, total: None)
@@ -24,7 +24,7 @@ def content_digests(files: Mapping[str, Path]) -> dict[str, str]:
 
         def compute() -> dict[str, str]:
             read.append(name)
-            return {"sha256": sha256(files[name])}
+            return {"sha256": sha256_of(files[name])}
 
         found = str(computed_once(stamps[name], compute)["sha256"])
         done.append(sizes[name])
@@ -38,12 +38,3 @@ def content_digests(files: Mapping[str, Path]) -> dict[str, str]:
 def remember(name: str, path: Path, digest: str) -> None:
     """Keep the digest of a file that was just written, so that it is not read for it."""
     computed_once(f"content-{stamp({name: path})}", lambda: {"sha256": digest})
-
-
-def sha256(path: Path) -> str:
-    """Of the file's bytes."""
-    sha = hashlib.sha256()
-    with path.open("rb") as stream:
-        while chunk := stream.read(CHUNK):
-            sha.update(chunk)
-    return sha.hexdigest()
