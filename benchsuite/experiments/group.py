@@ -9,7 +9,7 @@ import signal
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from multiprocessing.connection import Connection
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
 from benchsuite.experiments.events import Event, Failed, Finished, Noted, Started, Stepped
@@ -102,16 +102,31 @@ class Group:
 
     def kill(self) -> None:
         """End all processes at once: those of several with their launcher."""
+        for process in self._began.values() if self.run else []:
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
         self._keeper.kill()
 
     def bury(self) -> None:
-        """Wait for the end, force it if it does not come, and drop empty logs that no failure names."""
+        """Wait for the end of all, force it if it does not come, and drop empty logs that no failure names."""
         self._keeper.join(timeout=SAVING_SECONDS if self._saves_now else GRACE_SECONDS)
-        self._keeper.kill()  # processes of a group end with their launcher
+        self._keeper.kill()  # processes of a group end with their launcher, a moment later
         self._keeper.join()
+        self._wait_for_ends()
         for log in [] if self.broken else self.logs:
             if log.exists() and not log.stat().st_size:
                 log.unlink()
+
+    def _wait_for_ends(self) -> None:
+        """A pipe ends when all processes that hold its other end have ended."""
+        deadline, pipes = time.monotonic() + GRACE_SECONDS, list(self._pipes)
+        while ready := wait(pipes, timeout=max(0.0, deadline - time.monotonic())):
+            for pipe in ready:
+                assert isinstance(pipe, Connection)
+                try:
+                    pipe.recv_bytes()
+                except (EOFError, OSError):
+                    pipes.remove(pipe)
 
     @property
     def _saves_now(self) -> bool:

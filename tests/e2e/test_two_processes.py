@@ -146,7 +146,8 @@ def test_a_second_ctrl_c_ends_all_processes_though_one_of_them_stalls(hurt: Path
     assert command.returncode == 130
     assert "stopped: 0 of 1 runs are stored" in told
     assert "Traceback" not in told
-    assert not [process for process in started if process.is_running() and process.status() != psutil.STATUS_ZOMBIE]
+    _, left = psutil.wait_procs(started, timeout=20)  # Python's own resource tracker ends a moment after its parent
+    assert not [process for process in left if process.status() != psutil.STATUS_ZOMBIE]
 
 
 def test_processes_that_torchrun_started_join_and_the_first_one_stores_and_prints(all_methods: Path) -> None:
