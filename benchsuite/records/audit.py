@@ -13,7 +13,16 @@ from benchsuite.folders import recipes_in, shipped_trials, trials_in
 from benchsuite.records.code_version import code_state, stale
 from benchsuite.records.contents import FileError, Finding, RecordFile, read_contents, read_record_file, with_ranks
 from benchsuite.records.manifest import Manifest, read_manifest, write_manifest
-from benchsuite.records.names import EVALUATIONS, FAILED, MANIFEST, RANKS, TRIALS, WEIGHTS, evaluation_files
+from benchsuite.records.names import (
+    EVALUATIONS,
+    FAILED,
+    MANIFEST,
+    RANKS,
+    TRIALS,
+    WEIGHTS,
+    evaluation_files,
+    measurement_files,
+)
 from benchsuite.records.ranks import read_ranks
 from benchsuite.records.recompute import Rule, recompute
 from benchsuite.records.requests import TableRequest
@@ -97,7 +106,7 @@ def audit_folder(folder: Path, rules: Rules) -> Audit:
     """Everything in a results folder but the manifest."""
     contents = read_contents(folder)
     added = (*contents.tables.values(), *recipes_in(folder).values(), *trials_in(folder).values())
-    stored = sorted([*added, *evaluation_files(folder)])
+    stored = sorted([*added, *evaluation_files(folder), *measurement_files(folder)])
     digests = {path.relative_to(folder).as_posix(): sha256(path.read_bytes()).hexdigest() for path in stored}
     audit = Audit(folder, files=digests, requests=contents.requests, trials=contents.trials)
     for file in contents.files:

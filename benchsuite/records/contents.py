@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from benchsuite.canonical import canonical
 from benchsuite.errors import RecordError
@@ -16,6 +16,7 @@ from benchsuite.records.names import (
     evaluation_files,
     failure_files,
     json_files,
+    measurement_files,
     request_files,
     run_of,
     stem,
@@ -26,12 +27,15 @@ from benchsuite.records.schema import BROKEN_SEAL, SCHEMA, Record, content_diges
 from benchsuite.workers import spread, without_garbage_collection
 
 if TYPE_CHECKING:
+    from benchsuite.records.benchmarks import Measurement
     from benchsuite.records.evaluations import Evaluation
     from benchsuite.records.trials import TrialsFile
 
 T = TypeVar("T")
+Sealed = TypeVar("Sealed", bound=BaseModel)
 DELETE = "Delete it or move it away, and run the same command again: only what is missing is measured."
 RETUNE = "Put it back as it was written, or delete it and run the same `benchsuite tune` again."
+MEASURE = "Put it back as it was written, or delete it and run `tox -e bench` again."
 EVALUATE = "Delete it, and evaluate the model again."
 PUT_BACK = "put it back as it was written, or delete it and measure the run again"
 
@@ -108,6 +112,8 @@ class Contents:
     """Tuning trials by recipe."""
     evaluations: Sequence["Evaluation"] = ()
     """Of models as they were given."""
+    measurements: Sequence["Measurement"] = ()
+    """Of speed and memory, the latest first."""
 
     @property
     def refused(self) -> list[RecordFile]:
@@ -143,8 +149,11 @@ def read_contents(folder: Path) -> Contents:
     records = {file.record.run_id: file.record for file in files if file.record and not file.problems}
     trials = {file.recipe: file for file in _collect(trial_files(folder), _read_trials, unreadable)}
     evaluations = _collect(evaluation_files(folder), _read_evaluation, unreadable)
+    measurements = _collect(measurement_files(folder), _read_measurement, unreadable)
+    measurements.sort(key=lambda each: each.created, reverse=True)
     foreign = [path for path in paths if not read[path]]
-    return Contents(records, failures, requests, files, unreadable, foreign, tables_in(folder), trials, evaluations)
+    more = (tables_in(folder), trials, evaluations, measurements)
+    return Contents(records, failures, requests, files, unreadable, foreign, *more)
 
 
 def read_record(path: Path) -> Record:
@@ -265,13 +274,23 @@ def _read_trials(path: Path) -> "TrialsFile":
 def _read_evaluation(path: Path) -> "Evaluation":
     from benchsuite.records.evaluations import Evaluation  # few folders have some
 
+    return _read_sealed(path, Evaluation, "evaluation", EVALUATE)
+
+
+def _read_measurement(path: Path) -> "Measurement":
+    from benchsuite.records.benchmarks import Measurement  # few folders have some
+
+    return _read_sealed(path, Measurement, "measurement of speed", MEASURE)
+
+
+def _read_sealed(path: Path, model: type[Sealed], what: str, fix: str) -> Sealed:
     try:
-        return Evaluation.model_validate(parse(path))
+        return model.model_validate(parse(path))
     except ValidationError as error:
         problem = error.errors()[0]
-        raise FileError(path, f"not a valid evaluation: {_where(problem)}{problem['msg']}", EVALUATE) from error
+        raise FileError(path, f"not a valid {what}: {_where(problem)}{problem['msg']}", fix) from error
     except ValueError as error:
-        raise FileError(path, str(error), EVALUATE) from error
+        raise FileError(path, str(error), fix) from error
 
 
 def _read_object(path: Path) -> dict[str, Any]:

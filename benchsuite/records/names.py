@@ -10,6 +10,8 @@ FAILED = ".failed.json"
 MANIFEST = "MANIFEST.json"
 RANKS = ".ranks.npz"
 TABLES = "tables"
+BENCHMARKS = "benchmarks"
+"""The folder of measurements of speed and memory."""
 EVALUATIONS = "evaluations"
 """The folder of evaluations of models that no run trained."""
 WEIGHTS = "weights"
@@ -52,6 +54,11 @@ def request_files(folder: Path) -> list[Path]:
 def evaluation_files(folder: Path) -> list[Path]:
     """Evaluations of models as they were given."""
     return sorted(file for file in (folder / EVALUATIONS).glob("*.json") if not file.name.startswith("."))
+
+
+def measurement_files(folder: Path) -> list[Path]:
+    """Measurements of speed and memory."""
+    return sorted(file for file in (folder / BENCHMARKS).glob("*.json") if not file.name.startswith("."))
 
 
 def trial_files(folder: Path) -> list[Path]:
