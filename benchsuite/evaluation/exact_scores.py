@@ -64,8 +64,9 @@ class Side:
             self.single = torch.empty(values.shape, dtype=torch.float32, device=values.device)
             for start in range(0, len(values), step):
                 self.single[start : start + step] = self._scaled(values[start : start + step])
-        parts = [self.single[start : start + step].double().norm(dim=1) for start in range(0, len(values), step)]
-        lengths = torch.cat([self.single.new_empty(0, dtype=torch.float64), *parts])
+        lengths = torch.empty(len(values), dtype=torch.float64, device=values.device)
+        for start in range(0, len(values), step):
+            lengths[start : start + step] = self.single[start : start + step].double().square().sum(1).sqrt()
         self.broken = ~lengths.isfinite()
         if self.broken.any():
             self.single = self.single.masked_fill(self.broken[:, None], torch.nan)
@@ -110,15 +111,19 @@ def times_power(values: Tensor, exponent: int) -> Tensor:
 
 def _exponent(values: Tensor) -> int:
     """The power of two to divide by."""
-    for finite in (lambda: values, lambda: values[values.isfinite()]):
-        if not finite().numel():
-            return 0
-        low, high = finite().aminmax()
-        largest = max(-float(low), float(high))
-        if math.isfinite(largest):
-            break
+    largest = _largest(values)
+    if not math.isfinite(largest):
+        largest = _largest(values[values.isfinite()])
     exponent = math.frexp(largest)[1]
     return exponent if abs(exponent) > UNSCALED else 0
+
+
+def _largest(values: Tensor) -> float:
+    """The largest absolute value."""
+    if not values.numel():
+        return 0.0
+    low, high = values.aminmax()
+    return max(-float(low), float(high))
 
 
 class Bound:

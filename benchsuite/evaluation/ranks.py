@@ -133,7 +133,7 @@ class Way:
 def _ranks(queries: Tensor, candidates: Tensor, pairs: Tensor, both: bool) -> list[NDArray[np.int32]]:
     """Of the queries and, if asked, of the candidates. `pairs` [2, P] are right for both."""
     a, b = Side(queries, SCORES), Side(candidates, SCORES)
-    scores = pair_scores(queries, candidates, *pairs, SCORES)
+    scores = pair_scores(queries, candidates, pairs[0], pairs[1], SCORES)
     ways = [Way(a, b, pairs, scores)]
     if both:
         ways.append(Way(b, a, pairs.flip(0), scores))

@@ -1,4 +1,4 @@
-"""Ranks are those of the double-precision definition, to the last one, whatever single precision makes of the scores."""
+"""Ranks are those of the definition in double precision, to the last one, whatever single precision says."""
 
 from fractions import Fraction
 from typing import Any
