@@ -20,6 +20,8 @@ SCORES = 8_000_000
 """Largest number of similarities in a block: 64 MB in double precision, with a few copies."""
 ACCELERATOR = 8
 """On a GPU, blocks have this many times more rows and columns."""
+COUNTED = 1 << 24
+"""Rows of a block at most: single precision, in which they are counted, has all whole numbers up to it."""
 DENSE = 64
 """If more than one in so many pairs of a block is undecided, a product in double precision comes first."""
 
@@ -162,7 +164,7 @@ def _block_shape(rows: int, columns: int, device: torch.device) -> tuple[int, in
     factor = 1 if device.type == "cpu" else ACCELERATOR
     scores = min(BLOCK**2, SCORES) * factor**2
     wide = min(columns, BLOCK * factor, scores)
-    return min(rows, max(1, scores // wide)), wide
+    return min(rows, max(1, scores // wide), COUNTED), wide
 
 
 class Own:
