@@ -118,9 +118,9 @@ class Way:
         nan = self.queries.nan[rows][:, None] | self.candidates.nan[columns]
         counted |= undecided & nan & not_below(torch.full_like(right, torch.nan), right)[:, None]
         undecided &= ~nan
+        # Without an own candidate, or beside infinite ones, all count anyway.
         tied = self.candidates.same[columns] == self.candidates.same[self.best[rows]][:, None]
-        tied &= (self.best[rows] >= 0)[:, None]
-        tied |= self.queries.zero[rows][:, None] & ~self.candidates.broken[columns]
+        tied |= self.queries.zero[rows][:, None]
         tied |= right.isnan()[:, None]
         counted |= undecided & tied & not_below(right, right)[:, None]
         undecided &= ~tied

@@ -138,7 +138,9 @@ def drifting(seed: int) -> Any:
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.integers(0, 10**6), st.sampled_from(["near", "noise", "ulp"]), st.sampled_from(TYPES[:2]))
+@given(
+    st.integers(0, 10**6), st.sampled_from(["near", "noise", "ulp", "lengths", "outlier"]), st.sampled_from(TYPES[:2])
+)
 def test_ranks_do_not_depend_on_the_product(seed: int, kind: str, dtype: torch.dtype) -> None:
     rng = np.random.default_rng(seed)
     image, text = (torch.from_numpy(rows(kind, n, 48, rng)).to(dtype) for n in (6, 12))
@@ -148,6 +150,15 @@ def test_ranks_do_not_depend_on_the_product(seed: int, kind: str, dtype: torch.d
         patch.setattr(torch, "mm", drifting(seed))
         found = ranks_both_ways(image, text, group)
     assert [way.tolist() for way in found] == list(expected(defined(image, text), group.tolist()))
+
+
+@pytest.mark.parametrize("dense", [0, 10**9])
+def test_scores_that_the_definition_rounds_to_few_numbers_are_ties(dense: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    generator = torch.Generator().manual_seed(0)
+    image, text = 1e-162 * torch.randn(2, 40, 3, generator=generator, dtype=torch.float64)
+    monkeypatch.setattr(ranks, "DENSE", dense)
+    found = ranks_both_ways(image, text, torch.arange(40))
+    assert [way.tolist() for way in found] == list(expected(defined(image, text), list(range(40))))
 
 
 @pytest.mark.parametrize("width", [1, 2, 3, 7, 64, 100, 512, 777])
