@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from clip_benchmark.metrics.zeroshot_retrieval import batchify, recall_at_k
 from numpy.typing import NDArray
 from sklearn.neighbors import KNeighborsClassifier
 from torch import Tensor
@@ -28,9 +27,8 @@ from torch.nn.functional import normalize
 from benchsuite.evaluation import geometry
 from benchsuite.evaluation.knn import plain_vote_ranks, vote_ranks
 from benchsuite.evaluation.multi_instance import relevancy, score
-from benchsuite.evaluation.rank_metrics import CUTS, recall, recalls
+from benchsuite.evaluation.rank_metrics import recall
 from benchsuite.evaluation.relevancy import Actions, relevancy_between
-from benchsuite.evaluation.retrieval import rank_both
 
 Numbers = dict[str, float]
 Size = dict[str, int]
@@ -59,38 +57,6 @@ class Cost:
     seconds: float
     times_ours: float
     megabytes: float
-
-
-def retrieval(size: Size) -> dict[str, Callable[[], Numbers]]:
-    """Image-text retrieval, several captions a picture."""
-    generator = torch.Generator().manual_seed(0)
-    owner = torch.arange(size["pictures"]).repeat_interleave(size["captions"] // size["pictures"])
-    image = normalize(torch.randn(size["pictures"], size["width"], generator=generator), dim=1)
-    noise = torch.randn(len(owner), size["width"], generator=generator) / size["width"] ** 0.5
-    text = normalize(image[owner] + 4 * noise, dim=1)
-
-    def ours() -> Numbers:
-        return recalls(rank_both(image, text, owner))
-
-    def clip_benchmark() -> Numbers:
-        """What its `evaluate` does after embedding, with a batch of 64."""
-        scores = text @ image.t()
-        positive = torch.zeros_like(scores, dtype=torch.bool)
-        positive[torch.arange(len(scores)), owner] = True
-        found = {}
-        for k in CUTS:
-            for way, s, p in (("i2t", scores.T, positive.T), ("t2i", scores, positive)):
-                found[f"{way}_r{k}"] = float((batchify(recall_at_k, s, p, 64, "cpu", k=k) > 0).float().mean())
-        return {**found, "r_mean": float(np.mean(list(found.values())))}
-
-    def numpy() -> Numbers:
-        scores, owners = image.numpy() @ text.numpy().T, owner.numpy()
-        texts, pictures = (np.argsort(-s, axis=1)[:, : max(CUTS)] for s in (scores, scores.T))
-        hits = {"i2t": owners[texts] == np.arange(len(image))[:, None], "t2i": pictures == owners[:, None]}
-        found = {f"{way}_r{k}": float(hit[:, :k].any(1).mean()) for way, hit in hits.items() for k in CUTS}
-        return {**found, "r_mean": float(np.mean(list(found.values())))}
-
-    return {"benchsuite": ours, "clip-benchmark": clip_benchmark, "numpy, all sorted": numpy}
 
 
 def neighbours(size: Size) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -192,7 +158,6 @@ def multi_instance(size: Size) -> dict[str, Callable[[], Numbers]]:
 
 
 CASES = {
-    "retrieval": retrieval,
     "knn": knn_weighted,
     "knn-plain": knn_plain,
     "uniformity": uniformity,

@@ -13,7 +13,7 @@ from benchsuite.data.base import PairDataset
 from benchsuite.errors import UsageError
 from benchsuite.evaluation.base import Embedder, Task
 from benchsuite.evaluation.rank_metrics import recalls
-from benchsuite.evaluation.ranks import best_ranks_of_groups, ranks_of_columns
+from benchsuite.evaluation.ranks import ranks_both_ways
 from benchsuite.evaluation.tensors import tensor_of
 from benchsuite.fields import Count
 from benchsuite.records.recompute import Scores
@@ -114,10 +114,8 @@ def score(image: ArrayLike, text: ArrayLike, image_of_text: ArrayLike) -> dict[s
 def rank_both(image: Tensor, text: Tensor, image_of_text: Tensor) -> dict[str, NDArray[np.int32]]:
     """Ranks for each direction."""
     _check(image, text, image_of_text)
-    return {
-        "i2t": best_ranks_of_groups(image, text, image_of_text),
-        "t2i": ranks_of_columns(text, image, image_of_text),
-    }
+    i2t, t2i = ranks_both_ways(image, text, image_of_text)
+    return {"i2t": i2t, "t2i": t2i}
 
 
 def _check(image: Tensor, text: Tensor, image_of_text: Tensor) -> None:
@@ -127,17 +125,19 @@ def _check(image: Tensor, text: Tensor, image_of_text: Tensor) -> None:
     if not len(image):
         raise UsageError("retrieval: there are no pictures.")
     for name, rows in (("image", image), ("text", text)):
+        if rows.sum().isfinite():  # one pass, no copy; the sum of finite numbers may overflow
+            continue
         if bad := torch.nonzero(~torch.isfinite(rows).all(1)).flatten()[:1].tolist():
             raise UsageError(f"retrieval: {name} embedding {bad[0]} is not finite.")
     if image_of_text.shape != (len(text),):
         raise UsageError(
             f"retrieval: {len(text)} captions need as many picture numbers; given {list(image_of_text.shape)}."
         )
-    without_caption = set(range(len(image))) - set(image_of_text.tolist())
-    foreign = set(image_of_text.tolist()) - set(range(len(image)))
-    if foreign:
+    foreign = image_of_text[(image_of_text < 0) | (image_of_text >= len(image))]
+    if len(foreign):
         raise UsageError(
-            f"retrieval: a caption belongs to picture {min(foreign)}, but there are {len(image)} pictures."
+            f"retrieval: a caption belongs to picture {int(foreign.min())}, but there are {len(image)} pictures."
         )
-    if without_caption:
-        raise UsageError(f"retrieval: picture {min(without_caption)} has no caption.")
+    without_caption = (image_of_text.long().bincount(minlength=len(image)) == 0).nonzero()
+    if len(without_caption):
+        raise UsageError(f"retrieval: picture {int(without_caption[0])} has no caption.")
