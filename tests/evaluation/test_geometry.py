@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from benchsuite.errors import UsageError
-from benchsuite.evaluation import geometry, ranks
+from benchsuite.evaluation import geometry
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
 SEEDS = st.integers(0, 10**6)
@@ -119,7 +119,7 @@ def test_blocks_do_not_change_anything(monkeypatch: pytest.MonkeyPatch) -> None:
         return [*geometry.score(*pair).values(), *geometry.class_structure(pair[0], labels).values(), *counts]
 
     whole = everything()
-    monkeypatch.setattr(ranks, "SCORES", 350)
+    monkeypatch.setattr(geometry, "SIDE", 7)
     assert everything() == pytest.approx(whole)
 
 
