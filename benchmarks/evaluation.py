@@ -1,99 +1,92 @@
-"""Evaluation beside clip-benchmark, scikit-learn and literal numpy: the same numbers, and what they cost.
+"""Nearest neighbours, linear probe, geometry and multi-instance retrieval beside scikit-learn and literal numpy.
 
-All run in one process on the same arrays, in turns; times are medians, memory is the highest resident size above that
-before the call (Linux). Without --full the sizes are small, so that this ends in seconds.
-
-    python benchmarks/evaluation.py [--full] [--repeats 3] [--only retrieval] [--json]
+python benchmarks/bench.py --only evaluation
 """
 
-import argparse
-import ctypes
-import gc
-import json
-import statistics
-import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
+from cases import OURS, Case, Numbers
 from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from torch import Tensor
 from torch.nn.functional import normalize
 
 from benchsuite.evaluation import geometry
 from benchsuite.evaluation.knn import plain_vote_ranks, vote_ranks
+from benchsuite.evaluation.labelled import Labelled
+from benchsuite.evaluation.linear_probe import probe_ranks
 from benchsuite.evaluation.multi_instance import relevancy, score
 from benchsuite.evaluation.rank_metrics import recall
 from benchsuite.evaluation.relevancy import Actions, relevancy_between
 
-Numbers = dict[str, float]
-Size = dict[str, int]
-SIZES: dict[str, Size] = {
-    "small": {
-        **{"pictures": 500, "captions": 2_500, "queries": 500, "bank": 2_500, "width": 64, "points": 1_000},
-        **{"clips": 400, "sentences": 160},
-    },
-    "full": {
-        **{"pictures": 5_000, "captions": 25_000, "queries": 10_000, "bank": 50_000, "width": 512, "points": 10_000},
-        **{"clips": 9_668, "sentences": 3_842},
-    },
-}
+QUERIES = {"small": (500, 2_500, 64), "full": (10_000, 50_000, 512)}
+"""Queries, bank, width: for neighbours and for the linear probe."""
+POINTS = {"small": (1_000, 64), "full": (10_000, 512)}
+"""Rows, width."""
+CLIPS = {"small": (400, 160), "full": (9_668, 3_842)}
+"""Clips, sentences."""
 CLASSES = 10
 EPIC = Path(__file__).parents[2] / "shared" / "data" / "epic100"
 """EPIC-KITCHENS-100's retrieval files, used at full size where they are; without them, random classes."""
 VERBS, NOUNS = 97, 289
+ROUNDING = 1e-9
+"""How far numbers of double precision may lie apart."""
 
 
-@dataclass(frozen=True)
-class Cost:
-    """One implementation's median seconds and highest memory over what was there before."""
-
-    what: str
-    by: str
-    seconds: float
-    times_ours: float
-    megabytes: float
+def cases(size: str) -> Iterator[Case]:
+    """What is judged other than by ranks of pairs."""
+    yield from neighbour_cases(size)
+    yield probe(size)
+    yield from geometry_cases(size)
+    yield multi_instance(size)
 
 
-def neighbours(size: Size) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def neighbours(size: str, noise: float) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Queries, bank, and their classes."""
+    queries, bank, width = QUERIES[size]
     generator = torch.Generator().manual_seed(0)
-    labels = torch.randint(0, CLASSES, (size["queries"] + size["bank"],), generator=generator)
-    centres = torch.randn(CLASSES, size["width"], generator=generator)
-    noise = torch.randn(len(labels), size["width"], generator=generator)
-    rows = normalize(centres[labels] + 0.5 * size["width"] ** 0.5 * noise, dim=1)
-    n = size["queries"]
-    return rows[:n].clone(), rows[n:].clone(), labels[n:], labels[:n]
+    labels = torch.randint(0, CLASSES, (queries + bank,), generator=generator)
+    centres = torch.randn(CLASSES, width, generator=generator)
+    moved = torch.randn(len(labels), width, generator=generator)
+    rows = normalize(centres[labels] + noise * width**0.5 * moved, dim=1)
+    return rows[:queries].clone(), rows[queries:].clone(), labels[queries:], labels[:queries]
 
 
-def knn_weighted(size: Size) -> dict[str, Callable[[], Numbers]]:
-    """k = 200, votes exp(cos / 0.1)."""
-    queries, bank, labels, truth = neighbours(size)
+def neighbour_cases(size: str) -> Iterator[Case]:
+    """Ties are decided against the model by both. Shares may differ by three queries."""
+    queries, bank, labels, truth = neighbours(size, 0.5)
+    what = "{:,} in {:,} × {}".format(*QUERIES[size])
 
-    def ours() -> Numbers:
+    def product() -> Numbers:
+        for part in queries.split(500):
+            _ = part @ bank.T
+        return {}
+
+    def weighted() -> Numbers:
         return {"top1": recall(vote_ranks(queries, bank, labels, truth, 200, 0.1), 1)}
 
-    def scikit_learn() -> Numbers:
+    def weighted_scikit_learn() -> Numbers:
         fitted = KNeighborsClassifier(200, algorithm="brute", weights=lambda d: np.exp((1 - d**2 / 2) / 0.1))
         fitted.fit(bank.numpy(), labels.numpy())
         return {"top1": float((fitted.predict(queries.numpy()) == truth.numpy()).mean())}
 
-    return {"benchsuite": ours, "scikit-learn": scikit_learn}
+    yield Case(
+        "knn",
+        f"Weighted votes of 200 neighbours, {what}, single precision",
+        {OURS: weighted, "scikit-learn": weighted_scikit_learn, "one float32 product": product},
+        {"scikit-learn": 5} if size == "full" else {},
+        apart=3 / len(queries),
+    )
 
-
-def knn_plain(size: Size) -> dict[str, Callable[[], Numbers]]:
-    """k = 1 and 10. Ties are decided against the model by both."""
-    queries, bank, labels, truth = neighbours(size)
-
-    def ours() -> Numbers:
+    def plain() -> Numbers:
         found = plain_vote_ranks(queries, bank, labels, truth, (1, 10))
         return {f"k{k}_top1": recall(ranks, 1) for k, ranks in found.items()}
 
-    def scikit_learn() -> Numbers:
+    def plain_scikit_learn() -> Numbers:
         found = {}
         for k in (1, 10):
             fitted = KNeighborsClassifier(k, algorithm="brute").fit(bank.numpy(), labels.numpy())
@@ -102,37 +95,125 @@ def knn_plain(size: Size) -> dict[str, Callable[[], Numbers]]:
             found[f"k{k}_top1"] = float(((votes >= right[:, None]).sum(1) == 1).mean())
         return found
 
-    return {"benchsuite": ours, "scikit-learn": scikit_learn}
+    yield Case(
+        "knn-plain",
+        f"Votes of 1 and of 10 neighbours, {what}, single precision",
+        {OURS: plain, "scikit-learn": plain_scikit_learn},
+        apart=3 / len(queries),
+    )
 
 
-def uniformity(size: Size) -> dict[str, Callable[[], Numbers]]:
-    """Wang and Isola's, over all pairs."""
-    rows = np.random.default_rng(0).normal(size=(size["points"], size["width"])) + 0.5
-    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+def probe(size: str) -> Case:
+    """Logistic regression of as many rows as the bank of neighbours has."""
+    queries, bank, labels, truth = neighbours(size, 0.12)
+    known, asked = Labelled(bank, labels), Labelled(queries, truth)
 
     def ours() -> Numbers:
-        return {"uniformity": geometry.uniformity(rows)}
+        return {"top1": recall(probe_ranks(known, asked, 1.0, 1000)[0], 1)}
 
-    def numpy() -> Numbers:
-        squared: NDArray[np.float64] = 2 - 2 * rows @ rows.T
-        return {"uniformity": float(np.log(np.exp(-2 * squared[np.triu_indices(len(rows), 1)]).mean()))}
+    def scikit_learn() -> Numbers:
+        fitted = LogisticRegression(C=1.0, max_iter=1000).fit(bank.double().numpy(), labels.numpy())
+        return {"top1": float(fitted.score(queries.double().numpy(), truth.numpy()))}
 
-    return {"benchsuite": ours, "numpy, whole matrix": numpy}
+    return Case(
+        "linear-probe",
+        "Logistic regression, {1:,} × {2}, {0:,} to classify, 10 classes".format(*QUERIES[size]),
+        {OURS: ours, "scikit-learn": scikit_learn},
+        {"scikit-learn": 2} if size == "full" else {},
+        apart=3 / len(queries),
+    )
 
 
-def relevancies(size: Size) -> NDArray[np.float64]:
+def geometry_cases(size: str) -> Iterator[Case]:
+    """Of points around a centre, and of pairs of them."""
+    rng = np.random.default_rng(0)
+    image = rng.normal(size=POINTS[size]) + 0.5
+    text = image + rng.normal(size=POINTS[size])
+    what = "{:,} × {}, double precision".format(*POINTS[size])
+    aims = {"numpy, whole matrix": 5.0} if size == "full" else {}
+    yield Case(
+        "uniformity",
+        f"Uniformity of {what}",
+        {
+            OURS: lambda: {"uniformity": geometry.uniformity(image)},
+            "numpy, whole matrix": lambda: {"uniformity": whole_uniformity(unit(image))},
+        },
+        aims,
+        apart=ROUNDING,
+    )
+
+    def ours() -> Numbers:
+        counted = geometry.histograms(image, text)
+        means = {"positive_mean": counted.positive_mean, "negative_mean": counted.negative_mean}
+        return geometry.score(image, text) | means | {"mean_bin": mean_bin(counted.negatives)}
+
+    yield Case(
+        "geometry",
+        f"All measures and histograms of pairs, {what}",
+        {OURS: ours, "numpy, whole matrix": lambda: whole_geometry(unit(image), unit(text))},
+        aims,
+        apart=ROUNDING,
+    )
+
+
+def mean_bin(counts: NDArray[np.int64]) -> float:
+    """Of a histogram, as a share of the bins: a cosine at an edge may be counted on either side."""
+    return float(counts @ np.arange(len(counts)) / counts.sum() / len(counts))
+
+
+def unit(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rows of length 1."""
+    lengths: NDArray[np.float64] = np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows / lengths
+
+
+def whole_uniformity(rows: NDArray[np.float64]) -> float:
+    """Wang and Isola's, over all pairs."""
+    squared: NDArray[np.float64] = 2 - 2 * rows @ rows.T
+    return float(np.log(np.exp(-2 * squared[np.triu_indices(len(rows), 1)]).mean()))
+
+
+def whole_w2(rows: NDArray[np.float64]) -> float:
+    """Fang et al.'s, from the covariance's eigenvalues."""
+    mean = rows.mean(0)
+    values = np.linalg.svd(rows - mean, compute_uv=False) / len(rows) ** 0.5
+    squared = mean @ mean + 1 + (values**2).sum() - 2 / rows.shape[1] ** 0.5 * values.sum()
+    return -float(max(squared, 0.0) ** 0.5)
+
+
+def whole_geometry(image: NDArray[np.float64], text: NDArray[np.float64]) -> Numbers:
+    """The definitions, on whole matrices."""
+    cosines: NDArray[np.float64] = image @ text.T
+    own = np.diag(cosines)
+    others = cosines[~np.eye(len(image), dtype=bool)]
+    negatives = np.histogram(others, geometry.BINS, (-1, 1))[0]
+    return {
+        "gap": float(np.linalg.norm(image.mean(0) - text.mean(0))),
+        "alignment": float(((image - text) ** 2).sum(1).mean()),
+        "uniformity_image": whole_uniformity(image),
+        "uniformity_text": whole_uniformity(text),
+        "uniformity_w2": whole_w2(np.concatenate([image, text])),
+        "uniformity_w2_image": whole_w2(image),
+        "uniformity_w2_text": whole_w2(text),
+        "positive_mean": float(own.mean()),
+        "negative_mean": float(others.mean()),
+        "mean_bin": mean_bin(negatives),
+    }
+
+
+def relevancies(size: str) -> NDArray[np.float64]:
     """Of the official files; or of random sentences with long-tailed classes, of which every clip shows one."""
     files = [EPIC / f"EPIC_100_retrieval_test{end}.csv" for end in ("", "_sentence")]
-    if size["clips"] == SIZES["full"]["clips"] and all(file.is_file() for file in files):
+    if size == "full" and all(file.is_file() for file in files):
         return relevancy(*files)
-    rng, count = np.random.default_rng(0), size["sentences"]
+    rng, (clips, count) = np.random.default_rng(0), CLIPS[size]
     verbs, nouns = ((rng.zipf(1.3, (count, n)) - 1) % top for n, top in ((1, VERBS), (3, NOUNS)))
     sentences = Actions.of(verbs[:, 0].tolist(), [sorted(set(row[: rng.integers(1, 4)])) for row in nouns.tolist()])
-    said = np.concatenate([np.arange(count), rng.integers(0, count, size["clips"] - count)])
+    said = np.concatenate([np.arange(count), rng.integers(0, count, clips - count)])
     return relevancy_between(sentences.take(said.tolist()), sentences)
 
 
-def multi_instance(size: Size) -> dict[str, Callable[[], Numbers]]:
+def multi_instance(size: str) -> Case:
     """EPIC-KITCHENS-100's soft mAP and nDCG; inputs are similarities and relevancies, both ways are judged."""
     worth = relevancies(size)
     similarity = worth + np.random.default_rng(1).normal(size=worth.shape)
@@ -154,79 +235,10 @@ def multi_instance(size: Size) -> dict[str, Callable[[], Numbers]]:
             found[f"ndcg_{way}"] = float(np.mean((ranked * discount).sum(axis=1) / (ideal * discount).sum(axis=1)))
         return found | {name: (found[f"{name}_v2t"] + found[f"{name}_t2v"]) / 2 for name in ("map", "ndcg")}
 
-    return {"benchsuite": ours, "numpy, whole matrices": numpy}
-
-
-CASES = {
-    "knn": knn_weighted,
-    "knn-plain": knn_plain,
-    "uniformity": uniformity,
-    "multi-instance": multi_instance,
-}
-EXACT = {"uniformity": 1e-9, "multi-instance": 1e-9}
-"""How far numbers of double precision may lie apart; shares of queries may differ by three queries."""
-
-
-def peak_megabytes() -> float:
-    """The highest resident size since the last reset."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
-
-
-def timed(call: Callable[[], Numbers]) -> tuple[Numbers, float, float]:
-    """What it returns, its seconds, and its memory over what was there before."""
-    gc.collect()
-    ctypes.CDLL(None).malloc_trim(0)  # gives back what earlier calls left, which would hide what this one takes
-    Path("/proc/self/clear_refs").write_text("5")
-    before = peak_megabytes()
-    start = time.perf_counter()
-    found = call()
-    return found, time.perf_counter() - start, peak_megabytes() - before
-
-
-def compare(what: str, calls: dict[str, Callable[[], Numbers]], repeats: int, queries: int) -> list[Cost]:
-    """Costs, ours first; refused if the numbers differ by more than rounding may do."""
-    apart = EXACT.get(what, 3 / queries)
-    runs: dict[str, list[tuple[Numbers, float, float]]] = {by: [] for by in calls}
-    for _ in range(repeats):
-        for by, call in calls.items():
-            runs[by].append(timed(call))
-    seconds = {by: statistics.median(run[1] for run in found) for by, found in runs.items()}
-    reference = runs["benchsuite"][0][0]
-    for by, found in runs.items():
-        assert found[0][0].keys() == reference.keys(), f"{what}: {by} has other numbers"
-        for key, value in found[0][0].items():
-            assert abs(value - reference[key]) <= apart, f"{what}: {key} is {reference[key]}, by {by} {value}"
-    ours = seconds["benchsuite"]
-    return [Cost(what, by, seconds[by], seconds[by] / ours, max(run[2] for run in runs[by])) for by in calls]
-
-
-def main() -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--full", action="store_true", help="5,000 x 25,000 x 512, 10,000 in 50,000, 9,668 x 3,842; minutes"
+    return Case(
+        "multi-instance",
+        "EPIC's soft mAP and nDCG, both ways, {:,} × {:,}".format(*worth.shape),
+        {OURS: ours, "numpy, whole matrices": numpy},
+        {"numpy, whole matrices": 10} if size == "full" else {},
+        apart=ROUNDING,
     )
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--only", choices=CASES, action="append")
-    parser.add_argument("--json", action="store_true")
-    given = parser.parse_args()
-    for case in CASES.values():  # loads libraries and their buffers
-        for call in case(SIZES["small"]).values():
-            call()
-    size = SIZES["full" if given.full else "small"]
-    costs: list[Cost] = []
-    for name in given.only or CASES:
-        costs += compare(name, CASES[name](size), given.repeats, min(size["pictures"], size["queries"]))
-    if given.json:
-        about: dict[str, Any] = {"sizes": size, "threads": torch.get_num_threads(), "repeats": given.repeats}
-        print(json.dumps({**about, "costs": [asdict(cost) for cost in costs]}, indent=1))
-        return
-    print(f"{size}, {torch.get_num_threads()} threads, median of {given.repeats}")
-    print("| what | by | seconds | times ours | MB over the inputs |\n|---|---|---|---|---|")
-    for c in costs:
-        print(f"| {c.what} | {c.by} | {c.seconds:.3g} | {c.times_ours:.2f} | {c.megabytes:.0f} |")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,7 +1,7 @@
 """Geometry of embeddings: modality gap, alignment, uniformity, tolerance, and cosine histograms.
 
 Rows are L2-normalised, in double precision. Each pair of rows counts once, and no row pairs with itself.
-Similarities are computed in blocks, never as a whole matrix.
+Similarities are computed in tiles that stay in a processor's cache, never as a whole matrix.
 """
 
 import math
@@ -16,10 +16,12 @@ from torch.nn.functional import normalize
 
 from benchsuite.errors import UsageError
 from benchsuite.evaluation.labelled import require_rows
-from benchsuite.evaluation.ranks import block_rows
 from benchsuite.evaluation.tensors import tensor_of
 
 BINS = 100
+SIDE = 256
+"""Rows and columns of a tile."""
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -72,17 +74,22 @@ def class_structure(rows: ArrayLike, labels: ArrayLike) -> dict[str, float]:
     classes = tensor_of(labels)
     if classes.shape != (len(x),):
         raise UsageError(f"geometry: {len(x)} rows need as many classes; given {list(classes.shape)}.")
-    same_sum = other_sum = 0.0
-    same = other = 0
-    for start, cosines, upper in _upper(x):
-        alike = classes[start : start + len(cosines), None] == classes[None, :]
-        same_sum += float(cosines[upper & alike].sum())
-        other_sum += float(_attraction(cosines[upper & ~alike]).sum())
-        same, other = same + int((upper & alike).sum()), other + int((upper & ~alike).sum())
+    kinds, number, sizes = torch.unique(classes, return_inverse=True, return_counts=True)
+    same = int((sizes * (sizes - 1) // 2).sum())
+    other = len(x) * (len(x) - 1) // 2 - same
     if not same or not other:
         missing = "one class" if not same else "two classes"
         raise UsageError(f"geometry: labels: there is no pair of {missing}, so there is nothing to average.")
-    return {"tolerance": same_sum / same, "inter_class_uniformity": math.log(other_sum / other)}
+    sums = x.new_zeros(len(kinds), x.shape[1]).index_add_(0, number, x)
+    of_class = number.numpy()
+    attraction = 0.0
+    for i, j, cosines in _upper(x):
+        apart = of_class[i : i + len(cosines), None] != of_class[None, j : j + cosines.shape[1]]
+        attraction += float((_attraction(cosines) * apart).sum())
+    return {
+        "tolerance": float(sums.square().sum() - x.square().sum()) / (2 * same),  # |sum|² holds each pair twice
+        "inter_class_uniformity": math.log(attraction / other),
+    }
 
 
 def histograms(image: ArrayLike, text: ArrayLike, bins: int = BINS) -> Histograms:
@@ -90,19 +97,20 @@ def histograms(image: ArrayLike, text: ArrayLike, bins: int = BINS) -> Histogram
     a, b = _pair(image, text)
     if bins < 1:
         raise UsageError(f"geometry: bins = {bins}: at least 1.")
-    all_pairs = torch.zeros(bins, dtype=torch.int64)
-    total, block = 0.0, block_rows(len(b))
-    for start in range(0, len(a), block):
-        cosines = a[start : start + block] @ b.T
-        all_pairs += _counts(cosines, bins)
-        total += float(cosines.sum())
+    all_pairs = np.zeros(bins, np.int64)
+    total = 0.0
+    for i in range(0, len(a), SIDE):
+        for j in range(0, len(b), SIDE):
+            cosines = _cosines(a, b, i, j)
+            total += float(cosines.sum())
+            all_pairs += _counts(cosines, bins)
     positives = (a * b).sum(1)
-    own = _counts(positives, bins)
+    own = _counts(positives.numpy().copy(), bins)
     others = len(a) * (len(a) - 1)
     return Histograms(
         edges=np.linspace(-1, 1, bins + 1),
-        positives=own.numpy(),
-        negatives=(all_pairs - own).numpy(),
+        positives=own,
+        negatives=all_pairs - own,
         positive_mean=float(positives.mean()),
         negative_mean=(total - float(positives.sum())) / others if others else math.nan,
     )
@@ -119,7 +127,7 @@ def lowest_positives(image: ArrayLike, text: ArrayLike, count: int = 20) -> list
 def _uniformity(x: Tensor) -> float:
     if len(x) < 2:
         raise UsageError("geometry: uniformity is of pairs; there is only one row.")
-    total = sum(float(_attraction(cosines[upper]).sum()) for _, cosines, upper in _upper(x))
+    total = sum(float(_attraction(cosines).sum()) for _, _, cosines in _upper(x))
     return math.log(total / (len(x) * (len(x) - 1) / 2))
 
 
@@ -131,22 +139,35 @@ def _uniformity_w2(x: Tensor) -> float:
     return -math.sqrt(max(float(squared), 0.0))
 
 
-def _attraction(cosines: Tensor) -> Tensor:
-    """exp(-2 |x - y|²) of unit vectors."""
-    return (4 * cosines - 4).exp()
+def _attraction(cosines: Floats) -> Floats:
+    """exp(-2 |x - y|²) of unit vectors, in place; 0 where there is no pair."""
+    cosines *= 4
+    cosines -= 4
+    return np.exp(cosines, out=cosines)
 
 
-def _upper(x: Tensor) -> Iterator[tuple[int, Tensor, Tensor]]:
-    """Blocks of cosines [b, N], and a mask of those above the diagonal: each pair once."""
-    block = block_rows(len(x))
-    for start in range(0, len(x), block):
-        cosines = x[start : start + block] @ x.T
-        yield start, cosines, torch.arange(len(x))[None, :] > torch.arange(start, start + len(cosines))[:, None]
+def _upper(x: Tensor) -> Iterator[tuple[int, int, Floats]]:
+    """Tiles of cosines and where they begin: each pair once. Elsewhere stands -inf."""
+    for i in range(0, len(x), SIDE):
+        for j in range(i, len(x), SIDE):
+            cosines = _cosines(x, x, i, j)
+            if i == j:
+                cosines[np.tri(len(cosines), dtype=bool)] = -np.inf
+            yield i, j, cosines
 
 
-def _counts(cosines: Tensor, bins: int) -> Tensor:
-    bin_number = ((cosines.flatten() + 1) * (bins / 2)).floor().long().clamp_(0, bins - 1)
-    return torch.bincount(bin_number, minlength=bins)
+def _cosines(a: Tensor, b: Tensor, i: int, j: int) -> Floats:
+    return (a[i : i + SIDE] @ b[j : j + SIDE].T).numpy()
+
+
+def _counts(cosines: Floats, bins: int) -> NDArray[np.int64]:
+    """How many lie in each of the equal bins of [-1, 1]; changes the cosines."""
+    cosines += 1
+    cosines *= bins / 2
+    number = torch.from_numpy(cosines.ravel().astype(np.uint8 if bins < 256 else np.int64))  # uint8 counts fastest
+    counts = torch.bincount(number, minlength=bins + 1).numpy()
+    counts[bins - 1] += counts[bins]
+    return counts[:bins]
 
 
 def _pair(image: ArrayLike, text: ArrayLike) -> tuple[Tensor, Tensor]:

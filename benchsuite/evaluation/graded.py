@@ -13,7 +13,7 @@ Whole = NDArray[np.integer[Any]]
 Numbers = NDArray[np.generic]
 SIDES = {"v2t": ("clip", "sentence"), "t2v": ("sentence", "clip")}
 """Each way's queries and items."""
-BLOCK = 2**17
+BLOCK = 2**18
 """Numbers sorted at a time."""
 
 
@@ -40,8 +40,8 @@ def average_precision(ranking: Ranking) -> Floats:
 def gain(ranking: Ranking) -> Floats:
     """nDCG of each query: linear gain, discount 1 / log2(rank + 1); NaN where nothing is relevant."""
     starts = np.cumsum(ranking.relevant) - ranking.relevant
-    position = np.arange(1, len(ranking.gains) + 1) - np.repeat(starts, ranking.relevant)
-    discount = 1 / np.log2(position + 1)
+    position = np.arange(len(ranking.gains)) - np.repeat(starts, ranking.relevant)
+    discount = (1 / np.log2(np.arange(2, ranking.relevant.max(initial=0) + 2)))[position]
     gained, ideal = (_each(values * discount, ranking.relevant) for values in (ranking.gains, ranking.ideal))
     return np.minimum(_ratio(gained, ideal), 1.0)
 
@@ -61,23 +61,64 @@ def rank(similarity: Numbers, relevancy: Numbers, full_relevancy: float, way: st
 
     Relevancies and sums are in units in which `full_relevancy` is 1.
     """
-    place = np.arange(1, similarity.shape[1] + 1)
     rows = max(1, BLOCK // similarity.shape[1])
     for start in range(0, len(similarity), rows):
-        scores, worth = (np.ascontiguousarray(x[start : start + rows], np.float64) for x in (similarity, relevancy))
+        scores, worth = (_block(x[start : start + rows]) for x in (similarity, relevancy))
         _check(scores, worth, full_relevancy, start, way)
-        ranked = _ranked(scores, worth)
-        full = ranked == full_relevancy
-        relevant = (worth > 0).sum(1)
-        first = place <= relevant[:, None]
-        yield Ranking(
-            full=full.sum(1),
-            ranks=np.broadcast_to(place, full.shape)[full],
-            sums=np.cumsum(ranked, axis=1)[full],
-            relevant=relevant,
-            gains=ranked[first],
-            ideal=-np.sort(-worth, axis=1)[first],
-        )
+        yield _ranking(scores, worth, full_relevancy)
+
+
+def _ranking(scores: Floats, worth: Floats, full_relevancy: float) -> Ranking:
+    """Only relevant items are looked at after sorting; `rows` holds those of each query, then zeros."""
+    at = np.flatnonzero(worth != 0)  # several times faster than of the numbers themselves
+    values = worth.ravel()[at]
+    begins = np.arange(len(worth) + 1) * worth.shape[1]
+    relevant = np.diff(np.searchsorted(at, begins))
+    before = np.repeat(np.cumsum(relevant) - relevant, relevant)
+    places, numbers = _placed(scores, worth, at, np.arange(1, len(at) + 1) - before)
+    places -= np.repeat(begins[:-1], relevant)
+    ranked = values[before + numbers - 1]
+    full = np.flatnonzero(ranked == full_relevancy)
+    first = np.flatnonzero(places < np.repeat(relevant, relevant))
+    gains = np.zeros(len(at))
+    gains[(before + places)[first]] = ranked[first]
+    used = np.arange(relevant.max()) < relevant[:, None]
+    rows = np.zeros(used.shape)
+    rows[used] = ranked
+    sums = np.cumsum(rows, axis=1)[used][full]
+    rows[used] = -values
+    rows.sort(axis=1)
+    return Ranking(
+        full=np.diff(np.searchsorted(full, np.append(0, np.cumsum(relevant)))),
+        ranks=places[full] + 1,
+        sums=sums,
+        relevant=relevant,
+        gains=gains,
+        ideal=-rows[used],
+    )
+
+
+def _placed(scores: Floats, worth: Floats, at: Whole, numbers: Whole) -> tuple[Whole, Whole]:
+    """Where the items `at` are after sorting each row by falling score, and their numbers in that order.
+
+    Sorting scores is several times faster than sorting positions. So the number of each item `at` (from 1; all others
+    have 0) replaces the last bits of its score. Rows in which the other bits do not decide are sorted again.
+    """
+    tail = (1 << int(numbers.max(initial=0)).bit_length()) - 1
+    keys = 0.0 - scores  # 0 - x, because the bits of -0.0 and 0.0 differ
+    bits = keys.view(np.int64)
+    bits &= ~tail
+    bits.ravel()[at] |= numbers
+    keys.sort(axis=1)
+    ranked = bits & tail
+    tied = ((bits[:, 1:] ^ bits[:, :-1]).view(np.uint64) <= tail).any(1)
+    if tied.any():
+        order = np.lexsort((worth[tied], -scores[tied]), axis=1)
+        unsorted = np.zeros(scores.shape, np.int64)
+        unsorted.ravel()[at] = numbers
+        ranked[tied] = np.take_along_axis(unsorted[tied], order, axis=1)
+    places = np.flatnonzero(ranked != 0)
+    return places, ranked.ravel()[places]
 
 
 def _judged(way: str, blocks: Iterable[Ranking]) -> tuple[Floats, Floats]:
@@ -101,17 +142,14 @@ def _ratio(total: Floats, count: Floats | Whole) -> Floats:
     return ratios
 
 
-def _ranked(scores: Floats, worth: Floats) -> Floats:
-    """Relevancies by falling score; of equal scores the least relevant first."""
-    order = np.argsort(-scores, axis=1)
-    sorted_scores = np.take_along_axis(scores, order, axis=1)
-    tied = (sorted_scores[:, 1:] == sorted_scores[:, :-1]).any(1)
-    if tied.any():
-        order[tied] = np.lexsort((worth[tied], -scores[tied]), axis=1)
-    return np.take_along_axis(worth, order, axis=1)
+def _block(rows: Numbers) -> Floats:
+    """Of a transposed matrix, copied first as it lies: faster than both in one step."""
+    return np.ascontiguousarray(rows if rows.flags.c_contiguous else rows.copy("K"), np.float64)
 
 
 def _check(scores: Floats, worth: Floats, full_relevancy: float, start: int, way: str) -> None:
+    if np.isfinite([scores.min(), scores.max()]).all() and worth.min() >= 0 and worth.max() <= full_relevancy:
+        return
     query, item = SIDES[way]
     for name, part, bad in (
         ("similarity", scores, ~np.isfinite(scores)),

@@ -45,6 +45,7 @@ EVALUATIONS = {
 @pytest.mark.parametrize("name", EVALUATIONS)
 def test_similarities_come_in_blocks(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ranks, "SCORES", ALLOWED)
+    monkeypatch.setattr(geometry, "SIDE", 50)
     evaluation: Callable[[], Any] = EVALUATIONS[name]
     with Largest() as largest:
         evaluation()

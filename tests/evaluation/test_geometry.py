@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from benchsuite.errors import UsageError
-from benchsuite.evaluation import geometry, ranks
+from benchsuite.evaluation import geometry
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
 SEEDS = st.integers(0, 10**6)
@@ -95,6 +95,33 @@ def test_histograms_agree_with_numpys(seed: int, bins: int) -> None:
     assert (found.positive_mean, found.negative_mean) == pytest.approx((np.diag(cosines).mean(), off.mean()))
 
 
+@pytest.mark.parametrize("bins", [255, 256, 1000])
+def test_histograms_may_have_many_bins(bins: int) -> None:
+    image = np.array([[1.0, 0], [1, 0], [-1, 0], [5 / 13, 12 / 13]])
+    found = geometry.histograms(image, image, bins=bins)
+    off = (image @ image.T)[~np.eye(4, dtype=bool)]
+    assert found.positives.tolist() == [0] * (bins - 1) + [4]
+    assert found.negatives.tolist() == np.histogram(off, bins, (-1, 1))[0].tolist()
+
+
+@given(SEEDS, st.integers(2, 40), st.integers(1, 12))
+def test_tiles_of_any_side_count_each_pair_once(seed: int, n: int, side: int) -> None:
+    image, text = embeddings(seed, n)
+    rows, labels = unit(image), np.arange(n) % max(2, n - 1)
+    pairs = list(itertools.combinations(range(n), 2))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(geometry, "SIDE", side)
+        assert geometry.uniformity(image) == pytest.approx(by_hand([(rows[i], rows[j]) for i, j in pairs]), abs=1e-12)
+        counted = geometry.histograms(image, text)
+        if n > 2:
+            apart = [(rows[i], rows[j]) for i, j in pairs if labels[i] != labels[j]]
+            found = geometry.class_structure(image, labels)
+            assert found["inter_class_uniformity"] == pytest.approx(by_hand(apart), abs=1e-12)
+            assert found["tolerance"] == pytest.approx(rows[0] @ rows[n - 1], abs=1e-12)
+    assert counted.positives.sum() == n
+    assert counted.negatives.sum() == n * (n - 1)
+
+
 def test_identical_pairs_stand_in_the_last_bin_and_opposite_ones_in_the_first() -> None:
     found = geometry.histograms(np.eye(3), np.diag([1.0, 1.0, -1.0]), bins=5)
     assert found.positives.tolist() == [1, 0, 0, 0, 2]
@@ -119,7 +146,7 @@ def test_blocks_do_not_change_anything(monkeypatch: pytest.MonkeyPatch) -> None:
         return [*geometry.score(*pair).values(), *geometry.class_structure(pair[0], labels).values(), *counts]
 
     whole = everything()
-    monkeypatch.setattr(ranks, "SCORES", 350)
+    monkeypatch.setattr(geometry, "SIDE", 7)
     assert everything() == pytest.approx(whole)
 
 
