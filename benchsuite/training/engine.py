@@ -4,6 +4,7 @@ import logging
 import math
 import os
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 from unittest.mock import patch
 
@@ -70,7 +71,14 @@ def start_engine(trainee: nn.Module, groups: list[dict[str, Any]], setup: Setup)
         )
     if dist.get_world_size() == 1 and not setup.training.zero_stage:
         engine.enable_backward_allreduce = False  # flattens, sends and copies all gradients back to sum one of each
+    engine.zero_grad = partial(forget_gradients, [*trainee.parameters()])
     return engine
+
+
+def forget_gradients(parameters: list[nn.Parameter]) -> None:
+    """Stands for the engine's `zero_grad`, which looks all modules through at each step to find these parameters."""
+    for parameter in parameters:
+        parameter.grad = None
 
 
 def broadcast_state(engine: Any) -> None:
