@@ -92,18 +92,23 @@ def broadcast_state(engine: Any) -> None:
 
 
 def make_optimizer(groups: list[dict[str, Any]], settings: Optimizer) -> torch.optim.Optimizer:
-    """The optimizer by its name, from timm."""
-    make_importable()
-    from timm.optim import NvNovoGrad, get_optimizer_class
-
-    known = settings.name != "nvnovograd"  # in timm, but not among its names
-    make = get_optimizer_class(TIMM_NAMES.get(settings.name, settings.name)) if known else NvNovoGrad
+    """The optimizer by its name."""
+    make = torch.optim.AdamW if settings.name == "adamw" else timm_optimizer(settings.name)
     momentum = {"momentum": settings.momentum} if settings.name in ("sgd", "sgdp", "lars") else {}
     adaptive = {} if settings.name in ("sgd", "lars") else {"eps": settings.eps}
     betas = {} if momentum else {"betas": settings.betas}
     fused = {"fused": True} if settings.name == "adamw" else {}  # one kernel: a third of the time for small towers
     optimizer: torch.optim.Optimizer = make(groups, lr=settings.lr, **momentum, **adaptive, **betas, **fused)
     return optimizer
+
+
+def timm_optimizer(name: str) -> Any:
+    """timm's class of that name; its AdamW is torch's. timm takes a second or more to import, with torchvision."""
+    make_importable()
+    from timm.optim import NvNovoGrad, get_optimizer_class
+
+    known = name != "nvnovograd"  # in timm, but not among its names
+    return get_optimizer_class(TIMM_NAMES.get(name, name)) if known else NvNovoGrad
 
 
 TIMM_NAMES = {"sgd": "momentum"}
