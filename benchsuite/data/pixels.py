@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn.functional import affine_grid, grid_sample
+from torch.nn.functional import grid_sample
 
 
 def to_unit(images: NDArray[np.uint8] | Tensor) -> Tensor:
@@ -42,19 +42,29 @@ def augment(pixels: Tensor, parameters: Numbers) -> Tensor:
     if pixels.dim() == 5:  # frames side by side as channels of one image
         return augment(pixels.flatten(1, 2), parameters).reshape(pixels.shape)
     x, y, half, mirror, brightness, contrast, saturation, hue = torch.as_tensor(parameters).to(pixels).unbind(1)
-    zero = torch.zeros_like(half)
-    window = torch.stack([torch.stack([half * mirror, zero, x], 1), torch.stack([zero, half, y], 1)], 1)
-    grid = affine_grid(window, list(pixels.shape), align_corners=False)
+    height, width = pixels.shape[-2:]
+    columns, rows = window(half * mirror, x, width), window(half, y, height)
+    grid = torch.stack([*torch.broadcast_tensors(columns[:, None], rows[:, :, None])], dim=-1)  # [n, H, W, 2]
     cropped = grid_sample(pixels, grid, padding_mode="border", align_corners=False)
-    coloured = scaled_about(cropped, cropped.mean(dim=(1, 2, 3), keepdim=True), contrast)
+    coloured = scaled_about_(cropped, cropped.mean(dim=(1, 2, 3), keepdim=True), contrast)
     if bool((saturation != 1).any()) or bool((hue != 0).any()):
         coloured = recoloured(coloured, saturation, hue)
-    return (coloured * brightness.view(-1, 1, 1, 1)).clamp_(0, 1)
+    return coloured.mul_(brightness.view(-1, 1, 1, 1)).clamp_(0, 1)
 
 
-def scaled_about(pixels: Tensor, centre: Tensor, factor: Tensor) -> Tensor:
-    """Scale values about a centre by a factor for each image."""
-    return (pixels - centre) * factor.view(-1, 1, 1, 1) + centre
+def window(half: Tensor, centre: Tensor, size: int) -> Tensor:
+    """[n, size]: where a window's pixels have their middles; the picture's edges are at -1 and 1.
+
+    Along one side what `affine_grid` gives for both; that multiplies matrices, which takes longer than the sampling.
+    """
+    edges = torch.linspace(-1, 1, size) if size > 1 else torch.zeros(1)
+    middles = (edges * (size - 1) / size).to(half)
+    return half[:, None] * middles + centre[:, None]
+
+
+def scaled_about_(pixels: Tensor, centre: Tensor, factor: Tensor) -> Tensor:
+    """Scale values about a centre by a factor for each image, in place."""
+    return pixels.sub_(centre).mul_(factor.view(-1, 1, 1, 1)).add_(centre)
 
 
 def recoloured(pixels: Tensor, saturation: Tensor, hue: Tensor) -> Tensor:
@@ -77,4 +87,4 @@ YIQ = ((0.299, 0.587, 0.114), (0.5959, -0.2746, -0.3213), (0.2115, -0.5227, 0.31
 def standardize(pixels: Tensor, mean: Sequence[float], std: Sequence[float]) -> Tensor:
     """(pixels - mean) / std for each channel."""
     shape = (1, 3, 1, 1)
-    return (pixels - pixels.new_tensor(mean).view(shape)) / pixels.new_tensor(std).view(shape)
+    return (pixels - pixels.new_tensor(mean).view(shape)).div_(pixels.new_tensor(std).view(shape))

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -74,9 +75,9 @@ class Words:
         """Ids and mask, truncated to `max_tokens` and padded to the longest text."""
         encoded = self._tokenizer(list(texts), self._max_tokens)
         length = max(len(ids) for ids in encoded)
-        ids = torch.tensor([[*row, *[PAD] * (length - len(row))] for row in encoded])
-        mask = torch.tensor([[1] * len(row) + [0] * (length - len(row)) for row in encoded])
-        return Tokens(ids, mask)
+        ids = torch.tensor([row + [PAD] * (length - len(row)) for row in encoded])
+        mask = torch.arange(length) < torch.tensor([len(row) for row in encoded])[:, None]
+        return Tokens(ids, mask.long())
 
 
 def words_for(tower: TextTower, data: Data, split: Split) -> Words:
@@ -129,14 +130,34 @@ def _from_tokenizer(tokenizer: Tokenizer, max_tokens: int) -> Words:
     def files() -> Files:
         return {TOKENIZER_FILE: tokenizer.to_str().encode()}
 
-    return Words(partial(_encode_trained, tokenizer), max_tokens, tokenizer.get_vocab(), files)
+    return Words(RememberedWords(tokenizer), max_tokens, tokenizer.get_vocab(), files)
 
 
-def _encode_trained(tokenizer: Tokenizer, texts: list[str], max_tokens: int) -> list[list[int]]:
-    return [
-        [*e.ids[: max_tokens - 1], e.ids[-1]] if len(e.ids) > max_tokens else e.ids
-        for e in tokenizer.encode_batch_fast(texts)
-    ]
+class RememberedWords:
+    """A trained tokenizer that remembers the ids of what stands between spaces.
+
+    It is exact: a space ends a word, whatever is around it, and nothing else in the tokenizer reads past a word's end.
+    """
+
+    most = 2**16
+    """How many are remembered; others are encoded each time."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+        self._begin, self._end = tokenizer.encode("").ids
+        self._known: dict[str, list[int]] = {}
+
+    def __call__(self, texts: list[str], max_tokens: int) -> list[list[int]]:
+        """Ids of each text between the marks of its beginning and end, truncated in front of the latter."""
+        words = [text.split(" ") for text in texts]
+        known = self._known
+        if new := [*{word: None for each in words for word in each if word not in known}]:
+            encoded = self._tokenizer.encode_batch_fast(new, add_special_tokens=False)
+            found = dict(zip(new, (e.ids for e in encoded), strict=True))
+            self._known |= dict(islice(found.items(), self.most - len(known)))
+            known = {**known, **found} if len(self._known) == self.most else self._known
+        rows = [[self._begin, *chain.from_iterable(map(known.__getitem__, each)), self._end] for each in words]
+        return [[*row[: max_tokens - 1], row[-1]] if len(row) > max_tokens else row for row in rows]
 
 
 def _encode_pretrained(tokenizer: Any, texts: list[str], max_tokens: int) -> list[list[int]]:

@@ -4,6 +4,7 @@ import logging
 import math
 import os
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 from unittest.mock import patch
 
@@ -70,7 +71,14 @@ def start_engine(trainee: nn.Module, groups: list[dict[str, Any]], setup: Setup)
         )
     if dist.get_world_size() == 1 and not setup.training.zero_stage:
         engine.enable_backward_allreduce = False  # flattens, sends and copies all gradients back to sum one of each
+    engine.zero_grad = partial(forget_gradients, [*trainee.parameters()])
     return engine
+
+
+def forget_gradients(parameters: list[nn.Parameter]) -> None:
+    """Stands for the engine's `zero_grad`, which looks all modules through at each step to find these parameters."""
+    for parameter in parameters:
+        parameter.grad = None
 
 
 def broadcast_state(engine: Any) -> None:
@@ -84,18 +92,23 @@ def broadcast_state(engine: Any) -> None:
 
 
 def make_optimizer(groups: list[dict[str, Any]], settings: Optimizer) -> torch.optim.Optimizer:
-    """The optimizer by its name, from timm."""
-    make_importable()
-    from timm.optim import NvNovoGrad, get_optimizer_class
-
-    known = settings.name != "nvnovograd"  # in timm, but not among its names
-    make = get_optimizer_class(TIMM_NAMES.get(settings.name, settings.name)) if known else NvNovoGrad
+    """The optimizer by its name."""
+    make = torch.optim.AdamW if settings.name == "adamw" else timm_optimizer(settings.name)
     momentum = {"momentum": settings.momentum} if settings.name in ("sgd", "sgdp", "lars") else {}
     adaptive = {} if settings.name in ("sgd", "lars") else {"eps": settings.eps}
     betas = {} if momentum else {"betas": settings.betas}
     fused = {"fused": True} if settings.name == "adamw" else {}  # one kernel: a third of the time for small towers
     optimizer: torch.optim.Optimizer = make(groups, lr=settings.lr, **momentum, **adaptive, **betas, **fused)
     return optimizer
+
+
+def timm_optimizer(name: str) -> Any:
+    """timm's class of that name; its AdamW is torch's. timm takes a second or more to import, with torchvision."""
+    make_importable()
+    from timm.optim import NvNovoGrad, get_optimizer_class
+
+    known = name != "nvnovograd"  # in timm, but not among its names
+    return get_optimizer_class(TIMM_NAMES.get(name, name)) if known else NvNovoGrad
 
 
 TIMM_NAMES = {"sgd": "momentum"}

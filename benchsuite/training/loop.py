@@ -153,12 +153,8 @@ def train(
     with ended(engine), closing(feed), saver:
         engine.train()
         for step in range(saver.resume(), setup.training.steps):
-            set_learning_rate(engine.optimizer, learning_rate(setup, step))
-            clock = Clock(step, setup.training.steps, feed.epoch(step))
             trainee.watched = curves.keeps(step)
-            passes = [one_pass(engine, feed(step, part), clock) for part in range(setup.training.accumulation)]
-            finish_step(engine, method)
-            follow_student(trainee.teacher, encoder, method, clock)
+            passes = one_step(engine, feed, setup, step)
             if trainee.watched:
                 probed = probe(step + 1, curves.last, judged.eval(), words) if probe and rank() == 0 else {}
                 judged.train()
@@ -184,6 +180,17 @@ def ended(engine: Any) -> Iterator[None]:
         yield
     finally:
         engine.destroy()
+
+
+def one_step(engine: Any, feed: Feed, setup: Setup, step: int) -> list[tuple[Loss, float]]:
+    """All of one optimizer step: the losses that were accumulated, each with its gradient norm, if it is watched."""
+    trainee: Trainee = engine.module
+    set_learning_rate(engine.optimizer, learning_rate(setup, step))
+    clock = Clock(step, setup.training.steps, feed.epoch(step))
+    passes = [one_pass(engine, feed(step, part), clock) for part in range(setup.training.accumulation)]
+    finish_step(engine, trainee.method)
+    follow_student(trainee.teacher, trainee.encoder, trainee.method, clock)
+    return passes
 
 
 def one_pass(engine: Any, inputs: Inputs, clock: Clock) -> tuple[Loss, float]:

@@ -2,8 +2,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn.functional import affine_grid
 
-from benchsuite.data.pixels import augment, standardize, to_unit
+from benchsuite.data.pixels import augment, standardize, to_unit, window
 
 
 def pictures(n: int = 2, side: int = 8) -> NDArray[np.uint8]:
@@ -141,3 +142,13 @@ def test_standardize_works_channel_by_channel() -> None:
     out = standardize(pixels(), (0.1, 0.2, 0.3), (1.0, 2.0, 4.0))
     for channel, (mean, std) in enumerate([(0.1, 1.0), (0.2, 2.0), (0.3, 4.0)]):
         assert torch.allclose(out[:, channel], (pixels()[:, channel] - mean) / std)
+
+
+def test_a_window_is_one_side_of_torchs_grid() -> None:
+    half, centre = torch.tensor([1.0, 0.3, -0.7]), torch.tensor([0.0, 0.2, -0.1])
+    for height, width in ((1, 7), (8, 8), (33, 40)):
+        zero = torch.zeros(3)
+        matrix = torch.stack([torch.stack([half, zero, centre], 1), torch.stack([zero, half, centre], 1)], 1)
+        grid = affine_grid(matrix, [3, 3, height, width], align_corners=False)
+        assert torch.equal(grid[:, 0, :, 0], window(half, centre, width))
+        assert torch.equal(grid[:, :, 0, 1], window(half, centre, height))

@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from benchsuite.data.base import Split
 from benchsuite.models import tokenizer as module
@@ -109,3 +111,14 @@ def test_another_process_builds_the_same_tokenizer(fresh_cache: Path) -> None:
     settings = {**os.environ, "BENCHSUITE_CACHE": str(fresh_cache / "other"), "PYTHONHASHSEED": "123"}
     told = subprocess.run([sys.executable, "-c", REBUILD], check=True, capture_output=True, text=True, env=settings)
     assert json.loads(told.stdout) == here
+
+
+@given(st.lists(st.text(st.sampled_from("ab red ΣéÉ́​İß中\t\n\x00ﬁ한ᄀ-'[]")), min_size=1), st.integers(1, 9))
+def test_remembered_words_give_the_ids_of_the_whole_text(texts: list[str], most: int) -> None:
+    trained = module.train_tokenizer(80, [TEXTS])
+    remembered = module.RememberedWords(trained)
+    remembered.most = 3
+    whole = [e.ids if len(e.ids) <= most else [*e.ids[: most - 1], e.ids[-1]] for e in trained.encode_batch_fast(texts)]
+    assert remembered(texts, most) == whole
+    assert remembered(texts, most) == whole
+    assert len(remembered._known) <= remembered.most

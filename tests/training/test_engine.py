@@ -13,7 +13,7 @@ from benchsuite.methods.batch import PairBatch
 from benchsuite.models.dual_encoder import seeded_encoder
 from benchsuite.registry import methods, register_method
 from benchsuite.setup import Optimizer, Setup
-from benchsuite.training.engine import parameter_groups, set_learning_rate
+from benchsuite.training.engine import parameter_groups, set_learning_rate, timm_optimizer
 
 Make = Callable[..., Setup]
 
@@ -107,3 +107,7 @@ def test_an_engine_starts_and_steps_where_there_is_no_compiler(tmp_path: Path) -
     assert told.returncode == 0, told.stderr[-2000:]
     assert told.stdout.split()[-1] == "DeepSpeedEngine"
     assert not (tmp_path / "ops").exists()
+
+
+def test_adamw_is_what_timm_has_under_that_name() -> None:
+    assert timm_optimizer("adamw") is torch.optim.AdamW
