@@ -63,7 +63,10 @@ def make(source: Path, folder: Path, count: int, seeds: int) -> None:
     contents = Store(source).read()
     if not contents.records:
         sys.exit(f"{source}: no valid record. Run `benchsuite repro all --scale smoke --seeds 1` first.")
-    originals = sorted(contents.records.values(), key=lambda record: record.run_id)
+    first = {}  # of each configuration: its other seeds are made from it
+    for record in sorted(contents.records.values(), key=lambda record: (record.seed, record.run_id)):
+        first.setdefault((record.setup_id, record.configuration), record)
+    originals = [*first.values()]
     store, written, scale = Store(folder), 0, 0
     store.require_writable()
     ranks = {record.run_id: read_ranks(source, record) for record in originals}
