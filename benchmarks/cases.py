@@ -18,6 +18,8 @@ class Case:
     """Ours first, under `benchsuite`. A peer without comparable numbers (one product, the towers alone) returns {}."""
     aims: Mapping[str, float] = field(default_factory=dict)
     """By peer: its seconds divided by ours should be at least this."""
+    seconds: float | None = None
+    """The most seconds that ours may take: where people wait, and no peer does the same."""
     apart: float = 0.0
     """How far a peer's numbers may lie from ours."""
     megabytes: float | None = None
