@@ -77,7 +77,6 @@ def main() -> None:
         for name in sorted(sizes, key=lambda name: -sizes[name])[:LARGEST]:
             print(f"{sizes[name] / 1e6:8,.0f}  {name}")
         return
-    found = list(cases("full"))
     for case in cases("full"):
         seconds: dict[str, list[float]] = {}
         for _ in range(given.repeats):
