@@ -182,8 +182,8 @@ def test_a_verdict_rests_on_no_less_spread_than_its_test_items_leave(folder: Pat
     assert "below the sampling floor of the test items" in judged.verdict.reason
 
 
-def test_outcomes_are_computed_once_for_all_metrics_of_a_run(tmp_path: Path, make_record: MakeRecord) -> None:
-    record, ranks = make_record()
+def test_outcomes_are_computed_once_for_all_metrics_of_a_run(tmp_path: Path, make_sound: MakeRecord) -> None:
+    record, ranks = make_sound()
     Store(tmp_path).write(record, ranks)
     rule, computed = RULES["retrieval"], []
 
