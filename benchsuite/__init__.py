@@ -6,8 +6,6 @@ The names below are the public Python interface. They load on first use, so that
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from benchsuite.registry import register_dataset, register_embedding, register_method, register_task
-
 if TYPE_CHECKING:
     from benchsuite.analysis.results import load_results, load_table, load_trials
     from benchsuite.data.base import Manifest, PairDataset, Split
@@ -18,6 +16,7 @@ if TYPE_CHECKING:
     from benchsuite.methods.heads import Head
     from benchsuite.methods.queue import Queue
     from benchsuite.models.saved import Encoder, load_encoder
+    from benchsuite.registry import register_dataset, register_embedding, register_method, register_task
 
 __version__ = "0.1.0"
 
@@ -38,6 +37,10 @@ _LAZY = {
     "load_results": "benchsuite.analysis.results",
     "load_table": "benchsuite.analysis.results",
     "load_trials": "benchsuite.analysis.results",
+    "register_dataset": "benchsuite.registry",
+    "register_embedding": "benchsuite.registry",
+    "register_method": "benchsuite.registry",
+    "register_task": "benchsuite.registry",
 }
 
 __all__ = [

@@ -54,10 +54,15 @@ IN_A_PLUGIN = " If it is in a file of yours, add --plugin FILE."
 """What may also be wrong with the name of a method."""
 
 
-def unknown(what: str, name: str, known: Iterable[str], where: str = "", hint: str = "") -> UsageError:
-    """An error for a name that is not one of `known`. It suggests the nearest."""
+def unknown(
+    what: str, name: str, known: Iterable[str], where: str = "", hint: str = "", most: int | None = None
+) -> UsageError:
+    """An error for a name that is not one of `known`. It suggests the nearest, and lists the `most` nearest or all."""
     names = sorted(known)
-    listed = ", ".join(names) if names else "none"
+    many = most is not None and len(names) > most
+    shown = sorted(names, key=lambda other: -_alike(name, other))[:most] if many else names
+    others = f" and {len(names) - len(shown)} others" if many else ""
+    listed = ", ".join(shown) + others if names else "none"
     return UsageError(f'{where}{what} "{name}" does not exist (known: {listed}).{did_you_mean(name, names)}{hint}')
 
 
@@ -74,9 +79,13 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 def nearest(name: str, names: Iterable[str]) -> list[str]:
     """The names most similar to `name`; none if none is near."""
-    ratios = {other: SequenceMatcher(None, name.lower(), other.lower()).ratio() for other in names}
+    ratios = {other: _alike(name, other) for other in names}
     best = max(ratios.values(), default=0.0)
     return [other for other, ratio in ratios.items() if ratio >= max(NEAR, best - 0.02)]
+
+
+def _alike(name: str, other: str) -> float:
+    return SequenceMatcher(None, name.lower(), other.lower()).ratio()
 
 
 def quote(name: object) -> str:

@@ -8,7 +8,6 @@ an entry point.
 import importlib.util
 from collections.abc import Callable, Sequence
 from functools import cache
-from importlib.metadata import entry_points
 from pathlib import Path
 
 from benchsuite.errors import UsageError
@@ -90,6 +89,8 @@ def _collected(what: str, files_in: Callable[[Path], dict[str, Path]]) -> dict[s
 
 @cache
 def _installed() -> tuple[Path, ...]:
+    from importlib.metadata import entry_points  # with email and zipfile
+
     folders = []
     for point in entry_points(group=GROUP):
         try:

@@ -11,7 +11,6 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -78,6 +77,8 @@ class Registry:
         return cards
 
     def _installed(self) -> Iterator[Card]:
+        from importlib.metadata import entry_points  # with email and zipfile
+
         for point in entry_points(group=self.package):
             where = f"entry point of {self.package}, module {point.module}: "
             try:

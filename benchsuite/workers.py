@@ -24,10 +24,14 @@ _inherited: list[Any] = []
 """In a worker: the function and the items, inherited through fork."""
 
 
-def spread(work: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:
-    """The results in order. Only results are pickled, so items may be large and `work` a closure."""
+def spread(work: Callable[[T], R], items: Sequence[T], few: int | None = None) -> Iterator[R]:
+    """The results in order. Only results are pickled, so items may be large and `work` a closure.
+
+    `few` in the place of FEW where an item is much work.
+    """
     processes = processors()
-    if len(items) < FEW or processes < 2 or sys.platform != "linux":  # copies of a process are not safe elsewhere
+    enough = len(items) >= (FEW if few is None else few)
+    if not enough or processes < 2 or sys.platform != "linux":  # copies of a process are not safe elsewhere
         yield from map(work, items)
         return
     gc.freeze()  # the workers' garbage collections must not touch, and so copy, the parent's objects

@@ -26,3 +26,13 @@ def test_names_equally_near_are_all_offered() -> None:
 
 def test_nothing_known_is_said_so() -> None:
     assert str(unknown("table", "a", [])) == 'table "a" does not exist (known: none).'
+
+
+def test_of_many_names_only_the_nearest_are_listed() -> None:
+    names = [f"retrieval.t2i_r{k}" for k in range(1, 40)] + ["geometry.gap"]
+    said = str(unknown("measure", "geometry.gpa", names, most=5))
+    listed = said.partition("(known: ")[2].partition(")")[0]
+    assert listed.startswith("geometry.gap, ")
+    assert listed.endswith(" and 35 others")
+    assert said.endswith('Did you mean "geometry.gap"?')
+    assert "others" not in str(unknown("measure", "geometry.gpa", names[:5], most=5))

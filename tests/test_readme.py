@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from benchsuite import Clock, PairBatch
-from benchsuite.cli import app
+from benchsuite.cli import COMMANDS
 from benchsuite.cli.list_ import What, _items, markdown
 from benchsuite.conformance import check_methods
 from benchsuite.data import create_dataset
@@ -49,7 +49,7 @@ def test_the_gate_runs_the_readmes_own_test_command() -> None:
 
 def test_every_command_shown_exists() -> None:
     shown = set(re.findall(r"^benchsuite ([a-z-]+)", README, re.M))
-    assert shown <= {command.name for command in app.registered_commands}
+    assert shown <= COMMANDS.keys()
 
 
 @pytest.mark.parametrize("link", sorted(set(re.findall(r"\]\(([^)#]+)\)", README))))

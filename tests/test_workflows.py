@@ -14,7 +14,7 @@ import yaml
 from measured import LOW, fill
 from only_installed import run_with_only
 
-from benchsuite.cli import app
+from benchsuite.cli import application
 from benchsuite.records.schema import Record
 
 ROOT = Path(__file__).parents[1]
@@ -64,7 +64,7 @@ def require_known(program: str, *words: str) -> None:
     if program != "benchsuite":
         assert os.access(ROOT / program, os.X_OK)
         return
-    known = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    known = typer.main.get_command(application()).commands  # type: ignore[attr-defined]
     options = {name for parameter in known[words[0]].params for name in parameter.opts}
     assert {word for word in words if word.startswith("--")} <= options
 

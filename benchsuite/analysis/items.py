@@ -12,14 +12,14 @@ import numpy as np
 
 from benchsuite.analysis.stats import ALPHA, Floats
 from benchsuite.errors import BenchsuiteError
-from benchsuite.records.recompute import Ranks, Rule
+from benchsuite.records.recompute import Outcomes, Ranks, Rule
 from benchsuite.records.schema import Record
 from benchsuite.streams import numpy_stream
 
 RESAMPLES = 2_000
 """Bootstrap samples of the items."""
-KEPT = 1024
-"""Files, and protocols of files, that are kept in memory."""
+KEPT = 512
+"""Files, and outcomes of protocols, that are kept in memory: all runs of a table of 34 seeds."""
 FEW = 8
 """Items for each value from which on it is faster to draw how many items have which value."""
 DECIMALS = 12
@@ -52,7 +52,7 @@ class Items:
         """`ranks` reads the arrays beside a record, by "protocol.name"; `rules` are `evaluation.rank_metrics.RULES`."""
         self._read, self._rules = ranks, rules
         self._files: dict[str, Ranks] = {}
-        self._arrays: dict[tuple[str, str], Ranks] = {}
+        self._found: dict[tuple[str, str], Outcomes] = {}
 
     def outcomes(self, record: Record, measure: str) -> Floats | str:
         """A value for each item, whose mean is the run's "protocol.metric"; or why there are none."""
@@ -60,8 +60,11 @@ class Items:
         rule = self._rules.get(record.results[protocol].task)
         if rule is None or rule.items is None:
             return (rule and rule.why) or "its task gives no outcome of each test item"
+        of_items = rule.items
         try:
-            found = rule.items(self._of(record, protocol))
+            found = _kept(
+                self._found, (record.run_id, protocol), lambda: of_items(_within(self._file(record), protocol))
+            )
         except (BenchsuiteError, KeyError, ValueError) as error:
             return f"the ranks of run {record.run_id} cannot be read ({error})"
         return found.get(metric, "it is no mean over test items")
@@ -84,9 +87,6 @@ class Items:
         """The difference of two rows over these seeds."""
         found = self.differences(pairs, measure)
         return OverItems(reason=found) if isinstance(found, str) else over_items(found, alpha)
-
-    def _of(self, record: Record, protocol: str) -> Ranks:
-        return _kept(self._arrays, (record.run_id, protocol), lambda: _within(self._file(record), protocol))
 
     def _file(self, record: Record) -> Ranks:
         return _kept(self._files, record.run_id, lambda: self._read(record))

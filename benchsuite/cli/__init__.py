@@ -1,56 +1,74 @@
-"""The `benchsuite` command: one file per command. Nothing else prints."""
+"""The `benchsuite` command: one file per command. Nothing else prints.
 
+Of the commands, only the called one is imported: the start of a short one is most of its time.
+"""
+
+import ast
 import sys
 import traceback
+from collections.abc import Callable, Sequence
+from importlib import import_module
 from io import TextIOWrapper
+from pathlib import Path
 
 import typer
 
 from benchsuite import __version__
-from benchsuite.cli import (
-    check_method,
-    claims,
-    diff,
-    doctor,
-    embed,
-    evaluate,
-    export,
-    list_,
-    new_table,
-    regress,
-    report,
-    repro,
-    run,
-    tune,
-    verify,
-    weights,
-)
-from benchsuite.cli.options import INTERRUPTED
 from benchsuite.errors import BenchsuiteError, RunError
 
-app = typer.Typer(
-    help="Train and compare contrastive-learning methods under identical setups.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-)
-app.command("list")(list_.list_)
-app.command("repro")(repro.repro)
-app.command("run")(run.run)
-app.command("tune")(tune.tune)
-app.command("embed")(embed.embed)
-app.command("weights")(weights.weights)
-app.command("evaluate")(evaluate.evaluate)
-app.command("report")(report.report)
-app.command("export")(export.export)
-app.command("claims")(claims.claims)
-app.command("regress")(regress.regress)
-app.command("new-table")(new_table.new_table)
-app.command("verify")(verify.verify)
-app.command("diff")(diff.diff)
-app.command("doctor")(doctor.doctor)
-app.command("check-method")(check_method.check_method)
+COMMANDS = {
+    "list": "list_",
+    "repro": "repro",
+    "run": "run",
+    "tune": "tune",
+    "embed": "embed",
+    "weights": "weights",
+    "evaluate": "evaluate",
+    "report": "report",
+    "export": "export",
+    "claims": "claims",
+    "regress": "regress",
+    "new-table": "new_table",
+    "verify": "verify",
+    "diff": "diff",
+    "doctor": "doctor",
+    "check-method": "check_method",
+}
+"""In the order of the help. Each is the function of a module, both of one name."""
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells have it."""
+
+
+def application(called: Sequence[str] = tuple(COMMANDS)) -> typer.Typer:
+    """The command line: commands that are called, and of the others names and what the help says of them."""
+    app = typer.Typer(
+        help="Train and compare contrastive-learning methods under identical setups.",
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+    )
+    app.callback()(options)
+    for name, module in COMMANDS.items():
+        app.command(name)(_imported(module) if name in called else _described(module))
+    return app
+
+
+def _imported(module: str) -> Callable[..., None]:
+    function: Callable[..., None] = getattr(import_module(f"benchsuite.cli.{module}"), module)
+    return function
+
+
+def _described(module: str) -> Callable[[], None]:
+    """A function with the command's docstring, read from the source."""
+
+    def command() -> None:
+        raise NotImplementedError(module)
+
+    tree = ast.parse(Path(__file__).with_name(f"{module}.py").read_text("utf-8"))
+    function = next(node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == module)
+    command.__doc__ = ast.get_docstring(function)
+    return command
 
 
 def show_version(wanted: bool) -> None:
@@ -60,7 +78,6 @@ def show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def options(
     debug: bool = typer.Option(False, "--debug", help="Show tracebacks. Works in any position."),
     version: bool = typer.Option(False, "--version", callback=show_version, is_eager=True, help="Show the version."),
@@ -77,7 +94,8 @@ def main(arguments: list[str] | None = None) -> None:
     given = sys.argv[1:] if arguments is None else arguments
     debug = "--debug" in given
     try:
-        app([argument for argument in given if argument != "--debug"], prog_name="benchsuite")
+        words = [argument for argument in given if argument != "--debug"]
+        application([word for word in words if not word.startswith("-")][:1])(words, prog_name="benchsuite")
     except BenchsuiteError as error:
         _fail(str(error), error.exit_code, debug)
     except KeyboardInterrupt:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from benchsuite.errors import UsageError
-from benchsuite.records.checkpoints import Every
 
 if TYPE_CHECKING:
     from benchsuite.experiments.cluster import Cluster
     from benchsuite.experiments.cluster_options import ClusterOptions
+    from benchsuite.records.checkpoints import Every
 
 
 class Scheduler(StrEnum):
@@ -60,7 +60,7 @@ class ChosenCluster:
     options: "ClusterOptions"
     max_jobs: int | None
 
-    def executor(self, results: Path, plugins: Sequence[Path], every: Every | None) -> "Cluster":
+    def executor(self, results: Path, plugins: Sequence[Path], every: "Every | None") -> "Cluster":
         """What submits runs and watches their jobs."""
         from benchsuite.experiments.cluster import Cluster
 

@@ -9,8 +9,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from types import FrameType
 
+from benchsuite.cli import INTERRUPTED
 from benchsuite.cli.means import Executor, Means
-from benchsuite.cli.options import INTERRUPTED
 from benchsuite.cli.progress import progress
 from benchsuite.errors import BenchsuiteError, Interrupted, RunError
 from benchsuite.experiments.cluster import Cluster

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from benchsuite.experiments.recipe import Recipe
 
 DEFAULT_RECIPES = ["smoke=scenes-smoke", "small=scenes-small"]
+NEAREST = 5
+"""Measures that are named where one does not exist: recipes have hundreds."""
 NAME = re.compile(r"[\w.+-]*\w/[\w.+-]*\w")
 
 
@@ -105,7 +107,8 @@ def measured(
     for header in headers:
         measure = given.get(header, header if header in known else FILL_IN)
         if measure not in {*known, FILL_IN}:
-            raise unknown("measure", measure, known, f'--measure "{header}={measure}", at {", ".join(recipes)}: ')
+            where = f'--measure "{header}={measure}", at {", ".join(recipes)}: '
+            raise unknown("measure", measure, known, where, most=NEAREST)
         column = CsvColumn(key_of(header), header, measure, *kind(measure, next(iter(recipes.values()))))
         values = [row.published[column.key] for row in rows if column.key in row.published]
         columns.append(in_unit(column, values))

@@ -3,17 +3,18 @@
 from collections.abc import Container, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from benchsuite.errors import UsageError
 from benchsuite.experiments.joining import launched
 from benchsuite.folders import use_folders
-from benchsuite.records.checkpoints import Every
-from benchsuite.records.schema import FIRST_SEED
 from benchsuite.registry import load_plugin, methods
 from benchsuite.running import Running
+
+if TYPE_CHECKING:
+    from benchsuite.records.checkpoints import Every
 
 Plugins = Annotated[
     list[Path] | None,
@@ -119,14 +120,14 @@ Regimes = Annotated[
 
 RESULTS = Path("runs")
 MINUTES = 10.0
-INTERRUPTED = 130
-"""Exit code after Ctrl-C, as shells have it."""
 REPORTS = Path("reports")
 TRACKING = "tracking"
 
 
-def saved_every(minutes: float, steps: int | None) -> Every | None:
+def saved_every(minutes: float, steps: int | None) -> "Every | None":
     """What the two options on checkpoints say; none for no checkpoints."""
+    from benchsuite.records.checkpoints import Every  # with pydantic, as is the next
+
     return Every(minutes or None, steps) if minutes or steps else None
 
 
@@ -175,6 +176,8 @@ def refuse_inside_launcher(command: str) -> None:
 
 def require_reported(seeds: Sequence[int]) -> None:
     """Refuse seeds of tuning trials: what was used to choose is never reported."""
+    from benchsuite.records.schema import FIRST_SEED
+
     if seeds and max(seeds) >= FIRST_SEED:
         raise UsageError(f"seed {max(seeds)}: seeds from {FIRST_SEED} on are those of tuning trials. Take lower ones.")
 

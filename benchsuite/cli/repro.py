@@ -97,7 +97,6 @@ def repro(
     Stored runs are not repeated: after an interruption, the same command continues. Runs that several tables share are
     executed once. Everything that can be checked is checked before the first step; one problem refuses all runs.
     """
-    from benchsuite.analysis.tables import build_views
     from benchsuite.cli.execute import duration, execute, failure
     from benchsuite.cli.means import Means
     from benchsuite.cli.progress import show_reading
@@ -109,9 +108,7 @@ def repro(
     from benchsuite.experiments.preflight import require_ready
     from benchsuite.experiments.tune import example_run
     from benchsuite.papers import named_tables
-    from benchsuite.report.export import table_text
     from benchsuite.report.numbers import counted
-    from benchsuite.report.site import write_site
 
     refuse_inside_launcher("repro")
     if seeds is not None and seed is not None:
@@ -162,6 +159,10 @@ def repro(
         require_ready(problems)
         return
     require_ready(problems)
+    from benchsuite.analysis.tables import build_views
+    from benchsuite.report.export import table_text
+    from benchsuite.report.site import write_site
+
     require_writable(report, "--report")
     store.require_writable()
     if work.to_do:

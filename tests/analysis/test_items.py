@@ -180,3 +180,20 @@ def test_a_verdict_rests_on_no_less_spread_than_its_test_items_leave(folder: Pat
     assert judged.over_items.difference == pytest.approx(judged.verdict.paired.difference)
     assert judged.verdict.paired.sd == judged.over_items.floor == pytest.approx((15 / 56 / 8) ** 0.5)
     assert "below the sampling floor of the test items" in judged.verdict.reason
+
+
+def test_outcomes_are_computed_once_for_all_metrics_of_a_run(tmp_path: Path, make_sound: MakeRecord) -> None:
+    record, ranks = make_sound()
+    Store(tmp_path).write(record, ranks)
+    rule, computed = RULES["retrieval"], []
+
+    def counted(arrays: Any) -> Any:
+        computed.append(arrays)
+        return rule.items(arrays)
+
+    items = Items(lambda record: read_ranks(tmp_path, record), {"retrieval": replace(rule, items=counted)})
+    alone = Items(lambda record: read_ranks(tmp_path, record), RULES)
+    for k in (1, 5, 10):
+        measure = f"retrieval.t2i_r{k}"
+        np.testing.assert_array_equal(items.outcomes(record, measure), alone.outcomes(record, measure))
+    assert len(computed) == 1

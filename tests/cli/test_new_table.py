@@ -118,6 +118,8 @@ def test_nothing_is_overwritten_or_written_elsewhere(
         (CSV.replace("proposed", "propsed"), GAP, 'Did you mean "proposed"'),
         (CSV.replace("21.6", "216"), GAP, "216 is not a percentage, and retrieval.t2i_r1 is one"),
         (CSV, ["--measure", "Gap=geometry.gpa"], 'Did you mean "geometry.gap"'),
+        (CSV, ["--measure", "Gap=geometry.gpa"], "(known: geometry.gap, "),
+        (CSV, ["--measure", "Gap=geometry.gpa"], " others)."),
         (CSV, ["--measure", "Gp=geometry.gap"], 'column "Gp" does not exist'),
         (CSV, ["--measure", "Gap"], '--measure "Gap": write COLUMN=PROTOCOL.METRIC'),
         (CSV, [*GAP, "--backbone", "RN51"], 'backbone "RN51" does not exist'),

@@ -1,17 +1,18 @@
-"""How long a results folder of thousands of records takes: to read, to judge, and to put on pages.
+"""How long a results folder of thousands of records takes: to read, to judge, to put on pages, and to verify.
 
 The folder is made from a smaller one of real records: other seeds, other ranks with the numbers that follow from them,
 sealed anew, and the tables' requests with all seeds. With more than fits into so many seeds, further scales are made
 up, which differ in a setting. Each step runs once.
 
     benchsuite repro all --scale smoke --seeds 1
-    python benchmarks/site.py --from runs [--records 5000] [--seeds 3] [--keep FOLDER] [--json]
+    python benchmarks/reporting.py --from runs [--records 5000] [--seeds 3] [--keep FOLDER] [--json]
 """
 
 import argparse
 import json
 import os
 import resource
+import subprocess
 import sys
 import tempfile
 import time
@@ -21,6 +22,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+from cases import OURS, Case, Numbers
 from numpy.typing import NDArray
 
 from benchsuite.analysis.tables import build_views
@@ -37,7 +39,50 @@ from benchsuite.report.site import write_site
 from benchsuite.setup import Setup
 
 T = TypeVar("T")
+RESULTS = Path(__file__).parents[1] / "results"
+"""Real records, from which cases make theirs."""
+SIZES = {"small": {"records": 60, "seeds": 3}, "full": {"records": 5_000, "seeds": 34}}
+SECONDS = 10.0
+"""Aim of a report at full size, on two cores."""
 Ranks = Mapping[str, NDArray[np.integer[Any]]]
+
+
+def cases(size: str) -> Iterator[Case]:
+    """The whole commands, beside reading the files alone."""
+    count, seeds = SIZES[size]["records"], SIZES[size]["seeds"]
+    with tempfile.TemporaryDirectory() as scratch:
+        folder, pages = Path(scratch) / "runs", Path(scratch) / "pages"
+        make(RESULTS, folder, count, seeds)
+        tables = len(list((folder / "tables").iterdir()))
+
+        def reading() -> Numbers:
+            for file in folder.rglob("*.*"):
+                content = file.read_bytes()
+                if file.suffix == ".json":
+                    json.loads(content)
+            return {}
+
+        def report() -> Numbers:
+            command("report", "--results", folder, "--report", pages)
+            return {"pages": len(list(pages.rglob("*.html")))}
+
+        def verify() -> Numbers:
+            command("verify", folder)
+            return {}
+
+        what = f"{count:,} records in {tables} tables of {seeds} seeds"
+        alone = {"reading the files alone": reading}
+        limit = SECONDS if size == "full" else None
+        yield Case("report", f"Writes the pages of {what}", {OURS: report, **alone}, seconds=limit, repeats=3)
+        yield Case("verify", f"Validates {what}", {OURS: verify, **alone}, repeats=3)
+
+
+def command(*arguments: object) -> None:
+    """A command of the suite, in a process of its own."""
+    words = [sys.executable, "-m", "benchsuite", *map(str, arguments)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{' '.join(words)}: {done.stderr or done.stdout}")
 
 
 class Stopwatch:
@@ -63,7 +108,10 @@ def make(source: Path, folder: Path, count: int, seeds: int) -> None:
     contents = Store(source).read()
     if not contents.records:
         sys.exit(f"{source}: no valid record. Run `benchsuite repro all --scale smoke --seeds 1` first.")
-    originals = sorted(contents.records.values(), key=lambda record: record.run_id)
+    first = {}  # of each configuration: its other seeds are made from it
+    for record in sorted(contents.records.values(), key=lambda record: (record.seed, record.run_id)):
+        first.setdefault((record.setup_id, record.configuration), record)
+    originals = [*first.values()]
     store, written, scale = Store(folder), 0, 0
     store.require_writable()
     ranks = {record.run_id: read_ranks(source, record) for record in originals}

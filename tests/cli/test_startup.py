@@ -1,0 +1,85 @@
+"""What commands import: the start of a short one is most of its time."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from benchsuite.cli import COMMANDS, application
+from benchsuite.records.schema import Record
+from benchsuite.records.store import Store
+
+MakeRecord = Callable[..., tuple[Record, bytes]]
+TRAINING = {"torch", "torchvision", "timm", "transformers", "deepspeed", "datasets", "open_clip"}
+ANALYSIS = {"numpy", "scipy", "sklearn", "pandas", "pyarrow", "opda"}
+PAGES = {"jinja2", "matplotlib", "latex2mathml", "PIL"}
+
+
+def loaded(*arguments: object) -> set[str]:
+    """Names of the packages that the command has imported when it is done."""
+    code = (
+        "import sys\n"
+        "from benchsuite.cli import main\n"
+        "try: main(sys.argv[1:])\n"
+        "except SystemExit as stop: assert stop.code in (None, 0, 1), stop.code\n"
+        "print('loaded:', *sorted({name.partition('.')[0] for name in sys.modules}))"
+    )
+    words = [str(argument) for argument in arguments]
+    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.rpartition("loaded: ")[2].split())
+
+
+@pytest.fixture
+def folder(tmp_path: Path, make_record: MakeRecord) -> Path:
+    """Of one record."""
+    Store(tmp_path).write(*make_record())
+    return tmp_path
+
+
+@pytest.mark.parametrize("option", ["--help", "--version"])
+def test_help_imports_nothing_but_the_command_line(option: str) -> None:
+    assert not loaded(option) & {*TRAINING, *ANALYSIS, *PAGES, "pydantic", "rich", "email", "zipfile"}
+
+
+@pytest.mark.parametrize("what", ["methods", "tasks", "datasets", "embeddings", "tables", "recipes"])
+def test_list_imports_neither_arrays_nor_pages(what: str) -> None:
+    assert not loaded("list", what) & {*TRAINING, *ANALYSIS, *PAGES}
+
+
+def test_verify_imports_arrays_alone(folder: Path) -> None:
+    assert not loaded("verify", folder) & {*TRAINING, *PAGES, *ANALYSIS - {"numpy"}}
+
+
+def test_a_report_imports_nothing_that_trains(folder: Path) -> None:
+    assert not loaded("report", "--results", folder, "--report", folder / "pages") & {*TRAINING, "pandas", "sklearn"}
+
+
+def test_a_dry_run_imports_no_pages(tmp_path: Path) -> None:
+    arguments = ("temo/table1", "--scale", "smoke", "--rows", "TeMo", "--seeds", "1", "--results", tmp_path)
+    assert not loaded("repro", *arguments, "--dry-run") & {*PAGES - {"PIL"}, "pandas", "deepspeed"}
+
+
+def test_the_package_alone_imports_no_library() -> None:
+    code = "import sys; before = {*sys.modules}; import benchsuite; print(*{*sys.modules} - before)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    found = {name.partition(".")[0] for name in done.stdout.split()}
+    assert not found & {*TRAINING, *ANALYSIS, "email", "pydantic"}
+
+
+def test_help_says_the_same_of_commands_that_are_not_imported() -> None:
+    whole, without = (
+        {command.name: command.callback.__doc__ for command in application(called).registered_commands}
+        for called in (tuple(COMMANDS), ())
+    )
+    assert [*without] == [*COMMANDS]
+    assert {name: " ".join(doc.split()) for name, doc in without.items()} == {
+        name: " ".join(doc.split()) for name, doc in whole.items()
+    }
+
+
+def test_what_is_no_command_is_an_error_with_the_nearest() -> None:
+    done = subprocess.run([sys.executable, "-m", "benchsuite", "verfy"], capture_output=True, text=True, check=False)
+    assert (done.returncode, "Did you mean 'verify'?" in done.stderr) == (2, True)
