@@ -116,7 +116,7 @@ def attempts(setup: Setup, logs: Path, devices: Devices) -> Iterator[Started | s
                 yield too_much
                 return
     finally:
-        if group.broken:
+        if group.broken or group.run:  # a run is left by Ctrl-C
             group.stop()
         else:
             group.finish()
@@ -138,7 +138,8 @@ def no_more_than(memory: float) -> Iterator[None]:
         return
     before = resource.getrlimit(resource.RLIMIT_DATA)
     if math.isfinite(memory):
-        resource.setrlimit(resource.RLIMIT_DATA, (int(memory), before[1]))
+        most = int(memory) if before[1] == resource.RLIM_INFINITY else min(int(memory), before[1])
+        resource.setrlimit(resource.RLIMIT_DATA, (most, before[1]))
     try:
         yield
     finally:
