@@ -19,12 +19,13 @@ projection = { width = 8, hidden = 16 }
 temperature_factor = 5
 data = { name = "scenes", options = { train = 64, validation = 8, test = 24, gallery = 8 } }
 optimizer = { lr = 0.02, eps = 1.0, weight_decay = 0.02 }
-training = { batch = 16, steps = 3, processes = 2 }
+training = { TRAINING }
 clusters = { embedding = "tfidf-svd", options = { dimensions = 8 }, k = 4 }
 experts.image = { embedding = "pixel-svd", options = { dimensions = 8 } }
 experts.text = { embedding = "tfidf-svd", options = { dimensions = 8 } }
 backbones.RN = { description = "a ResNet", tower = { timm = "test_resnet" }, step_seconds = 0.1 }
 """
+TRAINING = {"batch": 16, "steps": 3, "processes": 2}
 TEXT = """
 [text]
 transformer = "distilbert"
@@ -61,8 +62,9 @@ hyperparameters = {{ {values} }}
 
 def two_process_folder(folder: Path, rows: dict[str, list[str]] | None = None, **training: int) -> Path:
     """The folder, with a table for pairs and one for images; of all registered methods, or of those in `rows`."""
+    values = ", ".join(f"{name} = {value}" for name, value in {**TRAINING, **training}.items())
     for towers, names in (rows or by_towers()).items():
-        recipe = RECIPE.replace("steps = 3", f"steps = {training.get('steps', 3)}") + PROTOCOL[towers]
+        recipe = RECIPE.replace("TRAINING", values) + PROTOCOL[towers]
         write(folder / "recipes" / f"{towers}.toml", recipe + TEXT * (towers == "pair"))
         table = TABLE.format(towers=towers, measure=MEASURE[towers])
         write(folder / "papers" / "two" / f"{towers}.toml", table + "".join(map(row, names)))

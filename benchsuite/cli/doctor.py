@@ -3,11 +3,12 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from benchsuite.cli.options import RESULTS, Folders, Results, Tables, load_own, parse_folders
+from benchsuite.cli.options import RESULTS, DeviceCount, Folders, Results, Tables, load_own, parse_folders
 
 if TYPE_CHECKING:
     from benchsuite.experiments.doctor import Line
@@ -21,17 +22,28 @@ def doctor(
     data: Folders = None,
     results: Results = RESULTS,
     tables: Tables = None,
+    start: Annotated[
+        bool,
+        typer.Option(
+            "--start",
+            help="Only train each recipe for two steps on generated data: its towers (with random weights), batch, "
+            "precision and processes. Reads no data and downloads nothing.",
+        ),
+    ] = False,
+    devices: DeviceCount = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Say what this machine and cluster can do, and what recipes would need: data, weights, time, memory, disk.
 
-    Every line is ok, a note or a problem, with what to do. Exit code 1 if there is a problem. Nothing is trained.
+    Every line is ok, a note or a problem, with what to do. Exit code 1 if there is a problem. Nothing is trained,
+    except with --start.
     """
     from benchsuite.experiments.doctor import Line
 
     load_own(tables)
     lines: list[Line] = []
-    for line in examined(recipe or [], parse_folders(data), results):
+    names = recipe or []
+    for line in started(names, devices) if start else examined(names, parse_folders(data), results):
         lines.append(line)
         if not as_json:
             print(line, flush=True)
@@ -42,6 +54,17 @@ def doctor(
         print(f"{problems} problem{'s' * (problems != 1)}." if problems else "no problem.")
     if problems:
         raise typer.Exit(1)
+
+
+def started(recipes: list[str], devices: int | None) -> "Iterator[Line]":
+    """Whether recipes start here at their full configuration; all of them if none is named."""
+    from benchsuite.experiments.devices import Devices
+    from benchsuite.experiments.doctor_start import start_lines
+    from benchsuite.experiments.recipe import recipe_names
+
+    with TemporaryDirectory() as logs:
+        for name in recipes or recipe_names():
+            yield from start_lines(name, Path(logs), Devices.here(devices))
 
 
 def examined(recipes: list[str], folders: dict[str, str], results: Path) -> "Iterator[Line]":

@@ -47,4 +47,5 @@ class Means:
 
     def check(self, runs: Sequence[Run], results: Path) -> Checked:
         """Check the runs before the first one starts."""
-        return preflight(runs, results, self.jobs_for(runs), self.devices, elsewhere=self.cluster is not None)
+        elsewhere = self.cluster is not None
+        return preflight(runs, results, self.jobs_for(runs), self.devices, elsewhere, self.every)

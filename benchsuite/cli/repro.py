@@ -130,7 +130,7 @@ def repro(
     store = Store(results)
     contents = store.read()
     records, refused = contents.records, contents.refused_runs
-    runs, missing = to_do(plans, {*records, *refused})
+    runs, missing = to_do(plans, {*records, *refused}, keep_weights)
     work = Work.of(lacking(plans), results)
     jobs_of_runs = means.jobs_for(missing)
     what = names[0] if len(names) == 1 else f"{len(names)} tables"
@@ -169,15 +169,13 @@ def repro(
         if failed := execute_trials(work.to_do, store, means):
             raise failure(failed, len(work.to_do), store.logs)
         plans = plan()
-        runs, missing = to_do(plans, {*records, *refused})
+        runs, missing = to_do(plans, {*records, *refused}, keep_weights)
         checked = means.check(missing, results)
         require_ready([*planned_problems(plans), *checked.problems])
     for line in (line for each in plans for line in keep(store, each.request)):
         print(line)
     requested = {store.add_request(each.request).name for each in plans}
-    if keep_weights:
-        missing = [run.model_copy(update={"keep_weights": True}) for run in missing]
-    if bare := [run for run in runs if (keep_weights or run.keep_weights) and lacks_weights(run.run_id, records)]:
+    if bare := [run for run in runs if run.keep_weights and lacks_weights(run.run_id, records)]:
         print(without_weights(len(bare), results))
     failed = execute(missing, store, means) if missing else []
     contents = store.read()
@@ -197,9 +195,10 @@ def repro(
     require_all(left_out)
 
 
-def to_do(plans: "Sequence[Plan]", there: Container[str]) -> "tuple[list[Run], list[Run]]":
-    """Each run of the plans once, and those that are still to be done."""
+def to_do(plans: "Sequence[Plan]", there: Container[str], keep: bool) -> "tuple[list[Run], list[Run]]":
+    """Each run of the plans once, and those that are still to be done. `keep`: also the weights of all of them."""
     runs = list({run.run_id: run for plan in plans for run in plan.runs}.values())
+    runs = [run.model_copy(update={"keep_weights": keep or run.keep_weights}) for run in runs]
     return runs, [run for run in runs if run.run_id not in there]
 
 

@@ -64,13 +64,16 @@ def run(
     skip_bad_pictures: SkipBadPictures = False,
     track: Tracks = None,
     track_dir: TrackFolder = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the run, the estimated time and all problems; train nothing.")
+    ] = False,
 ) -> None:
     """Train and evaluate one method with one seed.
 
     The record is stored; `benchsuite report` shows it on the board of its setup. The processes of a setup for several
     are started here. If torchrun or srun starts this command, it joins the processes that these started.
     """
-    from benchsuite.cli.execute import execute, failure
+    from benchsuite.cli.execute import duration, execute, failure
     from benchsuite.cli.means import Means
     from benchsuite.cli.progress import show_reading
     from benchsuite.experiments.devices import Devices
@@ -82,8 +85,8 @@ def run(
     chosen = chosen_cluster(cluster, cluster_options, cluster_option)
     every = saved_every(checkpoint_minutes, checkpoint_steps)
     store, joins = Store(results), launched() > 1
-    if joins and (devices or chosen):
-        given = "--devices" if devices else "--cluster"
+    if joins and (devices or chosen or dry_run):
+        given = "--devices" if devices else "--cluster" if chosen else "--dry-run"
         raise UsageError(f"{given}: torchrun or srun has started the processes already. Leave it out.")
 
     def plan() -> "Run":
@@ -105,6 +108,11 @@ def run(
     else:
         show_reading()
         means, planned = Means(Devices.here(devices), chosen, plugin or (), every), plan()
+        if dry_run:
+            wanted = is_to_do(planned, store, means, stored=False)
+            time = duration([planned] if wanted else [], means.jobs_for([planned]), store.read().records)
+            print(f"{'to do' if wanted else 'stored'}  {planned.run_id}  {planned.label}{time}")
+            return
         failed = execute([planned], store, means) if is_to_do(planned, store, means) else []
     if failed:
         raise failure(failed, 1, store.logs)
@@ -114,8 +122,8 @@ def run(
     show(record, recipe, backbone or next(iter(read_recipe(recipe).backbones)), seed)
 
 
-def is_to_do(run: "Run", store: Store, means: "Means") -> bool:
-    """Whether it is not stored yet; refused where it cannot be done."""
+def is_to_do(run: "Run", store: Store, means: "Means", stored: bool = True) -> bool:
+    """Whether it is not stored yet; refused where it cannot be done, or not be stored if it is to be."""
     from benchsuite.experiments.preflight import require_ready
 
     contents = store.read()
@@ -127,7 +135,8 @@ def is_to_do(run: "Run", store: Store, means: "Means") -> bool:
     for note in checked.notes:
         print(f"note: {note}")
     require_ready(checked.problems)
-    store.require_writable()
+    if stored:
+        store.require_writable()
     return True
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from statistics import median
 
 from benchsuite.errors import UsageError
+from benchsuite.experiments.disk import FLOAT, checkpoints_bytes
 from benchsuite.experiments.doctor import Line, Status
 from benchsuite.experiments.machine import available_memory, free_disk, gib
 from benchsuite.experiments.recipe import Backbone, Recipe, read_recipe
@@ -14,8 +15,8 @@ from benchsuite.registry import datasets
 from benchsuite.setup import Data
 
 FOLDER = "folder"
-MATRICES, FLOAT = 4, 4
-"""Matrices with an entry for each two rows of a batch that a softmax over both directions keeps at least; bytes."""
+MATRICES = 4
+"""Matrices with an entry for each two rows of a batch that a softmax over both directions keeps at least."""
 RECORD_BYTES = 2**18
 """Of a record with the ranks of some thousand queries."""
 TIME = ", time"
@@ -60,7 +61,7 @@ def _needs(name: str, recipe: Recipe, here: Here) -> Iterator[Line]:
     backbone, settings = next(iter(recipe.backbones.items()))
     yield _time(name, recipe, backbone, settings, own)
     yield _memory(name, recipe, own)
-    yield _disk(name, recipe, here)
+    yield _disk(name, recipe, here, own)
     if (processes := recipe.training.processes) > 1:
         fewer = f"{here.devices} GPUs" if here.devices else "no GPU"
         status: Status = "ok" if here.devices >= processes else "note"
@@ -153,15 +154,20 @@ def _enough(what: str, needed: float, found: str, free: float) -> Line:
     return Line("note", what, f"{found}; {gib(free)} are free", remedy)
 
 
-def _disk(name: str, recipe: Recipe, here: Here) -> Line:
+def _disk(name: str, recipe: Recipe, here: Here, own: list[Record]) -> Line:
     each, free = RECORD_BYTES, free_disk(here.results)
-    stem = recipe_name(name)
-    sizes = [_weights(record, here.results) for record in here.records.values() if record.recipe == stem]
-    largest = max(sizes, default=0)
+    largest = max((_weights(record, here.results) for record in own), default=0)
     weights = f", and {gib(largest) if largest else 'the size'} of its weights" * recipe.keep_weights
-    found = f"about {gib(each)} a run{weights}; {gib(free)} are free"
-    enough = each + largest * recipe.keep_weights <= free
-    return Line("ok" if enough else "problem", f"{name}, disk", found)
+    parameters = max((int(record.cost.get("trainable_parameters", 0)) for record in own), default=0)
+    saved = checkpoints_bytes(parameters, recipe.optimizer, recipe.training)
+    times = f"{checkpoints_bytes(1 / FLOAT, recipe.optimizer, recipe.training):.0f} times its towers' weights"
+    found = (
+        f"about {gib(each)} a run{weights}; checkpoints of a run that lasts longer than their interval: "
+        f"{gib(saved) if saved else times}; {gib(free)} are free"
+    )
+    needed = each + largest * recipe.keep_weights
+    status: Status = "problem" if needed > free else "note" if needed + saved > free else "ok"
+    return Line(status, f"{name}, disk", found)
 
 
 def recipe_name(name: str) -> str:

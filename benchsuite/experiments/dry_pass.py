@@ -50,6 +50,8 @@ class Objective:
     """The method's parameters and buffers, for all training samples."""
     block_bytes: float = 0
     """Of blocks of rows, where matrices are computed in blocks."""
+    tower_parameters: int = 0
+    """Of the towers and their projections, which are no part of `bytes`."""
 
     def bytes(self, batch: int) -> float:
         """At least, for a batch."""
@@ -90,10 +92,11 @@ class DryPass:
                         raise
             few, many = (_size(method(n)) for n in (rows, 2 * rows))
         state = many + (many - few) / rows * (len(split) - 2 * rows)
+        towers = sum(weights.numel() for weights in encoder.parameters())
         if held == kept:
-            return Objective(kept / rows**2 + 4, state)
+            return Objective(kept / rows**2 + 4, state, tower_parameters=towers)
         in_blocks = ((held - kept) / rows**2 + 4) * Sizes().of_block(batch, device()) * batch
-        return Objective(kept / rows**2 + 4 * (kept > 0), state, in_blocks)
+        return Objective(kept / rows**2 + 4 * (kept > 0), state, in_blocks, towers)
 
     def _encoder(self, setup: Setup, split: Split) -> tuple[DualEncoder, Words | None]:
         key = (setup.image, setup.text, setup.projection)

@@ -50,7 +50,7 @@ class Pool:
         try:
             while waiting or any(group.run for group in groups):
                 free = sorted(set(range(jobs)) - {group.slot for group in groups})
-                groups += [self._start(slot, processes, jobs, next(numbers)) for slot in free[: len(waiting)]]
+                groups += [self.group(slot, processes, jobs, next(numbers)) for slot in free[: len(waiting)]]
                 for group in groups:
                     if group.run is None and waiting:
                         group.take(waiting.popleft())
@@ -70,8 +70,8 @@ class Pool:
                 for group in groups:
                     group.bury()
 
-    def _start(self, slot: int, processes: int, jobs: int, number: int) -> Group:
-        """The number names its logs: another group may follow in the slot of one that failed."""
+    def group(self, slot: int, processes: int, jobs: int, number: int) -> Group:
+        """Start one. The number names its logs: another group may follow in the slot of one that failed."""
         self.logs.mkdir(parents=True, exist_ok=True)
         name = f"worker-{os.getpid()}-{number}"
         ranks = [f"-rank-{rank}" for rank in range(processes)] if processes > 1 else []

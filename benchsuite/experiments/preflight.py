@@ -1,7 +1,8 @@
 """Checks before the first step of any run, so that nothing fails late. Nothing is trained or evaluated.
 
 For each setup and method: what the protocols read of their data, what the method needs, the size of the batch, one dry
-pass, memory for the objective, and disk for the records. All problems are found before one is reported.
+pass, memory for the objective, and disk for records, weights and checkpoints. All problems are found before one is
+reported.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +19,8 @@ from benchsuite.errors import BenchsuiteError, UsageError
 from benchsuite.evaluation.base import create_task
 from benchsuite.experiments.data import open_dataset
 from benchsuite.experiments.devices import Devices
-from benchsuite.experiments.dry_pass import DryPass
+from benchsuite.experiments.disk import FLOAT, checkpoints_bytes
+from benchsuite.experiments.dry_pass import DryPass, Objective
 from benchsuite.experiments.events import unexpected
 from benchsuite.experiments.machine import free_disk, free_memory, gib
 from benchsuite.experiments.measure import TRAIN
@@ -26,6 +28,7 @@ from benchsuite.experiments.plan import Run
 from benchsuite.experiments.problems import Problem, Problems
 from benchsuite.methods import create_method
 from benchsuite.methods.base import Method
+from benchsuite.records.checkpoints import KEPT, Every
 from benchsuite.setup import Data, Experts, Protocol, Setup
 from benchsuite.training.needs import TOWERS, reads_paraphrases, require_served
 
@@ -42,11 +45,17 @@ class Checked:
 
 
 def preflight(
-    runs: Sequence[Run], results: Path, jobs: int = 1, devices: Devices | None = None, elsewhere: bool = False
+    runs: Sequence[Run],
+    results: Path,
+    jobs: int = 1,
+    devices: Devices | None = None,
+    elsewhere: bool = False,
+    every: Every | None = None,
 ) -> Checked:
     """Check runs that `jobs` at a time are to be done on `devices` and stored in `results`.
 
-    `elsewhere`: on other machines than this one, of whose devices and memory nothing is known here.
+    `elsewhere`: on other machines than this one, of whose devices and memory nothing is known here. `every`: how often
+    trainings are saved; None: never.
     """
     devices = None if elsewhere else devices
     checks = _Checks(elsewhere, devices)
@@ -55,10 +64,7 @@ def preflight(
         for where, what in checks.of(run):
             found.add(where, what, run.row)
     problems = found.listed()
-    free, needed = free_disk(results), sum(map(checks.stored_bytes, runs))
-    if needed > free:
-        what = f"{len(runs)} records take up to {gib(needed)}; {gib(free)} are free on its disk. Use another folder."
-        problems.append(Problem(f"--results {results}", what))
+    full, filling = _disk(checks, runs, results, jobs, every)
     memory, have = free_memory()
     largest = max(checks.memory.values(), default=0.0)
     tight = memory < largest * jobs and not elsewhere
@@ -67,7 +73,36 @@ def preflight(
         f"{gib(memory)} {have}. If a run ends for lack of memory, give --jobs 1."
     )
     notes = [note] if tight and largest <= memory else []
-    return Checked(problems, [*(fewer_processes(runs, devices) if devices else []), *notes])
+    of_devices = fewer_processes(runs, devices) if devices else []
+    return Checked([*problems, *full], [*of_devices, *notes, *filling])
+
+
+def _disk(
+    checks: "_Checks", runs: Sequence[Run], results: Path, jobs: int, every: Every | None
+) -> tuple[list[Problem], list[str]]:
+    """Whether what the runs store fits; whether the checkpoints of so many at a time fit besides."""
+    free, needed = free_disk(results), sum(map(checks.stored_bytes, runs))
+    if needed > free:
+        stored = "records and weights" if any(run.keep_weights for run in runs) else "records"
+        what = f"{len(runs)} {stored} take up to {gib(needed)}; {gib(free)} are free on its disk. Use another folder."
+        return [Problem(f"--results {results}", what)], []
+    each = sorted((checks.checkpoints_bytes(run) for run in runs if may_be_saved(run, every)), reverse=True)
+    if needed + (saved := sum(each[:jobs])) <= free:
+        return [], []
+    note = (
+        f"checkpoints of the runs under way take up to {gib(saved)}, and all records {gib(needed)}; {gib(free)} are "
+        f"free on the disk of --results {results}. A run goes on without a checkpoint that does not fit. Free some "
+        "space, or switch checkpoints off with --checkpoint-minutes 0."
+    )
+    return [], [note]
+
+
+def may_be_saved(run: Run, every: Every | None) -> bool:
+    """Whether its training may last until its first checkpoint; a run without an estimate may."""
+    if every is None:
+        return False
+    in_time = every.minutes is not None and not 0 < run.estimate < 60 * every.minutes
+    return in_time or (every.steps is not None and every.steps < run.steps)
 
 
 def fewer_processes(runs: Sequence[Run], devices: Devices) -> Iterator[str]:
@@ -94,6 +129,7 @@ class _Checks:
     _splits: dict[str, Split] = field(default_factory=dict)
     _protocols: dict[tuple[object, ...], list[str]] = field(default_factory=dict)
     _passed: dict[tuple[object, ...], str] = field(default_factory=dict)
+    _objectives: dict[tuple[object, ...], Objective] = field(default_factory=dict)
     _stored: dict[str, int] = field(default_factory=dict)
     _pass: DryPass = field(default_factory=DryPass)
 
@@ -105,11 +141,21 @@ class _Checks:
         return self._done[key]
 
     def stored_bytes(self, run: Run) -> int:
-        """An upper bound of what the run stores."""
+        """An upper bound of what the run stores; of its weights, if a dry pass has counted them."""
         if run.setup.setup_id not in self._stored:
             items = sum(self._items(protocol, run.setup.data) for protocol in run.setup.protocols.values())
             self._stored[run.setup.setup_id] = RECORD_BYTES + ITEM_BYTES * items
-        return self._stored[run.setup.setup_id]
+        weights = FLOAT * self._objective(run).tower_parameters if run.keep_weights else 0
+        return self._stored[run.setup.setup_id] + weights
+
+    def checkpoints_bytes(self, run: Run) -> float:
+        """What its checkpoints take at a time, if a dry pass has counted its weights."""
+        objective, setup = self._objective(run), run.setup
+        towers = checkpoints_bytes(objective.tower_parameters, setup.optimizer, setup.training)
+        return towers + (KEPT + 1) * objective.state_bytes
+
+    def _objective(self, run: Run) -> Objective:
+        return self._objectives.get(_passed_as(run), Objective(0, 0))
 
     def _items(self, protocol: Protocol, data: Data) -> int:
         """Of the split that a protocol evaluates; of all splits if it does not say which."""
@@ -152,8 +198,7 @@ class _Checks:
 
     def _dry(self, run: Run) -> str:
         """What a dry pass meets, or that the objective cannot fit; "" if neither."""
-        setup, parts = run.setup, ("image", "text", "projection", "augmentation", "training", "clusters", "experts")
-        key = (run.method.method_id, setup.data.place, *(repr(getattr(setup, part)) for part in parts))
+        key = _passed_as(run)
         if key not in self._passed:
             self._passed[key] = self._met(run)
         return self._passed[key]
@@ -165,6 +210,7 @@ class _Checks:
             return str(error)
         except Exception as error:
             return f"a dry pass of two samples ended with {unexpected(error)}."
+        self._objectives[_passed_as(run)] = objective
         batch, (free, have) = run.setup.training.batch, free_memory()
         needs = self.memory[run.setup.setup_id, run.method.method_id] = objective.bytes(batch)
         if needs <= free or self.elsewhere:
@@ -196,6 +242,12 @@ def require_ready(problems: Sequence[Problem]) -> None:
         count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
         lines = "".join(f"\n  {problem}" for problem in problems)
         raise UsageError(f"{count} before the first step; nothing was run.{lines}")
+
+
+def _passed_as(run: Run) -> tuple[object, ...]:
+    """What a dry pass depends on."""
+    setup, parts = run.setup, ("image", "text", "projection", "augmentation", "training", "clusters", "experts")
+    return (run.method.method_id, setup.data.place, *(repr(getattr(setup, part)) for part in parts))
 
 
 def _needed(method: Method, setup: Setup, split: Split) -> Iterator[tuple[str, str]]:

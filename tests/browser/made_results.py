@@ -1,8 +1,8 @@
 """A small results folder out of sound records, in which everything odd is there once; nothing here needs torch.
 
 Three tables, three boards; a row that is unfinished with its reason, one with older code, one of another setup, one
-that cannot be run; a seed that did not mean the same to all; trials of tuning. And names that would do harm if a page
-took them for HTML.
+that cannot be run; a seed that did not mean the same to all; trials of tuning; a model that was not trained here. And
+names that would do harm if a page took them for HTML.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,6 +14,7 @@ from made_trials import RATE, trials_file, trials_of
 
 from benchsuite.papers import read_table
 from benchsuite.records.code_version import code_version
+from benchsuite.records.evaluations import Evaluation, Model, write_evaluation
 from benchsuite.records.names import TABLES
 from benchsuite.records.ranks import pack_ranks
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
@@ -32,7 +33,10 @@ VALUE = "</code></dd><script>alert(6)</script>"
 MACHINE = "javascript:alert(7)"
 DOC = "</p><script>alert(8)</script> is what this docstring says."
 EQUATION = r"\href{javascript:alert(9)}{x} </math><script>alert(9)</script>"
-HOSTILE = (NAME, TITLE, LABEL, SAYS, REASON, VALUE, MACHINE, DOC, EQUATION)
+MODEL = "<img src=x onerror=alert(10)>:given"
+GIVEN = 0.97
+"""What the model that was not trained here scores: more than any row."""
+HOSTILE = (NAME, TITLE, LABEL, SAYS, REASON, VALUE, MACHINE, DOC, EQUATION, MODEL)
 """Each stands on some page."""
 PLUGIN = f'''
 """A method of another package."""
@@ -92,12 +96,37 @@ def write_results(folder: Path) -> None:
     broken = [trial.model_copy(update={"score": None, "error": REASON}) for trial in trials_of("guest", count=3)]
     trials = trials_file(backbones=BACKBONES, more=[*hostile, *broken])
     write_trials(folder / TRIALS / "latents-pairs.parquet", trials)
+    write_given(folder, setup_of("RN50"))
     made.add_request(
         "mm-ts/table1",
         dict.fromkeys(("flickr_ir1", "coco_ir1"), "retrieval.t2i_r1"),
         [made.tuned(name, trials, longer) for name, longer in TUNED],
         scale="latents", recipe="latents-pairs", regime="tuned", setups={"RN50": setup_of("RN50", RATE).setup_id},
     )  # fmt: skip
+
+
+def write_given(folder: Path, setup: Setup) -> None:
+    """A model with a harmful name, evaluated by one protocol of the setup and by one with options of its own."""
+    retrieval = setup.protocols["retrieval"]
+    content, sidecar = pack_ranks("given", [("retrieval.t2i", np.arange(1, 9))])
+    metrics = {"t2i_r1": GIVEN, "i2t_r1": 0.5, "r_mean": 0.99}
+    evaluation = Evaluation.seal(
+        evaluation_format=1,
+        model=Model(name=MODEL, library="other 1.0", weights="e" * 64, sides=("image", "text"), size=224),
+        data=setup.data,
+        protocols={
+            "mine": retrieval,
+            "other": setup.protocols["zero-shot-colour"].model_copy(update={"options": {"split": "validation"}}),
+        },
+        results={
+            "mine": Result(task="retrieval", version=1, metrics=metrics, counts={"t2i": 8, "i2t": 8}),
+            "other": Result(task="zero-shot", version=1, metrics={"top1": 0.98}, counts={"pictures": 8}),
+        },
+        environment={},
+        created="2026-01-01T00:00:00+00:00",
+        ranks=sidecar,
+    )
+    write_evaluation(folder, evaluation, content)
 
 
 def write_plugin(folder: Path) -> None:

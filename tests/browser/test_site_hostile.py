@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from conftest import TABLE, MadeSite, soon
-from made_results import DOC, EQUATION, HOSTILE, LABEL, MACHINE, NAME, REASON, SAYS, TITLE, VALUE
+from made_results import DOC, EQUATION, HOSTILE, LABEL, MACHINE, MODEL, NAME, REASON, SAYS, TITLE, VALUE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -18,7 +18,7 @@ PLACES = {
     "method that is not registered": (NAME, TITLE, LABEL),
     "claims": (REASON,),
     "compare": (TITLE,),
-    "home": (TITLE,),
+    "home": (TITLE, MODEL),
 }
 INJECTED = """() => [...document.querySelectorAll("*")].filter(one =>
   ["IMG", "IFRAME", "OBJECT", "EMBED", "FORM", "BASE"].includes(one.tagName)

@@ -22,6 +22,9 @@ def test_commands_that_start_processes_are_started_once(
     assert told.startswith(f"benchsuite: 2 processes of `benchsuite {command[0]}` were started by torchrun or srun.")
 
 
-def test_processes_from_outside_are_as_many_as_they_are(launched: None, capsys: pytest.CaptureFixture[str]) -> None:
-    assert exit_code("run", "infonce", "--devices", 2) == 2
-    assert "--devices: torchrun or srun has started the processes already" in capsys.readouterr().err
+@pytest.mark.parametrize("option", [["--devices", 2], ["--dry-run"]])
+def test_processes_from_outside_are_as_many_as_they_are(
+    launched: None, option: list[object], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert exit_code("run", "infonce", *option) == 2
+    assert f"{option[0]}: torchrun or srun has started the processes already" in capsys.readouterr().err

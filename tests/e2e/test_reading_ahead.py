@@ -23,7 +23,7 @@ projection = { width = 8 }
 data = { name = "cc3m", options = { size = 32 } }
 optimizer = { lr = 1e-3 }
 backbones.small = { description = "small", step_seconds = 0.1, tower = { timm = "test_resnet" } }
-training = { batch = 4, steps = STEPS }
+training = { batch = 4, steps = STEPS, processes = PROCESSES }
 protocols.geometry = { task = "geometry", options = { split = "validation" } }
 primary.geometry = { metric = "gap", difference = 0.05 }
 [text]
@@ -33,13 +33,15 @@ config = { dim = 16, n_layers = 1, n_heads = 2, hidden_dim = 32 }
 """
 
 
-def command(folder: Path, *more: str, steps: int = 3) -> list[str]:
-    (folder / "tiny.toml").write_text(RECIPE.replace("STEPS", str(steps)))
+def command(folder: Path, *more: str, steps: int = 3, processes: int = 1) -> list[str]:
+    recipe = RECIPE.replace("STEPS", str(steps)).replace("PROCESSES", str(processes))
+    (folder / "tiny.toml").write_text(recipe)
     return [*COMMAND, *RUN, "--data", "cc3m=data", *more]
 
 
-def run(folder: Path, *more: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(command(folder, *more), cwd=folder, capture_output=True, text=True, check=False)
+def run(folder: Path, *more: str, processes: int = 1) -> "subprocess.CompletedProcess[str]":
+    wanted = command(folder, *more, processes=processes)
+    return subprocess.run(wanted, cwd=folder, capture_output=True, text=True, check=False)
 
 
 def record(folder: Path) -> dict[str, dict[str, object]]:
@@ -65,6 +67,17 @@ def test_workers_and_tracking_change_no_byte_of_a_result(folder: Path) -> None:
     (points,) = (folder / "b" / "tracking").rglob("points.csv")
     assert "gradient_norm" in points.read_text()
     assert not (folder / "a" / "tracking").exists()
+
+
+def test_workers_of_two_processes_change_no_byte_of_a_result(folder: Path) -> None:
+    kept = {}
+    for workers in ("0", "1"):
+        done = run(folder, "--results", workers, "--workers", workers, "--devices", "2", processes=2)
+        assert done.returncode == 0, done.stderr
+        kept[workers] = record(folder / workers)
+        assert kept[workers]["environment"]["processes"] == 2
+    for part in ("run_id", "curves", "results", "digests"):
+        assert kept["0"][part] == kept["1"][part], part
 
 
 def test_a_bad_picture_is_named_by_tar_file_and_key_or_skipped(folder: Path) -> None:

@@ -12,6 +12,7 @@ import psutil
 import pytest
 from two_processes import by_towers, two_process_folder
 
+from benchsuite.records.checkpoints import checkpoints_in, folder_of
 from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
 
@@ -46,7 +47,11 @@ class Stalled(Hurt):
 """
 QUERY = 1.01 / 24
 """Rounding may change the order of two candidates that score alike, and so the outcome of one query of 24."""
-REPRO = ["repro", "two/pair", "--scale", "tiny", "--tables", "own", "--plugin", "own/hurt.py", "--devices", "2"]
+TABLE = ["repro", "two/pair", "--scale", "tiny", "--tables", "own"]
+REPRO = [*TABLE, "--plugin", "own/hurt.py", "--devices", "2"]
+MEASURED = {"created", "cost", "digest", "resumptions"}
+"""Keys in which the records of a run that was stopped and of one that was not may differ."""
+STEPS, EVERY = 120, 10
 
 
 def run(folder: Path, *arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]":
@@ -123,6 +128,43 @@ def test_a_killed_process_ends_its_run_alone_and_a_later_call_continues(hurt: Pa
     assert again.returncode == 0, again.stderr
     assert "2 runs, 1 to do" in again.stdout
     assert records(hurt / "runs").keys() == {"infonce", "killed"}
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the records of a table in "alone", and in "stopped" those of one that was killed and continued."""
+    folder = tmp_path_factory.mktemp("table")
+    two_process_folder(folder / "own", {"pair": ["sogclr", "infonce-learnable", "temo"]}, steps=STEPS, zero_stage=1)
+    alone = run(folder, *TABLE, "--devices", "2", "--results", "alone", "--checkpoint-minutes", "0")
+    assert alone.returncode == 0, alone.stderr
+    command = [*TABLE, "--devices", "2", "--results", "stopped", "--checkpoint-steps", str(EVERY)]
+    killed = subprocess.Popen(
+        [*COMMAND, *command], cwd=folder, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    second = folder_of(folder / "stopped", records(folder / "alone")["infonce-learnable"].run_id)
+    wait_for(lambda: bool(checkpoints_in(second)), killed)
+    os.killpg(killed.pid, signal.SIGKILL)
+    killed.communicate()
+    assert records(folder / "stopped").keys() == {"sogclr"}
+    again = run(folder, *command)
+    assert again.returncode == 0, again.stderr
+    assert "3 runs, 2 to do" in again.stdout
+    assert "note   RN infonce-learnable seed 0  goes on from step " in again.stderr
+    return folder
+
+
+@pytest.mark.parametrize("name", ["sogclr", "infonce-learnable", "temo"])
+def test_a_table_that_was_killed_and_called_again_has_the_records_of_one_that_was_not(table: Path, name: str) -> None:
+    alone, stopped = (
+        records(table / results)[name].model_dump(mode="json", exclude_unset=True) for results in ("alone", "stopped")
+    )
+    went_on = [each["step"] for each in stopped.get("resumptions", ())]
+    assert all(0 < step < STEPS and step % EVERY == 0 for step in went_on)
+    assert len(went_on) == (name == "infonce-learnable")
+    assert alone["environment"]["processes"] == 2
+    assert stopped.keys() - MEASURED == alone.keys() - MEASURED
+    for key in alone.keys() - MEASURED:
+        assert stopped[key] == alone[key], key
 
 
 def test_a_second_ctrl_c_ends_all_processes_though_one_of_them_stalls(hurt: Path) -> None:

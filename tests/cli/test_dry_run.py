@@ -1,0 +1,49 @@
+"""`benchsuite run --dry-run`: what would be done and whether it can be, without doing it."""
+
+from pathlib import Path
+
+import pytest
+from commands import exit_code
+
+RECIPE = """
+title = "tiny vectors"
+track = "latents"
+description = "a few steps"
+seeds = 1
+projection = { width = 12 }
+data = { name = "latents", options = { train = 200, validation = 20, test = 60, galleries = 40 } }
+optimizer = { lr = 1e-3 }
+training = { batch = 32, steps = 2 }
+backbones.mlp = { description = "an MLP", tower = { mlp = { layers = 2, hidden = 16 } }, step_seconds = 30 }
+text = { mlp = { layers = 1, hidden = 16 } }
+protocols.retrieval = { task = "retrieval" }
+"""
+
+
+@pytest.fixture
+def recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "tiny.toml"
+    file.write_text(RECIPE)
+    return file
+
+
+def test_a_dry_run_tells_the_run_its_time_and_whether_it_is_stored(
+    recipe: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ("run", "infonce", "--recipe", recipe)
+    assert exit_code(*command, "--dry-run") == 0
+    state, run_id, label = capsys.readouterr().out.strip().split("  ")
+    assert (state, label) == ("to do", "mlp infonce seed 0; about 75 s with 1 in parallel")
+    assert not Path("runs").exists()
+    assert exit_code(*command) == 0
+    assert f"run {run_id}" in capsys.readouterr().out
+    assert exit_code(*command, "--dry-run") == 0
+    assert capsys.readouterr().out == f"stored  {run_id}  mlp infonce seed 0\n"
+
+
+def test_a_dry_run_finds_what_the_run_would_be_refused_for(recipe: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    recipe.write_text(RECIPE.replace("batch = 32", "batch = 320"))
+    assert exit_code("run", "infonce", "--recipe", recipe, "--dry-run") == 2
+    assert "320 is larger than split train" in capsys.readouterr().err
+    assert not Path("runs").exists()
