@@ -24,16 +24,24 @@ CURVES = {"step": [0, 1], "loss": [2.0, None], "temperature": [0.1, 0.1], "tempe
 def measured(make: MakeRecord, values: Values, **changes: Any) -> tuple[TableRequest, list[tuple[Record, bytes]]]:
     """What was asked for, and its records: each row's R@1 by seed, on RN50; changes are of the request."""
     rows, found = [], []
+    printed = {row.label: row for row in read_table("temo/table1").rows if row.backbone == "RN50"}
     for label, column in values.items():
-        runs = {}
+        runs, name = {}, (printed[label].method if label in printed else None) or "infonce"
         for seed, value in enumerate(column):
             numbers = {"metrics": {"t2i_r1": value, "i2t_r1": value / 2}, "counts": {"t2i": 100}}
-            method = make()[0].method.model_copy(update={"hyperparameters": {"row": label}, "title": label})
+            options = {**(printed[label].hyperparameters if label in printed else {}), "row": label}
+            method = make()[0].method.model_copy(
+                update={"name": name, "hyperparameters": options, "title": label},
+            )
             result = {"retrieval": Result(task="retrieval", version=1, **numbers)}
             found.append(make(seed, results=result, method=method, curves=CURVES))
             runs[seed] = found[-1][0].run_id
-        parts = {"": RequestedRuns(setup_id=found[-1][0].setup_id, method_id="", runs=runs)} if runs else {}
-        rows.append(RequestedRow(label=label, backbone="RN50", method="infonce", parts=parts))
+        parts = (
+            {"": RequestedRuns(setup_id=found[-1][0].setup_id, method_id=found[-1][0].method_id, runs=runs)}
+            if runs
+            else {}
+        )
+        rows.append(RequestedRow(label=label, backbone="RN50", method=name, parts=parts))
     parts = {
         "table": "temo/table1", "scale": "small", "recipe": "scenes-small", "track": "scenes",
         "description": "", "tuned": {},

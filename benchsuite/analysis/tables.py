@@ -7,17 +7,19 @@ from functools import cache, cached_property
 from itertools import groupby
 from pathlib import Path
 
+from benchsuite.analysis import bound
 from benchsuite.analysis.items import Items
 from benchsuite.analysis.pairing import comparable_fields, unpairable
 from benchsuite.analysis.premises import Finding, findings
 from benchsuite.analysis.ranking import Rank, Ranking, ranking
 from benchsuite.analysis.rows import Cell, TableRow
-from benchsuite.errors import BenchsuiteError
+from benchsuite.errors import BenchsuiteError, RecordError
 from benchsuite.folders import built_in_tables, table_files
 from benchsuite.papers import Column, Row, Table, read_table
 from benchsuite.papers.claims import FamilySizes, family_sizes
 from benchsuite.papers.schema import row_name
 from benchsuite.records.contents import Contents, FileError
+from benchsuite.records.names import TABLES
 from benchsuite.records.requests import RequestedRow, TableRequest
 from benchsuite.records.schema import Record
 from benchsuite.setup import Setup
@@ -167,6 +169,9 @@ class TableView:
         return row_name(row.key) in self._rankings[self._board(row), cell.column.key].best
 
 
+REPAIR = "Put the file back as it was written, or delete it and run the same `benchsuite repro` again."
+
+
 def build_views(contents: Contents, items: Items | None) -> tuple[list[TableView], list[BenchsuiteError]]:
     """The requested tables, as far as they are measured; and what had to be skipped, with the reason.
 
@@ -178,7 +183,10 @@ def build_views(contents: Contents, items: Items | None) -> tuple[list[TableView
     for request in contents.requests:
         try:
             of_paper = [read(name) for name in same_paper(request.table, contents.tables)]
-            view = build_table(read(request.table), request, contents.records, gaps, of_paper)
+            table = read(request.table)
+            if wrong := next(bound.problems(table, request, contents.records.values()), None):
+                raise RecordError(f"{TABLES}/{request.name}.json: {wrong}. {REPAIR}")
+            view = build_table(table, request, contents.records, gaps, of_paper)
             view = replace(view, items=items)
             for cell in (cell for row in view.rows for cell in row.cells):
                 _ = cell.values  # read now, so that a record without the number skips this table and no other

@@ -4,9 +4,10 @@ A results folder has them in the layout of `--tables`, so its pages can be made 
 """
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from benchsuite.analysis import bound
 from benchsuite.errors import UsageError
 from benchsuite.experiments.recipe import Recipe
 from benchsuite.folders import (
@@ -22,6 +23,7 @@ from benchsuite.folders import (
 from benchsuite.papers.reader import read_table_file
 from benchsuite.records.contents import Finding
 from benchsuite.records.requests import TableRequest
+from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
 from benchsuite.toml_files import read_toml
 
@@ -74,8 +76,8 @@ def changed_keys(before: Path, after: Path) -> str:
     return ", ".join(keys) or "comments or layout alone"
 
 
-def problems(folder: Path, requests: list[TableRequest]) -> Iterator[Finding]:
-    """What is wrong with the tables and recipes that are stored in a results folder."""
+def problems(folder: Path, requests: list[TableRequest], records: Sequence[Record]) -> Iterator[Finding]:
+    """What is wrong with the tables, recipes and requests that are stored in a results folder."""
     tables, recipes = tables_in(folder), recipes_in(folder)
     for what, files, built_in in (("table", tables, built_in_tables()), ("recipe", recipes, built_in_recipes())):
         for name, file in files.items():
@@ -93,3 +95,11 @@ def problems(folder: Path, requests: list[TableRequest]) -> Iterator[Finding]:
             message = f'table "{request.table}" is neither built in nor stored in {PAPERS}/, so no page can show it'
             fix = f"`benchsuite repro {request.table} --tables FOLDER` stores it"
             yield Finding(f"tables/{request.name}.json", message, fix)
+            continue
+        fix = "put it back as it was written, or delete it and run the same `benchsuite repro` again"
+        try:
+            table = read_table_file(request.table, known[request.table])
+        except UsageError:
+            continue  # told above
+        for wrong in bound.problems(table, request, records):
+            yield Finding(f"tables/{request.name}.json", wrong, fix)

@@ -62,7 +62,7 @@ def verify(
     unloaded = list(load_rules())
     if Path(what).is_dir():
         audit = audit_folder(Path(what), RULES)
-        audit.problems += problems(audit.path, audit.requests)
+        audit.problems += problems(audit.path, audit.requests, list(audit.records.values()))
         audit.notes += [*unloaded, *outdated(tables_in(audit.path))]
         redraw(audit)
         update_manifest(audit, allow_removal) if update else check_manifest(audit)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from benchsuite.errors import UsageError
 from benchsuite.files import sha256_of
 from benchsuite.folders import recipes_in, shipped_trials, trials_in
+from benchsuite.records.agreement import check_counts, check_digests
 from benchsuite.records.code_version import code_state, stale
 from benchsuite.records.contents import FileError, Finding, RecordFile, read_contents, read_record_file, with_ranks
 from benchsuite.records.manifest import Manifest, read_manifest, write_manifest
@@ -22,6 +23,7 @@ from benchsuite.records.names import (
     WEIGHTS,
     evaluation_files,
     measurement_files,
+    request_files,
 )
 from benchsuite.records.ranks import read_ranks
 from benchsuite.records.recompute import Rule, recompute
@@ -106,7 +108,7 @@ def audit_folder(folder: Path, rules: Rules) -> Audit:
     """Everything in a results folder but the manifest."""
     contents = read_contents(folder)
     added = (*contents.tables.values(), *recipes_in(folder).values(), *trials_in(folder).values())
-    stored = sorted([*added, *evaluation_files(folder), *measurement_files(folder)])
+    stored = sorted([*added, *evaluation_files(folder), *measurement_files(folder), *request_files(folder)])
     digests = {path.relative_to(folder).as_posix(): sha256(path.read_bytes()).hexdigest() for path in stored}
     audit = Audit(folder, files=digests, requests=contents.requests, trials=contents.trials)
     for file in contents.files:
@@ -114,6 +116,7 @@ def audit_folder(folder: Path, rules: Rules) -> Audit:
     audit.problems += [unreadable(error, folder) for error in contents.unreadable]
     audit.notes += [Finding(file.name, "not a record, ignored", "") for file in contents.foreign]
     audit.notes += _other_files(folder, contents.files)
+    audit.problems += [*check_digests(audit.records), *check_counts(audit.records)]
     audit.problems += _trials_problems(audit)
     audit.problems += [f for evaluation in contents.evaluations for f in _wrong_evaluation(folder, evaluation, rules)]
     audit.notes += _code_notes(audit.records)

@@ -199,9 +199,12 @@ def with_ranks(file: RecordFile) -> RecordFile:
 def read_request(path: Path) -> TableRequest:
     """A table's request from its file."""
     try:
-        return TableRequest.model_validate(_read_object(path))
+        request = TableRequest.model_validate(_read_object(path))
     except ValidationError as error:
         raise FileError(path, f"not a table's request ({error.errors()[0]['msg']})") from error
+    if path.stem != request.name:
+        raise FileError(path, f"the request of {request.table} at {request.at} stands in {request.name}.json alone")
+    return request
 
 
 def parse(path: Path) -> Any:

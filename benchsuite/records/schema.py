@@ -205,6 +205,11 @@ class Record(Part):
         for name in sorted(set(self.setup.protocols) ^ set(self.results)):
             where = "setup" if name in self.setup.protocols else "results"
             yield f"protocol {name} stands in {where} alone"
+        for name in sorted(self.setup.protocols.keys() & self.results.keys()):
+            planned, done = self.setup.protocols[name], self.results[name]
+            if (planned.task, planned.version) != (done.task, done.version):
+                of, wanted = (f"{each.task}, version {each.version}" for each in (done, planned))
+                yield f"{name}: its result is of {of}, but the setup's protocol of {wanted}"
         for name, result in self.results.items():
             yield from (f"{name}: {problem}" for problem in contradictions(result.metrics))
             yield from (f"{name}: counts.{key} = {n} is below 1" for key, n in result.counts.items() if n < 1)

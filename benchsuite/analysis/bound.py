@@ -1,0 +1,79 @@
+"""Are the runs that a table lists those of its rows? Requests are files that anyone can edit."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from benchsuite.papers.schema import Row, Table
+from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
+from benchsuite.records.schema import PARAPHRASES, Record
+
+Configuration = tuple[str, str, str | None]
+"""Setup, method and paraphrases: what the seeds of a row share."""
+
+
+def problems(table: Table, request: TableRequest, records: Iterable[Record]) -> Iterator[str]:
+    """Every row's runs have its method, hyper-parameters, setup and seed, and no stored seed of them is left out."""
+    by_run = {record.run_id: record for record in records}
+    stored: defaultdict[Configuration, set[int]] = defaultdict(set)
+    for record in by_run.values():
+        stored[record.setup_id, record.method_id, record.digests.get(PARAPHRASES)].add(record.seed)
+    printed = {row.key: row for row in table.rows}
+    for row in request.rows:
+        for part, runs in row.parts.items():
+            label = " ".join(filter(None, (row.backbone, row.variant, row.label, part)))
+            found = [*_of_the_row(row, printed.get(row.key), table, part, runs, request, by_run)]
+            for seed, run in sorted(runs.runs.items()):
+                if run in by_run:
+                    found += _of_the_seed(seed, runs, by_run[run])
+            left_out = stored[runs.setup_id, runs.method_id, runs.paraphrases] - runs.runs.keys()
+            if left_out:
+                seeds = ", ".join(map(str, sorted(left_out)))
+                found.append(f"seed {seeds} is stored but left out; `benchsuite repro {request.table} --seeds` adds it")
+            yield from (f"{label}: {problem}" for problem in dict.fromkeys(found))
+
+
+def _of_the_seed(seed: int, runs: RequestedRuns, record: Record) -> Iterator[str]:
+    for what, listed, own in (
+        ("seed", seed, record.seed),
+        ("setup", runs.setup_id, record.setup_id),
+        ("method with its hyper-parameters", runs.method_id, record.method_id),
+        ("paraphrases", runs.paraphrases, record.digests.get(PARAPHRASES)),
+    ):
+        if listed != own:
+            yield f"run {record.run_id} is listed for seed {seed}, but its {what} is {own}, not {listed}"
+
+
+def _of_the_row(
+    row: RequestedRow,
+    printed: Row | None,
+    table: Table,
+    part: str,
+    runs: RequestedRuns,
+    request: TableRequest,
+    by_run: Mapping[str, Record],
+) -> Iterator[str]:
+    """The table's file says which method a row has, and what stays as printed of it."""
+    method = printed.method if printed else row.method
+    options: Mapping[str, Any] = printed.options(table.all_parts[part]) if printed and part in table.all_parts else {}
+    for record in (by_run[run] for run in runs.runs.values() if run in by_run):
+        if record.method.name != method:
+            yield f"run {record.run_id} is one of {record.method.name}, not of {method}"
+            continue
+        if printed and record.method.longer != 1:
+            yield f"run {record.run_id} trained {record.method.longer:g} times the setup's steps"
+        for name, value in options.items():
+            if record.tuned is not None and name not in record.tuned.printed:
+                continue
+            used = record.method.hyperparameters.get(name)
+            if not _same(used, value, request.temperature_factor):
+                yield f"run {record.run_id} has {name} = {used}, but the row has {value}"
+
+
+def _same(used: Any, printed: Any, factor: float) -> bool:
+    """A temperature was multiplied by the recipe's factor."""
+    if used == printed:
+        return True
+    numbers = isinstance(used, int | float) and isinstance(printed, int | float)
+    return numbers and any(math.isclose(used, printed * times, rel_tol=1e-9) for times in (1.0, factor))

@@ -1,0 +1,165 @@
+"""A table's request is a file that anyone can edit: what it lists must be the runs of its rows, all of them."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands import exit_code
+from measured import HIGH, LOW, TIED, fill
+
+from benchsuite.analysis import bound
+from benchsuite.analysis.tables import build_views
+from benchsuite.papers import read_table
+from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
+from benchsuite.records.schema import Record
+from benchsuite.records.store import Store
+
+Make = Callable[..., tuple[Record, bytes]]
+Forgery = Callable[[dict[str, Any]], object]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, make_record: Make) -> Path:
+    return fill(tmp_path / "results", make_record, {"InfoNCE": HIGH, "TS": TIED, "TeMo": LOW})
+
+
+def runs(content: dict[str, Any], label: str) -> dict[str, Any]:
+    found: dict[str, Any] = next(row for row in content["rows"] if row["label"] == label)["parts"][""]
+    return found
+
+
+def swap(content: dict[str, Any]) -> None:
+    """All of two rows, so that the request agrees with itself."""
+    first, second = runs(content, "InfoNCE"), runs(content, "TeMo")
+    kept = dict(first)
+    first.update(second)
+    second.update(kept)
+
+
+def repeat(content: dict[str, Any]) -> None:
+    best = runs(content, "TeMo")["runs"]["2"]
+    runs(content, "TeMo")["runs"] = {str(seed): best for seed in range(10)}
+
+
+def drop(content: dict[str, Any]) -> None:
+    del runs(content, "TeMo")["runs"]["0"]
+
+
+def other_setup(content: dict[str, Any]) -> None:
+    runs(content, "TeMo")["setup_id"] = "0" * 16
+    content["setups"]["RN50"] = "0" * 16
+
+
+def one_of_another(content: dict[str, Any]) -> None:
+    runs(content, "TeMo")["runs"]["0"] = runs(content, "InfoNCE")["runs"]["0"]
+
+
+FORGERIES = {
+    swap: "is one of temo, not of infonce",
+    repeat: "is listed for seed 0, but its seed is 2, not 0",
+    drop: "seed 0 is stored but left out",
+    other_setup: "but its setup is",
+    one_of_another: "is one of infonce, not of temo",
+}
+
+
+def forge(folder: Path, forgery: Forgery) -> TableRequest:
+    (file,) = (folder / "tables").glob("*.json")
+    content = json.loads(file.read_text())
+    forgery(content)
+    file.write_text(json.dumps(content))
+    return TableRequest.model_validate(content)
+
+
+def test_an_honest_request_has_no_problem(folder: Path) -> None:
+    contents = Store(folder).read()
+    assert not list(bound.problems(read_table("temo/table1"), contents.requests[0], contents.records.values()))
+    views, left_out = build_views(contents, None)
+    assert len(views) == 1
+    assert not left_out
+
+
+@pytest.mark.parametrize("forgery", FORGERIES)
+def test_a_forged_request_is_told_and_not_shown(folder: Path, forgery: Forgery) -> None:
+    request = forge(folder, forgery)
+    contents = Store(folder).read()
+    found = list(bound.problems(read_table("temo/table1"), request, contents.records.values()))
+    assert any(FORGERIES[forgery] in problem for problem in found), found
+    views, left_out = build_views(contents, None)
+    assert not views
+    assert "temo-table1-small.json" in str(left_out[0])
+
+
+def test_verify_tells_one_run_listed_as_three_seeds(
+    sound_folder: Callable[[int], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = sound_folder(3)
+    record = next(record for record in Store(folder).read().records.values() if record.seed == 1)
+    listed = RequestedRuns(
+        setup_id=record.setup_id, method_id=record.method_id, runs=dict.fromkeys(range(3), record.run_id)
+    )
+    row = RequestedRow(label="Mine", backbone="RN50", method="infonce", parts={"": listed})
+    Store(folder).add_request(
+        TableRequest(
+            table="temo/table1", scale="smoke", recipe="r", track="t", description="", tuned={}, backbones={},
+            temperature_factor=1.0, rows=[row],
+        )
+    )  # fmt: skip
+    assert exit_code("verify", folder) == 1
+    told = capsys.readouterr().out
+    assert "tables/temo-table1-smoke.json: RN50 Mine" in told
+    assert "is listed for seed 0, but its seed is 1, not 0" in told
+    assert "is listed for seed 1" not in told
+
+
+def test_runs_with_another_value_of_what_the_row_states(folder: Path) -> None:
+    table = read_table("temo/table1")
+    contents = Store(folder).read()
+    stated = [
+        row.model_copy(update={"hyperparameters": {"tau": 0.5}}) if row.label == "InfoNCE" else row
+        for row in table.rows
+    ]
+    found = list(
+        bound.problems(table.model_copy(update={"rows": stated}), contents.requests[0], contents.records.values())
+    )
+    assert len(found) == len(HIGH)
+    assert "has tau = " in found[0]
+    assert "but the row has 0.5" in found[0]
+
+
+def test_a_temperature_may_be_multiplied_by_the_factor_of_the_recipe() -> None:
+    assert bound._same(0.03, 0.01, 3.0)
+    assert bound._same(0.01, 0.01, 3.0)
+    assert not bound._same(0.02, 0.01, 3.0)
+    assert not bound._same(None, 0.01, 3.0)
+    assert not bound._same(True, "yes", 1.0)
+
+
+def test_a_second_request_of_one_table_is_refused(folder: Path) -> None:
+    file = folder / "tables" / "temo-table1-small.json"
+    (folder / "tables" / "another.json").write_bytes(file.read_bytes())
+    contents = Store(folder).read()
+    assert len(contents.requests) == 1
+    assert "temo-table1-small.json alone" in str(contents.unreadable[0])
+
+
+def test_edited_texts_differ_from_the_manifest(
+    sound_folder: Callable[[int], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = sound_folder(1)
+    request = TableRequest(
+        table="temo/table1", scale="smoke", recipe="r", track="t", description="As it was", tuned={}, backbones={},
+        temperature_factor=1.0, rows=[],
+    )  # fmt: skip
+    Store(folder).add_request(request)
+    assert exit_code("verify", folder, "--update") == 0
+    assert exit_code("verify", folder) == 0
+    file = folder / "tables" / "temo-table1-smoke.json"
+    file.write_text(file.read_text().replace("As it was", "Better than it was"))
+    assert exit_code("verify", folder) == 1
+    assert "tables/temo-table1-smoke.json: not as listed in MANIFEST.json" in capsys.readouterr().out
+    file.unlink()
+    assert exit_code("verify", folder) == 1
+    assert "listed in MANIFEST.json, but gone" in capsys.readouterr().out
