@@ -36,7 +36,7 @@ from benchsuite.records.benchmarks import (
 from benchsuite.records.contents import read_contents
 from benchsuite.records.environment import environment
 
-MODULES = ("evaluation",)
+MODULES = ("retrieval", "evaluation", "training", "startup", "reporting")
 """Each gives cases."""
 LONG = 15.0
 """A peer whose call takes longer, in seconds, is called once."""

@@ -44,7 +44,8 @@ def augment(pixels: Tensor, parameters: Numbers) -> Tensor:
     x, y, half, mirror, brightness, contrast, saturation, hue = torch.as_tensor(parameters).to(pixels).unbind(1)
     height, width = pixels.shape[-2:]
     columns, rows = window(half * mirror, x, width), window(half, y, height)
-    grid = torch.stack([*torch.broadcast_tensors(columns[:, None], rows[:, :, None])], dim=-1)  # [n, H, W, 2]
+    shape = len(columns), height, width
+    grid = torch.stack([columns[:, None].expand(shape), rows[:, :, None].expand(shape)], dim=-1)  # [n, H, W, 2]
     cropped = grid_sample(pixels, grid, padding_mode="border", align_corners=False)
     coloured = scaled_about_(cropped, cropped.mean(dim=(1, 2, 3), keepdim=True), contrast)
     if bool((saturation != 1).any()) or bool((hue != 0).any()):

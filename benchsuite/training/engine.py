@@ -93,7 +93,7 @@ def broadcast_state(engine: Any) -> None:
 
 def make_optimizer(groups: list[dict[str, Any]], settings: Optimizer) -> torch.optim.Optimizer:
     """The optimizer by its name."""
-    make = torch.optim.AdamW if settings.name == "adamw" else timm_optimizer(settings.name)
+    make: Any = torch.optim.AdamW if settings.name == "adamw" else timm_optimizer(settings.name)
     momentum = {"momentum": settings.momentum} if settings.name in ("sgd", "sgdp", "lars") else {}
     adaptive = {} if settings.name in ("sgd", "lars") else {"eps": settings.eps}
     betas = {} if momentum else {"betas": settings.betas}
