@@ -48,7 +48,7 @@ def application(called: Sequence[str] = tuple(COMMANDS)) -> typer.Typer:
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
     )
-    app.callback()(options)
+    app.callback()(options_of_all)
     for name, module in COMMANDS.items():
         app.command(name)(_imported(module) if name in called else _described(module))
     return app
@@ -78,7 +78,7 @@ def show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-def options(
+def options_of_all(
     debug: bool = typer.Option(False, "--debug", help="Show tracebacks. Works in any position."),
     version: bool = typer.Option(False, "--version", callback=show_version, is_eager=True, help="Show the version."),
 ) -> None:

@@ -43,7 +43,7 @@ def make_view(make_record: MakeRecord) -> Callable[..., TableView]:
         backbones: Sequence[str] = ("B",),
     ) -> TableView:
         base = make_record()[0]
-        protocols = {**base.setup.protocols, "geometry": Protocol(task="geometry")}
+        protocols = {**base.setup.protocols, "geometry": Protocol(task="geometry", version=1)}
         setup = base.setup.model_copy(update={"protocols": protocols})
         measured = Result(task="geometry", version=1, metrics={}, counts={"pairs": 4}, measures=dict(geometry))
         records, asked_rows, table_rows = {}, [], []
