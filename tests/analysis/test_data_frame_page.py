@@ -40,7 +40,7 @@ def test_the_snippets_of_the_page_answer(tmp_path: Path, make: MakeRecord, monke
     load, *questions = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     names: dict[str, Any] = {}
     exec(load, names)
-    names["results"].insert(0, "hp_tau", 0.05)
+    names["results"]["hp_tau"] = 0.05
     best, gap, furthest, tuned = (answer(question, names) for question in questions)
     assert best["count"].to_dict() == {("RN50", "InfoNCE"): 4, ("RN50", "TeMo"): 4}
     assert gap.tolist() == [0.5]
