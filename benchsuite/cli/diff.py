@@ -1,7 +1,6 @@
 """`benchsuite diff`: what differs between two runs, or between two results folders?"""
 
 import json
-from collections import Counter
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
@@ -98,10 +97,6 @@ def read_side(folder: Path) -> "Side":
         f"{error.file.relative_to(folder)}: {error.reason}" if isinstance(error, FileError) else str(error)
         for error in errors
     ]
-    requests = Counter((view.request.table, view.request.at) for view in views)
-    for (table, scale), n in requests.items():
-        if n > 1:
-            skipped.append(f"{table} at scale {scale} is requested by two files of tables/.")
     ignored = [str(file.relative_to(folder)) for file in contents.foreign]
     return Side(str(folder), views, contents.records, skipped, ignored)
 

@@ -25,7 +25,9 @@ SOURCE = Source("pairs", "")
 
 def view(make: MakeRecord, measures: Mapping[str, float] = MEANS, seeds: int = 2) -> TableView:
     base = make()[0]
-    setup = base.setup.model_copy(update={"protocols": {**base.setup.protocols, "pairs": Protocol(task="geometry", version=1)}})
+    setup = base.setup.model_copy(
+        update={"protocols": {**base.setup.protocols, "pairs": Protocol(task="geometry", version=1)}}
+    )
     results = {**base.results, "pairs": Result(task="geometry", version=1, metrics={}, counts={"pairs": 4},
                                                measures=dict(measures))}  # fmt: skip
     records = {str(seed): make(seed, setup=setup, results=results)[0] for seed in range(seeds)}

@@ -63,6 +63,14 @@ OWN_DATA = {"coco_ir1", "coco_tr1"}
 GAP_MEASURES = {"gap": "geometry.gap", "uniformity": "geometry.uniformity_w2", "image_retrieval": "retrieval.t2i_r1"}
 
 
+PRINTED = {
+    (row.backbone, row.label, row.method): row.hyperparameters
+    for table in ("temo/table1", "modality-gap/table2")
+    for row in read_table(table).rows
+}
+"""By backbone, label and method."""
+
+
 def write_results(folder: Path) -> None:
     """The folder, with the requests of temo/table1 and of modality-gap/table2 at scale small."""
     made = _Maker(Store(folder))
@@ -219,7 +227,7 @@ class _Maker:
         part = MethodPart(
             name=method,
             title=title or (card.title if card else method),
-            hyperparameters=dict(hyperparameters or {"tau": 0.05}),
+            hyperparameters=dict(hyperparameters or {"tau": 0.05, **PRINTED.get((backbone, label, method), {})}),
             code="0" * 16 if older or not card else code_version(card),
             owner=MACHINE,
         )

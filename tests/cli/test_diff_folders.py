@@ -88,16 +88,16 @@ def test_files_that_cannot_be_used_are_named_with_exit_code_1_and_the_rest_is_sh
     next(before.glob("infonce-s0-*.json")).write_text("{")
     (after / "tables" / "other.json").write_text("[]")
     request = json.loads((after / "tables" / "temo-table1-small.json").read_text())
-    (after / "tables" / "unknown.json").write_text(json.dumps({**request, "table": "temo/table99"}))
+    (after / "tables" / "temo-table99-small.json").write_text(json.dumps({**request, "table": "temo/table99"}))
     (after / "tables" / "copy.json").write_text(json.dumps(request))
     (after / "notes.json").write_text('{"by": "somebody"}')
     assert command(before, after) == 1
     output = capsys.readouterr().out
     assert "skipped files, before:\n  infonce-s0-" in output
     assert "truncated or not JSON" in output
-    assert "skipped files, after:\n  tables/other.json: not what is stored here but a list" in output
+    assert "skipped files, after:\n  tables/copy.json: the request of temo/table1 at small stands in" in output
+    assert "  tables/other.json: not what is stored here but a list" in output
     assert '  table "temo/table99" does not exist' in output
-    assert "  temo/table1 at scale small is requested by two files of tables/." in output
     assert "ignored files (no records), after:\n  notes.json" in output
     assert "RN50/TeMo, MSCOCO IR@1:" in output
     for format_ in ("md", "json"):

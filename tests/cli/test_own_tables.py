@@ -190,7 +190,7 @@ def verified(folder: Path, *arguments: str, capsys: pytest.CaptureFixture[str]) 
 
 def test_the_manifest_lists_tables_and_recipes(sound: Path, capsys: pytest.CaptureFixture[str]) -> None:
     listed = json.loads((sound / "MANIFEST.json").read_text())["files"]
-    assert list(listed) == [FILE, "recipes/tiny.toml"]
+    assert list(listed) == [FILE, "recipes/tiny.toml", "tables/mine-first-smoke.json"]
     assert verified(sound, capsys=capsys)["verified"]
     shutil.copy(sound / "MANIFEST.json", "base.json")
     (sound / FILE).write_text(TABLE.replace("My method", "Mine"))

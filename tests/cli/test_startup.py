@@ -18,13 +18,13 @@ PAGES = {"jinja2", "matplotlib", "latex2mathml", "PIL"}
 
 
 def loaded(*arguments: object) -> set[str]:
-    """Names of the packages that the command has imported when it is done."""
+    """Names of the packages and modules that the command has imported when it is done."""
     code = (
         "import sys\n"
         "from benchsuite.cli import main\n"
         "try: main(sys.argv[1:])\n"
         "except SystemExit as stop: assert stop.code in (None, 0, 1), stop.code\n"
-        "print('loaded:', *sorted({name.partition('.')[0] for name in sys.modules}))"
+        "print('loaded:', *sorted({*sys.modules, *(name.partition('.')[0] for name in sys.modules)}))"
     )
     words = [str(argument) for argument in arguments]
     done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=False)
@@ -59,7 +59,8 @@ def test_a_report_imports_nothing_that_trains(folder: Path) -> None:
 
 def test_a_dry_run_imports_no_pages(tmp_path: Path) -> None:
     arguments = ("temo/table1", "--scale", "smoke", "--rows", "TeMo", "--seeds", "1", "--results", tmp_path)
-    assert not loaded("repro", *arguments, "--dry-run") & {*PAGES - {"PIL"}, "pandas", "deepspeed"}
+    pages = {"matplotlib", "latex2mathml", "benchsuite.report.site", "benchsuite.report.render"}
+    assert not loaded("repro", *arguments, "--dry-run") & {*pages, "deepspeed"}
 
 
 def test_the_package_alone_imports_no_library() -> None:
