@@ -306,3 +306,19 @@ def test_pairs_are_scored_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = exact_scores.pair_scores(a, b, rows_, columns)
     monkeypatch.setattr(exact_scores, "PAIR_VALUES", 20)
     assert exact_scores.pair_scores(a, b, rows_, columns).tolist() == whole.tolist()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_one_long_candidate_does_not_hide_behind_a_short_first_one(seed: int) -> None:
+    """Its product is wrong by far more than that of the others; its exact score is a little below the right one's."""
+    rng = np.random.default_rng(seed)
+    query = rng.normal(size=64)
+    query /= np.linalg.norm(query)
+    across = rng.normal(size=(40, 64))
+    across -= np.outer(across @ query, query)
+    long = 0.5 * query * (1 - 1e-6 * rng.uniform(-1, 1, (40, 1))) + 1e5 * across
+    candidates = torch.tensor(np.concatenate([[0.5 * query], long]), dtype=torch.float32)
+    queries = torch.tensor(query[None], dtype=torch.float32)
+    scores = defined(queries, candidates)
+    right = torch.zeros(1, dtype=torch.long)
+    assert ranks_of_columns(queries, candidates, right).tolist() == [1 + int((scores[0, 1:] >= scores[0, 0]).sum())]
