@@ -1,7 +1,9 @@
 """`benchsuite list`: what is registered, without importing it."""
 
 import json
+from collections.abc import Callable
 from enum import StrEnum
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,6 +14,7 @@ from benchsuite.errors import UsageError
 from benchsuite.registry import datasets, embeddings, methods, tasks
 
 if TYPE_CHECKING:
+    from benchsuite.experiments.recipe import Recipe
     from benchsuite.papers import Table
 
 
@@ -56,7 +59,7 @@ def list_(
 def _items(what: What) -> list[dict[str, Any]]:
     match what:
         case What.tables:
-            return [_table(name) for name in _table_names()]
+            return _tables()
         case What.recipes:
             return [_recipe(name) for name in _recipe_names()]
         case _:
@@ -90,7 +93,15 @@ def _table_names() -> list[str]:
     return table_names()
 
 
-def _table(name: str) -> dict[str, Any]:
+def _tables() -> list[dict[str, Any]]:
+    """Each recipe is read once: tables share them."""
+    from benchsuite.experiments.recipe import read_recipe
+
+    read = cache(read_recipe)
+    return [_table(name, read) for name in _table_names()]
+
+
+def _table(name: str, read: "Callable[[str], Recipe]") -> dict[str, Any]:
     from benchsuite.papers import read_table
     from benchsuite.papers.claims import claims_of
 
@@ -103,7 +114,7 @@ def _table(name: str) -> dict[str, Any]:
         "summary": f"{table.title} ({runnable} of {len(table.rows)} rows can be run, {cells} numbers; {scales})",
         "title": table.title,
         "locator": table.locator,
-        "scales": {scale: _coverage(table, recipe) for scale, recipe in table.recipes.items()},
+        "scales": {scale: _coverage(table, recipe, read(recipe)) for scale, recipe in table.recipes.items()},
         "rows": [row.name for row in table.rows],
         "rows_runnable": runnable,
         "rows_quoted": sum(bool(row.quoted) for row in table.rows),
@@ -114,15 +125,13 @@ def _table(name: str) -> dict[str, Any]:
     }
 
 
-def _coverage(table: "Table", recipe: str) -> dict[str, Any]:
+def _coverage(table: "Table", name: str, recipe: "Recipe") -> dict[str, Any]:
     """The rows and columns of a table that a recipe can run."""
     from benchsuite.experiments.columns import measured_columns
-    from benchsuite.experiments.recipe import read_recipe
 
-    read = read_recipe(recipe)
-    rows = [row for row in table.rows if row.method and not read.lacks(row.backbone, row.variant)]
-    columns = measured_columns(table, read)
-    return {"recipe": recipe, "rows": len(rows), "columns": len(columns.measures), "columns_missing": columns.missing}
+    rows = [row for row in table.rows if row.method and not recipe.lacks(row.backbone, row.variant)]
+    columns = measured_columns(table, recipe)
+    return {"recipe": name, "rows": len(rows), "columns": len(columns.measures), "columns_missing": columns.missing}
 
 
 def _recipe_names() -> list[str]:

@@ -139,8 +139,10 @@ def load_own(tables: Sequence[Path] | None, plugins: Sequence[Path] | None = Non
 
 def load_plugins(plugins: Sequence[Path] | None) -> list[str]:
     """Load plugin files; returns the methods they added."""
+    if not plugins:
+        return []  # without reading what methods there are
     before = set(methods)
-    for plugin in plugins or ():
+    for plugin in plugins:
         load_plugin(plugin)
     return [name for name in methods if name not in before]
 
