@@ -6,18 +6,15 @@ parts inside of it. The backward pass is the objective's until all embeddings ha
     python benchmarks/profile_run.py [METHOD] [--recipe scenes-small] [--backbone RN50] [--steps N] [--json]
 """
 
+import argparse
+import functools
+import json
+import tempfile
 import time
-
-BEGAN = time.process_time()
-
-import argparse  # noqa: E402
-import functools  # noqa: E402
-import json  # noqa: E402
-import tempfile  # noqa: E402
-from collections import Counter  # noqa: E402
-from collections.abc import Callable  # noqa: E402
-from pathlib import Path  # noqa: E402
-from typing import Any  # noqa: E402
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 START, STEP, END = "start-up", "step", "end"
 OF = {
@@ -134,7 +131,7 @@ def _mark_embeddings(clock: Clock, trainee: Any) -> None:
 def profile(method: str, recipe: str, backbone: str, steps: int | None) -> dict[str, Any]:
     """Seconds of each part of a run."""
     clock = Clock()
-    clock.since = BEGAN
+    clock.since = 0.0  # when this process started
     clock.stack = ["libraries"]
     import torch
 

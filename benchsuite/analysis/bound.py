@@ -3,6 +3,7 @@
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from benchsuite.papers.schema import Row, Table
@@ -13,12 +14,29 @@ Configuration = tuple[str, str, str | None]
 """Setup, method and paraphrases: what the seeds of a row share."""
 
 
-def problems(table: Table, request: TableRequest, records: Iterable[Record]) -> Iterator[str]:
+REPAIR = "put it back as it was written, or delete it and run the same `benchsuite repro` again"
+
+
+@dataclass(frozen=True)
+class Stored:
+    """The records of a folder, as all its tables are looked at with them."""
+
+    by_run: Mapping[str, Record]
+    seeds: Mapping[Configuration, set[int]]
+
+    @classmethod
+    def of(cls, records: Iterable[Record]) -> "Stored":
+        """All of a results folder."""
+        by_run = {record.run_id: record for record in records}
+        seeds: defaultdict[Configuration, set[int]] = defaultdict(set)
+        for record in by_run.values():
+            seeds[record.setup_id, record.method_id, record.digests.get(PARAPHRASES)].add(record.seed)
+        return cls(by_run, seeds)
+
+
+def problems(table: Table, request: TableRequest, stored: Stored) -> Iterator[str]:
     """Every row's runs have its method, hyper-parameters, setup and seed, and no stored seed of them is left out."""
-    by_run = {record.run_id: record for record in records}
-    stored: defaultdict[Configuration, set[int]] = defaultdict(set)
-    for record in by_run.values():
-        stored[record.setup_id, record.method_id, record.digests.get(PARAPHRASES)].add(record.seed)
+    by_run = stored.by_run
     printed = {row.key: row for row in table.rows}
     for row in request.rows:
         for part, runs in row.parts.items():
@@ -27,8 +45,8 @@ def problems(table: Table, request: TableRequest, records: Iterable[Record]) -> 
             for seed, run in sorted(runs.runs.items()):
                 if run in by_run:
                     found += _of_the_seed(seed, runs, by_run[run])
-            left_out = stored[runs.setup_id, runs.method_id, runs.paraphrases] - runs.runs.keys()
-            if left_out:
+            seeds_there = stored.seeds.get((runs.setup_id, runs.method_id, runs.paraphrases), set())
+            if left_out := seeds_there - runs.runs.keys():
                 seeds = ", ".join(map(str, sorted(left_out)))
                 found.append(f"seed {seeds} is stored but left out; `benchsuite repro {request.table} --seeds` adds it")
             yield from (f"{label}: {problem}" for problem in dict.fromkeys(found))

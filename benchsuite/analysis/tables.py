@@ -169,9 +169,6 @@ class TableView:
         return row_name(row.key) in self._rankings[self._board(row), cell.column.key].best
 
 
-REPAIR = "Put the file back as it was written, or delete it and run the same `benchsuite repro` again."
-
-
 def build_views(contents: Contents, items: Items | None) -> tuple[list[TableView], list[BenchsuiteError]]:
     """The requested tables, as far as they are measured; and what had to be skipped, with the reason.
 
@@ -179,13 +176,14 @@ def build_views(contents: Contents, items: Items | None) -> tuple[list[TableView
     """
     views: list[TableView] = []
     skipped: list[BenchsuiteError] = [*contents.errors, *built_in_again(contents)]
+    stored = bound.Stored.of(contents.records.values())
     read, gaps = cache(lambda name: read_table(name, contents.tables)), contents.gaps
     for request in contents.requests:
         try:
             of_paper = [read(name) for name in same_paper(request.table, contents.tables)]
             table = read(request.table)
-            if wrong := next(bound.problems(table, request, contents.records.values()), None):
-                raise RecordError(f"{TABLES}/{request.name}.json: {wrong}. {REPAIR}")
+            if wrong := next(bound.problems(table, request, stored), None):
+                raise RecordError(f"{TABLES}/{request.name}.json: {wrong}; {bound.REPAIR}.")
             view = build_table(table, request, contents.records, gaps, of_paper)
             view = replace(view, items=items)
             for cell in (cell for row in view.rows for cell in row.cells):

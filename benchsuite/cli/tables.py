@@ -89,17 +89,16 @@ def problems(folder: Path, requests: list[TableRequest], records: Sequence[Recor
                 read_table_file(name, file) if what == "table" else read_toml(file, Recipe)
             except UsageError as error:
                 yield Finding(where, str(error).removeprefix(str(file)).lstrip(":, "), "put it back as it was stored")
-    known = {**built_in_tables(), **tables}
+    known, there = {**built_in_tables(), **tables}, bound.Stored.of(records)
     for request in requests:
         if request.table not in known:
             message = f'table "{request.table}" is neither built in nor stored in {PAPERS}/, so no page can show it'
             fix = f"`benchsuite repro {request.table} --tables FOLDER` stores it"
             yield Finding(f"tables/{request.name}.json", message, fix)
             continue
-        fix = "put it back as it was written, or delete it and run the same `benchsuite repro` again"
         try:
             table = read_table_file(request.table, known[request.table])
         except UsageError:
             continue  # told above
-        for wrong in bound.problems(table, request, records):
-            yield Finding(f"tables/{request.name}.json", wrong, fix)
+        for wrong in bound.problems(table, request, there):
+            yield Finding(f"tables/{request.name}.json", wrong, bound.REPAIR)

@@ -94,18 +94,21 @@ class Group:
         A training may take longer to be saved: then its processes are asked directly.
         """
         if self._saves_now and self._report:
-            for process in self._began.values():
-                with suppress(ProcessLookupError):
-                    os.kill(process, signal.SIGTERM)
+            self._send(signal.SIGTERM)
         elif not self._ending:
             self._keeper.terminate()
 
     def kill(self) -> None:
         """End all processes at once: those of several with their launcher."""
-        for process in self._began.values() if self.run else []:
-            with suppress(ProcessLookupError):
-                os.kill(process, signal.SIGKILL)
+        if self.run:
+            self._send(signal.SIGKILL)
         self._keeper.kill()
+
+    def _send(self, number: signal.Signals) -> None:
+        """To each process that took the run."""
+        for process in self._began.values():
+            with suppress(ProcessLookupError):
+                os.kill(process, number)
 
     def bury(self) -> None:
         """Wait for the end of all, force it if it does not come, and drop empty logs that no failure names."""

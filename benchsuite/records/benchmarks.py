@@ -5,7 +5,7 @@ process, much less. So ratios are what a later measurement is compared with.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -13,9 +13,9 @@ from typing import Any, Literal, Self
 
 from pydantic import model_validator
 
-from benchsuite.canonical import short_digest
 from benchsuite.files import write_whole
 from benchsuite.records.names import BENCHMARKS
+from benchsuite.records.schema import content_digest, require_sealed
 from benchsuite.setup import Part
 
 SLOWER = 1.1
@@ -102,14 +102,12 @@ class Measurement(Part):
     def seal(cls, **content: Any) -> Self:
         """From its content, with its digest filled in."""
         plain = cls.model_construct(digest="", **content).model_dump(mode="json")
-        return cls.model_validate({**plain, "digest": _digest(plain)})
+        return cls.model_validate({**plain, "digest": content_digest(plain)})
 
     @model_validator(mode="before")
     @classmethod
     def _is_as_sealed(cls, content: Any) -> Any:
-        if isinstance(content, dict) and _digest(content) != content.get("digest"):
-            raise ValueError("the content is not what was sealed: it was edited, or damaged")
-        return content
+        return require_sealed(content)
 
     @property
     def machine(self) -> str:
@@ -161,11 +159,7 @@ def write_measurement(results: Path, measurement: Measurement) -> Path:
     """Store it beside the others."""
     folder = results / BENCHMARKS
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{measurement.created[:10]}-{measurement.digest}.json"
+    path = folder / f"{measurement.created[:10]}-{measurement.digest[:16]}.json"
     text = json.dumps(measurement.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n"
     write_whole(path, text.encode(), overwrite=False)
     return path
-
-
-def _digest(content: Mapping[str, Any]) -> str:
-    return short_digest({key: value for key, value in content.items() if key != "digest"})

@@ -5,16 +5,15 @@ A board shows one below its rows where a protocol and its data are equal.
 """
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, Self
 
 from pydantic import model_validator
 
-from benchsuite.canonical import digest, short_digest
+from benchsuite.canonical import short_digest
 from benchsuite.files import write_whole
 from benchsuite.records.names import AWKWARD, EVALUATIONS
-from benchsuite.records.schema import Result, Sidecar, contradictions
+from benchsuite.records.schema import Result, Sidecar, content_digest, contradictions, require_sealed
 from benchsuite.setup import Data, Part, Protocol
 
 
@@ -56,7 +55,7 @@ class Evaluation(Part):
         unsealed = cls.model_construct(evaluation_id="", digest="", **content)
         identified = unsealed.model_copy(update={"evaluation_id": unsealed.own_id()})
         plain = identified.model_dump(mode="json")
-        return cls.model_validate({**plain, "digest": _digest(plain)})
+        return cls.model_validate({**plain, "digest": content_digest(plain)})
 
     def own_id(self) -> str:
         """The identity that its content gives."""
@@ -72,9 +71,7 @@ class Evaluation(Part):
     @model_validator(mode="before")
     @classmethod
     def _is_as_sealed(cls, content: Any) -> Any:
-        if isinstance(content, dict) and _digest(content) != content.get("digest"):
-            raise ValueError("the content is not what was sealed: it was edited, or damaged")
-        return content
+        return require_sealed(content)
 
     @model_validator(mode="after")
     def _agrees_with_itself(self) -> Self:
@@ -88,10 +85,6 @@ class Evaluation(Part):
             if problem := next(iter(contradictions(result.metrics)), None):
                 raise ValueError(f"{name}: {problem}")
         return self
-
-
-def _digest(content: Mapping[str, Any]) -> str:
-    return digest({key: value for key, value in content.items() if key != "digest"})
 
 
 def write_evaluation(results: Path, evaluation: Evaluation, ranks: bytes) -> Path:

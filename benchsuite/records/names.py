@@ -43,27 +43,32 @@ def json_files(folder: Path) -> list[Path]:
 
 def failure_files(folder: Path) -> list[Path]:
     """Notes of runs that failed."""
-    return sorted(file for file in folder.glob(f"*{FAILED}") if not file.name.startswith("."))
+    return _shown(folder, f"*{FAILED}")
 
 
 def request_files(folder: Path) -> list[Path]:
     """Requests of tables."""
-    return sorted(file for file in (folder / TABLES).glob("*.json") if not file.name.startswith("."))
+    return _shown(folder / TABLES, "*.json")
 
 
 def evaluation_files(folder: Path) -> list[Path]:
     """Evaluations of models as they were given."""
-    return sorted(file for file in (folder / EVALUATIONS).glob("*.json") if not file.name.startswith("."))
+    return _shown(folder / EVALUATIONS, "*.json")
 
 
 def measurement_files(folder: Path) -> list[Path]:
     """Measurements of speed and memory."""
-    return sorted(file for file in (folder / BENCHMARKS).glob("*.json") if not file.name.startswith("."))
+    return _shown(folder / BENCHMARKS, "*.json")
 
 
 def trial_files(folder: Path) -> list[Path]:
     """Files of tuning trials."""
-    return sorted(file for file in (folder / TRIALS).glob("*.parquet") if not file.name.startswith("."))
+    return _shown(folder / TRIALS, "*.parquet")
+
+
+def _shown(folder: Path, pattern: str) -> list[Path]:
+    """In order, without drafts."""
+    return sorted(file for file in folder.glob(pattern) if not file.name.startswith("."))
 
 
 def find_run(folder: Path, run: str) -> Path:

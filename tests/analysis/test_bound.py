@@ -12,6 +12,7 @@ from measured import HIGH, LOW, TIED, fill
 from benchsuite.analysis import bound
 from benchsuite.analysis.tables import build_views
 from benchsuite.papers import read_table
+from benchsuite.records.contents import Contents
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
@@ -73,9 +74,13 @@ def forge(folder: Path, forgery: Forgery) -> TableRequest:
     return TableRequest.model_validate(content)
 
 
+def stored(contents: Contents) -> bound.Stored:
+    return bound.Stored.of(contents.records.values())
+
+
 def test_an_honest_request_has_no_problem(folder: Path) -> None:
     contents = Store(folder).read()
-    assert not list(bound.problems(read_table("temo/table1"), contents.requests[0], contents.records.values()))
+    assert not list(bound.problems(read_table("temo/table1"), contents.requests[0], stored(contents)))
     views, left_out = build_views(contents, None)
     assert len(views) == 1
     assert not left_out
@@ -85,7 +90,7 @@ def test_an_honest_request_has_no_problem(folder: Path) -> None:
 def test_a_forged_request_is_told_and_not_shown(folder: Path, forgery: Forgery) -> None:
     request = forge(folder, forgery)
     contents = Store(folder).read()
-    found = list(bound.problems(read_table("temo/table1"), request, contents.records.values()))
+    found = list(bound.problems(read_table("temo/table1"), request, stored(contents)))
     assert any(FORGERIES[forgery] in problem for problem in found), found
     views, left_out = build_views(contents, None)
     assert not views
@@ -121,9 +126,7 @@ def test_runs_with_another_value_of_what_the_row_states(folder: Path) -> None:
         row.model_copy(update={"hyperparameters": {"tau": 0.5}}) if row.label == "InfoNCE" else row
         for row in table.rows
     ]
-    found = list(
-        bound.problems(table.model_copy(update={"rows": stated}), contents.requests[0], contents.records.values())
-    )
+    found = list(bound.problems(table.model_copy(update={"rows": stated}), contents.requests[0], stored(contents)))
     assert len(found) == len(HIGH)
     assert "has tau = " in found[0]
     assert "but the row has 0.5" in found[0]

@@ -4,20 +4,9 @@ from pathlib import Path
 
 import pytest
 from commands import exit_code
+from tiny_recipes import VECTORS
 
-RECIPE = """
-title = "tiny vectors"
-track = "latents"
-description = "a few steps"
-seeds = 1
-projection = { width = 12 }
-data = { name = "latents", options = { train = 200, validation = 20, test = 60, galleries = 40 } }
-optimizer = { lr = 1e-3 }
-training = { batch = 32, steps = 2 }
-backbones.mlp = { description = "an MLP", tower = { mlp = { layers = 2, hidden = 16 } }, step_seconds = 30 }
-text = { mlp = { layers = 1, hidden = 16 } }
-protocols.retrieval = { task = "retrieval" }
-"""
+RECIPE = VECTORS.replace("hidden = 16 } } }", "hidden = 16 } }, step_seconds = 30 }")
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ import torch
 from commands import exit_code
 from peers import transformers_text
 from PIL import Image
+from tiny_recipes import VECTORS
 
 import benchsuite
 import benchsuite.errors
@@ -56,19 +57,6 @@ geometry = { task = "geometry" }
 IMAGES = """
 [protocols]
 knn = { task = "knn-plain", options = { classes = "colour" } }
-"""
-VECTORS = """
-title = "tiny vectors"
-track = "latents"
-description = "a few steps"
-seeds = 1
-projection = { width = 12 }
-data = { name = "latents", options = { train = 200, validation = 20, test = 60, galleries = 40 } }
-optimizer = { lr = 1e-3 }
-training = { batch = 32, steps = 2 }
-backbones.mlp = { description = "an MLP", tower = { mlp = { layers = 2, hidden = 16 } } }
-text = { mlp = { layers = 1, hidden = 16 } }
-protocols.retrieval = { task = "retrieval" }
 """
 LOAD = """
 import sys, numpy as np, benchsuite
