@@ -24,6 +24,9 @@ from benchsuite.records.requests import RequestedRow, TableRequest
 from benchsuite.records.schema import Record
 from benchsuite.setup import Setup
 
+ROUNDING = ("threads", "processes")
+"""Of a record's environment: what moves the last digits of a training."""
+
 
 @dataclass(frozen=True)
 class TableView:
@@ -128,6 +131,17 @@ class TableView:
         """What the runs ran on, and how many on each."""
         counts = Counter(_origin(record) for row in self.rows for record in row.records)
         return [f"{count} run{'s' * (count != 1)}: {origin}" for origin, count in counts.most_common()]
+
+    @property
+    def computed_differently(self) -> str:
+        """Threads and processes, where they are not the same for all runs; else empty."""
+        records = [record for row in self.rows for record in row.records]
+        found = {key: sorted({record.environment.get(key, 0) for record in records}) for key in ROUNDING}
+        return "; ".join(
+            f"{key}: {', '.join(str(n or 'unknown') for n in values)}"
+            for key, values in found.items()
+            if len(values) > 1
+        )
 
     @property
     def complete(self) -> bool:

@@ -26,8 +26,8 @@ STARTUP_SECONDS = 15
 """Start-up time of a worker."""
 
 
-def execute(runs: Sequence[Run], store: Store, means: Means) -> list[Failed]:
-    """Execute the runs and store each record as it comes. Returns the runs that failed."""
+def execute(runs: Sequence[Run], planned: Sequence[Run], store: Store, means: Means) -> list[Failed]:
+    """Execute those of the planned runs and store each record as it comes. Returns the runs that failed."""
     failed: list[Failed] = []
     pool = means.executor(store)
 
@@ -42,12 +42,13 @@ def execute(runs: Sequence[Run], store: Store, means: Means) -> list[Failed]:
         failed.append(event)
         return False
 
-    carry_out(runs, pool, keep, "runs", store.folder, "`benchsuite report` shows the stored runs")
+    carry_out(runs, planned, pool, keep, "runs", store.folder, "`benchsuite report` shows the stored runs")
     return failed
 
 
 def carry_out(
     runs: Sequence[Run],
+    planned: Sequence[Run],
     pool: Executor,
     keep: Callable[[Finished | Failed], bool],
     what: str,
@@ -57,7 +58,7 @@ def carry_out(
     """Execute the runs and show their progress. `keep` stores what comes of a run, and says whether it did."""
     kept = 0
     try:
-        with progress(len(runs)) as shown, signals_raised(), closing(pool.execute(runs)) as events:
+        with progress(len(runs)) as shown, signals_raised(), closing(pool.execute(runs, planned)) as events:
             for event in events:
                 if isinstance(event, Failed) and event.interrupted:
                     raise Interrupted(event.reason)

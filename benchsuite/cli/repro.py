@@ -131,7 +131,7 @@ def repro(
     contents = store.read()
     records, refused = contents.records, contents.refused_runs
     runs, missing = to_do(plans, {*records, *refused}, keep_weights)
-    work = Work.of(lacking(plans), results)
+    work = Work.of(tuned_by(plans), results)
     jobs_of_runs = means.jobs_for(missing)
     what = names[0] if len(names) == 1 else f"{len(names)} tables"
     n_refused = sum(run.run_id in refused for run in runs)
@@ -166,7 +166,7 @@ def repro(
     require_writable(report, "--report")
     store.require_writable()
     if work.to_do:
-        if failed := execute_trials(work.to_do, store, means):
+        if failed := execute_trials(work, store, means):
             raise failure(failed, len(work.to_do), store.logs)
         plans = plan()
         runs, missing = to_do(plans, {*records, *refused}, keep_weights)
@@ -177,7 +177,7 @@ def repro(
     requested = {store.add_request(each.request).name for each in plans}
     if bare := [run for run in runs if run.keep_weights and lacks_weights(run.run_id, records)]:
         print(without_weights(len(bare), results))
-    failed = execute(missing, store, means) if missing else []
+    failed = execute(missing, runs, store, means) if missing else []
     contents = store.read()
     views, left_out = build_views(contents, items_of(results))
     site = write_site(report, leaderboard(results, contents, views, left_out), show_progress)
@@ -212,11 +212,11 @@ def planned_problems(plans: "Sequence[Plan]") -> "list[Problem]":
     return list(dict.fromkeys(problem for plan in plans for problem in plan.problems))
 
 
-def lacking(plans: "Sequence[Plan]") -> "Sequence[Subject]":
-    """What the plans lack trials of."""
+def tuned_by(plans: "Sequence[Plan]") -> "Sequence[Subject]":
+    """What the plans' rows are tuned by."""
     from benchsuite.experiments.tune import grouped
 
-    return grouped(subject for plan in plans for subject in plan.lacking)
+    return grouped(subject for plan in plans for subject in plan.subjects)
 
 
 def in_words(plans: "Sequence[Plan]") -> str:

@@ -113,7 +113,7 @@ def run(
             time = duration([planned] if wanted else [], means.jobs_for([planned]), store.read().records)
             print(f"{'to do' if wanted else 'stored'}  {planned.run_id}  {planned.label}{time}")
             return
-        failed = execute([planned], store, means) if is_to_do(planned, store, means) else []
+        failed = execute([planned], [planned], store, means) if is_to_do(planned, store, means) else []
     if failed:
         raise failure(failed, 1, store.logs)
     record = store.read().records[planned.run_id]

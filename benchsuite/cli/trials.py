@@ -8,10 +8,10 @@ from benchsuite.cli.execute import carry_out, keep_traceback
 from benchsuite.cli.means import Means
 from benchsuite.experiments.chosen import Trials, chosen_trial
 from benchsuite.experiments.events import Failed, Finished
-from benchsuite.experiments.plan import recipe_name
+from benchsuite.experiments.plan import Run, recipe_name
 from benchsuite.experiments.problems import Problem
 from benchsuite.experiments.subjects import Subject, tunable
-from benchsuite.experiments.tune import TrialRun, content_of, trial_run
+from benchsuite.experiments.tune import TrialRun, content_of, example_run, trial_run
 from benchsuite.records.store import Store
 from benchsuite.records.trials import Trial, add_trials
 
@@ -37,6 +37,12 @@ class Work:
         return cls(done, to_do, results)
 
     @property
+    def planned(self) -> list[Run]:
+        """A run of its size for each trial, stored ones included."""
+        stored = [run for subject, trials in self.done for run in [example_run(subject)] * len(trials)]
+        return stored + [trial.run for trial in self.to_do]
+
+    @property
     def measured(self) -> dict[str, Trial]:
         """The stored trials by run, for estimates of time."""
         return {trial.run_id: trial for _, trials in self.done for trial in trials if trial.cost}
@@ -47,9 +53,9 @@ class Work:
         return list({str(trial.subject): trial.subject for trial in self.to_do}.values())
 
 
-def execute_trials(trials: Sequence[TrialRun], store: Store, means: Means) -> list[Failed]:
-    """Do the trials and store each as it comes. A run that diverges is a trial; returns those that failed otherwise."""
-    by_run = {trial.run.run_id: trial for trial in trials}
+def execute_trials(work: Work, store: Store, means: Means) -> list[Failed]:
+    """Do the missing trials and store each as it comes. A diverged run is a trial; returns the other failures."""
+    by_run = {trial.run.run_id: trial for trial in work.to_do}
     failed: list[Failed] = []
     pool = means.executor(store)
 
@@ -64,7 +70,7 @@ def execute_trials(trials: Sequence[TrialRun], store: Store, means: Means) -> li
         store.discard_checkpoints(event.run.run_id)
         return True
 
-    carry_out([trial.run for trial in trials], pool, keep, "trials", store.folder)
+    carry_out([trial.run for trial in work.to_do], work.planned, pool, keep, "trials", store.folder)
     return failed
 
 

@@ -100,7 +100,7 @@ def tune(
     if dry_run:
         return
     store.require_writable()
-    failed = execute_trials(work.to_do, store, means) if work.to_do else []
+    failed = execute_trials(work, store, means) if work.to_do else []
     for line in outcomes(Work.of(subjects, results, trials)):
         print(line)
     print(f"trials: {(store.folder / 'trials').resolve()}")
@@ -125,6 +125,6 @@ def find_subjects(
             raise UsageError(f"--recipe is for methods; the recipe of {name} is that of its --scale.")
         else:
             plan = plan_table(name, scale, [0], extra=extra, folders=folders, trials=Trials([]))
-            subjects += plan.lacking
+            subjects += plan.subjects
             problems += plan.problems
     return grouped(subjects), list(dict.fromkeys(problems))

@@ -65,8 +65,8 @@ class Plan:
     runs: Sequence[Run]
     problems: Sequence[Problem] = ()
     """Rows that cannot be resolved, so that they have no runs."""
-    lacking: Sequence[Subject] = ()
-    """What has too few trials to be tuned by; its rows are planned as printed."""
+    subjects: Sequence[Subject] = ()
+    """What is tuned for its rows. Rows of one with too few trials are planned as printed."""
 
 
 def plan_table(
@@ -82,7 +82,7 @@ def plan_table(
 
     `folders` are those of datasets read from files. A row or part that trains on another dataset than the recipe's is
     skipped, with the reason, if that folder is not given. If nothing is left, the table is refused. With `trials`, rows
-    have the hyper-parameters that tuning chose; `Plan.lacking` names what has too few.
+    have the hyper-parameters that tuning chose; `Plan.subjects` names what is tuned for them.
     """
     table = read_table(name)
     if scale not in table.recipes:
@@ -131,7 +131,7 @@ def plan_table(
         rows=[row for row, _ in planned],
     )
     runs = [run for _, runs in planned for run in runs]
-    return Plan(request, runs, problems.listed(), list(tuned.lacking.values()) if tuned else ())
+    return Plan(request, runs, problems.listed(), list(tuned.subjects.values()) if tuned else ())
 
 
 def row_names(names: Sequence[str], scale: str) -> set[str]:

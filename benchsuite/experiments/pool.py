@@ -4,7 +4,7 @@ import os
 import signal
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +21,8 @@ from benchsuite.experiments.plan import Run
 from benchsuite.experiments.worker import Place
 from benchsuite.records.checkpoints import Saving
 
+THREADS = "OMP_NUM_THREADS"
+
 
 @dataclass(frozen=True)
 class Pool:
@@ -32,17 +34,24 @@ class Pool:
     saving: Saving | None = None
     """Where each run has a folder while it lasts, and how often its training is saved there."""
 
-    def execute(self, runs: Sequence[Run]) -> Generator[Event, None, None]:
+    def execute(self, runs: Sequence[Run], planned: Sequence[Run]) -> Generator[Event, None, None]:
         """Do the runs and yield what happens. Closing it early ends all processes, which save their trainings first.
 
-        Runs of several sizes come one size after another: all groups of a time have equal numbers of processes.
+        Runs of several sizes come one size after another: all groups of a time have equal numbers of processes. The
+        threads of a process follow from the planned runs, stored ones included: a command that goes on after an
+        interruption computes with as many as before.
         """
         numbers = count()
         sizes: dict[int, list[Run]] = {}
         for run in runs:
-            sizes.setdefault(self.devices.processes(run.setup.training.processes), []).append(run)
+            sizes.setdefault(self._processes(run), []).append(run)
+        together = Counter(self._processes(run) for run in planned)
         for processes, of_size in sizes.items():
-            yield from self._execute(of_size, processes, self.devices.at_a_time(processes, len(of_size)), numbers)
+            jobs = self.devices.at_a_time(processes, together[processes])
+            yield from self._execute(of_size, processes, jobs, numbers)
+
+    def _processes(self, run: Run) -> int:
+        return self.devices.processes(run.setup.training.processes)
 
     def _execute(self, runs: Sequence[Run], processes: int, jobs: int, numbers: Iterator[int]) -> Iterator[Event]:
         waiting = deque(runs)
@@ -82,8 +91,9 @@ class Pool:
 
 
 def threads(processes: int) -> int:
-    """Threads that each of so many processes computes with."""
-    return max(1, (os.cpu_count() or 1) // processes)
+    """Threads that each of so many processes computes with: an equal share of the cores, or what the user says."""
+    stated = os.environ.get(THREADS, "").partition(",")[0].strip()
+    return int(stated) if stated.isdecimal() and int(stated) else max(1, (os.cpu_count() or 1) // processes)
 
 
 def _wait(groups: Sequence[Group]) -> None:

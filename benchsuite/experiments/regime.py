@@ -61,8 +61,8 @@ class Tuned:
     """The recipe's."""
     trials: Trials
     folders: Mapping[str, str]
-    lacking: dict[str, Subject] = field(default_factory=dict)
-    """What still lacks trials, by its name."""
+    subjects: dict[str, Subject] = field(default_factory=dict)
+    """What was asked for, by its name."""
     regime: Regime = "tuned"
     _setups: dict[str, Setup] = field(default_factory=dict)
 
@@ -70,9 +70,9 @@ class Tuned:
         """Those of the best trial but for what the table varies, prints on purpose, or gives for the part."""
         assert row.method is not None
         subject, rule = self.subject(row), require_tuning(self.recipe, self.name)
+        self.subjects.setdefault(str(subject), subject)
         trials = self.trials.of(subject, rule.trials)
         if len(trials) < rule.trials:
-            self.lacking.setdefault(str(subject), subject)
             return Printed().choose(row, part, setup)
         chosen = chosen_trial(trials, subject)
         tuned = chosen.method.hyperparameters

@@ -3,10 +3,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from measured import HIGH, LOW, measured
 from scipy import stats
 
 from benchsuite.analysis.tables import TableView, build_table
-from benchsuite.papers import Table
+from benchsuite.papers import Table, read_table
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record
 from benchsuite.setup import Setup
@@ -255,3 +256,13 @@ def test_rows_are_not_ranked_by_seeds_that_meant_something_else(make_record: Mak
 
     assert ranked("b") == [True, False]
     assert ranked("another") == [False, False]
+
+
+def test_runs_with_other_numbers_of_threads_are_named(make_record: MakeRecord) -> None:
+    request, found = measured(make_record, {"InfoNCE": HIGH, "TS": LOW})
+    records = {record.run_id: record for record, _ in found}
+    assert not build_table(read_table("temo/table1"), request, records, {}).computed_differently
+    last = found[-1][0]
+    records[last.run_id] = last.model_copy(update={"environment": {**last.environment, "threads": 7}})
+    view = build_table(read_table("temo/table1"), request, records, {})
+    assert view.computed_differently == "threads: unknown, 7"

@@ -31,7 +31,7 @@ SMALL = ["--image", "timm:test_resnet?size=32", "--text", "distilbert?dim=16&n_l
 class Here(Pool):
     """Does the runs in this process."""
 
-    def execute(self, runs: Sequence[Run]) -> Generator[Event, None, None]:
+    def execute(self, runs: Sequence[Run], planned: Sequence[Run]) -> Generator[Event, None, None]:
         for run in runs:
             yield Started(run)
             yield Finished(run, *measure(run))

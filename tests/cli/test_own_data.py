@@ -38,7 +38,7 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / "recipes").mkdir(exist_ok=True)
         (tmp_path / "recipes" / recipe.name).write_text(short, "utf-8")
 
-    def execute(runs: Sequence[Any], store: Store, *_: Any) -> list[Any]:
+    def execute(runs: Sequence[Any], planned: Sequence[Any], store: Store, *_: Any) -> list[Any]:
         for run in runs:
             store.write(*measure(run))
         return []

@@ -57,12 +57,16 @@ def plan(*trials: TrialsFile, extra: tuple[str, ...] = ()) -> Plan:
 
 def tuned(extra: tuple[str, ...] = ()) -> tuple[Plan, dict[str, Trial]]:
     """The plan with trials of everything, and the chosen trial by method."""
-    file = file_of(plan(extra=extra).lacking)
+    file = file_of(plan(extra=extra).subjects)
     chosen = {trial.method.name: trial for trial in file.trials if trial.number == 1}
     planned = plan(file, extra=extra)
-    assert not planned.lacking
+    assert not untuned(planned)
     assert not planned.problems
     return planned, chosen
+
+
+def untuned(planned: Plan) -> set[str]:
+    return {run.method.name for run in planned.runs if run.tuned is None}
 
 
 def part(planned: Plan, label: str, of: str = "end") -> Any:
@@ -116,7 +120,7 @@ def test_switches_are_fixed_where_all_rows_share_them(
     file = folder / "papers" / f"{tiny_tuning.NAME}.toml"
     rows = SWITCHED.format(label="A", given=first) + SWITCHED.format(label="B", given=second)
     file.write_text(file.read_text() + rows)
-    subject = next(subject for subject in plan().lacking if subject.method == "temo")
+    subject = next(subject for subject in plan().subjects if subject.method == "temo")
     assert subject.fixed == fixed
     planned, chosen = tuned()
     run = part(planned, "A")
@@ -137,18 +141,18 @@ def test_an_added_method_is_tuned_in_the_same_way(folder: Path) -> None:
 
 
 def test_where_all_trials_diverged_a_problem_says_so(folder: Path) -> None:
-    file = file_of(plan().lacking, (None, None, None))
+    file = file_of(plan().subjects, (None, None, None))
     assert "mlp ts: all of its trials diverged" in str(plan(file).problems[0])
 
 
 def test_trials_of_other_code_or_setup_are_not_used(folder: Path) -> None:
-    file = file_of(plan().lacking)
+    file = file_of(plan().subjects)
     older = [t.model_copy(update={"method": t.method.model_copy(update={"code": "older"})}) for t in file.trials]
-    lacking = plan(file.model_copy(update={"trials": older})).lacking
-    assert {subject.method for subject in lacking} == {"ts", "infonce"}
-    assert Trials([file.model_copy(update={"trials": older})]).others(lacking[0]) == 3
+    planned = plan(file.model_copy(update={"trials": older}))
+    assert untuned(planned) == {"ts", "infonce"}
+    assert Trials([file.model_copy(update={"trials": older})]).others(planned.subjects[0]) == 3
     rewrite(folder, "steps = 3", "steps = 4", "recipes/vectors.toml")
-    assert {subject.method for subject in plan(file).lacking} == {"ts", "infonce"}
+    assert untuned(plan(file)) == {"ts", "infonce"}
 
 
 def test_the_results_folder_comes_first_and_what_is_shipped_second(folder: Path, tmp_path: Path) -> None:
@@ -156,15 +160,15 @@ def test_the_results_folder_comes_first_and_what_is_shipped_second(folder: Path,
         plans = plan_tables([tiny_tuning.NAME], "latents", [0], (), (), {}, regime=None, results=tmp_path / "runs")
         return part(plans[0], "TS").tuned.trial
 
-    lacking = plan().lacking
-    add_trials(folder, file_of(lacking, (0.1, 0.2, 0.3)))
+    subjects = plan().subjects
+    add_trials(folder, file_of(subjects, (0.1, 0.2, 0.3)))
     assert chosen() == 2
-    add_trials(tmp_path / "runs", file_of(lacking, (0.3, 0.2, 0.1)))
+    add_trials(tmp_path / "runs", file_of(subjects, (0.3, 0.2, 0.1)))
     assert chosen() == 0
 
 
 def test_a_stored_trial_is_not_replaced(folder: Path, tmp_path: Path) -> None:
-    subjects = plan().lacking
+    subjects = plan().subjects
     for scores in ((0.1, 0.2), (0.9, 0.9, 0.3)):
         add_trials(tmp_path, file_of(subjects, scores))
     content = read_trials(tmp_path / "trials" / "vectors.parquet")
@@ -221,4 +225,4 @@ def test_a_scale_finds_the_recipe_of_a_method(folder: Path) -> None:
 
 
 def test_best_of_nothing_is_none(folder: Path) -> None:
-    assert best(file_of(plan().lacking, (None,)).trials) is None
+    assert best(file_of(plan().subjects, (None,)).trials) is None
