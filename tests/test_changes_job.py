@@ -62,8 +62,8 @@ def commit(place: Path) -> None:
 
 def changes(place: Path) -> str | None:
     """What the job writes of the last commit."""
-    (output,) = re.findall(r"(\.ci/changes .*)", (WORKFLOWS / "results.yml").read_text("utf-8"))[-1:]
-    done = run(place, "bash", "-c", output.replace(".ci/changes", str(JOB)))
+    (output,) = re.findall(r"/(\.ci/changes\" .*)", (WORKFLOWS / "results.yml").read_text("utf-8"))[-1:]
+    done = run(place, "bash", "-c", output.replace('.ci/changes"', str(JOB)))
     assert done.returncode == 0, done.stderr
     file = place / "changes" / "comment.md"
     return file.read_text("utf-8") if file.exists() else None

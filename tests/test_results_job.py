@@ -9,13 +9,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
 from only_installed import run_with_only
 
 from benchsuite.records.schema import Record, content_digest
 from benchsuite.records.store import Store
 
 ROOT = Path(__file__).parents[1]
-JOB, WORKFLOW = ROOT / ".ci" / "results", ROOT / ".github" / "workflows" / "results.yml"
+JOB, WORKFLOWS = ROOT / ".ci" / "results", ROOT / ".github" / "workflows"
 Make = Callable[..., tuple[Record, bytes]]
 
 pytestmark = pytest.mark.skipif(not JOB.exists(), reason="needs a checkout: a source distribution has no CI files")
@@ -45,17 +46,30 @@ def run(place: Path, *command: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(command, cwd=place, env=settings, capture_output=True, text=True, check=False)
 
 
-def commit(place: Path) -> None:
+def commit(place: Path, message: str = "Change") -> None:
     run(place, "git", "add", "-A")
-    done = run(place, "git", "commit", "-qm", "Change")
+    done = run(place, "git", "commit", "--allow-empty", "-qm", message)
     assert done.returncode == 0, done.stderr
 
 
 def job(place: Path) -> "subprocess.CompletedProcess[str]":
-    """The change is committed, and held against the commit before it, as the workflow says."""
+    """The change is committed, and held against the commit before it, as the workflow of pull requests says."""
     commit(place)
-    (told,) = re.findall(r"run: (\.ci/results .*)", WORKFLOW.read_text("utf-8"))
-    return run(place, "bash", "-c", told.replace(".ci/results", str(JOB)))
+    return as_in("results.yml", place)
+
+
+def push(place: Path, message: str = "Change") -> "subprocess.CompletedProcess[str]":
+    """The change is committed, and held against all commits before it, as the workflow of the pages says."""
+    commit(place, message)
+    return as_in("pages.yml", place)
+
+
+def as_in(workflow: str, place: Path) -> "subprocess.CompletedProcess[str]":
+    """Run the job's step; the base branch's code is that of this checkout."""
+    jobs = yaml.safe_load((WORKFLOWS / workflow).read_text("utf-8"))["jobs"].values()
+    scripts = [step.get("run", "") for job in jobs for step in job["steps"]]
+    (script,) = [script for script in scripts if ".ci/results" in script]
+    return run(place, "bash", "-c", re.sub(r"(\$RUNNER_TEMP/base/)?\.ci/results", str(JOB), script))
 
 
 def first(place: Path) -> Path:
@@ -113,11 +127,44 @@ def test_a_branch_without_results_has_nothing_to_lose(repository: Path) -> None:
     (repository / "README.md").write_text("y")
     done = job(repository)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "no results here or at HEAD^1" in done.stdout
+    assert "no results here or before" in done.stdout
+
+
+def remove(place: Path, seed: int = 0) -> None:
+    next((place / "results").glob(f"infonce-s{seed}-*.json")).unlink()
+    assert run(place, "benchsuite", "verify", "results", "--update", "--allow-removal").returncode == 0
+
+
+def test_a_removed_record_is_found_in_later_commits_too(repository: Path, make_sound: Make) -> None:
+    remove(repository)
+    assert push(repository).returncode == 1
+    Store(repository / "results").write(*make_sound(7))
+    run(repository, "benchsuite", "verify", "results", "--update")
+    done = push(repository)
+    assert done.returncode == 1
+    assert done.stdout.count("but gone") == 1, "named once, whatever the number of manifests that list it"
+
+
+def test_a_removal_whose_commit_gives_the_reason_passes_and_the_next_does_not(repository: Path) -> None:
+    remove(repository)
+    assert push(repository, "Measure again\n\nResults-removed:\n").returncode == 1, "no reason"
+    assert push(repository, "Measure again\n\nResults-removed: a bug in seed 0").returncode == 0
+    assert push(repository, "Look away").returncode == 0
+    remove(repository, seed=1)
+    assert push(repository).returncode == 1
+
+
+def test_a_clone_without_history_cannot_say_what_was_published(repository: Path) -> None:
+    commit(repository)
+    shallow = repository.parent / "shallow"
+    run(repository.parent, "git", "clone", "-q", "--depth", "1", repository.as_uri(), str(shallow))
+    done = as_in("pages.yml", shallow)
+    assert done.returncode == 2
+    assert "lacks the branch's history" in done.stderr
 
 
 def test_the_job_installs_all_that_the_check_imports(repository: Path) -> None:
-    (listed,) = re.findall(r"pip install -c constraints\.txt (.*)", WORKFLOW.read_text("utf-8"))
+    (listed,) = re.findall(r"pip install -c constraints\.txt (.*)", (WORKFLOWS / "results.yml").read_text("utf-8"))
     done = run_with_only(listed, "verify", "results", folder=repository)
     assert done.returncode == 0, done.stderr
     short = run_with_only(listed.replace("platformdirs", ""), "verify", "results", folder=repository)

@@ -20,6 +20,7 @@ from benchsuite.records.schema import Record
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / ".github" / "workflows"
 SHOWN = "docs/publish.md"
+BASE = "$RUNNER_TEMP/base"
 NAMES = [*sorted(file.name for file in FOLDER.glob("*.yml")), SHOWN]
 MakeRecord = Callable[..., tuple[Record, bytes]]
 
@@ -51,6 +52,7 @@ def scripts(file: str) -> str:
 def commands(file: str) -> list[list[str]]:
     """The words of each line in which the suite or one of the scripts in .ci is called."""
     lines = [re.split(r"[>|;]|&&", line)[0] for line in scripts(file).splitlines()]
+    lines = [re.sub(rf'"{re.escape(BASE)}/(\.ci/\w+)"', r"\1", line) for line in lines]
     words = [shlex.split(line) for line in lines if re.match(r"\s*(benchsuite|\.ci/)", line)]
     return words
 
@@ -89,7 +91,7 @@ def test_the_commands_are_those_meant() -> None:
         [".ci/changes", "HEAD^1", "changes/comment.md"],
     ]
     assert commands("pages.yml") == [
-        [".ci/results", "HEAD^1"],
+        [".ci/results"],
         ["benchsuite", "report", "--results", "results", "--report", "site"],
     ]
     assert commands("comment.yml") == []
@@ -154,13 +156,33 @@ def test_no_expression_stands_in_a_script() -> None:
         assert "${{" not in scripts(file)
 
 
-def test_actions_are_the_platforms_own_at_a_major_version_and_leave_no_token_behind() -> None:
+def test_actions_are_the_platforms_own_at_a_commit_and_leave_no_token_behind() -> None:
     used = [step for file in NAMES for step in steps(file) if "uses" in step]
     assert used
     for step in used:
-        assert re.fullmatch(r"actions/[\w-]+@v\d+", step["uses"])
+        assert re.fullmatch(r"actions/[\w-]+@[0-9a-f]{40}", step["uses"])
         if step["uses"].startswith("actions/checkout@"):
             assert step["with"]["persist-credentials"] is False
+
+
+def test_each_commit_of_an_action_is_named_with_its_version_and_kept_up_to_date() -> None:
+    texts = [(ROOT / name if name == SHOWN else FOLDER / name).read_text("utf-8") for name in NAMES]
+    named = {tuple(used) for text in texts for used in re.findall(r"uses: (\S+)@(\S+)(.*)", text)}
+    assert all(re.fullmatch(r" # v\d+\.\d+\.\d+", version) for _, _, version in named)
+    assert len(named) == len({action for action, _, _ in named}), "one commit of each"
+    updates = yaml.safe_load((FOLDER.parent / "dependabot.yml").read_text("utf-8"))["updates"]
+    assert [update["package-ecosystem"] for update in updates] == ["github-actions"]
+
+
+def test_a_pull_request_is_checked_by_the_code_of_its_base() -> None:
+    text = scripts("results.yml")
+    install, *checks = [step["run"] for step in steps("results.yml") if "run" in step]
+    assert install.index(f"git worktree add \"{BASE}\" 'HEAD^1'") < install.index("pip install")
+    assert f'cd "{BASE}"' in install
+    assert all(line.count(f'"{BASE}/.ci/') == line.count(".ci/") for line in text.splitlines())
+    assert len(checks) == 2
+    paths = set(read("results.yml")["on"]["pull_request"]["paths"])
+    assert {"results/**", "benchsuite/**", "baselines/**"} <= paths
 
 
 def test_the_comment_takes_what_the_other_workflow_hands_over() -> None:

@@ -37,8 +37,8 @@ def verify(
         str | None, typer.Option(help="The manifest digest that must come out, or its beginning.", metavar="DIGEST")
     ] = None,
     base: Annotated[
-        Path | None,
-        typer.Option(help="An earlier MANIFEST.json: what it lists must still be there.", metavar="FILE"),
+        list[Path] | None,
+        typer.Option(help="An earlier MANIFEST.json: what it lists must still be there. Repeatable.", metavar="FILE"),
     ] = None,
     update: Annotated[bool, typer.Option("--update", help="List the records that are there in MANIFEST.json.")] = False,
     allow_removal: Annotated[
@@ -66,8 +66,7 @@ def verify(
         audit.notes += [*unloaded, *outdated(tables_in(audit.path))]
         redraw(audit)
         update_manifest(audit, allow_removal) if update else check_manifest(audit)
-        if base:
-            check_base(audit, base)
+        check_base(audit, *(base or ()))
         if expect is not None:
             check_digest(audit, expect)
     elif update or base or expect is not None:

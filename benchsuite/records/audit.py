@@ -247,15 +247,21 @@ def check_manifest(audit: Audit) -> None:
     audit.problems += [Finding(name, f"not as listed in {MANIFEST}", fix) for name in files.replaced]
 
 
-def check_base(audit: Audit, base: Path) -> None:
-    """Compare the folder with an earlier manifest: none of its records may be gone or replaced."""
-    if not base.is_file():
-        raise UsageError(f"manifest {base}: no such file.")
-    listed = read_manifest(base)
-    audit.problems += _lost(listed, audit, str(base))
-    changed = audit.manifest.files_since(listed).replaced
+def check_base(audit: Audit, *bases: Path) -> None:
+    """Compare the folder with earlier manifests: none of their records may be gone or replaced. Each is named once."""
+    lost: dict[str, Finding] = {}
+    changed: dict[str, Finding] = {}
     fix = "look at what changed in its published numbers and claims"
-    audit.notes += [Finding(name, f"another one than that listed in {base}", fix) for name in changed]
+    for base in bases:
+        if not base.is_file():
+            raise UsageError(f"manifest {base}: no such file.")
+        listed = read_manifest(base)
+        for finding in _lost(listed, audit, str(base)):
+            lost.setdefault(finding.file, finding)
+        for name in audit.manifest.files_since(listed).replaced:
+            changed.setdefault(name, Finding(name, f"another one than that listed in {base}", fix))
+    audit.problems += lost.values()
+    audit.notes += changed.values()
 
 
 def check_digest(audit: Audit, expected: str) -> None:
