@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from benchsuite.cli.options import RESULTS, Plugins, Results, Tables, load_own
+from benchsuite.cli.options import RESULTS, Folders, Plugins, Results, Tables, load_own, parse_folders
 from benchsuite.errors import UsageError
 from benchsuite.folders import TRIALS, tables_in
 from benchsuite.records.audit import (
@@ -44,6 +44,13 @@ def verify(
     allow_removal: Annotated[
         bool, typer.Option("--allow-removal", help="With --update: let listed records be removed or replaced.")
     ] = False,
+    rerun: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Train so many records again, drawn at random, and compare every number.", metavar="N"
+        ),
+    ] = None,
+    data: Folders = None,
     results: Results = RESULTS,
     plugin: Plugins = None,
     tables: Tables = None,
@@ -51,13 +58,16 @@ def verify(
 ) -> None:
     """Validate records: seals, identities, ranks, every number recomputed from its ranks, and the manifest.
 
-    Exit code 1 if anything is wrong.
+    Exit code 1 if anything is wrong. A run done again must give every digit on the same kind of machine with the same
+    packages; elsewhere, numbers may lie as far apart as those of the row's seeds.
     """
     from benchsuite.cli.tables import outdated, problems
     from benchsuite.evaluation.rank_metrics import RULES
 
     if allow_removal and not update:
         raise UsageError("--allow-removal goes with --update, which writes the manifest.")
+    if data and not rerun:
+        raise UsageError("--data goes with --rerun, which reads data again.")
     load_own(tables, plugin)
     unloaded = list(load_rules())
     if Path(what).is_dir():
@@ -73,6 +83,10 @@ def verify(
         raise UsageError(f"{what}: no such folder. --update, --base and --expect need a results folder.")
     else:
         audit = audit_run(find_run(results, what), RULES)
+    if rerun:
+        from benchsuite.cli.rerun import rerun as run_again
+
+        run_again(audit, rerun, parse_folders(data), plugin or [])
     print(json.dumps(as_data(audit), indent=2, ensure_ascii=False) if as_json else "\n".join(lines(audit)))
     if audit.problems:
         raise typer.Exit(1)

@@ -33,6 +33,8 @@ class Pool:
     plugins: Sequence[Path] = ()
     saving: Saving | None = None
     """Where each run has a folder while it lasts, and how often its training is saved there."""
+    threads: int | None = None
+    """Of each process; none: an equal share of the cores."""
 
     def execute(self, runs: Sequence[Run], planned: Sequence[Run]) -> Generator[Event, None, None]:
         """Do the runs and yield what happens. Closing it early ends all processes, which save their trainings first.
@@ -85,7 +87,10 @@ class Pool:
         name = f"worker-{os.getpid()}-{number}"
         ranks = [f"-rank-{rank}" for rank in range(processes)] if processes > 1 else []
         logs = [self.logs / f"{name}{rank}.log" for rank in [*ranks, ""]]
-        places = [Place(threads(jobs * processes), tuple(self.plugins), log, self.saving) for log in logs[:processes]]
+        places = [
+            Place(self.threads or threads(jobs * processes), tuple(self.plugins), log, self.saving)
+            for log in logs[:processes]
+        ]
         started = start(places, logs[-1], self.devices.environment(slot, processes))
         return Group(slot, started, logs, saves=self.saving is not None and self.saving.every is not None)
 

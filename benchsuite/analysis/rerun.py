@@ -1,0 +1,92 @@
+"""A run done again: does what came out agree with its record?"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import isfinite, sqrt
+from statistics import stdev
+from typing import NamedTuple
+
+from scipy.stats import t
+
+from benchsuite.records.contents import Finding
+from benchsuite.records.schema import Record
+
+DECIDES_DIGITS = ("platform", "processor", "device", "threads", "processes", "packages")
+"""Of a record's environment: where all of these are equal, every digit must be."""
+RARE = 0.001
+"""How often one of a true record's numbers may be taken for a wrong one, on another machine."""
+FEWEST = 3
+"""Other seeds that it takes to say how far two trainings of a row lie apart."""
+
+
+class Moved(NamedTuple):
+    """A number that is not what the record says."""
+
+    measure: str
+    stored: float
+    again: float
+
+    def __str__(self) -> str:
+        return f"{self.measure} is {self.stored:.6g} in the record and {self.again:.6g} now"
+
+
+@dataclass(frozen=True)
+class Again:
+    """A record, and that of the same run done here."""
+
+    file: str
+    record: Record
+    again: Record
+    row: Sequence[Record]
+    """Records of the row's other seeds."""
+
+    @property
+    def moved(self) -> list[Moved]:
+        """Numbers that are not equal in every digit, those that moved most first."""
+        stored, again = ({f"{n.protocol}.{n.metric}": n.value for n in r.numbers()} for r in (self.record, self.again))
+        moved = [Moved(name, value, again[name]) for name, value in stored.items() if again[name] != value]
+        return sorted(moved, key=lambda each: -abs(each.stored - each.again))
+
+    @property
+    def elsewhere(self) -> list[str]:
+        """What of the machine and its packages is not as it was."""
+        return [key for key in DECIDES_DIGITS if self.record.environment.get(key) != self.again.environment.get(key)]
+
+    def problems(self) -> Iterator[Finding]:
+        """Why the record cannot be what it says."""
+        for kind in sorted(self.record.digests):
+            if self.record.digests[kind] != self.again.digests.get(kind):
+                yield Finding(self.file, f"run again: the digest of {kind} is another", "measure it again")
+        if not self.elsewhere:
+            if self.moved:
+                count = f"{len(self.moved)} of its numbers differ on the same kind of machine with the same packages"
+                yield Finding(self.file, f"run again: {count}: {self.moved[0]}", "measure it again")
+        elif far := [moved for moved in self.moved if abs(moved.stored - moved.again) > self.limit(moved.measure)]:
+            seeds = f"farther than trainings of its row lie apart ({len(self.row)} other seeds)"
+            yield Finding(self.file, f"run again: {far[0]}, {seeds}", "measure it again")
+
+    def limit(self, measure: str) -> float:
+        """How far two trainings of the row lie apart at most, but for one in a thousand; infinite for few seeds."""
+        if len(self.row) < FEWEST:
+            return float("inf")
+        spread = stdev(record.metric(measure) for record in self.row)
+        allowed = t.isf(RARE / 2 / len(list(self.record.numbers())), len(self.row) - 1)
+        return float(allowed * spread * sqrt(2))
+
+    def notes(self) -> Iterator[Finding]:
+        """What was seen, where it is no problem."""
+        total = len(list(self.record.numbers()))
+        if not self.moved:
+            yield Finding(self.file, f"run again: all {total} numbers are equal in every digit", "")
+        elif self.elsewhere:
+            judged = (
+                ""
+                if all(isfinite(self.limit(m.measure)) for m in self.moved)
+                else "; its row has too few seeds to judge"
+            )
+            where = f"{', '.join(self.elsewhere)} not as then"
+            yield Finding(
+                self.file,
+                f"run again ({where}): {len(self.moved)} of {total} numbers moved: {self.moved[0]}{judged}",
+                "",
+            )

@@ -1,0 +1,66 @@
+"""The run of a stored record, to be done again."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+from benchsuite.errors import BenchsuiteError, UsageError
+from benchsuite.experiments.data import resolve_data
+from benchsuite.experiments.plan import Run, make_run
+from benchsuite.experiments.preflight import preflight
+from benchsuite.experiments.resolve import resolve_protocol
+from benchsuite.records.code_version import code_state
+from benchsuite.records.schema import Record
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Records to be done again, by file name, and why others could not be drawn."""
+
+    runs: Mapping[str, Run]
+    left_out: Mapping[str, str]
+
+
+def draw(records: Mapping[str, Record], count: int, random: Random, folders: Mapping[str, str], place: Path) -> Drawn:
+    """As many records as asked for, each as likely as any other, of those that can be done again here."""
+    runs: dict[str, Run] = {}
+    left_out: dict[str, str] = {}
+    for name in random.sample(sorted(records), len(records)):
+        if len(runs) == count:
+            break
+        try:
+            runs[name] = run_of(records[name], folders)
+            if problems := preflight([runs[name]], place).problems:
+                raise UsageError("; ".join(str(problem) for problem in problems))
+        except BenchsuiteError as error:
+            runs.pop(name, None)
+            left_out[name] = str(error)
+    return Drawn(runs, left_out)
+
+
+def run_of(record: Record, folders: Mapping[str, str]) -> Run:
+    """The same run. Refused if its method, tasks or data here are not those of the record."""
+    if (state := code_state(record)) != "current":
+        where = f" (commit {commit[:12]})" if (commit := record.environment.get("commit")) else ""
+        have = "is not registered here" if state == "unknown" else f"has other code than it was measured with{where}"
+        raise UsageError(f"method {record.method.name} {have}")
+    data = resolve_data(record.setup.data, folders)
+    protocols = {name: resolve_protocol(protocol, folders) for name, protocol in record.setup.protocols.items()}
+    setup = record.setup.model_copy(update={"data": data, "protocols": protocols})
+    run = make_run(setup, record.method, record.seed, record.method.title, 0.0, record.recipe, record.tuned)
+    if run.run_id != record.run_id:
+        others = [name for name, now, then in _parts(run, record) if now != then]
+        raise UsageError(f"it is another run here: {', '.join(others) or 'its setup'} differs")
+    return run
+
+
+def _parts(run: Run, record: Record) -> Sequence[tuple[str, object, object]]:
+    return [
+        (f"the digest of dataset {record.setup.data.name}", run.setup.data.digest, record.setup.data.digest),
+        ("the digest of the paraphrases", run.paraphrases, record.digests.get("paraphrases")),
+        *(
+            (f"protocol {name}", protocol, record.setup.protocols[name])
+            for name, protocol in run.setup.protocols.items()
+        ),
+    ]

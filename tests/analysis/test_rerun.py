@@ -1,0 +1,68 @@
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from benchsuite.analysis.rerun import Again
+from benchsuite.records.schema import Record, Result
+
+Make = Callable[..., tuple[Record, bytes]]
+HERE = {
+    "processor": "A",
+    "device": "cpu",
+    "threads": 1,
+    "processes": 1,
+    "platform": "Linux",
+    "packages": {"torch": "2"},
+}
+OTHER_SEEDS = (0.30, 0.31, 0.33, 0.32)
+
+
+def record(make: Make, value: float, seed: int = 0, processor: str = "A", **digests: str) -> Record:
+    result = Result(task="retrieval", version=1, metrics={"t2i_r1": value, "t2i_r5": 0.9}, counts={"t2i": 100})
+    made, _ = make(seed, results={"retrieval": result}, environment={**HERE, "processor": processor})
+    return made.model_copy(update={"digests": {**made.digests, **digests}})
+
+
+def again(make: Make, value: float, others: Sequence[float] = OTHER_SEEDS, **changes: str) -> Again:
+    """A record of .32, and the same run now."""
+    row = [record(make, other, seed) for seed, other in enumerate(others, 1)]
+    return Again("file.json", record(make, 0.32), record(make, value, **changes), row)
+
+
+def texts(again: Again) -> tuple[list[str], list[str]]:
+    return [str(problem) for problem in again.problems()], [str(note) for note in again.notes()]
+
+
+def test_equal_numbers_are_noted(make_record: Make) -> None:
+    assert texts(again(make_record, 0.32)) == ([], ["file.json: run again: all 2 numbers are equal in every digit"])
+
+
+def test_on_the_same_kind_of_machine_every_digit_must_be_equal(make_record: Make) -> None:
+    (problem,), notes = texts(again(make_record, 0.32 + 1e-9))
+    assert "1 of its numbers differ on the same kind of machine" in problem
+    assert "retrieval.t2i_r1 is 0.32 in the record and 0.32 now" in problem
+    assert not notes
+
+
+def test_elsewhere_numbers_may_lie_as_far_apart_as_seeds(make_record: Make) -> None:
+    problems, (note,) = texts(again(make_record, 0.35, processor="B"))
+    assert not problems
+    assert "(processor not as then): 1 of 2 numbers moved: retrieval.t2i_r1 is 0.32 in the record and 0.35 now" in note
+    assert "too few" not in note
+
+
+def test_elsewhere_a_number_that_no_other_training_would_give_is_a_problem(make_record: Make) -> None:
+    (problem,), _ = texts(again(make_record, 0.75, processor="B"))
+    assert "0.75 now, farther than trainings of its row lie apart (4 other seeds)" in problem
+
+
+def test_few_seeds_judge_nothing_and_the_note_says_so(make_record: Make) -> None:
+    problems, (note,) = texts(again(make_record, 0.75, others=(0.3, 0.31), processor="B"))
+    assert not problems
+    assert note.endswith("its row has too few seeds to judge")
+
+
+@pytest.mark.parametrize("processor", ["A", "B"])
+def test_other_data_or_batches_are_a_problem_on_any_machine(make_record: Make, processor: str) -> None:
+    (problem,), _ = texts(again(make_record, 0.32, processor=processor, data="other"))
+    assert "the digest of data is another" in problem

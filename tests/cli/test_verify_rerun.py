@@ -1,0 +1,54 @@
+"""`benchsuite verify --rerun N`: stored runs done again."""
+
+import json
+from pathlib import Path
+
+import pytest
+from commands import exit_code
+from tiny_recipes import VECTORS
+
+from benchsuite.records.schema import content_digest
+
+
+@pytest.fixture
+def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tiny.toml").write_text(VECTORS)
+    assert exit_code("run", "infonce", "--recipe", "tiny.toml", "--keep-weights") == 0
+    return tmp_path / "runs"
+
+
+def test_a_true_record_agrees_in_every_digit_and_stays_as_it_is(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = {path: path.stat().st_mtime_ns for path in runs.rglob("*")}
+    capsys.readouterr()
+    assert exit_code("verify", runs, "--rerun", "1") == 0
+    told = capsys.readouterr().out
+    assert "numbers are equal in every digit" in told
+    assert told.count("verified.") == 1
+    assert {path: path.stat().st_mtime_ns for path in runs.rglob("*")} == before
+
+
+def test_a_record_whose_numbers_were_made_up_consistently_is_found(
+    runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its curve agrees with its seal and contradicts nothing; a digest of the batches as well."""
+    (file,) = runs.glob("*.json")
+    content = json.loads(file.read_text())
+    content["digests"]["batches"] = "0" * 16
+    content["digest"] = content_digest(content)
+    file.write_text(json.dumps(content))
+    assert exit_code("verify", runs) == 0
+    capsys.readouterr()
+    assert exit_code("verify", runs, "--rerun", "1") == 1
+    assert "run again: the digest of batches is another" in capsys.readouterr().out
+
+
+def test_older_code_cannot_be_run_again_and_asking_for_it_is_no_success(
+    runs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("benchsuite.experiments.rerun.code_state", lambda record: "older")
+    capsys.readouterr()
+    assert exit_code("verify", runs, "--rerun", "1") == 1
+    told = capsys.readouterr().out
+    assert "cannot be run again here: method infonce has other code than it was measured with" in told
+    assert "0 of 1 records to run again could be drawn" in told
