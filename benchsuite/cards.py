@@ -147,10 +147,8 @@ def _definition(name: str, file: Path) -> tuple[ast.ClassDef, Path] | None:
     for node in _tree(file).body:
         if isinstance(node, ast.ClassDef) and node.name == name:
             return node, file
-        if isinstance(node, ast.ImportFrom) and (origin := _origin(node)):
-            for alias in node.names:
-                if (alias.asname or alias.name) == name:
-                    return _definition(alias.name, origin)
+        if isinstance(node, ast.ImportFrom) and (origin := _origin(node, name)):
+            return _definition(*origin)
     return None
 
 
@@ -160,18 +158,19 @@ def _meaning(name: str, file: Path) -> ast.expr | None:
         match node:
             case ast.Assign(targets=[ast.Name(id=assigned)], value=value) if assigned == name:
                 return value
-            case ast.ImportFrom() if origin := _origin(node):
-                for alias in node.names:
-                    if (alias.asname or alias.name) == name:
-                        return _meaning(alias.name, origin)
+            case ast.ImportFrom() if origin := _origin(node, name):
+                return _meaning(*origin)
     return None
 
 
-def _origin(node: ast.ImportFrom) -> Path | None:
-    """The file of the benchsuite module that is imported from, if it is one."""
+def _origin(node: ast.ImportFrom, name: str) -> tuple[str, Path] | None:
+    """What the name is called in the benchsuite module that it is imported from, and its file; else none."""
+    imported = next((alias.name for alias in node.names if (alias.asname or alias.name) == name), "")
     module = (node.module or "").split(".")
+    if not imported or module[0] != "benchsuite" or len(module) == 1:
+        return None
     file = Path(__file__).parent.joinpath(*module[1:]).with_suffix(".py")
-    return file if module[0] == "benchsuite" and len(module) > 1 and file.is_file() else None
+    return (imported, file) if file.is_file() else None
 
 
 def _tree(file: Path) -> ast.Module:
