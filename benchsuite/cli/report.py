@@ -88,7 +88,7 @@ def tell_outdated(contents: Contents) -> None:
 
 def show(folder: Path, port: int) -> None:
     """Serve the pages until Ctrl-C."""
-    from benchsuite.report.site import page_server
+    from benchsuite.report.serve import page_server
 
     with page_server(folder, port) as server:
         print(f"http://127.0.0.1:{server.server_port}/  (Ctrl-C stops it)", flush=True)

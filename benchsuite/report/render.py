@@ -16,6 +16,11 @@ from benchsuite.report import numbers, pages, tuning
 from benchsuite.report.figures import sparkline, svg
 from benchsuite.report.links import Links
 
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; "
+    "form-action 'none'"
+)
+"""Of pages, for browsers: what they may load and run."""
 NAMESPACE = "{http://www.w3.org/1998/Math/MathML}"
 TAGS = {
     "math", "mrow", "mi", "mo", "mn", "mtext", "mspace", "msup", "msub", "msubsup", "mfrac", "msqrt", "mroot", "mover",
@@ -44,6 +49,7 @@ def _environment() -> Environment:
     environment.globals |= {
         "numbers": numbers,
         "pages": pages,
+        "policy": Markup(POLICY),
         "row_name": row_name,
         "sparkline": sparkline,
         "svg": svg,
