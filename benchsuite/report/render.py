@@ -11,6 +11,7 @@ from latex2mathml.converter import convert
 from markupsafe import Markup, escape
 
 from benchsuite import __version__
+from benchsuite.harmless import spelled
 from benchsuite.papers.schema import row_name
 from benchsuite.report import numbers, pages, tuning
 from benchsuite.report.figures import sparkline, svg
@@ -41,6 +42,7 @@ def _environment() -> Environment:
         loader=PackageLoader("benchsuite.report"),
         autoescape=select_autoescape(default=True),
         auto_reload=False,
+        finalize=legible,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -57,6 +59,11 @@ def _environment() -> Environment:
         "version": __version__,
     }
     return environment
+
+
+def legible(value: Any) -> Any:
+    """What a template shows: of a text, control characters and marks that turn text around are spelled out."""
+    return spelled(value, keep="\n\t") if value.__class__ is str else value
 
 
 @lru_cache(maxsize=2**14)
