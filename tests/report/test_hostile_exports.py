@@ -10,9 +10,9 @@ from functools import cache
 from xml.etree import ElementTree
 
 import pytest
-from exported import VALUES, build
+from exported import VALUES, MakeRecord, build
 from hostile import is_clean, is_formula, texts
-from hypothesis import example, given
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from latex_reader import COMMAND, require_whole, rows_of
 from markdown_reader import tables, tags
@@ -31,6 +31,8 @@ View = Callable[[list[str]], TableView]
 LOOK = Look(best=False, marks=False)
 PLAIN = ["plain"] * 6
 many = st.lists(texts, min_size=6, max_size=6)
+on_one_view = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+"""The view is never changed, so all examples may share it."""
 OWN = {
     *re.findall(
         "[A-Za-z]+",
@@ -42,12 +44,10 @@ OWN = {
 """Commands that a table may hold."""
 
 
-@pytest.fixture(scope="module")
-def view_with() -> View:
+@pytest.fixture
+def view_with(make_record: MakeRecord) -> View:
     """A table with these texts: label, backbone, variant, column, title, and what stands for its data."""
-    from conftest import make_record as fixture
-
-    view = build(fixture.__wrapped__(), VALUES)  # type: ignore[attr-defined]
+    view = build(make_record, VALUES)
     return lambda given: _with(view, given)
 
 
@@ -74,6 +74,7 @@ def numbers_of(text: str) -> list[str]:
     return [line[name] for line in csv.DictReader(io.StringIO(text)) for name in ("published", "mean", "sd", "n")]
 
 
+@on_one_view
 @given(given_=many)
 def test_csv_has_its_rows_and_numbers_and_no_formula(view_with: View, given_: list[str]) -> None:
     pandas = pytest.importorskip("pandas")
@@ -89,6 +90,7 @@ def test_csv_has_its_rows_and_numbers_and_no_formula(view_with: View, given_: li
     assert frame["mean"].dtype == float
 
 
+@on_one_view
 @given(given_=many)
 @example(given_=["x ` y", "`", "|", "\\", "\\|", "\\"])
 @example(given_=["<b", "a>", "[x", "](y)", "1. x", "  # x"])
@@ -106,6 +108,7 @@ def test_markdown_is_one_table_and_one_paragraph_of_text(view_with: View, given_
     assert [label for label in labels if label not in shown] == []
 
 
+@on_one_view
 @given(given_=many)
 def test_nothing_leaves_latex(view_with: View, given_: list[str]) -> None:
     text, expected = (FORMATS["latex"](view_with(these), LOOK) for these in (given_, PLAIN))
@@ -119,6 +122,7 @@ def test_nothing_leaves_latex(view_with: View, given_: list[str]) -> None:
     assert [line for line in comments if "%" in line] == [comments[0], next(x for x in comments if "resizebox" in x)]
 
 
+@on_one_view
 @given(given_=many)
 def test_json_is_the_same_content(view_with: View, given_: list[str]) -> None:
     view = view_with(given_)
@@ -129,6 +133,7 @@ def test_json_is_the_same_content(view_with: View, given_: list[str]) -> None:
     assert content["title"] == given_[4]
 
 
+@on_one_view
 @given(given_=many)
 def test_a_terminal_gets_as_many_lines(view_with: View, given_: list[str]) -> None:
     assert len(table_lines(view_with(given_))) == len(table_lines(view_with(PLAIN)))
