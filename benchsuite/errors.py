@@ -8,9 +8,24 @@ NEAR = 0.6
 
 
 class BenchsuiteError(Exception):
-    """Base of all expected failures. The command line prints the message and exits with `exit_code`."""
+    """Base of all expected failures. The command line prints the message and exits with `exit_code`.
+
+    A message is one line, `more` the lines below it: a line break in a text that a message quotes is none of ours.
+    """
 
     exit_code = 2
+
+    def __init__(self, *message: object, more: Iterable[str] = ()) -> None:
+        super().__init__(*message)
+        self.more = tuple(more)
+
+    @property
+    def lines(self) -> Sequence[str]:
+        """The message line by line."""
+        return [super().__str__(), *self.more]
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines)
 
 
 class UsageError(BenchsuiteError):
@@ -21,7 +36,7 @@ class SeveralError(UsageError):
     """Several errors of one request, found together."""
 
     def __init__(self, errors: Sequence[str]) -> None:
-        super().__init__("\n  ".join(errors))
+        super().__init__(errors[0], more=[f"  {error}" for error in errors[1:]])
         self.errors = errors
 
 

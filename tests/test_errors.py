@@ -1,6 +1,8 @@
+import pickle
+
 import pytest
 
-from benchsuite.errors import BenchsuiteError, RecordError, RunError, UsageError, unknown
+from benchsuite.errors import BenchsuiteError, RecordError, RunError, SeveralError, UsageError, unknown
 
 
 def test_exit_codes_are_those_the_command_promises() -> None:
@@ -36,3 +38,16 @@ def test_of_many_names_only_the_nearest_are_listed() -> None:
     assert listed.endswith(" and 35 others")
     assert said.endswith('Did you mean "geometry.gap"?')
     assert "others" not in str(unknown("measure", "geometry.gpa", names[:5], most=5))
+
+
+def test_a_message_has_the_lines_that_it_was_given() -> None:
+    error = RunError("2 of 3 failed.", more=["  a", "  b\nc"])
+    assert error.lines == ["2 of 3 failed.", "  a", "  b\nc"]
+    assert str(error) == "2 of 3 failed.\n  a\n  b\nc"
+    assert SeveralError(["one", "two"]).lines == ["one", "  two"]
+    assert BenchsuiteError("a\nb").lines == ["a\nb"]
+
+
+def test_an_error_comes_whole_from_another_process() -> None:
+    error = pickle.loads(pickle.dumps(RunError("first", more=["second"])))
+    assert error.lines == ["first", "second"]

@@ -5,7 +5,6 @@ Of the commands, only the called one is imported: the start of a short one is mo
 
 import ast
 import sys
-import traceback
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from io import TextIOWrapper
@@ -14,6 +13,7 @@ from pathlib import Path
 import typer
 
 from benchsuite import __version__
+from benchsuite.cli.terminal import say
 from benchsuite.errors import BenchsuiteError, RunError
 
 COMMANDS = {
@@ -74,7 +74,7 @@ def _described(module: str) -> Callable[[], None]:
 def show_version(wanted: bool) -> None:
     """Print the version and stop."""
     if wanted:
-        print(f"benchsuite {__version__}")
+        say(f"benchsuite {__version__}")
         raise typer.Exit
 
 
@@ -97,18 +97,21 @@ def main(arguments: list[str] | None = None) -> None:
         words = [argument for argument in given if argument != "--debug"]
         application([word for word in words if not word.startswith("-")][:1])(words, prog_name="benchsuite")
     except BenchsuiteError as error:
-        _fail(str(error), error.exit_code, debug)
+        _fail(error.lines, error.exit_code, debug)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(1)
     except Exception as error:
-        _fail(f"unexpected {type(error).__name__}: {error} (--debug shows where)", RunError.exit_code, debug)
+        _fail([f"unexpected {type(error).__name__}: {error} (--debug shows where)"], RunError.exit_code, debug)
 
 
-def _fail(message: str, code: int, debug: bool) -> None:
+def _fail(lines: Sequence[str], code: int, debug: bool) -> None:
     if debug:
-        traceback.print_exc()
-    print(f"benchsuite: {message}", file=sys.stderr)
+        import traceback
+
+        say(*traceback.format_exc().splitlines(), error=True)
+    first, *more = lines
+    say(f"benchsuite: {first}", *more, error=True)
     sys.exit(code)

@@ -1,12 +1,13 @@
 """`benchsuite check-method`: does a method keep the contract?"""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from benchsuite.cli.terminal import say, say_text
 from benchsuite.errors import UsageError
+from benchsuite.harmless import json_text
 from benchsuite.registry import load_plugin, methods
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def check_method(
     from benchsuite.conformance import check_methods
 
     report = check_methods(methods_asked_for(subjects or [], everything), with_cost=True)
-    print(json.dumps(report.as_json(), indent=2, ensure_ascii=False) if as_json else "\n".join(lines(report)))
+    say_text(json_text(report.as_json())) if as_json else say(*lines(report))
     if not report.passed:
         raise typer.Exit(1)
 

@@ -1,6 +1,5 @@
 """`benchsuite claims`: what papers claim, and what stored runs say of it."""
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, get_args
@@ -8,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 import typer
 
 from benchsuite.cli.options import RESULTS, Plugins, Regimes, Results, Tables, load_own
+from benchsuite.cli.terminal import say, say_text
 from benchsuite.errors import UsageError, unknown
+from benchsuite.harmless import json_text
 from benchsuite.records.store import Store
 
 if TYPE_CHECKING:
@@ -69,9 +70,9 @@ def claims(
                 for view, order in orders
             ],
         }
-        print(json.dumps(content, indent=2, ensure_ascii=False))
+        say_text(json_text(content))
     else:
-        print("\n".join(lines(judged, orders)))
+        say(*lines(judged, orders))
     tell_outdated(contents)
     require_all(skipped)
 

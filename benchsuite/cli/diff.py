@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from benchsuite.cli.options import RESULTS, Plugins, Results, load_plugins
+from benchsuite.cli.terminal import say, say_text
 from benchsuite.errors import UsageError
+from benchsuite.harmless import json_text
 from benchsuite.records.code_version import stale
 from benchsuite.records.contents import FileError, read_record
 from benchsuite.records.names import find_run
@@ -60,9 +62,9 @@ def diff_runs(files: list[Path], format_: Format) -> None:
         raise UsageError("--format md is for results folders, and these are runs: give text or json.")
     comparison = RunDiff(*map(read_record, files))
     if format_ is Format.json:
-        print(json.dumps(run_data(comparison), indent=2, ensure_ascii=False))
+        say_text(json_text(run_data(comparison)))
     else:
-        print("\n".join(run_lines(comparison, files)))
+        say(*run_lines(comparison, files))
     if comparison.not_comparable:
         raise typer.Exit(1)
 
@@ -80,7 +82,7 @@ def diff_folders(a: Path, b: Path, format_: Format) -> None:
             )
     comparison = analysis.diff_folders(read_side(a), read_side(b))
     as_format = {Format.text: report.as_text, Format.json: report.as_json, Format.md: report.as_markdown}
-    print(as_format[format_](comparison), end="")
+    say_text(as_format[format_](comparison))
     if any(side.skipped for side in comparison.sides.values()):
         raise typer.Exit(1)
 

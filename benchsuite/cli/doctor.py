@@ -1,6 +1,5 @@
 """`benchsuite doctor`: what this machine can do, and what recipes would need."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -9,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from benchsuite.cli.options import RESULTS, DeviceCount, Folders, Results, Tables, load_own, parse_folders
+from benchsuite.cli.terminal import say, say_text
+from benchsuite.harmless import json_text
 
 if TYPE_CHECKING:
     from benchsuite.experiments.doctor import Line
@@ -46,12 +47,12 @@ def doctor(
     for line in started(names, devices) if start else examined(names, parse_folders(data), results):
         lines.append(line)
         if not as_json:
-            print(line, flush=True)
+            say(str(line))
     problems = sum(line.status == "problem" for line in lines)
     if as_json:
-        print(json.dumps([line.as_data() for line in lines], indent=2, ensure_ascii=False))
+        say_text(json_text([line.as_data() for line in lines]))
     else:
-        print(f"{problems} problem{'s' * (problems != 1)}." if problems else "no problem.")
+        say(f"{problems} problem{'s' * (problems != 1)}." if problems else "no problem.")
     if problems:
         raise typer.Exit(1)
 

@@ -1,6 +1,5 @@
 """`benchsuite embed`: the vectors of a dataset's images and texts, for `features`."""
 
-import sys
 import time
 from enum import StrEnum
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Annotated
 import typer
 
 from benchsuite.cli.options import Folders, Plugins, load_plugins, parse_folders, parse_names
+from benchsuite.cli.terminal import say
 
 EVERY = 10
 """Seconds between lines of progress."""
@@ -78,8 +78,8 @@ def embed(
     manifest = embed(wanted, Shown())
     sizes = ", ".join(f"{name} {part.images:,}" for name, part in manifest.splits.items())
     size = sum(path.stat().st_size for path in out.rglob("*.npy"))
-    print(f"{out.resolve()}: {sizes} images; {size / 1e6:,.1f} MB")
-    print(f"next: benchsuite repro temo/table1 --scale features --data features={out} --tune")
+    say(f"{out.resolve()}: {sizes} images; {size / 1e6:,.1f} MB")
+    say(f"next: benchsuite repro temo/table1 --scale features --data features={out} --tune")
 
 
 class Shown:
@@ -93,4 +93,4 @@ class Shown:
         now = time.monotonic()
         if done == total or now - self._last > EVERY:
             self._last = now
-            print(f"{split}: {done:,} of {total:,} images, {now - self._started:.0f} s", file=sys.stderr, flush=True)
+            say(f"{split}: {done:,} of {total:,} images, {now - self._started:.0f} s", error=True)

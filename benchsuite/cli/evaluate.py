@@ -1,13 +1,14 @@
 """`benchsuite evaluate`: any task on trained towers, or on another library's model."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from benchsuite.cli.options import Plugins, Tables, load_own, parse_folders
+from benchsuite.cli.terminal import say, say_text
 from benchsuite.errors import UsageError
+from benchsuite.harmless import json_text
 
 if TYPE_CHECKING:
     from benchsuite.records.evaluations import Evaluation
@@ -83,25 +84,25 @@ def evaluate(
     evaluation, ranks = evaluate_model(opened, planned)
     stored = write_evaluation(results, evaluation, ranks) if results else None
     if as_json:
-        print(json.dumps({**evaluation.model_dump(mode="json"), "notes": list(planned.notes)}, indent=2))
+        say_text(json_text({**evaluation.model_dump(mode="json"), "notes": list(planned.notes)}))
         return
     for note in planned.notes:
-        print(f"note: {note}")
+        say(f"note: {note}")
     show(evaluation)
     if stored:
-        print(f"stored: {stored.resolve()}")
+        say(f"stored: {stored.resolve()}")
 
 
 def show(evaluation: "Evaluation") -> None:
     """The numbers, as `benchsuite run` prints them."""
     what = evaluation.model
     size = f", pictures of {what.size} pixels" if what.size else ""
-    print(f"{what.name} ({what.library}, weights {what.weights}{size}) on {evaluation.data.name}")
+    say(f"{what.name} ({what.library}, weights {what.weights}{size}) on {evaluation.data.name}")
     for name, result in evaluation.results.items():
         for metric, value in result.metrics.items():
-            print(f"  {name + '.' + metric:<32} {100 * value:6.2f} %")
+            say(f"  {name + '.' + metric:<32} {100 * value:6.2f} %")
         for measure, value in result.measures.items():
-            print(f"  {name + '.' + measure:<32} {value:9.5g}")
+            say(f"  {name + '.' + measure:<32} {value:9.5g}")
 
 
 def parse_data(texts: list[str] | None) -> tuple[str | None, dict[str, str]]:

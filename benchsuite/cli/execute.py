@@ -2,7 +2,6 @@
 
 import math
 import signal
-import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -12,6 +11,7 @@ from types import FrameType
 from benchsuite.cli import INTERRUPTED
 from benchsuite.cli.means import Executor, Means
 from benchsuite.cli.progress import progress
+from benchsuite.cli.terminal import say
 from benchsuite.errors import BenchsuiteError, Interrupted, RunError
 from benchsuite.experiments.cluster import Cluster
 from benchsuite.experiments.events import Failed, Finished
@@ -67,13 +67,17 @@ def carry_out(
                 shown.show(event)
     except (KeyboardInterrupt, Interrupted) as stop:
         if isinstance(pool, Cluster) and (left := pool.left()):
-            print(f"stopped watching: {kept} of {len(runs)} {what} are stored in {results}; {left}", file=sys.stderr)
+            say(
+                f"stopped watching: {kept} of {len(runs)} {what} are stored in {results}; {left[0]}",
+                *left[1:],
+                error=True,
+            )
             raise SystemExit(INTERRUPTED) from None
         more = f"; {hint}" if hint else ""
         saved = under_way(runs, results)
-        print(
+        say(
             f"stopped: {kept} of {len(runs)} {what} are stored in {results}{saved}. The same command continues{more}.",
-            file=sys.stderr,
+            error=True,
         )
         raise SystemExit(stop.exit_code if isinstance(stop, Interrupted) else INTERRUPTED) from None
 
@@ -129,8 +133,8 @@ def keep_traceback(event: Failed, logs: Path) -> None:
 
 def failure(failed: Sequence[Failed], total: int, logs: Path, left_out: Sequence[BenchsuiteError] = ()) -> RunError:
     """The error that ends a command after failed runs, and other errors to report."""
-    reasons = "\n".join(f"  {event.run.label}: {event.reason}" for event in failed)
+    reasons = [f"  {event.run.label}: {event.reason}" for event in failed]
     tracebacks = ", ".join(str(logs / f"{event.run.run_id}.txt") for event in failed if event.traceback)
-    where = f"\nDetails: {tracebacks}" if tracebacks else ""
-    others = "".join(f"\n{error}" for error in left_out)
-    return RunError(f"{len(failed)} of {total} runs failed; the others are stored.\n{reasons}{where}{others}")
+    where = [f"Details: {tracebacks}"] if tracebacks else []
+    others = [line for error in left_out for line in error.lines]
+    return RunError(f"{len(failed)} of {total} runs failed; the others are stored.", more=[*reasons, *where, *others])

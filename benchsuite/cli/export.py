@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from benchsuite.cli.options import RESULTS, Plugins, Regimes, Results, Tables, load_own
+from benchsuite.cli.terminal import say, say_text
 from benchsuite.errors import UsageError
 from benchsuite.folders import tables_in
+from benchsuite.harmless import csv_cell
 from benchsuite.report.look import DEFAULT, Look, Show, Spread
 
 if TYPE_CHECKING:
@@ -129,15 +131,22 @@ def write_frame(frame: "DataFrame", format_: Format, out: Path | None) -> None:
     about = f"{frame.run_id.nunique()} runs, {len(frame)} rows, {len(frame.columns)} columns"
     if format_ is Format.parquet and out:
         frame.to_parquet(out, index=False)
-        print(f"{about}: {out.resolve()}")
+        say(f"{about}: {out.resolve()}")
     else:
-        write_text(frame.to_csv(index=False), about, out)
+        write_text(harmless_texts(frame).to_csv(index=False), about, out)
+
+
+def harmless_texts(frame: "DataFrame") -> "DataFrame":
+    """The frame with texts that no spreadsheet computes; numbers are the same."""
+    texts = frame.select_dtypes(exclude=["number", "bool", "boolean"])
+    changed = {name: column.map(csv_cell, na_action="ignore") for name, column in texts.items()}
+    return frame.assign(**changed).rename(columns=csv_cell)
 
 
 def write_text(text: str, about: str, out: Path | None) -> None:
     """To a file, or to the terminal."""
     if out:
         out.write_text(text, "utf-8")
-        print(f"{about}: {out.resolve()}")
+        say(f"{about}: {out.resolve()}")
     else:
-        print(text, end="")
+        say_text(text)

@@ -1,6 +1,5 @@
 """`benchsuite run` in processes that torchrun or srun started: all compute, the first one stores and prints."""
 
-import sys
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +9,7 @@ import torch.distributed as dist
 
 from benchsuite.cli.execute import keep_traceback
 from benchsuite.cli.progress import progress
+from benchsuite.cli.terminal import say
 from benchsuite.errors import BenchsuiteError, DivergedError, Interrupted, RunError
 from benchsuite.experiments.events import Failed, Finished, Noted, Started, Stepped, unexpected
 from benchsuite.experiments.measure import take_part
@@ -83,6 +83,6 @@ def _attend(run: Run, folder: Path, every: Every | None) -> list[Failed]:
         raise SystemExit(error.exit_code) from error
     except Exception as error:
         reason = str(error) if isinstance(error, BenchsuiteError) else lost_contact(error) or unexpected(error)
-        print(f"benchsuite: process of rank {rank()}: {reason}", file=sys.stderr)
+        say(f"benchsuite: process of rank {rank()}: {reason}", error=True)
         raise SystemExit(RunError.exit_code) from error
     return []

@@ -1,6 +1,5 @@
 """`benchsuite list`: what is registered, without importing it."""
 
-import json
 from collections.abc import Callable
 from enum import StrEnum
 from functools import cache
@@ -10,7 +9,9 @@ import typer
 
 from benchsuite.cards import REQUIRED
 from benchsuite.cli.options import Plugins, Tables, load_own
+from benchsuite.cli.terminal import say, say_text
 from benchsuite.errors import UsageError
+from benchsuite.harmless import json_text
 from benchsuite.registry import datasets, embeddings, methods, tasks
 
 if TYPE_CHECKING:
@@ -44,14 +45,14 @@ def list_(
         raise UsageError(f"--keys is for recipes: benchsuite list recipes --keys, not {what}.")
     items = _recipe_keys() if keys else _items(what)
     if as_json:
-        print(json.dumps(items, indent=2, ensure_ascii=False))
+        say_text(json_text(items))
         return
     if as_markdown:
-        print("\n".join(_keys_page(items) if keys else markdown(items)))
+        say(*(_keys_page(items) if keys else markdown(items, what in (What.tables, What.recipes))))
         return
     width = max((len(item["name"]) for item in items), default=0)
     for item in items:
-        print(f"{item['name']:<{width}}  {item['summary']}")
+        say(f"{item['name']:<{width}}  {item['summary']}")
         if verbose:
             _print_details(item)
 
@@ -69,22 +70,27 @@ def _items(what: What) -> list[dict[str, Any]]:
             return [card.as_json() for card in registry.cards().values()]
 
 
-def markdown(items: list[dict[str, Any]]) -> list[str]:
-    """Name and summary as a Markdown table; the README has that of methods."""
-    rows = [f"| `{item['name']}` | {item['summary'].replace('|', chr(92) + '|')} |" for item in items]
+def markdown(items: list[dict[str, Any]], of_files: bool = False) -> list[str]:
+    """Name and summary as a Markdown table; the README has that of methods.
+
+    Docstrings are Markdown as they are; titles in files of tables and recipes are text.
+    """
+    from benchsuite.report.markdown import code, row, text
+
+    rows = [row([code(item["name"]), text(item["summary"]) if of_files else item["summary"]]) for item in items]
     return ["| name | what |", "|---|---|", *rows]
 
 
 def _print_details(item: dict[str, Any]) -> None:
     for line in str(item.get("doc", "")).splitlines()[1:]:
-        print(f"    {line}".rstrip())
+        say(f"    {line}".rstrip())
     for key, value in item.items():
         if key not in ("name", "summary", "doc", "fields", "title") and value:
-            print(f"    {key}: {', '.join(map(str, value)) if isinstance(value, list | tuple) else value}")
+            say(f"    {key}: {', '.join(map(str, value)) if isinstance(value, list | tuple) else value}")
     for name, field in item.get("fields", {}).items():
         default = "must be given" if field["default"] == REQUIRED else f"= {field['default']!r}"
-        print(f"    {name}: {field['type']} {default}  {field['doc']}".rstrip())
-    print()
+        say_text(f"    {name}: {field['type']} {default}  {field['doc']}".rstrip())
+    say("")
 
 
 def _table_names() -> list[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 import typer
 
 from benchsuite.cli.options import Plugins, load_own
+from benchsuite.cli.terminal import say
 from benchsuite.errors import IN_A_PLUGIN, UsageError, unknown
 from benchsuite.files import write_whole
 from benchsuite.folders import PAPERS, RECIPES, table_files
@@ -73,18 +74,18 @@ def new_table(
     target.parent.mkdir(parents=True, exist_ok=True)
     write_whole(target, text.encode(), overwrite=False)
     numbers = sum(len(row.published) for row in rows)
-    print(f"{target}: {len(rows)} rows, {len(columns)} columns, {numbers} published numbers")
+    say(f"{target}: {len(rows)} rows, {len(columns)} columns, {numbers} published numbers")
     for row, whole in zip(rows, described, strict=True):
         if "method" not in row.about and whole.about["method"] != FILL_IN:
-            print(f'  row "{row.label}": method {whole.about["method"]}, by its label')
+            say(f'  row "{row.label}": method {whole.about["method"]}, by its label')
     if missing := list(to_fill_in(text, columns, described)):
-        print("to fill in or check:\n  " + "\n  ".join(missing))
+        say("to fill in or check:", *(f"  {what}" for what in missing))
     if any(column.measure == FILL_IN for column in columns):
-        print("measures:\n  " + "\n  ".join(listed(recipes)))
+        say("measures:", *(f"  {what}" for what in listed(recipes)))
     if not any(row.about.get("role") == "proposed" for row in described):
-        print('No row is proposed, so the table claims nothing: add role = "proposed" to your own.')
+        say('No row is proposed, so the table claims nothing: add role = "proposed" to your own.')
     files = "".join(f" --plugin {shlex.quote(str(file))}" for file in plugin or ())
-    print(f"then: benchsuite repro {name} --scale {next(iter(scales))} --tables {shlex.quote(str(tables))}{files}")
+    say(f"then: benchsuite repro {name} --scale {next(iter(scales))} --tables {shlex.quote(str(tables))}{files}")
 
 
 def pairs(option: str, texts: Sequence[str], form: str) -> dict[str, str]:

@@ -5,7 +5,9 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
+from benchsuite.cli.terminal import say
 from benchsuite.experiments.events import Event, Failed, Finished, Noted, Queued, Started, Stepped
+from benchsuite.harmless import line
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -24,7 +26,7 @@ def show_reading() -> None:
     def watch(done: int, total: int) -> None:
         if (now := time.monotonic()) - shown[0] > READING_EVERY:
             shown[0] = now
-            print(f"reading the data once: {done / 1e9:.1f} of {total / 1e9:.1f} GB", file=sys.stderr, flush=True)
+            say(f"reading the data once: {done / 1e9:.1f} of {total / 1e9:.1f} GB", error=True)
 
     watching.set(watch)
 
@@ -86,8 +88,8 @@ class Lines:
                 self._print(f"note   {run.label}  {text}")
 
     @staticmethod
-    def _print(line: str) -> None:
-        print(line, file=sys.stderr, flush=True)
+    def _print(text: str) -> None:
+        say(text, error=True)
 
 
 class Bars:
@@ -98,7 +100,12 @@ class Bars:
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
         from rich.progress import Progress as RichProgress
 
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        columns = (
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+        )
         self._bars = RichProgress(*columns, console=Console(stderr=True))
         self._all = self._bars.add_task("runs", total=total)
         self._steps: dict[str, TaskID] = {}
@@ -114,24 +121,27 @@ class Bars:
 
     def show(self, event: Event) -> None:
         """Move the bars."""
-        run = event.run
+        run, label = event.run, line(event.run.label)
         match event:
             case Queued(_, job, obstacle):
                 if run.run_id not in self._steps:
                     self._steps[run.run_id] = self._bars.add_task("", total=run.steps)
-                why = f": {obstacle}" if obstacle else ""
-                self._bars.update(self._steps[run.run_id], description=f"{run.label} (job {job} waits{why})")
+                why = f": {line(obstacle)}" if obstacle else ""
+                self._bars.update(self._steps[run.run_id], description=f"{label} (job {job} waits{why})")
             case Started() if run.run_id in self._steps:
-                self._bars.update(self._steps[run.run_id], description=run.label)
+                self._bars.update(self._steps[run.run_id], description=label)
             case Started():
-                self._steps[run.run_id] = self._bars.add_task(run.label, total=run.steps)
+                self._steps[run.run_id] = self._bars.add_task(label, total=run.steps)
             case Stepped(_, step):
                 self._bars.update(self._steps[run.run_id], completed=step)
             case Noted(_, text):
-                self._bars.print(f"note   {run.label}: {text}", markup=False)
+                self._print(f"note   {label}: {text}")
             case Finished() | Failed():
                 if run.run_id in self._steps:
                     self._bars.remove_task(self._steps.pop(run.run_id))
                 self._bars.advance(self._all)
                 if isinstance(event, Failed):
-                    self._bars.print(f"failed {run.label}: {event.reason}", markup=False)
+                    self._print(f"failed {label}: {event.reason}")
+
+    def _print(self, text: str) -> None:
+        self._bars.print(line(text), markup=False)

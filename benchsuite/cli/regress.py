@@ -1,12 +1,12 @@
 """`benchsuite regress`: did a code change alter what methods compute?"""
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from benchsuite.cli.options import REPORTS, Plugins, load_plugins, parse_names
+from benchsuite.cli.terminal import say
 from benchsuite.errors import UsageError, unknown
 
 if TYPE_CHECKING:
@@ -49,8 +49,8 @@ def regress(
     if update:
         after = updated(chosen, before)
         write_expectations(after)
-        print("\n".join(changes(before, after)) or "nothing changed")
-        print(f"expectations: {expectations_file()}")
+        say(*(changes(before, after) or ["nothing changed"]))
+        say(f"expectations: {expectations_file()}")
         return
     if before is None:
         raise UsageError(f"{expectations_file()} does not exist: run `benchsuite regress --update` once.")
@@ -59,11 +59,11 @@ def regress(
     for check in gate(before, chosen, show_progress):
         checks.append(check)
         if check.kind != "unchanged":
-            print(check.line, flush=True)
+            say(check.line)
     (report / "regress.md").write_text(summary(checks), "utf-8")
     (report / "regress.xml").write_text(junit(checks), "utf-8")
-    print(summary(checks).splitlines()[2])
-    print(f"summary: {(report / 'regress.md').resolve()}")
+    say(summary(checks).splitlines()[2])
+    say(f"summary: {(report / 'regress.md').resolve()}")
     if any(check.kind in BAD for check in checks):
         raise typer.Exit(1)
 
@@ -102,4 +102,4 @@ def changes(before: "Expectations | None", after: "Expectations") -> list[str]:
 
 def show_progress(line: str) -> None:
     """On stderr, so that the output can be piped."""
-    print(f"  {line}", file=sys.stderr, flush=True)
+    say(f"  {line}", error=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from benchsuite.cli.options import REPORTS, RESULTS, Plugins, Results, Tables, load_own
+from benchsuite.cli.terminal import say, say_over
 from benchsuite.errors import BenchsuiteError, RecordError, UsageError
 from benchsuite.records.contents import Contents
 from benchsuite.records.store import Store
@@ -46,14 +47,14 @@ def report(
     views, left_out = build_views(contents, items_of(results))
     board = leaderboard(results, contents, views, left_out)
     if single_file:
-        print(f"{counted(len(views), 'table')} in one file: {write_single(single_file, board).resolve()}")
+        say(f"{counted(len(views), 'table')} in one file: {write_single(single_file, board).resolve()}")
     else:
         site = write_site(folder, board, show_progress)
         numbers = {"table": len(views), "run": len(contents.records), "page": site.pages}
-        print(f"{', '.join(counted(n, noun) for noun, n in numbers.items())}: {site.index.resolve()}")
+        say(f"{', '.join(counted(n, noun) for noun, n in numbers.items())}: {site.index.resolve()}")
     tell_outdated(contents)
     for file in contents.foreign:
-        print(f"{file}: not a record, ignored", file=sys.stderr)
+        say(f"{file}: not a record, ignored", error=True)
     if serve:
         show(folder, port)
     require_all(left_out)
@@ -83,28 +84,29 @@ def tell_outdated(contents: Contents) -> None:
     from benchsuite.cli.tables import outdated
 
     for finding in outdated(contents.tables):
-        print(finding, file=sys.stderr)
+        say(str(finding), error=True)
 
 
 def show(folder: Path, port: int) -> None:
     """Serve the pages until Ctrl-C."""
-    from benchsuite.report.site import page_server
+    from benchsuite.report.serve import page_server
 
     with page_server(folder, port) as server:
-        print(f"http://127.0.0.1:{server.server_port}/  (Ctrl-C stops it)", flush=True)
+        say(f"http://127.0.0.1:{server.server_port}/  (Ctrl-C stops it)")
         try:
             server.serve_forever()
         except KeyboardInterrupt:
-            print()
+            say("")
 
 
 def show_progress(done: int, of: int) -> None:
     """Print progress on a terminal, where there are pages to wait for."""
     if sys.stderr.isatty() and of > 200:
-        print(f"\r{done} of {of} pages", end="\n" if done == of else "", file=sys.stderr, flush=True)
+        say_over(f"{done} of {of} pages", done == of)
 
 
 def require_all(left_out: Sequence[BenchsuiteError]) -> None:
     """End with exit code 1 if files were skipped, and name each."""
     if left_out:
-        raise RecordError("\n  ".join(["skipped invalid files:", *map(str, left_out)]))
+        lines = [line for error in left_out for line in error.lines]
+        raise RecordError("skipped invalid files:", more=[f"  {line}" for line in lines])

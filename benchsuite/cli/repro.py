@@ -38,6 +38,7 @@ from benchsuite.cli.options import (
     use_machine,
 )
 from benchsuite.cli.run import without_weights
+from benchsuite.cli.terminal import say
 from benchsuite.errors import UsageError
 from benchsuite.files import require_writable
 from benchsuite.papers.schema import row_name
@@ -137,30 +138,30 @@ def repro(
     n_refused = sum(run.run_id in refused for run in runs)
     to_tune = f", {counted(len(work.to_do), 'tuning trial')} first" if work.to_do else ""
     time = duration([*(trial.run for trial in work.to_do), *missing], jobs_of_runs, {**records, **work.measured})
-    print(
+    say(
         f"{what} at scale {scale}{in_words(plans)}: {counted(len(runs), 'run')}, {len(missing)} to do"
         f"{f', {n_refused} refused' * bool(n_refused)}{to_tune}{time}."
     )
     checked = means.check([*map(example_run, work.lacking), *missing], results)
     for note in checked.notes:
-        print(f"note: {note}")
+        say(f"note: {note}")
     problems = [*planned_problems(plans), *checked.problems]
     problems += [] if tune else untuned(work, names, scale, plugin or ())
     if dry_run:
         for subject in work.lacking:
-            print(f"  to tune  {subject}")
+            say(f"  to tune  {subject}")
         for run in runs:
             state = "stored" if run.run_id in records else "refused" if run.run_id in refused else "to do"
-            print(f"  {state:<7}  {run.run_id}  {run.label}")
+            say(f"  {state:<7}  {run.run_id}  {run.label}")
         for each in plans:
             for row in each.request.rows:
                 if row.not_run:
-                    print(f"  not run  {each.request.table} {row_name(row.key)}: {row.not_run}")
+                    say(f"  not run  {each.request.table} {row_name(row.key)}: {row.not_run}")
         require_ready(problems)
         return
     require_ready(problems)
     from benchsuite.analysis.tables import build_views
-    from benchsuite.report.export import table_text
+    from benchsuite.report.export import table_lines
     from benchsuite.report.site import write_site
 
     require_writable(report, "--report")
@@ -173,23 +174,23 @@ def repro(
         checked = means.check(missing, results)
         require_ready([*planned_problems(plans), *checked.problems])
     for line in (line for each in plans for line in keep(store, each.request)):
-        print(line)
+        say(line)
     requested = {store.add_request(each.request).name for each in plans}
     if bare := [run for run in runs if run.keep_weights and lacks_weights(run.run_id, records)]:
-        print(without_weights(len(bare), results))
+        say(without_weights(len(bare), results))
     failed = execute(missing, runs, store, means) if missing else []
     contents = store.read()
     views, left_out = build_views(contents, items_of(results))
     site = write_site(report, leaderboard(results, contents, views, left_out), show_progress)
     own = [view for view in views if view.request.name in requested]
     if len(names) == 1 and own:
-        print(table_text(own[0]))
+        say(*table_lines(own[0]))
     for name, page in site.tables.items():
         if name in requested:
-            print(f"page:    {page.resolve()}")
-    print(f"records: {store.folder.resolve()}")
+            say(f"page:    {page.resolve()}")
+    say(f"records: {store.folder.resolve()}")
     if len(names) == 1 and own:
-        print(f"verdicts: on the page, or `benchsuite claims {names[0]} --scale {scale} --results {results}`")
+        say(f"verdicts: on the page, or `benchsuite claims {names[0]} --scale {scale} --results {results}`")
     if failed:
         raise failure(failed, len(missing), store.logs, left_out)
     require_all(left_out)

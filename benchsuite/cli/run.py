@@ -29,6 +29,7 @@ from benchsuite.cli.options import (
     saved_every,
     use_machine,
 )
+from benchsuite.cli.terminal import say
 from benchsuite.errors import UsageError
 from benchsuite.experiments.joining import launched
 from benchsuite.records.store import Store
@@ -111,14 +112,14 @@ def run(
         if dry_run:
             wanted = is_to_do(planned, store, means, stored=False)
             time = duration([planned] if wanted else [], means.jobs_for([planned]), store.read().records)
-            print(f"{'to do' if wanted else 'stored'}  {planned.run_id}  {planned.label}{time}")
+            say(f"{'to do' if wanted else 'stored'}  {planned.run_id}  {planned.label}{time}")
             return
         failed = execute([planned], [planned], store, means) if is_to_do(planned, store, means) else []
     if failed:
         raise failure(failed, 1, store.logs)
     record = store.read().records[planned.run_id]
     if planned.keep_weights and record.weights is None:
-        print(without_weights(1, results))
+        say(without_weights(1, results))
     show(record, recipe, backbone or next(iter(read_recipe(recipe).backbones)), seed)
 
 
@@ -133,7 +134,7 @@ def is_to_do(run: "Run", store: Store, means: "Means", stored: bool = True) -> b
         return False
     checked = means.check([run], store.folder)
     for note in checked.notes:
-        print(f"note: {note}")
+        say(f"note: {note}")
     require_ready(checked.problems)
     if stored:
         store.require_writable()
@@ -142,8 +143,8 @@ def is_to_do(run: "Run", store: Store, means: "Means", stored: bool = True) -> b
 
 def show(record: "Record", recipe: str, backbone: str, seed: int) -> None:
     """Print what was measured."""
-    print(f"{record.method.title} on {recipe}, {backbone}, seed {seed}: run {record.run_id}")
-    print(
+    say(f"{record.method.title} on {recipe}, {backbone}, seed {seed}: run {record.run_id}")
+    say(
         "  "
         + ", ".join(
             f"{key} = {value:g}" if isinstance(value, float) else f"{key} = {value}"
@@ -151,12 +152,12 @@ def show(record: "Record", recipe: str, backbone: str, seed: int) -> None:
         )
     )
     if (factor := record.setup.temperature_factor) != 1:
-        print(f"  (the recipe multiplies all temperatures by {factor:g}; shown are the multiplied values)")
+        say(f"  (the recipe multiplies all temperatures by {factor:g}; shown are the multiplied values)")
     for protocol, result in record.results.items():
         for name, value in result.metrics.items():
-            print(f"  {protocol + '.' + name:<32} {100 * value:6.2f} %")
+            say(f"  {protocol + '.' + name:<32} {100 * value:6.2f} %")
         for name, value in result.measures.items():
-            print(f"  {protocol + '.' + name:<32} {value:9.5g}")
+            say(f"  {protocol + '.' + name:<32} {value:9.5g}")
 
 
 def without_weights(count: int, results: Path) -> str:

@@ -25,6 +25,7 @@ from benchsuite.cli.options import (
     saved_every,
     use_machine,
 )
+from benchsuite.cli.terminal import say
 from benchsuite.errors import UsageError
 from benchsuite.records.store import Store
 
@@ -92,18 +93,18 @@ def tune(
     runs = [trial.run for trial in work.to_do]
     total = sum(len(done) for _, done in work.done) + len(runs)
     time = duration(runs, means.jobs_for(runs), work.measured)
-    print(f"{', '.join(what)}: {counted(total, 'trial')}, {len(runs)} to do{time}.")
+    say(f"{', '.join(what)}: {counted(total, 'trial')}, {len(runs)} to do{time}.")
     checked = means.check([example_run(subject) for subject in work.lacking], results)
     for line in (*spaces(work), *(f"note: {note}" for note in checked.notes)):
-        print(line)
+        say(line)
     require_ready([*problems, *checked.problems])
     if dry_run:
         return
     store.require_writable()
     failed = execute_trials(work, store, means) if work.to_do else []
     for line in outcomes(Work.of(subjects, results, trials)):
-        print(line)
-    print(f"trials: {(store.folder / 'trials').resolve()}")
+        say(line)
+    say(f"trials: {(store.folder / 'trials').resolve()}")
     if failed:
         raise failure(failed, len(work.to_do), store.logs)
 

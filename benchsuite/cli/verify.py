@@ -1,6 +1,5 @@
 """`benchsuite verify`: validate a results folder, or one record."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -8,8 +7,10 @@ from typing import Annotated, Any
 import typer
 
 from benchsuite.cli.options import RESULTS, Folders, Plugins, Results, Tables, load_own, parse_folders
+from benchsuite.cli.terminal import say, say_text
 from benchsuite.errors import UsageError
 from benchsuite.folders import TRIALS, tables_in
+from benchsuite.harmless import json_text
 from benchsuite.records.audit import (
     CANNOT_CHECK,
     Audit,
@@ -87,7 +88,7 @@ def verify(
         from benchsuite.cli.rerun import rerun as run_again
 
         run_again(audit, rerun, parse_folders(data), plugin or [])
-    print(json.dumps(as_data(audit), indent=2, ensure_ascii=False) if as_json else "\n".join(lines(audit)))
+    say_text(json_text(as_data(audit))) if as_json else say(*lines(audit))
     if audit.problems:
         raise typer.Exit(1)
 

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from benchsuite.cli.options import RESULTS, Results
+from benchsuite.cli.terminal import say
 from benchsuite.records.contents import read_record
 from benchsuite.records.names import find_run
 
@@ -25,6 +26,6 @@ def weights(
     record = read_record(file)
     export_weights(file, record, out)
     size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
-    print(f"{out.resolve()}: {record.method.title}, seed {record.seed}, run {record.run_id}; {size / 1e6:,.1f} MB")
-    print(f'load:  benchsuite.load_encoder("{out}").images([...]), .texts([...])')
-    print(f"next:  benchsuite evaluate {out}")
+    say(f"{out.resolve()}: {record.method.title}, seed {record.seed}, run {record.run_id}; {size / 1e6:,.1f} MB")
+    say(f'load:  benchsuite.load_encoder("{out}").images([...]), .texts([...])')
+    say(f"next:  benchsuite evaluate {out}")

@@ -92,19 +92,21 @@ class Cluster:
                     known, asked = slurm.states(), now
                 except RunError as error:
                     if now - asked > SILENT_SECONDS:
-                        raise RunError(f"{error} Its jobs go on. {self.left()}") from error
+                        raise RunError(f"{error} Its jobs go on.", more=self.left()) from error
 
-    def left(self) -> str:
-        """How to watch, cancel and collect the jobs that are left; empty if none are."""
+    def left(self) -> list[str]:
+        """How to watch, cancel and collect the jobs that are left, in lines; empty if none are."""
         jobs = [watched.job for watched in self.watched.values()]
         if not jobs:
-            return ""
+            return []
         arrays = list(dict.fromkeys(job.partition("_")[0] for job in jobs))
         several = f"{len(jobs)} jobs go on" if len(jobs) > 1 else "1 job goes on"
-        return (
-            f"{several}.\n  watch:   squeue --jobs {','.join(arrays)}\n  cancel:  scancel {' '.join(shortened(jobs))}\n"
-            "  collect: the same command"
-        )
+        return [
+            f"{several}.",
+            f"  watch:   squeue --jobs {','.join(arrays)}",
+            f"  cancel:  scancel {' '.join(shortened(jobs))}",
+            "  collect: the same command",
+        ]
 
     def _take_up(self, runs: Sequence[Run]) -> None:
         """Find the jobs of earlier calls, and submit runs that are in none."""

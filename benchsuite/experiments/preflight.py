@@ -240,8 +240,7 @@ def require_ready(problems: Sequence[Problem]) -> None:
     """Refuse all runs if there is a problem in any, and list all problems."""
     if problems:
         count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
-        lines = "".join(f"\n  {problem}" for problem in problems)
-        raise UsageError(f"{count} before the first step; nothing was run.{lines}")
+        raise UsageError(f"{count} before the first step; nothing was run.", more=[f"  {each}" for each in problems])
 
 
 def _passed_as(run: Run) -> tuple[object, ...]:

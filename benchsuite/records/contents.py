@@ -47,8 +47,10 @@ class FileError(RecordError):
         super().__init__(file, reason, fix)
         self.file, self.reason, self.fix = file, reason, fix
 
-    def __str__(self) -> str:
-        return f"{self.file}: {self.reason}." + (f" {self.fix}" if self.fix else "")
+    @property
+    def lines(self) -> Sequence[str]:
+        """One line."""
+        return [f"{self.file}: {self.reason}." + (f" {self.fix}" if self.fix else "")]
 
 
 @dataclass(frozen=True)

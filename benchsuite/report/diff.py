@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from benchsuite.analysis.diff import KINDS, Difference, FolderDiff, Kind, Side
 from benchsuite.analysis.rows import Cell
 from benchsuite.analysis.verdict import Verdict
+from benchsuite.harmless import json_text
 from benchsuite.records.schema import Record
 from benchsuite.report.markdown import code, head, plain, row
 from benchsuite.report.numbers import DASH, counted, measured
@@ -67,7 +68,7 @@ def as_json(diff: FolderDiff) -> str:
             for (table, scale), differences in diff.tables.items()
         ],
     }
-    return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
+    return json_text(data, indent=1) + "\n"
 
 
 def as_markdown(diff: FolderDiff, limit: int = LIMIT) -> str:

@@ -1,8 +1,5 @@
 """A table for other programs: CSV, JSON, LaTeX and Markdown, cell by cell from the one table object."""
 
-import csv
-import io
-import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -10,6 +7,7 @@ from typing import Any
 from benchsuite.analysis.results import table_cells, table_tests
 from benchsuite.analysis.rows import TableRow
 from benchsuite.analysis.tables import TableView
+from benchsuite.harmless import csv_text, json_text
 from benchsuite.report import markdown
 from benchsuite.report.latex import as_latex
 from benchsuite.report.look import DEFAULT, Look, Show, Spread
@@ -29,13 +27,13 @@ def as_csv(view: TableView, look: Look = DEFAULT) -> str:
     theirs = ("published",) if look.show is not Show.ours else ()
     ours = ("mean", *spread, *OURS_OF_CELL) if look.show is not Show.published else ()
     needed = {Show.ours: "mean", Show.published: "published", Show.both: "row"}[look.show]
-    text = io.StringIO()
-    writer = csv.DictWriter(text, (*CELL, *theirs, *ours), extrasaction="ignore", lineterminator="\n")
-    writer.writeheader()
-    for cell in _cells_in_unit(view):
-        if cell[needed] is not None:
-            writer.writerow({**cell, "se": None if cell["sd"] is None else cell["sd"] / math.sqrt(cell["n"])})
-    return text.getvalue()
+    columns = (*CELL, *theirs, *ours)
+    cells = [
+        {**cell, "se": None if cell["sd"] is None else cell["sd"] / math.sqrt(cell["n"])}
+        for cell in _cells_in_unit(view)
+        if cell[needed] is not None
+    ]
+    return csv_text([columns, *([cell[column] for column in columns] for cell in cells)])
 
 
 def as_json(view: TableView) -> str:
@@ -50,20 +48,22 @@ def as_json(view: TableView) -> str:
         "omnibus": list(table_tests(view)),
         "gaps": {"/".join(row.key): row.gap for row in view.rows if row.gap},
     }
-    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+    return json_text(content, indent=1) + "\n"
 
 
 def as_markdown(table: Printed) -> str:
     """Published / ours, a row each, and what a reader must know below."""
     counted_rows = table.has_counts
-    lines = markdown.head(["", *(column.name for column in table.columns), *(["n"] if counted_rows else [])])
+    lines = markdown.head(
+        ["", *(markdown.text(column.name) for column in table.columns), *(["n"] if counted_rows else [])]
+    )
     for line in table.lines:
         numbers = [list(map(_number, kind)) for kind in (line.theirs, line.ours) if kind]
         cells = [" / ".join(pair) for pair in zip(*numbers, strict=True)]
         n = [counts(line.row)] if counted_rows else []
-        lines.append(markdown.row([f"{line.row.backbone}: {line.row.shown}", *cells, *n]))
+        lines.append(markdown.row([markdown.text(f"{line.row.backbone}: {line.row.shown}"), *cells, *n]))
     about = [*table.caption("Published / ours"), *table.legend, *table.notes]
-    return "\n".join([*lines, "", " ".join(about)]) + "\n"
+    return "\n".join([*lines, "", markdown.text(" ".join(about))]) + "\n"
 
 
 def _number(number: Number) -> str:
@@ -86,10 +86,14 @@ def _cells_in_unit(view: TableView) -> Iterator[dict[str, Any]]:
     for cell in table_cells(view):
         factor = 100 if cell["unit"] == "percent" else 1
         numbers = {key: None if cell[key] is None else cell[key] * factor for key in IN_UNIT}
-        yield {**cell, **numbers, "values": {str(seed): value * factor for seed, value in cell["values"].items()}}
+        yield {
+            **cell,
+            **numbers,
+            "values": {str(seed): value * factor for seed, value in cell["values"].items()},
+        }
 
 
-def table_text(view: TableView) -> str:
+def table_lines(view: TableView) -> list[str]:
     """Published above ours in each row; gaps with their reasons."""
     title = "" if view.table.title in ("", view.request.table) else f": {view.table.title}"
     parts = [
@@ -100,7 +104,7 @@ def table_text(view: TableView) -> str:
     for backbone, rows in view.backbones.items():
         parts.append(f"{backbone}, here {view.request.backbones.get(backbone, 'not mapped')}")
         parts += [*_aligned([*_heads(view), *(line for row in rows for line in _lines(row))]), ""]
-    return "\n".join(parts)
+    return parts
 
 
 def _heads(view: TableView) -> list[list[str]]:

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from xml.etree import ElementTree
 
 from benchsuite.analysis.regression import BAD, Check
-from benchsuite.report.markdown import head, row
+from benchsuite.harmless import spelled
+from benchsuite.report.markdown import head, row, text
 from benchsuite.report.numbers import counted
 
 
@@ -16,7 +17,7 @@ def summary(checks: Sequence[Check]) -> str:
     notable = [check for check in checks if check.kind != "unchanged"]
     if notable:
         lines += head(["result", "method", "check", "expected", "measured", "tolerance"])
-        lines += [row([c.kind, c.subject, c.what, c.expected, c.found, c.band]) for c in notable]
+        lines += [row(map(text, (c.kind, c.subject, c.what, c.expected, c.found, c.band))) for c in notable]
     return "\n".join(lines) + "\n"
 
 
@@ -29,8 +30,8 @@ def junit(checks: Sequence[Check]) -> str:
         errors=f"{kinds['crashed']}",
     )  # fmt: skip
     for check in checks:
-        case = ElementTree.SubElement(suite, "testcase", classname=check.subject, name=check.what)
+        case = ElementTree.SubElement(suite, "testcase", classname=spelled(check.subject), name=spelled(check.what))
         if check.kind in BAD:
             tag = "error" if check.kind == "crashed" else "failure"
-            ElementTree.SubElement(case, tag, type=check.kind, message=check.line)
+            ElementTree.SubElement(case, tag, type=check.kind, message=spelled(check.line))
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"

@@ -1,15 +1,22 @@
 """Markdown that text from other people's files cannot break, and such text for a terminal."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+
+from benchsuite.harmless import spelled
 
 MOST = 200
 """Characters of one text that are shown."""
+ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;", "|": "&#124;"}
+SPECIAL = re.compile(r"[\\`*~$\[\]<>|]|&(?=#?\w+;)|(?<![^\W_])_|_(?![^\W_])")
+"""What has a meaning in a line: an underscore between letters has none, and names are full of them."""
+LEADING = re.compile(r"^(\d+(?=[.)](?: |$))|(?=[#+=-]))")
+"""What begins a heading or a list."""
 
 
 def plain(text: str, most: int = MOST) -> str:
     """On one line, without control characters and marks that turn text around, cut where it is long."""
-    shown = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in " ".join(text.split()))
+    shown = spelled(" ".join(text.split()))
     return shown if len(shown) <= most else f"{shown[: most - 1]}…"
 
 
@@ -25,7 +32,16 @@ def code(text: str, most: int = MOST) -> str:
     return f"{fence}{pad}{shown}{pad}{fence}"
 
 
-def row(cells: Sequence[str]) -> str:
+def text(plain_text: str) -> str:
+    """As text in a line: no HTML, no link, no emphasis, no code and no other block can come of it.
+
+    What an entity says is never markup, and it is one in every program; a backslash would not always save a pipe.
+    """
+    words = spelled(" ".join(plain_text.split()))
+    return LEADING.sub(r"\1\\", SPECIAL.sub(lambda mark: ENTITIES.get(mark[0], f"\\{mark[0]}"), words))
+
+
+def row(cells: Iterable[str]) -> str:
     """A row of a table; no cell can end its column or its line."""
     return f"| {' | '.join(' '.join(cell.split()).replace('|', chr(92) + '|') for cell in cells)} |"
 

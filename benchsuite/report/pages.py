@@ -245,8 +245,9 @@ def has_many(method: MethodSummary) -> bool:
 
 def command(view: TableView) -> str:
     """The command that measures a table; one that is not built in lies in a folder, the results folder for one."""
+    table, scale = map(shlex.quote, (view.request.table, view.request.scale))
     folder = "" if view.request.table in built_in_tables() else " --tables FOLDER"
-    return f"benchsuite repro {view.request.table} --scale {view.request.scale}{regime_option(view)}{folder}"
+    return f"benchsuite repro {table} --scale {scale}{regime_option(view)}{folder}"
 
 
 def regime_option(view: TableView) -> str:

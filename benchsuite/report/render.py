@@ -11,11 +11,17 @@ from latex2mathml.converter import convert
 from markupsafe import Markup, escape
 
 from benchsuite import __version__
+from benchsuite.harmless import spelled
 from benchsuite.papers.schema import row_name
 from benchsuite.report import numbers, pages, tuning
 from benchsuite.report.figures import sparkline, svg
 from benchsuite.report.links import Links
 
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; "
+    "form-action 'none'"
+)
+"""Of pages, for browsers: what they may load and run."""
 NAMESPACE = "{http://www.w3.org/1998/Math/MathML}"
 TAGS = {
     "math", "mrow", "mi", "mo", "mn", "mtext", "mspace", "msup", "msub", "msubsup", "mfrac", "msqrt", "mroot", "mover",
@@ -36,6 +42,7 @@ def _environment() -> Environment:
         loader=PackageLoader("benchsuite.report"),
         autoescape=select_autoescape(default=True),
         auto_reload=False,
+        finalize=legible,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -44,6 +51,7 @@ def _environment() -> Environment:
     environment.globals |= {
         "numbers": numbers,
         "pages": pages,
+        "policy": Markup(POLICY),
         "row_name": row_name,
         "sparkline": sparkline,
         "svg": svg,
@@ -51,6 +59,11 @@ def _environment() -> Environment:
         "version": __version__,
     }
     return environment
+
+
+def legible(value: Any) -> Any:
+    """What a template shows: of a text, control characters and marks that turn text around are spelled out."""
+    return spelled(value, keep="\n\t") if value.__class__ is str else value
 
 
 @lru_cache(maxsize=2**14)

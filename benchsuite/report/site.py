@@ -1,16 +1,13 @@
-"""Writes the site, as pages in folders with their styles and scripts or as one file, and serves it on this machine."""
+"""Writes the site, as pages in folders with their styles and scripts or as one file."""
 
 import glob
 from base64 import b64encode
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from hashlib import sha256
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from benchsuite.errors import UsageError
 from benchsuite.files import require_writable
 from benchsuite.report.export import SUFFIXES
 from benchsuite.report.leaderboard import Leaderboard
@@ -108,23 +105,3 @@ def remove_old(folder: Path, written: Collection[Path]) -> None:
             name = glob.escape(page.stem)
             for file in {*page.parent.glob(f"{name}.*"), *page.parent.glob(f"{name}-*.csv")} - {*written}:
                 file.unlink()
-
-
-class _Handler(SimpleHTTPRequestHandler):
-    """Serves files without a log and without caching."""
-
-    def log_message(self, format: str, *args: Any) -> None:
-        return
-
-    def end_headers(self) -> None:
-        self.send_header("Cache-Control", "no-store")
-        super().end_headers()
-
-
-def page_server(folder: Path, port: int) -> ThreadingHTTPServer:
-    """A server of the folder's files on 127.0.0.1."""
-    try:
-        return ThreadingHTTPServer(("127.0.0.1", port), partial(_Handler, directory=str(folder)))
-    except OSError as error:
-        reason = error.strerror or error
-        raise UsageError(f"port {port}: {reason}. Name another with --port; 0 takes a free one.") from error

@@ -8,6 +8,7 @@ from commands import exit_code
 from measured import HIGH, LOW, fill
 
 import benchsuite
+from benchsuite.cli.export import harmless_texts
 from benchsuite.records.schema import Record
 
 command = partial(exit_code, "export")
@@ -73,3 +74,16 @@ def test_a_broken_record_is_skipped_with_exit_code_1(runs: Path, capsys: pytest.
 def test_wrong_usage_is_told(arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert command(*arguments, "--results", "nowhere") == 2
     assert says in capsys.readouterr().err
+
+
+def test_texts_of_all_runs_are_no_formulas_and_numbers_are_the_same() -> None:
+    switches = pd.array([True, None], dtype="boolean")
+    frame = pd.DataFrame({"=name": ["=1+1", None], "value": [-0.5, float("nan")], "on": switches, "hp": [-1, "-x\n"]})
+    found = harmless_texts(frame)
+    assert found.columns.tolist() == ["'=name", "value", "on", "hp"]
+    assert found.iloc[0].tolist() == ["'=1+1", -0.5, True, -1]
+    assert found.hp[1] == "'-x\\n"
+    assert found.iloc[:, :3].isna().to_numpy().tolist() == [[False, False, False], [True, True, True]]
+    pd.testing.assert_series_equal(found.value, frame.value)
+    plain = pd.DataFrame({"row": ["RN50/TeMo", None], "value": [-0.5, 1e-9], "on": switches})
+    pd.testing.assert_frame_equal(harmless_texts(plain), plain)

@@ -14,7 +14,7 @@ from benchsuite.papers import read_table
 from benchsuite.papers.questions import Premise
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record
-from benchsuite.report.export import table_text
+from benchsuite.report.export import table_lines
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
 HOSTILE = (
@@ -85,7 +85,7 @@ def test_a_table_of_ones_own_says_nothing_about_a_paper() -> None:
     assert "temo · scale small" in text
     assert "Ours were measured on stand-ins" in text
     assert "Columns have the paper's names" not in text
-    assert table_text(view).startswith("temo/table1 at scale small\n")
+    assert table_lines(view)[0] == "temo/table1 at scale small"
 
 
 def test_a_half_finished_table_shows_its_gaps_with_the_reason(measured: TableView) -> None:

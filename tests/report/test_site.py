@@ -1,6 +1,4 @@
 import re
-import threading
-import urllib.request
 from base64 import b64encode
 from collections.abc import Callable
 from hashlib import sha256
@@ -15,7 +13,7 @@ from benchsuite.papers import read_table
 from benchsuite.papers.schema import Plot
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record
-from benchsuite.report.site import page_server, write_single, write_site
+from benchsuite.report.site import write_single, write_site
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
 NAME = "temo-table1-smoke"
@@ -118,18 +116,3 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(UsageError, match=r"--report .*file: .* Name a folder that can be written to"):
         write_site(tmp_path / "file", leaderboard())
-
-
-def test_pages_can_be_looked_at_over_http_from_this_machine(tmp_path: Path) -> None:
-    write_site(tmp_path, leaderboard())
-    with page_server(tmp_path, 0) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{server.server_port}/static/site.css") as answer:
-                assert answer.read() == (tmp_path / "static" / "site.css").read_bytes()
-            with pytest.raises(UsageError, match=f"port {server.server_port}: .* --port"):
-                page_server(tmp_path, server.server_port)
-        finally:
-            server.shutdown()
-            thread.join()

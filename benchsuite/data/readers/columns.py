@@ -194,8 +194,8 @@ def digests_of(splits: Mapping[str, Pictures], where: str, size: int = 0) -> dic
         raise UsageError(wrong[0])
     if wrong:
         further = [f"and {len(wrong) - SHOWN} more."] if len(wrong) > SHOWN else []
-        lines = "".join(f"\n  {line}" for line in [*wrong[:SHOWN], *further])
-        raise UsageError(f"{where}: {len(wrong)} of {total} pictures cannot be read:{lines}")
+        lines = [f"  {line}" for line in [*wrong[:SHOWN], *further]]
+        raise UsageError(f"{where}: {len(wrong)} of {total} pictures cannot be read:", more=lines)
     return found
 
 

@@ -74,8 +74,8 @@ def clone_files(root: Path) -> dict[str, Path]:
     out.
     """
     if missing := [folder for folder in CLONES if not (root / folder).is_dir()]:
-        commands = "".join(f"\n  git clone --depth 1 https://github.com/{CLONES[name]} {name}" for name in missing)
-        raise UsageError(f"{root}: neither parquet files nor a folder {missing[0]}. There, run:{commands}")
+        commands = [f"  git clone --depth 1 https://github.com/{CLONES[name]} {name}" for name in missing]
+        raise UsageError(f"{root}: neither parquet files nor a folder {missing[0]}. There, run:", more=commands)
     files = {name: require_file(root / name, f"a whole clone of {CLONES[name.split('/')[0]]}") for name in TEXTS}
     for style, clone in ART.items():
         pictures = _pictures(root / clone)

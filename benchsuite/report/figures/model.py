@@ -1,13 +1,13 @@
 """What a figure shows, before it is drawn: its points, also as CSV, and its names."""
 
-import csv
-import io
 import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Literal
+
+from benchsuite.harmless import csv_text
 
 Kind = Literal["curves", "points", "histogram", "rows", "cost", "tuning", "sensitivity"]
 NAMES = {"lr": "learning rate"}
@@ -76,16 +76,14 @@ class Figure:
         """The points as drawn, a line each; numbers as stored, so fractions and not percent."""
         bounds = any(trace.low for trace in self.series)
         panels = any(trace.panel for trace in self.series)
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(
-            [*(["panel"] if panels else []), "series", "part", "seed", self.x.name, self.y.name]
-            + (["low", "high"] if bounds else [])
+        ends = ["low", "high"] if bounds else []
+        head = [*(["panel"] if panels else []), "series", "part", "seed", self.x.name, self.y.name, *ends]
+        lines = (
+            [*([trace.panel] if panels else []), trace.label, trace.part, seed, *cells]
+            for trace in self.series
+            for seed, cells in _lines(trace, bounds)
         )
-        for trace in self.series:
-            for seed, cells in _lines(trace, bounds):
-                writer.writerow([*([trace.panel] if panels else []), trace.label, trace.part, seed, *cells])
-        return text.getvalue()
+        return csv_text([head, *lines])
 
 
 def labels(series: Sequence[Trace]) -> list[str]:

@@ -5,8 +5,9 @@ from io import StringIO
 from typing import Any
 from xml.etree import ElementTree
 
+from benchsuite.harmless import spelled
 from benchsuite.report.figures.model import Figure
-from benchsuite.report.figures.words import FORBIDDEN, alt
+from benchsuite.report.figures.words import alt
 
 NUMBER = re.compile(r"-?\d+\.\d{2,}")
 """With more digits than a pixel needs."""
@@ -38,7 +39,7 @@ def svg(figure: Figure) -> str:
     }  # fmt: skip
     for place, (tag, text) in enumerate((("title", figure.title), ("desc", alt(figure)))):
         element = ElementTree.Element(tag, id=f"{name}-{tag}")
-        element.text = FORBIDDEN.sub("�", text)
+        element.text = spelled(text)
         root.insert(place, element)
     return ElementTree.tostring(root, encoding="unicode")
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from markupsafe import escape
 
+from benchsuite.harmless import spelled
 from benchsuite.report.figures.model import in_words
 from benchsuite.report.figures.words import fitted
 
@@ -33,7 +34,7 @@ def sparkline(name: str, steps: Sequence[float | None], values: Sequence[float |
     return (
         f'<svg class="spark" role="img" viewBox="0 0 {WIDTH} {HEIGHT}" xmlns="http://www.w3.org/2000/svg" '
         'font-size="13">'
-        f"<title>{escape(name)}</title><desc>{escape(description)}</desc>"
+        f"<title>{escape(spelled(name))}</title><desc>{escape(spelled(description))}</desc>"
         f'<text x="0" y="13" fill="currentColor">{escape(fitted(in_words(name), 20))}</text>'
         f'<text x="{WIDTH}" y="13" text-anchor="end" class="quiet" fill="currentColor">{last:.3g}</text>'
         f'<path class="s1" d="{path}" fill="none" stroke="currentColor" stroke-width="1.5" stroke-linejoin="round" '

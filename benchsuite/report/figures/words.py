@@ -1,16 +1,14 @@
 """Figures in words, for those who cannot see them: what is plotted, from where to where, and who ends where."""
 
 import math
-import re
 import textwrap
 from collections.abc import Iterable, Sequence
 
+from benchsuite.harmless import spelled
 from benchsuite.report.figures.model import Axis, Figure, Trace
 
 MOST = 12
 """Of more rows, only the first and the last ones are listed."""
-FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that no XML file may hold."""
 
 
 def alt(figure: Figure) -> str:
@@ -26,7 +24,7 @@ def seeds_of(counts: Iterable[int]) -> str:
 
 def fitted(text: str, letters: int, lines: int = 1) -> str:
     """Text that SVG can hold, in lines of so many letters; what does not fit is cut off."""
-    wrapped = textwrap.wrap(FORBIDDEN.sub("�", text), letters)
+    wrapped = textwrap.wrap(spelled(text, keep="\n\t"), letters)
     return "\n".join(wrapped[:lines]) + ("…" if len(wrapped) > lines else "")
 
 
