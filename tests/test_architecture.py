@@ -12,7 +12,8 @@ import benchsuite
 PACKAGE = Path(benchsuite.__file__).parent
 FLOORS = [
     ["errors"],
-    ["fields", "paths", "running", "streams", "files", "toml_files", "torchvision_ops", "type_words", "workers"],
+    ["files"],
+    ["fields", "locks", "paths", "running", "streams", "toml_files", "torchvision_ops", "type_words", "workers"],
     ["canonical", "folders"],
     ["objectives"],
     ["cards"],

@@ -8,6 +8,7 @@ import typer
 
 from benchsuite.cli.options import RESULTS, Plugins, Regimes, Results, Tables, load_own
 from benchsuite.errors import UsageError
+from benchsuite.files import write_whole, writing_to
 from benchsuite.folders import tables_in
 from benchsuite.report.look import DEFAULT, Look, Show, Spread
 
@@ -128,7 +129,7 @@ def write_frame(frame: "DataFrame", format_: Format, out: Path | None) -> None:
     """All runs, as `benchsuite.load_results` gives them."""
     about = f"{frame.run_id.nunique()} runs, {len(frame)} rows, {len(frame.columns)} columns"
     if format_ is Format.parquet and out:
-        frame.to_parquet(out, index=False)
+        write_file(out, frame.to_parquet(index=False))
         print(f"{about}: {out.resolve()}")
     else:
         write_text(frame.to_csv(index=False), about, out)
@@ -137,7 +138,16 @@ def write_frame(frame: "DataFrame", format_: Format, out: Path | None) -> None:
 def write_text(text: str, about: str, out: Path | None) -> None:
     """To a file, or to the terminal."""
     if out:
-        out.write_text(text, "utf-8")
+        write_file(out, text.encode())
         print(f"{about}: {out.resolve()}")
     else:
         print(text, end="")
+
+
+def write_file(out: Path, content: bytes) -> None:
+    """Whole; of a link what it leads to. A device or a pipe has no drafts beside it."""
+    if out.is_relative_to("/dev") or (out.exists() and not out.is_file()):
+        with writing_to(out, "--out"):
+            out.write_bytes(content)
+    else:
+        write_whole(out.resolve(), content)
