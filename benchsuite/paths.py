@@ -24,7 +24,16 @@ def baselines() -> Path:
 def cache() -> Path:
     """The cache folder: $BENCHSUITE_CACHE, or the user's cache. It can be deleted; nothing but time is lost."""
     chosen = os.environ.get("BENCHSUITE_CACHE")
-    folder = Path(chosen).expanduser() if chosen else Path(platformdirs.user_cache_dir("benchsuite"))
+    try:
+        folder = Path(chosen).expanduser() if chosen else Path(platformdirs.user_cache_dir("benchsuite"))
+        known = bool(chosen) or folder.is_absolute()
+    except RuntimeError:  # containers run under numbers of users that have no home
+        known = False
+    if not known:
+        raise UsageError(
+            f"cache folder {chosen or '~/.cache/benchsuite'}: this user has no home folder (HOME is not set). "
+            "Set BENCHSUITE_CACHE to a writable one."
+        )
     with writing_to(folder, *CACHE):
         folder.mkdir(parents=True, exist_ok=True)
     return folder
