@@ -29,7 +29,9 @@ def test_a_file_that_is_there_stays_unless_it_may_be_overwritten(
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_a_file_is_on_disk_before_it_appears_and_its_name_after(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_is_on_disk_before_it_appears_and_its_name_after(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sync, seen = os.fsync, []
 
     def noting(handle: int) -> None:
@@ -123,7 +125,7 @@ def test_a_draft_is_synced_with_all_in_it_before_it_has_its_name(
 
     def noting(handle: int) -> None:
         sync(handle)
-        seen.append((Path(os.readlink(f"/proc/self/fd/{handle}")).name, place.exists()))
+        seen.append((Path(f"/proc/self/fd/{handle}").readlink().name, place.exists()))
 
     monkeypatch.setattr(os, "fsync", noting)
     with drafted(place) as draft:

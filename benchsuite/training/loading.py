@@ -80,7 +80,7 @@ class Sharing(Pickler):
 
 
 def share_memory(made: object) -> None:
-    """Move all tensors to shared memory. Left to torch's queue, one without room is lost, and its reader waits forever."""
+    """Move all tensors to shared memory. Torch's queue would lose one without room, and its reader wait forever."""
     try:
         Sharing(BytesIO()).dump(made)
     except RuntimeError as error:

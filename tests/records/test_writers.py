@@ -19,7 +19,7 @@ from benchsuite.records.store import Store
 from benchsuite.records.trials import add_trials, read_trials
 
 pytestmark = only_linux
-WRITERS, ROUNDS = 8, 12
+WRITERS, ROUNDS = 8, 4
 
 
 def request(*labels: str) -> TableRequest:
@@ -103,7 +103,8 @@ def test_a_file_system_without_locks_is_told(tmp_path: Path, monkeypatch: pytest
         raise NotImplementedError
 
     monkeypatch.setattr("filelock.FileLock.acquire", refuse)
-    with pytest.raises(UsageError, match=r"\.lock: this file system has no locks\. Take a folder"), locked(
-        tmp_path / ".lock"
+    with (
+        pytest.raises(UsageError, match=r"\.lock: this file system has no locks\. Take a folder"),
+        locked(tmp_path / ".lock"),
     ):
         pass

@@ -257,8 +257,7 @@ def test_without_room_in_shared_memory_it_is_named_with_what_to_do(options: str)
     def work() -> str:
         mount(loading.SHARED, options)
         with pytest.raises(RunError) as caught:
-            ahead = Ahead(lambda number: {"pixels": torch.zeros(2**20)}, 0, 9, 2)
-            list(map(next, [ahead] * 9))
+            next(Ahead(lambda number: {"pixels": torch.zeros(2**20)}, 0, 9, 2))
         return str(caught.value)
 
     told = in_a_copy(work)
