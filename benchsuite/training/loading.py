@@ -74,7 +74,7 @@ class Sharing(Pickler):
 
     def reducer_override(self, thing: Any) -> Any:
         if isinstance(thing, torch.Tensor):
-            thing.share_memory_()
+            thing.share_memory_()  # type: ignore[no-untyped-call]
             return bool, ()
         return NotImplemented
 
