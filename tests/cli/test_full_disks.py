@@ -1,5 +1,6 @@
 """Disks that are full or cannot be written to: one line that names the folder, no drafts, and what was there stays."""
 
+import errno
 import os
 import pwd
 import resource
@@ -9,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from commands import exit_code
 from copies import command, files, in_a_copy, mount, only_linux
 
 from benchsuite.data.cached import made_once
@@ -207,3 +209,15 @@ def test_the_cache_is_where_the_user_keeps_caches(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "deep" / "caches"))
     assert cache() == tmp_path / "deep" / "caches" / "benchsuite"
     assert os.listdir(tmp_path) == ["deep"]  # noqa: PTH208
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS])
+def test_a_library_that_meets_a_bad_disk_gives_one_line_too(
+    monkeypatch: pytest.MonkeyPatch, number: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(called: object) -> None:
+        raise OSError(number, "no", "/logs/worker.log")
+
+    monkeypatch.setattr("benchsuite.cli.application", fail)
+    assert exit_code("list", "methods") == 2
+    assert capsys.readouterr().err.startswith(f"benchsuite: /logs/worker.log: {os.strerror(number)}. ")
