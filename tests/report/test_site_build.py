@@ -119,6 +119,7 @@ def test_drafts_are_no_pages_and_those_of_a_killed_build_go(tmp_path: Path) -> N
     (tmp_path / ".build-killed" / "draft").touch()
     build(tmp_path, pages(OLD))
     assert shown(tmp_path) == pages(OLD)
+    assert not list(tmp_path.glob(".*"))
 
 
 def test_two_builds_of_a_folder_take_turns_and_the_lock_is_named(
