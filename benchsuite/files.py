@@ -1,43 +1,130 @@
-"""Atomic writes, the digest of a file, and a check that a folder is writable."""
+"""Writing files and folders whole: a draft beside the place, synced to disk, that takes the place's name.
 
+A draft has a name of its own, whoever else writes there: processes in two containers may have equal numbers. What a
+killed process leaves begins with a dot, and is read by nobody. Errors name the folder and what to do.
+"""
+
+import errno
 import hashlib
 import os
+import shutil
+from collections.abc import Container, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Self
 from uuid import uuid4
 
 from benchsuite.errors import UsageError
 
+ANOTHER = "name a folder that can be written to"
+"""What a user can do about a folder, in most cases."""
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+"""What an operating system says where there is no room: on the disk, of the user, or of one file."""
+OF_WRITING = FULL | {errno.EROFS}
+"""Errors that only writing has."""
 
-def write_whole(path: Path, content: bytes, overwrite: bool = True) -> None:
-    """Write a file atomically, synced to disk. Without `overwrite`, an existing file stays."""
-    draft = _draft(path)
+
+class WriteError(UsageError, OSError):
+    """A folder could not be written to. `strerror` is the reason alone."""
+
+    @classmethod
+    def of(cls, where: str, error: OSError, remedy: str = ANOTHER) -> Self:
+        """Of the operating system's error. Libraries drop its number where a disk is full."""
+        reason = os.strerror(error.errno) if error.errno else str(error).partition("\n")[0]
+        room = error.errno in FULL or not error.errno
+        told = f"Make room, or {remedy}" if room else remedy[0].upper() + remedy[1:]
+        made = cls(f"{where}: {reason}. {told}.")
+        made.errno, made.strerror = error.errno, reason
+        return made
+
+    @property
+    def lines(self) -> Sequence[str]:
+        return [str(self.args[0])]  # an OSError's own text begins with its number
+
+
+@contextmanager
+def writing_to(
+    folder: Path, what: str = "", remedy: str = ANOTHER, numbers: Container[int] | None = None
+) -> Iterator[None]:
+    """Inside, errors of the operating system are of this folder; `what` comes before its name.
+
+    With `numbers` only these are: of what reads, too.
+    """
     try:
-        with draft.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        if overwrite:
-            draft.replace(path)
-        else:
-            _move_unless_there(draft, path)
+        yield
+    except OSError as error:
+        if not (numbers is None or error.errno in numbers or isinstance(error, WriteError)):
+            raise
+        raise WriteError.of(f"{what} {folder}".strip(), error, remedy) from error
+
+
+def write_whole(path: Path, content: bytes, overwrite: bool = True, sync: bool = True) -> None:
+    """Write a file atomically, in a folder that is made if it is missing. Without `overwrite`, an existing file stays.
+
+    Without `sync` a power cut may leave an older file, or none.
+    """
+    with writing_to(path.parent):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with drafted(path) as draft:
+            with draft.open("wb") as file:
+                file.write(content)
+                if sync:
+                    file.flush()
+                    os.fsync(file.fileno())
+            if overwrite:
+                draft.replace(path)
+            else:
+                _move_unless_there(draft, path)
+        if sync:
+            sync_folder(path.parent)
+
+
+@contextmanager
+def drafted(path: Path) -> Iterator[Path]:
+    """A name beside `path` that nobody else has, for a file or a folder. What has it at the end is removed."""
+    draft = path.with_name(f".{path.name}-{uuid4().hex}")
+    try:
+        yield draft
     finally:
-        draft.unlink(missing_ok=True)
+        remove(draft)
+
+
+def put(draft: Path, path: Path) -> None:
+    """Give a draft, a file or a folder, the name of its place; its content, then the name, are on the disk."""
+    for file in [draft] if draft.is_file() else [file for file in draft.rglob("*") if file.is_file()]:
+        with file.open("rb") as content:
+            os.fsync(content.fileno())
+    draft.replace(path)
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Have the names in a folder on the disk, where its file system can say that they are."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        if error.errno in (*FULL, errno.EIO):
+            raise
+
+
+def remove(draft: Path) -> None:
+    """A file or a folder, if it is there; what cannot be removed stays."""
+    if draft.is_dir() and not draft.is_symlink():
+        shutil.rmtree(draft, ignore_errors=True)
+    with suppress(OSError):
+        draft.unlink()
 
 
 def require_writable(folder: Path, option: str) -> None:
     """Make the folder. Fail now rather than after an hour of work; `option` is the option that names the folder."""
-    probe = folder / f".writable-{os.getpid()}"
-    try:
+    with writing_to(folder, option):
         folder.mkdir(parents=True, exist_ok=True)
-        probe.touch()
-        probe.unlink()
-    except OSError as error:
-        reason = error.strerror or error
-        raise UsageError(f"{option} {folder}: {reason}. Name a folder that can be written to.") from error
-
-
-def _draft(path: Path) -> Path:
-    return path.with_name(f".{path.name}-{uuid4().hex}")
+        with drafted(folder / "writable") as probe:
+            probe.write_bytes(b"full disks take names, but nothing more")
 
 
 def _move_unless_there(draft: Path, path: Path) -> None:

@@ -6,6 +6,10 @@ from pathlib import Path
 import platformdirs
 
 from benchsuite.errors import UsageError
+from benchsuite.files import writing_to
+
+CACHE = ("cache folder", "set BENCHSUITE_CACHE to a writable one")
+"""How messages name the folder, and what to do about it."""
 
 
 def baselines() -> Path:
@@ -20,10 +24,16 @@ def baselines() -> Path:
 def cache() -> Path:
     """The cache folder: $BENCHSUITE_CACHE, or the user's cache. It can be deleted; nothing but time is lost."""
     chosen = os.environ.get("BENCHSUITE_CACHE")
-    folder = Path(chosen).expanduser() if chosen else Path(platformdirs.user_cache_dir("benchsuite"))
     try:
+        folder = Path(chosen).expanduser() if chosen else Path(platformdirs.user_cache_dir("benchsuite"))
+        known = bool(chosen) or folder.is_absolute()
+    except RuntimeError:  # containers run under numbers of users that have no home
+        known = False
+    if not known:
+        raise UsageError(
+            f"cache folder {chosen or '~/.cache/benchsuite'}: this user has no home folder (HOME is not set). "
+            "Set BENCHSUITE_CACHE to a writable one."
+        )
+    with writing_to(folder, *CACHE):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        reason = error.strerror or error
-        raise UsageError(f"cache folder {folder}: {reason}. Set BENCHSUITE_CACHE to a writable one.") from error
     return folder

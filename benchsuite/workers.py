@@ -34,9 +34,14 @@ def spread(work: Callable[[T], R], items: Sequence[T], few: int | None = None) -
     if not enough or processes < 2 or sys.platform != "linux":  # copies of a process are not safe elsewhere
         yield from map(work, items)
         return
+    try:
+        pool = ProcessPoolExecutor(processes, get_context("fork"), _inherit, (work, items))
+    except OSError:  # no shared memory (/dev/shm), in which processes would wait for each other
+        yield from map(work, items)
+        return
     gc.freeze()  # the workers' garbage collections must not touch, and so copy, the parent's objects
     try:
-        with ProcessPoolExecutor(processes, get_context("fork"), _inherit, (work, items)) as pool:
+        with pool:
             with warnings.catch_warnings():
                 # a library's idle threads; they hold nothing that a worker waits for
                 warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)

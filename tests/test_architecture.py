@@ -12,18 +12,8 @@ import benchsuite
 PACKAGE = Path(benchsuite.__file__).parent
 FLOORS = [
     ["errors"],
-    [
-        "fields",
-        "files",
-        "harmless",
-        "paths",
-        "running",
-        "streams",
-        "toml_files",
-        "torchvision_ops",
-        "type_words",
-        "workers",
-    ],
+    ["files", "harmless"],
+    ["fields", "locks", "paths", "running", "streams", "toml_files", "torchvision_ops", "type_words", "workers"],
     ["canonical", "folders"],
     ["objectives"],
     ["cards"],

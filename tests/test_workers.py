@@ -6,6 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from copies import in_a_copy, mount
 from html_pages import leaderboard
 
 from benchsuite import workers
@@ -116,3 +117,15 @@ def test_a_site_is_the_same_whoever_makes_its_pages(
         for folder in (tmp_path / "alone", tmp_path / "together")
     )
     assert alone == together
+
+
+def test_without_shared_memory_all_is_done_in_this_process(two: None) -> None:
+    """Processes wait for each other in /dev/shm, which some containers lack."""
+
+    def work() -> set[int]:
+        mount(Path("/dev/shm"), "size=4k,ro")
+        return {*spread(lambda _: os.getpid(), range(FEW)), -os.getpid()}
+
+    process = in_a_copy(work)
+    assert len(process) == 2
+    assert sum(process) == 0

@@ -104,6 +104,10 @@ def main(arguments: list[str] | None = None) -> None:
         sys.stderr.close()
         sys.exit(1)
     except Exception as error:
+        from benchsuite.files import OF_WRITING, WriteError
+
+        if isinstance(error, OSError) and error.errno in OF_WRITING:
+            _fail(WriteError.of(str(error.filename or "a disk"), error).lines, WriteError.exit_code, debug)
         _fail([f"unexpected {type(error).__name__}: {error} (--debug shows where)"], RunError.exit_code, debug)
 
 

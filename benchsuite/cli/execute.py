@@ -16,6 +16,7 @@ from benchsuite.errors import BenchsuiteError, Interrupted, RunError
 from benchsuite.experiments.cluster import Cluster
 from benchsuite.experiments.events import Failed, Finished
 from benchsuite.experiments.plan import Run, estimated_seconds
+from benchsuite.files import write_whole
 from benchsuite.records.checkpoints import latest_step
 from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
@@ -127,8 +128,7 @@ def about(seconds: float) -> str:
 def keep_traceback(event: Failed, logs: Path) -> None:
     """Keep the traceback of an unexpected failure."""
     if event.traceback:
-        logs.mkdir(parents=True, exist_ok=True)
-        (logs / f"{event.run.run_id}.txt").write_text(event.traceback, "utf-8")
+        write_whole(logs / f"{event.run.run_id}.txt", event.traceback.encode())
 
 
 def failure(failed: Sequence[Failed], total: int, logs: Path, left_out: Sequence[BenchsuiteError] = ()) -> RunError:

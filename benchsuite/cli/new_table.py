@@ -71,7 +71,6 @@ def new_table(
     columns = measured(headers, pairs("--measure", measure or [], "COLUMN=PROTOCOL.METRIC"), recipes, rows)
     described = [described_row(f"{file}, line {row.line}", row, backbone, recipes) for row in rows]
     text = as_toml(name, title or name, scales, columns, described)
-    target.parent.mkdir(parents=True, exist_ok=True)
     write_whole(target, text.encode(), overwrite=False)
     numbers = sum(len(row.published) for row in rows)
     say(f"{target}: {len(rows)} rows, {len(columns)} columns, {numbers} published numbers")

@@ -36,7 +36,7 @@ def regress(
         read_expectations,
         write_expectations,
     )
-    from benchsuite.files import require_writable
+    from benchsuite.files import require_writable, write_whole
     from benchsuite.registry import methods
     from benchsuite.report.gate import junit, summary
 
@@ -60,8 +60,8 @@ def regress(
         checks.append(check)
         if check.kind != "unchanged":
             say(check.line)
-    (report / "regress.md").write_text(summary(checks), "utf-8")
-    (report / "regress.xml").write_text(junit(checks), "utf-8")
+    write_whole(report / "regress.md", summary(checks).encode())
+    write_whole(report / "regress.xml", junit(checks).encode())
     say(summary(checks).splitlines()[2])
     say(f"summary: {(report / 'regress.md').resolve()}")
     if any(check.kind in BAD for check in checks):

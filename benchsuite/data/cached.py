@@ -1,14 +1,16 @@
 """Files and folders that are made once and kept: whole or not at all, by one process at a time."""
 
 import json
-import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from filelock import FileLock
 from numpy.typing import NDArray
+
+from benchsuite.files import OF_WRITING, put, remove, writing_to
+from benchsuite.locks import FOR_EVER, locked
+from benchsuite.paths import CACHE
 
 Column = NDArray[Any] | list[list[str]]
 Columns = Mapping[str, Column]
@@ -23,23 +25,17 @@ def made_once(place: Path, make: Callable[[Path], object]) -> Path:
     """
     if place.exists():
         return place
-    place.parent.mkdir(parents=True, exist_ok=True)
     draft = place.with_name(f".partial-{place.name}")
-    with FileLock(f"{place}.lock"):
+    lock = locked(place.with_name(f"{place.name}.lock"), FOR_EVER)
+    with writing_to(place.parent, *CACHE, OF_WRITING), lock:
         if not place.exists():
-            _remove(draft)
+            remove(draft)
             try:
                 make(draft)
-                draft.replace(place)
+                put(draft, place)
             finally:
-                _remove(draft)
+                remove(draft)
     return place
-
-
-def _remove(draft: Path) -> None:
-    if draft.is_dir():
-        shutil.rmtree(draft)
-    draft.unlink(missing_ok=True)
 
 
 def save(columns: Columns, folder: Path) -> None:

@@ -19,7 +19,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from filelock import FileLock
 from pydantic import BaseModel, ValidationError
 
 from benchsuite.errors import RunError, UsageError
@@ -27,6 +26,7 @@ from benchsuite.experiments.events import Failed, Finished
 from benchsuite.experiments.measure import Measured
 from benchsuite.experiments.plan import Run
 from benchsuite.files import write_whole
+from benchsuite.locks import locked
 from benchsuite.records.checkpoints import EVERY, Every, folder_of
 from benchsuite.records.names import stem
 from benchsuite.records.schema import Record, run_id
@@ -35,6 +35,8 @@ from benchsuite.setup import Data, Part
 M = TypeVar("M", bound=BaseModel)
 RESULT = re.compile(r"(?P<job>\d+(_\d+)?)_\d+_result\.pkl")
 """submitit's file of a task's result."""
+SUBMITTING_SECONDS = 600.0
+"""How long another command may take to submit its jobs."""
 TRAINING = ""
 """Names the data of the training among those of the protocols."""
 
@@ -147,9 +149,7 @@ class RunFolder:
 
     def report(self, status: Status) -> None:
         """Replace the status. Not synced to disk: it is written often, and nothing is lost with it."""
-        draft = self._status.with_suffix(".draft")
-        draft.write_text(status.model_dump_json())
-        draft.replace(self._status)
+        write_whole(self._status, status.model_dump_json().encode(), sync=False)
 
     def finish(self, measured: Measured) -> None:
         """Write record and ranks; the record last, because it says that both are there."""
@@ -213,8 +213,7 @@ class ClusterFolder:
     @contextmanager
     def changing(self) -> Iterator[dict[str, Submitted]]:
         """The job of each run, to be changed; written at the end, even if an error ends the change."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with FileLock(self.folder / "jobs.lock"):
+        with locked(self.folder / "jobs.lock", SUBMITTING_SECONDS):
             jobs = self.jobs()
             try:
                 yield jobs

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from filelock import FileLock, Timeout
 from numpy.typing import NDArray
 
 from benchsuite.data import PairDataset
@@ -25,6 +24,7 @@ from benchsuite.errors import RunError, UsageError, unknown
 from benchsuite.experiments.data import open_dataset, resolve_data
 from benchsuite.experiments.machine import free_disk, gib
 from benchsuite.files import require_writable, write_whole
+from benchsuite.locks import BusyError, locked
 from benchsuite.models.frozen import FrozenImages, FrozenTexts, asked
 from benchsuite.registry import datasets
 from benchsuite.setup import Data, differences
@@ -76,10 +76,10 @@ def embed(wanted: Wanted, watch: Watch = lambda split, done, total: None) -> Emb
     )
     require_writable(wanted.out, "--out")
     try:
-        with FileLock(wanted.out / ".lock", timeout=0):
+        with locked(wanted.out / ".lock", 0):
             _require_same(wanted.out, request)
             return _Writer(wanted, request, images, texts, watch).write(dataset, chosen)
-    except Timeout:
+    except BusyError:
         raise UsageError(f"--out {wanted.out}: another `benchsuite embed` is writing there.") from None
 
 
@@ -179,7 +179,6 @@ class _Writer:
         """The file of that name, made unless it is there."""
         place = self.wanted.out / name
         if not place.is_file():
-            place.parent.mkdir(parents=True, exist_ok=True)
             content = as_npy(make())
             write_whole(place, content)
             remember(name, place, hashlib.sha256(content).hexdigest())

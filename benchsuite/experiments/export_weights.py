@@ -4,10 +4,9 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 from benchsuite.errors import UsageError
-from benchsuite.files import require_writable, sha256_of, write_whole
+from benchsuite.files import drafted, put, require_writable, sha256_of, write_whole, writing_to
 from benchsuite.models.layout import CONFIG, TOKENIZER, WEIGHTS, Exported, Inputs, Kept, read_kept
 from benchsuite.records.names import WEIGHTS as FOLDER
 from benchsuite.records.schema import Record
@@ -21,8 +20,7 @@ def export_weights(file: Path, record: Record, out: Path) -> Exported:
     if out.exists() and (not out.is_dir() or next(out.iterdir(), None)):
         raise UsageError(f"--out {out}: it exists and is not an empty folder. Give a new one.")
     require_writable(out.parent, "--out")
-    draft = out.with_name(f".{out.name}-{uuid4().hex}")
-    try:
+    with writing_to(out, "--out"), drafted(out) as draft:
         (draft / TOKENIZER).mkdir(parents=True)
         shutil.copyfile(kept_file, draft / WEIGHTS)
         for name, content in kept.tokenizer_files().items():
@@ -31,11 +29,7 @@ def export_weights(file: Path, record: Record, out: Path) -> Exported:
             (draft / TOKENIZER).rmdir()
         exported = _config(record, kept, draft)
         write_whole(draft / CONFIG, (exported.model_dump_json(indent=1) + "\n").encode())
-        draft.replace(out)
-    except OSError as error:
-        raise UsageError(f"--out {out}: {error.strerror or error}. Name another folder, or make room.") from error
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
+        put(draft, out)
     return exported
 
 

@@ -12,6 +12,7 @@ from itertools import count
 from multiprocessing.connection import wait
 from pathlib import Path
 from types import FrameType
+from uuid import uuid4
 
 from benchsuite.experiments.devices import Devices
 from benchsuite.experiments.events import Event
@@ -84,7 +85,7 @@ class Pool:
     def group(self, slot: int, processes: int, jobs: int, number: int) -> Group:
         """Start one. The number names its logs: another group may follow in the slot of one that failed."""
         self.logs.mkdir(parents=True, exist_ok=True)
-        name = f"worker-{os.getpid()}-{number}"
+        name = f"worker-{uuid4().hex[:12]}-{number}"
         ranks = [f"-rank-{rank}" for rank in range(processes)] if processes > 1 else []
         logs = [self.logs / f"{name}{rank}.log" for rank in [*ranks, ""]]
         places = [

@@ -29,6 +29,7 @@ from benchsuite.experiments.measure import TRAIN, measure
 from benchsuite.experiments.plan import plan_under
 from benchsuite.experiments.recipe import Recipe, read_recipe
 from benchsuite.experiments.resolve import resolve_setup
+from benchsuite.files import write_whole
 from benchsuite.methods import create_method, method_class
 from benchsuite.models.dual_encoder import seeded_encoder
 from benchsuite.models.vectors import text_reader
@@ -244,7 +245,7 @@ def write_expectations(expectations: Expectations) -> None:
     """Store them with a line for each list of values, so that a diff shows what changed."""
     text = json.dumps(expectations.model_dump(), indent=1, sort_keys=True)
     lines = re.sub(r"\[\s+([^][]*?)\s+\]", lambda values: f"[{' '.join(values[1].split())}]", text)
-    expectations_file().write_text(lines + "\n", "utf-8")
+    write_whole(expectations_file(), f"{lines}\n".encode())
 
 
 def _run(track: Track, name: str, seed: int) -> Record:

@@ -1,11 +1,8 @@
 """Trained towers as a file, and from an exported folder: `benchsuite.load_encoder`."""
 
-import os
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 import torch
@@ -15,7 +12,7 @@ from torch import Tensor
 from benchsuite.data.base import Texts
 from benchsuite.data.readers.images import decoded, square
 from benchsuite.errors import RunError, UsageError
-from benchsuite.files import sha256_of
+from benchsuite.files import drafted, put, sha256_of
 from benchsuite.models.dual_encoder import DualEncoder
 from benchsuite.models.layout import (
     AGAIN,
@@ -53,22 +50,17 @@ def save_towers(file: Path, encoder: DualEncoder, words: Words | None, pictures:
         run=run,
     )
     tensors = {name: tensor.detach().cpu().clone().contiguous() for name, tensor in encoder.state_dict().items()}
-    draft = file.with_name(f".{file.name}-{uuid4().hex}")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        save_file(tensors, draft, {"format": "pt", METADATA: kept.model_dump_json()})
-        with draft.open("rb") as stream:
-            os.fsync(stream.fileno())
-        draft.replace(file)
+        with drafted(file) as draft:
+            save_file(tensors, draft, {"format": "pt", METADATA: kept.model_dump_json()})
+            put(draft, file)
         return sha256_of(file)
     except Exception as error:  # safetensors has errors of its own for a full disk
         raise RunError(
             f"{file.parent}: the trained weights cannot be written ({first_line(error)}). Make room, or run without "
             "--keep-weights."
         ) from error
-    finally:
-        with suppress(OSError):
-            draft.unlink()
 
 
 def _plain_config(config: Any) -> dict[str, Any]:

@@ -158,7 +158,6 @@ def comparable(measurements: Iterable[Measurement], now: Measurement) -> Measure
 def write_measurement(results: Path, measurement: Measurement) -> Path:
     """Store it beside the others."""
     folder = results / BENCHMARKS
-    folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{measurement.created[:10]}-{measurement.digest[:16]}.json"
     text = json.dumps(measurement.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n"
     write_whole(path, text.encode(), overwrite=False)

@@ -5,7 +5,6 @@ its files with their SHA-256: a damaged one is recognised before anything is rea
 """
 
 import json
-import os
 import re
 import shutil
 from collections.abc import Iterable, Mapping
@@ -17,7 +16,7 @@ from typing import Literal
 from pydantic import ValidationError
 
 from benchsuite.canonical import digest
-from benchsuite.files import sha256_of, write_whole
+from benchsuite.files import sha256_of, sync_folder, write_whole
 from benchsuite.setup import Part
 
 FOLDER = "checkpoints"
@@ -113,7 +112,7 @@ def complete(folder: Path, marker: Marker) -> Path:
     write_whole(written / MARKER, json.dumps({**content, "digest": digest(content)}, indent=1).encode())
     shutil.rmtree(final, ignore_errors=True)
     written.replace(final)
-    sync(folder)
+    sync_folder(folder)
     return final
 
 
@@ -123,15 +122,6 @@ def keep_only(folder: Path, kept: Iterable[Path]) -> None:
     for path in (*folder.glob("step-*"), *folder.glob(f"{DRAFT}*")):
         if path.name not in names:
             shutil.rmtree(path, ignore_errors=True)
-
-
-def sync(folder: Path) -> None:
-    """Have the names in a folder on the disk."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def read_marker(checkpoint: Path) -> Marker:

@@ -90,7 +90,6 @@ class Evaluation(Part):
 def write_evaluation(results: Path, evaluation: Evaluation, ranks: bytes) -> Path:
     """Store it, ranks first; a second one of the same model, data and protocols keeps the first."""
     folder = results / EVALUATIONS
-    folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{evaluation.file_name}.json"
     write_whole(folder / evaluation.ranks.file, ranks, overwrite=False)
     text = json.dumps(evaluation.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n"

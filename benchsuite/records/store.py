@@ -8,7 +8,8 @@ import json
 from pathlib import Path
 
 from benchsuite.errors import UsageError
-from benchsuite.files import require_writable, write_whole
+from benchsuite.files import put, require_writable, write_whole, writing_to
+from benchsuite.locks import lock_of, locked
 from benchsuite.records.checkpoints import discard, folder_of
 from benchsuite.records.contents import Contents, read_contents, read_request
 from benchsuite.records.names import FAILED, TABLES, WEIGHTS, WEIGHTS_FILE, stem
@@ -51,8 +52,9 @@ class Store:
         if record.weights is None:
             return
         own, kept = folder_of(self.folder, record.run_id), self.folder / WEIGHTS / record.weights.file
-        kept.parent.mkdir(exist_ok=True)
-        (own / WEIGHTS_FILE).replace(kept)
+        with writing_to(kept.parent):
+            kept.parent.mkdir(exist_ok=True)
+            put(own / WEIGHTS_FILE, kept)
 
     def add_failure(self, run_id: str, reason: str) -> None:
         """Store why a run failed, for the gap in the table. A later success removes it."""
@@ -60,17 +62,17 @@ class Store:
 
     def add_request(self, request: TableRequest) -> TableRequest:
         """Store which runs fill a table, merged with earlier requests, for reports."""
-        (self.folder / TABLES).mkdir(exist_ok=True)
         file = self.folder / TABLES / f"{request.name}.json"
-        if file.exists():
-            before = read_request(file)
-            if before.table != request.table:
-                raise UsageError(
-                    f"{file} is the request of {before.table}: the names of two tables may not be alike but for "
-                    f"slashes and hyphens. Rename {request.table}, or give another --results FOLDER."
-                )
-            request = request.merged_with(before)
-        write_whole(file, request.model_dump_json(indent=1).encode() + b"\n")
+        with locked(lock_of(file)):
+            if file.exists():
+                before = read_request(file)
+                if before.table != request.table:
+                    raise UsageError(
+                        f"{file} is the request of {before.table}: the names of two tables may not be alike but for "
+                        f"slashes and hyphens. Rename {request.table}, or give another --results FOLDER."
+                    )
+                request = request.merged_with(before)
+            write_whole(file, request.model_dump_json(indent=1).encode() + b"\n")
         return request
 
     def keep(self, name: str, file: Path) -> bool:
@@ -79,10 +81,10 @@ class Store:
         Returns whether another one was stored there before; it is replaced.
         """
         kept, content = self.folder / name, file.read_bytes()
-        before = kept.read_bytes() if kept.exists() else None
-        if before != content:
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(kept, content)
+        with locked(lock_of(kept)):
+            before = kept.read_bytes() if kept.exists() else None
+            if before != content:
+                write_whole(kept, content)
         return before not in (None, content)
 
     def _failure_file(self, run_id: str) -> Path:

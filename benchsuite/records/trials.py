@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from benchsuite.canonical import canonical, digest
 from benchsuite.errors import RecordError, UsageError
 from benchsuite.files import write_whole
+from benchsuite.locks import lock_of, locked
 from benchsuite.records.names import TRIALS as TRIALS
 from benchsuite.records.schema import FIRST_SEED as FIRST_SEED
 from benchsuite.records.schema import MethodPart
@@ -92,7 +93,6 @@ def write_trials(file: Path, content: TrialsFile) -> None:
     table = pa.Table.from_pylist(rows, schema=schema)
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, compression="zstd")
-    file.parent.mkdir(parents=True, exist_ok=True)
     write_whole(file, sink.getvalue().to_pybytes())
 
 
@@ -116,11 +116,8 @@ def read_trials(file: Path) -> TrialsFile:
 
 def add_trials(folder: Path, content: TrialsFile) -> None:
     """Add trials to those of a results folder. Commands at the same time wait for each other; no trial is replaced."""
-    from filelock import FileLock  # what reads results does without it
-
     file = folder / TRIALS / f"{content.recipe}.parquet"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(file.with_name(f".{file.name}.lock")):
+    with locked(lock_of(file)):
         if file.exists():
             before = read_trials(file)
             require_rule(before, content.rule, file)

@@ -1,6 +1,5 @@
 """Writes the site, as pages in folders with their styles and scripts or as one file."""
 
-import glob
 from base64 import b64encode
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -8,7 +7,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from benchsuite.files import require_writable
+from benchsuite.files import require_writable, write_whole
+from benchsuite.locks import locked
+from benchsuite.report.build import Build, building
 from benchsuite.report.export import SUFFIXES
 from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.links import Links
@@ -17,10 +18,9 @@ from benchsuite.report.render import render
 from benchsuite.workers import spread
 
 STATIC = Path(__file__).parent / "static"
-GENERATOR = b'<meta name="generator" content="benchsuite'
-"""In every page: pages of earlier builds are recognised by it."""
-FOLDERS = ("tables", "methods", "claims", "compare", "tuning", "runs")
-"""Of pages."""
+LOCK = ".lock"
+BUILDING_SECONDS = 600.0
+"""How long to wait for another process that writes pages into the folder."""
 
 Progress = Callable[[int, int], None]
 
@@ -40,23 +40,25 @@ def write_site(folder: Path, leaderboard: Leaderboard, progress: Progress = lamb
     require_writable(folder, "--report")
     pages = list(all_pages(leaderboard))
     names = {page.name for page in pages}
-    written = {write(folder / name, content) for name, content in assets()}
-    leaderboard.prepare()
-    for number, files in enumerate(spread(lambda page: write_page(folder, page, names), pages)):
-        written.update(files)
-        progress(number + 1, len(pages))
-    remove_old(folder, written)
+    with locked(folder / LOCK, BUILDING_SECONDS), building(folder) as build:
+        for name, content in assets():
+            build.add(name, content)
+        leaderboard.prepare()
+        for number, drafts in enumerate(spread(lambda page: write_page(build, page, names), pages)):
+            build.drafts.update(drafts)
+            progress(number + 1, len(pages))
+        build.show()
     requested = [view.request.name for view in leaderboard.views]
     tables = {name: folder / f"{page_name('tables', name)}.html" for name in requested}
     return Site(folder / "index.html", tables, len(pages))
 
 
-def write_page(folder: Path, page: Page, names: Collection[str]) -> list[Path]:
-    """One page, and the data files that it offers."""
+def write_page(build: Build, page: Page, names: Collection[str]) -> Mapping[str, Path]:
+    """One page, and the data files that it offers: their drafts by name."""
     values = page.values()
     text = render(page.template, Links(page.name, names), title=page.title, **values)
     files = {f"{page.name}.html": text, **downloads(page.name, values)}
-    return [write(folder / name, content.encode()) for name, content in files.items()]
+    return {name: build.add(name, content.encode()) for name, content in files.items()}
 
 
 def write_single(file: Path, leaderboard: Leaderboard) -> Path:
@@ -75,7 +77,8 @@ def write_single(file: Path, leaderboard: Leaderboard) -> Path:
         style="\n".join(content.decode() for name, content in assets() if name.endswith(".css")),
         hashes=[f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'" for script in scripts],
     )  # fmt: skip
-    return write(file, text.encode())
+    write_whole(file, text.encode())
+    return file
 
 
 def downloads(page: str, values: Mapping[str, Any]) -> dict[str, str]:
@@ -89,19 +92,3 @@ def assets() -> Iterator[tuple[str, bytes]]:
     for file in sorted(STATIC.rglob("*"), key=lambda file: (-len(file.parts), file.name)):
         if file.is_file():
             yield f"static/{file.relative_to(STATIC).as_posix()}", file.read_bytes()
-
-
-def write(file: Path, content: bytes) -> Path:
-    """A file, and the folder it lies in."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(content)
-    return file
-
-
-def remove_old(folder: Path, written: Collection[Path]) -> None:
-    """Remove pages of earlier builds with their data files; files of anyone else stay."""
-    for page in (page for name in FOLDERS for page in (folder / name).rglob("*.html")):
-        if page not in written and GENERATOR in page.read_bytes()[:2000]:
-            name = glob.escape(page.stem)
-            for file in {*page.parent.glob(f"{name}.*"), *page.parent.glob(f"{name}-*.csv")} - {*written}:
-                file.unlink()

@@ -18,6 +18,7 @@ import torch
 import torch.distributed as dist
 
 from benchsuite.errors import Interrupted
+from benchsuite.files import write_whole
 from benchsuite.records.checkpoints import (
     EVERY,
     Every,
@@ -214,7 +215,7 @@ class Saver:
                 "resumptions": [resumption.model_dump() for resumption in self.resumptions],
             }
         ).encode()
-        file.write_bytes(content)
+        write_whole(file, content)
         return Stored(size=len(content), sha256=sha256(content).hexdigest())
 
     def _read(self, checkpoint: Path) -> tuple[Marker | None, str]:

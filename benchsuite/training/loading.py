@@ -12,11 +12,13 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator
+from io import BytesIO
 from pathlib import Path
+from pickle import Pickler
 from typing import Any, Generic, TypeVar, cast
 
 import torch
-from torch.utils.data import DataLoader, Dataset
+from torch.utils.data import DataLoader, Dataset, get_worker_info
 
 from benchsuite.data.base import Split
 from benchsuite.data.readers.images import LazyArray, decode_alone
@@ -59,9 +61,39 @@ class Made(Dataset[Any], Generic[T]):
 
     def __getitem__(self, number: int) -> T | BenchsuiteError:
         try:
-            return self._make(number)
+            made = self._make(number)
+            if get_worker_info() is not None:
+                share_memory(made)
+            return made
         except BenchsuiteError as error:
             return error
+
+
+class Sharing(Pickler):
+    """Moves each tensor that it meets to where other processes find it."""
+
+    def reducer_override(self, thing: Any) -> Any:
+        if isinstance(thing, torch.Tensor):
+            thing.share_memory_()  # type: ignore[no-untyped-call]
+            return bool, ()
+        return NotImplemented
+
+
+def share_memory(made: object) -> None:
+    """Move all tensors to shared memory. Torch's queue would lose one without room, and its reader wait forever."""
+    try:
+        Sharing(BytesIO()).dump(made)
+    except RuntimeError as error:
+        raise no_room(str(error).partition("\n")[0]) from error
+
+
+def no_room(reason: str) -> RunError:
+    """Batches cannot pass from the workers to the process that trains."""
+    free = f" has {shutil.disk_usage(SHARED).free / 2**20:.0f} MiB free" if SHARED.is_dir() else " is missing"
+    return RunError(
+        f"{SHARED}, shared memory through which batches pass,{free} ({reason}). Make it larger (of a container: "
+        "--shm-size), or read without other processes: --workers 0."
+    )
 
 
 class Ahead(Generic[T]):
@@ -73,9 +105,13 @@ class Ahead(Generic[T]):
         self.next = start
         """The number that comes next."""
         self._stop, self._workers = stop, workers
-        self._made: Iterator[T | BenchsuiteError] = (
-            self._start(make, pinned) if workers else map(Made(make).__getitem__, range(start, stop))
-        )
+        self._made: Iterator[T | BenchsuiteError] = map(Made(make).__getitem__, range(start, stop))
+        if workers:
+            try:
+                self._made = self._start(make, pinned)
+            except OSError as error:
+                self.close()
+                raise no_room(str(error)) from error
 
     def __next__(self) -> T:
         try:

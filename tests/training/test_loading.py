@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from copies import in_a_copy, mount, only_linux
 from PIL import Image
 
 from benchsuite.data import create_dataset
@@ -246,3 +247,20 @@ def test_arrays_need_no_workers_and_decoded_pictures_one_for_two_threads(
     monkeypatch.setenv("BENCHSUITE_WORKERS", "many")
     with pytest.raises(UsageError, match='BENCHSUITE_WORKERS="many": it must be a number'):
         loading.workers_for(data["vectors"])
+
+
+@only_linux
+@pytest.mark.parametrize("options", ["size=1m", "size=1m,ro"])
+def test_without_room_in_shared_memory_it_is_named_with_what_to_do(options: str) -> None:
+    """Containers have 64 MiB of it, or none. A batch that did not fit was lost, and its reader waited forever."""
+
+    def work() -> str:
+        mount(loading.SHARED, options)
+        with pytest.raises(RunError) as caught:
+            next(Ahead(lambda number: {"pixels": torch.zeros(2**20)}, 0, 9, 2))
+        return str(caught.value)
+
+    told = in_a_copy(work)
+    assert told.startswith("/dev/shm, shared memory through which batches pass, has ")
+    assert told.endswith("(of a container: --shm-size), or read without other processes: --workers 0.")
+    assert "\n" not in told
