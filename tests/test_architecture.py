@@ -12,8 +12,8 @@ import benchsuite
 PACKAGE = Path(benchsuite.__file__).parent
 FLOORS = [
     ["errors"],
-    ["fields", "paths", "running", "streams", "files", "toml_files", "torchvision_ops", "type_words", "workers"],
-    ["canonical", "folders"],
+    ["fields", "paths", "running", "streams", "files", "memory", "torchvision_ops", "type_words", "workers"],
+    ["canonical", "folders", "toml_files"],
     ["objectives"],
     ["cards"],
     ["registry"],

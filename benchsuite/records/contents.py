@@ -1,7 +1,6 @@
 """Reading a results folder: valid records, and the problems of every other file."""
 
 import hashlib
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,8 +10,11 @@ from pydantic import BaseModel, ValidationError
 
 from benchsuite.canonical import canonical
 from benchsuite.errors import RecordError
+from benchsuite.files import read_stored
 from benchsuite.folders import tables_in
+from benchsuite.records.json_text import parse
 from benchsuite.records.names import (
+    LARGEST_RANKS,
     evaluation_files,
     failure_files,
     json_files,
@@ -186,7 +188,7 @@ def with_ranks(file: RecordFile) -> RecordFile:
         return file
     name = Path(file.record.ranks.file).name
     try:
-        content = file.file.with_name(name).read_bytes()
+        content = read_stored(file.file.with_name(name), LARGEST_RANKS)
         valid = hashlib.sha256(content).hexdigest() == file.record.ranks.sha256
         message = f"{name} is not what it was sealed with: edited, or damaged"
     except (OSError, ValueError) as error:  # an impossible name is a ValueError
@@ -205,22 +207,6 @@ def read_request(path: Path) -> TableRequest:
     if path.stem != request.name:
         raise FileError(path, f"the request of {request.table} at {request.at} stands in {request.name}.json alone")
     return request
-
-
-def parse(path: Path) -> Any:
-    """JSON from a file; a ValueError says why there is none."""
-    try:
-        return json.loads(path.read_text("utf-8"), object_pairs_hook=_unique_keys)
-    except (OSError, ValueError, RecursionError) as error:
-        raise ValueError(f"truncated or not JSON ({error})") from error
-
-
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    content = dict(pairs)
-    if len(content) < len(pairs):
-        names = [key for key, _ in pairs]
-        raise ValueError(f'key "{next(key for key in names if names.count(key) > 1)}" is there twice')
-    return content
 
 
 def _read_with_ranks(path: Path) -> RecordFile | None:

@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 
 from benchsuite.errors import UsageError
-from benchsuite.files import require_writable, write_whole
+from benchsuite.files import read_stored, require_writable, write_whole
 from benchsuite.records.checkpoints import discard, folder_of
 from benchsuite.records.contents import Contents, read_contents, read_request
 from benchsuite.records.names import FAILED, TABLES, WEIGHTS, WEIGHTS_FILE, stem
@@ -79,7 +79,7 @@ class Store:
         Returns whether another one was stored there before; it is replaced.
         """
         kept, content = self.folder / name, file.read_bytes()
-        before = kept.read_bytes() if kept.exists() else None
+        before = read_stored(kept) if kept.exists() else None
         if before != content:
             kept.parent.mkdir(parents=True, exist_ok=True)
             write_whole(kept, content)
