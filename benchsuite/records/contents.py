@@ -39,6 +39,8 @@ DELETE = "Delete it or move it away, and run the same command again: only what i
 RETUNE = "Put it back as it was written, or delete it and run the same `benchsuite tune` again."
 MEASURE = "Put it back as it was written, or delete it and run `tox -e bench` again."
 EVALUATE = "Delete it, and evaluate the model again."
+TOLD = 20
+"""Problems of one kind in a file; of a thousand wrong numbers the first ones tell as much."""
 PUT_BACK = "put it back as it was written, or delete it and measure the run again"
 
 
@@ -307,7 +309,8 @@ def _parse_record(name: str, content: Mapping[str, Any]) -> tuple[Record | None,
         messages += parsed.contradictions()
         record = parsed
     except ValidationError as error:
-        messages += [f"not a valid record: {_where(e)}{e['msg']}" for e in error.errors()]
+        messages += [f"not a valid record: {_where(e)}{e['msg']}" for e in error.errors()[:TOLD]]
+        messages += [f"{error.error_count() - TOLD:,} more"] * (error.error_count() > TOLD)
     except ValueError as error:  # identities of what has no canonical form
         messages.append(f"not a valid record: {error}")
     return record, [Finding(name, message) for message in messages]

@@ -7,6 +7,8 @@ from typing import Any
 
 from benchsuite.files import read_stored
 
+VALUES = 250_000
+"""Each takes about a kilobyte if it is wrong; a manifest of 50,000 records has as many."""
 LONGEST = 20
 """Characters of a whole number below 2^63, with its sign."""
 
@@ -24,6 +26,8 @@ def parse(path: Path) -> Any:
 
 def parse_text(text: str) -> Any:
     """JSON that anyone may have written; a ValueError says why it is none."""
+    if (values := sum(map(text.count, ",[{"))) > VALUES:  # at least as many as there are
+        raise ValueError(f"about {values:,} values; at most {VALUES:,} are read")
     try:
         return json.loads(text, object_pairs_hook=_unique_keys, parse_int=_whole)
     except (ValueError, RecursionError) as error:

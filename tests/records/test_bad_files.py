@@ -432,13 +432,29 @@ TRIALS: dict[str, Damage] = {
 @pytest.mark.parametrize("damage", TRIALS)
 def test_bad_trials_are_named(results: Path, bounded: Bounded, damage: str) -> None:
     TRIALS[damage](results)
-    named(bounded, results, STORED["trials"], records=3)
+    done = named(bounded, results, STORED["trials"], records=3)
+    assert done.memory < 500 << 20
 
 
 def test_a_key_that_is_there_twice_among_many_is_found_at_once(results: Path, bounded: Bounded) -> None:
     keys = ",".join(f'"{n}":0' for n in range(200_000))
     text(NEW, f'{{{keys},"199999":0}}')(results)
     named(bounded, results, NEW, records=3)
+
+
+VALUES: dict[str, Callable[[int], str]] = {
+    "lists": lambda count: '"curves":{"a":[' + "[]," * count + "0]}",
+    "keys": lambda count: ",".join(f'"{n}":{{}}' for n in range(count)),
+}
+
+
+@pytest.mark.parametrize("kind", VALUES)
+@pytest.mark.parametrize(("count", "says"), [(120_000, "not what was sealed"), (500_000, "at most 250,000 are read")])
+def test_many_values_fit_into_the_memory(results: Path, bounded: Bounded, kind: str, count: int, says: str) -> None:
+    text(NEW, f'{{"schema":1,"run_id":"x",{VALUES[kind](count)}}}')(results)
+    done = named(bounded, results, NEW, records=3)
+    assert says in done.out
+    assert len(done.out.splitlines()) < 60
 
 
 def test_a_stored_file_is_regular_and_of_limited_size(tmp_path: Path) -> None:
