@@ -129,7 +129,7 @@ def _json(draw: Draw, file: Path) -> dict[Path, bytes]:
         parent, key = draw(st.sampled_from(places))
         match draw(st.sampled_from(["value", "value", "value", "remove", "key", "copy"])):
             case "value":
-                parent[key] = draw(st.sampled_from(VALUES))
+                parent[key] = _copy(draw(st.sampled_from(VALUES)))
             case "remove":
                 del parent[key]
             case "key" if isinstance(parent, dict):
@@ -137,7 +137,7 @@ def _json(draw: Draw, file: Path) -> dict[Path, bytes]:
             case _:
                 other, at = draw(st.sampled_from(places))
                 with suppress(LookupError):
-                    parent[key] = other[at]
+                    parent[key] = _copy(other[at])
     if "run_id" not in content or not draw(st.booleans()):
         sealed = "digest" in content and draw(st.booleans())
         return {file: _sealed(content) if sealed else _text(content)}
@@ -149,6 +149,11 @@ def _json(draw: Draw, file: Path) -> dict[Path, bytes]:
         if "/" not in name and len(name) < 250:
             return {file: b"{}"} | {file.with_name(name): _sealed(content)}
     return {file: _sealed(content)}
+
+
+def _copy(value: Any) -> Any:
+    """A value of its own: what is drawn must not change from case to case."""
+    return json.loads(json.dumps(value))
 
 
 def _places(content: Any) -> Any:
