@@ -1,13 +1,15 @@
 """Writing files and folders whole: a draft beside the place, synced to disk, that takes the place's name.
 
 A draft has a name of its own, whoever else writes there: processes in two containers may have equal numbers. What a
-killed process leaves begins with a dot, and is read by nobody. Errors name the folder and what to do.
+killed process leaves begins with a dot, and is read by nobody. Errors name the folder and what to do. What is stored is
+read only if it is a regular file of limited size: anyone may have put it there.
 """
 
 import errno
 import hashlib
 import os
 import shutil
+import stat
 from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -22,6 +24,9 @@ FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 """What an operating system says where there is no room: on the disk, of the user, or of one file."""
 OF_WRITING = FULL | {errno.EROFS}
 """Errors that only writing has."""
+MEGABYTE = 1 << 20
+LARGEST = 8 * MEGABYTE
+"""Of a stored file of text: what a parser makes of more could fill the memory. A large record has 0.1 MB."""
 
 
 class WriteError(UsageError, OSError):
@@ -119,6 +124,26 @@ def remove(draft: Path) -> None:
         draft.unlink()
 
 
+def read_stored(path: Path, at_most: int = LARGEST) -> bytes:
+    """The content of a stored file, which anyone may have put there; an OSError says why it is not read.
+
+    Asked before it is opened: a device or a pipe has no end, or never answers, and a folder is no file.
+    """
+    size = require_stored(path, at_most)
+    with path.open("rb") as file:
+        return file.read(size)
+
+
+def require_stored(path: Path, at_most: int) -> int:
+    """The size of a regular file of limited size; an OSError for anything else."""
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "no regular file", str(path))
+    if status.st_size > at_most:
+        raise OSError(errno.EOVERFLOW, f"{status.st_size:,} bytes; at most {at_most:,} are read", str(path))
+    return status.st_size
+
+
 def require_writable(folder: Path, option: str) -> None:
     """Make the folder. Fail now rather than after an hour of work; `option` is the option that names the folder."""
     with writing_to(folder, option):
@@ -137,7 +162,9 @@ def _move_unless_there(draft: Path, path: Path) -> None:
             draft.replace(path)
 
 
-def sha256_of(file: Path) -> str:
-    """Of a file of any size."""
+def sha256_of(file: Path, at_most: int | None = None) -> str:
+    """Of a file too large for the memory; `at_most`, in bytes, is for files that anyone may have put there."""
+    if at_most is not None:
+        require_stored(file, at_most)
     with file.open("rb") as content:
         return hashlib.file_digest(content, "sha256").hexdigest()

@@ -4,13 +4,16 @@ import re
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from benchsuite.errors import UsageError, unknown
+from benchsuite.files import MEGABYTE, read_stored
 
 M = TypeVar("M", bound=BaseModel)
+LARGEST = MEGABYTE
+"""Bytes of a file that people write; the largest table has 12,390."""
 
 
 class MisplacedError(ValueError):
@@ -23,19 +26,24 @@ class MisplacedError(ValueError):
 
 def read_toml(path: Path, model: type[M]) -> M:
     """The file as a `model`."""
-    try:
-        text = path.read_bytes().decode()
-        content = tomllib.loads(text)
-    except FileNotFoundError as error:
-        raise UsageError(f"{path}: no such file.") from error
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror or error}.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: not valid TOML: {error}.") from error
+    text, content = load_toml(path)
     try:
         return model.model_validate(content)
     except ValidationError as error:
         raise _explained(path, text, model, error) from error
+
+
+def load_toml(path: Path) -> tuple[str, dict[str, Any]]:
+    """The file's text and content, of any keys."""
+    try:
+        text = read_stored(path, LARGEST).decode()
+        return text, tomllib.loads(text)
+    except FileNotFoundError as error:
+        raise UsageError(f"{path}: no such file.") from error
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror or error}.") from error
+    except (ValueError, RecursionError) as error:  # a number of too many digits is a ValueError
+        raise UsageError(f"{path}: not valid TOML: {error}.") from error
 
 
 def _explained(path: Path, text: str, model: type[BaseModel], error: ValidationError) -> UsageError:

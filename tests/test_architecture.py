@@ -13,8 +13,8 @@ PACKAGE = Path(benchsuite.__file__).parent
 FLOORS = [
     ["errors"],
     ["files", "harmless"],
-    ["fields", "locks", "paths", "running", "streams", "toml_files", "torchvision_ops", "type_words", "workers"],
-    ["canonical", "folders"],
+    ["fields", "locks", "memory", "paths", "running", "streams", "torchvision_ops", "type_words", "workers"],
+    ["canonical", "folders", "toml_files"],
     ["objectives"],
     ["cards"],
     ["registry"],

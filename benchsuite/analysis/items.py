@@ -11,7 +11,6 @@ from typing import TypeVar
 import numpy as np
 
 from benchsuite.analysis.stats import ALPHA, Floats
-from benchsuite.errors import BenchsuiteError
 from benchsuite.records.recompute import Outcomes, Ranks, Rule
 from benchsuite.records.schema import Record
 from benchsuite.streams import numpy_stream
@@ -65,7 +64,7 @@ class Items:
             found = _kept(
                 self._found, (record.run_id, protocol), lambda: of_items(_within(self._file(record), protocol))
             )
-        except (BenchsuiteError, KeyError, ValueError) as error:
+        except Exception as error:  # as in `records.recompute`: a rule given what anyone may have written
             return f"the ranks of run {record.run_id} cannot be read ({error})"
         return found.get(metric, "it is no mean over test items")
 

@@ -3,13 +3,13 @@
 A results folder has them in the layout of `--tables`, so its pages can be made where the user's folder is not.
 """
 
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from benchsuite.analysis import bound
 from benchsuite.errors import UsageError
 from benchsuite.experiments.recipe import Recipe
+from benchsuite.files import read_stored
 from benchsuite.folders import (
     PAPERS,
     RECIPES,
@@ -25,7 +25,7 @@ from benchsuite.records.contents import Finding
 from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
-from benchsuite.toml_files import read_toml
+from benchsuite.toml_files import load_toml, read_toml
 
 
 def keep(store: Store, request: TableRequest) -> Iterator[str]:
@@ -61,16 +61,23 @@ def outdated(stored: Mapping[str, Path]) -> Iterator[Finding]:
     """Stored tables, by name, that a folder or an installed package has in another version."""
     own, built_in = table_files(), built_in_tables()
     for name, kept in stored.items():
-        if name in own and name not in built_in and kept.read_bytes() != own[name].read_bytes():
+        if name in own and name not in built_in and not _same(kept, own[name]):
             differs = f"{own[name]} differs in {changed_keys(kept, own[name])}; pages show the stored one"
             yield Finding(str(kept), differs, f"`benchsuite repro {name}` stores the other")
+
+
+def _same(kept: Path, own: Path) -> bool:
+    try:
+        return read_stored(kept) == own.read_bytes()
+    except OSError:
+        return True  # told where tables are read
 
 
 def changed_keys(before: Path, after: Path) -> str:
     """In which top-level keys two TOML files differ, in words."""
     try:
-        old, new = (tomllib.loads(file.read_text("utf-8")) for file in (before, after))
-    except ValueError:
+        (_, old), (_, new) = load_toml(before), load_toml(after)
+    except UsageError:
         return "whether it is TOML"
     keys = [key for key in {**old, **new} if old.get(key) != new.get(key)]
     return ", ".join(keys) or "comments or layout alone"

@@ -67,6 +67,8 @@ def _checked(way: str, arrays: Arrays) -> tuple[Whole, Whole, Whole, Whole, Whol
         raise RecordError("levels do not rise from above 0")
     if not len(relevant) or len(relevant) % len(levels):
         raise RecordError(f"{way}_relevant has {len(relevant)} numbers, which is not {len(levels)} a query")
+    if relevant.min() < 0 or relevant.max() > len(gains):  # asked before sums, which could wrap around
+        raise RecordError(f"{way}_relevant counts below 0, or more than the {len(gains)} numbers of {way}_gains")
     each = relevant.astype(np.int64).reshape(-1, len(levels))
     for name, rows, wanted in (
         ("gains", gains, int(each.sum())),
@@ -75,8 +77,8 @@ def _checked(way: str, arrays: Arrays) -> tuple[Whole, Whole, Whole, Whole, Whol
     ):
         if len(rows) != wanted:
             raise RecordError(f"{way}_{name} has {len(rows)} numbers where {way}_relevant counts {wanted}")
-    if (each < 0).any() or (len(gains) and not 0 <= gains.min() <= gains.max() <= len(levels)):
-        raise RecordError(f"{way}_relevant or {way}_gains name levels or counts that cannot be")
+    if len(gains) and not 0 <= gains.min() <= gains.max() <= len(levels):
+        raise RecordError(f"{way}_gains name levels that cannot be")
     if (ranks < 1).any():
         raise RecordError(f"{way}_ranks are below 1")
     return levels, each, gains, ranks, sums

@@ -22,6 +22,8 @@ FIRST = (1, 5)
 """The k of top-k in kNN and linear probe."""
 PLAIN = (1, 10)
 """Numbers of neighbours in plain kNN."""
+PARTS = 1000
+"""A set of sentence pairs has no more."""
 
 
 def recall(ranks: NDArray[np.integer[Any]], k: int) -> float:
@@ -104,7 +106,8 @@ def sts(ranks: Ranks, sets: Sequence[str], aggregation: str) -> Scores:
 def _correlation(name: str, ranks: Ranks, aggregation: str) -> float:
     """One correlation for a set, from those of its parts."""
     pairs, cosine, gold = (ranks[f"{name}_{kind}"] for kind in ("pairs", "cosine", "gold"))
-    if not len(pairs) or (pairs < 1).any() or not len(cosine) == len(gold) == pairs.sum():
+    parts = 0 < len(pairs) <= PARTS and 1 <= pairs.min() <= pairs.max() <= len(cosine)  # before a sum wraps around
+    if not parts or not len(cosine) == len(gold) == pairs.sum():
         raise RecordError(f"{name}_cosine and {name}_gold have {len(cosine)} and {len(gold)} ranks of {pairs} pairs")
     ends = np.cumsum(pairs)[:-1]
     each = [correlation(a, b) for a, b in zip(np.split(cosine, ends), np.split(gold, ends), strict=True)]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchsuite.errors import UsageError
-from benchsuite.files import sha256_of
+from benchsuite.files import read_stored, sha256_of
 from benchsuite.folders import recipes_in, shipped_trials, trials_in
 from benchsuite.records.agreement import check_counts, check_digests
 from benchsuite.records.code_version import code_state, stale
@@ -17,6 +17,7 @@ from benchsuite.records.manifest import Manifest, read_manifest, write_manifest
 from benchsuite.records.names import (
     EVALUATIONS,
     FAILED,
+    LARGEST_WEIGHTS,
     MANIFEST,
     RANKS,
     TRIALS,
@@ -110,8 +111,13 @@ def audit_folder(folder: Path, rules: Rules) -> Audit:
     contents = read_contents(folder)
     added = (*contents.tables.values(), *recipes_in(folder).values(), *trials_in(folder).values())
     stored = sorted([*added, *evaluation_files(folder), *measurement_files(folder), *request_files(folder)])
-    digests = {path.relative_to(folder).as_posix(): sha256(path.read_bytes()).hexdigest() for path in stored}
-    audit = Audit(folder, files=digests, requests=contents.requests, trials=contents.trials)
+    audit = Audit(folder, requests=contents.requests, trials=contents.trials)
+    for path in stored:
+        name = path.relative_to(folder).as_posix()
+        try:
+            audit.files[name] = sha256(read_stored(path)).hexdigest()
+        except OSError:  # told where it is read
+            audit.refused.add(name)
     for file in contents.files:
         audit.add(file, rules)
     audit.problems += [unreadable(error, folder) for error in contents.unreadable]
@@ -143,14 +149,13 @@ def _wrong_evaluation(folder: Path, evaluation: "Evaluation", rules: Rules) -> I
     """Ranks of an evaluation that are gone or others, and numbers that differ from them."""
     place, name = folder / EVALUATIONS, f"{EVALUATIONS}/{evaluation.file_name}.json"
     again = "delete it, and evaluate the model again"
-    file = place / evaluation.ranks.file
-    if not file.is_file() or sha256(file.read_bytes()).hexdigest() != evaluation.ranks.sha256:
-        yield Finding(name, f"its ranks, {evaluation.ranks.file}, are missing, or not what it was sealed with", again)
-        return
-    ranks = read_ranks(place, evaluation)
-    for protocol, result in evaluation.results.items():
-        done = recompute(result, ranks.of(protocol), evaluation.protocols[protocol].options, rules)
-        yield from (Finding(name, f"{protocol}: {difference}", again) for difference in done.differs)
+    try:
+        ranks = read_ranks(place, evaluation)
+        for protocol, result in evaluation.results.items():
+            done = recompute(result, ranks.of(protocol), evaluation.protocols[protocol].options, rules)
+            yield from (Finding(name, f"{protocol}: {difference}", again) for difference in done.differs)
+    except FileError as error:
+        yield Finding(name, f"its ranks, {evaluation.ranks.file}: {error.reason}", again)
 
 
 def audit_run(path: Path, rules: Rules) -> Audit:
@@ -179,9 +184,15 @@ def _wrong_weights(file: RecordFile) -> Iterator[Finding]:
     if file.record is None or file.record.weights is None:
         return
     kept = file.file.parent / WEIGHTS / Path(file.record.weights.file).name
-    if kept.is_file() and sha256_of(kept) != file.record.weights.sha256:
-        fix = "put them back as they were written, or delete them: the record is valid without"
-        yield Finding(file.file.name, f"{WEIGHTS}/{kept.name} are not what it was sealed with", fix)
+    fix = "put them back as they were written, or delete them: the record is valid without"
+    try:
+        if sha256_of(kept, LARGEST_WEIGHTS) != file.record.weights.sha256:
+            yield Finding(file.file.name, f"{WEIGHTS}/{kept.name} are not what it was sealed with", fix)
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError) as error:  # an impossible name is a ValueError
+        reason = getattr(error, "strerror", None) or error
+        yield Finding(file.file.name, f"its weights, {WEIGHTS}/{kept.name}, cannot be read ({reason})", fix)
 
 
 def _other_files(folder: Path, files: list[RecordFile]) -> Iterator[Finding]:
@@ -300,7 +311,8 @@ def _lost(before: Manifest, audit: Audit, where: str) -> Iterator[Finding]:
         if name not in audit.refused:  # a refused file is a problem of its own
             yield Finding(name, f"listed in {where}, but gone", "put it back")
     for name in audit.manifest.files_since(before).removed:
-        yield Finding(name, f"listed in {where}, but gone", "put it back")
+        if name not in audit.refused:
+            yield Finding(name, f"listed in {where}, but gone", "put it back")
     for name in changes.replaced:
         message = f"another record than the one listed in {where}, whose digest is {before.records[name].digest[:16]}"
         yield Finding(name, message, "put the listed one back")

@@ -9,15 +9,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
+from annotated_types import Len
 from pydantic import model_validator
 
+from benchsuite.fields import NonNegative, Positive
 from benchsuite.files import write_whole
+from benchsuite.records.kinds import wrong_kinds
 from benchsuite.records.names import BENCHMARKS
 from benchsuite.records.schema import content_digest, require_sealed
 from benchsuite.setup import Part
 
+SHOWN = ("benchsuite", "commit", "processor", "threads", "packages")
+"""What pages say of the environment."""
 SLOWER = 1.1
 """A ratio that fell by less than this factor is not called slower, however little it scatters."""
 
@@ -26,9 +31,9 @@ class Timed(Part):
     """What one implementation took."""
 
     by: str
-    seconds: tuple[float, ...]
+    seconds: Annotated[tuple[Positive, ...], Len(1)]
     """Of each call; calls of ours and of peers took turns."""
-    megabytes: float | None
+    megabytes: NonNegative | None
     """Highest memory over the inputs; None where it cannot be measured."""
 
     @property
@@ -42,12 +47,12 @@ class Benchmark(Part):
 
     name: str
     what: str
-    timed: tuple[Timed, ...]
+    timed: Annotated[tuple[Timed, ...], Len(1)]
     """Ours first."""
-    aims: dict[str, float] = {}
+    aims: dict[str, Positive] = {}
     """By peer: how many times our seconds its seconds should be, at least."""
-    most_seconds: float | None = None
-    most_megabytes: float | None = None
+    most_seconds: Positive | None = None
+    most_megabytes: Positive | None = None
 
     @property
     def ours(self) -> Timed:
@@ -103,6 +108,14 @@ class Measurement(Part):
         """From its content, with its digest filled in."""
         plain = cls.model_construct(digest="", **content).model_dump(mode="json")
         return cls.model_validate({**plain, "digest": content_digest(plain)})
+
+    @model_validator(mode="after")
+    def _names_its_machine(self) -> Self:
+        if missing := [key for key in SHOWN if key not in self.environment]:
+            raise ValueError(f"environment has no {missing[0]}")
+        if problem := next(wrong_kinds({}, self.environment), None):
+            raise ValueError(problem)
+        return self
 
     @model_validator(mode="before")
     @classmethod

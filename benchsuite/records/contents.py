@@ -1,7 +1,6 @@
 """Reading a results folder: valid records, and the problems of every other file."""
 
 import hashlib
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,8 +10,11 @@ from pydantic import BaseModel, ValidationError
 
 from benchsuite.canonical import canonical
 from benchsuite.errors import RecordError
+from benchsuite.files import read_stored
 from benchsuite.folders import tables_in
+from benchsuite.records.json_text import parse
 from benchsuite.records.names import (
+    LARGEST_RANKS,
     evaluation_files,
     failure_files,
     json_files,
@@ -37,6 +39,8 @@ DELETE = "Delete it or move it away, and run the same command again: only what i
 RETUNE = "Put it back as it was written, or delete it and run the same `benchsuite tune` again."
 MEASURE = "Put it back as it was written, or delete it and run `tox -e bench` again."
 EVALUATE = "Delete it, and evaluate the model again."
+TOLD = 20
+"""Problems of one kind in a file; of a thousand wrong numbers the first ones tell as much."""
 PUT_BACK = "put it back as it was written, or delete it and measure the run again"
 
 
@@ -188,7 +192,7 @@ def with_ranks(file: RecordFile) -> RecordFile:
         return file
     name = Path(file.record.ranks.file).name
     try:
-        content = file.file.with_name(name).read_bytes()
+        content = read_stored(file.file.with_name(name), LARGEST_RANKS)
         valid = hashlib.sha256(content).hexdigest() == file.record.ranks.sha256
         message = f"{name} is not what it was sealed with: edited, or damaged"
     except (OSError, ValueError) as error:  # an impossible name is a ValueError
@@ -207,22 +211,6 @@ def read_request(path: Path) -> TableRequest:
     if path.stem != request.name:
         raise FileError(path, f"the request of {request.table} at {request.at} stands in {request.name}.json alone")
     return request
-
-
-def parse(path: Path) -> Any:
-    """JSON from a file; a ValueError says why there is none."""
-    try:
-        return json.loads(path.read_text("utf-8"), object_pairs_hook=_unique_keys)
-    except (OSError, ValueError, RecursionError) as error:
-        raise ValueError(f"truncated or not JSON ({error})") from error
-
-
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    content = dict(pairs)
-    if len(content) < len(pairs):
-        names = [key for key, _ in pairs]
-        raise ValueError(f'key "{next(key for key in names if names.count(key) > 1)}" is there twice')
-    return content
 
 
 def _read_with_ranks(path: Path) -> RecordFile | None:
@@ -323,7 +311,8 @@ def _parse_record(name: str, content: Mapping[str, Any]) -> tuple[Record | None,
         messages += parsed.contradictions()
         record = parsed
     except ValidationError as error:
-        messages += [f"not a valid record: {_where(e)}{e['msg']}" for e in error.errors()]
+        messages += [f"not a valid record: {_where(e)}{e['msg']}" for e in error.errors()[:TOLD]]
+        messages += [f"{error.error_count() - TOLD:,} more"] * (error.error_count() > TOLD)
     except ValueError as error:  # identities of what has no canonical form
         messages.append(f"not a valid record: {error}")
     return record, [Finding(name, message) for message in messages]

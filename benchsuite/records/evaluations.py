@@ -12,6 +12,7 @@ from pydantic import model_validator
 
 from benchsuite.canonical import short_digest
 from benchsuite.files import write_whole
+from benchsuite.records.kinds import wrong_kinds
 from benchsuite.records.names import AWKWARD, EVALUATIONS
 from benchsuite.records.schema import Result, Sidecar, content_digest, contradictions, require_sealed
 from benchsuite.setup import Data, Part, Protocol
@@ -81,6 +82,8 @@ class Evaluation(Part):
             raise ValueError("protocols and results are not of the same names")
         if Path(self.ranks.file).name != self.ranks.file:
             raise ValueError(f'ranks.file is "{self.ranks.file}", but ranks lie beside their evaluation')
+        if problem := next(wrong_kinds({}, self.environment), None):
+            raise ValueError(problem)
         for name, result in self.results.items():
             if problem := next(iter(contradictions(result.metrics)), None):
                 raise ValueError(f"{name}: {problem}")

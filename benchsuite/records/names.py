@@ -4,11 +4,14 @@ import re
 from pathlib import Path
 
 from benchsuite.errors import UsageError, unknown
+from benchsuite.files import MEGABYTE
 from benchsuite.folders import TRIALS as TRIALS
 
 FAILED = ".failed.json"
 MANIFEST = "MANIFEST.json"
 RANKS = ".ranks.npz"
+LARGEST_RANKS = 32 * MEGABYTE
+"""Bytes of a file of ranks."""
 TABLES = "tables"
 BENCHMARKS = "benchmarks"
 """The folder of measurements of speed and memory."""
@@ -16,6 +19,8 @@ EVALUATIONS = "evaluations"
 """The folder of evaluations of models that no run trained."""
 WEIGHTS = "weights"
 """The folder of kept weights."""
+LARGEST_WEIGHTS = 16 * 1024 * MEGABYTE
+"""Bytes of a file of weights."""
 WEIGHTS_FILE = "kept.safetensors"
 """In a run's own folder, until its record is stored."""
 AWKWARD = re.compile(r"[^\w.+-]+")

@@ -1,24 +1,39 @@
-"""Writing and reading the file of ranks beside a record."""
+"""Writing and reading the file of ranks beside a record.
+
+Anyone may have written the file. Before anything is unpacked, what its directory says must fit the record's counts.
+"""
 
 import hashlib
 import io
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from zipfile import BadZipFile
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 import numpy as np
-from numpy.lib.npyio import NpzFile
+from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from benchsuite.files import read_stored
 from benchsuite.records.contents import FileError
-from benchsuite.records.names import RANKS
-from benchsuite.records.schema import Record, Sidecar
+from benchsuite.records.names import LARGEST_RANKS, RANKS
+from benchsuite.records.schema import Record, Result, Sidecar
 
 if TYPE_CHECKING:
     from benchsuite.records.evaluations import Evaluation
 
 Whole = NDArray[np.integer[Any]]
+ARRAYS = 10_000
+"""A file has no more."""
+NUMBERS = 1 << 24
+"""A file has no more, in all arrays: graded rankings of EPIC-Kitchens have about half as many."""
+FEW = 1 << 16
+"""So many numbers may be there whatever the counts are: histograms, numbers of classes."""
+HEADER = 1 << 12
+"""Bytes of an array's header at most."""
+ENCRYPTED = 1
+"""The bit of a member's flags."""
+NPY = ".npy"
 
 
 def pack_ranks(name: str, ranks: Iterable[tuple[str, Whole]]) -> tuple[bytes, Sidecar]:
@@ -33,27 +48,28 @@ def pack_ranks(name: str, ranks: Iterable[tuple[str, Whole]]) -> tuple[bytes, Si
 class StoredRanks(Mapping[str, Whole]):
     """The arrays of a ranks file by "protocol.name", each read and checked when it is asked for."""
 
-    def __init__(self, file: Path, arrays: NpzFile) -> None:
-        self._file, self._arrays = file, arrays
+    def __init__(self, file: Path, archive: ZipFile) -> None:
+        """`archive`: its directory was checked."""
+        self._file, self._archive = file, archive
+        self._members = {member.filename.removesuffix(NPY): member for member in archive.infolist()}
 
     def __getitem__(self, name: str) -> Whole:
+        member = self._members[name]
         try:
-            array: Whole = self._arrays[name]
-        except (ValueError, OSError, EOFError, BadZipFile) as error:
-            raise _no_arrays(self._file, error) from error
-        if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
-            reason = f"{name}: ranks are one row of whole numbers, not {array.dtype} {array.shape}"
-            raise FileError(self._file, reason, "")
-        return array
+            with self._archive.open(member) as packed:
+                content = packed.read(member.file_size)
+            return _array(content)
+        except Exception as error:  # zipfile, zlib and numpy raise of every kind
+            raise FileError(self._file, f"{name}: {error or type(error).__name__}", "") from error
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._arrays.files)
+        return iter(self._members)
 
     def __len__(self) -> int:
-        return len(self._arrays.files)
+        return len(self._members)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._arrays.files
+        return name in self._members
 
     def of(self, protocol: str) -> dict[str, Whole]:
         """The arrays of one protocol, by name."""
@@ -66,20 +82,62 @@ def read_ranks(folder: Path, record: "Record | Evaluation") -> StoredRanks:
     name = record.run_id if isinstance(record, Record) else record.evaluation_id
     file = folder / record.ranks.file
     try:
-        content = file.read_bytes()
-    except OSError as error:
-        raise FileError(file, f"{error.strerror or error}; record {name} needs it", "") from error
+        content = read_stored(file, LARGEST_RANKS)
+    except (OSError, ValueError) as error:  # an impossible name is a ValueError
+        reason = getattr(error, "strerror", None) or error
+        raise FileError(file, f"{reason}; record {name} needs it", "") from error
     if hashlib.sha256(content).hexdigest() != record.ranks.sha256:
         reason = f"not the ranks that record {name} was sealed with: the file was edited, or damaged"
         raise FileError(file, reason, "")
     try:
-        arrays = np.load(io.BytesIO(content), allow_pickle=False)
-    except (ValueError, OSError, EOFError, BadZipFile) as error:
-        raise _no_arrays(file, error) from error
-    if not isinstance(arrays, NpzFile):
-        raise _no_arrays(file, "a single array")
-    return StoredRanks(file, arrays)
+        return StoredRanks(file, _opened(content, most_numbers(record.results)))
+    except Exception as error:
+        raise FileError(file, f"not an .npz file of arrays ({error})", "") from error
 
 
-def _no_arrays(file: Path, why: object) -> FileError:
-    return FileError(file, f"not an .npz file of arrays ({why})", "")
+def most_numbers(results: Mapping[str, Result]) -> int:
+    """What counts of test items allow: no task stores more than a number for each pair of its items."""
+    items = sum(min(n, NUMBERS) for result in results.values() for n in result.counts.values() if n > 0)
+    return min(NUMBERS, FEW + items**2)
+
+
+def _opened(content: bytes, most: int) -> ZipFile:
+    """The file as an archive whose directory promises arrays of so many numbers at most; a ValueError otherwise."""
+    if content.count(b"PK\x01\x02") > ARRAYS:
+        raise ValueError(f"more than {ARRAYS:,} arrays")
+    archive = ZipFile(io.BytesIO(content))
+    members = archive.infolist()
+    if len({member.filename for member in members}) < len(members):
+        raise ValueError("two arrays of one name")
+    for member in members:
+        if problem := _odd(member):
+            raise ValueError(f"{member.filename}: {problem}")
+    size, allowed = sum(member.file_size for member in members), len(members) * HEADER + most * 8
+    if size > allowed:
+        raise ValueError(f"{size:,} bytes unpacked, and {allowed:,} are what the counts of its record allow")
+    return archive
+
+
+def _odd(member: ZipInfo) -> str:
+    if not member.filename.endswith(NPY):
+        return "no array"
+    if member.flag_bits & ENCRYPTED:
+        return "encrypted"
+    return "" if member.compress_type in (ZIP_STORED, ZIP_DEFLATED) else "packed in another way than by numpy"
+
+
+def _array(content: bytes) -> Whole:
+    """The array of an .npy file, without copying; a ValueError says why it is none."""
+    stream = io.BytesIO(content)
+    version = npy.read_magic(stream)
+    if version not in ((1, 0), (2, 0)):
+        raise ValueError(f"version {version} of .npy")
+    read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+    shape, _, dtype = read(stream, max_header_size=HEADER)
+    if len(shape) != 1 or dtype.kind not in "iu":
+        raise ValueError(f"ranks are one row of whole numbers, not {dtype} {shape}")
+    data = memoryview(content)[stream.tell() :]
+    if len(data) != shape[0] * dtype.itemsize:
+        raise ValueError(f"its header says {shape[0]} numbers, but it has {len(data) // dtype.itemsize}")
+    array: Whole = np.frombuffer(data, dtype)
+    return array

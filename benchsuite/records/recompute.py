@@ -108,8 +108,10 @@ def _apply(rule: Rule, ranks: Ranks, options: Mapping[str, Any]) -> Scores:
         return rule(ranks, options)
     except KeyError as error:
         raise ValueError(f"no ranks {error} are stored") from error
-    except (BenchsuiteError, TypeError) as error:
+    except BenchsuiteError as error:
         raise ValueError(str(error)) from error
+    except Exception as error:  # any rule, given numbers and options that anyone may have written
+        raise ValueError(f"they cannot be computed ({type(error).__name__}: {error})") from error
 
 
 def _difference(name: str, stored: float | None, expected: float | None) -> str:

@@ -13,6 +13,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from benchsuite.canonical import digest, short_digest
 from benchsuite.errors import RecordError
 from benchsuite.fields import Count, Positive
+from benchsuite.records.kinds import wrong_kinds
 from benchsuite.setup import Part, Setup, stored_setup
 
 SCHEMA = 1
@@ -210,6 +211,7 @@ class Record(Part):
             if (planned.task, planned.version) != (done.task, done.version):
                 of, wanted = (f"{each.task}, version {each.version}" for each in (done, planned))
                 yield f"{name}: its result is of {of}, but the setup's protocol of {wanted}"
+        yield from wrong_kinds(self.cost, self.environment)
         for name, result in self.results.items():
             yield from (f"{name}: {problem}" for problem in contradictions(result.metrics))
             yield from (f"{name}: counts.{key} = {n} is below 1" for key, n in result.counts.items() if n < 1)

@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 
 from benchsuite.errors import UsageError
-from benchsuite.files import put, require_writable, write_whole, writing_to
+from benchsuite.files import put, read_stored, require_writable, write_whole, writing_to
 from benchsuite.locks import lock_of, locked
 from benchsuite.records.checkpoints import discard, folder_of
 from benchsuite.records.contents import Contents, read_contents, read_request
@@ -82,7 +82,7 @@ class Store:
         """
         kept, content = self.folder / name, file.read_bytes()
         with locked(lock_of(kept)):
-            before = kept.read_bytes() if kept.exists() else None
+            before = read_stored(kept) if kept.exists() else None
             if before != content:
                 write_whole(kept, content)
         return before not in (None, content)

@@ -7,21 +7,35 @@ is drawn and its seed, so a method's first n trials are the same however many fo
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from annotated_types import Ge, Lt
+from pydantic import ValidationError
 
 from benchsuite.canonical import canonical, digest
 from benchsuite.errors import RecordError, UsageError
-from benchsuite.files import write_whole
+from benchsuite.files import MEGABYTE, read_stored, write_whole
 from benchsuite.locks import lock_of, locked
+from benchsuite.memory import at_most_memory
+from benchsuite.records.json_text import parse_text
+from benchsuite.records.kinds import wrong_kinds
 from benchsuite.records.names import TRIALS as TRIALS
 from benchsuite.records.schema import FIRST_SEED as FIRST_SEED
 from benchsuite.records.schema import MethodPart
 from benchsuite.setup import Part, Setup
 
 FORMAT = 1
+LARGEST_TRIALS = 16 * MEGABYTE
+"""Bytes of a file; 500 trials have 33 thousand."""
+UNPACKED = 32 * MEGABYTE
+"""Bytes of all its columns."""
+ROWS = 100_000
+BATCH = 16
+"""Rows unpacked at a time."""
+MEMORY = 256 * MEGABYTE
+"""That pyarrow may map while it unpacks: a page may be larger than the file says."""
 COUNTS = ("trials", "longer")
 """Of a rule: what decides no draw and no score."""
 
@@ -46,7 +60,7 @@ class Trial(Part):
     """With the hyper-parameters and the learning rate that were drawn."""
     fixed: dict[str, Any] = {}
     """Hyper-parameters that were given and not drawn, at which the method was tuned."""
-    number: int
+    number: Annotated[int, Ge(0), Lt(ROWS)]
     seed: int
     score: float | None
     """The value of the rule's measure; none if the run failed."""
@@ -99,19 +113,44 @@ def write_trials(file: Path, content: TrialsFile) -> None:
 def read_trials(file: Path) -> TrialsFile:
     """The file's content; an error says what is wrong with it."""
     try:
-        table = pq.read_table(file)
-        about = json.loads((table.schema.metadata or {})[b"benchsuite"])
-    except (OSError, KeyError, ValueError) as error:
-        raise RecordError(f"{file} is not a file of trials: {error}.") from error
-    if about.pop("format", None) != FORMAT:
-        raise RecordError(f"{file} has another format of trials than {FORMAT}; tune again with this version.")
-    try:
-        content = TrialsFile(**about, trials=[_from_row(row) for row in table.to_pylist()])
-    except (KeyError, TypeError, ValueError) as error:
-        raise RecordError(f"{file} is not a file of trials: {error}.") from error
+        text, rows = _unpacked(read_stored(file, LARGEST_TRIALS))
+        about = parse_text(text.decode())
+        if about.pop("format", None) != FORMAT:
+            raise RecordError(f"{file} has another format of trials than {FORMAT}; tune again with this version.")
+        content = TrialsFile(**about, trials=[_from_row(row) for row in rows])
+    except OSError as error:
+        raise RecordError(f"{file} is not a file of trials: {error.strerror or error}.") from error
+    except (ArithmeticError, AttributeError, KeyError, MemoryError, TypeError, ValueError) as error:
+        raise RecordError(f"{file} is not a file of trials: {_reason(error)}.") from error
     if content.recipe != file.stem:
         raise RecordError(f"{file} has the trials of recipe {content.recipe}; call it {content.recipe}.parquet.")
     return content
+
+
+def _unpacked(content: bytes) -> tuple[bytes, list[dict[str, Any]]]:
+    """What the file says of itself, and its rows; a ValueError or a MemoryError if it is larger than it may be."""
+    with at_most_memory(MEMORY):
+        file = pq.ParquetFile(pa.BufferReader(content), pre_buffer=False)
+        about = file.metadata
+        size = sum(about.row_group(number).total_byte_size for number in range(about.num_row_groups))
+        if about.num_rows > ROWS or about.num_columns > 2 * len(COLUMNS) or size > UNPACKED:
+            what = f"{about.num_rows:,} rows of {about.num_columns} columns and {size:,} bytes"
+            raise ValueError(f"{what}; at most {ROWS:,} rows and {UNPACKED:,} bytes are read")
+        rows: list[dict[str, Any]] = []
+        for batch in file.iter_batches(batch_size=BATCH, use_threads=False):
+            size += batch.nbytes  # a text that is stored once may stand in every row
+            if size > 2 * UNPACKED:
+                raise ValueError(f"its rows hold more than {UNPACKED:,} bytes")
+            rows += batch.to_pylist()
+        return (file.schema_arrow.metadata or {})[b"benchsuite"], rows
+
+
+def _reason(error: Exception) -> str:
+    """Of pydantic's errors the first, in one line."""
+    if isinstance(error, ValidationError):
+        problem = error.errors()[0]
+        return f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
+    return str(error) or type(error).__name__
 
 
 def add_trials(folder: Path, content: TrialsFile) -> None:
@@ -162,4 +201,7 @@ def _as_row(trial: Mapping[str, Any]) -> dict[str, Any]:
 
 def _from_row(row: Mapping[str, Any]) -> Trial:
     texts = ("method", "fixed", "metrics", "cost", "digests", "environment")
-    return Trial.model_validate({**row, **{name: json.loads(row[name]) for name in texts}})
+    trial = Trial.model_validate({**row, **{name: parse_text(row[name]) for name in texts}})
+    if problem := next(wrong_kinds(trial.cost, trial.environment), None):
+        raise ValueError(problem)
+    return trial

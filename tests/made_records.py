@@ -1,0 +1,59 @@
+"""Records as a run writes them, made without a training and without torch."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from benchsuite import registry
+from benchsuite.evaluation import rank_metrics
+from benchsuite.records.code_version import code_version
+from benchsuite.records.ranks import pack_ranks
+from benchsuite.records.schema import MethodPart, Record, Result
+from benchsuite.setup import Data, ImageTower, Optimizer, Protocol, Setup, TextTower, Training
+
+MakeRecord = Callable[..., tuple[Record, bytes]]
+METRICS = {"i2t_r1": 0.25, "i2t_r5": 0.5, "i2t_r10": 0.75, "t2i_r1": 0.0, "t2i_r5": 0.5, "t2i_r10": 1.0, "r_mean": 0.5}
+RANKS = {"i2t": np.array([1, 2, 9, 40], np.int32), "t2i": np.array([1, 1, 5, 6, 11, 3, 2, 1], np.int32)}
+
+
+def any_record(seed: int = 0, **changes: Any) -> tuple[Record, bytes]:
+    """A sealed record and the bytes of its ranks; keywords replace parts of its content."""
+    setup = Setup(
+        data=Data(name="scenes", options={"train": 64}, version=1, digest="d" * 64),
+        image=ImageTower(timm="test_vit"),
+        text=TextTower(transformer="distilbert", vocabulary=100),
+        projection={"width": 8},
+        optimizer=Optimizer(lr=1e-3),
+        training=Training(batch=4, steps=2),
+        protocols={"retrieval": Protocol(task="retrieval", version=1, options={"split": "test"})},
+    )
+    method = MethodPart(name="infonce", title="InfoNCE", hyperparameters={"tau": 0.03}, code="c0de", owner="us")
+    content, sidecar = pack_ranks(f"infonce-s{seed}", [("retrieval.i2t", np.arange(1, 5, dtype=np.int32))])
+    parts: dict[str, Any] = {
+        "seed": seed,
+        "method": method,
+        "setup": setup,
+        "results": {"retrieval": Result(task="retrieval", version=1, metrics=METRICS, counts={"i2t": 4, "t2i": 4})},
+        "curves": {"step": [0, 1], "loss": [2.0, None]},
+        "cost": {"seconds": 1.5},
+        "digests": {"initial_weights": "w", "batches": "b", "data": "d" * 64},
+        "environment": {"python": "3.13", "packages": {"torch": None}},
+        "created": "2026-01-01T00:00:00+00:00",
+        "ranks": sidecar,
+    }
+    return Record.seal(**{**parts, **changes}), content
+
+
+def sound_record(seed: int = 0, ranks: Mapping[str, Any] = RANKS, **changes: Any) -> tuple[Record, bytes]:
+    """As any_record, but with the numbers that follow from its ranks, and current code; `ranks` replaces them."""
+    scores = rank_metrics.retrieval(ranks)
+    numbers = {"metrics": dict(scores.metrics), "measures": dict(scores.measures), "counts": dict(scores.counts)}
+    current = {"code": code_version(registry.methods.card("infonce"))}
+    content, sidecar = pack_ranks(f"infonce-s{seed}", [(f"retrieval.{way}", values) for way, values in ranks.items()])
+    parts = {
+        "method": any_record()[0].method.model_copy(update=current),
+        "results": {"retrieval": Result(task="retrieval", version=1, split_size=len(ranks["i2t"]), **numbers)},
+        "ranks": sidecar,
+    }
+    return any_record(seed, **{**parts, **changes})[0], content
