@@ -348,7 +348,7 @@ def test_hostile_text_shows_as_text_wherever_it_comes_in(
         "environment": {HOSTILE: HOSTILE, "packages": {HOSTILE: HOSTILE}},
         "digests": {**first.digests, HOSTILE: HOSTILE},
         "curves": {"step": [0, 1], HOSTILE: [1.0, 0.5]},
-        "cost": {"seconds": 1.5, HOSTILE: HOSTILE},
+        "cost": {"seconds": 1.5, HOSTILE: 2.5},
     }
     records = {one.run_id: one for one in (make_record(**told)[0], make_record(seed=1, **told)[0], first)}
     parts = {"": RequestedRuns(setup_id=first.setup_id, method_id="", runs=dict(enumerate(records)))}
