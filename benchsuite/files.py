@@ -37,8 +37,8 @@ class WriteError(UsageError, OSError):
         """Of the operating system's error. Libraries drop its number where a disk is full."""
         reason = os.strerror(error.errno) if error.errno else str(error).partition("\n")[0]
         room = error.errno in FULL or not error.errno
-        told = f"Make room, or {remedy}" if room else remedy[0].upper() + remedy[1:]
-        made = cls(f"{where}: {reason}. {told}.")
+        advice = f"Make room, or {remedy}" if room else remedy[0].upper() + remedy[1:]
+        made = cls(f"{where}: {reason}. {advice}.")
         made.errno, made.strerror = error.errno, reason
         return made
 

@@ -58,7 +58,7 @@ def commands(file: str) -> list[list[str]]:
 
 
 def test_there_is_one_for_each_purpose() -> None:
-    assert NAMES == ["ci.yml", "comment.yml", "pages.yml", "results.yml", SHOWN]
+    assert NAMES == ["ci.yml", "comment.yml", "mutation.yml", "pages.yml", "results.yml", SHOWN]
 
 
 def require_known(program: str, *words: str) -> None:
@@ -103,6 +103,15 @@ def test_pull_requests_run_the_coverage_that_the_gate_leaves_to_them() -> None:
     assert "--cov " in tox
     assert tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["coverage"]["report"]["fail_under"] == 90
     assert "tox -e coverage" in read("ci.yml")["jobs"]["coverage"]["steps"][-1]["run"]
+
+
+def test_the_rooms_whose_changes_are_tried_exist() -> None:
+    job = read("mutation.yml")["jobs"]["changes"]
+    for room in job["strategy"]["matrix"]["room"]:
+        assert (ROOT / "benchsuite" / room).is_dir()
+        assert (ROOT / "tests" / room).is_dir()
+    assert 'tox -e mutation -- "benchsuite/$ROOM" "tests/$ROOM"' in job["steps"][-1]["run"]
+    assert "[testenv:mutation]" in (ROOT / "tox.ini").read_text("utf-8")
 
 
 def test_only_who_must_write_may_and_only_there() -> None:

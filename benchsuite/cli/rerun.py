@@ -9,10 +9,9 @@ from random import Random
 from benchsuite.analysis.rerun import Again
 from benchsuite.cli.execute import signals_raised
 from benchsuite.cli.progress import progress
-from benchsuite.experiments.devices import Devices
 from benchsuite.experiments.events import Failed, Finished
 from benchsuite.experiments.pool import Pool
-from benchsuite.experiments.rerun import draw
+from benchsuite.experiments.rerun import devices_of, draw
 from benchsuite.records.audit import Audit
 from benchsuite.records.contents import Finding
 from benchsuite.records.schema import Record
@@ -37,9 +36,8 @@ def rerun(audit: Audit, count: int, folders: Mapping[str, str], plugins: list[Pa
 
 
 def pool(record: Record, folder: Path, plugins: list[Path]) -> Pool:
-    """Processes and threads as they were, as far as this machine allows."""
-    processes, threads = (record.environment.get(key) for key in ("processes", "threads"))
-    return Pool(Devices.here(processes, jobs=1), folder / "logs", plugins, threads=threads)
+    """Processes and threads as they were."""
+    return Pool(devices_of(record), folder / "logs", plugins, threads=record.environment.get("threads"))
 
 
 def judge(audit: Audit, name: str, record: Record, event: object) -> None:

@@ -47,9 +47,7 @@ def verify(
     ] = False,
     rerun: Annotated[
         int | None,
-        typer.Option(
-            min=1, help="Train so many records again, drawn at random, and compare every number.", metavar="N"
-        ),
+        typer.Option(min=1, help="Train N records again, chosen at random, and compare every number.", metavar="N"),
     ] = None,
     data: Folders = None,
     results: Results = RESULTS,

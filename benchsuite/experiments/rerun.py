@@ -7,6 +7,7 @@ from random import Random
 
 from benchsuite.errors import BenchsuiteError, UsageError
 from benchsuite.experiments.data import resolve_data
+from benchsuite.experiments.devices import Devices
 from benchsuite.experiments.plan import Run, make_run
 from benchsuite.experiments.preflight import preflight
 from benchsuite.experiments.resolve import resolve_protocol
@@ -30,13 +31,19 @@ def draw(records: Mapping[str, Record], count: int, random: Random, folders: Map
         if len(runs) == count:
             break
         try:
-            runs[name] = run_of(records[name], folders)
-            if problems := preflight([runs[name]], place).problems:
+            run, devices = run_of(records[name], folders), devices_of(records[name])
+            devices.processes(run.setup.training.processes)
+            if problems := preflight([run], place, devices=devices).problems:
                 raise UsageError("; ".join(str(problem) for problem in problems))
+            runs[name] = run
         except BenchsuiteError as error:
-            runs.pop(name, None)
             left_out[name] = str(error)
     return Drawn(runs, left_out)
+
+
+def devices_of(record: Record) -> Devices:
+    """As many of this machine as computed the record; refused if there are fewer."""
+    return Devices.here(record.environment.get("processes"), jobs=1)
 
 
 def run_of(record: Record, folders: Mapping[str, str]) -> Run:

@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     from benchsuite.records.trials import TrialsFile
 
 CANNOT_CHECK = (
-    "that a run happened: anyone who can compute digests can write a record that agrees with itself (--rerun N does "
-    "some of them again)",
+    "that a run happened: anyone who can compute digests can write a record that agrees with itself (--rerun)",
     "that a record's environment, cost and time are true: nothing measures them again",
     "that the ranks come from the trained model (where its weights are kept, `benchsuite evaluate` measures it again)",
     "numbers that do not follow from ranks: curves, geometry, digests of weights and batches",

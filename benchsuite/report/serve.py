@@ -52,7 +52,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, with_body: bool) -> None:
         hosts = self.headers.get_all("Host", [])
         if len(hosts) != 1 or not HOST.fullmatch(hosts[0]):
-            self.send_error(HTTPStatus.FORBIDDEN, explain="The host must be localhost or 127.0.0.1.")
+            self.send_error(HTTPStatus.FORBIDDEN, explain="The host must be localhost, 127.0.0.1 or [::1].")
             return
         path = unquote(self.path.partition("#")[0].partition("?")[0])
         if not path.startswith("/") or not path.isprintable():

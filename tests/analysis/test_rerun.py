@@ -1,6 +1,8 @@
+import statistics
 from collections.abc import Callable, Sequence
 
 import pytest
+from scipy import stats
 
 from benchsuite.analysis.rerun import Again
 from benchsuite.records.schema import Record, Result
@@ -17,8 +19,8 @@ HERE = {
 OTHER_SEEDS = (0.30, 0.31, 0.33, 0.32)
 
 
-def record(make: Make, value: float, seed: int = 0, processor: str = "A", **digests: str) -> Record:
-    result = Result(task="retrieval", version=1, metrics={"t2i_r1": value, "t2i_r5": 0.9}, counts={"t2i": 100})
+def record(make: Make, value: float, seed: int = 0, processor: str = "A", r5: float = 0.9, **digests: str) -> Record:
+    result = Result(task="retrieval", version=1, metrics={"t2i_r1": value, "t2i_r5": r5}, counts={"t2i": 100})
     made, _ = make(seed, results={"retrieval": result}, environment={**HERE, "processor": processor})
     return made.model_copy(update={"digests": {**made.digests, **digests}})
 
@@ -42,6 +44,18 @@ def test_on_the_same_kind_of_machine_every_digit_must_be_equal(make_record: Make
     assert "1 of its numbers differ on the same kind of machine" in problem
     assert "retrieval.t2i_r1 is 0.32 in the record and 0.32 now" in problem
     assert not notes
+
+
+def test_the_number_that_moved_most_is_named(make_record: Make) -> None:
+    both = Again("file.json", record(make_record, 0.1, r5=0.92), record(make_record, 0.4, r5=0.9), [])
+    assert [moved.measure for moved in both.moved] == ["retrieval.t2i_r1", "retrieval.t2i_r5"]
+
+
+def test_the_limit_is_that_of_the_difference_of_two_trainings(make_record: Make) -> None:
+    """At one error in a thousand records of two numbers: a t of three degrees of freedom at 0.99975."""
+    spread = statistics.stdev(OTHER_SEEDS)
+    expected = stats.t.ppf(1 - 0.001 / 4, 3) * spread * 2**0.5
+    assert again(make_record, 0.3).limit("retrieval.t2i_r1") == pytest.approx(expected, rel=1e-9)
 
 
 def test_elsewhere_numbers_may_lie_as_far_apart_as_seeds(make_record: Make) -> None:

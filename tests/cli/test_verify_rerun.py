@@ -7,6 +7,7 @@ import pytest
 from commands import exit_code
 from tiny_recipes import VECTORS
 
+from benchsuite.errors import UsageError
 from benchsuite.records.schema import content_digest
 
 
@@ -52,3 +53,17 @@ def test_older_code_cannot_be_run_again_and_asking_for_it_is_no_success(
     told = capsys.readouterr().out
     assert "cannot be run again here: method infonce has other code than it was measured with" in told
     assert "0 of 1 records to run again could be drawn" in told
+
+
+def test_devices_that_are_not_here_leave_a_record_out(
+    runs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none(*_: object, **__: object) -> None:
+        raise UsageError("--devices 1: this machine has 0 GPUs.")
+
+    monkeypatch.setattr("benchsuite.experiments.rerun.Devices.here", none)
+    capsys.readouterr()
+    assert exit_code("verify", runs, "--rerun", "1") == 1
+    told = capsys.readouterr().out
+    assert "cannot be run again here: --devices 1: this machine has 0 GPUs." in told
+    assert "numbers recomputed" in told, "what was checked is told all the same"
