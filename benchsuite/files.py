@@ -84,6 +84,15 @@ def write_whole(path: Path, content: bytes, overwrite: bool = True, sync: bool =
             sync_folder(path.parent)
 
 
+def write_named(path: Path, option: str, content: bytes) -> None:
+    """A file that the user named: whole; of a link what it leads to. A device or a pipe has no drafts beside it."""
+    if path.is_relative_to("/dev") or (path.exists() and not path.is_file()):
+        with writing_to(path, option):
+            path.write_bytes(content)
+    else:
+        write_whole(path.resolve(), content)
+
+
 @contextmanager
 def drafted(path: Path) -> Iterator[Path]:
     """A name beside `path` that nobody else has, for a file or a folder. What has it at the end is removed."""

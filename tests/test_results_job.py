@@ -154,6 +154,12 @@ def test_a_removal_whose_commit_gives_the_reason_passes_and_the_next_does_not(re
     assert push(repository).returncode == 1
 
 
+def test_a_base_that_does_not_exist_is_refused(repository: Path) -> None:
+    done = run(repository, "bash", str(JOB), "nonsense")
+    assert done.returncode != 0
+    assert "verified." not in done.stdout
+
+
 def test_a_clone_without_history_cannot_say_what_was_published(repository: Path) -> None:
     commit(repository)
     shallow = repository.parent / "shallow"

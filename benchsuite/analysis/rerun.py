@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import isfinite, sqrt
+from math import inf, isfinite, sqrt
 from statistics import stdev
 from typing import NamedTuple
 
@@ -41,10 +41,19 @@ class Again:
     """Records of the row's other seeds."""
 
     @property
+    def unknown(self) -> list[str]:
+        """Numbers that only one of the two has: a run has as many as its protocols."""
+        stored, again = ({f"{n.protocol}.{n.metric}" for n in r.numbers()} for r in (self.record, self.again))
+        return sorted(stored ^ again)
+
+    @property
     def moved(self) -> list[Moved]:
         """Numbers that are not equal in every digit, those that moved most first."""
         stored, again = ({f"{n.protocol}.{n.metric}": n.value for n in r.numbers()} for r in (self.record, self.again))
-        moved = [Moved(name, value, again[name]) for name, value in stored.items() if again[name] != value]
+        both = stored.keys() & again.keys()
+        moved = [
+            Moved(name, stored[name], again[name]) for name in stored if name in both and stored[name] != again[name]
+        ]
         return sorted(moved, key=lambda each: -abs(each.stored - each.again))
 
     @property
@@ -57,6 +66,8 @@ class Again:
         for kind in sorted(self.record.digests):
             if self.record.digests[kind] != self.again.digests.get(kind):
                 yield Finding(self.file, f"run again: the digest of {kind} is another", "measure it again")
+        if self.unknown:
+            yield Finding(self.file, f"run again: {', '.join(self.unknown)}: not in both", "measure it again")
         if not self.elsewhere:
             if self.moved:
                 count = f"{len(self.moved)} of its numbers differ on the same kind of machine with the same packages"
@@ -66,12 +77,13 @@ class Again:
             yield Finding(self.file, f"run again: {far[0]}, {seeds}", "measure it again")
 
     def limit(self, measure: str) -> float:
-        """How far two trainings of the row lie apart at most, but for one in a thousand; infinite for few seeds."""
-        if len(self.row) < FEWEST:
-            return float("inf")
-        spread = stdev(record.metric(measure) for record in self.row)
-        allowed = t.isf(RARE / 2 / len(list(self.record.numbers())), len(self.row) - 1)
-        return float(allowed * spread * sqrt(2))
+        """How far two trainings of the row lie apart at most, but for one in 1,000; infinite if seeds cannot say."""
+        protocol, _, metric = measure.rpartition(".")
+        values = [n.value for record in self.row for n in record.numbers(protocol) if n.metric == metric]
+        if len(values) < FEWEST or len({*values}) == 1:
+            return inf
+        allowed = t.isf(RARE / 2 / len(list(self.record.numbers())), len(values) - 1)
+        return float(allowed * stdev(values) * sqrt(2))
 
     def notes(self) -> Iterator[Finding]:
         """What was seen, where it is no problem."""

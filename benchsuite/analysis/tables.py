@@ -136,7 +136,7 @@ class TableView:
     def computed_differently(self) -> str:
         """Threads and processes, where they are not the same for all runs; else empty."""
         records = [record for row in self.rows for record in row.records]
-        found = {key: sorted({record.environment.get(key, 0) for record in records}) for key in ROUNDING}
+        found = {key: sorted({record.environment.get(key) or 0 for record in records}) for key in ROUNDING}
         return "; ".join(
             f"{key}: {', '.join(str(n or 'unknown') for n in values)}"
             for key, values in found.items()

@@ -9,7 +9,7 @@ import typer
 from benchsuite.cli.options import RESULTS, Plugins, Regimes, Results, Tables, load_own
 from benchsuite.cli.terminal import say, say_text
 from benchsuite.errors import UsageError
-from benchsuite.files import write_whole, writing_to
+from benchsuite.files import write_named
 from benchsuite.folders import tables_in
 from benchsuite.harmless import csv_cell
 from benchsuite.report.look import DEFAULT, Look, Show, Spread
@@ -131,7 +131,7 @@ def write_frame(frame: "DataFrame", format_: Format, out: Path | None) -> None:
     """All runs, as `benchsuite.load_results` gives them."""
     about = f"{frame.run_id.nunique()} runs, {len(frame)} rows, {len(frame.columns)} columns"
     if format_ is Format.parquet and out:
-        write_file(out, frame.to_parquet(index=False))
+        write_named(out, "--out", frame.to_parquet(index=False))
         say(f"{about}: {out.resolve()}")
     else:
         write_text(harmless_texts(frame).to_csv(index=False), about, out)
@@ -147,16 +147,7 @@ def harmless_texts(frame: "DataFrame") -> "DataFrame":
 def write_text(text: str, about: str, out: Path | None) -> None:
     """To a file, or to the terminal."""
     if out:
-        write_file(out, text.encode())
+        write_named(out, "--out", text.encode())
         say(f"{about}: {out.resolve()}")
     else:
         say_text(text)
-
-
-def write_file(out: Path, content: bytes) -> None:
-    """Whole; of a link what it leads to. A device or a pipe has no drafts beside it."""
-    if out.is_relative_to("/dev") or (out.exists() and not out.is_file()):
-        with writing_to(out, "--out"):
-            out.write_bytes(content)
-    else:
-        write_whole(out.resolve(), content)

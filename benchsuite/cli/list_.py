@@ -48,7 +48,7 @@ def list_(
         say_text(json_text(items))
         return
     if as_markdown:
-        say(*(_keys_page(items) if keys else markdown(items, what in (What.tables, What.recipes))))
+        say_text(_keys_page(items)) if keys else say(*markdown(items, what in (What.tables, What.recipes)))
         return
     width = max((len(item["name"]) for item in items), default=0)
     for item in items:
@@ -152,10 +152,10 @@ def _recipe_keys() -> list[dict[str, Any]]:
     return recipe_keys()
 
 
-def _keys_page(items: list[dict[str, Any]]) -> list[str]:
+def _keys_page(items: list[dict[str, Any]]) -> str:
     from benchsuite.experiments.recipe_keys import markdown
 
-    return list(markdown(items))
+    return "\n".join(markdown(items))
 
 
 def _recipe(name: str) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from benchsuite.records.schema import Record
 def rerun(audit: Audit, count: int, folders: Mapping[str, str], plugins: list[Path]) -> None:
     """Do that many of the valid records again, drawn at random, and add what was found. They stay as they are."""
     with tempfile.TemporaryDirectory(prefix="benchsuite-rerun-") as folder:
+        count = min(count, len(audit.records))
         drawn = draw(audit.records, count, Random(), folders, Path(folder))
         for name, reason in drawn.left_out.items():
             audit.notes.append(Finding(name, f"cannot be run again here: {reason}", ""))

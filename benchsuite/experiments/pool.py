@@ -48,7 +48,8 @@ class Pool:
         sizes: dict[int, list[Run]] = {}
         for run in runs:
             sizes.setdefault(self._processes(run), []).append(run)
-        together = Counter(self._processes(run) for run in planned)
+        able = [run for run in planned if not self.devices.problem(run.setup.training.processes)]
+        together = Counter(map(self._processes, able))
         for processes, of_size in sizes.items():
             jobs = self.devices.at_a_time(processes, together[processes])
             yield from self._execute(of_size, processes, jobs, numbers)

@@ -1,5 +1,6 @@
 """The run of a stored record, to be done again."""
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,11 +9,12 @@ from random import Random
 from benchsuite.errors import BenchsuiteError, UsageError
 from benchsuite.experiments.data import resolve_data
 from benchsuite.experiments.devices import Devices
+from benchsuite.experiments.events import unexpected
 from benchsuite.experiments.plan import Run, make_run
 from benchsuite.experiments.preflight import preflight
 from benchsuite.experiments.resolve import resolve_protocol
 from benchsuite.records.code_version import code_state
-from benchsuite.records.schema import Record
+from benchsuite.records.schema import PARAPHRASES, Record
 
 
 @dataclass(frozen=True)
@@ -38,11 +40,16 @@ def draw(records: Mapping[str, Record], count: int, random: Random, folders: Map
             runs[name] = run
         except BenchsuiteError as error:
             left_out[name] = str(error)
+        except Exception as error:  # anyone may have written its setup
+            left_out[name] = unexpected(error)
     return Drawn(runs, left_out)
 
 
 def devices_of(record: Record) -> Devices:
     """As many of this machine as computed the record; refused if there are fewer."""
+    threads, cores = record.environment.get("threads") or 1, os.cpu_count() or 1
+    if threads > cores:
+        raise UsageError(f"it computed with {threads} threads, and this machine has {cores} processors")
     return Devices.here(record.environment.get("processes"), jobs=1)
 
 
@@ -65,7 +72,7 @@ def run_of(record: Record, folders: Mapping[str, str]) -> Run:
 def _parts(run: Run, record: Record) -> Sequence[tuple[str, object, object]]:
     return [
         (f"the digest of dataset {record.setup.data.name}", run.setup.data.digest, record.setup.data.digest),
-        ("the digest of the paraphrases", run.paraphrases, record.digests.get("paraphrases")),
+        ("the digest of the paraphrases", run.paraphrases, record.digests.get(PARAPHRASES)),
         *(
             (f"protocol {name}", protocol, record.setup.protocols[name])
             for name, protocol in run.setup.protocols.items()

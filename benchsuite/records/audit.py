@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from benchsuite.errors import UsageError
 from benchsuite.files import read_stored, sha256_of
 from benchsuite.folders import recipes_in, shipped_trials, trials_in
+from benchsuite.locks import lock_of, locked
 from benchsuite.records.agreement import check_counts, check_digests
 from benchsuite.records.code_version import code_state, stale
 from benchsuite.records.contents import FileError, Finding, RecordFile, read_contents, read_record_file, with_ranks
@@ -17,6 +18,7 @@ from benchsuite.records.manifest import Manifest, read_manifest, write_manifest
 from benchsuite.records.names import (
     EVALUATIONS,
     FAILED,
+    LARGEST_TRIALS,
     LARGEST_WEIGHTS,
     MANIFEST,
     RANKS,
@@ -114,9 +116,11 @@ def audit_folder(folder: Path, rules: Rules) -> Audit:
     for path in stored:
         name = path.relative_to(folder).as_posix()
         try:
-            audit.files[name] = sha256(read_stored(path)).hexdigest()
-        except OSError:  # told where it is read
+            audit.files[name] = sha256(read_stored(path, LARGEST_TRIALS)).hexdigest()
+        except OSError as error:
             audit.refused.add(name)
+            if path not in {unread.file for unread in contents.unreadable}:
+                audit.problems.append(Finding(name, f"it cannot be read ({error.strerror or error})"))
     for file in contents.files:
         audit.add(file, rules)
     audit.problems += [unreadable(error, folder) for error in contents.unreadable]
@@ -291,6 +295,11 @@ def update_manifest(audit: Audit, allow_removal: bool) -> None:
     if audit.problems:
         audit.problems.append(Finding(MANIFEST, "not updated", "solve the other problems first"))
         return
+    with locked(lock_of(file)):
+        _update(file, audit, allow_removal)
+
+
+def _update(file: Path, audit: Audit, allow_removal: bool) -> None:
     before = read_manifest(file) if file.exists() else Manifest.of({})
     changes, files = audit.manifest.changes_since(before), audit.manifest.files_since(before)
     if (changes.lost or files.removed) and not allow_removal:

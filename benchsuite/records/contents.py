@@ -197,7 +197,7 @@ def with_ranks(file: RecordFile) -> RecordFile:
         message = f"{name} is not what it was sealed with: edited, or damaged"
     except (OSError, ValueError) as error:  # an impossible name is a ValueError
         reason = getattr(error, "strerror", None) or error
-        valid, message = False, f"its ranks, {name}, are missing ({reason})"
+        valid, message = False, f"its ranks, {name}, are missing or cannot be read ({reason})"
     problems = () if valid else (Finding(file.file.name, message),)
     return replace(file, problems=(*file.problems, *problems), ranks_valid=valid)
 

@@ -8,7 +8,7 @@ from typing import Any
 from benchsuite.files import read_stored
 
 VALUES = 250_000
-"""Each takes about a kilobyte if it is wrong; a manifest of 50,000 records has as many."""
+"""Each takes about a kilobyte if it is wrong; a manifest of 30,000 records has 150,000."""
 LONGEST = 20
 """Characters of a whole number below 2^63, with its sign."""
 

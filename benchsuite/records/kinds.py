@@ -32,7 +32,7 @@ def wrong_kinds(cost: Mapping[str, Any], environment: Mapping[str, Any]) -> Iter
 
 
 def _is_number(value: Any) -> bool:
-    return type(value) in (int, float) and math.isfinite(value) and value >= 0
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value >= 0
 
 
 def _shown(value: Any) -> str:

@@ -19,6 +19,8 @@ EVALUATIONS = "evaluations"
 """The folder of evaluations of models that no run trained."""
 WEIGHTS = "weights"
 """The folder of kept weights."""
+LARGEST_TRIALS = 16 * MEGABYTE
+"""Bytes of a file of trials; 500 trials have 33 thousand."""
 LARGEST_WEIGHTS = 16 * 1024 * MEGABYTE
 """Bytes of a file of weights."""
 WEIGHTS_FILE = "kept.safetensors"

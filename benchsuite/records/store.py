@@ -11,7 +11,7 @@ from benchsuite.errors import UsageError
 from benchsuite.files import put, read_stored, require_writable, write_whole, writing_to
 from benchsuite.locks import lock_of, locked
 from benchsuite.records.checkpoints import discard, folder_of
-from benchsuite.records.contents import Contents, read_contents, read_request
+from benchsuite.records.contents import Contents, FileError, read_contents, read_request
 from benchsuite.records.names import FAILED, TABLES, WEIGHTS, WEIGHTS_FILE, stem
 from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import Record
@@ -52,6 +52,8 @@ class Store:
         if record.weights is None:
             return
         own, kept = folder_of(self.folder, record.run_id), self.folder / WEIGHTS / record.weights.file
+        if kept.is_file() and not (own / WEIGHTS_FILE).exists():
+            return  # another process has stored the run
         with writing_to(kept.parent):
             kept.parent.mkdir(exist_ok=True)
             put(own / WEIGHTS_FILE, kept)
@@ -82,7 +84,10 @@ class Store:
         """
         kept, content = self.folder / name, file.read_bytes()
         with locked(lock_of(kept)):
-            before = read_stored(kept) if kept.exists() else None
+            try:
+                before = read_stored(kept) if kept.exists() else None
+            except OSError as error:
+                raise FileError(kept, f"it cannot be read ({error.strerror or error})") from error
             if before != content:
                 write_whole(kept, content)
         return before not in (None, content)

@@ -21,14 +21,13 @@ from benchsuite.locks import lock_of, locked
 from benchsuite.memory import at_most_memory
 from benchsuite.records.json_text import parse_text
 from benchsuite.records.kinds import wrong_kinds
+from benchsuite.records.names import LARGEST_TRIALS
 from benchsuite.records.names import TRIALS as TRIALS
 from benchsuite.records.schema import FIRST_SEED as FIRST_SEED
 from benchsuite.records.schema import MethodPart
 from benchsuite.setup import Part, Setup
 
 FORMAT = 1
-LARGEST_TRIALS = 16 * MEGABYTE
-"""Bytes of a file; 500 trials have 33 thousand."""
 UNPACKED = 32 * MEGABYTE
 """Bytes of all its columns."""
 ROWS = 100_000

@@ -96,7 +96,7 @@ def content_of(folder: Path, name: str) -> bytes | None:
     if any(not part or part.startswith(".") or "\\" in part for part in parts):
         return None
     file = folder.joinpath(*parts)
-    with suppress(OSError):
+    with suppress(OSError, RuntimeError):  # a link that leads to itself is a RuntimeError
         if file.resolve() == file and file.is_file():
             return file.read_bytes()
     return None

@@ -7,7 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from benchsuite.files import require_writable, write_whole
+from benchsuite.files import require_writable, write_named
 from benchsuite.locks import locked
 from benchsuite.report.build import Build, building
 from benchsuite.report.export import SUFFIXES
@@ -77,7 +77,7 @@ def write_single(file: Path, leaderboard: Leaderboard) -> Path:
         style="\n".join(content.decode() for name, content in assets() if name.endswith(".css")),
         hashes=[f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'" for script in scripts],
     )  # fmt: skip
-    write_whole(file, text.encode())
+    write_named(file, "--single-file", text.encode())
     return file
 
 

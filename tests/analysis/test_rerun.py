@@ -80,3 +80,19 @@ def test_few_seeds_judge_nothing_and_the_note_says_so(make_record: Make) -> None
 def test_other_data_or_batches_are_a_problem_on_any_machine(make_record: Make, processor: str) -> None:
     (problem,), _ = texts(again(make_record, 0.32, processor=processor, data="other"))
     assert "the digest of data is another" in problem
+
+
+@pytest.mark.parametrize("processor", ["A", "B"])
+def test_a_number_that_no_run_gives_is_a_problem(make_record: Make, processor: str) -> None:
+    invented = record(make_record, 0.32)
+    result = invented.results["retrieval"]
+    more = result.model_copy(update={"measures": {"beauty": 3.0}})
+    invented = invented.model_copy(update={"results": {"retrieval": more}})
+    (problem,), _ = texts(Again("file.json", invented, record(make_record, 0.32, processor=processor), []))
+    assert "retrieval.beauty: not in both" in problem
+
+
+def test_seeds_that_are_all_equal_judge_nothing(make_record: Make) -> None:
+    problems, (note,) = texts(again(make_record, 0.33, others=(0.3, 0.3, 0.3, 0.3), processor="B"))
+    assert not problems
+    assert note.endswith("its row has too few seeds to judge")

@@ -266,3 +266,5 @@ def test_runs_with_other_numbers_of_threads_are_named(make_record: MakeRecord) -
     records[last.run_id] = last.model_copy(update={"environment": {**last.environment, "threads": 7}})
     view = build_table(read_table("temo/table1"), request, records, {})
     assert view.computed_differently == "threads: unknown, 7"
+    records[last.run_id] = last.model_copy(update={"environment": {**last.environment, "threads": None}})
+    assert not build_table(read_table("temo/table1"), request, records, {}).computed_differently

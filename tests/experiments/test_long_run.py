@@ -38,7 +38,7 @@ def test_a_worker_is_after_many_runs_as_it_was_after_few(tmp_path: Path) -> None
     runs = [plan_run(METHODS[n % len(METHODS)], recipe, "mlp", n // len(METHODS), {}) for n in range(RUNS)]
     pool = Pool(Devices(1, jobs=1), tmp_path / "logs", (), Saving(tmp_path, Every(None, 1)))
     processes, descriptors, memory = set(), [], []
-    for event in pool.execute(runs):
+    for event in pool.execute(runs, runs):
         assert not isinstance(event, Failed), event.reason
         if isinstance(event, Finished):
             process = worker()  # idle: the next run is given when this loop goes on

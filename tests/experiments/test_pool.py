@@ -1,8 +1,12 @@
 import os
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from benchsuite.experiments.pool import threads
+from benchsuite.experiments.devices import Devices
+from benchsuite.experiments.pool import Pool, threads
 
 
 @pytest.mark.parametrize(("processors", "processes", "each"), [(8, 2, 4), (8, 3, 2), (2, 4, 1), (None, 1, 1)])
@@ -19,3 +23,12 @@ def test_a_users_number_of_threads_is_kept(monkeypatch: pytest.MonkeyPatch, stat
     monkeypatch.setenv("OMP_NUM_THREADS", stated)
     monkeypatch.setattr(os, "cpu_count", lambda: 8)
     assert threads(2) == each
+
+
+def test_stored_runs_that_these_devices_could_not_do_are_no_obstacle(tmp_path: Path) -> None:
+    def run(processes: int) -> SimpleNamespace:
+        return SimpleNamespace(setup=SimpleNamespace(training=SimpleNamespace(processes=processes)))
+
+    stored: Any = run(4)
+    events = Pool(Devices(3, stated=True), tmp_path).execute([], [stored])
+    assert list(events) == []

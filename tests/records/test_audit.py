@@ -28,6 +28,7 @@ from benchsuite.records.ranks import pack_ranks
 from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import Record, Result, content_digest
 from benchsuite.records.store import Store
+from benchsuite.records.trials import TRIALS, TrialsFile, write_trials
 from benchsuite.setup import Protocol
 
 Make = Callable[..., tuple[Record, bytes]]
@@ -425,3 +426,13 @@ def test_whatever_a_file_holds_nothing_breaks_and_the_others_are_told(
     done = looked_at(tmp_path)
     assert file_of(tmp_path, 0).name in done.records
     assert json.dumps(part[last]) == before or done.problems or sealed
+
+
+def test_a_listed_file_that_the_audit_cannot_read_is_a_problem(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also if whoever reads its content could: the manifest binds the bytes."""
+    write_trials(folder / TRIALS / "r.parquet", TrialsFile(recipe="r", rule={}, setups={}, trials=[]))
+    monkeypatch.setattr("benchsuite.records.audit.LARGEST_TRIALS", 10)
+    audit = audit_folder(folder, RULES)
+    (problem,) = [str(problem) for problem in audit.problems]
+    assert problem.startswith("trials/r.parquet: it cannot be read (")
+    assert "at most 10 are read" in problem

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from benchsuite.errors import UsageError
-from benchsuite.records.contents import read_record
+from benchsuite.records.contents import FileError, read_record
 from benchsuite.records.names import stem
 from benchsuite.records.ranks import pack_ranks
 from benchsuite.records.schema import Record
@@ -266,3 +266,11 @@ def test_ranks_must_lie_beside_their_record_unchanged(tmp_path: Path, make_recor
     file.unlink() if damage == "gone" else file.write_bytes(ranks + b" ")
     (error,) = store.read().errors
     assert re.search(r"infonce-s0.*(are missing|edited, or damaged)", str(error))
+
+
+def test_a_kept_table_that_is_no_regular_file_is_named(store: Store, tmp_path: Path) -> None:
+    table = tmp_path / "table1.toml"
+    table.write_text("x = 1")
+    (store.folder / "papers" / "mine" / "table1.toml").mkdir(parents=True)
+    with pytest.raises(FileError, match=r"table1\.toml: it cannot be read \(no regular file\)"):
+        store.keep("papers/mine/table1.toml", table)

@@ -116,3 +116,12 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(UsageError, match=r"--report .*file: .* Name a folder that can be written to"):
         write_site(tmp_path / "file", leaderboard())
+
+
+def test_a_single_file_that_is_a_link_stays_one(tmp_path: Path, make_record: MakeRecord) -> None:
+    target, link = tmp_path / "board.html", tmp_path / "link.html"
+    target.write_text("before")
+    link.symlink_to(target)
+    write_single(link, board(make_record))
+    assert link.is_symlink()
+    assert "<html" in target.read_text("utf-8")
