@@ -46,9 +46,31 @@ def test_on_the_same_kind_of_machine_every_digit_must_be_equal(make_record: Make
     assert not notes
 
 
-def test_the_number_that_moved_most_is_named(make_record: Make) -> None:
-    both = Again("file.json", record(make_record, 0.1, r5=0.92), record(make_record, 0.4, r5=0.9), [])
+@pytest.mark.parametrize("processor", ["A", "B"])
+def test_the_number_that_moved_most_is_named(make_record: Make, processor: str) -> None:
+    """Up or down."""
+    both = Again(
+        "file.json", record(make_record, 0.4, r5=0.9), record(make_record, 0.1, processor=processor, r5=0.92), []
+    )
     assert [moved.measure for moved in both.moved] == ["retrieval.t2i_r1", "retrieval.t2i_r5"]
+    problems, notes = texts(both)
+    (told,) = problems + notes
+    assert "retrieval.t2i_r1 is 0.4 in the record and 0.1 now" in told
+
+
+def test_numbers_are_compared_by_value(make_record: Make) -> None:
+    assert not Again("file.json", record(make_record, 0.32), record(make_record, float("0.32")), []).moved
+
+
+def test_three_other_seeds_can_judge(make_record: Make) -> None:
+    (problem,), _ = texts(again(make_record, 0.75, others=(0.3, 0.31, 0.305), processor="B"))
+    assert "(3 other seeds)" in problem
+
+
+@pytest.mark.parametrize("others", ["", "z"])
+def test_digests_differ_either_way(make_record: Make, others: str) -> None:
+    (problem,), _ = texts(again(make_record, 0.32, data=others))
+    assert "the digest of data is another" in problem
 
 
 def test_the_limit_is_that_of_the_difference_of_two_trainings(make_record: Make) -> None:
