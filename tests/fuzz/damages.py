@@ -71,7 +71,7 @@ class Case:
 @st.composite
 def cases(draw: Draw, sound: Path) -> Case:
     """A damaged copy of one file of the sound folder; of a sealed record with its ranks."""
-    files = [path for path in sorted(sound.rglob("*")) if path.is_file()]
+    files = [path for path in sorted(sound.rglob("*")) if path.is_file() and not path.name.startswith(".")]
     file = draw(st.sampled_from(files))
     damage = {".json": _json, ".toml": _toml, ".npz": _ranks, ".parquet": _bytes}[file.suffix]
     damaged = damage(draw, file) if draw(st.integers(0, 9)) else _bytes(draw, file)
