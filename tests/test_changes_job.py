@@ -189,7 +189,7 @@ def test_the_text_is_posted_under_its_mark(platform: Platform) -> None:
     assert done.returncode == 0, done.stderr
     ((method, url, name, body),) = platform.calls
     assert (method, url, name) == ("POST", "repos/us/suite/issues/12/comments", "body")
-    assert body == f"{MARK}\n*Written by this pull request's own code, at {HEAD}.*\n\n### What changes\n\n| `a|b` |\n"
+    assert body == f"{MARK}\n*A pull request can change the workflow that wrote this, at {HEAD}.*\n\n### What changes\n\n| `a|b` |\n"
 
 
 @posting
