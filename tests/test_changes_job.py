@@ -189,7 +189,8 @@ def test_the_text_is_posted_under_its_mark(platform: Platform) -> None:
     assert done.returncode == 0, done.stderr
     ((method, url, name, body),) = platform.calls
     assert (method, url, name) == ("POST", "repos/us/suite/issues/12/comments", "body")
-    assert body == f"{MARK}\n*A pull request can change the workflow that wrote this, at {HEAD}.*\n\n### What changes\n\n| `a|b` |\n"
+    warning = f"*A pull request can change the workflow that wrote this, at {HEAD}.*"
+    assert body == f"{MARK}\n{warning}\n\n### What changes\n\n| `a|b` |\n"
 
 
 @posting
