@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import inf, isfinite, sqrt
 from statistics import stdev
 from typing import NamedTuple
@@ -43,17 +44,14 @@ class Again:
     @property
     def unknown(self) -> list[str]:
         """Numbers that only one of the two has: a run has as many as its protocols."""
-        stored, again = ({f"{n.protocol}.{n.metric}" for n in r.numbers()} for r in (self.record, self.again))
-        return sorted(stored ^ again)
+        return sorted(self.record.values().keys() ^ self.again.values().keys())
 
-    @property
+    @cached_property
     def moved(self) -> list[Moved]:
         """Numbers that are not equal in every digit, those that moved most first."""
-        stored, again = ({f"{n.protocol}.{n.metric}": n.value for n in r.numbers()} for r in (self.record, self.again))
-        both = stored.keys() & again.keys()
-        moved = [
-            Moved(name, stored[name], again[name]) for name in stored if name in both and stored[name] != again[name]
-        ]
+        again = self.again.values()
+        both = [Moved(name, value, again[name]) for name, value in self.record.values().items() if name in again]
+        moved = [each for each in both if each.stored != each.again]
         return sorted(moved, key=lambda each: -abs(each.stored - each.again))
 
     @property
@@ -78,27 +76,23 @@ class Again:
 
     def limit(self, measure: str) -> float:
         """How far two trainings of the row lie apart at most, but for one in 1,000; infinite if seeds cannot say."""
-        protocol, _, metric = measure.rpartition(".")
-        values = [n.value for record in self.row for n in record.numbers(protocol) if n.metric == metric]
+        values = [numbers[measure] for numbers in self._of_other_seeds if measure in numbers]
         if len(values) < FEWEST or len({*values}) == 1:
             return inf
-        allowed = t.isf(RARE / 2 / len(list(self.record.numbers())), len(values) - 1)
+        allowed = t.isf(RARE / 2 / len(self.record.values()), len(values) - 1)
         return float(allowed * stdev(values) * sqrt(2))
+
+    @cached_property
+    def _of_other_seeds(self) -> list[dict[str, float]]:
+        return [record.values() for record in self.row]
 
     def notes(self) -> Iterator[Finding]:
         """What was seen, where it is no problem."""
-        total = len(list(self.record.numbers()))
+        total = len(self.record.values())
         if not self.moved:
             yield Finding(self.file, f"run again: all {total} numbers are equal in every digit", "")
         elif self.elsewhere:
-            judged = (
-                ""
-                if all(isfinite(self.limit(m.measure)) for m in self.moved)
-                else "; its row has too few seeds to judge"
-            )
-            where = f"{', '.join(self.elsewhere)} not as then"
-            yield Finding(
-                self.file,
-                f"run again ({where}): {len(self.moved)} of {total} numbers moved: {self.moved[0]}{judged}",
-                "",
-            )
+            unjudged = not all(isfinite(self.limit(moved.measure)) for moved in self.moved)
+            seen = f"{len(self.moved)} of {total} numbers moved: {self.moved[0]}"
+            seen += "; its row has too few seeds to judge" * unjudged
+            yield Finding(self.file, f"run again ({', '.join(self.elsewhere)} not as then): {seen}", "")

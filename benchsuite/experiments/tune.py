@@ -25,7 +25,7 @@ class TrialRun:
 
     def finished(self, record: Record) -> Trial:
         """The trial, from the run's record; its ranks are not kept."""
-        metrics = {f"{number.protocol}.{number.metric}": number.value for number in record.numbers()}
+        metrics = record.values()
         return self._trial(
             score=metrics[self.subject.rule.measure],
             metrics=metrics,

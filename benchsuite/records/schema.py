@@ -157,6 +157,10 @@ class Record(Part):
             for metric, value in result.measures.items():
                 yield Number(name, result.task, metric, "measure", value)
 
+    def values(self) -> dict[str, float]:
+        """All numbers of the run by "protocol.metric"."""
+        return {f"{number.protocol}.{number.metric}": number.value for number in self.numbers()}
+
     def metric(self, measure: str) -> float:
         """The value of "protocol.metric"."""
         protocol, _, name = measure.rpartition(".")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from commands import exit_code
+from tiny_recipes import VECTORS
 
 import benchsuite
 
@@ -88,20 +89,7 @@ def test_what_a_recipe_needs_is_measured_where_it_ran(tmp_path: Path, capsys: py
     assert "of its weights" in told[f"{name}, disk"]["found"]
 
 
-TINY = """
-title = "tiny vectors"
-track = "latents"
-description = "a few steps"
-seeds = 1
-keep_weights = true
-projection = { width = 12 }
-data = { name = "latents", options = { train = 200, validation = 20, test = 60, galleries = 40 } }
-optimizer = { lr = 1e-3 }
-training = { batch = 32, steps = 2 }
-backbones.mlp = { description = "an MLP", tower = { mlp = { layers = 2, hidden = 16 } } }
-text = { mlp = { layers = 1, hidden = 16 } }
-protocols.retrieval = { task = "retrieval" }
-"""
+TINY = VECTORS.replace("seeds = 1", "seeds = 1\nkeep_weights = true")
 
 
 def test_a_recipe_starts_on_generated_data(tmp_path: Path) -> None:
