@@ -1,0 +1,125 @@
+"""Forest plots as strips, one for each row of a page's table: an interval, its seeds, and what they could not confirm.
+
+A strip is SVG whose places are percentages of its width, so it is as wide as its cell and never scaled: marks stay
+round and lines thin on a telephone too. All strips of a table share a ruler, whose numbers stand in one strip of ticks.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from markupsafe import Markup, escape
+
+from benchsuite.harmless import spelled
+
+MARGIN = 3.0
+"""Percent of the width that stay free at both ends: half a mark needs room."""
+HEIGHT, MIDDLE = 26, 13
+TICKS = (1.0, 2.0, 2.5, 5.0, 10.0)
+MOST = 2
+"""Ticks on each side of zero."""
+
+
+@dataclass(frozen=True)
+class Ruler:
+    """A scale around zero, with round ticks. The unit of the values is that of whatever lies on it."""
+
+    low: float
+    high: float
+    step: float
+
+    @classmethod
+    def over(cls, values: Iterable[float]) -> Self:
+        """Holds all of the values, and zero."""
+        finite = [value for value in values if math.isfinite(value)]
+        low, high = min(0.0, *finite, 0.0), max(0.0, *finite, 0.0)
+        if low == high:
+            return cls(-1.0, 1.0, 1.0)
+        rough = max(-low, high) / MOST
+        power = 10.0 ** math.floor(math.log10(rough))
+        step = next(power * tick for tick in TICKS if power * tick >= rough * (1 - 1e-9))
+        return cls(low, high, step)
+
+    @property
+    def ticks(self) -> list[float]:
+        """From left to right; zero is one of them."""
+        first, last = math.ceil(self.low / self.step - 1e-9), math.floor(self.high / self.step + 1e-9)
+        return [number * self.step for number in range(first, last + 1)]
+
+    def at(self, value: float) -> float:
+        """Its place, in percent of the width; what lies beyond an end is at the end."""
+        share = (value - self.low) / (self.high - self.low)
+        return MARGIN + (100 - 2 * MARGIN) * min(1.0, max(0.0, share))
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What one strip shows, in the ruler's unit."""
+
+    mean: float
+    low: float | None = None
+    high: float | None = None
+    """Of an interval."""
+    seeds: Sequence[float] = ()
+    unconfirmable: float | None = None
+    """Differences up to this size, to either side of zero, could not have been confirmed: the grey band."""
+    kind: str = ""
+    """A verdict, which gives the colour."""
+
+    @property
+    def values(self) -> list[float]:
+        """All that must lie on a ruler."""
+        ends = [end for end in (self.low, self.high) if end is not None]
+        band = [] if self.unconfirmable is None else [-self.unconfirmable, self.unconfirmable]
+        return [self.mean, *self.seeds, *ends, *band]
+
+
+def strip(ruler: Ruler, estimate: Estimate | None, words: str) -> Markup:
+    """The estimate on its ruler; without one, the empty ruler. `words` say the same to those who cannot see it."""
+    parts = [f'<line class="zero" {_across(ruler, 0, 0)} y1="0" y2="{HEIGHT}"/>']
+    if estimate:
+        if estimate.unconfirmable is not None:
+            left, right = ruler.at(-estimate.unconfirmable), ruler.at(estimate.unconfirmable)
+            parts.insert(0, f'<rect class="band" x="{left:.2f}%" width="{right - left:.2f}%" y="0" height="{HEIGHT}"/>')
+        parts += [
+            f'<circle class="seed-dot" cx="{ruler.at(seed):.2f}%" cy="{MIDDLE + 7}" r="1.75"/>'
+            for seed in estimate.seeds
+        ]
+        if estimate.low is not None and estimate.high is not None:
+            parts.append(f'<line class="reach" {_across(ruler, estimate.low, estimate.high)} {_level(MIDDLE)}/>')
+        parts.append(f'<circle class="mean" cx="{ruler.at(estimate.mean):.2f}%" cy="{MIDDLE}" r="4.5"/>')
+    return _svg(f"strip {estimate.kind.replace(' ', '-') if estimate else ''}".strip(), HEIGHT, parts, words)
+
+
+def bar(ruler: Ruler, value: float | None, words: str) -> Markup:
+    """A single number as a bar from zero, such as a published difference; without one, the empty ruler."""
+    parts = [f'<line class="zero" {_across(ruler, 0, 0)} y1="0" y2="{HEIGHT}"/>']
+    if value is not None:
+        left, right = sorted((ruler.at(0), ruler.at(value)))
+        parts.insert(0, f'<rect class="given" x="{left:.2f}%" width="{right - left:.2f}%" y="9" height="8"/>')
+    return _svg("strip", HEIGHT, parts, words)
+
+
+def ticks(ruler: Ruler, labels: Sequence[str]) -> Markup:
+    """The ruler's numbers, which the caller has written in its unit: one label for each of its ticks."""
+    look = 'y="13" text-anchor="middle" fill="currentColor"'
+    parts = [
+        f'<text x="{ruler.at(tick):.2f}%" {look}>{escape(spelled(label))}</text>'
+        for tick, label in zip(ruler.ticks, labels, strict=True)
+    ]
+    return _svg("strip ticks", 17, parts, "")
+
+
+def _svg(kind: str, height: int, parts: Iterable[str], words: str) -> Markup:
+    said = f'role="img" aria-label="{escape(spelled(words))}"' if words else 'aria-hidden="true"'
+    drawn = "".join(parts)
+    return Markup(f'<svg class="{kind}" {said} height="{height}" xmlns="http://www.w3.org/2000/svg">{drawn}</svg>')
+
+
+def _across(ruler: Ruler, first: float, last: float) -> str:
+    return f'x1="{ruler.at(first):.2f}%" x2="{ruler.at(last):.2f}%"'
+
+
+def _level(y: float) -> str:
+    return f'y1="{y}" y2="{y}"'
