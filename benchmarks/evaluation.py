@@ -45,9 +45,8 @@ def cases(size: str) -> Iterator[Case]:
     yield multi_instance(size)
 
 
-def neighbours(size: str, noise: float) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def neighbours(queries: int, bank: int, width: int, noise: float) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Queries, bank, and their classes."""
-    queries, bank, width = QUERIES[size]
     generator = torch.Generator().manual_seed(0)
     labels = torch.randint(0, CLASSES, (queries + bank,), generator=generator)
     centres = torch.randn(CLASSES, width, generator=generator)
@@ -58,7 +57,7 @@ def neighbours(size: str, noise: float) -> tuple[Tensor, Tensor, Tensor, Tensor]
 
 def neighbour_cases(size: str) -> Iterator[Case]:
     """Ties are decided against the model by both. Shares may differ by three queries."""
-    queries, bank, labels, truth = neighbours(size, 0.5)
+    queries, bank, labels, truth = neighbours(*QUERIES[size], 0.5)
     what = "{:,} in {:,} × {}".format(*QUERIES[size])
 
     def product() -> Numbers:
@@ -105,7 +104,7 @@ def neighbour_cases(size: str) -> Iterator[Case]:
 
 def probe(size: str) -> Case:
     """Logistic regression of as many rows as the bank of neighbours has."""
-    queries, bank, labels, truth = neighbours(size, 0.12)
+    queries, bank, labels, truth = neighbours(*QUERIES[size], 0.12)
     known, asked = Labelled(bank, labels), Labelled(queries, truth)
 
     def ours() -> Numbers:

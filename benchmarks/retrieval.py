@@ -1,14 +1,9 @@
-"""Ranks of retrieval and of zero-shot classification beside others, and how their cost grows.
+"""Ranks of retrieval and of zero-shot classification beside others.
 
-python benchmarks/bench.py --only retrieval      # beside others
-python benchmarks/retrieval.py [--size full]     # growth, up to 50,000 x 1,000 and 100,000 x 500,000
+python benchmarks/bench.py --only retrieval
 """
 
-import argparse
-import gc
-import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 import numpy as np
 import torch
@@ -17,23 +12,13 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from benchsuite.evaluation.rank_metrics import CUTS, recalls
-from benchsuite.evaluation.ranks import ranks_both_ways, ranks_of_columns
+from benchsuite.evaluation.ranks import ranks_of_columns
 from benchsuite.evaluation.retrieval import rank_both, score
 
 SIZES = {"small": (500, 2_500, 64), "full": (5_000, 25_000, 512)}
 """Pictures, captions, width."""
 CLASSIFIED = {"small": (2_000, 100, 64), "full": (50_000, 1_000, 512)}
 """Pictures, classes, width."""
-GROWTH = {
-    "small": {"retrieval": [(125, 625, 64), (250, 1_250, 64), (500, 2_500, 64), (1_000, 5_000, 64)]},
-    "full": {
-        "retrieval": [(5_000, 25_000, 64), (10_000, 50_000, 64), (30_000, 150_000, 64), (100_000, 500_000, 64)],
-        "zero-shot": [(6_250, 125, 512), (12_500, 250, 512), (25_000, 500, 512), (50_000, 1_000, 512)],
-    },
-}
-"""Queries, candidates, width. Zero-shot's last is that of ImageNet-1k."""
-PAIRS = 3e9
-"""Of a larger work, so many pairs are measured: a slice of the queries against all candidates."""
 
 
 def cases(size: str) -> Iterator[Case]:
@@ -128,69 +113,3 @@ def pictures_of_classes(pictures: int, classes: int, width: int) -> tuple[Tensor
     """Embeddings of pictures and of classes, and the class of each picture."""
     each, centre, label = pairs(classes, pictures, width)
     return centre, each, label
-
-
-@dataclass(frozen=True)
-class Growth:
-    """Cost by size."""
-
-    seconds: tuple[float, ...]
-    megabytes: tuple[float | None, ...]
-    """Highest, over the inputs."""
-    measured: tuple[float, ...]
-    """Which part of each size was measured; the seconds are those of the whole."""
-    exponent: float
-    """Of the number of pairs, by least squares of the logarithms."""
-
-
-def growth(sizes: Sequence[tuple[int, int, int]], work: str = "retrieval", most: float = PAIRS) -> Growth:
-    """Processor seconds and memory of "retrieval", both ways, or of "zero-shot", at each size."""
-    from bench import timed
-
-    seconds, megabytes, parts = [], [], []
-    for queries, candidates, width in sizes:
-        call, part = slice_of(work, queries, candidates, width, most)
-        start = time.process_time()
-        megabytes.append(timed(call)[2])
-        seconds.append((time.process_time() - start) / part)
-        parts.append(part)
-        del call
-        gc.collect()
-    pairs_ = [queries * candidates for queries, candidates, _ in sizes]
-    slope = np.polyfit(np.log(pairs_), np.log(seconds), 1)[0]
-    return Growth(tuple(seconds), tuple(megabytes), tuple(parts), float(slope))
-
-
-def slice_of(work: str, queries: int, candidates: int, width: int, most: float) -> tuple[Callable[[], Numbers], float]:
-    """The call, and its part of the whole: the cost of a block of queries does not depend on the others."""
-    part = min(1.0, most / queries / candidates)
-    if work == "zero-shot":
-        rows, classes, labels = pictures_of_classes(queries, candidates, width)
-        few = slice(round(len(rows) * part))
-        return lambda: {"mean": float(ranks_of_columns(rows[few], classes, labels[few]).mean())}, part
-    image, text, owner = pairs(queries, candidates, width)
-    first = image[: round(len(image) * part)]
-    return lambda: {"mean": float(ranks_both_ways(first, text, owner)[0].mean())}, part
-
-
-def main() -> None:
-    """Print how cost grows."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--size", choices=GROWTH, default="small")
-    parser.add_argument("--work", choices=GROWTH["full"], action="append")
-    parser.add_argument("--whole", action="store_true", help="measure all of the largest sizes, not a slice")
-    given = parser.parse_args()
-    torch.set_num_threads(1)
-    for work, sizes in GROWTH[given.size].items():
-        if given.work and work not in given.work:
-            continue
-        found = growth(sizes, work, float("inf") if given.whole else PAIRS)
-        print(f"{work}: seconds grow with pairs to the power of {found.exponent:.2f}")
-        for size, seconds, memory, part in zip(sizes, found.seconds, found.megabytes, found.measured, strict=True):
-            text = "{:,} × {:,} × {}".format(*size)
-            sliced = "" if part == 1 else f", from {part:.1%} of the queries"
-            print(f"  {text:<26}{seconds:>8.3g} s{memory or 0:>7.0f} MB over the inputs{sliced}")
-
-
-if __name__ == "__main__":
-    main()
