@@ -98,7 +98,7 @@ def take_part(
         method=run.method,
         setup=run.setup,
         results=results,
-        curves={name: [v if math.isfinite(v) else None for v in values] for name, values in trained.curves.items()},
+        curves={name: [plotted(value) for value in values] for name, values in trained.curves.items()},
         cost={**trained.cost, "evaluation_seconds": seconds, **tuning_cost(run)},
         digests={**trained.digests, **prepared.digests(), **read, "data": dataset.manifest().digest},
         environment=environment(str(device()), torch.get_num_threads(), world_size()),
@@ -110,6 +110,11 @@ def take_part(
         weights=weights,
     )
     return Measured(record, content)
+
+
+def plotted(value: float) -> float | None:
+    """A point of a curve as it is stored: eight digits, which is what single precision has; None for no number."""
+    return float(f"{value:.8g}") if math.isfinite(value) else None
 
 
 def kept_weights(run: Run, trained: Trained, split: Split, folder: Path | None) -> Sidecar:

@@ -34,23 +34,33 @@ HEADER = 1 << 12
 ENCRYPTED = 1
 """The bit of a member's flags."""
 NPY = ".npy"
+KINDS = (np.uint8, np.int8, np.uint16, np.int16, np.uint32, np.int32, np.int64)
+"""Of whole numbers, narrow ones first."""
 
 
 def pack_ranks(name: str, ranks: Iterable[tuple[str, Whole]]) -> tuple[bytes, Sidecar]:
     """Ranks as the bytes of an .npz file, and the record's entry for it."""
     buffer = io.BytesIO()
-    np.savez_compressed(buffer, **dict(ranks))  # type: ignore[arg-type]
+    np.savez_compressed(buffer, **{key: narrow(values) for key, values in ranks})  # type: ignore[arg-type]
     content = buffer.getvalue()
     sha = hashlib.sha256(content).hexdigest()
     return content, Sidecar(file=f"{name}.{sha[:8]}{RANKS}", sha256=sha)
 
 
+def narrow(values: Whole) -> Whole:
+    """The same numbers in as few bytes as the largest needs."""
+    if values.dtype.kind not in "iu":
+        raise TypeError(f"ranks are whole numbers, not {values.dtype}")
+    low, high = (int(values.min()), int(values.max())) if values.size else (0, 0)
+    return values.astype(next(kind for kind in KINDS if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max))
+
+
 class StoredRanks(Mapping[str, Whole]):
     """The arrays of a ranks file by "protocol.name", each read and checked when it is asked for."""
 
-    def __init__(self, file: Path, archive: ZipFile) -> None:
-        """`archive`: its directory was checked."""
-        self._file, self._archive = file, archive
+    def __init__(self, file: Path, archive: ZipFile, most: int) -> None:
+        """`archive`: its directory was checked. `most`: so many numbers a protocol may have."""
+        self._file, self._archive, self._most = file, archive, most
         self._members = {member.filename.removesuffix(NPY): member for member in archive.infolist()}
 
     def __getitem__(self, name: str) -> Whole:
@@ -58,7 +68,7 @@ class StoredRanks(Mapping[str, Whole]):
         try:
             with self._archive.open(member) as packed:
                 content = packed.read(member.file_size)
-            return _array(content)
+            return _array(content, self._most)
         except Exception as error:  # zipfile, zlib and numpy raise of every kind
             raise FileError(self._file, f"{name}: {error or type(error).__name__}", "") from error
 
@@ -73,8 +83,13 @@ class StoredRanks(Mapping[str, Whole]):
 
     def of(self, protocol: str) -> dict[str, Whole]:
         """The arrays of one protocol, by name."""
-        names = (name.rpartition(".") for name in self)
-        return {name: self[f"{owner}.{name}"] for owner, _, name in names if owner == protocol}
+        arrays: dict[str, Whole] = {}
+        for owner, _, name in (name.rpartition(".") for name in self):
+            if owner == protocol:
+                arrays[name] = self[f"{owner}.{name}"]
+                if sum(map(len, arrays.values())) > self._most:
+                    raise FileError(self._file, f"{protocol}: more than {self._most:,} numbers", "")
+        return arrays
 
 
 def read_ranks(folder: Path, record: "Record | Evaluation") -> StoredRanks:
@@ -90,7 +105,8 @@ def read_ranks(folder: Path, record: "Record | Evaluation") -> StoredRanks:
         reason = f"not the ranks that record {name} was sealed with: the file was edited, or damaged"
         raise FileError(file, reason, "")
     try:
-        return StoredRanks(file, _opened(content, most_numbers(record.results)))
+        most = most_numbers(record.results)
+        return StoredRanks(file, _opened(content, most), most)
     except Exception as error:
         raise FileError(file, f"not an .npz file of arrays ({error})", "") from error
 
@@ -126,8 +142,8 @@ def _odd(member: ZipInfo) -> str:
     return "" if member.compress_type in (ZIP_STORED, ZIP_DEFLATED) else "packed in another way than by numpy"
 
 
-def _array(content: bytes) -> Whole:
-    """The array of an .npy file, without copying; a ValueError says why it is none."""
+def _array(content: bytes, most: int) -> Whole:
+    """The array of an .npy file; a ValueError says why it is none."""
     stream = io.BytesIO(content)
     version = npy.read_magic(stream)
     if version not in ((1, 0), (2, 0)):
@@ -139,5 +155,7 @@ def _array(content: bytes) -> Whole:
     data = memoryview(content)[stream.tell() :]
     if len(data) != shape[0] * dtype.itemsize:
         raise ValueError(f"its header says {shape[0]} numbers, but it has {len(data) // dtype.itemsize}")
-    array: Whole = np.frombuffer(data, dtype)
+    if shape[0] > most:
+        raise ValueError(f"{shape[0]:,} numbers, and {most:,} are what the counts of its record allow")
+    array: Whole = np.frombuffer(data, dtype).astype(np.int64)  # sums and products of narrow numbers would overflow
     return array

@@ -1,7 +1,9 @@
+import hashlib
 import json
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +26,8 @@ from benchsuite.records.audit import (
 )
 from benchsuite.records.code_version import code_state, stale
 from benchsuite.records.names import MANIFEST
-from benchsuite.records.ranks import pack_ranks
 from benchsuite.records.requests import TableRequest
-from benchsuite.records.schema import Record, Result, content_digest
+from benchsuite.records.schema import Record, Result, Sidecar, content_digest
 from benchsuite.records.store import Store
 from benchsuite.records.trials import TRIALS, TrialsFile, write_trials
 from benchsuite.setup import Protocol
@@ -65,7 +66,11 @@ def metrics(content: dict[str, Any]) -> dict[str, float]:
 
 def store_with_ranks(folder: Path, record: Record, ranks: dict[str, Any], **changes: Any) -> None:
     """The record, honestly sealed over other ranks."""
-    content, sidecar = pack_ranks("infonce-s9", ranks.items())
+    packed = BytesIO()
+    np.savez(packed, **ranks)
+    content = packed.getvalue()
+    sha = hashlib.sha256(content).hexdigest()
+    sidecar = Sidecar(file=f"infonce-s9.{sha[:8]}.ranks.npz", sha256=sha)
     kept = ("seed", "method", "setup", "results", "curves", "cost", "digests", "environment", "created")
     parts = {name: getattr(record, name) for name in kept}
     Store(folder).write(Record.seal(**{**parts, "ranks": sidecar, **changes}), content)

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis.strategies import integers, lists
 
 from benchsuite.errors import RecordError
-from benchsuite.records.ranks import read_ranks
+from benchsuite.records.ranks import pack_ranks, read_ranks
 from benchsuite.records.schema import Record, Sidecar
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
@@ -70,3 +72,39 @@ def test_a_file_that_is_not_the_sealed_one_is_refused(tmp_path: Path, sealed: Ca
     (tmp_path / "x.ranks.npz").write_bytes(packed(a=np.array([2])))
     with pytest.raises(RecordError, match="was sealed with: the file was edited, or damaged"):
         read_ranks(tmp_path, record)
+
+
+@given(lists(integers(-(2**62), 2**62), max_size=20))
+def test_ranks_are_stored_narrow_and_read_back_wide(numbers: list[int]) -> None:
+    values = np.array(numbers, dtype=np.int64)
+    content, _ = pack_ranks("x", [("retrieval.i2t", values)])
+    stored = np.load(io.BytesIO(content))["retrieval.i2t"]
+    assert stored.tolist() == numbers
+    narrower = [kind for kind in ("u1", "i1", "u2", "i2", "u4", "i4") if holds(kind, numbers)]
+    assert stored.itemsize == (np.dtype(narrower[0]).itemsize if narrower else 8)
+
+
+def test_only_whole_numbers_are_stored() -> None:
+    with pytest.raises(TypeError, match="whole numbers, not float64"):
+        pack_ranks("x", [("retrieval.i2t", np.array([1.5]))])
+
+
+def test_numbers_that_were_read_can_be_added_and_multiplied(tmp_path: Path, sealed: Callable[..., Record]) -> None:
+    ranks = read_ranks(tmp_path, sealed(pack_ranks("x", [("retrieval.i2t", np.array([200, 250]))])[0]))
+    assert (ranks["retrieval.i2t"] * 2).tolist() == [400, 500]
+
+
+def test_narrow_numbers_may_not_be_more_than_the_counts_allow(tmp_path: Path, sealed: Callable[..., Record]) -> None:
+    record = sealed(packed(**{f"retrieval.{n}": np.ones(60_000, dtype=np.uint8) for n in range(2)}))
+    ranks = read_ranks(tmp_path, record)
+    assert len(ranks["retrieval.0"]) == 60_000
+    with pytest.raises(RecordError, match=r"retrieval: more than 65,\d+ numbers"):
+        ranks.of("retrieval")
+    alone = read_ranks(tmp_path, sealed(packed(**{"retrieval.i2t": np.ones(70_000, dtype=np.uint8)})))
+    with pytest.raises(RecordError, match=r"70,000 numbers, and 65,\d+ are what the counts of its record allow"):
+        alone["retrieval.i2t"]
+
+
+def holds(kind: str, numbers: list[int]) -> bool:
+    limits = np.iinfo(kind)
+    return all(limits.min <= number <= limits.max for number in numbers)
