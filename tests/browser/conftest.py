@@ -139,7 +139,8 @@ def new_page(browser: "Browser", site: MadeSite) -> "Iterator[Callable[..., Page
 
     def go(page: str, query: str = "", **options: Any) -> "Page":
         context = browser.new_context(**{"viewport": DESKTOP, **options})
-        context.set_default_timeout(60_000)
+        context.set_default_timeout(20_000)
+        context.set_default_navigation_timeout(60_000)
         contexts.append(context)
         opened = context.new_page()
         watch.over(opened)
