@@ -113,8 +113,13 @@ def take_part(
 
 
 def plotted(value: float) -> float | None:
-    """A point of a curve as it is stored: eight digits, which is what single precision has; None for no number."""
-    return float(f"{value:.8g}") if math.isfinite(value) else None
+    """A point of a curve as it is stored; None for no number."""
+    return eight_digits(value) if math.isfinite(value) else None
+
+
+def eight_digits(value: float) -> float:
+    """As many as single precision has."""
+    return float(f"{value:.8g}")
 
 
 def kept_weights(run: Run, trained: Trained, split: Split, folder: Path | None) -> Sidecar:

@@ -25,7 +25,7 @@ from benchsuite.data.batches import BatchPlan
 from benchsuite.errors import BenchsuiteError, UsageError
 from benchsuite.experiments.arithmetic import NOTICEABLE, arithmetic
 from benchsuite.experiments.evaluate import evaluate, opened
-from benchsuite.experiments.measure import TRAIN, measure
+from benchsuite.experiments.measure import TRAIN, eight_digits, measure
 from benchsuite.experiments.plan import plan_under
 from benchsuite.experiments.recipe import Recipe, read_recipe
 from benchsuite.experiments.resolve import resolve_setup
@@ -257,11 +257,12 @@ def _expected(name: str, observed: Observed) -> Expected:
     return Expected(
         track=track_of(name).towers,
         arithmetic={
-            towers: {curve: [*map(_digits, values)] for curve, values in curves.items()}
+            towers: {curve: [*map(eight_digits, values)] for curve, values in curves.items()}
             for towers, curves in observed.arithmetic.items()
         },
         curves={
-            curve: [[*map(_digits, values)] for values in by_seed[:SEEDS]] for curve, by_seed in observed.curves.items()
+            curve: [[*map(eight_digits, values)] for values in by_seed[:SEEDS]]
+            for curve, by_seed in observed.curves.items()
         },
         differences={metric: [round(v, 6) for v in values] for metric, values in observed.differences.items()},
         cost=round(observed.cost, 3),
@@ -274,7 +275,3 @@ def _seconds(record: Record) -> float:
 
 def _values(record: Record, curve: str) -> list[float]:
     return [float("nan") if value is None else value for value in record.curves[curve]]
-
-
-def _digits(value: float) -> float:
-    return float(f"{value:.8g}")

@@ -33,7 +33,7 @@ class Ruler:
     def over(cls, values: Iterable[float]) -> Self:
         """Holds all of the values, and zero."""
         finite = [value for value in values if math.isfinite(value)]
-        low, high = min(0.0, *finite, 0.0), max(0.0, *finite, 0.0)
+        low, high = min([0.0, *finite]), max([0.0, *finite])
         if low == high:
             return cls(-1.0, 1.0, 1.0)
         rough = max(-low, high) / MOST
@@ -77,27 +77,25 @@ class Estimate:
 
 def strip(ruler: Ruler, estimate: Estimate | None, words: str) -> Markup:
     """The estimate on its ruler; without one, the empty ruler. `words` say the same to those who cannot see it."""
-    parts = [f'<line class="zero" {_across(ruler, 0, 0)} y1="0" y2="{HEIGHT}"/>']
+    parts = [_zero(ruler)]
     if estimate:
-        if estimate.unconfirmable is not None:
-            left, right = ruler.at(-estimate.unconfirmable), ruler.at(estimate.unconfirmable)
-            parts.insert(0, f'<rect class="band" x="{left:.2f}%" width="{right - left:.2f}%" y="0" height="{HEIGHT}"/>')
+        if (band := estimate.unconfirmable) is not None:
+            parts.insert(0, _box("band", ruler, -band, band, 0, HEIGHT))
         parts += [
             f'<circle class="seed-dot" cx="{ruler.at(seed):.2f}%" cy="{MIDDLE + 7}" r="1.75"/>'
             for seed in estimate.seeds
         ]
         if estimate.low is not None and estimate.high is not None:
-            parts.append(f'<line class="reach" {_across(ruler, estimate.low, estimate.high)} {_level(MIDDLE)}/>')
+            parts.append(_line("reach", ruler, estimate.low, estimate.high, MIDDLE, MIDDLE))
         parts.append(f'<circle class="mean" cx="{ruler.at(estimate.mean):.2f}%" cy="{MIDDLE}" r="4.5"/>')
     return _svg(f"strip {estimate.kind.replace(' ', '-') if estimate else ''}".strip(), HEIGHT, parts, words)
 
 
 def bar(ruler: Ruler, value: float | None, words: str) -> Markup:
     """A single number as a bar from zero, such as a published difference; without one, the empty ruler."""
-    parts = [f'<line class="zero" {_across(ruler, 0, 0)} y1="0" y2="{HEIGHT}"/>']
+    parts = [_zero(ruler)]
     if value is not None:
-        left, right = sorted((ruler.at(0), ruler.at(value)))
-        parts.insert(0, f'<rect class="given" x="{left:.2f}%" width="{right - left:.2f}%" y="9" height="8"/>')
+        parts.insert(0, _box("given", ruler, min(0, value), max(0, value), 9, 8))
     return _svg("strip", HEIGHT, parts, words)
 
 
@@ -117,9 +115,15 @@ def _svg(kind: str, height: int, parts: Iterable[str], words: str) -> Markup:
     return Markup(f'<svg class="{kind}" {said} height="{height}" xmlns="http://www.w3.org/2000/svg">{drawn}</svg>')
 
 
-def _across(ruler: Ruler, first: float, last: float) -> str:
-    return f'x1="{ruler.at(first):.2f}%" x2="{ruler.at(last):.2f}%"'
+def _zero(ruler: Ruler) -> str:
+    return _line("zero", ruler, 0, 0, 0, HEIGHT)
 
 
-def _level(y: float) -> str:
-    return f'y1="{y}" y2="{y}"'
+def _line(kind: str, ruler: Ruler, first: float, last: float, top: float, bottom: float) -> str:
+    ends = f'x1="{ruler.at(first):.2f}%" x2="{ruler.at(last):.2f}%"'
+    return f'<line class="{kind}" {ends} y1="{top}" y2="{bottom}"/>'
+
+
+def _box(kind: str, ruler: Ruler, low: float, high: float, top: float, height: float) -> str:
+    left, right = ruler.at(low), ruler.at(high)
+    return f'<rect class="{kind}" x="{left:.2f}%" width="{right - left:.2f}%" y="{top}" height="{height}"/>'
