@@ -7,9 +7,10 @@ from math import inf, isfinite, sqrt
 from statistics import stdev
 from typing import NamedTuple
 
-from scipy.stats import t
+from scipy import special
 
 from benchsuite.records.contents import Finding
+from benchsuite.records.reruns import Rerun
 from benchsuite.records.schema import Record
 
 DECIDES_DIGITS = ("platform", "processor", "device", "threads", "processes", "packages")
@@ -37,7 +38,7 @@ class Again:
 
     file: str
     record: Record
-    again: Record
+    again: Record | Rerun
     row: Sequence[Record]
     """Records of the row's other seeds."""
 
@@ -77,10 +78,7 @@ class Again:
     def limit(self, measure: str) -> float:
         """How far two trainings of the row lie apart at most, but for one in 1,000; infinite if seeds cannot say."""
         values = [numbers[measure] for numbers in self._of_other_seeds if measure in numbers]
-        if len(values) < FEWEST or len({*values}) == 1:
-            return inf
-        allowed = t.isf(RARE / 2 / len(self.record.values()), len(values) - 1)
-        return float(allowed * stdev(values) * sqrt(2))
+        return apart(values, len(self.record.values()))
 
     @cached_property
     def _of_other_seeds(self) -> list[dict[str, float]]:
@@ -96,3 +94,19 @@ class Again:
             seen = f"{len(self.moved)} of {total} numbers moved: {self.moved[0]}"
             seen += "; its row has too few seeds to judge" * unjudged
             yield Finding(self.file, f"run again ({', '.join(self.elsewhere)} not as then): {seen}", "")
+
+
+def apart(values: Sequence[float], comparisons: int, means_of: int = 1) -> float:
+    """How far the means of that many trainings of a row lie apart at most, if its seeds gave these values.
+
+    But for one true set of so many comparisons in 1,000; infinite if seeds cannot say.
+    """
+    if len(values) < FEWEST or len({*values}) == 1:
+        return inf
+    return float(-special.stdtrit(len(values) - 1, RARE / 2 / comparisons) * stdev(values) * sqrt(2 / means_of))
+
+
+def is_other_seed(other: Record, record: Record) -> bool:
+    """Whether it is of the same row under the same setup."""
+    mine, its = ((each.setup_id, each.configuration) for each in (record, other))
+    return mine == its and other.seed != record.seed

@@ -13,6 +13,7 @@ from benchsuite.analysis.pairing import comparable_fields, unpairable
 from benchsuite.analysis.premises import Finding, findings
 from benchsuite.analysis.ranking import Rank, Ranking, ranking
 from benchsuite.analysis.rows import Cell, TableRow
+from benchsuite.analysis.vouchers import NOBODY, Vouchers
 from benchsuite.errors import BenchsuiteError, RecordError
 from benchsuite.folders import built_in_tables, table_files
 from benchsuite.papers import Column, Row, Table, read_table
@@ -39,6 +40,8 @@ class TableView:
     """The paper's other tables that have this scale: their claims are of the same families."""
     items: Items | None = None
     """Reads what each test item added to a metric; without it no uncertainty from test items is known."""
+    vouchers: Vouchers = NOBODY
+    """What speaks for the runs."""
 
     @cached_property
     def family_sizes(self) -> FamilySizes:
@@ -183,7 +186,9 @@ class TableView:
         return row_name(row.key) in self._rankings[self._board(row), cell.column.key].best
 
 
-def build_views(contents: Contents, items: Items | None) -> tuple[list[TableView], list[BenchsuiteError]]:
+def build_views(
+    contents: Contents, items: Items | None, vouchers: Vouchers = NOBODY
+) -> tuple[list[TableView], list[BenchsuiteError]]:
     """The requested tables, as far as they are measured; and what had to be skipped, with the reason.
 
     Claims may be judged only of views with `items`: sampling floors are part of a verdict.
@@ -199,7 +204,7 @@ def build_views(contents: Contents, items: Items | None) -> tuple[list[TableView
             if wrong := next(bound.problems(table, request, stored), None):
                 raise RecordError(f"{TABLES}/{request.name}.json: {wrong}; {bound.REPAIR}.")
             view = build_table(table, request, contents.records, gaps, of_paper)
-            view = replace(view, items=items)
+            view = replace(view, items=items, vouchers=vouchers)
             for cell in (cell for row in view.rows for cell in row.cells):
                 _ = cell.values  # read now, so that a record without the number skips this table and no other
             _ = view.premises

@@ -1,4 +1,4 @@
-"""Validate a results folder or one record: each record against itself, its ranks, the others, and the manifest."""
+"""Validate a results folder or one record: each record against itself, its ranks, and the others."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -8,25 +8,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchsuite.errors import UsageError
-from benchsuite.files import read_stored, sha256_of
+from benchsuite.files import read_stored, reason_of, sha256_of
 from benchsuite.folders import recipes_in, shipped_trials, trials_in
-from benchsuite.locks import lock_of, locked
+from benchsuite.locks import is_lock
 from benchsuite.records.agreement import check_counts, check_digests
 from benchsuite.records.code_version import code_state, stale
 from benchsuite.records.contents import FileError, Finding, RecordFile, read_contents, read_record_file, with_ranks
-from benchsuite.records.manifest import Manifest, read_manifest, write_manifest
+from benchsuite.records.manifest import Manifest
 from benchsuite.records.names import (
     EVALUATIONS,
     FAILED,
     LARGEST_TRIALS,
     LARGEST_WEIGHTS,
-    MANIFEST,
     RANKS,
     TRIALS,
     WEIGHTS,
+    attestation_files,
     evaluation_files,
     measurement_files,
     request_files,
+    rerun_files,
 )
 from benchsuite.records.ranks import read_ranks
 from benchsuite.records.recompute import Rule, recompute
@@ -35,6 +36,7 @@ from benchsuite.records.schema import Record
 
 if TYPE_CHECKING:
     from benchsuite.records.evaluations import Evaluation
+    from benchsuite.records.sigstore_bundle import Signature
     from benchsuite.records.trials import TrialsFile
 
 CANNOT_CHECK = (
@@ -46,8 +48,6 @@ CANNOT_CHECK = (
     "that no run was dropped before it was listed: an unlisted record leaves no trace when it is deleted",
     "who wrote the manifest: compare its digest with one from elsewhere (--expect, --base)",
 )
-SHORTEST = 16
-"""The fewest digits of a digest that are compared."""
 Rules = Mapping[str, Rule]
 
 
@@ -71,6 +71,10 @@ class Audit:
     requests: list[TableRequest] = field(default_factory=list)
     trials: Mapping[str, "TrialsFile"] = field(default_factory=dict)
     """By recipe."""
+    signatures: Mapping[str, "Signature"] | None = None
+    """By run_id: which workflow run trained it; None if that was not asked."""
+    verified: set[str] = field(default_factory=set)
+    """Run_ids of which a stored second training gave the same."""
 
     @property
     def manifest(self) -> Manifest:
@@ -111,7 +115,8 @@ def audit_folder(folder: Path, rules: Rules) -> Audit:
     """Everything in a results folder but the manifest."""
     contents = read_contents(folder)
     added = (*contents.tables.values(), *recipes_in(folder).values(), *trials_in(folder).values())
-    stored = sorted([*added, *evaluation_files(folder), *measurement_files(folder), *request_files(folder)])
+    more = (evaluation_files, measurement_files, request_files, attestation_files, rerun_files)
+    stored = sorted([*added, *(file for files_in in more for file in files_in(folder))])
     audit = Audit(folder, requests=contents.requests, trials=contents.trials)
     for path in stored:
         name = path.relative_to(folder).as_posix()
@@ -120,7 +125,7 @@ def audit_folder(folder: Path, rules: Rules) -> Audit:
         except OSError as error:
             audit.refused.add(name)
             if path not in {unread.file for unread in contents.unreadable}:
-                audit.problems.append(Finding(name, f"it cannot be read ({error.strerror or error})"))
+                audit.problems.append(Finding(name, f"it cannot be read ({reason_of(error)})"))
     for file in contents.files:
         audit.add(file, rules)
     audit.problems += [unreadable(error, folder) for error in contents.unreadable]
@@ -194,7 +199,7 @@ def _wrong_weights(file: RecordFile) -> Iterator[Finding]:
     except FileNotFoundError:
         return
     except (OSError, ValueError) as error:  # an impossible name is a ValueError
-        reason = getattr(error, "strerror", None) or error
+        reason = reason_of(error)
         yield Finding(file.file.name, f"its weights, {WEIGHTS}/{kept.name}, cannot be read ({reason})", fix)
 
 
@@ -206,7 +211,7 @@ def _other_files(folder: Path, files: list[RecordFile]) -> Iterator[Finding]:
         if path.name not in kept:
             yield Finding(f"{WEIGHTS}/{path.name}", "weights without a record", "they may be deleted")
     for path in sorted(folder.iterdir()):
-        if path.is_dir() or path.name.startswith(".writable-"):
+        if path.is_dir() or path.name.startswith(".writable-") or is_lock(path):
             continue
         if path.name.startswith("."):
             yield Finding(path.name, "left by an interrupted write", "it may be deleted")
@@ -237,90 +242,3 @@ def _missing_runs(requests: list[TableRequest], run_ids: set[str]) -> Iterator[F
                     name = " ".join(filter(None, (row.backbone, row.variant, row.label, part)))
                     message = f"{name}: no record for seed {', '.join(seeds)}"
                     yield Finding(f"tables/{request.name}.json", message, "run the same command to measure them")
-
-
-def check_manifest(audit: Audit) -> None:
-    """Compare the folder with its MANIFEST.json; a note where there is none."""
-    update = f"`benchsuite verify {audit.path} --update` "
-    file = audit.path / MANIFEST
-    if not file.exists():
-        message = "missing, so a removed record would not be noticed"
-        audit.notes.append(Finding(MANIFEST, message, f"{update}writes it"))
-        return
-    try:
-        listed = read_manifest(file)
-    except FileError as error:
-        fix = f"put back a version that was written, then {update}adds what is new"
-        audit.problems.append(Finding(MANIFEST, error.reason, fix))
-        return
-    added, files = audit.manifest.changes_since(listed).added, audit.manifest.files_since(listed)
-    audit.problems += _lost(listed, audit, MANIFEST)
-    audit.problems += [
-        Finding(name, f"not listed in {MANIFEST}", f"{update}lists it") for name in (*added, *files.added)
-    ]
-    fix = f"look at what changed; {update}lists it as it is now"
-    audit.problems += [Finding(name, f"not as listed in {MANIFEST}", fix) for name in files.replaced]
-
-
-def check_base(audit: Audit, *bases: Path) -> None:
-    """Compare the folder with earlier manifests: none of their records may be gone or replaced. Each is named once."""
-    lost: dict[str, Finding] = {}
-    changed: dict[str, Finding] = {}
-    fix = "look at what changed in its published numbers and claims"
-    for base in bases:
-        if not base.is_file():
-            raise UsageError(f"manifest {base}: no such file.")
-        listed = read_manifest(base)
-        for finding in _lost(listed, audit, str(base)):
-            lost.setdefault(finding.file, finding)
-        for name in audit.manifest.files_since(listed).replaced:
-            changed.setdefault(name, Finding(name, f"another one than that listed in {base}", fix))
-    audit.problems += lost.values()
-    audit.notes += changed.values()
-
-
-def check_digest(audit: Audit, expected: str) -> None:
-    """Compare the manifest digest of the folder with one from elsewhere."""
-    digest = audit.manifest.digest
-    if len(expected) < SHORTEST or set(expected) - set("0123456789abcdef"):
-        raise UsageError(f'--expect "{expected}": give the manifest digest, or at least its first {SHORTEST} digits.')
-    if not digest.startswith(expected):
-        message = f"the manifest digest of the records here is {digest}"
-        audit.problems.append(Finding(MANIFEST, message, f"{expected} was expected"))
-
-
-def update_manifest(audit: Audit, allow_removal: bool) -> None:
-    """Write MANIFEST.json for the valid records, unless there are problems or listed records were lost."""
-    file = audit.path / MANIFEST
-    if audit.problems:
-        audit.problems.append(Finding(MANIFEST, "not updated", "solve the other problems first"))
-        return
-    with locked(lock_of(file)):
-        _update(file, audit, allow_removal)
-
-
-def _update(file: Path, audit: Audit, allow_removal: bool) -> None:
-    before = read_manifest(file) if file.exists() else Manifest.of({})
-    changes, files = audit.manifest.changes_since(before), audit.manifest.files_since(before)
-    if (changes.lost or files.removed) and not allow_removal:
-        audit.problems += _lost(before, audit, MANIFEST)
-        fix = "--allow-removal lets listed records be removed or replaced"
-        audit.problems.append(Finding(MANIFEST, "not updated", fix))
-        return
-    write_manifest(file, audit.manifest)
-    counts = [f"{len(names)} {change}" for change, names in vars(changes).items() if names]
-    counts += [f"{name} {change}" for change, names in vars(files).items() for name in names]
-    audit.notes.append(Finding(MANIFEST, f"written: {', '.join(counts) or 'nothing new'}", ""))
-
-
-def _lost(before: Manifest, audit: Audit, where: str) -> Iterator[Finding]:
-    changes = audit.manifest.changes_since(before)
-    for name in changes.removed:
-        if name not in audit.refused:  # a refused file is a problem of its own
-            yield Finding(name, f"listed in {where}, but gone", "put it back")
-    for name in audit.manifest.files_since(before).removed:
-        if name not in audit.refused:
-            yield Finding(name, f"listed in {where}, but gone", "put it back")
-    for name in changes.replaced:
-        message = f"another record than the one listed in {where}, whose digest is {before.records[name].digest[:16]}"
-        yield Finding(name, message, "put the listed one back")

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from benchsuite.canonical import canonical
 from benchsuite.errors import RecordError
-from benchsuite.files import read_stored
+from benchsuite.files import read_stored, reason_of
 from benchsuite.folders import tables_in
 from benchsuite.records.json_text import parse
 from benchsuite.records.names import (
@@ -196,7 +196,7 @@ def with_ranks(file: RecordFile) -> RecordFile:
         valid = hashlib.sha256(content).hexdigest() == file.record.ranks.sha256
         message = f"{name} is not what it was sealed with: edited, or damaged"
     except (OSError, ValueError) as error:  # an impossible name is a ValueError
-        reason = getattr(error, "strerror", None) or error
+        reason = reason_of(error)
         valid, message = False, f"its ranks, {name}, are missing or cannot be read ({reason})"
     problems = () if valid else (Finding(file.file.name, message),)
     return replace(file, problems=(*file.problems, *problems), ranks_valid=valid)

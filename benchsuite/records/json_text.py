@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from benchsuite.files import read_stored
+from benchsuite.files import read_stored, reason_of
 
 VALUES = 250_000
 """Each takes about a kilobyte if it is wrong; a manifest of 30,000 records has 150,000."""
@@ -18,7 +18,7 @@ def parse(path: Path) -> Any:
     try:
         text = read_stored(path).decode()
     except OSError as error:
-        raise ValueError(f"it cannot be read ({error.strerror or error})") from error
+        raise ValueError(f"it cannot be read ({reason_of(error)})") from error
     except UnicodeDecodeError as error:
         raise ValueError(f"truncated or not JSON ({error})") from error
     return parse_text(text)

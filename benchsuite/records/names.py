@@ -12,6 +12,11 @@ MANIFEST = "MANIFEST.json"
 RANKS = ".ranks.npz"
 LARGEST_RANKS = 32 * MEGABYTE
 """Bytes of a file of ranks."""
+ATTESTATIONS = "attestations"
+"""The folder of attested manifests, each with the bundle that signs it."""
+ATTESTED, BUNDLE = ".manifest.json", ".sigstore.json"
+RERUNS = "reruns"
+"""The folder of what second trainings of records gave."""
 TABLES = "tables"
 BENCHMARKS = "benchmarks"
 """The folder of measurements of speed and memory."""
@@ -66,6 +71,16 @@ def evaluation_files(folder: Path) -> list[Path]:
 def measurement_files(folder: Path) -> list[Path]:
     """Measurements of speed and memory."""
     return _shown(folder / BENCHMARKS, "*.json")
+
+
+def attestation_files(folder: Path) -> list[Path]:
+    """Attested manifests and their bundles."""
+    return _shown(folder / ATTESTATIONS, "*.json")
+
+
+def rerun_files(folder: Path) -> list[Path]:
+    """Second trainings."""
+    return _shown(folder / RERUNS, "*.json")
 
 
 def trial_files(folder: Path) -> list[Path]:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from benchsuite.files import read_stored
+from benchsuite.files import read_stored, reason_of
 from benchsuite.records.contents import FileError
 from benchsuite.records.names import LARGEST_RANKS, RANKS
 from benchsuite.records.schema import Record, Result, Sidecar
@@ -99,7 +99,7 @@ def read_ranks(folder: Path, record: "Record | Evaluation") -> StoredRanks:
     try:
         content = read_stored(file, LARGEST_RANKS)
     except (OSError, ValueError) as error:  # an impossible name is a ValueError
-        reason = getattr(error, "strerror", None) or error
+        reason = reason_of(error)
         raise FileError(file, f"{reason}; record {name} needs it", "") from error
     if hashlib.sha256(content).hexdigest() != record.ranks.sha256:
         reason = f"not the ranks that record {name} was sealed with: the file was edited, or damaged"

@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 
 from benchsuite.errors import UsageError
-from benchsuite.files import put, read_stored, require_writable, write_whole, writing_to
+from benchsuite.files import put, read_stored, reason_of, require_writable, write_whole, writing_to
 from benchsuite.locks import lock_of, locked
 from benchsuite.records.checkpoints import discard, folder_of
 from benchsuite.records.contents import Contents, FileError, read_contents, read_request
@@ -87,7 +87,7 @@ class Store:
             try:
                 before = read_stored(kept) if kept.exists() else None
             except OSError as error:
-                raise FileError(kept, f"it cannot be read ({error.strerror or error})") from error
+                raise FileError(kept, f"it cannot be read ({reason_of(error)})") from error
             if before != content:
                 write_whole(kept, content)
         return before not in (None, content)

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from benchsuite.canonical import canonical, digest
 from benchsuite.errors import RecordError, UsageError
-from benchsuite.files import MEGABYTE, read_stored, write_whole
+from benchsuite.files import MEGABYTE, read_stored, reason_of, write_whole
 from benchsuite.locks import lock_of, locked
 from benchsuite.memory import at_most_memory
 from benchsuite.records.json_text import parse_text
@@ -118,7 +118,7 @@ def read_trials(file: Path) -> TrialsFile:
             raise RecordError(f"{file} has another format of trials than {FORMAT}; tune again with this version.")
         content = TrialsFile(**about, trials=[_from_row(row) for row in rows])
     except OSError as error:
-        raise RecordError(f"{file} is not a file of trials: {error.strerror or error}.") from error
+        raise RecordError(f"{file} is not a file of trials: {reason_of(error)}.") from error
     except (ArithmeticError, AttributeError, KeyError, MemoryError, TypeError, ValueError) as error:
         raise RecordError(f"{file} is not a file of trials: {_reason(error)}.") from error
     if content.recipe != file.stem:

@@ -1,0 +1,113 @@
+"""Two rows of a board beside each other on one measure: one verdict, by the rule that ranks the board.
+
+Better and worse are significant differences: paired t-tests, Holm over all pairs of rows of the measure, so a verdict
+never contradicts a rank. Of other differences those are equivalent whose 95% interval lies within the recipe's smallest
+difference of interest, given three seeds.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Literal
+
+from benchsuite.analysis.boards import Board, BoardRow, PrimaryMeasure, paired
+from benchsuite.analysis.costs import reference
+from benchsuite.analysis.stats import Paired
+from benchsuite.records.requests import Judged
+
+Outcome = Literal["better", "worse", "equivalent", "undecided", "not compared"]
+
+
+@dataclass(frozen=True)
+class Against:
+    """A row, what it is compared with, and the answer."""
+
+    board: Board
+    row: BoardRow
+    reference: BoardRow
+    task: PrimaryMeasure
+    pair: Paired
+    """The row minus the reference."""
+    outcome: Outcome
+    interest: float | None = None
+    """The smallest difference of interest, if a recipe of the board states one."""
+
+    @property
+    def sign(self) -> int:
+        """-1 where lower is better: times a difference it is a gain."""
+        return -1 if self.task.better == "lower" else 1
+
+    @property
+    def gain(self) -> float | None:
+        """By how much the row is ahead, also where lower is better; a fraction where the measure is in percent."""
+        return None if self.pair.difference is None else self.sign * self.pair.difference
+
+    @property
+    def gains(self) -> tuple[float, ...]:
+        """The same by seed."""
+        return tuple(self.sign * difference for difference in self.pair.differences)
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95% interval of the gain over seeds."""
+        if self.pair.low is None or self.pair.high is None:
+            return None
+        low, high = sorted((self.sign * self.pair.low, self.sign * self.pair.high))
+        return low, high
+
+
+def against(
+    board: Board, row: BoardRow, other: BoardRow, task: PrimaryMeasure, interest: Mapping[str, Judged]
+) -> Against:
+    """A row against another one on a measure that ranks; `interest` is by protocol, as recipes state it."""
+    pair = paired(board, row, other, task)
+    stated = interest.get(task.protocol)
+    known = stated.difference if stated and task.unit == "percent" else None
+    return Against(board, row, other, task, pair, _outcome(board, row, other, task, pair, known), known)
+
+
+def against_reference(board: Board, interest: Mapping[str, Judged]) -> list[Against]:
+    """Each row of a board against the reference, measure by measure; none if the board has no reference."""
+    base = reference(board)
+    ranked = [task for task in board.tasks if task.better != "neither"]
+    rows = [row for row in board.rows if row is not base] if base else []
+    return [against(board, row, base, task, interest) for task in ranked for row in rows if base]
+
+
+def outcomes(found: Iterable[Against]) -> Counter[Outcome]:
+    """How many comparisons ended in which way."""
+    return Counter(one.outcome for one in found)
+
+
+def decisions(board: Board, interest: Mapping[str, Judged]) -> dict[str, Any]:
+    """What a page needs to give the verdict on any two rows, ready for JSON. For each measure of the board: `ranks`,
+    whether it ranks; `decided`, pairs of numbers of rows of which the first is significantly better; `interest`, the
+    smallest difference of interest or null."""
+    number = {row.label: n for n, row in enumerate(board.rows)}
+    decided: list[list[list[int]]] = []
+    stated: list[float | None] = []
+    for task in board.tasks:
+        found = []
+        for ours, theirs in combinations(board.rows if task.better != "neither" else (), 2):
+            one = against(board, ours, theirs, task, interest)
+            if one.outcome in ("better", "worse"):
+                pair = (ours, theirs) if one.outcome == "better" else (theirs, ours)
+                found.append([number[row.label] for row in pair])
+        decided.append(found)
+        known = interest.get(task.protocol)
+        stated.append(known.difference if known and task.unit == "percent" else None)
+    return {"ranks": [task.better != "neither" for task in board.tasks], "decided": decided, "interest": stated}
+
+
+def _outcome(
+    board: Board, row: BoardRow, other: BoardRow, task: PrimaryMeasure, pair: Paired, interest: float | None
+) -> Outcome:
+    rank = board.rank(row, task)
+    if rank is None or pair.difference is None:
+        return "not compared"
+    if other.label not in rank.tied_with:
+        return "better" if (pair.difference > 0) == (task.better == "higher") else "worse"
+    if pair.too_small or not interest or pair.low is None or pair.high is None:
+        return "undecided"
+    return "equivalent" if -interest <= pair.low <= pair.high <= interest else "undecided"

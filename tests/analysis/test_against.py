@@ -1,0 +1,90 @@
+"""A board's rows beside the reference: verdicts follow the board's ranks, and the smallest difference of interest."""
+
+from collections.abc import Callable
+
+import pytest
+
+from benchsuite.analysis.against import Against, against, against_reference, outcomes
+from benchsuite.analysis.boards import Board, boards
+from benchsuite.records.requests import Judged
+from benchsuite.records.schema import Record
+
+Runs = dict[int, Record]
+MakeRuns = Callable[..., Runs]
+BASE = (0.500, 0.510, 0.520, 0.530)
+UP = tuple(value + 0.1 + noise for value, noise in zip(BASE, (0.001, 0.0, 0.002, 0.001), strict=True))
+DOWN = tuple(2 * base - up for base, up in zip(BASE, UP, strict=True))
+NEAR = tuple(value + noise for value, noise in zip(BASE, (0.001, -0.001, 0.002, -0.001), strict=True))
+NOISY = tuple(value + noise for value, noise in zip(BASE, (0.1, -0.1, 0.05, 0.02), strict=True))
+INTEREST = {"retrieval": Judged(metric="t2i_r10", difference=0.01)}
+
+
+def board(*configurations: Runs) -> Board:
+    (found,) = boards(record for runs in configurations for record in runs.values())
+    return found
+
+
+@pytest.fixture
+def found(make_runs: MakeRuns) -> dict[str, Against]:
+    """The comparisons of four methods with InfoNCE, by method."""
+    values = {"infonce": BASE, "temo": UP, "ts": DOWN, "cwcl": NEAR, "sogclr": NOISY}
+    made = board(*(make_runs(name, numbers) for name, numbers in values.items()))
+    return {one.row.method: one for one in against_reference(made, INTEREST)}
+
+
+def test_each_row_but_the_reference_has_one_verdict(found: dict[str, Against]) -> None:
+    assert {name: one.outcome for name, one in found.items()} == {
+        "temo": "better",
+        "ts": "worse",
+        "cwcl": "equivalent",
+        "sogclr": "undecided",
+    }
+    assert {one.reference.method for one in found.values()} == {"infonce"}
+    assert outcomes(found.values()) == {"better": 1, "worse": 1, "equivalent": 1, "undecided": 1}
+
+
+def test_a_gain_is_the_mean_of_its_seeds_within_its_interval(found: dict[str, Against]) -> None:
+    one = found["temo"]
+    assert one.gain == pytest.approx(0.101)
+    assert one.gains == pytest.approx((0.101, 0.1, 0.102, 0.101))
+    assert one.interval is not None
+    assert one.interval[0] < 0.101 < one.interval[1]
+
+
+def test_without_a_smallest_difference_of_interest_nothing_is_equivalent(make_runs: MakeRuns) -> None:
+    made = board(make_runs("infonce", BASE), make_runs("cwcl", NEAR))
+    (one,) = against_reference(made, {})
+    assert (one.outcome, one.interest) == ("undecided", None)
+
+
+@pytest.mark.parametrize(("seeds", "outcome"), [(2, "undecided"), (3, "equivalent")])
+def test_two_seeds_are_too_few_for_rows_to_be_equivalent(make_runs: MakeRuns, seeds: int, outcome: str) -> None:
+    base = BASE[:seeds]
+    near = tuple(value + noise for value, noise in zip(base, (0.0001, -0.0001, 0.0001), strict=False))
+    (one,) = against_reference(board(make_runs("infonce", base), make_runs("cwcl", near)), INTEREST)
+    assert one.outcome == outcome
+
+
+def test_verdicts_are_those_of_the_board_s_ranks(found: dict[str, Against]) -> None:
+    for one in found.values():
+        rank = one.board.rank(one.row, one.task)
+        assert rank is not None
+        assert (one.outcome in ("better", "worse")) == (one.reference.label not in rank.tied_with)
+
+
+def test_any_two_rows_can_be_compared_and_turned_around(found: dict[str, Against]) -> None:
+    made, task = found["temo"].board, found["temo"].task
+    up, down = (next(row for row in made.rows if row.method == name) for name in ("temo", "ts"))
+    one, other = against(made, up, down, task, INTEREST), against(made, down, up, task, INTEREST)
+    assert (one.outcome, other.outcome) == ("better", "worse")
+    assert one.gain == pytest.approx(-(other.gain or 0))
+
+
+def test_rows_without_a_seed_in_common_are_not_compared(make_runs: MakeRuns) -> None:
+    made = board(make_runs("infonce", (*BASE, None)), make_runs("temo", (None, None, None, None, 0.5)))
+    (one,) = against_reference(made, INTEREST)
+    assert (one.outcome, one.gain, one.interval) == ("not compared", None, None)
+
+
+def test_without_the_reference_s_runs_nothing_is_compared(make_runs: MakeRuns) -> None:
+    assert against_reference(board(make_runs("temo", UP), make_runs("ts", DOWN)), INTEREST) == []
