@@ -12,11 +12,13 @@ from rankings import FILMS
 from benchsuite.evaluation.rank_metrics import RULES
 from benchsuite.folders import trials_in
 from benchsuite.paths import baselines
-from benchsuite.records.audit import audit_folder, update_manifest
+from benchsuite.records.audit import audit_folder
+from benchsuite.records.audit_manifest import update_manifest
 from benchsuite.records.benchmarks import Benchmark, Measurement, Timed, write_measurement
 from benchsuite.records.evaluations import Evaluation, Model, write_evaluation
 from benchsuite.records.ranks import pack_ranks
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
+from benchsuite.records.reruns import Rerun, write_rerun
 from benchsuite.records.schema import Record, Result
 from benchsuite.records.store import Store
 from benchsuite.records.trials import TRIALS, TrialsFile, read_trials, write_trials
@@ -43,6 +45,7 @@ def whole_folder(folder: Path) -> Path:
     store.add_request(_request(records[0][0], records[1][0]))
     write_evaluation(folder, *_evaluation(first))
     write_measurement(folder, _measurement())
+    write_rerun(folder, Rerun.of(first, first))
     shipped = trials_in(baselines())["latents-pairs"]
     write_trials(folder / TRIALS / shipped.name, _few(read_trials(shipped)))
     update_manifest(audit_folder(folder, RULES), allow_removal=False)

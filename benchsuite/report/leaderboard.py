@@ -9,6 +9,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from benchsuite.analysis.against import Against, against_reference
 from benchsuite.analysis.boards import Board, boards
 from benchsuite.analysis.claims import JudgedClaim, judged_added, judged_claims
 from benchsuite.analysis.costs import Cost, costs
@@ -18,8 +19,10 @@ from benchsuite.analysis.tables import TableView
 from benchsuite.analysis.tuning import Subject, subjects
 from benchsuite.cards import Card
 from benchsuite.records.contents import Contents
+from benchsuite.records.requests import Judged
 from benchsuite.records.schema import Record
 from benchsuite.registry import methods
+from benchsuite.report.figures.cost import cost_numbers
 from benchsuite.workers import spread
 
 FEW_TABLES = 8
@@ -145,6 +148,31 @@ class Leaderboard:
     def tuned_by(self) -> Mapping[str, Subject]:
         """By the digest of trials that a run names: the method's."""
         return {subject.digest: subject for found in self.tuning.values() for subject in found}
+
+    @cached_property
+    def interest(self) -> Mapping[str, Mapping[str, Judged]]:
+        """By setup_id: the smallest differences of interest by protocol, as the recipes of its tables state them."""
+        stated: dict[str, Mapping[str, Judged]] = {}
+        for view in self.views:
+            for row in view.rows:
+                stated |= {record.setup_id: view.request.primary for record in row.records if view.request.primary}
+        return stated
+
+    @cached_property
+    def comparisons(self) -> Mapping[str, Sequence[Against]]:
+        """By board's setup_id: each of its rows against the reference on each measure that ranks."""
+        of_setup = self.interest
+        return {board.setup_id: against_reference(board, of_setup.get(board.setup_id, {})) for board in self.boards}
+
+    def against(self, method: str) -> list[Against]:
+        """A method's rows against the reference of their boards; of the reference's own method, none."""
+        every = (one for found in self.comparisons.values() for one in found)
+        return [one for one in every if one.row.method == method != one.reference.method]
+
+    @cached_property
+    def cost_numbers(self) -> Mapping[str, int]:
+        """Of rows of boards by label, as figures of costs have them."""
+        return cost_numbers(self.boards)
 
     @cached_property
     def appearances(self) -> Mapping[str, list[Appearance]]:

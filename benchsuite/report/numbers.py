@@ -11,6 +11,8 @@ from benchsuite.papers.claims import Claim
 
 DASH = "–"
 MINUS = "−"
+APART = 1e6
+"""More than any percentage."""
 OURS = "mean ± half-width of the 95% CI over seeds"
 """What `measured` shows."""
 DIGITS = {"percent": 1, "number": 3}
@@ -116,6 +118,11 @@ def published_gain(claim: Claim) -> str:
     return shown.replace("-", MINUS)
 
 
+def tick(value: float) -> str:
+    """A round number on the ruler of a difference, signed."""
+    return "0" if value == 0 else f"{value:+g}".replace("-", MINUS)
+
+
 def p(value: float | None) -> str:
     """A p-value, short."""
     if value is None:
@@ -138,6 +145,11 @@ def megabytes(size: int | None) -> str:
     return DASH if size is None else f"{size / 1e6:,.0f} MB"
 
 
+def duration(hours: float) -> str:
+    """How long something took: in minutes below two hours."""
+    return f"{60 * hours:.0f} minutes" if hours < 2 else f"{hours:.1f} hours"
+
+
 def amount(value: float | None) -> str:
     """Any other quantity: large ones without decimals."""
     if value is None:
@@ -147,7 +159,12 @@ def amount(value: float | None) -> str:
 
 def sort_key(value: float | None) -> float | str:
     """What a column sorts by: nothing for a missing value, which comes last in either direction."""
-    return "" if value is None else value
+    return "" if value is None else round(value, 6)
+
+
+def order(value: float | None, unit: str) -> float | str:
+    """What a column of several units sorts by: plain numbers are not mixed with percentages, but come after them."""
+    return sort_key(None if value is None else value if unit == "percent" else value + APART)
 
 
 def decimals(view: TableView) -> list[int]:

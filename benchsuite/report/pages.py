@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
+from benchsuite.analysis.against import decisions, outcomes
 from benchsuite.analysis.boards import Board, comparison, paired
 from benchsuite.analysis.claims import JudgedClaim, agreements
 from benchsuite.analysis.costs import DEARER, equal_compute, reference
@@ -16,23 +17,24 @@ from benchsuite.analysis.verdict import Kind
 from benchsuite.folders import built_in_tables
 from benchsuite.papers.schema import RowKey, row_name
 from benchsuite.records.benchmarks import Benchmark, Measurement, Timed
-from benchsuite.records.code_version import stale
-from benchsuite.records.names import stem
 from benchsuite.records.schema import Record
-from benchsuite.registry import methods, tasks
+from benchsuite.registry import methods
+from benchsuite.report import method_lines, method_page, summaries
+from benchsuite.report import runs as runs_page
+from benchsuite.report.claim_lines import forests
 from benchsuite.report.export import FORMATS, SUFFIXES
-from benchsuite.report.figures import method_figures, table_figures
+from benchsuite.report.figures import table_figures
 from benchsuite.report.figures.cost import cost_figures
+from benchsuite.report.home import families, headlines, standings
 from benchsuite.report.leaderboard import Appearance, Leaderboard, MethodSummary, Result
 from benchsuite.report.links import slug
 from benchsuite.report.look import DEFAULT
+from benchsuite.report.origin import Origin, chance, citation
 from benchsuite.report.tuning import page_of
 from benchsuite.report.tuning import values as of_tuning
 
 KINDS = get_args(Kind)
 """Verdicts in the order in which pages list them."""
-RESULTS = 1_500
-"""Numbers of a method that its own page lists; where there are more, each scale's are on a page of their own."""
 BOARDS = 20
 """Boards in full on the home page, those with most runs; the others are on the pages that compare their methods."""
 
@@ -55,15 +57,20 @@ def all_pages(leaderboard: Leaderboard) -> Iterator[Page]:
     """The home page first."""
 
     def page(name: str, title: str, template: str, values: Callable[..., Values], *subject: Any) -> Page:
-        return Page(name, title, template, lambda: {"leaderboard": leaderboard, **values(leaderboard, *subject)})
+        def shown() -> Values:
+            found = {"leaderboard": leaderboard, **values(leaderboard, *subject)}
+            about = summaries.summary(template, title, found)
+            return {**found, "summary": about, "dataset": summaries.dataset(template, title, found, about)}
+
+        return Page(name, title, template, shown)
 
     yield page("index", "Leaderboard", "home.html", home)
     for view in leaderboard.views:
         title = f"{view.table.title} ({where(view)})"
         yield page(page_name("tables", view.request.name), title, "table.html", table, view)
     for name, method in leaderboard.methods.items():
-        yield page(page_name("methods", name), method.title, "method.html", of_method, method)
-        for scale, results in method.by_scale.items() if has_many(method) else ():
+        yield page(page_name("methods", name), method.title, "method.html", method_page.values, method)
+        for scale, results in method.by_scale.items() if method_page.has_many(method) else ():
             title = f"{method.title} ({scale})"
             yield page(page_name("methods", name, scale), title, "results.html", of_scale, method, scale, results)
     for (paper, scale), views in leaderboard.by_paper.items():
@@ -75,8 +82,8 @@ def all_pages(leaderboard: Leaderboard) -> Iterator[Page]:
         yield page(page_of(recipe, backbone), f"Tuning, {recipe}, {backbone}", "tuning.html", tuning, found)
     if leaderboard.contents.measurements:
         yield page("speed", "Speed", "speed.html", speed)
-    for record in leaderboard.records.values():
-        yield page(run_name(record), f"{record.method.title}, seed {record.seed}", "run.html", run, record)
+    for shown in runs_page.configurations(leaderboard.records.values()):
+        yield page(run_page(shown.first), runs_page.title(leaderboard, shown), "run.html", runs_page.values, shown)
 
 
 def home(leaderboard: Leaderboard) -> Values:
@@ -85,6 +92,12 @@ def home(leaderboard: Leaderboard) -> Values:
     occurring = {claim.verdict.kind for claims in leaderboard.claims.values() for claim in claims}
     return {
         "kinds": [kind for kind in KINDS if kind in occurring],
+        "headlines": headlines(leaderboard),
+        "headline_counts": judged(leaderboard, leaderboard.views)["headline_counts"],
+        "origin": Origin.of(leaderboard.views),
+        "reference_of": reference,
+        "families": families,
+        "standings": standings,
         "papers": [(*key, stand_ins(views), judged(leaderboard, views)) for key, views in leaderboard.by_paper.items()],
         "measured_on": stand_ins(leaderboard.views),
         "tables": [
@@ -99,34 +112,28 @@ def home(leaderboard: Leaderboard) -> Values:
 def table(leaderboard: Leaderboard, view: TableView) -> Values:
     """One table at one scale."""
     added = leaderboard.added[view.request.name]
+    claims = judged(leaderboard, [view])
+    headline = claims["headline_counts"].total()
+    figures = table_figures(view, leaderboard.ranks)
     return {
         "view": view,
-        **judged(leaderboard, [view]),
+        **claims,
+        "headline_forests": forests(claims["claims"][:headline]),
+        "further_forests": forests(claims["claims"][headline:]),
+        "added_forests": forests((view, claim) for claim in added),
+        "origin": Origin.of([view]),
+        "chance": chance,
+        "citation": citation,
+        "leading": bool(figures and view.table.plots),
         "added": [(view, claim) for claim in added],
         "of_added": of_added(leaderboard, view),
         "marks": verdicts_by_cell([*leaderboard.claims[view.request.name], *added]),
         "tests": overall_of_table(view),
         "orders": [order for order in agreements(view) if order.agreement.tau is not None],
         "differences": any(column.key not in view.request.stand_ins for column in view.columns),
-        "figures": table_figures(view, leaderboard.ranks),
+        "figures": figures,
         "exports": {name: export(view, DEFAULT) for name, export in FORMATS.items()},
         "suffixes": SUFFIXES,
-    }
-
-
-def of_method(leaderboard: Leaderboard, method: MethodSummary) -> Values:
-    """A method's description, and what was measured of it."""
-    return {
-        "method": method,
-        "many": has_many(method),
-        "tuned": [one for found in leaderboard.tuning.values() for one in found if one.method == method.name],
-        "figures": method_figures(method.records),
-        "costs": [
-            (board, row, leaderboard.costs[board.setup_id][row.label])
-            for board in leaderboard.boards
-            for row in board.rows
-            if row.method == method.name
-        ],
     }
 
 
@@ -137,13 +144,15 @@ def of_scale(_: Leaderboard, method: MethodSummary, scale: str, results: Sequenc
 
 def claims(leaderboard: Leaderboard, paper: str, scale: str, views: Sequence[TableView]) -> Values:
     """All claims of a paper, as judged at one scale."""
+    claims = judged(leaderboard, views)
     return {
         "paper": paper,
         "scale": scale,
         "source": next((view.table.source for view in views if view.table.source), paper),
         "measured_on": stand_ins(views),
         "sizes": views[0].family_sizes,
-        **judged(leaderboard, views),
+        **claims,
+        "headline_forests": forests(claims["claims"][: claims["headline_counts"].total()]),
     }
 
 
@@ -178,16 +187,22 @@ def compare(leaderboard: Leaderboard, board: Board) -> Values:
     """The methods of one board, seed by seed."""
     baseline = reference(board) or board.rows[0]
     others = [row for row in board.rows if row is not baseline]
+    found = leaderboard.comparisons[board.setup_id]
     pairs = [(row, task, paired(board, row, baseline, task)) for task in board.tasks for row in others]
     return {
         "board": board,
         "reference": baseline,
         "pairs": [(row, task, pair) for row, task, pair in pairs if pair.n],
-        "data": comparison(board),
+        "data": {**comparison(board), **decisions(board, leaderboard.interest.get(board.setup_id, {}))},
+        "verdicts": {(one.row.label, one.task.protocol): one.outcome for one in found},
+        "first": method_lines.first_measures(found),
+        "counts": outcomes(method_lines.first_measures(found)),
+        "outcomes": method_lines.OUTCOMES,
+        "forests": method_lines.forests,
         "test": overall_of_board(board, baseline),
         "dearer": DEARER,
         "equal_compute": equal_compute(board, leaderboard.costs[board.setup_id]),
-        "figures": cost_figures(board, leaderboard.costs[board.setup_id]),
+        "figures": cost_figures(board, leaderboard.costs[board.setup_id], leaderboard.cost_numbers),
     }
 
 
@@ -215,16 +230,6 @@ def aim(benchmark: Benchmark, timed: Timed) -> str:
     return "; ".join(f"{text}: {'reached' if reached else 'missed'}" for text, reached in benchmark.aims_of(timed))
 
 
-def run(leaderboard: Leaderboard, record: Record) -> Values:
-    """One run."""
-    return {
-        "record": record,
-        "shown_in": leaderboard.appearances.get(record.run_id, []),
-        "stale": stale(record),
-        "unregistered": {result.task for result in record.results.values() if result.task not in tasks},
-    }
-
-
 def verdicts_by_cell(claims: Sequence[JudgedClaim]) -> Mapping[tuple[RowKey, str], Counter[str]]:
     """By row and column: how many claims on that number have which verdict."""
     counts: defaultdict[tuple[RowKey, str], Counter[str]] = defaultdict(Counter)
@@ -236,11 +241,6 @@ def verdicts_by_cell(claims: Sequence[JudgedClaim]) -> Mapping[tuple[RowKey, str
 def runs(view: TableView) -> list[Record]:
     """The runs of a table, each once."""
     return list({record.run_id: record for row in view.rows for record in row.records}.values())
-
-
-def has_many(method: MethodSummary) -> bool:
-    """Whether it has more results than its page can hold."""
-    return len(method.results) > RESULTS
 
 
 def command(view: TableView) -> str:
@@ -272,6 +272,6 @@ def page_name(folder: str, *names: str) -> str:
     return "/".join([folder, *map(slug, names)])
 
 
-def run_name(record: Record) -> str:
-    """As the record's file is called."""
-    return page_name("runs", stem(record.method.name, record.seed, record.run_id))
+def run_page(record: Record) -> str:
+    """The page of a run and of the other seeds of its configuration; the run's place there is its run_id."""
+    return page_name("runs", runs_page.page_of(record))

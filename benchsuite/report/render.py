@@ -13,8 +13,10 @@ from markupsafe import Markup, escape
 from benchsuite import __version__
 from benchsuite.harmless import spelled
 from benchsuite.papers.schema import row_name
-from benchsuite.report import numbers, pages, tuning
+from benchsuite.report import numbers, pages, runs, tuning
+from benchsuite.report.claim_lines import anchor
 from benchsuite.report.figures import sparkline, svg
+from benchsuite.report.figures.forest import bar, strip, ticks
 from benchsuite.report.links import Links
 
 POLICY = (
@@ -49,12 +51,17 @@ def _environment() -> Environment:
     )
     environment.filters |= {"aligned": aligned, "math": math, "paragraphs": paragraphs, "prose": prose}
     environment.globals |= {
+        "bar": bar,
+        "claim_anchor": anchor,
         "numbers": numbers,
         "pages": pages,
         "policy": Markup(POLICY),
         "row_name": row_name,
+        "runs_pages": runs,
         "sparkline": sparkline,
+        "strip": strip,
         "svg": svg,
+        "ticks": ticks,
         "tuning": tuning,
         "version": __version__,
     }
@@ -69,7 +76,7 @@ def legible(value: Any) -> Any:
 @lru_cache(maxsize=2**14)
 def aligned(number: str, decimals: int) -> Markup:
     """A number whose point stands under the points of others: what follows it is as wide as that many digits."""
-    whole, point, rest = number.partition(".")
+    whole, point, rest = number.replace("-", numbers.MINUS).partition(".")
     return Markup(f'<span class="n">{escape(whole)}<span class="f f{decimals:d}">{point}{escape(rest)}</span></span>')
 
 

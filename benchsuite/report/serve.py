@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from benchsuite.errors import UsageError
+from benchsuite.files import reason_of
 from benchsuite.report.render import POLICY
 
 ADDRESS = "127.0.0.1"
@@ -107,5 +108,5 @@ def page_server(folder: Path, port: int) -> ThreadingHTTPServer:
     try:
         return _Server((ADDRESS, port), partial(_Handler, folder=folder.resolve()))
     except OSError as error:
-        reason = error.strerror or error
+        reason = reason_of(error)
         raise UsageError(f"port {port}: {reason}. Name another with --port; 0 takes a free one.") from error

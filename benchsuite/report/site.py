@@ -22,6 +22,9 @@ LOCK = ".lock"
 BUILDING_SECONDS = 600.0
 """How long to wait for another process that writes pages into the folder."""
 
+GUIDE = "docs/index"
+"""The documentation, where it was built into the folder before: the navigation leads to it."""
+
 Progress = Callable[[int, int], None]
 
 
@@ -40,6 +43,8 @@ def write_site(folder: Path, leaderboard: Leaderboard, progress: Progress = lamb
     require_writable(folder, "--report")
     pages = list(all_pages(leaderboard))
     names = {page.name for page in pages}
+    if (folder / f"{GUIDE}.html").is_file():
+        names.add(GUIDE)
     with locked(folder / LOCK, BUILDING_SECONDS), building(folder) as build:
         for name, content in assets():
             build.add(name, content)

@@ -8,6 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from conftest import MadeSite, address
 
+from benchsuite.analysis.against import against
 from benchsuite.analysis.boards import Board, PrimaryMeasure, boards, paired
 from benchsuite.records.store import Store
 from benchsuite.report.numbers import in_unit, signed
@@ -45,16 +46,19 @@ def test_every_pair_has_the_difference_that_python_has(new_page: Open, site: Mad
     assert board.unpairable, "a pair with a seed left out is among what this test is about"
     choices = new_page(f"compare/{board.setup_id}").evaluate(ALL_CHOICES)
     told = {(one["a"], one["b"], one["task"]): one for one in choices}
-    checked = 0
+    checked, verdicts = 0, set()
     for ours, theirs in permutations(board.rows, 2):
         for task in board.tasks:
             pair = paired(board, ours, theirs, task)
             said = told[ours.label, theirs.label, name_of(task)]
             points = " points" if task.unit == "percent" else ""
             n = f"{pair.n} {'seed' if pair.n == 1 else 'seeds'}"
+            verdict = "" if task.better == "neither" else against(board, ours, theirs, task, {}).outcome
+            answer = f"{ours.label} against {theirs.label}: {verdict}. " if verdict else ""
             assert said["told"].startswith(
-                f"Mean difference {shown(pair.difference, pair, task.unit)}{points} over {n}."
+                f"{answer}Mean difference {shown(pair.difference, pair, task.unit)}{points} over {n}."
             )
+            verdicts.add(verdict)
             assert said["lines"] == [
                 [str(seed), in_unit(a, task.unit).replace("-", "−"), in_unit(b, task.unit).replace("-", "−"),
                  signed(a - b, task.unit)]
@@ -69,6 +73,7 @@ def test_every_pair_has_the_difference_that_python_has(new_page: Open, site: Mad
             assert all(str(seed) in said["told"].partition("Skipped seeds")[2] for seed in left_out)
             checked += 1
     assert checked >= 100
+    assert {"better", "worse", "undecided"} <= verdicts
 
 
 def test_a_method_has_no_difference_to_itself(new_page: Open, board: Board) -> None:

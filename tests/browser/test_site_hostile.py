@@ -17,15 +17,16 @@ PLACES = {
     "method of a plugin": (DOC, EQUATION, MACHINE, VALUE),
     "method that is not registered": (NAME, TITLE, LABEL),
     "claims": (REASON,),
-    "compare": (TITLE,),
-    "home": (TITLE, MODEL),
+    "compare": (TITLE, MODEL),
+    "home": (TITLE,),
 }
 INJECTED = """() => [...document.querySelectorAll("*")].filter(one =>
   ["IMG", "IFRAME", "OBJECT", "EMBED", "FORM", "BASE"].includes(one.tagName)
   || [...one.attributes].some(({name, value}) =>
     name.startsWith("on") || /^\\s*javascript:/i.test(value) && name !== "title")
 ).map(one => one.outerHTML.slice(0, 150))"""
-SCRIPTS = "[...document.scripts].filter(one => one.type !== 'application/json' && !one.src).map(one => one.text)"
+DATA = "['application/json', 'application/ld+json']"
+SCRIPTS = f"[...document.scripts].filter(one => !{DATA}.includes(one.type) && !one.src).map(one => one.text)"
 
 
 def test_every_hostile_text_is_somewhere() -> None:

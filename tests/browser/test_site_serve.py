@@ -81,7 +81,7 @@ def test_the_single_file_turns_its_pages(new_page: Open, site: MadeSite) -> None
     assert shown(page) == ["methods/temo"]
     page.go_back()
     assert shown(page) == [TABLE]
-    page.locator("header").get_by_role("link", name="Boards").click()
+    page.locator("header").get_by_role("link", name="By task").click()
     assert shown(page) == ["index"]
     assert page.locator("[id='index/boards']").evaluate("one => one.getBoundingClientRect().top < innerHeight / 2")
 

@@ -92,6 +92,51 @@ def test_pages_follow_the_readers_theme(new_page: Open, scheme: str) -> None:
     assert (light + 0.05) / (dark + 0.05) >= 7
 
 
+@pytest.mark.parametrize("width", [380, 1280])
+def test_the_first_screen_has_the_count_of_verdicts_and_lines_of_claims(new_page: Open, width: int) -> None:
+    page = new_page("index", viewport={"width": width, "height": 800})
+    for seen in (".answer .lead", ".forest tbody tr"):
+        box = page.locator(seen).first.bounding_box()
+        assert box
+        assert box["y"] + box["height"] <= 800, seen
+
+
+def test_a_table_begins_near_the_top(new_page: Open) -> None:
+    page = new_page(TABLE, viewport={"width": 1280, "height": 800})
+    box = page.locator("#board-1").bounding_box()
+    assert box
+    assert box["y"] < 350
+
+
+def test_a_reader_s_theme_is_kept_over_the_system_s(new_page: Open, site: MadeSite) -> None:
+    page = new_page("index", color_scheme="dark")
+    button = page.get_by_role("button", name="Theme:")
+    assert button.get_attribute("title") == "Theme: as the system has it"
+    button.click()
+    assert luminance(page, "backgroundColor") > 0.9, "light by choice"
+    page.goto(site.url(TABLE))
+    assert luminance(page, "backgroundColor") > 0.9, "on other pages too"
+    button.click()
+    assert luminance(page, "backgroundColor") < 0.05
+    button.click()
+    page.emulate_media(color_scheme="light")
+    assert luminance(page, "backgroundColor") > 0.9, "the system's again"
+
+
+def test_on_paper_everything_is_light(new_page: Open) -> None:
+    page = new_page("index", color_scheme="dark")
+    page.get_by_role("button", name="Theme:").click(click_count=2)
+    page.emulate_media(media="print")
+    assert luminance(page, "backgroundColor") > 0.9
+    assert luminance(page, "color") < 0.05
+
+
+def test_the_navigation_says_where_a_page_is(new_page: Open, kinds: Mapping[str, str]) -> None:
+    for kind, section in (("home", "benchsuite"), ("table", "Tables"), ("method", "Methods"), ("claims", "Claims")):
+        current = new_page(kinds[kind]).locator("header [aria-current]")
+        assert current.all_inner_texts() == [section], kind
+
+
 @pytest.mark.parametrize("size", [PHONE, {"width": 1280, "height": 900}], ids=["phone", "desktop"])
 def test_nothing_moves_once_it_is_drawn(new_page: Open, site: MadeSite, size: dict[str, int]) -> None:
     def late(route: "Route") -> None:

@@ -137,7 +137,7 @@ def test_scripts_are_ours_and_data_are_json(site: Site) -> None:
     data = 0
     for page in site.pages.values():
         for script in page.of("script"):
-            if script.attributes.get("type") == "application/json":
+            if script.attributes.get("type") in ("application/json", "application/ld+json"):
                 assert json.loads(script.text)
                 data += 1
             else:

@@ -82,3 +82,18 @@ def test_costs_are_multiples_and_what_is_unknown_is_a_dash() -> None:
 
 def test_what_is_missing_sorts_as_nothing_and_nought_as_a_number() -> None:
     assert [numbers.sort_key(None), numbers.sort_key(0.0), numbers.sort_key(-1.5)] == ["", 0.0, -1.5]
+
+
+def test_numbers_in_other_units_are_not_sorted_among_percentages() -> None:
+    values = [(-0.2, "number"), (0.3, "percent"), (0.01, "number"), (-0.5, "percent")]
+    ordered = sorted(values, key=lambda value: numbers.order(*value))
+    assert ordered == [(-0.5, "percent"), (0.3, "percent"), (-0.2, "number"), (0.01, "number")]
+    assert numbers.order(None, "number") == ""
+
+
+def test_times_are_in_minutes_until_they_are_hours() -> None:
+    assert [numbers.duration(hours) for hours in (0.5, 1.99, 12.34)] == ["30 minutes", "119 minutes", "12.3 hours"]
+
+
+def test_ticks_have_a_sign() -> None:
+    assert [numbers.tick(value) for value in (-2.5, 0.0, 10.0)] == ["−2.5", "0", "+10"]

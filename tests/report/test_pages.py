@@ -12,9 +12,12 @@ from benchsuite.analysis.items import OverItems
 from benchsuite.analysis.tables import TableView, build_table
 from benchsuite.papers import read_table
 from benchsuite.papers.questions import Premise
+from benchsuite.papers.schema import Plot
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record
+from benchsuite.report.claim_lines import anchor
 from benchsuite.report.export import table_lines
+from benchsuite.report.pages import run_page
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
 HOSTILE = (
@@ -88,6 +91,34 @@ def test_a_table_of_ones_own_says_nothing_about_a_paper() -> None:
     assert table_lines(view)[0] == "temo/table1 at scale small"
 
 
+def test_a_table_says_which_runs_it_is_of_and_how_to_cite_and_repeat_it(measured: TableView) -> None:
+    found = pages(leaderboard([measured]))[TABLE1]
+    text = " ".join(Reading(found).text.split())
+    strip = text[text.index("scale small, as printed") : text.index("Claims, tested")]
+    for said in ("synthetic data", "3 seeds", "6 valid records", "benchsuite unknown"):
+        assert said in strip
+    assert "temo/table1 at scale small, as printed (3 seeds, " in text
+    assert found.index("benchsuite repro temo/table1 --scale small") < found.index('id="board-1"')
+
+
+def test_heads_say_the_stand_in_which_direction_is_better_and_what_chance_reaches(measured: TableView) -> None:
+    page = pages(leaderboard([measured]))[TABLE1]
+    heads = [" ".join(Reading(head).text.split()) for head in re.findall(r"<th scope=.col. data-name.*?</th>", page)]
+    pictures = measured.rows[0].records[0].results["retrieval"].counts["i2t"]
+    assert heads[:2] == ["IR@1 ↑ chance 100.0", f"TR@1 ↑ chance {100 / pictures:.1f}"], "IR@1 is t2i_r5 here"
+    assert any(head.startswith("Top-1 ↑ here: the 10 colours of scenes") for head in heads)
+    assert not [head for head in heads if head.startswith("Top-3 ↑ chance")]
+
+
+def test_a_figure_s_page_begins_with_it(measured: TableView) -> None:
+    found = pages(leaderboard([measured]))[TABLE1]
+    assert 'class="figures"' not in found
+    plot = Plot(title="Loss", y=["loss"])
+    shown = replace(measured, table=measured.table.model_copy(update={"plots": [plot]}))
+    led = pages(leaderboard([shown]))[TABLE1]
+    assert led.index('class="figures"') < led.index('id="board-1"')
+
+
 def test_a_half_finished_table_shows_its_gaps_with_the_reason(measured: TableView) -> None:
     text = Reading(pages(leaderboard([measured]))[TABLE1]).text
     assert "Incomplete" in text
@@ -98,12 +129,16 @@ def test_a_half_finished_table_shows_its_gaps_with_the_reason(measured: TableVie
 
 def test_a_table_lists_every_claim_with_its_verdict_and_counts_them_on_their_number(measured: TableView) -> None:
     board = leaderboard([measured])
-    page = Reading(pages(board)[TABLE1])
-    (claim,) = [one for one in board.claims["temo-table1-small"] if one.verdict.kind == "reproduced"]
-    assert claim.verdict.reason in page.text
-    unselected = [one for one in board.claims["temo-table1-small"] if "not selected" in one.verdict.reason]
+    found, claims = pages(board), board.claims["temo-table1-small"]
+    page, reasons = Reading(found[TABLE1]), Reading(found["claims/temo-small"])
+    (claim,) = [one for one in claims if one.verdict.kind == "reproduced"]
+    assert claim.verdict.reason in reasons.text
+    unselected = [one for one in claims if "not selected" in one.verdict.reason]
     assert f"○ {len(unselected)} not selected" in page.text
-    assert page.text.count("In our words") == sum(1 for one in board.claims["temo-table1-small"] if one.claim.locator)
+    assert reasons.text.count("In our words") == sum(1 for one in claims if one.claim.locator)
+    lines = {address for address in page.addresses if "claims/temo-small.html#claim-" in address}
+    assert {address.partition("#")[2] for address in lines} == {anchor(one.claim) for one in claims}
+    assert {anchor(one.claim) for one in claims} <= set(reasons.ids)
     (cell,) = [cell for cell in page.cells if "reproduced" in cell.get("marks", "")]
     assert cell["marks"].startswith("✓1")
     assert "41.2" in cell["ours"], "the verdict stands on the number of the claim's row"
@@ -151,23 +186,50 @@ def test_files_that_cannot_be_trusted_are_named_on_the_home_page() -> None:
 def test_a_run_has_its_configuration_digests_curves_and_the_command_that_repeats_it(measured: TableView) -> None:
     board = leaderboard([measured])
     record = measured.rows[1].records[2]
-    page = pages(board)[f"runs/temo-s2-{record.run_id}"]
-    text = Reading(page).text
-    command = "benchsuite repro temo/table1 --scale small --rows RN50/TeMo --seed 2 --results again"
+    found = pages(board)
+    text = Reading(found[run_page(record)]).text
+    command = "benchsuite repro temo/table1 --scale small --rows RN50/TeMo --seed 0 --results again"
     for said in (command, record.digest, record.ranks.sha256, record.setup_id, "0.03", "41.0", "temo/table1 (small)"):
         assert said in text
-    assert json.dumps(record.setup.data.digest)[1:-1] in text
+    assert json.dumps(record.setup.data.digest)[1:-1] in Reading(found[f"compare/{record.setup_id}"]).text
+
+
+def test_the_seeds_of_a_row_share_a_page_on_which_each_has_a_place(measured: TableView) -> None:
+    found = pages(leaderboard([measured]))
+    for row in measured.rows:
+        (name,) = {run_page(record) for record in row.records}
+        page = Reading(found[name])
+        assert {record.run_id for record in row.records} <= set(page.ids)
+        for record in row.records:
+            assert f'href="../{name}.html#{record.run_id}"' in found[TABLE1]
+    assert len({name for name in found if name.startswith("runs/")}) == len(measured.rows)
+
+
+def test_a_page_of_runs_has_each_seed_s_numbers_and_their_mean(measured: TableView) -> None:
+    text = " ".join(Reading(pages(leaderboard([measured]))[run_page(measured.rows[1].records[0])]).text.split())
+    assert re.search(r"Metric ?Mean ?Seed 0 ?Seed 1 ?Seed 2", text)
+    assert re.search(r"i2t r1, % ?41\.2 ?40\.0 ?42\.5 ?41\.0", text)
+
+
+def test_a_page_of_runs_names_what_seeds_do_not_share_and_explains_its_labels(measured: TableView) -> None:
+    text = " ".join(Reading(pages(leaderboard([measured]))[run_page(measured.rows[1].records[0])]).text.split())
+    for said in (
+        "R@1: share of image queries with the right text among the first 1",
+        "hash of the towers before step 1: equal for all methods of a seed",
+        "training time",
+    ):
+        assert said in text
 
 
 def test_a_run_that_no_table_asked_for_is_on_the_board_of_its_setup(make_record: MakeRecord) -> None:
     record = make_record(5, recipe="my-recipe")[0]
     found = pages(leaderboard(records=[record]))
-    board, run = f"compare/{record.setup_id}", f"runs/infonce-s5-{record.run_id}"
-    for said in ("no table includes it", "recipe my-recipe", f'href="../{board}.html"'):
+    board, run = f"compare/{record.setup_id}", run_page(record)
+    for said in ("no table includes them", "<dt>recipe</dt><dd>my-recipe</dd>", f'href="../{board}.html"'):
         assert said in found[run]
     home = found["index"][found["index"].index("Runs of no table") :]
     assert f'<a href="{board}.html#single-runs">my-recipe, test_vit, distilbert</a>: 1 run of InfoNCE' in home
-    assert f'href="../{run}.html"' in found[board]
+    assert f'href="../{run}.html#{record.run_id}"' in found[board]
     assert 'id="picker"' not in found[board]
 
 
@@ -187,7 +249,7 @@ def test_a_method_with_too_many_results_for_its_page_has_a_page_a_scale(
     measured: TableView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = replace(measured, request=measured.request.model_copy(update={"scale": "smoke"}))
-    monkeypatch.setattr("benchsuite.report.pages.RESULTS", 1)
+    monkeypatch.setattr("benchsuite.report.method_page.RESULTS", 1)
     found = pages(leaderboard([measured, other]))
     assert "temo/small.html" in found["methods/temo"]
     assert "41.2" not in Reading(found["methods/temo"]).text
@@ -204,9 +266,9 @@ def test_boards_too_many_for_the_home_page_are_on_the_pages_that_compare(
     before = pages(leaderboard([measured]))
     monkeypatch.setattr("benchsuite.report.pages.BOARDS", 0)
     after = pages(leaderboard([measured]))
-    assert 'class="data board"' in before["index"]
-    assert 'class="data board"' not in after["index"]
-    assert 'class="data board"' in pages(leaderboard([measured]), single=True)["index"]
+    assert 'class="data board cards"' in before["index"]
+    assert 'class="data board' not in after["index"]
+    assert 'class="data board cards"' in pages(leaderboard([measured]), single=True)["index"]
     assert f"{compare}.html#board" in after["index"]
     assert 'id="board"' in after[compare]
 
@@ -238,7 +300,7 @@ def test_headings_say_where_verdicts_are_of_stand_ins_and_no_published_number_is
 ) -> None:
     request = measured.request.model_copy(update={"stand_ins": dict.fromkeys(columns, "synthetic images")})
     found = pages(leaderboard([replace(measured, request=request)]))
-    for name, heads in ((TABLE1, 3), ("claims/temo-small", 1), ("index", 2)):
+    for name, heads in ((TABLE1, 3), ("claims/temo-small", 1), ("index", 3)):
         titles = [" ".join(Reading(text).text.split()) for text in re.findall(r"<h[12].*?</h[12]>", found[name])]
         claimed = [title for title in titles if "Claims" in title or "Premises" in title or "Tables" in title]
         assert all((where or "by our runs") in title for title in claimed if where or "tested" in title), titles
@@ -267,8 +329,11 @@ def test_headline_claims_come_first_and_are_marked(measured: TableView) -> None:
     assert [claim.claim.headline for claim in board.claims["temo-table1-small"]][:4] == [True, True, True, False]
     for name in (TABLE1, "claims/temo-small"):
         assert "primary" in found[name]
-    for line in re.findall(r"<tr>\s*<th scope=.row.>.*?</tr>", found["claims/temo-small"], re.DOTALL)[:3]:
-        assert '<span class="primary">primary</span>' in line
+    lines = re.findall(r'<tr id="claim-.*?</tr>', found["claims/temo-small"], re.DOTALL)
+    assert [('<span class="primary">primary</span>' in line) for line in lines[:4]] == [True, True, True, False]
+    assert [line.partition('"')[2].partition('"')[0] for line in lines[:3]] == re.findall(
+        r'<a href="#(claim-[^"]*)', found["claims/temo-small"]
+    ), "the picture of the headline claims leads to their lines"
     sizes = measured.family_sizes
     assert f"{sizes.headline} headline claims of the paper at this scale" in Reading(found[TABLE1]).text
 
@@ -331,7 +396,7 @@ def test_rows_of_one_setup_can_be_compared_seed_by_seed(measured: TableView) -> 
 def test_stale_rows_and_runs_are_named(measured: TableView) -> None:
     found = pages(leaderboard([measured]))
     assert "stale: measured with older code of temo" in Reading(found[TABLE1]).text
-    assert "measured with older code of temo" in found[f"runs/temo-s0-{measured.rows[1].records[0].run_id}"]
+    assert "measured with older code of temo" in found[run_page(measured.rows[1].records[0])]
 
 
 @pytest.mark.parametrize("room", [True, False])
@@ -339,8 +404,8 @@ def test_stale_rows_and_runs_are_named(measured: TableView) -> None:
 def test_hostile_text_shows_as_text_wherever_it_comes_in(
     make_record: MakeRecord, monkeypatch: pytest.MonkeyPatch, single: bool, room: bool
 ) -> None:
-    for limit in () if room else ("RESULTS", "BOARDS"):
-        monkeypatch.setattr(f"benchsuite.report.pages.{limit}", 0)
+    for limit in () if room else ("method_page.RESULTS", "pages.BOARDS"):
+        monkeypatch.setattr(f"benchsuite.report.{limit}", 0)
     first = make_record()[0]
     names = {"name": HOSTILE, "title": HOSTILE, "owner": HOSTILE, "hyperparameters": {HOSTILE: HOSTILE}}
     told = {
@@ -364,7 +429,9 @@ def test_hostile_text_shows_as_text_wherever_it_comes_in(
         page = Reading(text)
         assert set(page.tags) & {"img", "iframe", "object"} == set(), name
         assert all(re.match(r"(\.\./)*static/", src) for src in page.addresses if src.endswith(".js")), name
-        assert text.count("<script") == (0 if single else 2) + ("compare-data" in text), name
+        data = text.count('type="application/ld+json"')
+        assert data == (not single and name.startswith("tables/")), name
+        assert text.count("<script") == (0 if single else 2) + ("compare-data" in text) + data, name
         assert not [one for one in page.addresses if one.lower().startswith(("javascript:", "http", "//"))], name
         assert "62615533" not in page.text, name
     assert HOSTILE in Reading(pages(board, single)[TABLE1]).text
@@ -391,7 +458,7 @@ def test_claims_have_their_interval_over_test_items_beside_that_over_seeds(
     table = claimed.table(*claimed.TWO, column={"better": better})
     view = claimed.view(make_record, table, {"ours": claimed.HIGH, "old": claimed.LOW})
     for items, said in ((Over(), shown), (None, "–")):
-        page = Reading(pages(leaderboard([replace(view, items=items)]))["tables/p-t-small"])
+        page = Reading(pages(leaderboard([replace(view, items=items)]))["claims/p-small"])
         assert "95% CI over test items" in page.text
         assert said in page.text
         assert (shown in page.text) == (said == shown)

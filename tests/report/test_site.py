@@ -68,7 +68,7 @@ def test_pages_of_an_earlier_build_go_and_files_of_others_stay(
     tmp_path: Path, make_record: MakeRecord, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as few:
-        few.setattr("benchsuite.report.pages.RESULTS", 0)
+        few.setattr("benchsuite.report.method_page.RESULTS", 0)
         first = write_site(tmp_path, board(make_record))
     results = tmp_path / "methods" / "infonce" / "smoke.html"
     assert results.exists()
@@ -125,3 +125,16 @@ def test_a_single_file_that_is_a_link_stays_one(tmp_path: Path, make_record: Mak
     write_single(link, board(make_record))
     assert link.is_symlink()
     assert "<html" in target.read_text("utf-8")
+
+
+def test_pages_lead_to_the_documentation_where_it_is_in_the_folder(tmp_path: Path, make_record: MakeRecord) -> None:
+    write_site(tmp_path, board(make_record))
+    assert "Documentation" not in (tmp_path / "index.html").read_text("utf-8")
+    guide = tmp_path / "docs" / "index.html"
+    guide.parent.mkdir()
+    guide.write_text("<title>Documentation</title>")
+    write_site(tmp_path, board(make_record))
+    assert '<a href="docs/index.html">Documentation</a>' in (tmp_path / "index.html").read_text("utf-8")
+    (page,) = (tmp_path / "methods").glob("infonce.html")
+    assert '<a href="../docs/index.html">Documentation</a>' in page.read_text("utf-8")
+    assert guide.exists()

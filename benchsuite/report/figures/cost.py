@@ -1,6 +1,6 @@
 """What each method of a board costs against how good it is, with the points that none beats in both."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from benchsuite.analysis.boards import Board
@@ -16,7 +16,7 @@ class CostPoint:
     """One row of a board; fractions where quality is in percent."""
 
     row: int
-    """Its number on the board, from 0: the same in all figures of the board."""
+    """Its number, from 0: the same in all figures of a site."""
     label: str
     cost: float
     """A multiple of the reference's."""
@@ -26,14 +26,19 @@ class CostPoint:
     """The interval of the quality, if it is known."""
 
 
-def cost_figures(board: Board, costs: Mapping[str, Cost]) -> list[Figure]:
+def cost_numbers(boards: Iterable[Board]) -> dict[str, int]:
+    """A number for each label of a row, whatever board it stands on: so that a method keeps its number on all pages."""
+    return {label: n for n, label in enumerate(sorted({row.label for board in boards for row in board.rows}))}
+
+
+def cost_figures(board: Board, costs: Mapping[str, Cost], numbers: Mapping[str, int]) -> list[Figure]:
     """A figure for each task on which high or low is better; rows whose cost is not known are in none of them."""
     base = reference(board)
     figures: list[Figure] = []
     for task in board.tasks if base else ():
         points = [
-            CostPoint(number, row.label, cost, cell.mean, cell.low, cell.high)
-            for number, row in enumerate(board.rows)
+            CostPoint(numbers[row.label], row.label, cost, cell.mean, cell.low, cell.high)
+            for row in board.rows
             if (cost := costs[row.label].median) is not None and (cell := row.cell(task)).mean is not None
         ]
         if base and task.better != "neither" and len(points) > 1:

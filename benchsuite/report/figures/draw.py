@@ -1,4 +1,4 @@
-"""Figures drawn by matplotlib, a function a kind: `svg` puts them on a page, and `savefig` saves them as PDF or PNG.
+"""Figures drawn by matplotlib, a function a kind: for papers: `savefig` saves them. Most figures of pages are sketched.
 
 Series differ in hue, in dash and in mark: for the first eight, each of the three alone tells them apart. From the ninth
 on marks are hollow, and numbers stand beside the points and in the legend.
@@ -14,30 +14,15 @@ from matplotlib.figure import Figure as Drawing
 from matplotlib.text import Text
 from matplotlib.transforms import offset_copy
 
-from benchsuite.report.figures.frame import (
-    HUES,
-    INK,
-    LETTERS,
-    LINE,
-    QUIET,
-    RULE,
-    SIDE,
-    Layout,
-    arrange,
-    dash_of,
-    hue_of,
-    marks_of,
-    settings,
-)
+from benchsuite.report.figures.frame import Layout, arrange, dash_of, hue_of, marks_of, settings
+from benchsuite.report.figures.lines import forest
 from benchsuite.report.figures.model import Figure, Kind, Trace, labels
 from benchsuite.report.figures.panels import sensitivity, tuning
 from benchsuite.report.figures.room import make_room
+from benchsuite.report.figures.style import BEHIND, HUES, INK, LETTERS, LINE, QUIET, RULE, SIDE
 from benchsuite.report.figures.words import fitted
 
 __all__ = ["draw", "settings"]
-
-BEHIND = ((13, 0), (29, 0), (45, 0))
-"""Where numbers stand, seen from the ends of lines."""
 
 
 def draw(figure: Figure) -> Drawing:
@@ -154,6 +139,7 @@ KINDS: Mapping[Kind, Callable[[Figure, Axes], Layout]] = {
     "rows": _rows,
     "tuning": tuning,
     "sensitivity": sensitivity,
+    "forest": forest,
 }
 
 

@@ -1,7 +1,8 @@
 """Forest plots as strips, one for each row of a page's table: an interval, its seeds, and what they could not confirm.
 
 A strip is SVG whose places are percentages of its width, so it is as wide as its cell and never scaled: marks stay
-round and lines thin on a telephone too. All strips of a table share a ruler, whose numbers stand in one strip of ticks.
+round and lines thin on a telephone too. Heights and radii are those of `static/figures.css`: a page has hundreds. All
+strips of a table share a ruler, whose numbers stand in one strip of ticks.
 """
 
 import math
@@ -80,14 +81,11 @@ def strip(ruler: Ruler, estimate: Estimate | None, words: str) -> Markup:
     parts = [_zero(ruler)]
     if estimate:
         if (band := estimate.unconfirmable) is not None:
-            parts.insert(0, _box("band", ruler, -band, band, 0, HEIGHT))
-        parts += [
-            f'<circle class="seed-dot" cx="{ruler.at(seed):.2f}%" cy="{MIDDLE + 7}" r="1.75"/>'
-            for seed in estimate.seeds
-        ]
+            parts.insert(0, _box("band", ruler, -band, band))
+        parts += [f'<circle class="seed-dot" cx="{_place(ruler, seed)}"/>' for seed in estimate.seeds]
         if estimate.low is not None and estimate.high is not None:
-            parts.append(_line("reach", ruler, estimate.low, estimate.high, MIDDLE, MIDDLE))
-        parts.append(f'<circle class="mean" cx="{ruler.at(estimate.mean):.2f}%" cy="{MIDDLE}" r="4.5"/>')
+            parts.append(_line("reach", ruler, estimate.low, estimate.high, f' y1="{MIDDLE}" y2="{MIDDLE}"'))
+        parts.append(f'<circle class="mean" cx="{_place(ruler, estimate.mean)}"/>')
     return _svg(f"strip {estimate.kind.replace(' ', '-') if estimate else ''}".strip(), HEIGHT, parts, words)
 
 
@@ -95,7 +93,7 @@ def bar(ruler: Ruler, value: float | None, words: str) -> Markup:
     """A single number as a bar from zero, such as a published difference; without one, the empty ruler."""
     parts = [_zero(ruler)]
     if value is not None:
-        parts.insert(0, _box("given", ruler, min(0, value), max(0, value), 9, 8))
+        parts.insert(0, _box("given", ruler, min(0, value), max(0, value)))
     return _svg("strip", HEIGHT, parts, words)
 
 
@@ -103,7 +101,7 @@ def ticks(ruler: Ruler, labels: Sequence[str]) -> Markup:
     """The ruler's numbers, which the caller has written in its unit: one label for each of its ticks."""
     look = 'y="13" text-anchor="middle" fill="currentColor"'
     parts = [
-        f'<text x="{ruler.at(tick):.2f}%" {look}>{escape(spelled(label))}</text>'
+        f'<text x="{_place(ruler, tick)}" {look}>{escape(spelled(label))}</text>'
         for tick, label in zip(ruler.ticks, labels, strict=True)
     ]
     return _svg("strip ticks", 17, parts, "")
@@ -112,18 +110,22 @@ def ticks(ruler: Ruler, labels: Sequence[str]) -> Markup:
 def _svg(kind: str, height: int, parts: Iterable[str], words: str) -> Markup:
     said = f'role="img" aria-label="{escape(spelled(words))}"' if words else 'aria-hidden="true"'
     drawn = "".join(parts)
-    return Markup(f'<svg class="{kind}" {said} height="{height}" xmlns="http://www.w3.org/2000/svg">{drawn}</svg>')
+    return Markup(f'<svg class="{kind}" {said} height="{height}">{drawn}</svg>')
 
 
 def _zero(ruler: Ruler) -> str:
-    return _line("zero", ruler, 0, 0, 0, HEIGHT)
+    return _line("zero", ruler, 0, 0, ' y2="100%"')
 
 
-def _line(kind: str, ruler: Ruler, first: float, last: float, top: float, bottom: float) -> str:
-    ends = f'x1="{ruler.at(first):.2f}%" x2="{ruler.at(last):.2f}%"'
-    return f'<line class="{kind}" {ends} y1="{top}" y2="{bottom}"/>'
+def _line(kind: str, ruler: Ruler, first: float, last: float, across: str) -> str:
+    return f'<line class="{kind}" x1="{_place(ruler, first)}" x2="{_place(ruler, last)}"{across}/>'
 
 
-def _box(kind: str, ruler: Ruler, low: float, high: float, top: float, height: float) -> str:
-    left, right = ruler.at(low), ruler.at(high)
-    return f'<rect class="{kind}" x="{left:.2f}%" width="{right - left:.2f}%" y="{top}" height="{height}"/>'
+def _box(kind: str, ruler: Ruler, low: float, high: float) -> str:
+    """As wide as from one value to the other; the style sheet has its height."""
+    wide = ruler.at(high) - ruler.at(low)
+    return f'<rect class="{kind}" x="{_place(ruler, low)}" width="{wide:.1f}%"/>'
+
+
+def _place(ruler: Ruler, value: float) -> str:
+    return f"{ruler.at(value):.1f}%"

@@ -1,4 +1,4 @@
-"""What all drawings share: colours, dashes and marks, room for the data, and scales around it."""
+"""What all drawings share: room for the data, and scales around it."""
 
 import warnings
 from collections.abc import Iterator, Sequence
@@ -14,6 +14,7 @@ from matplotlib.figure import Figure as Drawing
 from matplotlib.text import Text
 from matplotlib.ticker import (
     EngFormatter,
+    FuncFormatter,
     LogLocator,
     MaxNLocator,
     NullLocator,
@@ -23,23 +24,26 @@ from matplotlib.ticker import (
 )
 
 from benchsuite.report.figures.model import Axis, Figure
+from benchsuite.report.figures.style import (
+    DASHES,
+    FOOT,
+    HEIGHT,
+    HUES,
+    INK,
+    LEFT,
+    LETTERS,
+    LINE,
+    MARKS,
+    PAPER,
+    QUIET,
+    RULE,
+    SAME,
+    SIDE,
+    TOP,
+    WIDTH,
+)
 from benchsuite.report.figures.words import fitted
 
-HUES = ("#108ac3", "#620d1e", "#7f8e12", "#6731b6", "#016654", "#d1608f", "#a77f56", "#222e5a")
-INK, QUIET, RULE, PAPER = "#1b1f24", "#57606a", "#d0d7de", "#ffffff"
-COLOURS = {hue: f"--series-{number}" for number, hue in enumerate(HUES, 1)}
-COLOURS |= {INK: "--ink", QUIET: "--quiet", RULE: "--line", PAPER: "--paper"}
-"""Those of the light theme, and their names in the style sheets of pages."""
-DASHES = ((), (6, 3), (1.5, 2.5), (9, 3, 2, 3), (4, 2), (12, 4), (9, 3, 2, 3, 2, 3), (3, 5))
-MARKS = "os^DPvX*"
-WIDTH = 400
-"""In 1/72 inch, as all lengths: on a telephone, where this becomes 348 pixels, ticks are still 9 pixels high."""
-SIDE, LEFT, TOP, HEIGHT, FOOT = 16, 48, 28, 220, 40
-"""Room at the sides, left of an upright axis, above the data, for the data, and below them for the axis."""
-LINE, LETTERS = 18, 60
-"""A line of text: its height, and how many letters fit into the whole width."""
-SAME = 1e-6
-"""Values that differ by less, relative to their size, are a level line and not noise as high as the figure."""
 SETTINGS: dict[Any, Any] = {
     **{name: value for name, value in rcParamsDefault.items() if not name.startswith("backend")},
     "axes.axisbelow": True, "axes.edgecolor": QUIET, "axes.grid": True, "axes.grid.axis": "y", "axes.labelcolor": INK,
@@ -132,6 +136,8 @@ def _scale(ruler: Ruler, axis: Axis, most: int) -> None:
         ruler.set_major_locator(MaxNLocator(most, steps=[1, 2, 2.5, 5, 10], integer=axis.whole))
     if axis.percent:
         ruler.set_major_formatter(PercentFormatter(1))
+    elif axis.points:
+        ruler.set_major_formatter(FuncFormatter(lambda value, _: f"{round(100 * value, 6):g}".replace("-", "−")))
     elif axis.whole or max(abs(low), abs(high)) >= 1e4:
         ruler.set_major_formatter(EngFormatter(sep=""))
     else:

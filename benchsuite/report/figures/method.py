@@ -12,10 +12,12 @@ from benchsuite.setup import Setup
 
 MOST = 12
 """More runs than these are not drawn one by one: each setup is its mean and the range of its seeds."""
-MOST_SETUPS = 8
+MOST_SETUPS = 6
+BANDED = 24
+"""About so many points has a mean with a band: single runs have every point on their page."""
 FIRST = ("loss", "gap", "gradient_norm")
 NOT_SHOWN = ("step", "lr")
-MOST_CURVES = 12
+MOST_CURVES = 7
 """Figures of one method; the curves of a run are all on its page."""
 
 
@@ -56,7 +58,7 @@ def _figure(name: str, groups: Sequence[list[Record]]) -> Iterator[Figure]:
 def _spanned(label: str, style: int, runs: Sequence[tuple[int, Curve]]) -> list[Trace]:
     """The mean with a band; of a single run, its line."""
     curves = [shown for _, shown in runs]
-    mean = thinned(mean_curve(curves))
+    mean = thinned(mean_curve(curves), BANDED)
     if len(runs) == 1 or not mean.known:
         return lines_of(label, style, runs)
     low, high = span_of(curves, mean.steps)

@@ -9,7 +9,10 @@ from typing import Literal
 
 from benchsuite.harmless import csv_text
 
-Kind = Literal["curves", "points", "histogram", "rows", "cost", "tuning", "sensitivity"]
+Kind = Literal["curves", "points", "histogram", "rows", "cost", "tuning", "sensitivity", "forest"]
+Part = Literal[
+    "seed", "mean", "published", "front", "reference", "trial", "chosen", "failed", "default", "band"
+]  # fmt: skip
 NAMES = {"lr": "learning rate"}
 """Of curves whose names are no words."""
 
@@ -20,6 +23,8 @@ class Axis:
 
     name: str
     percent: bool = False
+    points: bool = False
+    """Whether it is a difference of fractions, which is shown in percentage points."""
     log: bool = False
     whole: bool = False
     """Whether there is nothing between 1 and 2."""
@@ -37,18 +42,23 @@ class Trace:
     label: str
     x: Sequence[float]
     y: Sequence[float]
-    part: Literal["seed", "mean", "published", "front", "reference", "trial", "chosen", "failed", "default"] = "mean"
+    part: Literal["seed", "mean", "published", "front", "reference", "trial", "chosen", "failed", "default", "band"] = (
+        "mean"
+    )
     """Single runs, their mean, the paper's number; for costs, points on the front (others are means); for tuning, the
-    reference's curve, and trials: any, the chosen one, failed ones; and the value that is the default."""
+    reference's curve, and trials: any, the chosen one, failed ones; and the value that is the default; in forest plots
+    the band of differences that could not have been confirmed."""
     style: int = 0
     """From 0: hue, dash and mark; in figures of costs the row of the board."""
     seeds: Sequence[int] = ()
     """Whose: one for a line, one a point; none for what is over several."""
     low: Sequence[float] = ()
     high: Sequence[float] = ()
-    """Bounds of y at each x, if there are any."""
+    """Bounds of y at each x, if there are any; in forest plots of x."""
     panel: str = ""
-    """Where a figure has several: which."""
+    """Where a figure has several: which. In a forest plot the heading above its rows."""
+    note: str = ""
+    """What a forest plot says of the row: its verdict."""
 
     @property
     def points(self) -> list[tuple[float, float]]:

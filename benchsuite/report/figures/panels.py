@@ -6,12 +6,11 @@ import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 
-from benchsuite.report.figures.frame import INK, QUIET, Layout, hue_of, marks_of
+from benchsuite.report.figures.frame import Layout, hue_of, marks_of
 from benchsuite.report.figures.model import Figure
+from benchsuite.report.figures.style import INK, PANEL_HEIGHT, PANEL_WIDTH, QUIET
 
-WIDTH = 280
-"""In 1/72 inch: four panels beside each other on a laptop."""
-PANEL = Layout([], [], height=150, width=WIDTH)
+PANEL = Layout([], [], height=PANEL_HEIGHT, width=PANEL_WIDTH)
 LOOKS = {
     "trial": {**marks_of(0, 6), "alpha": 0.75},
     "chosen": {**marks_of(1, 9), "marker": "D"},

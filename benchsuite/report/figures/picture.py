@@ -1,12 +1,16 @@
 """A figure as SVG for a page: its colours and its font are the page's, and it is as wide as there is room."""
 
 import re
+from collections.abc import Callable
 from io import StringIO
 from typing import Any
 from xml.etree import ElementTree
 
+from markupsafe import escape
+
 from benchsuite.harmless import spelled
 from benchsuite.report.figures.model import Figure
+from benchsuite.report.figures.sketch import SKETCHED
 from benchsuite.report.figures.words import alt
 
 NUMBER = re.compile(r"-?\d+\.\d{2,}")
@@ -15,14 +19,31 @@ BLANKS = re.compile(r"\s*([A-Z])\s*")
 """Around the letters of a path."""
 
 
-def svg(figure: Figure) -> str:
-    """The figure for a page with `static/figures.css`. Its ids are its own on the whole site, as its name is."""
+def svg(figure: Figure, name: str = "") -> str:
+    """The figure for a page with `static/figures.css`.
+
+    Its ids begin with its own, or with another name where a file shows the figure twice.
+    """
+    name = name or figure.id
+    return _sketched(figure, name, SKETCHED[figure.kind]) if figure.kind in SKETCHED else _drawn(figure, name)
+
+
+def _sketched(figure: Figure, name: str, sketch: Callable[[Figure], str]) -> str:
+    named = (("title", figure.title), ("desc", alt(figure)))
+    words = "".join(f'<{tag} id="{name}-{tag}">{escape(spelled(text))}</{tag}>' for tag, text in named)
+    about = f'aria-labelledby="{name}-title" aria-describedby="{name}-desc"'
+    box, _, drawn = sketch(figure).partition(">")
+    return f'<svg class="chart" role="img" xmlns="http://www.w3.org/2000/svg" {about} {box}>{words}{drawn}</svg>'
+
+
+def _drawn(figure: Figure, name: str) -> str:
+    """By matplotlib: kinds of which a site has few."""
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     from benchsuite.report.figures.draw import draw, settings
 
     file = StringIO()
-    with settings(**{"svg.hashsalt": figure.id}):
+    with settings(**{"svg.hashsalt": name}):
         canvas: Any = FigureCanvasSVG(draw(figure))
         canvas.print_svg(file, metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
     root = ElementTree.fromstring(file.getvalue())
@@ -32,7 +53,6 @@ def svg(figure: Figure) -> str:
                 parent.remove(child)
     for element in root.iter():
         _restyle(element)
-    name = figure.id
     root.attrib = {
         "class": "chart", "role": "img", "xmlns": "http://www.w3.org/2000/svg", "viewBox": root.attrib["viewBox"],
         "aria-labelledby": f"{name}-title", "aria-describedby": f"{name}-desc", "stroke-linejoin": "round",
@@ -46,7 +66,7 @@ def svg(figure: Figure) -> str:
 
 def _restyle(element: ElementTree.Element) -> None:
     """Styles as attributes, which a page may overrule and a strict policy allows; colours by their names."""
-    from benchsuite.report.figures.frame import COLOURS
+    from benchsuite.report.figures.style import COLOURS
 
     element.tag = element.tag.rpartition("}")[2]
     element.tail = None

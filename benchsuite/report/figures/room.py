@@ -7,10 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.text import Text
 from matplotlib.transforms import offset_copy
 
-RINGS = (11, 22, 33, 44, 55)
-"""Distances from the point, in 1/72 inch: the nearest that is free is taken."""
-DIGIT, POINT = (8, 12), 10
-"""Sizes."""
+from benchsuite.report.figures.style import DIGIT, POINT, RINGS
+
 Box = tuple[float, float, float, float]
 """Middle and size."""
 

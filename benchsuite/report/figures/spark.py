@@ -1,7 +1,9 @@
-"""A curve as a picture of a line's height, for pages of single runs: no library, as there are thousands of them."""
+"""A curve as a picture of a line's height, for pages of runs: no library, as there are thousands of them."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
 
 from markupsafe import escape
 
@@ -12,51 +14,83 @@ from benchsuite.report.figures.words import fitted
 WIDTH, HEIGHT = 220, 64
 TOP, BOTTOM = 24, 60
 """Where the greatest and the least value lie; above it is text."""
-MOST = 60
-"""The most points that are drawn."""
+MOST, FEWER = 60, 20
+"""The most points that are drawn of one run, and of each of several: to whole pixels then."""
+Run = tuple[Sequence[float | None], Sequence[float | None]]
+"""Steps and values."""
 
 
-def sparkline(name: str, steps: Sequence[float | None], values: Sequence[float | None]) -> str:
-    """A small line with its name and its last value; "" where there is no value. Gaps in the values are gaps."""
-    pairs = [(step, value) for step, value in zip(steps, values, strict=False) if step is not None]
-    points = [(step, value) for step, value in pairs if value is not None and math.isfinite(value)]
-    if not points:
+def sparkline(name: str, *runs: Run) -> str:
+    """A small line for each run, on one scale, with the curve's name and the mean of last values; "" where there is no
+    value. Gaps in the values are gaps."""
+    pairs = [[(step, value) for step, value in zip(*run, strict=False) if step is not None] for run in runs]
+    known = [points for run in pairs if (points := _finite(run))]
+    if not known:
         return ""
-    last = points[-1][1]
+    points = [point for run in known for point in run]
     low, high = min(points, key=_value), max(points, key=_value)
-    missing = len(pairs) - len(points) if "." not in name else 0
+    first, last = min(step for step, _ in points), max(step for step, _ in points)
+    missing = sum(len(run) - len(_finite(run)) for run in pairs) if "." not in name else 0
+    over = "" if len(known) == 1 else f" of {len(known)} runs"
     description = (
-        f"{name} from step {points[0][0] + 1:g} to {points[-1][0] + 1:g}: first {points[0][1]:.4g}, last {last:.4g}, "
+        f"{name}{over} from step {first + 1:g} to {last + 1:g}: first {_span(run[0][1] for run in known)}, "
+        f"last {_span(run[-1][1] for run in known)}, "
         f"least {low[1]:.4g} at step {low[0] + 1:g}, greatest {high[1]:.4g} at step {high[0] + 1:g}"
         f"{f', no value at {missing} steps' if missing else ''}."
     )
-    path = _path(points if "." in name else pairs, low[1], high[1])
+    most = MOST if len(known) == 1 else FEWER
+    place = Place(first, last, low[1], high[1])
+    path = "".join(_path(known[n] if "." in name else run, place, most) for n, run in enumerate(filter(_finite, pairs)))
+    thin = "1.5" if len(known) == 1 else ".75"
     return (
         f'<svg class="spark" role="img" viewBox="0 0 {WIDTH} {HEIGHT}" xmlns="http://www.w3.org/2000/svg" '
         'font-size="13">'
         f"<title>{escape(spelled(name))}</title><desc>{escape(spelled(description))}</desc>"
         f'<text x="0" y="13" fill="currentColor">{escape(fitted(in_words(name), 20))}</text>'
-        f'<text x="{WIDTH}" y="13" text-anchor="end" class="quiet" fill="currentColor">{last:.3g}</text>'
-        f'<path class="s1" d="{path}" fill="none" stroke="currentColor" stroke-width="1.5" stroke-linejoin="round" '
+        f'<text x="{WIDTH}" y="13" text-anchor="end" class="quiet" fill="currentColor">'
+        f"{fmean(run[-1][1] for run in known):.3g}</text>"
+        f'<path class="s1" d="{path}" fill="none" stroke="currentColor" stroke-width="{thin}" stroke-linejoin="round" '
         'stroke-linecap="round"/></svg>'
     )
 
 
-def _path(pairs: Sequence[tuple[float, float | None]], low: float, high: float) -> str:
-    first, last = pairs[0][0], pairs[-1][0]
-    across = (WIDTH - 4) / (last - first) if last > first else 0.0
-    up = (BOTTOM - TOP) / (high - low) if high > low else 0.0
-    base = BOTTOM if up else (TOP + BOTTOM) / 2
-    stride = math.ceil(len(pairs) / MOST)
+@dataclass(frozen=True)
+class Place:
+    """What the picture holds: steps from left to right, values from below."""
+
+    first: float
+    last: float
+    low: float
+    high: float
+
+    def of(self, step: float, value: float) -> tuple[float, float]:
+        """A point of the picture."""
+        across = (step - self.first) / (self.last - self.first) if self.last > self.first else 0.0
+        up = (value - self.low) / (self.high - self.low) if self.high > self.low else 0.5
+        return 2 + across * (WIDTH - 4), BOTTOM - up * (BOTTOM - TOP)
+
+
+def _path(pairs: Sequence[tuple[float, float | None]], place: Place, most: int) -> str:
+    stride, digits = math.ceil(len(pairs) / most), int(most == MOST)
     path, drawn, alone = "", False, False
     for number, (step, value) in enumerate(pairs):
         if value is None or not math.isfinite(value):
             path += "h0" if alone else ""
             drawn = alone = False
         elif not drawn or number % stride == 0 or number == len(pairs) - 1:
-            path += f"{'L' if drawn else 'M'}{2 + (step - first) * across:.1f} {base - (value - low) * up:.1f}"
+            x, y = place.of(step, value)
+            path += f"{'L' if drawn else 'M'}{x:.{digits}f} {y:.{digits}f}"
             drawn, alone = True, not drawn
     return path + ("h0" if alone else "")
+
+
+def _finite(pairs: Sequence[tuple[float, float | None]]) -> list[tuple[float, float]]:
+    return [(step, value) for step, value in pairs if value is not None and math.isfinite(value)]
+
+
+def _span(values: Iterable[float]) -> str:
+    low, high = min(numbers := list(values)), max(numbers)
+    return f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
 
 
 def _value(point: tuple[float, float]) -> float:

@@ -28,6 +28,11 @@ def fitted(text: str, letters: int, lines: int = 1) -> str:
     return "\n".join(wrapped[:lines]) + ("…" if len(wrapped) > lines else "")
 
 
+def difference(value: float, axis: Axis) -> str:
+    """With its sign: in percentage points, or a plain number."""
+    return (f"{100 * value:+.2f}" if axis.points else f"{value:+.3g}").replace("-", "−")
+
+
 def _curves(figure: Figure) -> str:
     means = [trace for trace in figure.series if trace.part == "mean"]
     several = any(trace.part == "seed" or trace.low for trace in figure.series)
@@ -107,6 +112,23 @@ def _sensitivity(figure: Figure) -> str:
     return said + (f" {failed} failed." if failed else "")
 
 
+def _forest(figure: Figure) -> str:
+    means = [trace for trace in figure.series if trace.part == "mean"]
+    headed = dict.fromkeys(trace.panel for trace in means)
+    sentences = []
+    for heading in headed:
+        lines = [_line(trace, figure.x) for trace in means if trace.panel == heading]
+        sentences.append(f" {heading}: {_listed(lines)}.")
+    return f"Forest plot of {figure.x.name}, {_count(len(means), 'line')}.{''.join(sentences)}"
+
+
+def _line(trace: Trace, axis: Axis) -> str:
+    if math.isnan(trace.x[0]):
+        return f"{trace.label} {trace.note}"
+    reach = f", 95% CI {difference(trace.low[0], axis)} to {difference(trace.high[0], axis)}" if trace.low else ""
+    return f"{trace.label} {difference(trace.x[0], axis)}{reach} ({trace.note})"
+
+
 WORDS = {
     "curves": _curves,
     "points": _points,
@@ -115,6 +137,7 @@ WORDS = {
     "rows": _rows,
     "tuning": _tuning,
     "sensitivity": _sensitivity,
+    "forest": _forest,
 }
 
 

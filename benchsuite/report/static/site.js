@@ -154,7 +154,8 @@
     box.append(pre, button, status);
   }
 
-  // Two methods on one task, seed by seed: the mean difference and its interval. Ranks and verdicts are not computed here.
+  // Two methods on one task, seed by seed: the mean difference and its interval. Which differences are significant is not
+  // computed here, but read from the page.
   function compare(picker) {
     const data = JSON.parse(document.getElementById("compare-data").textContent);
     const choose = (label, key, options, chosen) => {
@@ -190,11 +191,17 @@
       const mean = sum(differences) / n;
       const sd = Math.sqrt(sum(differences.map((difference) => (difference - mean) ** 2)) / (n - 1));
       const half = n > 1 ? ` ± ${value(data.quantiles[n] * sd / Math.sqrt(n))}` : "";
+      const significant = data.decided[task.value].find((found) => pair.every((row) => found.includes(row)));
+      const interest = data.interest[task.value], reach = data.quantiles[n] * sd / Math.sqrt(n);
+      const verdict = significant ? (significant[0] === pair[0] ? "better" : "worse")
+        : n > 2 && interest && mean - reach >= -interest && mean + reach <= interest ? "equivalent" : "undecided";
+      const judged = n && data.ranks[task.value] && pair[0] !== pair[1];
+      const answer = judged ? [make("strong", {}, `${a.label} against ${b.label}: ${verdict}.`), " "] : [];
       const result = n ? `Mean difference ${value(mean, true)}${half}${name} over ${n} ${n === 1 ? "seed" : "seeds"}.` : "No seed can be paired.";
       const skipped = apart.length ? ` Skipped seeds, which did not have the same weights or batches: ${apart.join(", ")}.` : "";
       const lines = shared.map(([seed, ours, theirs], at) => make("tr", {}, make("th", { scope: "row" }, String(seed)),
         ...[value(ours), value(theirs), value(differences[at], true)].map((text) => make("td", {}, text))));
-      output.replaceChildren(make("p", {}, result + skipped), make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Seed by seed" },
+      output.replaceChildren(make("p", {}, ...answer, result + skipped), make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Seed by seed" },
         make("table", {}, make("caption", { class: "unseen" }, "Seed by seed"),
           make("thead", {}, make("tr", {}, ...["Seed", a.label, b.label, "Difference"].map((text) => make("th", { scope: "col" }, text)))),
           make("tbody", {}, ...lines))));
@@ -229,13 +236,33 @@
     }
   }
 
-  // A place inside of something folded is unfolded when the address leads there; everything is, on paper.
+  // Light, dark, or as the system has it: kept where the browser allows it, for this site alone.
+  function themes(nav) {
+    const kinds = { "": "as the system has it", light: "light", dark: "dark" };
+    const kept = () => { try { return localStorage.getItem("theme") ?? ""; } catch { return ""; } };
+    const button = make("button", { type: "button", class: "theme" }, "◐");
+    const show = (kind) => {
+      if (kind) document.documentElement.dataset.theme = kind; else delete document.documentElement.dataset.theme;
+      button.title = `Theme: ${kinds[kind]}`;
+      button.setAttribute("aria-label", button.title);
+    };
+    button.addEventListener("click", () => {
+      const names = Object.keys(kinds);
+      const next = names[(names.indexOf(document.documentElement.dataset.theme ?? "") + 1) % names.length];
+      try { localStorage.setItem("theme", next); } catch { /* shown, and not kept */ }
+      show(next);
+    });
+    show(Object.hasOwn(kinds, kept()) ? kept() : "");
+    nav.append(button);
+  }
+
+  // A place inside of something folded is unfolded when the address leads there; what a table needs is, on paper.
   function unfold() {
     for (let node = place(); node; node = node.parentElement) if (node.tagName === "DETAILS") node.open = true;
   }
   let opened = [];
   addEventListener("beforeprint", () => {
-    opened = [...document.querySelectorAll("details:not([open]):not(.export)")];
+    opened = [...document.querySelectorAll("details.printed:not([open])")];
     for (const details of opened) details.open = true;
   });
   addEventListener("afterprint", () => { for (const details of opened) details.open = false; });
@@ -245,6 +272,7 @@
     root.querySelectorAll("pre.copy").forEach(addCopying);
     root.querySelectorAll(".picker").forEach(compare);
   }
+  themes(document.querySelector("header.site nav"));
   if (document.body.classList.contains("single")) paginate(); else improve(document);
   addEventListener("hashchange", unfold);
   unfold();

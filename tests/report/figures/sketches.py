@@ -1,6 +1,7 @@
 """Figures of every kind, small and by hand; and their drawings as trees."""
 
 import math
+from dataclasses import replace
 from xml.etree import ElementTree
 
 from benchsuite.report.figures import Axis, Figure, Trace, svg
@@ -84,6 +85,20 @@ def sensitivity(label: str = "Row") -> Figure:
     return Figure("t-sensitivity", "sensitivity", "sensitivity", label, "", *axes, series)
 
 
+def forest(label: str = "Row") -> Figure:
+    """A line with all there can be, one that is a single seed, and one of which nothing is known."""
+    whole = Trace(f"{label} 0", [0.02], [1], low=[0.01], high=[0.03], panel=f"{label}s", note="reproduced")
+    series = [
+        replace(whole, part="band", x=[0.0], low=[-0.3], high=[0.3]),
+        replace(whole, part="published", x=[0.7], low=(), high=()),
+        replace(whole, part="seed", x=[0.012, 0.028], y=[1, 1], seeds=[0, 1], low=(), high=()),
+        whole,
+        Trace(f"{label} 1", [-0.01], [2], panel=f"{label}s", note="undecided"),
+        Trace(f"{label} 2", [GAP], [3], panel="Other", note="not run"),
+    ]
+    return Figure("t-forest", "forest", "forest", label, "", Axis("Difference", points=True), Axis("Line"), series)
+
+
 EVERY = {
     "curves": curves,
     "points": points,
@@ -92,6 +107,7 @@ EVERY = {
     "cost": costs,
     "tuning": tuning,
     "sensitivity": sensitivity,
+    "forest": forest,
 }
 
 

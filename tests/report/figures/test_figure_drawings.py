@@ -8,11 +8,11 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_hex
 from matplotlib.lines import Line2D
-from sketches import GAP, costs, curves, histogram, line, points, rows, sensitivity, texts, tree, tuning
+from sketches import GAP, costs, curves, forest, histogram, line, points, rows, sensitivity, texts, tree, tuning
 
-from benchsuite.report.figures import Axis, Figure, panels
+from benchsuite.report.figures import Axis, Figure, lines
 from benchsuite.report.figures.draw import draw, settings
-from benchsuite.report.figures.frame import HUES, INK, PAPER, QUIET, WIDTH
+from benchsuite.report.figures.style import HUES, INK, PANEL_WIDTH, PAPER, QUIET, WIDTH
 
 Make = Callable[..., Figure]
 
@@ -38,7 +38,8 @@ def test_nothing_but_rules_is_drawn_outside_of_the_drawing(every_kind: Make) -> 
     with settings():
         box = drawing.get_tightbbox()
     width, height = drawing.get_size_inches()
-    assert width == pytest.approx((panels.WIDTH if every_kind in (tuning, sensitivity) else WIDTH) / 72)
+    widths = {tuning: PANEL_WIDTH, sensitivity: PANEL_WIDTH, forest: lines.WIDTH}
+    assert width == pytest.approx(widths.get(every_kind, WIDTH) / 72)
     assert box.x0 >= 0
     assert box.y0 >= 0
     assert box.x1 <= width
@@ -185,3 +186,23 @@ def test_failed_trials_stand_on_the_floor_and_the_default_is_a_line_through_all(
     assert list(drawn["x"].get_ydata()) == [0.2, 0.2]
     assert list(drawn["None"].get_xdata()) == [0.02, 0.02]
     assert axes_of(sensitivity()).get_xscale() == "log"
+
+
+def test_a_forest_plot_is_scaled_by_intervals_and_not_by_bands_or_by_published_numbers() -> None:
+    """A band of three seeds can be a hundred points wide, and published numbers are of other data."""
+    low, high = axes_of(forest()).get_xlim()
+    assert -0.02 < low < -0.01
+    assert 0.03 < high < 0.04
+
+
+def test_a_forest_plot_says_what_its_marks_show_and_what_has_none() -> None:
+    said = texts(tree(forest()))
+    assert "+2.00 [+1.00, +3.00] reproduced" in said
+    assert "−1.00 undecided" in said
+    assert {"+70.00", "published", "not run", "Rows", "Other", "Row 2"} <= set(said)
+    assert said.index("Rows") < said.index("Other")
+
+
+def test_verdicts_of_a_forest_plot_differ_in_mark_and_not_in_hue_alone() -> None:
+    looks = {kind: lines.LOOKS.get(kind, lines.OTHERS) for kind in ("better", "worse", "equivalent", "undecided")}
+    assert len({(look["marker"], look.get("markerfacecolor")) for look in looks.values()}) == len(looks)

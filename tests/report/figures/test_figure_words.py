@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 
 import pytest
-from sketches import costs, curves, histogram, points, rows, sensitivity, tuning
+from sketches import costs, curves, forest, histogram, points, rows, sensitivity, tuning
 
 from benchsuite.report.figures import Axis, Figure, Trace
 from benchsuite.report.figures.model import distinct, slug, unique
@@ -128,4 +128,11 @@ def test_sensitivity_is_described_by_its_range_and_what_was_chosen() -> None:
     assert alt(sensitivity()) == (
         "Scatter plot, 5 trials. Row from 0.01 to 0.1, logarithmic; R@1 from 30.0% to 50.0%. "
         "Chosen: 50.0% at 0.04. Default: 0.02. 2 failed."
+    )
+
+
+def test_a_forest_plot_is_described_line_by_line() -> None:
+    assert alt(forest()) == (
+        "Forest plot of Difference, 3 lines. Rows: Row 0 +2.00, 95% CI +1.00 to +3.00 (reproduced), "
+        "Row 1 −1.00 (undecided). Other: Row 2 not run."
     )

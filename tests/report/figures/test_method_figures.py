@@ -41,8 +41,8 @@ def test_curves_that_only_a_plugin_has_are_shown_with_readable_names(make_record
 def test_a_method_with_very_many_terms_shows_some_and_says_so(make_record: MakeRecord) -> None:
     curves = {"step": [0, 1], **{f"term_{number}": [2.0, 1.0] for number in range(15)}}
     found = method_figures([make_record(curves=curves)[0]])
-    assert len(found) == 12
-    assert "3 further curves are only on the pages of runs." in found[-1].caption
+    assert len(found) == 7
+    assert "8 further curves are only on the pages of runs." in found[-1].caption
     assert "further curves" not in found[-2].caption
 
 
@@ -85,14 +85,23 @@ def test_the_setups_with_most_seeds_are_shown_and_the_others_counted(make_record
         run(make_record, seed, **changed(make_record, tau)) for tau in range(1, 11) for seed in range(1 + (tau > 5))
     ]
     loss = method_figures(records)[0]
-    assert len({one.label for one in loss.series}) == 8
+    assert len({one.label for one in loss.series}) == 6
     assert {f"tau={tau / 100:g}" for tau in range(6, 11)} <= {one.label for one in loss.series}
-    assert "2 further setups are not shown." in loss.caption
+    assert "4 further setups are not shown." in loss.caption
 
 
 def test_long_curves_are_thinned(make_record: MakeRecord) -> None:
     values: list[float | None] = [float(k) for k in range(1000)]
     assert len(method_figures([run(make_record, values=values)])[0].series[0].x) <= 121
+
+
+def test_means_with_bands_have_fewer_points_and_end_where_the_training_ends(make_record: MakeRecord) -> None:
+    values: list[float | None] = [float(k) for k in range(1000)]
+    many = [run(make_record, seed, values=values) for seed in range(13)]
+    (trace,) = method_figures(many)[0].series
+    assert len(trace.x) <= 25
+    assert (trace.x[-1], trace.y[-1]) == (1000, 999)
+    assert len(trace.low) == len(trace.high) == len(trace.x)
 
 
 @pytest.mark.parametrize("values", [[None, None], [None]])

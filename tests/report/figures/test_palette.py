@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from benchsuite.report.figures.frame import COLOURS, DASHES, HUES, MARKS
+from benchsuite.report.figures.style import COLOURS, DASHES, HUES, MARKS
 
 CSS = files("benchsuite.report").joinpath("static/figures.css").read_text("utf-8")
-LIGHT, DARK = CSS.split("@media screen and (prefers-color-scheme: dark)")
+LIGHT, SCREEN = CSS.split("@media screen {")
+PAIRS = re.findall(r"--series-\d: light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)", SCREEN)
+DARK = "".join(f"--series-{number}: {dark};" for number, (_, dark) in enumerate(PAIRS, 1))
 THEMES = [(LIGHT, "#ffffff"), (DARK, "#0d1117")]
 SIGHTS = {
     "usual": np.eye(3),
@@ -63,6 +65,10 @@ def test_every_hue_stands_out_from_its_paper(css: str, paper: str) -> None:
 def test_hues_differ_for_every_sight(css: str, paper: str, sight: str) -> None:
     seen = [lab(hue, sight) for hue in hues(css)]
     assert min(np.linalg.norm(one - other) for one, other in combinations(seen, 2)) >= 20
+
+
+def test_the_light_theme_on_a_screen_is_that_of_paper() -> None:
+    assert [light for light, _ in PAIRS] == hues(LIGHT)
 
 
 def test_drawings_have_the_colours_of_the_light_theme() -> None:

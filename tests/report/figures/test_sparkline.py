@@ -5,10 +5,11 @@ import pytest
 from sketches import HOSTILE, SVG
 
 from benchsuite.report.figures import sparkline
+from benchsuite.report.figures.spark import Run
 
 
-def drawn(*args: object) -> tuple[dict[str, str], str]:
-    root = ElementTree.fromstring(sparkline(*args))  # type: ignore[arg-type]
+def drawn(name: str, *runs: Run) -> tuple[dict[str, str], str]:
+    root = ElementTree.fromstring(sparkline(name, *runs))
     parts = {one.tag.removeprefix(SVG): one.text or "" for one in root}
     path = root.find(f"{SVG}path")
     assert path is not None
@@ -20,7 +21,7 @@ def places(path: str) -> list[tuple[float, float]]:
 
 
 def test_a_curve_is_told_and_drawn() -> None:
-    parts, path = drawn("loss", [0, 10, 20], [4.0, 1.0, 2.0])
+    parts, path = drawn("loss", ([0, 10, 20], [4.0, 1.0, 2.0]))
     assert parts["title"] == "loss"
     assert parts["desc"] == ("loss from step 1 to 21: first 4, last 2, least 1 at step 11, greatest 4 at step 1.")
     (x0, y0), (x1, y1), (x2, y2) = places(path)
@@ -29,12 +30,12 @@ def test_a_curve_is_told_and_drawn() -> None:
 
 
 def test_a_name_is_shown_in_words() -> None:
-    assert ">gradient norm<" in sparkline("gradient_norm", [0, 1], [4.0, 1.0])
-    assert ">learning rate<" in sparkline("lr", [0, 1], [4.0, 1.0])
+    assert ">gradient norm<" in sparkline("gradient_norm", ([0, 1], [4.0, 1.0]))
+    assert ">learning rate<" in sparkline("lr", ([0, 1], [4.0, 1.0]))
 
 
 def test_a_missing_value_is_a_gap_and_told() -> None:
-    parts, path = drawn("loss", [0, 1, 2, 3, 4], [4.0, None, 2.0, 1.0, float("inf")])
+    parts, path = drawn("loss", ([0, 1, 2, 3, 4], [4.0, None, 2.0, 1.0, float("inf")]))
     assert path.count("M") == 2
     assert path.split("M")[1].endswith("h0"), "a value alone is a dot"
     assert "no value at 2 steps" in parts["desc"]
@@ -42,32 +43,41 @@ def test_a_missing_value_is_a_gap_and_told() -> None:
 
 
 def test_what_is_evaluated_now_and_then_is_one_line() -> None:
-    parts, path = drawn("knn.top1", [0, 1, 2, 3], [None, 0.1, None, 0.3])
+    parts, path = drawn("knn.top1", ([0, 1, 2, 3], [None, 0.1, None, 0.3]))
     assert path.count("M") == 1
     assert "no value" not in parts["desc"]
 
 
 @pytest.mark.parametrize("values", [[], [None, None], [float("nan")]])
 def test_nothing_is_drawn_of_nothing(values: list[float | None]) -> None:
-    assert sparkline("loss", [0, 1], values) == ""
+    assert sparkline("loss", ([0, 1], values)) == ""
 
 
 @pytest.mark.parametrize("values", [[2.0], [2.0, 2.0, 2.0], [0.0, 0.0]])
 def test_a_constant_is_a_level_line(values: list[float]) -> None:
-    _, path = drawn("tau", list(range(len(values))), values)
+    _, path = drawn("tau", (list(range(len(values))), values))
     assert len({y for _, y in places(path)}) == 1
     assert path.endswith("h0") == (len(values) == 1)
 
 
 def test_a_long_curve_is_thinned_to_its_end() -> None:
-    _, path = drawn("loss", list(range(5000)), [float(k) for k in range(5000)])
+    _, path = drawn("loss", (list(range(5000)), [float(k) for k in range(5000)]))
     found = places(path)
     assert 40 < len(found) < 80
     assert found[-1] == (218.0, 24.0)
 
 
 def test_a_hostile_name_is_text_and_nothing_comes_from_elsewhere() -> None:
-    text = sparkline(HOSTILE * 20, [0, 1], [1.0, 2.0])
+    text = sparkline(HOSTILE * 20, ([0, 1], [1.0, 2.0]))
     assert "<script" not in text
-    assert drawn(HOSTILE, [0, 1], [1.0, 2.0])[0]["title"] == HOSTILE
+    assert drawn(HOSTILE, ([0, 1], [1.0, 2.0]))[0]["title"] == HOSTILE
     assert not re.search(r"style=|href|url\(|id=", text)
+
+
+def test_several_runs_share_a_scale_and_their_ends_are_told() -> None:
+    parts, path = drawn("loss", ([0, 10], [4.0, 2.0]), ([0, 10], [3.0, None]), ([0, 10], [None, None]))
+    assert parts["desc"].startswith("loss of 2 runs from step 1 to 11: first 3 to 4, last 2 to 3, least 2 at step 11")
+    assert "no value at 3 steps" in parts["desc"]
+    assert path.count("M") == 2
+    (_, top), (_, bottom), (_, between) = places(path)
+    assert top < between < bottom

@@ -1,0 +1,117 @@
+"""Claims as lines of forest plots: the published gain; ours with its interval, its seeds, and what they leave open."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from benchsuite.analysis.claims import JudgedClaim
+from benchsuite.analysis.tables import TableView
+from benchsuite.papers.claims import Claim
+from benchsuite.report.figures.forest import Estimate, Ruler
+from benchsuite.report.links import slug
+from benchsuite.report.numbers import counted, paired, published_gain, size, tick
+
+Judged = tuple[TableView, JudgedClaim]
+Unit = Literal["percent", "number"]
+
+
+def anchor(claim: Claim) -> str:
+    """The place of a claim in a page."""
+    return f"claim-{slug(f'{claim.table} {claim.name}')}"
+
+
+@dataclass(frozen=True)
+class ClaimLine:
+    """A line: a claim, and the table that it is of."""
+
+    view: TableView
+    judged: JudgedClaim
+
+    @property
+    def claim(self) -> Claim:
+        """What is claimed."""
+        return self.judged.claim
+
+    @property
+    def rows(self) -> tuple[str, str]:
+        """Row and reference, without what both have in common; that is `common`."""
+        ours, theirs = self.claim.row, self.claim.reference
+        apart = [a != b for a, b in zip(ours, theirs, strict=True)]
+        names = [[part for part, own in zip(key, apart, strict=True) if part and own] for key in (ours, theirs)]
+        first, second = (" ".join(name) or key[2] for name, key in zip(names, (ours, theirs), strict=True))
+        return first, second
+
+    @property
+    def common(self) -> str:
+        """Backbone and variant, where row and reference share them."""
+        ours, theirs = self.claim.row, self.claim.reference
+        return ", ".join(a for a, b in zip(ours[:2], theirs[:2], strict=True) if a and a == b)
+
+    @cached_property
+    def estimate(self) -> Estimate | None:
+        """Our gain in points or as a plain number: positive speaks for the claim, also where lower is better."""
+        pair, gain = self.judged.verdict.paired, self.judged.gain
+        if pair is None or gain is None:
+            return None
+        factor = 100.0 if self.claim.column.unit == "percent" else 1.0
+        sign = -factor if self.claim.column.better == "lower" else factor
+        ends = sorted(sign * end for end in (pair.low, pair.high) if end is not None)
+        low, high = ends if len(ends) == 2 else (None, None)
+        seeds = [sign * difference for difference in pair.differences] if pair.n > 1 else ()
+        open_ = self.judged.verdict.confirmable
+        band = None if open_ is None else factor * open_
+        return Estimate(factor * gain, low, high, seeds, band, self.judged.verdict.kind)
+
+    @property
+    def gained(self) -> str:
+        """Our gain as text: `−0.7 ± 0.5`."""
+        return paired(self.judged.gain, self.judged.verdict.paired, self.claim.column.unit)
+
+    @property
+    def words(self) -> str:
+        """What the strip shows."""
+        answer, unit = self.judged.verdict, self.claim.column.unit
+        if self.estimate is None or answer.paired is None:
+            return "no difference was measured"
+        points = " points" if unit == "percent" else ""
+        said = f"our gain {self.gained}{points}, {counted(answer.paired.n, 'seed')}"
+        left_open = size(answer.confirmable, unit)
+        return said if answer.confirmable is None else f"{said}; less than {left_open}{points} could not be confirmed"
+
+    @property
+    def published_words(self) -> str:
+        """The published gain as text with its unit."""
+        if self.claim.published is None:
+            return "no published difference"
+        return f"published gain {published_gain(self.claim)}{' points' * (self.claim.column.unit == 'percent')}"
+
+
+@dataclass(frozen=True)
+class ClaimForest:
+    """Lines of one unit on two common rulers: one for published gains, one for ours."""
+
+    unit: Unit
+    lines: Sequence[ClaimLine]
+
+    @cached_property
+    def published(self) -> Ruler:
+        """Of published gains."""
+        return Ruler.over(line.claim.published for line in self.lines if line.claim.published is not None)
+
+    @cached_property
+    def ours(self) -> Ruler:
+        """Of our gains."""
+        return Ruler.over(value for line in self.lines if line.estimate for value in line.estimate.values)
+
+    def labels(self, ruler: Ruler) -> list[str]:
+        """The numbers of its ticks."""
+        return [tick(value) for value in ruler.ticks]
+
+
+def forests(claims: Iterable[Judged]) -> list[ClaimForest]:
+    """The claims in their order: those on percentages, then those on plain numbers."""
+    lines = [ClaimLine(view, judged) for view, judged in claims]
+    units: tuple[Unit, ...] = ("percent", "number")
+    of_unit = {unit: [line for line in lines if line.claim.column.unit == unit] for unit in units}
+    return [ClaimForest(unit, shown) for unit, shown in of_unit.items() if shown]

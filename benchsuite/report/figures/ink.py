@@ -1,0 +1,123 @@
+"""SVG by hand: lines, bands, marks and text in the page's colours. Pages have hundreds of figures; see `sketch.py`."""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from markupsafe import escape
+
+from benchsuite.harmless import spelled
+from benchsuite.report.figures.style import COLOURS, DASHES, HUES, INK, MARKS, PAPER
+
+Point = tuple[float, float]
+BAND = 0.2
+"""Opacity of bands."""
+
+
+@dataclass
+class Ink:
+    """What was drawn so far."""
+
+    parts: list[str] = field(default_factory=list)
+
+    def line(self, points: Sequence[Point], colour: str, width: float, dash: Sequence[float] = ()) -> None:
+        """Through the points, with gaps where a coordinate is no number; level strokes where a point stands alone."""
+        dashes = f' stroke-dasharray="{" ".join(f"{part:g}" for part in dash)}"' if dash else ""
+        path = "".join(_run(run) for run in _runs(points))
+        if path:
+            look = f'fill="none" stroke="{_named(colour)}" stroke-width="{width:g}"{dashes}'
+            self.parts.append(f'<path d="{path}" {look}/>')
+
+    def band(self, lower: Sequence[Point], upper: Sequence[Point], colour: str) -> None:
+        """Between two lines of equally many points."""
+        for run in _runs([(*low, *high) for low, high in zip(lower, upper, strict=True)]):
+            around = [*(part[:2] for part in run), *(part[2:] for part in reversed(run))]
+            self.parts.append(f'<path d="{_run(around)}z" fill="{_named(colour)}" opacity="{BAND}"/>')
+
+    def marks(self, points: Iterable[Point], mark: str, colour: str, size: float, hollow: bool = False) -> None:
+        """One mark at each point."""
+        path = "".join(f"M{_short(x)} {_short(y)}{SHAPES[mark](size / 2)}" for x, y in points if math.isfinite(x + y))
+        fill = "none" if mark == "x" else _named(PAPER if hollow else colour)
+        if path:
+            self.parts.append(f'<path d="{path}" fill="{fill}" stroke="{_named(colour)}" stroke-width="1.2"/>')
+
+    def style(self, points: Iterable[Point], style: int, size: float, hollow: bool = False) -> None:
+        """Marks of a series."""
+        self.marks(points, MARKS[style % len(HUES)], hue_of(style), size, hollow or is_hollow(style))
+
+    def text(self, x: float, y: float, text: str, anchor: str = "start", size: int = 12, colour: str = INK) -> None:
+        """One line of text; y is its foot."""
+        at = f'x="{_short(x)}" y="{_short(y)}" text-anchor="{anchor}" font-size="{size}"'
+        self.parts.append(f'<text {at} fill="{_named(colour)}">{escape(spelled(text))}</text>')
+
+
+def hue_of(style: int) -> str:
+    """A series' colour."""
+    return HUES[style % len(HUES)]
+
+
+def dash_of(style: int) -> Sequence[float]:
+    """A series' dash; none for a whole line."""
+    return DASHES[style % len(HUES)]
+
+
+def is_hollow(style: int) -> bool:
+    """Whether the marks of a series are hollow, from the ninth on."""
+    return style // len(HUES) % 2 == 1
+
+
+def _polygon(corners: Iterable[Point], r: float) -> str:
+    places = [(x * r, y * r) for x, y in corners]
+    moves = [(0.0, 0.0), *places]
+    steps = [(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(moves)]
+    first, *others = (f"{_short(dx)} {_short(dy)}" for dx, dy in steps)
+    return f"m{first}l{' '.join(others)}z"
+
+
+def _star(r: float) -> str:
+    turns = [(math.pi * k / 5, 1.3 if k % 2 == 0 else 0.55) for k in range(10)]
+    return _polygon([(long * math.sin(turn), -long * math.cos(turn)) for turn, long in turns], r)
+
+
+PLUS = [
+    (-0.33, -1), (0.33, -1), (0.33, -0.33), (1, -0.33), (1, 0.33), (0.33, 0.33), (0.33, 1), (-0.33, 1), (-0.33, 0.33),
+    (-1, 0.33), (-1, -0.33), (-0.33, -0.33),
+]  # fmt: skip
+TURNED = [((x - y) * 0.75, (x + y) * 0.75) for x, y in PLUS]
+SHAPES: Mapping[str, Callable[[float], str]] = {
+    "o": lambda r: f"m{_short(-r)} 0a{r:g} {r:g} 0 1 0 {2 * r:g} 0a{r:g} {r:g} 0 1 0 {-2 * r:g} 0z",
+    "s": lambda r: _polygon([(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)], r),
+    "^": lambda r: _polygon([(0, -1.1), (1, 0.9), (-1, 0.9)], r),
+    "D": lambda r: _polygon([(0, -1.2), (1.2, 0), (0, 1.2), (-1.2, 0)], r),
+    "P": lambda r: _polygon(PLUS, r),
+    "v": lambda r: _polygon([(0, 1.1), (1, -0.9), (-1, -0.9)], r),
+    "X": lambda r: _polygon(TURNED, r),
+    "*": _star,
+    "x": lambda r: f"m{_short(-r)} {_short(-r)}l{2 * r:g} {2 * r:g}m0 {-2 * r:g}l{-2 * r:g} {2 * r:g}",
+}
+"""Paths around a point, by mark; the last one is of failed trials."""
+
+
+def _runs(points: Iterable[tuple[float, ...]]) -> list[list[tuple[float, ...]]]:
+    """Neighbours without a gap."""
+    runs: list[list[tuple[float, ...]]] = [[]]
+    for point in points:
+        if all(map(math.isfinite, point)):
+            runs[-1].append(point)
+        elif runs[-1]:
+            runs.append([])
+    return [run for run in runs if run]
+
+
+def _run(points: Sequence[Sequence[float]]) -> str:
+    places = [f"{_short(x)} {_short(y)}" for x, y in points]
+    return f"M{places[0]}{'L' + ' '.join(places[1:]) if len(places) > 1 else 'h0'}"
+
+
+def _short(value: float) -> str:
+    return f"{value:z.1f}".removesuffix(".0")
+
+
+def _named(colour: str) -> str:
+    return f"var({COLOURS[colour]})"

@@ -1,0 +1,239 @@
+"""The figures of which pages have hundreds, as SVG by hand: curves, costs and the panels of tuning.
+
+They look as `draw.py` draws them for papers; matplotlib takes some 30 ms a figure, most of it for ticks and axes.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from benchsuite.report.figures.ink import Ink, Point, dash_of, hue_of
+from benchsuite.report.figures.model import Figure, Kind, Trace
+from benchsuite.report.figures.ruler import Rule
+from benchsuite.report.figures.style import (
+    BEHIND,
+    DIGIT,
+    FOOT,
+    HEIGHT,
+    HUES,
+    INK,
+    LEFT,
+    LETTERS,
+    LINE,
+    PANEL_HEIGHT,
+    PANEL_WIDTH,
+    POINT,
+    QUIET,
+    RINGS,
+    RULE,
+    SIDE,
+    TOP,
+    WIDTH,
+)
+from benchsuite.report.figures.words import fitted
+
+Handle = Callable[[Ink, float, float], None]
+"""Draws a sample of a series, from a place to the right, about a height."""
+REFERENCE = (4, 2)
+
+
+@dataclass
+class Sketch:
+    """A drawing with its two axes."""
+
+    figure: Figure
+    width: float = WIDTH
+    height: float = HEIGHT
+    right: float = SIDE
+    room: float = 0.02
+    """Around the data, as a share of the x axis."""
+    ink: Ink = field(default_factory=Ink)
+
+    def __post_init__(self) -> None:
+        traces = self.figure.series
+        ends = [[*trace.y, *trace.low, *trace.high] for trace in traces]
+        self.x = Rule.over(self.figure.x, _all(trace.x for trace in traces), LEFT, self.width - self.right, self.room)
+        self.y = Rule.over(self.figure.y, _all(ends), TOP + self.height, TOP, 0.05)
+        self._axes()
+
+    def points(self, x: Sequence[float], y: Sequence[float]) -> list[Point]:
+        """Places of points; what leaves stated ends stays at the end."""
+        low, high = self.figure.y.ends or (-math.inf, math.inf)
+        return [(self.x.at(a), self.y.at(min(max(b, low), high) if b == b else b)) for a, b in zip(x, y, strict=True)]
+
+    def _axes(self) -> None:
+        left, right, foot = LEFT, self.width - self.right, TOP + self.height
+        for place, label in self.y.ticks(4):
+            self.ink.line([(left, place), (right, place)], RULE, 1)
+            self.ink.text(left - 5, place + 4, label, "end", 11, QUIET)
+        for place, label in self.x.ticks(5):
+            self.ink.line([(place, foot), (place, foot + 3.5)], QUIET, 1)
+            self.ink.text(place, foot + 15, label, "middle", 11, QUIET)
+        self.ink.line([(left, foot), (right, foot)], QUIET, 1)
+        letters = int(LETTERS * self.width / WIDTH)
+        self.ink.text(right, foot + 31, fitted(self.figure.x.name, letters), "end")
+        self.ink.text(0, TOP - 10, fitted(self.figure.y.name, letters))
+
+    def legend(self, names: Sequence[tuple[str, Handle]], listed: Sequence[str] = ()) -> str:
+        """Samples with their names, then two columns of names without; the drawing is then done."""
+        top, letters = TOP + self.height + FOOT, int(LETTERS * self.width / WIDTH)
+        columns = max(1, letters // (max((len(name) for name, _ in names), default=0) + 7))
+        for first in range(0, len(names), columns):
+            lines = [fitted(name, letters - 7, lines=2).split("\n") for name, _ in names[first : first + columns]]
+            for number, ((_, handle), text) in enumerate(zip(names[first : first + columns], lines, strict=True)):
+                at = self.width * number / columns
+                handle(self.ink, at, top + 8)
+                for row, line in enumerate(text):
+                    self.ink.text(at + 38, top + 12 + 14 * row, line)
+            top += LINE + 14 * (max(map(len, lines)) - 1)
+        half, ends = -(-len(listed) // 2), []
+        for number, part in enumerate((listed[:half], listed[half:])):
+            texts = [line for name in part for line in fitted(name, LETTERS // 2 - 2, lines=2).split("\n")]
+            for row, line in enumerate(texts):
+                self.ink.text(self.width * number / 2, top + 16 + LINE * row, line)
+            ends.append(top + LINE * len(texts))
+        total = max([top, *ends]) + 8
+        return f'viewBox="0 0 {self.width:g} {total:g}" stroke-linecap="round" stroke-linejoin="round">' + "".join(
+            self.ink.parts
+        )
+
+    def numbers(self, places: Sequence[Point], numbers: Sequence[int]) -> None:
+        """Each near its point, where it covers no other number and no point, if there is such a place."""
+        taken = [(x, y, float(POINT), float(POINT)) for x, y in places]
+        turns = [math.pi * quarter / 4 for quarter in range(8)]
+        for (x, y), number in zip(places, numbers, strict=True):
+            wide, high = DIGIT[0] * len(str(number)), DIGIT[1]
+            around = [(x + r * math.cos(turn), y - r * math.sin(turn)) for r in RINGS for turn in turns]
+            inside = [
+                (a, b) for a, b in around if LEFT - high < a < self.width - high / 2 and 8 < b < TOP + self.height + 8
+            ]
+            at = min(inside, key=lambda place: sum(_meet((*place, wide, high), box) for box in taken))
+            taken.append((*at, wide, high))
+            self.ink.text(at[0], at[1] + 4, str(number), "middle", 11)
+
+
+def curves(figure: Figure) -> str:
+    """A line for each mean, thin ones for single seeds, bands between bounds."""
+    means = [trace for trace in figure.series if trace.part == "mean"]
+    numbered = len(means) > len(HUES)
+    sketch = Sketch(figure, right=SIDE + BEHIND[-1][0] if numbered else SIDE)
+    ink = sketch.ink
+    for trace in figure.series:
+        if trace.low:
+            ink.band(sketch.points(trace.x, trace.low), sketch.points(trace.x, trace.high), hue_of(trace.style))
+        if trace.part == "seed":
+            ink.line(sketch.points(trace.x, trace.y), hue_of(trace.style), 0.75)
+    for number, trace in enumerate(means):
+        places = sketch.points(trace.x, trace.y)
+        ink.line(places, hue_of(trace.style), 2.2, dash_of(trace.style))
+        apart = max(1, len(places) // 5)
+        first = apart * number // len(means) + apart // 2 if len(places) > 1 else 0
+        ink.style(places[first::apart] if len(means) > 1 else _alone(places), trace.style, 7)
+    if numbered:
+        ends = sorted((sketch.points(*zip(trace.points[-1], strict=True))[0], n) for n, trace in enumerate(means, 1))
+        for order, ((x, y), number) in enumerate(sorted(ends, key=lambda end: end[0][1])):
+            ink.text(x + BEHIND[order % len(BEHIND)][0], y + 4, str(number), "middle", 11)
+    names = [(f"{n} {trace.label}" if numbered else trace.label, _line(trace)) for n, trace in enumerate(means, 1)]
+    return sketch.legend(names if len(means) > 1 else [])
+
+
+def cost(figure: Figure) -> str:
+    """Points with their intervals, and the front as stairs; each has the number of its row."""
+    sketch = Sketch(figure)
+    looks = (("mean", QUIET, "s", 7.0), ("front", HUES[0], "o", 8.0))
+    for part, colour, mark, size in looks:
+        traces = sorted((trace for trace in figure.series if trace.part == part), key=lambda trace: trace.points)
+        for trace in (trace for trace in traces if trace.low):
+            sketch.ink.line(sketch.points([trace.x[0]] * 2, [trace.low[0], trace.high[0]]), colour, 1.2)
+        x, y = [trace.x[0] for trace in traces], [trace.y[0] for trace in traces]
+        if part == "front":
+            dearest = max(trace.x[0] for trace in figure.series)
+            ends = [*x[1:], dearest]
+            stairs = [place for a, b, end in zip(x, y, ends, strict=True) for place in ((a, b), (end, b))]
+            sketch.ink.line(sketch.points(*zip(*stairs, strict=True)), colour, 1.5)
+        sketch.ink.marks(sketch.points(x, y), mark, colour, size, hollow=part == "mean")
+    order = sorted(figure.series, key=lambda trace: trace.style)
+    numbers = [trace.style + 1 for trace in order]
+    sketch.numbers([sketch.points(trace.x[:1], trace.y[:1])[0] for trace in order], numbers)
+    names = [("on the Pareto front", _mark("o", HUES[0], 8)), ("not on it", _mark("s", QUIET, 7, hollow=True))]
+    return sketch.legend(names, [f"{n} {trace.label}" for n, trace in zip(numbers, order, strict=True)])
+
+
+def tuning(figure: Figure) -> str:
+    """A median with its band, beside the reference's."""
+    sketch = Sketch(figure, PANEL_WIDTH, PANEL_HEIGHT)
+    names: list[tuple[str, Handle]] = []
+    for trace in figure.series:
+        places = sketch.points(trace.x, trace.y)
+        if trace.low:
+            sketch.ink.band(sketch.points(trace.x, trace.low), sketch.points(trace.x, trace.high), HUES[0])
+        if trace.part == "reference":
+            sketch.ink.line(places, QUIET, 1.6, REFERENCE)
+            names.append((trace.label, _stroke(QUIET, 1.6, REFERENCE)))
+        else:
+            sketch.ink.line(places, HUES[0], 2.4)
+            names.append(("this method", _stroke(HUES[0], 2.4)))
+            names += [("95% band", _patch)] if trace.low else []
+    return sketch.legend(names)
+
+
+def sensitivity(figure: Figure) -> str:
+    """Each trial's score at one of its drawn values; failed ones stand on the floor."""
+    sketch = Sketch(figure, PANEL_WIDTH, PANEL_HEIGHT, room=0.06)
+    floor, _ = figure.y.ends or (0.0, 1.0)
+    looks = {"trial": ("o", HUES[0], 6.0), "chosen": ("D", HUES[1], 9.0), "failed": ("x", INK, 7.0)}
+    names: list[tuple[str, Handle]] = []
+    for trace in sorted(figure.series, key=lambda trace: trace.part != "default"):
+        if trace.part == "default":
+            x = sketch.x.at(trace.x[0])
+            sketch.ink.line([(x, TOP), (x, TOP + PANEL_HEIGHT)], QUIET, 1.4, REFERENCE)
+            names.append(("default", _stroke(QUIET, 1.4, REFERENCE)))
+        else:
+            y = [floor] * len(trace.x) if trace.part == "failed" else trace.y
+            mark, colour, size = looks[trace.part]
+            sketch.ink.marks(sketch.points(trace.x, y), mark, colour, size)
+            names.append((trace.part, _mark(mark, colour, size)))
+    return sketch.legend(names)
+
+
+SKETCHED: Mapping[Kind, Callable[[Figure], str]] = {
+    "curves": curves,
+    "cost": cost,
+    "tuning": tuning,
+    "sensitivity": sensitivity,
+}
+"""Kinds that pages have by hand: everything of the SVG after its name, `viewBox` first."""
+
+
+def _line(trace: Trace) -> Handle:
+    def handle(ink: Ink, x: float, y: float) -> None:
+        ink.line([(x, y), (x + 31, y)], hue_of(trace.style), 2.2, dash_of(trace.style))
+        ink.style([(x + 15.5, y)], trace.style, 7)
+
+    return handle
+
+
+def _stroke(colour: str, width: float, dash: Sequence[float] = ()) -> Handle:
+    return lambda ink, x, y: ink.line([(x, y), (x + 31, y)], colour, width, dash)
+
+
+def _mark(mark: str, colour: str, size: float, hollow: bool = False) -> Handle:
+    return lambda ink, x, y: ink.marks([(x + 15.5, y)], mark, colour, size, hollow)
+
+
+def _patch(ink: Ink, x: float, y: float) -> None:
+    ink.band([(x, y + 4), (x + 31, y + 4)], [(x, y - 4), (x + 31, y - 4)], HUES[0])
+
+
+def _alone(places: Sequence[Point]) -> list[Point]:
+    """Points between gaps, of which a line shows next to nothing."""
+    there = [False, *(math.isfinite(y) for _, y in places), False]
+    return [place for n, place in enumerate(places, 1) if there[n] and not there[n - 1] and not there[n + 1]]
+
+
+def _all(parts: Iterable[Sequence[float]]) -> list[float]:
+    return [value for part in parts for value in part]
+
+
+def _meet(a: tuple[float, ...], b: tuple[float, ...]) -> bool:
+    return abs(a[0] - b[0]) < (a[2] + b[2]) / 2 and abs(a[1] - b[1]) < (a[3] + b[3]) / 2

@@ -1,0 +1,77 @@
+"""The home page: headline claims at a glance, and the methods of each board by task."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from benchsuite.analysis.boards import Board, BoardRow, PrimaryMeasure, paired
+from benchsuite.analysis.claims import JudgedClaim
+from benchsuite.analysis.costs import reference
+from benchsuite.analysis.ranking import Rank
+from benchsuite.analysis.stats import Paired
+from benchsuite.analysis.tables import TableView
+from benchsuite.report.claim_lines import ClaimForest, forests
+from benchsuite.report.leaderboard import Leaderboard
+from benchsuite.report.origin import Origin
+from benchsuite.setup import REFERENCES
+
+
+@dataclass(frozen=True)
+class Headlines:
+    """The headline claims at one scale."""
+
+    scale: str
+    origin: Origin
+    forests: Sequence[ClaimForest]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A row of a board on one task: its number, its place, and the paired difference to the reference."""
+
+    task: PrimaryMeasure
+    rank: Rank | None
+    best: bool
+    difference: Paired | None
+    """None for the reference itself, and where the board has none."""
+
+
+def headlines(leaderboard: Leaderboard) -> list[Headlines]:
+    """By scale, that with most seeds first. Claims against the reference method come first."""
+    found = []
+    for scale in dict.fromkeys(view.request.scale for view in leaderboard.views):
+        views = [view for view in leaderboard.views if view.request.scale == scale]
+        claims = [(view, claim) for view in views for claim in leaderboard.claims[view.request.name]]
+        claims = [(view, claim) for view, claim in claims if claim.claim.headline]
+        origin = Origin.of(views)
+        if claims and origin:
+            shown = forests(sorted(claims, key=lambda pair: not _against_reference(*pair)))
+            found.append(Headlines(scale, origin, shown))
+    return sorted(found, key=lambda one: -one.origin.seeds)
+
+
+def families(board: Board) -> list[PrimaryMeasure]:
+    """The tasks of a board that rank, one for each title: the first of the setup. And those of plugins not loaded."""
+    first: dict[str, PrimaryMeasure] = {}
+    for task in board.tasks:
+        if task.better != "neither" or not task.registered:
+            first.setdefault(task.title, task)
+    return list(first.values())
+
+
+def standings(board: Board, row: BoardRow) -> list[Standing]:
+    """A row's place in each family of tasks."""
+    base = reference(board)
+    return [
+        Standing(
+            task,
+            board.rank(row, task),
+            board.is_best(row, task),
+            None if base is None or row is base else paired(board, row, base, task),
+        )
+        for task in families(board)
+    ]
+
+
+def _against_reference(view: TableView, judged: JudgedClaim) -> bool:
+    methods = {row.key: row.method for row in view.rows}
+    return methods.get(judged.claim.reference) in REFERENCES.values()

@@ -1,0 +1,101 @@
+"""A method beside the reference as lines of forest plots: one for each board and measure, better to the right."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from benchsuite.analysis.against import Against, Outcome
+from benchsuite.report.figures.forest import Estimate, Ruler
+from benchsuite.report.numbers import counted, paired, tick
+
+COLOURS = {"better": "reproduced", "worse": "opposite"}
+"""Verdicts whose colours differences between rows have, too."""
+OUTCOMES: tuple[Outcome, ...] = ("better", "worse", "equivalent", "undecided", "not compared")
+"""In the order in which pages list them."""
+
+
+@dataclass(frozen=True)
+class MethodLine:
+    """A row of a board on one measure, beside the board's reference."""
+
+    one: Against
+
+    @cached_property
+    def estimate(self) -> Estimate | None:
+        """The gain in points or as a plain number: positive is better, also where lower is better."""
+        if self.one.gain is None:
+            return None
+        factor = 100.0 if self.one.task.unit == "percent" else 1.0
+        low, high = [factor * end for end in self.one.interval] if self.one.interval else (None, None)
+        seeds = [factor * gain for gain in self.one.gains] if self.one.pair.n > 1 else ()
+        return Estimate(factor * self.one.gain, low, high, seeds, kind=COLOURS.get(self.one.outcome, self.one.outcome))
+
+    @property
+    def gained(self) -> str:
+        """The gain as text: `−0.7 ± 0.5`."""
+        return paired(self.one.gain, self.one.pair, self.one.task.unit)
+
+    @property
+    def words(self) -> str:
+        """What the strip shows."""
+        if self.estimate is None:
+            return "no seed in common"
+        points = " points" if self.one.task.unit == "percent" else ""
+        return f"{self.gained}{points} against {self.one.reference.label}, {counted(self.one.pair.n, 'seed')}"
+
+    @property
+    def sentence(self) -> str:
+        """The answer: `TeMo against InfoNCE, latents-pairs, RN50, retrieval r_mean, 10 seeds: worse, −2.64 points (95%
+        CI −3.32 to −1.96)`."""
+        one = self.one
+        unit = " points" if one.task.unit == "percent" else ""
+        shown = numbers_of(self.estimate, unit) if self.estimate else ""
+        where = f"{one.board.title}, {one.task.protocol} {one.task.metric}, {counted(one.pair.n, 'seed')}"
+        return f"{one.row.label} against {one.reference.label}, {where}: {one.outcome}{shown}."
+
+
+@dataclass(frozen=True)
+class MethodForest:
+    """Lines of one unit on a common ruler."""
+
+    unit: str
+    lines: Sequence[MethodLine]
+
+    @cached_property
+    def ruler(self) -> Ruler:
+        """Of all gains."""
+        return Ruler.over(value for line in self.lines if line.estimate for value in line.estimate.values)
+
+    @property
+    def labels(self) -> list[str]:
+        """The numbers of its ticks."""
+        return [tick(value) for value in self.ruler.ticks]
+
+
+def forests(found: Iterable[Against]) -> list[MethodForest]:
+    """Comparisons in their order: those on percentages, then those on plain numbers."""
+    lines = [MethodLine(one) for one in found]
+    of_unit = {unit: [line for line in lines if line.one.task.unit == unit] for unit in ("percent", "number")}
+    return [MethodForest(unit, shown) for unit, shown in of_unit.items() if shown]
+
+
+def first_measures(found: Iterable[Against]) -> list[Against]:
+    """Of each row of a board its first measure."""
+    first: dict[tuple[str, str], Against] = {}
+    for one in found:
+        first.setdefault((one.board.setup_id, one.row.label), one)
+    return list(first.values())
+
+
+def numbers_of(estimate: Estimate, unit: str) -> str:
+    """`, −2.64 points (95% CI −3.32 to −1.96)`."""
+
+    def shown(value: float) -> str:
+        return f"{value:+.{2 if unit else 3}f}".replace("-", "−")
+
+    ends = (
+        ""
+        if estimate.low is None or estimate.high is None
+        else (f" (95% CI {shown(estimate.low)} to {shown(estimate.high)})")
+    )
+    return f", {shown(estimate.mean)}{unit}{ends}"

@@ -1,0 +1,74 @@
+"""What a method's page shows: how it does against the reference, its tuning, and all that was measured of it."""
+
+from collections.abc import Iterator, Mapping
+from statistics import median
+from typing import Any
+
+from benchsuite.analysis.against import outcomes
+from benchsuite.analysis.boards import Board
+from benchsuite.analysis.costs import reference
+from benchsuite.papers.bibliography import cited
+from benchsuite.report.figures import Figure, method_figures
+from benchsuite.report.leaderboard import Leaderboard, MethodSummary
+from benchsuite.report.links import slug
+from benchsuite.report.method_lines import OUTCOMES, first_measures, forests
+from benchsuite.report.tuning import Tuned, page_of
+from benchsuite.report.tuning import values as of_tuning
+
+RESULTS = 1_500
+"""Numbers of a method that its own page lists; where there are more, each scale's are on a page of their own."""
+
+
+def values(leaderboard: Leaderboard, method: MethodSummary) -> Mapping[str, Any]:
+    """By name in the template."""
+    found = leaderboard.against(method.name)
+    first = first_measures(found)
+    costs = [
+        (board, row, leaderboard.costs[board.setup_id][row.label])
+        for board in leaderboard.boards
+        for row in board.rows
+        if row.method == method.name
+    ]
+    known = sorted(cost.median for _, _, cost in costs if cost.median is not None)
+    key = str(method.card.about.get("paper", "")) if method.card else ""
+    paper = cited(key)
+    return {
+        "method": method,
+        "many": has_many(method),
+        "found": found,
+        "first": first,
+        "forests": forests,
+        "outcomes": OUTCOMES,
+        "counts": outcomes(found),
+        "first_counts": outcomes(first),
+        "references": ", ".join(dict.fromkeys(one.reference.record.method.title for one in found)),
+        "cost_range": (known[0], median(known), known[-1]) if known and found else None,
+        "beside": [board for board in leaderboard.boards if len(board.rows) > 1 and _is_reference(board, method.name)],
+        "file_name": slug(method.name),
+        "tuned": list(_tuned(leaderboard, method.name)),
+        "paper": paper,
+        "bibtex": paper.bibtex(key) if paper else "",
+        "figures": method_figures(method.records),
+        "costs": costs,
+    }
+
+
+def has_many(method: MethodSummary) -> bool:
+    """Whether it has more results than its page can hold."""
+    return len(method.results) > RESULTS
+
+
+def _is_reference(board: Board, method: str) -> bool:
+    base = reference(board)
+    return base is not None and base.method == method
+
+
+def _tuned(leaderboard: Leaderboard, method: str) -> Iterator[tuple[str, Tuned, list[Figure]]]:
+    """For each tuning of a method the page that has it, and of its panels the curve and those of temperatures."""
+    for (recipe, backbone), found in leaderboard.tuning.items():
+        if any(subject.method == method for subject in found):
+            for one in of_tuning(found)["found"]:
+                if one.subject.method == method:
+                    drawn = zip(one.subject.drawn, one.panels, strict=False)
+                    temperatures = [panel for value, panel in drawn if value.name.startswith("tau")]
+                    yield page_of(recipe, backbone), one, [*([one.curve] if one.curve else []), *temperatures]

@@ -1,0 +1,84 @@
+"""The pages' figures as files for papers: which there are of a table or a method, and how one is saved."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from benchsuite.analysis.tables import TableView
+from benchsuite.analysis.tuning import Subject
+from benchsuite.errors import UsageError, unknown
+from benchsuite.files import write_named
+from benchsuite.report.figures import method_figures, table_figures
+from benchsuite.report.figures.intervals import claims_figures, difference_figures
+from benchsuite.report.figures.model import Figure, distinct
+from benchsuite.report.figures.tuning import sensitivity_figures, tuning_figures
+from benchsuite.report.leaderboard import Leaderboard, MethodSummary
+
+METADATA: Mapping[str, Mapping[str, Any]] = {
+    ".pdf": {"Creator": None, "Producer": None, "CreationDate": None},
+    ".svg": {"Date": None, "Creator": None},
+    ".png": {"Software": None},
+}
+"""Kinds of files, and what they would say of the program and the time: equal records give equal files."""
+
+
+def plots_of_table(leaderboard: Leaderboard, view: TableView) -> dict[str, Figure]:
+    """A table's figures by name: its claims, what its page shows, and what its methods were tuned with."""
+    claims = [*leaderboard.claims[view.request.name], *leaderboard.added[view.request.name]]
+    digests = {record.tuned.digest for row in view.rows for record in row.records if record.tuned}
+    every = [one for found in leaderboard.tuning.values() for one in found]
+    tuning = _tuning([one for one in every if one.digest in digests], every)
+    return _named([*claims_figures(view, claims), *table_figures(view, leaderboard.ranks), *tuning])
+
+
+def plots_of_method(leaderboard: Leaderboard, method: MethodSummary, setups: Collection[str] = ()) -> dict[str, Figure]:
+    """A method's figures by name: its differences to the reference, its training curves, and its tuning. With `setups`
+    differences under these alone."""
+    found = [one for one in leaderboard.against(method.name) if not setups or one.board.setup_id in setups]
+    every = [one for found in leaderboard.tuning.values() for one in found]
+    own = [one for one in every if one.method == method.name]
+    differences = difference_figures(method.name, method.title, found)
+    return _named([*differences, *method_figures(method.records), *_tuning(own, every)])
+
+
+def chosen(figures: Mapping[str, Figure], name: str | None, subject: str) -> Figure:
+    """The named figure, or the first."""
+    if not figures:
+        raise UsageError(f"{subject} has nothing to draw: no runs to compare, no curves, no trials.")
+    if name and name not in figures:
+        raise unknown("figure", name, figures, f"{subject}: ")
+    return figures[name] if name else next(iter(figures.values()))
+
+
+def save(figure: Figure, path: Path, dpi: int) -> None:
+    """As PDF, SVG or PNG, by the ending of the name: in the light theme's colours, on white, with fonts that can be
+    embedded."""
+    from benchsuite.report.figures.draw import draw, settings
+
+    kind = path.suffix.lower()
+    if kind not in METADATA:
+        raise UsageError(f"--out {path}: a figure ends with {', '.join(METADATA)}.")
+    file = BytesIO()
+    with settings(**{"svg.hashsalt": figure.id, "pdf.fonttype": 42}):
+        drawing = draw(figure)
+        drawing.set_frameon(True)
+        drawing.savefig(file, format=kind[1:], dpi=dpi, facecolor="white", metadata=METADATA[kind])
+    write_named(path, "--out", file.getvalue())
+
+
+def _tuning(shown: list[Subject], every: list[Subject]) -> list[Figure]:
+    """The panels of some subjects, on the scales that they have beside the others of their page."""
+    figures = []
+    for page in dict.fromkeys((one.recipe, one.backbone) for one in shown):
+        beside = [one for one in every if (one.recipe, one.backbone) == page]
+        curves, panels = tuning_figures(beside), sensitivity_figures(beside)
+        for one in shown:
+            if one.key in curves and (one.recipe, one.backbone) == page:
+                figures += [curves[one.key], *panels[one.key]]
+    return [replace(figure, slug=f"tuning-{figure.slug}") for figure in figures]
+
+
+def _named(figures: list[Figure]) -> dict[str, Figure]:
+    return {figure.slug: figure for figure in distinct(figures)}

@@ -1,0 +1,133 @@
+"""The first screen: how many headline claims came out how, and one line for each."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+import claimed
+import pytest
+from html_pages import Reading, leaderboard, pages
+
+from benchsuite.analysis.tables import TableView
+from benchsuite.records.schema import Record
+from benchsuite.report.claim_lines import ClaimLine, anchor, forests
+from benchsuite.report.home import headlines
+from benchsuite.report.origin import Origin
+
+MakeRecord = Callable[..., tuple[Record, bytes]]
+CLAIM = {"claims": [claimed.HEADLINE]}
+
+
+def view(make: MakeRecord, better: str = "higher", seeds: int = 4, **about: object) -> TableView:
+    """Ours is about 20 points above old, and published 2 points above."""
+    table = claimed.table(*claimed.TWO, column={"better": better}, **CLAIM)
+    values = {"ours": claimed.HIGH[:seeds], "old": claimed.LOW[:seeds]}
+    return claimed.view(make, table, values, {"ours": {"method": other(make)}}, **about)
+
+
+def other(make: MakeRecord) -> object:
+    return make()[0].method.model_copy(update={"name": "temo", "title": "TeMo"})
+
+
+def line(shown: TableView) -> ClaimLine:
+    (judged,) = leaderboard([shown]).claims["p-t-small"]
+    return ClaimLine(shown, judged)
+
+
+def words(page: str) -> str:
+    return " ".join(Reading(page).text.split())
+
+
+def test_the_first_sentence_counts_headline_claims_by_verdict(make_record: MakeRecord) -> None:
+    said = words(pages(leaderboard([view(make_record)]))["index"])
+    assert "Of 1 headline claim of 1 paper: ✓ 1 reproduced here." in said
+    synthetic = words(pages(leaderboard([view(make_record, stand_ins={"a": "scenes"})]))["index"])
+    assert "Tested on stand-ins: synthetic data (small, 4 seeds)." in synthetic
+
+
+@pytest.mark.parametrize(("better", "sign"), [("higher", 1), ("lower", -1)])
+def test_a_line_has_our_gain_in_points_with_its_interval_its_seeds_and_what_they_leave_open(
+    make_record: MakeRecord, better: str, sign: int
+) -> None:
+    shown = line(view(make_record, better))
+    pair, estimate = shown.judged.verdict.paired, shown.estimate
+    assert pair is not None
+    assert pair.low is not None
+    assert pair.high is not None
+    assert estimate is not None
+    assert estimate.mean == pytest.approx(sign * 19.75)
+    assert [estimate.low, estimate.high] == pytest.approx(sorted(100 * sign * end for end in (pair.low, pair.high)))
+    assert sorted(estimate.seeds) == pytest.approx(sorted(sign * gain for gain in (20.0, 19.0, 21.0, 19.0)))
+    assert estimate.unconfirmable == pytest.approx(100 * (shown.judged.verdict.confirmable or 0))
+    assert estimate.kind == ("reproduced" if sign > 0 else "opposite")
+
+
+def test_one_seed_has_no_interval_and_no_band(make_record: MakeRecord) -> None:
+    estimate = line(view(make_record, seeds=1)).estimate
+    assert estimate is not None
+    assert (estimate.low, estimate.high, estimate.unconfirmable, tuple(estimate.seeds)) == (None, None, None, ())
+
+
+def test_rows_are_named_by_what_sets_them_apart(make_record: MakeRecord) -> None:
+    rows = claimed.row("old", 10, variant="AdamW"), claimed.row("ours", 12, "proposed", variant="AdamW")
+    shown = claimed.view(make_record, claimed.table(*rows), {"ours": claimed.HIGH, "old": claimed.LOW})
+    assert line(shown).rows == ("ours", "old")
+    assert line(shown).common == "B, AdamW"
+    judged = line(shown).judged
+    steps = replace(judged.claim, row=("B", "after", "same"), reference=("B", "before", "same"))
+    apart = ClaimLine(shown, replace(judged, claim=steps))
+    assert (apart.rows, apart.common) == (("after", "before"), "B")
+
+
+def test_numbers_in_other_units_have_rulers_of_their_own(make_record: MakeRecord) -> None:
+    percent = view(make_record)
+    columns = [column.model_copy(update={"unit": "number"}) for column in percent.table.columns]
+    plain = replace(percent, table=percent.table.model_copy(update={"columns": columns}))
+    board = leaderboard([percent])
+    (claim,) = board.claims["p-t-small"]
+    number = replace(claim, claim=replace(claim.claim, column=columns[0]))
+    first, second = forests([(plain, number), (percent, claim)])
+    assert (first.unit, second.unit) == ("percent", "number")
+    assert first.ours.high > 15
+    assert second.ours.high < 1
+
+
+def test_each_line_leads_to_its_claim(make_record: MakeRecord) -> None:
+    found = pages(leaderboard([view(make_record)]))
+    (claim,) = leaderboard([view(make_record)]).claims["p-t-small"]
+    assert f"claims/p-small.html#{anchor(claim.claim)}" in Reading(found["index"]).addresses
+    assert anchor(claim.claim) in Reading(found["claims/p-small"]).ids
+
+
+def test_claims_against_the_reference_method_come_first_and_scales_with_most_seeds(make_record: MakeRecord) -> None:
+    rows = [claimed.row("a", 9, "proposed", method="temo"), *claimed.TWO, claimed.row("ts", 10, method="ts")]
+    both = [{**claimed.HEADLINE, "row": "ours", "reference": name} for name in ("ts", "old")]
+    values = {"ours": claimed.HIGH, "old": claimed.LOW, "ts": claimed.LOW}
+    told = claimed.view(make_record, claimed.table(*rows, claims=both), values)
+    named = [replace(row, method="ts") if row.label == "ts" else row for row in told.rows]
+    few = view(make_record, seeds=2, scale="emoji")
+    shown = headlines(leaderboard([few, replace(told, rows=named)]))
+    assert [(one.scale, one.origin.seeds) for one in shown] == [("small", 4), ("emoji", 2)]
+    assert [one.rows[1] for one in shown[0].forests[0].lines] == ["old", "ts"]
+
+
+def test_days_and_code_are_those_of_the_runs(make_record: MakeRecord) -> None:
+    runs = view(make_record).rows[0].records
+    changed = [
+        run.model_copy(update={"created": f"2026-01-0{day}T00:00:00+00:00", "environment": {"benchsuite": "9", **code}})
+        for day, (run, code) in enumerate(zip(runs, ({"commit": "a" * 40}, {}, {"commit": "b" * 40}), strict=False), 1)
+    ]
+    origin = Origin(changed)
+    assert origin.days == "2026-01-01 to 2026-01-03"
+    assert origin.code == "benchsuite 9, commit aaaaaaa, an installed package, commit bbbbbbb"
+    more = [run.model_copy(update={"environment": {"commit": str(n) * 8}}) for n, run in enumerate([*runs, runs[0]])]
+    assert re.fullmatch(r"benchsuite unknown, 5 commits, the last commit 4444444", Origin(more).code)
+
+
+def test_data_of_a_plugin_is_neither_synthetic_nor_real(make_record: MakeRecord) -> None:
+    (first, *_) = view(make_record).rows[0].records
+    assert Origin([first]).data == "synthetic data"
+    for name, said in (("cifar10", "real data"), ("mine", "data of a plugin")):
+        data = first.setup.data.model_copy(update={"name": name})
+        record = first.model_copy(update={"setup": first.setup.model_copy(update={"data": data})})
+        assert Origin([record]).data == said

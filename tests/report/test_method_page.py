@@ -1,0 +1,163 @@
+"""A method's page: first how it does against the reference, board by board."""
+
+import re
+from pathlib import Path
+
+import pytest
+from html_pages import Reading
+from made_results import write_results
+
+from benchsuite.analysis.against import against, decisions
+from benchsuite.analysis.tables import build_views
+from benchsuite.cli.report import items_of
+from benchsuite.cli.report import leaderboard as read_leaderboard
+from benchsuite.papers.bibliography import Cited, bibliography, cited
+from benchsuite.records.store import Store
+from benchsuite.report.leaderboard import Leaderboard
+from benchsuite.report.links import Links
+from benchsuite.report.method_lines import OUTCOMES, MethodLine, first_measures
+from benchsuite.report.numbers import times
+from benchsuite.report.pages import all_pages
+from benchsuite.report.render import render
+from benchsuite.report.site import write_single
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def board(tmp_path_factory: pytest.TempPathFactory) -> Leaderboard:
+    folder = tmp_path_factory.mktemp("made")
+    write_results(folder)
+    contents = Store(folder).read()
+    views, left_out = build_views(contents, items_of(folder))
+    return read_leaderboard(folder, contents, views, left_out)
+
+
+def test_one_file_has_no_pages_of_comparisons_and_leads_to_none(board: Leaderboard, tmp_path: Path) -> None:
+    text = write_single(tmp_path / "all.html", board).read_text("utf-8")
+    page = Reading(text)
+    assert "The reference of other methods" in page.text
+    assert all(address[1:] in page.ids for address in page.addresses if address.startswith("#"))
+
+
+def page_of(board: Leaderboard, name: str) -> str:
+    every = list(all_pages(board))
+    (page,) = (page for page in every if page.name == name)
+    return render(page.template, Links(name, {page.name for page in every}), title=page.title, **page.values())
+
+
+def test_the_answer_comes_before_the_description(board: Leaderboard) -> None:
+    page = page_of(board, "methods/temo")
+    order = [
+        page.index(f'id="{name}"')
+        for name in ("differences", "tuning", "method", "fields", "cost", "curves", "results")
+    ]
+    assert order == sorted(order)
+
+
+def test_each_board_has_a_line_with_difference_and_verdict(board: Leaderboard) -> None:
+    page, found = page_of(board, "methods/temo"), board.against("temo")
+    text = " ".join(Reading(page).text.split())
+    first = first_measures(found)
+    assert len(first) > 1
+    for one in found:
+        assert MethodLine(one).gained in text
+    assert page.count('<svg class="strip') - page.count('<svg class="strip ticks"') == len(first) + len(found)
+    for one in first:
+        assert f'href="../compare/{one.board.setup_id}.html"' in page
+
+
+def test_wins_and_losses_are_counted_as_they_are_listed(board: Leaderboard) -> None:
+    page, found = page_of(board, "methods/temo"), board.against("temo")
+    listed = page[page.index("<details><summary>All ") :]
+    listed = listed[: listed.index("</details>")]
+    (sentence,) = re.findall(r'<p class="verdicts">(.*?)</p>', page)
+    words = " ".join(Reading(sentence).text.split()).partition("all ")[2]
+    for kind in OUTCOMES:
+        count = sum(one.outcome == kind for one in found)
+        assert len(re.findall(rf"</span> {kind}</span>", listed)) == count
+        assert (f" {count} {kind}" in words) == bool(count)
+
+
+def test_what_it_costs_is_said_beside_the_answer(board: Leaderboard) -> None:
+    (sentence,) = re.findall(r'<p class="verdicts">(.*?)</p>', page_of(board, "methods/temo"))
+    costs = sorted(
+        cost.median
+        for one in board.boards
+        for row in one.rows
+        if row.method == "temo" and (cost := board.costs[one.setup_id][row.label]).median is not None
+    )
+    assert len(costs) == 3
+    low, middle, high = map(times, costs)
+    assert f"cost {middle} ({low} to {high}) of InfoNCE's training time" in sentence
+
+
+def test_the_reference_leads_to_the_boards_where_others_are_compared_with_it(board: Leaderboard) -> None:
+    page = page_of(board, "methods/infonce")
+    assert "The reference of other methods" in page
+    assert "Against InfoNCE" not in page
+
+
+def test_tuning_and_temperature_are_shown_where_it_was_tuned(board: Leaderboard) -> None:
+    page = page_of(board, "methods/temo")
+    part = page[page.index('id="tuning"') : page.index('id="method"')]
+    assert part.count("<figure") >= 2
+    assert "TeMo: tau" in part
+    assert 'href="../tuning/' in part
+
+
+def test_a_sentence_has_the_verdict_the_difference_and_its_interval(board: Leaderboard) -> None:
+    for one in board.against("temo"):
+        said = MethodLine(one).sentence
+        assert said.startswith(f"{one.row.label} against {one.reference.label}, {one.board.title}, ")
+        if one.gain is not None and one.interval:
+            assert re.search(
+                rf": {one.outcome}, [+−]\d+\.\d+( points)? \(95% CI [+−]\d+\.\d+ to [+−]\d+\.\d+\)\.$", said
+            )
+
+
+def test_how_to_cite_the_paper_is_there_to_copy(board: Leaderboard) -> None:
+    page = page_of(board, "methods/temo")
+    assert "@misc{temo," in page
+    assert "title = {{TeMo: Temperature Modulation for Multimodal Contrastive Learning}}," in page
+
+
+def test_authors_and_year_are_left_out_where_they_are_not_known() -> None:
+    assert Cited(title="T").bibtex("k") == "@misc{k,\n  title = {{T}},\n}"
+    assert Cited(title="T", authors="Yeh et al.", year=2022).bibtex("k") == (
+        "@misc{k,\n  author = {Yeh and others},\n  title = {{T}},\n  year = {2022},\n}"
+    )
+    assert cited("nobody1900") is None
+
+
+def test_the_page_of_the_bibliography_has_the_same_papers() -> None:
+    shown = re.findall(r"^\| `([^`]+)` \| (.*) \|$", (ROOT / "docs" / "bibliography.md").read_text("utf-8"), re.M)
+    assert dict(shown) == {key: paper.text for key, paper in bibliography().items()}
+
+
+def test_a_comparison_is_answered_by_verdicts_first_and_each_line_has_one(board: Leaderboard) -> None:
+    for one in board.boards:
+        found = board.comparisons[one.setup_id]
+        if not found:
+            continue
+        page = page_of(board, f"compare/{one.setup_id}")
+        lines = page[page.index('id="differences"') :].partition("</table>")[0]
+        for kind in OUTCOMES:
+            expected = sum(pair.outcome == kind and bool(pair.pair.n) for pair in found)
+            assert len(re.findall(rf"</span> {kind}</span>", lines)) == expected
+        text = " ".join(Reading(page).text.split())
+        assert f"Against {found[0].reference.label}, " in text or MethodLine(found[0]).sentence in text
+
+
+def test_a_page_can_give_the_verdict_on_any_two_rows(board: Leaderboard) -> None:
+    one = max(board.boards, key=lambda one: len(one.rows))
+    told = decisions(one, {})
+    for number, task in enumerate(one.tasks):
+        assert told["ranks"][number] == (task.better != "neither")
+        decided = {(first, second) for first, second in told["decided"][number]}
+        for a, ours in enumerate(one.rows):
+            for b, theirs in enumerate(one.rows):
+                if a != b and told["ranks"][number]:
+                    outcome = against(one, ours, theirs, task, {}).outcome
+                    assert ((a, b) in decided) == (outcome == "better")
+    assert any(told["decided"])

@@ -1,0 +1,70 @@
+"""Configurations: which runs share a page, what they share there, and what names mean."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from benchsuite.records.schema import Record
+from benchsuite.registry import tasks
+from benchsuite.report.labels import explained
+from benchsuite.report.runs import Line, alike, apart, configurations, page_of
+
+MakeRecord = Callable[..., tuple[Record, bytes]]
+
+
+def runs(make_record: MakeRecord, seeds: int, tau: float = 0.03, **changes: Any) -> list[Record]:
+    """Of InfoNCE, by seed."""
+    method = make_record()[0].method.model_copy(update={"hyperparameters": {"tau": tau}})
+    return [make_record(seed, method=method, **changes)[0] for seed in range(seeds)]
+
+
+def test_runs_share_a_page_if_they_differ_in_the_seed_alone(make_record: MakeRecord) -> None:
+    first = runs(make_record, 3)
+    other = runs(make_record, 2, tau=0.5)
+    elsewhere = runs(make_record, 1, setup=first[0].setup.model_copy(update={"temperature_factor": 2.0}))
+    found = configurations([*other, *elsewhere, *reversed(first)])
+    assert sorted([record.seed for record in one.records] for one in found) == [[0], [0, 1], [0, 1, 2]]
+    assert len({page_of(one.first) for one in found}) == 3
+
+
+def test_a_page_keeps_its_name_when_seeds_are_added(make_record: MakeRecord) -> None:
+    assert len({page_of(record) for record in runs(make_record, 3)}) == 1
+
+
+def test_a_hostile_name_is_no_address(make_record: MakeRecord) -> None:
+    (record,) = runs(make_record, 1)
+    hostile = record.model_copy(update={"method": record.method.model_copy(update={"name": "../<a>'\"/x"})})
+    assert not set(page_of(hostile)) & set("/<>'\"")
+
+
+def test_a_number_that_a_seed_lacks_is_a_dash_and_no_part_of_the_mean() -> None:
+    line = Line("t2i_r1", "percent", [0.1, None, 0.3])
+    assert (line.label, line.mean, line.shown) == ("t2i r1, %", "20.0", ["10.0", "–", "30.0"])
+    assert Line("gap", "number", [None]).mean == "–"
+
+
+def test_facts_are_alike_or_apart_and_never_both() -> None:
+    facts = {"device": ["cpu", "cpu"], "seconds": ["1", "2"]}
+    assert alike(facts) == {"device": "cpu"}
+    assert apart(facts) == {"seconds": ["1", "2"]}
+
+
+def test_every_metric_of_a_built_in_task_of_embeddings_is_explained() -> None:
+    for name in ("retrieval", "gallery-retrieval", "zero-shot", "knn", "knn-plain", "linear-probe", "geometry"):
+        about = tasks.card(name).about
+        for metric in (*about.get("metrics", ()), *about.get("measures", ())):
+            assert explained(metric), f"{name}: {metric}"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("t2i_r5", "R@5: share of text queries with the right image among the first 5"),
+        ("k1_top1", "share of test items whose class is the first choice, by 1 nearest neighbour"),
+        ("top5", "share of test items whose class is among the first 5"),
+        ("some_plugin_s", ""),
+    ],
+)
+def test_names_are_said_in_words(name: str, words: str) -> None:
+    assert explained(name) == words
