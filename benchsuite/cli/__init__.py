@@ -4,6 +4,7 @@ Of the commands, only the called one is imported: the start of a short one is mo
 """
 
 import ast
+import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -13,7 +14,9 @@ from pathlib import Path
 import typer
 
 from benchsuite import __version__
-from benchsuite.cli.terminal import say
+from benchsuite.cli import completion
+from benchsuite.cli.examples import epilog
+from benchsuite.cli.terminal import keep_stdout_for_json, say
 from benchsuite.errors import BenchsuiteError, RunError
 
 COMMANDS = {
@@ -26,9 +29,15 @@ COMMANDS = {
     "evaluate": "evaluate",
     "report": "report",
     "export": "export",
+    "plot": "plot",
     "claims": "claims",
     "regress": "regress",
+    "new-method": "new_method",
+    "new-dataset": "new_dataset",
+    "new-task": "new_task",
+    "new-recipe": "new_recipe",
     "new-table": "new_table",
+    "new-leaderboard": "new_leaderboard",
     "verify": "verify",
     "diff": "diff",
     "doctor": "doctor",
@@ -44,13 +53,12 @@ def application(called: Sequence[str] = tuple(COMMANDS)) -> typer.Typer:
     app = typer.Typer(
         help="Train and compare contrastive-learning methods under identical setups.",
         no_args_is_help=True,
-        add_completion=False,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
     )
     app.callback()(options_of_all)
     for name, module in COMMANDS.items():
-        app.command(name)(_imported(module) if name in called else _described(module))
+        app.command(name, epilog=epilog(name))(_imported(module) if name in called else _described(module))
     return app
 
 
@@ -93,9 +101,11 @@ def main(arguments: list[str] | None = None) -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
     given = sys.argv[1:] if arguments is None else arguments
     debug = "--debug" in given
+    keep_stdout_for_json(False)
     try:
         words = [argument for argument in given if argument != "--debug"]
-        application([word for word in words if not word.startswith("-")][:1])(words, prog_name="benchsuite")
+        typed = words or completion.words(os.environ)
+        application([word for word in typed if not word.startswith("-")][:1])(words, prog_name="benchsuite")
     except BenchsuiteError as error:
         _fail(error.lines, error.exit_code, debug)
     except KeyboardInterrupt:

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from benchsuite.cli.terminal import say, say_text
+from benchsuite.cli.completion import completed
+from benchsuite.cli.options import AsJson
+from benchsuite.cli.terminal import say, say_json
 from benchsuite.errors import UsageError
-from benchsuite.harmless import json_text
 from benchsuite.registry import load_plugin, methods
 
 if TYPE_CHECKING:
@@ -19,10 +20,14 @@ MARKS = {"passed": "ok", "failed": "FAILED", "excused": "excused"}
 def check_method(
     subjects: Annotated[
         list[str] | None,
-        typer.Argument(help="Registered methods, or Python files that register methods.", metavar="METHOD|FILE..."),
+        typer.Argument(
+            help="Registered methods, or Python files that register methods.",
+            metavar="METHOD|FILE...",
+            autocompletion=completed("method", "file"),
+        ),
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Check every registered method.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Check that methods keep the contract.
 
@@ -31,7 +36,7 @@ def check_method(
     from benchsuite.conformance import check_methods
 
     report = check_methods(methods_asked_for(subjects or [], everything), with_cost=True)
-    say_text(json_text(report.as_json())) if as_json else say(*lines(report))
+    say_json(report.as_json()) if as_json else say(*lines(report))
     if not report.passed:
         raise typer.Exit(1)
 

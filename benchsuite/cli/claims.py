@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from benchsuite.cli.options import RESULTS, Plugins, Regimes, Results, Tables, load_own
-from benchsuite.cli.terminal import say, say_text
+from benchsuite.cli.completion import completed
+from benchsuite.cli.options import RESULTS, AsJson, Plugins, Regimes, Results, Tables, load_own
+from benchsuite.cli.terminal import say, say_json
 from benchsuite.errors import UsageError, unknown
-from benchsuite.harmless import json_text
-from benchsuite.records.store import Store
 
 if TYPE_CHECKING:
     from benchsuite.analysis.claims import ColumnAgreement, JudgedClaim
@@ -20,16 +19,23 @@ if TYPE_CHECKING:
 def claims(
     tables: Annotated[
         list[str] | None,
-        typer.Argument(help="Papers, or tables as paper/table.", metavar="PAPER...", show_default=False),
+        typer.Argument(
+            help="Papers, or tables as paper/table.",
+            metavar="PAPER...",
+            show_default=False,
+            autocompletion=completed("paper", "table"),
+        ),
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="All papers.")] = False,
-    scale: Annotated[str | None, typer.Option(help="Only runs at this scale.")] = None,
+    scale: Annotated[
+        str | None, typer.Option(help="Only runs at this scale.", autocompletion=completed("scale"))
+    ] = None,
     kind: Annotated[
         str | None, typer.Option(help="Only claims with these verdicts, separated by commas.", show_default=False)
     ] = None,
     headline: Annotated[bool, typer.Option("--headline", help="Only headline claims.")] = False,
     regime: Regimes = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
     results: Results = RESULTS,
     plugin: Plugins = None,
     table_folders: Tables = None,
@@ -45,6 +51,7 @@ def claims(
     from benchsuite.analysis.tables import build_views
     from benchsuite.cli.report import items_of, require_all, tell_outdated
     from benchsuite.papers import named_tables, read_table
+    from benchsuite.records.store import Store
 
     if everything == bool(tables):
         raise UsageError("name papers or tables, or give --all.")
@@ -70,7 +77,7 @@ def claims(
                 for view, order in orders
             ],
         }
-        say_text(json_text(content))
+        say_json(content)
     else:
         say(*lines(judged, orders))
     tell_outdated(contents)

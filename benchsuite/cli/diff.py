@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from benchsuite.cli.options import RESULTS, Plugins, Results, load_plugins
-from benchsuite.cli.terminal import say, say_text
+from benchsuite.cli.options import RESULTS, AsJson, Plugins, Results, load_plugins
+from benchsuite.cli.terminal import say, say_json, say_json_text, say_text
 from benchsuite.errors import UsageError
-from benchsuite.harmless import json_text
 from benchsuite.records.code_version import stale
 from benchsuite.records.contents import FileError, read_record
 from benchsuite.records.names import find_run
@@ -36,7 +35,13 @@ def diff(
     as_: Annotated[
         Format, typer.Option("--format", help="Output format; md is a comment for a pull request, for folders only.")
     ] = Format.text,
-    as_json: Annotated[bool, typer.Option("--json", help="Same as --format json.")] = False,
+    as_json: AsJson = False,
+    agree: Annotated[
+        bool,
+        typer.Option(
+            "--agree", help="Of two folders: does the second, measured again, agree with the first? Exit code 1 if not."
+        ),
+    ] = False,
     plugin: Plugins = None,
     results: Results = RESULTS,
 ) -> None:
@@ -48,7 +53,9 @@ def diff(
     if as_json and as_ is Format.md:
         raise UsageError("--json and --format md: give one of them.")
     format_ = Format.json if as_json else as_
-    if Path(a).is_dir() or Path(b).is_dir():
+    if agree:
+        agree_folders(Path(a), Path(b), format_)
+    elif Path(a).is_dir() or Path(b).is_dir():
         diff_folders(Path(a), Path(b), format_)
     else:
         diff_runs([find_run(results, run) for run in (a, b)], format_)
@@ -62,7 +69,7 @@ def diff_runs(files: list[Path], format_: Format) -> None:
         raise UsageError("--format md is for results folders, and these are runs: give text or json.")
     comparison = RunDiff(*map(read_record, files))
     if format_ is Format.json:
-        say_text(json_text(run_data(comparison)))
+        say_json(run_data(comparison))
     else:
         say(*run_lines(comparison, files))
     if comparison.not_comparable:
@@ -74,17 +81,44 @@ def diff_folders(a: Path, b: Path, format_: Format) -> None:
     from benchsuite.analysis import diff as analysis
     from benchsuite.report import diff as report
 
-    for folder in (a, b):
+    require_folders(a, b)
+    comparison = analysis.diff_folders(read_side(a), read_side(b))
+    if format_ is Format.json:
+        say_json_text(report.as_json(comparison))
+    else:
+        say_text(report.as_text(comparison) if format_ is Format.text else report.as_markdown(comparison))
+    if any(side.skipped for side in comparison.sides.values()):
+        raise typer.Exit(1)
+
+
+def agree_folders(published: Path, again: Path, format_: Format) -> None:
+    """Compare tables that were measured again with their first measurement, within stated bounds."""
+    from benchsuite.analysis.reproduction import tables_again
+    from benchsuite.report import reproduction
+
+    if format_ is Format.md:
+        raise UsageError("--format md and --agree: give one of them.")
+    require_folders(published, again)
+    sides = read_side(published), read_side(again)
+    tables = tables_again(*sides)
+    if not tables:
+        raise UsageError(f"{published} and {again} have no table at one scale in common.")
+    if format_ is Format.json:
+        say_json_text(reproduction.as_json(tables))
+    else:
+        say_text(reproduction.as_text(tables))
+    if sides[1].skipped or not all(table.agrees for table in tables):
+        raise typer.Exit(1)
+
+
+def require_folders(*folders: Path) -> None:
+    """Refuse what is no folder."""
+    for folder in folders:
         if not folder.is_dir():
             what = "is a file" if folder.exists() else "does not exist"
             raise UsageError(
                 f"results folder {folder} {what}. Give two results folders (one may be empty) or two runs."
             )
-    comparison = analysis.diff_folders(read_side(a), read_side(b))
-    as_format = {Format.text: report.as_text, Format.json: report.as_json, Format.md: report.as_markdown}
-    say_text(as_format[format_](comparison))
-    if any(side.skipped for side in comparison.sides.values()):
-        raise typer.Exit(1)
 
 
 def read_side(folder: Path) -> "Side":

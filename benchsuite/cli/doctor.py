@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from benchsuite.cli.options import RESULTS, DeviceCount, Folders, Results, Tables, load_own, parse_folders
-from benchsuite.cli.terminal import say, say_text
-from benchsuite.harmless import json_text
+from benchsuite.cli.completion import completed
+from benchsuite.cli.options import RESULTS, AsJson, DeviceCount, Folders, Results, Tables, load_own, parse_folders
+from benchsuite.cli.terminal import say, say_json
 
 if TYPE_CHECKING:
     from benchsuite.experiments.doctor import Line
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 def doctor(
     recipe: Annotated[
         list[str] | None,
-        typer.Option(help="A recipe's name or file, to look at closely. May be repeated (default: a line for each)."),
+        typer.Option(
+            help="A recipe's name or file, to look at closely. May be repeated (default: a line for each).",
+            autocompletion=completed("recipe"),
+        ),
     ] = None,
     data: Folders = None,
     results: Results = RESULTS,
@@ -32,7 +35,7 @@ def doctor(
         ),
     ] = False,
     devices: DeviceCount = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Say what this machine and cluster can do, and what recipes would need: data, weights, time, memory, disk.
 
@@ -50,7 +53,7 @@ def doctor(
             say(str(line))
     problems = sum(line.status == "problem" for line in lines)
     if as_json:
-        say_text(json_text([line.as_data() for line in lines]))
+        say_json([line.as_data() for line in lines])
     else:
         say(f"{problems} problem{'s' * (problems != 1)}." if problems else "no problem.")
     if problems:
@@ -71,6 +74,7 @@ def started(recipes: list[str], devices: int | None) -> "Iterator[Line]":
 def examined(recipes: list[str], folders: dict[str, str], results: Path) -> "Iterator[Line]":
     """All lines, the quick ones first: libraries are imported meanwhile, in another process."""
     from benchsuite.experiments import doctor as looking
+    from benchsuite.experiments import doctor_machine as machine
     from benchsuite.experiments.doctor_recipes import Here, recipe_lines
     from benchsuite.experiments.recipe import recipe_names
     from benchsuite.records.store import Store
@@ -78,6 +82,7 @@ def examined(recipes: list[str], folders: dict[str, str], results: Path) -> "Ite
     probe = looking.start_probe()
     try:
         yield from looking.system(results)
+        yield from machine.surroundings()
         yield from looking.packages()
         yield looking.compiler()
         yield from looking.slurm()
@@ -88,6 +93,7 @@ def examined(recipes: list[str], folders: dict[str, str], results: Path) -> "Ite
         probe.kill()
         probe.wait()
     yield from looking.libraries(told)
+    yield from machine.driver(told["torch"])
     records = Store(results).read().records if results.is_dir() else {}
     devices = len(told["torch"].get("devices", ()))
     here = Here(folders, results, records, hub.status == "ok", devices)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from benchsuite.cli.completion import completed
 from benchsuite.cli.options import Folders, Plugins, load_plugins, parse_folders, parse_names
 from benchsuite.cli.terminal import say
 
@@ -22,7 +23,12 @@ class Number(StrEnum):
 
 
 def embed(
-    dataset: Annotated[str, typer.Argument(help="A dataset of images with captions.", metavar="DATASET")],
+    dataset: Annotated[
+        str,
+        typer.Argument(
+            help="A dataset of images with captions.", metavar="DATASET", autocompletion=completed("dataset")
+        ),
+    ],
     image: Annotated[
         str,
         typer.Option(

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from benchsuite.cli.options import Plugins, Tables, load_own, parse_folders
-from benchsuite.cli.terminal import say, say_text
+from benchsuite.cli.completion import completed
+from benchsuite.cli.options import AsJson, Plugins, Tables, load_own, parse_folders
+from benchsuite.cli.terminal import say, say_json
 from benchsuite.errors import UsageError
-from benchsuite.harmless import json_text
 
 if TYPE_CHECKING:
     from benchsuite.records.evaluations import Evaluation
@@ -24,7 +24,10 @@ def evaluate(
         ),
     ],
     task: Annotated[
-        str | None, typer.Option(help="A task (default: for a folder of ours, all protocols of its run).")
+        str | None,
+        typer.Option(
+            help="A task (default: for a folder of ours, all protocols of its run).", autocompletion=completed("task")
+        ),
     ] = None,
     data: Annotated[
         list[str] | None,
@@ -38,7 +41,11 @@ def evaluate(
         list[str] | None, typer.Option("--set", help="Option of the task as option=value. May be repeated.")
     ] = None,
     recipe: Annotated[
-        str | None, typer.Option(help="Take data and protocols of this recipe; with --task, those of the task.")
+        str | None,
+        typer.Option(
+            help="Take data and protocols of this recipe; with --task, those of the task.",
+            autocompletion=completed("recipe"),
+        ),
     ] = None,
     results: Annotated[
         Path | None,
@@ -47,7 +54,7 @@ def evaluate(
     threads: Annotated[
         int | None, typer.Option(min=1, help="Threads (default: those of the run, else one per core).")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
     plugin: Plugins = None,
     tables: Tables = None,
 ) -> None:
@@ -84,7 +91,7 @@ def evaluate(
     evaluation, ranks = evaluate_model(opened, planned)
     stored = write_evaluation(results, evaluation, ranks) if results else None
     if as_json:
-        say_text(json_text({**evaluation.model_dump(mode="json"), "notes": list(planned.notes)}))
+        say_json({**evaluation.model_dump(mode="json"), "notes": list(planned.notes)})
         return
     for note in planned.notes:
         say(f"note: {note}")

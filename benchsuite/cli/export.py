@@ -6,8 +6,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from benchsuite.cli.options import RESULTS, Plugins, Regimes, Results, Tables, load_own
-from benchsuite.cli.terminal import say, say_text
+from benchsuite.cli.completion import completed
+from benchsuite.cli.options import (
+    RESULTS,
+    AsJson,
+    Plugins,
+    Regimes,
+    Repository,
+    Results,
+    Tables,
+    TrustedRoot,
+    load_own,
+    trust_of,
+)
+from benchsuite.cli.terminal import say, say_json_text, say_text
 from benchsuite.errors import UsageError
 from benchsuite.files import write_named
 from benchsuite.folders import tables_in
@@ -42,7 +54,13 @@ OPTIONS = {
 
 def export(
     table: Annotated[
-        str | None, typer.Argument(help="The table, as paper/table.", metavar="PAPER/TABLE", show_default=False)
+        str | None,
+        typer.Argument(
+            help="The table, as paper/table.",
+            metavar="PAPER/TABLE",
+            show_default=False,
+            autocompletion=completed("table"),
+        ),
     ] = None,
     everything: Annotated[
         bool, typer.Option("--all", help="All runs instead of one table: a row for each run and metric.")
@@ -55,7 +73,10 @@ def export(
             show_default=False,
         ),
     ] = None,
-    scale: Annotated[str, typer.Option(help="The recipe's scale, of a table.")] = "small",
+    as_json: AsJson = False,
+    scale: Annotated[
+        str, typer.Option(help="The recipe's scale, of a table.", autocompletion=completed("scale"))
+    ] = "small",
     out: Annotated[
         Path | None, typer.Option(help="Write a file instead of printing.", metavar="FILE", show_default=False)
     ] = None,
@@ -86,19 +107,23 @@ def export(
     ] = True,
     regime: Regimes = None,
     results: Results = RESULTS,
+    repository: Repository = None,
+    trusted_root: TrustedRoot = None,
     plugin: Plugins = None,
     tables: Tables = None,
 ) -> None:
     """Export a measured table with the ranks and marks of its page, or all runs as one data frame."""
     from benchsuite.analysis.results import find_view, read_folder, results_frame
-    from benchsuite.cli.report import require_all, tell_outdated
+    from benchsuite.cli.report import require_all, tell_outdated, tell_unverified
     from benchsuite.papers import named_tables
     from benchsuite.report.export import FORMATS
 
     if everything == bool(table):
         raise UsageError("name one table, or give --all for all runs.")
+    if as_json and as_ not in (None, Format.json):
+        raise UsageError(f"--json and --format {as_}: give one of them.")
     formats = (Format.csv, Format.parquet) if everything else tuple(Format)[:4]
-    format_ = as_ or (Format.csv if everything else Format.md)
+    format_ = Format.json if as_json else as_ or (Format.csv if everything else Format.md)
     if format_ not in formats:
         what = "all runs are" if everything else "a table is"
         raise UsageError(f"--format {format_}: {what} exported as {', '.join(formats[:-1])} or {formats[-1]}.")
@@ -109,13 +134,15 @@ def export(
     load_own(tables, plugin)
     if table:
         named_tables([table], stored=tables_in(results))
-    contents, views, skipped = read_folder(results, table or "temo/table1")
+    trust = trust_of(repository, trusted_root)
+    contents, views, vouchers, skipped = read_folder(results, table or "temo/table1", trust)
     if table:
         text = FORMATS[format_](find_view(views, table, scale, results, regime), look)
-        write_text(text, f"{table} at scale {scale}", out)
+        write_text(text, f"{table} at scale {scale}", out, is_json=format_ is Format.json)
     else:
-        write_frame(results_frame(contents, views), format_, out)
+        write_frame(results_frame(contents, views, vouchers), format_, out)
     tell_outdated(contents)
+    tell_unverified(results, trust)
     require_all(skipped)
 
 
@@ -144,10 +171,10 @@ def harmless_texts(frame: "DataFrame") -> "DataFrame":
     return frame.assign(**changed).rename(columns=csv_cell)
 
 
-def write_text(text: str, about: str, out: Path | None) -> None:
+def write_text(text: str, about: str, out: Path | None, is_json: bool = False) -> None:
     """To a file, or to the terminal."""
     if out:
         write_named(out, "--out", text.encode())
         say(f"{about}: {out.resolve()}")
     else:
-        say_text(text)
+        say_json_text(text) if is_json else say_text(text)

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from benchsuite.cards import REQUIRED
-from benchsuite.cli.options import Plugins, Tables, load_own
-from benchsuite.cli.terminal import say, say_text
+from benchsuite.cli.options import AsJson, Plugins, Tables, load_own
+from benchsuite.cli.terminal import say, say_json, say_text
 from benchsuite.errors import UsageError
-from benchsuite.harmless import json_text
 from benchsuite.registry import datasets, embeddings, methods, tasks
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ class What(StrEnum):
 
 def list_(
     what: Annotated[What, typer.Argument(help="What to list.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", help="Show the whole description and all fields.")] = False,
     keys: Annotated[bool, typer.Option("--keys", help="For recipes: list the keys of a recipe file.")] = False,
@@ -45,7 +44,7 @@ def list_(
         raise UsageError(f"--keys is for recipes: benchsuite list recipes --keys, not {what}.")
     items = _recipe_keys() if keys else _items(what)
     if as_json:
-        say_text(json_text(items))
+        say_json(items)
         return
     if as_markdown:
         say_text(_keys_page(items)) if keys else say(*markdown(items, what in (What.tables, What.recipes)))

@@ -7,19 +7,44 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from benchsuite.cli.terminal import keep_stdout_for_json
 from benchsuite.errors import UsageError
 from benchsuite.experiments.joining import launched
 from benchsuite.folders import use_folders
 from benchsuite.registry import load_plugin, methods
-from benchsuite.running import Running
+from benchsuite.running import Running, require_trainable_here
 
 if TYPE_CHECKING:
     from benchsuite.records.checkpoints import Every
+    from benchsuite.records.sigstore_bundle import Trust
 
 Plugins = Annotated[
     list[Path] | None,
     typer.Option(
         "--plugin", help="Python file that registers methods, tasks or datasets. May be repeated.", metavar="FILE"
+    ),
+]
+Repository = Annotated[
+    str | None,
+    typer.Option(
+        "--repository",
+        envvar="GITHUB_REPOSITORY",
+        help="GitHub repository whose workflow is trusted to sign results.",
+        metavar="OWNER/NAME",
+    ),
+]
+TrustedRoot = Annotated[
+    Path | None,
+    typer.Option(
+        "--trusted-root",
+        help="Keys of the Sigstore instance, a trusted_root.json (default: the public one's, as the library has them).",
+        metavar="FILE",
+    ),
+]
+AsJson = Annotated[
+    bool,
+    typer.Option(
+        "--json", callback=keep_stdout_for_json, is_eager=True, help="Print JSON; anything else goes to stderr."
     ),
 ]
 Results = Annotated[Path, typer.Option("--results", help="Folder of run records.", metavar="FOLDER")]
@@ -209,8 +234,18 @@ def use_machine(
     workers: int | None, skip_bad_pictures: bool, track: Track | None = None, folder: Path | None = None
 ) -> None:
     """Carry out the runs of this command in this way, in all of its processes."""
+    require_trainable_here()
     if track:
         from benchsuite.training.tracking import require_library
 
         require_library(track)
     Running(workers, skip_bad_pictures, track or "", str((folder or RESULTS / TRACKING).absolute())).set()
+
+
+def trust_of(repository: str | None, root: Path | None) -> "Trust | None":
+    """Whose attestations count on pages and in exports; nobody's without a repository."""
+    from benchsuite.records.provenance import trust_in
+
+    if root and not repository:
+        raise UsageError("--trusted-root goes with --repository, whose attestations it verifies.")
+    return trust_in(repository, root) if repository else None

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from benchsuite.cli.options import REPORTS, Plugins, load_plugins, parse_names
-from benchsuite.cli.terminal import say
+from benchsuite.cli.completion import completed
+from benchsuite.cli.options import REPORTS, AsJson, Plugins, load_plugins, parse_names
+from benchsuite.cli.terminal import say, say_json
 from benchsuite.errors import UsageError, unknown
 
 if TYPE_CHECKING:
@@ -15,13 +16,17 @@ if TYPE_CHECKING:
 
 def regress(
     names: Annotated[
-        list[str] | None, typer.Argument(help="Methods (default: all built-in ones).", metavar="METHOD...")
+        list[str] | None,
+        typer.Argument(
+            help="Methods (default: all built-in ones).", metavar="METHOD...", autocompletion=completed("method")
+        ),
     ] = None,
     update: Annotated[
         bool, typer.Option("--update", help="Store the present values as expectations, and print what changed.")
     ] = False,
     report: Annotated[Path, typer.Option(help="Folder for regress.md and regress.xml.", metavar="FOLDER")] = REPORTS,
     plugin: Plugins = None,
+    as_json: AsJson = False,
 ) -> None:
     """Compare methods with stored expectations.
 
@@ -47,6 +52,8 @@ def regress(
             raise unknown("method", name, methods)
     before = read_expectations()
     if update:
+        if as_json:
+            raise UsageError("--json goes with a comparison; --update makes none.")
         after = updated(chosen, before)
         write_expectations(after)
         say(*(changes(before, after) or ["nothing changed"]))
@@ -64,7 +71,10 @@ def regress(
     write_whole(report / "regress.xml", junit(checks).encode())
     say(summary(checks).splitlines()[2])
     say(f"summary: {(report / 'regress.md').resolve()}")
-    if any(check.kind in BAD for check in checks):
+    passed = not any(check.kind in BAD for check in checks)
+    if as_json:
+        say_json({"passed": passed, "checks": [vars(check) for check in checks]})
+    if not passed:
         raise typer.Exit(1)
 
 

@@ -1,5 +1,6 @@
 """`benchsuite repro`: reproduce a paper's tables and print published numbers beside ours."""
 
+import json
 from collections.abc import Container, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -8,11 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from benchsuite.cli.cluster import MaxJobs, OptionsFile, OptionsGiven, Schedulers, chosen_cluster
+from benchsuite.cli.completion import completed
 from benchsuite.cli.options import (
     MINUTES,
     REPORTS,
     RESULTS,
     TRACKING,
+    AsJson,
     CheckpointMinutes,
     CheckpointSteps,
     DeviceCount,
@@ -38,11 +41,9 @@ from benchsuite.cli.options import (
     use_machine,
 )
 from benchsuite.cli.run import without_weights
-from benchsuite.cli.terminal import say
+from benchsuite.cli.terminal import say, say_json
 from benchsuite.errors import UsageError
 from benchsuite.files import require_writable
-from benchsuite.papers.schema import row_name
-from benchsuite.records.store import Store
 
 if TYPE_CHECKING:
     from benchsuite.experiments.plan import Plan, Run
@@ -54,9 +55,15 @@ if TYPE_CHECKING:
 def repro(
     tables: Annotated[
         list[str],
-        typer.Argument(help="A table (paper/table), a paper (all its tables), or all.", metavar="PAPER/TABLE..."),
+        typer.Argument(
+            help="A table (paper/table), a paper (all its tables), or all.",
+            metavar="PAPER/TABLE...",
+            autocompletion=completed("table", "paper", "all"),
+        ),
     ],
-    scale: Annotated[str, typer.Option(help="Scale: which of the table's recipes to use.")] = "small",
+    scale: Annotated[
+        str, typer.Option(help="Scale: which of the table's recipes to use.", autocompletion=completed("scale"))
+    ] = "small",
     seeds: Annotated[
         str | None, typer.Option(help="How many seeds (3), or which (4,7). Default: the recipe's number.")
     ] = None,
@@ -64,7 +71,8 @@ def repro(
     rows: Annotated[
         list[str] | None,
         typer.Option(
-            help="Rows to run: method, label or backbone/label (default: all). The page also shows earlier runs."
+            help="Rows to run: method, label or backbone/label (default: all). The page also shows earlier runs.",
+            autocompletion=completed("method", several=True),
         ),
     ] = None,
     data: Folders = None,
@@ -92,6 +100,7 @@ def repro(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the plan, the estimated time and all problems; run nothing.")
     ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Reproduce tables of papers.
 
@@ -109,6 +118,8 @@ def repro(
     from benchsuite.experiments.preflight import require_ready
     from benchsuite.experiments.tune import example_run
     from benchsuite.papers import named_tables
+    from benchsuite.papers.schema import row_name
+    from benchsuite.records.store import Store
     from benchsuite.report.numbers import counted
 
     refuse_inside_launcher("repro")
@@ -150,17 +161,20 @@ def repro(
     if dry_run:
         for subject in work.lacking:
             say(f"  to tune  {subject}")
-        for run in runs:
-            state = "stored" if run.run_id in records else "refused" if run.run_id in refused else "to do"
-            say(f"  {state:<7}  {run.run_id}  {run.label}")
+        states = states_of(runs, records, refused)
+        for one in states:
+            say(f"  {one['state']:<7}  {one['run_id']}  {one['label']}")
         for each in plans:
             for row in each.request.rows:
                 if row.not_run:
                     say(f"  not run  {each.request.table} {row_name(row.key)}: {row.not_run}")
         require_ready(problems)
+        if as_json:
+            say_json({"scale": scale, "runs": states, "to_tune": len(work.to_do)})
         return
     require_ready(problems)
     from benchsuite.analysis.tables import build_views
+    from benchsuite.report.export import as_json as export_json
     from benchsuite.report.export import table_lines
     from benchsuite.report.site import write_site
 
@@ -191,6 +205,11 @@ def repro(
     say(f"records: {store.folder.resolve()}")
     if len(names) == 1 and own:
         say(f"verdicts: on the page, or `benchsuite claims {names[0]} --scale {scale} --results {results}`")
+    if as_json:
+        states = states_of(runs, contents.records, contents.refused_runs)
+        pages = {name: str(page.resolve()) for name, page in site.tables.items() if name in requested}
+        exported = [json.loads(export_json(view)) for view in own]
+        say_json({"scale": scale, "runs": states, "tables": exported, "pages": pages})
     if failed:
         raise failure(failed, len(missing), store.logs, left_out)
     require_all(left_out)
@@ -201,6 +220,15 @@ def to_do(plans: "Sequence[Plan]", there: Container[str], keep: bool) -> "tuple[
     runs = list({run.run_id: run for plan in plans for run in plan.runs}.values())
     runs = [run.model_copy(update={"keep_weights": keep or run.keep_weights}) for run in runs]
     return runs, [run for run in runs if run.run_id not in there]
+
+
+def states_of(runs: "Sequence[Run]", records: Container[str], refused: Container[str]) -> list[dict[str, str]]:
+    """Which runs are stored, and which are to be done."""
+
+    def state(run_id: str) -> str:
+        return "stored" if run_id in records else "refused" if run_id in refused else "to do"
+
+    return [{"run_id": run.run_id, "state": state(run.run_id), "label": run.label} for run in runs]
 
 
 def lacks_weights(run_id: str, records: "Mapping[str, Record]") -> bool:

@@ -6,7 +6,8 @@ from contextlib import closing
 from pathlib import Path
 from random import Random
 
-from benchsuite.analysis.rerun import Again
+from benchsuite.analysis.rerun import Again, is_other_seed
+from benchsuite.analysis.vouchers import incomparable
 from benchsuite.cli.execute import signals_raised
 from benchsuite.cli.progress import progress
 from benchsuite.experiments.events import Failed, Finished
@@ -14,10 +15,12 @@ from benchsuite.experiments.pool import Pool
 from benchsuite.experiments.rerun import devices_of, draw
 from benchsuite.records.audit import Audit
 from benchsuite.records.contents import Finding
+from benchsuite.records.names import RERUNS
+from benchsuite.records.reruns import Rerun, write_rerun
 from benchsuite.records.schema import Record
 
 
-def rerun(audit: Audit, count: int, folders: Mapping[str, str], plugins: list[Path]) -> None:
+def rerun(audit: Audit, count: int, folders: Mapping[str, str], plugins: list[Path], store: bool) -> None:
     """Do that many of the valid records again, drawn at random, and add what was found. They stay as they are."""
     with tempfile.TemporaryDirectory(prefix="benchsuite-rerun-") as folder:
         count = min(count, len(audit.records))
@@ -33,7 +36,7 @@ def rerun(audit: Audit, count: int, folders: Mapping[str, str], plugins: list[Pa
                 with closing(pool(record, Path(folder), plugins).execute([run], [run])) as events:
                     for event in events:
                         shown.show(event)
-                        judge(audit, name, record, event)
+                        judge(audit, name, record, event, store)
 
 
 def pool(record: Record, folder: Path, plugins: list[Path]) -> Pool:
@@ -41,7 +44,7 @@ def pool(record: Record, folder: Path, plugins: list[Path]) -> Pool:
     return Pool(devices_of(record), folder / "logs", plugins, threads=record.environment.get("threads"))
 
 
-def judge(audit: Audit, name: str, record: Record, event: object) -> None:
+def judge(audit: Audit, name: str, record: Record, event: object, store: bool) -> None:
     """Add what the end of a run says of its record."""
     if isinstance(event, Failed):
         audit.problems.append(Finding(name, f"run again: it fails: {event.reason}", "measure it again"))
@@ -50,9 +53,14 @@ def judge(audit: Audit, name: str, record: Record, event: object) -> None:
         again = Again(name, record, event.record, row)
         audit.problems += again.problems()
         audit.notes += again.notes()
+        if store:
+            keep(audit, record, Rerun.of(record, event.record))
 
 
-def is_other_seed(other: Record, record: Record) -> bool:
-    """Whether it is of the same row under the same setup."""
-    mine, its = ((each.setup_id, each.configuration) for each in (record, other))
-    return mine == its and other.seed != record.seed
+def keep(audit: Audit, record: Record, rerun: Rerun) -> None:
+    """Store the second training beside the records, and say whether it can verify the record."""
+    folder = audit.path if audit.path.is_dir() else audit.path.parent
+    path = write_rerun(folder, rerun)
+    reasons = ", ".join(incomparable(record, rerun))
+    says = f"stored; it verifies nothing, because it cannot be compared: {reasons}" if reasons else "stored"
+    audit.notes.append(Finding(f"{RERUNS}/{path.name}", says, ""))

@@ -2,15 +2,17 @@
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from benchsuite.cli.cluster import OptionsFile, OptionsGiven, Schedulers, chosen_cluster
+from benchsuite.cli.completion import completed
 from benchsuite.cli.options import (
     MINUTES,
     RESULTS,
     TRACKING,
+    AsJson,
     CheckpointMinutes,
     CheckpointSteps,
     DeviceCount,
@@ -29,21 +31,27 @@ from benchsuite.cli.options import (
     saved_every,
     use_machine,
 )
-from benchsuite.cli.terminal import say
+from benchsuite.cli.terminal import say, say_json
 from benchsuite.errors import UsageError
 from benchsuite.experiments.joining import launched
-from benchsuite.records.store import Store
 
 if TYPE_CHECKING:
     from benchsuite.cli.means import Means
     from benchsuite.experiments.plan import Run
     from benchsuite.records.schema import Record
+    from benchsuite.records.store import Store
 
 
 def run(
-    method: Annotated[str, typer.Argument(help="A registered method.", metavar="METHOD")],
+    method: Annotated[
+        str, typer.Argument(help="A registered method.", metavar="METHOD", autocompletion=completed("method"))
+    ],
     recipe: Annotated[
-        str, typer.Option(help="Training setup: a name from `benchsuite list recipes`, or a TOML file.")
+        str,
+        typer.Option(
+            help="Training setup: a name from `benchsuite list recipes`, or a TOML file.",
+            autocompletion=completed("recipe"),
+        ),
     ] = "scenes-small",
     backbone: Annotated[str | None, typer.Option(help="Backbone (default: the recipe's first).")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of weights, batches and augmentations.")] = 0,
@@ -68,6 +76,7 @@ def run(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the run, the estimated time and all problems; train nothing.")
     ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Train and evaluate one method with one seed.
 
@@ -80,6 +89,7 @@ def run(
     from benchsuite.experiments.devices import Devices
     from benchsuite.experiments.plan import plan_run
     from benchsuite.experiments.recipe import read_recipe
+    from benchsuite.records.store import Store
 
     require_reported([seed])
     use_machine(workers, skip_bad_pictures, track, track_dir or results / TRACKING)
@@ -112,18 +122,37 @@ def run(
         if dry_run:
             wanted = is_to_do(planned, store, means, stored=False)
             time = duration([planned] if wanted else [], means.jobs_for([planned]), store.read().records)
-            say(f"{'to do' if wanted else 'stored'}  {planned.run_id}  {planned.label}{time}")
+            state = "to do" if wanted else "stored"
+            say(f"{state}  {planned.run_id}  {planned.label}{time}")
+            if as_json:
+                say_json({"run_id": planned.run_id, "label": planned.label, "state": state})
             return
         failed = execute([planned], [planned], store, means) if is_to_do(planned, store, means) else []
     if failed:
         raise failure(failed, 1, store.logs)
-    record = store.read().records[planned.run_id]
+    contents = store.read()
+    record = contents.records[planned.run_id]
     if planned.keep_weights and record.weights is None:
         say(without_weights(1, results))
     show(record, recipe, backbone or next(iter(read_recipe(recipe).backbones)), seed)
+    file = next(each.file for each in contents.files if each.record and each.record.run_id == record.run_id)
+    say(f"record: {file.resolve()}")
+    if as_json:
+        say_json({"run_id": record.run_id, "label": planned.label, "state": "stored", **numbers(record)})
 
 
-def is_to_do(run: "Run", store: Store, means: "Means", stored: bool = True) -> bool:
+def numbers(record: "Record") -> dict[str, Any]:
+    """What was measured, by protocol; fractions."""
+    return {
+        "method": record.method.name,
+        "seed": record.seed,
+        "hyperparameters": dict(record.method.hyperparameters),
+        "metrics": {name: dict(result.metrics) for name, result in record.results.items()},
+        "measures": {name: dict(result.measures) for name, result in record.results.items()},
+    }
+
+
+def is_to_do(run: "Run", store: "Store", means: "Means", stored: bool = True) -> bool:
     """Whether it is not stored yet; refused where it cannot be done, or not be stored if it is to be."""
     from benchsuite.experiments.preflight import require_ready
 

@@ -1,13 +1,33 @@
 """What all commands print goes through here, so no text of a file clears the screen or adds a line of its own."""
 
 import sys
+from typing import Any
 
-from benchsuite.harmless import line
+from benchsuite.harmless import json_text, line
+
+_only_json = False
+
+
+def keep_stdout_for_json(wanted: bool) -> bool:
+    """From now on what is said goes to stderr, so that stdout is one JSON text. The callback of every --json."""
+    global _only_json
+    _only_json = wanted
+    return wanted
+
+
+def say_json(value: Any) -> None:
+    """Print what a command found as JSON. Its keys are in docs/formats.md."""
+    say_json_text(json_text(value))
+
+
+def say_json_text(text: str) -> None:
+    """Print a text that is JSON already, on stdout."""
+    print(*map(line, text.removesuffix("\n").split("\n")), sep="\n", flush=True)
 
 
 def say(*lines: str, error: bool = False) -> None:
     """Print lines. A line break inside of one is spelled like any other control character."""
-    print(*map(line, lines), sep="\n", file=sys.stderr if error else sys.stdout, flush=True)
+    print(*map(line, lines), sep="\n", file=sys.stderr if error or _only_json else sys.stdout, flush=True)
 
 
 def say_text(text: str) -> None:

@@ -1,8 +1,9 @@
 """Tuning trials: which are to do, doing them, what came of them. Shared by `tune` and `repro --tune`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from benchsuite.cli.execute import carry_out, keep_traceback
 from benchsuite.cli.means import Means
@@ -93,16 +94,37 @@ def untuned(work: Work, tables: Sequence[str], scale: str, plugins: Sequence[Pat
             yield Problem(f"recipe {subject.recipe}, {subject}", f"{what}; --regime printed needs none.")
 
 
-def outcomes(work: Work) -> Iterator[str]:
-    """A line for each subject: its trials, the best score, and the values that gave it."""
-    for subject, trials in work.done:
-        failed = sum(trial.score is None for trial in trials)
-        about = f"{subject}: {len(trials)} trials" + f", {failed} of them diverged" * bool(failed)
-        if failed == len(trials):
-            yield about
-            continue
-        chosen = chosen_trial(trials, subject)
-        values = {name: chosen.method.hyperparameters[name] for name in sorted(tunable(subject.method, subject.rule))}
-        values["learning rate"] = chosen.method.learning_rate
-        listed = ", ".join(f"{name} {value:.4g}" for name, value in values.items())
-        yield f"{about}; best {subject.rule.measure} {chosen.score:.4f} (trial {chosen.number}): {listed}"
+def outcome(subject: Subject, trials: Sequence[Trial]) -> dict[str, Any]:
+    """Of a subject: its trials, the best score, and the values that gave it; none if all diverged or there is none."""
+    chosen = chosen_trial(trials, subject) if any(trial.score is not None for trial in trials) else None
+    names = sorted(tunable(subject.method, subject.rule))
+    return {
+        "subject": str(subject),
+        "method": subject.method,
+        "recipe": recipe_name(subject.recipe),
+        "backbone": subject.backbone,
+        "trials": len(trials),
+        "diverged": sum(trial.score is None for trial in trials),
+        "measure": subject.rule.measure,
+        "best_score": chosen and chosen.score,
+        "best_trial": chosen and chosen.number,
+        "values": chosen and {name: chosen.method.hyperparameters[name] for name in names},
+        "learning_rate": chosen and chosen.method.learning_rate,
+    }
+
+
+def outcomes(work: Work) -> list[dict[str, Any]]:
+    """One for each subject; keys are in docs/formats.md."""
+    return [outcome(subject, trials) for subject, trials in work.done]
+
+
+def outcome_line(one: Mapping[str, Any]) -> str:
+    """The outcome in words."""
+    about = f"{one['subject']}: {one['trials']} trials" + f", {one['diverged']} of them diverged" * bool(
+        one["diverged"]
+    )
+    if one["best_score"] is None:
+        return about
+    values = {**one["values"], "learning rate": one["learning_rate"]}
+    listed = ", ".join(f"{name} {value:.4g}" for name, value in values.items())
+    return f"{about}; best {one['measure']} {one['best_score']:.4f} (trial {one['best_trial']}): {listed}"

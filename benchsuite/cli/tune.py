@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from benchsuite.cli.cluster import MaxJobs, OptionsFile, OptionsGiven, Schedulers, chosen_cluster
+from benchsuite.cli.completion import completed
 from benchsuite.cli.options import (
     MINUTES,
     RESULTS,
+    AsJson,
     CheckpointMinutes,
     CheckpointSteps,
     DeviceCount,
@@ -25,9 +27,8 @@ from benchsuite.cli.options import (
     saved_every,
     use_machine,
 )
-from benchsuite.cli.terminal import say
+from benchsuite.cli.terminal import say, say_json
 from benchsuite.errors import UsageError
-from benchsuite.records.store import Store
 
 if TYPE_CHECKING:
     from benchsuite.experiments.problems import Problem
@@ -38,12 +39,19 @@ def tune(
     what: Annotated[
         list[str],
         typer.Argument(
-            help="A method, or a table as paper/table: the methods of all its rows.", metavar="METHOD|PAPER/TABLE..."
+            help="A method, or a table as paper/table: the methods of all its rows.",
+            metavar="METHOD|PAPER/TABLE...",
+            autocompletion=completed("method", "table"),
         ),
     ],
-    scale: Annotated[str, typer.Option(help="Scale: which of a table's recipes to use.")] = "latents",
+    scale: Annotated[
+        str, typer.Option(help="Scale: which of a table's recipes to use.", autocompletion=completed("scale"))
+    ] = "latents",
     recipe: Annotated[
-        str | None, typer.Option(help="Of a method: the recipe's name or TOML file, instead of --scale.")
+        str | None,
+        typer.Option(
+            help="Of a method: the recipe's name or TOML file, instead of --scale.", autocompletion=completed("recipe")
+        ),
     ] = None,
     backbone: Annotated[str | None, typer.Option(help="Only this backbone (default: all).")] = None,
     trials: Annotated[
@@ -66,6 +74,7 @@ def tune(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the trials, the estimated time and all problems; run nothing.")
     ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Tune methods by random search on the validation split.
 
@@ -74,10 +83,11 @@ def tune(
     """
     from benchsuite.cli.execute import duration, failure
     from benchsuite.cli.means import Means
-    from benchsuite.cli.trials import Work, execute_trials, outcomes, spaces
+    from benchsuite.cli.trials import Work, execute_trials, outcome_line, outcomes, spaces
     from benchsuite.experiments.devices import Devices
     from benchsuite.experiments.preflight import require_ready
     from benchsuite.experiments.tune import example_run
+    from benchsuite.records.store import Store
     from benchsuite.report.numbers import counted
 
     use_machine(workers, skip_bad_pictures)
@@ -98,13 +108,15 @@ def tune(
     for line in (*spaces(work), *(f"note: {note}" for note in checked.notes)):
         say(line)
     require_ready([*problems, *checked.problems])
-    if dry_run:
-        return
-    store.require_writable()
-    failed = execute_trials(work, store, means) if work.to_do else []
-    for line in outcomes(Work.of(subjects, results, trials)):
-        say(line)
-    say(f"trials: {(store.folder / 'trials').resolve()}")
+    folder = (store.folder / "trials").resolve()
+    failed = []
+    if not dry_run:
+        store.require_writable()
+        failed = execute_trials(work, store, means) if work.to_do else []
+        work = Work.of(subjects, results, trials)
+        say(*map(outcome_line, outcomes(work)), f"trials: {folder}")
+    if as_json:
+        say_json({"methods": outcomes(work), "to_do": len(work.to_do), "trials": str(folder)})
     if failed:
         raise failure(failed, len(work.to_do), store.logs)
 

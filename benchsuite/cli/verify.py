@@ -6,23 +6,28 @@ from typing import Annotated, Any
 
 import typer
 
-from benchsuite.cli.options import RESULTS, Folders, Plugins, Results, Tables, load_own, parse_folders
-from benchsuite.cli.terminal import say, say_text
+from benchsuite.cli.options import (
+    RESULTS,
+    AsJson,
+    Folders,
+    Plugins,
+    Repository,
+    Results,
+    Tables,
+    TrustedRoot,
+    load_own,
+    parse_folders,
+)
+from benchsuite.cli.terminal import say, say_json
 from benchsuite.errors import UsageError
 from benchsuite.folders import TRIALS, tables_in
-from benchsuite.harmless import json_text
-from benchsuite.records.audit import (
-    CANNOT_CHECK,
-    Audit,
-    audit_folder,
-    audit_run,
-    check_base,
-    check_digest,
-    check_manifest,
-    update_manifest,
-)
+from benchsuite.records.audit import CANNOT_CHECK, Audit, audit_folder, audit_run
+from benchsuite.records.audit_manifest import check_base, check_digest, check_manifest, update_manifest
 from benchsuite.records.contents import Finding
 from benchsuite.records.names import find_run
+from benchsuite.records.provenance import provenance, trust_in
+from benchsuite.records.reruns import read_reruns
+from benchsuite.records.sigstore_bundle import Trust
 from benchsuite.registry import tasks
 
 
@@ -49,22 +54,35 @@ def verify(
         int | None,
         typer.Option(min=1, help="Train N records again, chosen at random, and compare every number.", metavar="N"),
     ] = None,
+    store: Annotated[
+        bool, typer.Option("--store", help="With --rerun: store what came out, for pages. The records stay.")
+    ] = False,
+    attested: Annotated[
+        bool, typer.Option("--provenance", help="Verify attestations: which workflow run trained which records.")
+    ] = False,
+    repository: Repository = None,
+    trusted_root: TrustedRoot = None,
     data: Folders = None,
     results: Results = RESULTS,
     plugin: Plugins = None,
     tables: Tables = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Validate records: seals, identities, ranks, every number recomputed from its ranks, and the manifest.
 
     Exit code 1 if anything is wrong. A run done again must give every digit on the same kind of machine with the same
-    packages; elsewhere, numbers may lie as far apart as those of the row's seeds.
+    packages; elsewhere, numbers may lie as far apart as those of the row's seeds. An attestation must be signed by the
+    workflow measure.yml on the main branch of --repository; nothing is asked of the network.
     """
     from benchsuite.cli.tables import outdated, problems
     from benchsuite.evaluation.rank_metrics import RULES
 
     if allow_removal and not update:
         raise UsageError("--allow-removal goes with --update, which writes the manifest.")
+    if trusted_root and not attested:
+        raise UsageError("--trusted-root goes with --provenance, which verifies signatures.")
+    if store and not rerun:
+        raise UsageError("--store goes with --rerun, which trains again.")
     if data and not rerun:
         raise UsageError("--data goes with --rerun, which reads data again.")
     load_own(tables, plugin)
@@ -74,19 +92,23 @@ def verify(
         audit.problems += problems(audit.path, audit.requests, list(audit.records.values()))
         audit.notes += [*unloaded, *outdated(tables_in(audit.path))]
         redraw(audit)
+        add_reruns(audit)
         update_manifest(audit, allow_removal) if update else check_manifest(audit)
         check_base(audit, *(base or ()))
+        if attested:
+            add_provenance(audit, trust_in(repository, trusted_root))
         if expect is not None:
             check_digest(audit, expect)
-    elif update or base or expect is not None:
-        raise UsageError(f"{what}: no such folder. --update, --base and --expect need a results folder.")
+    elif update or base or attested or expect is not None:
+        options = "--update, --base, --expect and --provenance"
+        raise UsageError(f"{what}: no such folder. {options} need a results folder.")
     else:
         audit = audit_run(find_run(results, what), RULES)
     if rerun:
         from benchsuite.cli.rerun import rerun as run_again
 
-        run_again(audit, rerun, parse_folders(data), plugin or [])
-    say_text(json_text(as_data(audit))) if as_json else say(*lines(audit))
+        run_again(audit, rerun, parse_folders(data), plugin or [], store)
+    say_json(as_data(audit)) if as_json else say(*lines(audit))
     if audit.problems:
         raise typer.Exit(1)
 
@@ -100,6 +122,27 @@ def load_rules() -> Iterator[Finding]:
             except ImportError as error:
                 message = f"its module {card.module} cannot be imported ({error}), so its numbers are not recomputed"
                 yield Finding(f"task {card.name}", message, "install what it imports")
+
+
+def add_provenance(audit: Audit, trust: Trust) -> None:
+    """Check which of the valid records a workflow run trained."""
+    found = provenance(audit.path, audit.records.values(), trust)
+    audit.signatures = found.signatures
+    audit.problems += found.problems
+    audit.notes += found.notes
+
+
+def add_reruns(audit: Audit) -> None:
+    """Compare stored second trainings with their records."""
+    reruns, errors = read_reruns(audit.path)
+    audit.problems += [Finding(str(error.file.relative_to(audit.path)), error.reason) for error in errors]
+    if reruns:
+        from benchsuite.analysis.vouchers import Kind, vouchers
+
+        found = vouchers({record.run_id: record for record in audit.records.values()}, reruns)
+        audit.problems += found.problems
+        audit.notes += found.notes
+        audit.verified = {run for run, kind in found.kinds.items() if kind is Kind.verified}
 
 
 def redraw(audit: Audit) -> None:
@@ -127,6 +170,10 @@ def lines(audit: Audit) -> Iterator[str]:
         yield "not recomputable:"
         for (task, why), names in sorted(audit.not_recomputable.items()):
             yield f"  {task}: {', '.join(sorted(names))} ({why})"
+    if audit.signatures is not None:
+        yield f"attested: {len(audit.signatures)} of {len(audit.records)} valid records"
+    if audit.verified:
+        yield f"verified by a stored second training: {len(audit.verified)} of {len(audit.records)} valid records"
     if audit.path.is_dir():
         yield f"manifest digest: {audit.manifest.digest}"
     count = len(audit.problems)
@@ -149,6 +196,16 @@ def as_data(audit: Audit) -> dict[str, Any]:
             {"task": task, "numbers": sorted(names), "reason": why}
             for (task, why), names in sorted(audit.not_recomputable.items())
         ],
+        "attested": attestations(audit),
+        "trained_again": sorted(name for name, record in audit.records.items() if record.run_id in audit.verified),
         "manifest_digest": audit.manifest.digest if audit.path.is_dir() else None,
         "cannot_check": list(CANNOT_CHECK),
     }
+
+
+def attestations(audit: Audit) -> dict[str, str] | None:
+    """The workflow run of each attested record, by file name; None if that was not asked."""
+    if audit.signatures is None:
+        return None
+    signed = {name: audit.signatures.get(record.run_id) for name, record in audit.records.items()}
+    return {name: signature.workflow_run for name, signature in signed.items() if signature}

@@ -142,3 +142,26 @@ def test_names_that_are_no_text_and_terminals_that_know_few_letters_are_no_reaso
     output = done.stdout.decode(encoding)
     assert ".json" in output
     assert format_ != "json" or json.loads(output)["folders"]["before"]["ignored"]
+
+
+def test_a_folder_agrees_with_its_copy_and_not_with_other_numbers(
+    folders: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    before, after = folders
+    assert command(before, before, "--agree") == 0
+    assert "temo/table1 at scale small: agrees\n" in capsys.readouterr().out
+    assert command(before, after, "--agree", "--json") == 1
+    output = json.loads(capsys.readouterr().out)
+    (table,) = output["tables"]
+    assert (output["agrees"], table["agrees"]) == (False, False)
+    assert [cell["how"] for cell in table["cells"]] == ["equal", "equal", "outside", "outside"]
+
+
+def test_agreement_is_of_two_folders_with_a_table_in_common(
+    folders: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("empty").mkdir()
+    assert command(folders[0], "empty", "--agree") == 2
+    assert "before and empty have no table at one scale in common" in capsys.readouterr().err
+    assert command(folders[0], "nowhere", "--agree") == 2
+    assert command(*folders, "--agree", "--format", "md") == 2

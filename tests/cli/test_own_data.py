@@ -16,7 +16,7 @@ from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
 
 PAGE = (Path(__file__).parents[2] / "docs" / "own-data.md").read_text("utf-8")
-COMMANDS = re.findall(r"^    benchsuite (.+)$", PAGE, re.M)
+COMMANDS = re.findall(r"^    benchsuite (run .+)$", PAGE, re.M)
 IMAGE_TEXT = {"retrieval", "geometry"}
 CLASSES = {"zero-shot", "knn", "linear-probe"}
 PROTOCOLS = {"pairs=photos": IMAGE_TEXT | CLASSES, "pairs=shop": IMAGE_TEXT, "pairs=zoo": IMAGE_TEXT | CLASSES}

@@ -57,6 +57,12 @@ def test_a_report_imports_nothing_that_trains(folder: Path) -> None:
     assert not loaded("report", "--results", folder, "--report", folder / "pages") & {*TRAINING, "pandas", "sklearn"}
 
 
+def test_a_plot_imports_nothing_that_trains(folder: Path) -> None:
+    method = Store(folder).read().records
+    name = next(iter(method.values())).method.name
+    assert not loaded("plot", name, "--results", folder) & {*TRAINING, "pandas", "sklearn", "matplotlib"}
+
+
 def test_a_dry_run_imports_no_pages(tmp_path: Path) -> None:
     arguments = ("temo/table1", "--scale", "smoke", "--rows", "TeMo", "--seeds", "1", "--results", tmp_path)
     pages = {"matplotlib", "latex2mathml", "benchsuite.report.site", "benchsuite.report.render"}

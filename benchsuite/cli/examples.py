@@ -1,0 +1,65 @@
+"""Two examples for the help of each command. Tests parse all of them, and run those that take no training."""
+
+EXAMPLES = {
+    "list": ("benchsuite list methods --verbose", "benchsuite list tables --json"),
+    "repro": (
+        "benchsuite repro temo/table1 --scale latents --tune",
+        "benchsuite repro temo/table1 --scale smoke --plugin mine.py --rows infonce,mine --dry-run",
+    ),
+    "run": (
+        "benchsuite run temo --recipe latents-pairs --seed 1",
+        "benchsuite run infonce --recipe pairs-tiny --data pairs=photos --set tau=0.05",
+    ),
+    "tune": (
+        "benchsuite tune temo/table1 --scale latents --dry-run",
+        "benchsuite tune mine --plugin mine.py --recipe latents-pairs --trials 16",
+    ),
+    "embed": (
+        "benchsuite embed pairs --data pairs=photos --image timm:resnet50 --text distilbert-base-uncased --out vectors",
+        "benchsuite embed scenes --image timm:test_resnet?size=32 --text distilbert?dim=64 --untrained --out check",
+    ),
+    "weights": ("benchsuite weights 3f2a --out towers", "benchsuite weights 3f2a --out towers --results runs"),
+    "evaluate": (
+        "benchsuite evaluate towers --task retrieval --data pairs=photos",
+        "benchsuite evaluate timm:resnet50 --task knn --data cifar10=cifar --results runs",
+    ),
+    "report": ("benchsuite report --results runs --report site", "benchsuite report --serve"),
+    "export": (
+        "benchsuite export temo/table1 --scale latents --format latex --out table1.tex",
+        "benchsuite export --all --format parquet --out results.parquet",
+    ),
+    "plot": (
+        "benchsuite plot temo/table1 --scale latents --out claims.pdf",
+        "benchsuite plot temo --results results",
+    ),
+    "claims": (
+        "benchsuite claims temo/table1 --scale latents",
+        "benchsuite claims --all --headline --kind reproduced,opposite --json",
+    ),
+    "regress": ("benchsuite regress infonce temo", "benchsuite regress --report reports"),
+    "new-method": ("benchsuite new-method my-loss", "benchsuite new-method my-loss --into losses"),
+    "new-dataset": ("benchsuite new-dataset my-data", "benchsuite new-dataset my-data --into data"),
+    "new-task": ("benchsuite new-task my-task", "benchsuite new-task my-task --into tasks"),
+    "new-recipe": (
+        "benchsuite new-recipe my-setup",
+        "benchsuite new-recipe my-setup --like latents-pairs --into own --for-tables",
+    ),
+    "new-table": (
+        "benchsuite new-table table1.csv mine/table1 --tables own",
+        "benchsuite new-table table1.csv mine/table2 --tables own --measure Gap=geometry.gap --plugin mine.py",
+    ),
+    "new-leaderboard": (
+        "benchsuite new-leaderboard my-board",
+        "benchsuite new-leaderboard my-board --method my-loss",
+    ),
+    "verify": ("benchsuite verify runs --json", "benchsuite verify results --rerun 2"),
+    "diff": ("benchsuite diff 3f2a 81bc", "benchsuite diff results ../theirs/results --format md"),
+    "doctor": ("benchsuite doctor", "benchsuite doctor --recipe cc3m-paper --data cc3m=/data/cc3m --json"),
+    "check-method": ("benchsuite check-method my_loss.py", "benchsuite check-method infonce temo --json"),
+}
+"""By command."""
+
+
+def epilog(command: str) -> str:
+    """What its help ends with; the mark keeps lines as they are."""
+    return "\n".join(["\b", "Examples:", *(f"  {example}" for example in EXAMPLES[command])])

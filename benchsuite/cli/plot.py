@@ -1,0 +1,93 @@
+"""`benchsuite plot`: a figure of the pages as a file for a paper or for slides."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from benchsuite.cli.completion import completed
+from benchsuite.cli.options import RESULTS, Plugins, Regimes, Results, Tables, load_own
+from benchsuite.cli.terminal import say
+from benchsuite.errors import UsageError, unknown
+
+
+def plot(
+    subject: Annotated[
+        str,
+        typer.Argument(
+            help="A table as paper/table, or a method's name.",
+            metavar="PAPER/TABLE|METHOD",
+            autocompletion=completed("table", "method"),
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="File to write: .pdf, .svg or .png. Without it, the figures that there are.",
+            metavar="FILE",
+            show_default=False,
+        ),
+    ] = None,
+    figure: Annotated[
+        str | None,
+        typer.Option(
+            help="Which figure (default: a table's claims, a method's differences to InfoNCE).",
+            metavar="NAME",
+            show_default=False,
+        ),
+    ] = None,
+    scale: Annotated[
+        str | None,
+        typer.Option(
+            help="The recipe's scale (default: small for a table, all for a method).",
+            show_default=False,
+            autocompletion=completed("scale"),
+        ),
+    ] = None,
+    dpi: Annotated[int, typer.Option(help="Dots per inch of a .png.", min=36, max=1200)] = 300,
+    regime: Regimes = None,
+    results: Results = RESULTS,
+    plugin: Plugins = None,
+    tables: Tables = None,
+) -> None:
+    """Save a figure as PDF, SVG or PNG: claims, a method's differences to InfoNCE, training curves, tuning.
+
+    `benchsuite plot temo/table1 --scale latents --out fig.pdf` draws the table's claims with their intervals, and
+    `benchsuite plot temo --out fig.pdf` the method beside InfoNCE on every board.
+    """
+    from benchsuite.analysis.results import find_view, in_regime
+    from benchsuite.analysis.tables import build_views
+    from benchsuite.cli.report import items_of, leaderboard, require_all, tell_outdated
+    from benchsuite.papers import named_tables
+    from benchsuite.records.store import Store
+    from benchsuite.report.plots import chosen, plots_of_method, plots_of_table, save
+
+    load_own(tables, plugin)
+    if not results.is_dir():
+        raise UsageError(f"results folder {results} does not exist. Run `benchsuite repro temo/table1` first.")
+    contents = Store(results).read()
+    views, left_out = build_views(contents, items_of(results))
+    if "/" in subject:
+        named_tables([subject], stored=contents.tables)
+        view = find_view(views, subject, scale or "small", results, regime)
+        figures = plots_of_table(leaderboard(results, contents, [view], left_out), view)
+        about = f"{subject} at scale {view.request.at}"
+    else:
+        board, there = leaderboard(results, contents, views, left_out), in_regime(views, regime)
+        if subject not in board.methods:
+            raise unknown("method", subject, board.methods, f"{results}: ")
+        scales = list(dict.fromkeys(view.request.scale for view in there))
+        if scale and scale not in scales:
+            raise unknown("scale", scale, scales, f"{results}: ")
+        at = [view for view in there if scale in (None, view.request.scale)]
+        setups = {record.setup_id for view in at for row in view.rows for record in row.records}
+        figures = plots_of_method(board, board.methods[subject], setups if scale or regime else ())
+        about = subject
+    picture = chosen(figures, figure, about)
+    if out:
+        save(picture, out, dpi)
+        say(f"{picture.title}: {out.resolve()}", picture.caption)
+    else:
+        say(*(f"{name}: {one.title}" for name, one in figures.items()), "Save one with --figure NAME --out FILE.pdf.")
+    tell_outdated(contents)
+    require_all(left_out)

@@ -1,0 +1,114 @@
+"""New files from templates: a method, a dataset, a task, a recipe, a leaderboard.
+
+A template is a folder of files below templates/. In them `<<word>>` stands for a word of the new thing, in their names
+MODULE, NAME and PACKAGE do, and DOT for a dot at the start. What exists is never overwritten.
+"""
+
+import keyword
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.machinery import PathFinder
+from pathlib import Path
+
+from benchsuite import __version__
+from benchsuite.errors import UsageError
+from benchsuite.files import write_whole
+
+TEMPLATES = Path(__file__).with_name("templates")
+NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+LONGEST = 30
+"""Characters of a name: lines of the new files stay within 88, as formatters have it."""
+ENDING = ".in"
+
+
+@dataclass(frozen=True)
+class Named:
+    """A new thing and the names that follow from its own."""
+
+    name: str
+
+    @property
+    def module(self) -> str:
+        """`my-loss` is the file my_loss.py."""
+        return self.name.replace("-", "_")
+
+    @property
+    def words(self) -> dict[str, str]:
+        """What stands for what in templates."""
+        parts = self.name.split("-")
+        return {
+            "name": self.name,
+            "module": self.module,
+            "import": self.module,
+            "class": "".join(part[0].upper() + part[1:] for part in parts),
+            "title": " ".join(parts).capitalize(),
+            "version": __version__,
+        }
+
+
+def named(kind: str, name: str, taken: Mapping[str, object]) -> Named:
+    """The new thing, or an error that says what is wrong with its name. `taken` are names with their owners."""
+    if not NAME.fullmatch(name) or len(name) > LONGEST:
+        nearest = "-".join(re.findall(r"[a-z0-9]+", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name).lower()))[:LONGEST]
+        hint = f' Did you mean "{nearest}"?' if NAME.fullmatch(nearest := nearest.strip("-")) else ""
+        raise UsageError(
+            f'{kind} name "{name}": write small letters, digits and single hyphens, a letter first, at most {LONGEST} '
+            f"characters.{hint}"
+        )
+    if name in taken:
+        raise UsageError(f'{kind} "{name}" exists already, in {taken[name]}. Choose another name, such as "{name}-2".')
+    return Named(name)
+
+
+def require_free_module(new: Named, folder: Path) -> None:
+    """Refuse a name whose file would hide an installed module from the tests beside it, or be no module at all."""
+    module = new.module
+    if keyword.iskeyword(module):
+        raise UsageError(f'"{module}" is a word of Python, and {module}.py cannot be imported. Choose another name.')
+    if module in sys.stdlib_module_names or _is_installed(module, folder):
+        raise UsageError(f"{module}.py would hide the installed module {module}. Choose another name.")
+
+
+def _is_installed(module: str, folder: Path) -> bool:
+    """Whether a module of that name is found elsewhere than here and in the folder; a folder without code is none."""
+    own = {folder.resolve(), Path.cwd()}
+    elsewhere = [entry for entry in sys.path if Path(entry).resolve() not in own]
+    spec = PathFinder.find_spec(module, elsewhere)
+    return spec is not None and spec.origin is not None
+
+
+def files_of(template: str, words: Mapping[str, str]) -> Iterator[tuple[Path, str]]:
+    """The files of a template: their paths relative to the new folder, and their texts."""
+    root = TEMPLATES / template
+    for file in sorted(root.rglob(f"*{ENDING}")):
+        parts = [_path_part(part, words) for part in file.relative_to(root).parts]
+        yield Path(*parts).with_suffix(""), filled(file.read_text("utf-8"), words)
+
+
+def filled(text: str, words: Mapping[str, str]) -> str:
+    """The text with its words; one that has no meaning is a KeyError."""
+    return re.sub(r"<<(\w+)>>", lambda word: words[word[1]], text)
+
+
+def _path_part(part: str, words: Mapping[str, str]) -> str:
+    part = re.sub(r"^DOT", ".", part)
+    return re.sub("MODULE|NAME|PACKAGE", lambda word: words[word[0].lower()], part)
+
+
+def write_new(folder: Path, files: Mapping[Path, str]) -> list[Path]:
+    """Write all files below a folder, or none."""
+    paths = [folder / path for path in files]
+    if there := [path for path in paths if path.exists() or path.is_symlink()]:
+        raise UsageError(f"{there[0]} exists already, and nothing is overwritten. Choose another name or folder.")
+    written: list[Path] = []
+    try:
+        for path, text in zip(paths, files.values(), strict=True):
+            write_whole(path, text.encode(), overwrite=False)
+            written.append(path)
+    except BaseException:
+        for path in written:
+            path.unlink()
+        raise
+    return written

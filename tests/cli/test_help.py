@@ -1,0 +1,78 @@
+"""The help of each command ends with two examples, and each is a command line that can be typed."""
+
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from commands import exit_code
+
+from benchsuite.cli import COMMANDS, application
+from benchsuite.cli.examples import EXAMPLES
+from benchsuite.folders import recipe_files, table_files
+from benchsuite.registry import datasets, methods, tasks
+
+ALL = [(name, example) for name, examples in EXAMPLES.items() for example in examples]
+GROUP: Any = typer.main.get_command(application())
+RUN_AT_ONCE = [
+    example
+    for name, example in ALL
+    if name in ("list", "new-method", "new-dataset", "new-task", "new-recipe", "new-leaderboard")
+]
+
+
+def test_each_command_has_two_of_its_own() -> None:
+    assert {*EXAMPLES} == {*COMMANDS}
+    for name, examples in EXAMPLES.items():
+        assert len(set(examples)) == 2
+        assert all(example.split()[:2] == ["benchsuite", name] for example in examples)
+
+
+@pytest.mark.parametrize(("name", "example"), ALL)
+def test_it_can_be_parsed_and_names_what_exists(name: str, example: str) -> None:
+    context = GROUP.commands[name].make_context(name, shlex.split(example)[2:])
+    given = context.params
+    known = {
+        "recipe": {*recipe_files(), None}, "like": {*recipe_files(), None}, "task": {*tasks, None},
+        "method": {*methods, "my-loss", "mine"}, "dataset": {*datasets},
+    }  # fmt: skip
+    for what, names in known.items():
+        value = given.get(what)
+        assert {*value} <= names if isinstance(value, list | tuple) else what not in given or value in names
+    for word in example.split():
+        assert not word.startswith("temo/") or word in table_files()
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_ends_with_them(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code(name, "--help") == 0
+    assert capsys.readouterr().out.rstrip().splitlines()[-3:] == [
+        "  Examples:",
+        *(f"    {example}" for example in EXAMPLES[name]),
+    ]
+
+
+@pytest.mark.parametrize("example", RUN_AT_ONCE)
+def test_those_that_train_nothing_run(
+    example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert exit_code(*shlex.split(example)[1:]) == 0, capsys.readouterr().err
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="needs bash")
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "powershell"])
+def test_the_script_of_a_shell_is_shown(shell: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "benchsuite", "--show-completion"],
+        env={"_BENCHSUITE_COMPLETE": f"source_{shell}", "PATH": "/usr/bin:/bin", "PYTHONPATH": ":".join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "_BENCHSUITE_COMPLETE" in done.stdout

@@ -1,0 +1,57 @@
+"""Windows has no user signals, POSIX locks and resource limits: reading works there, training says what to do."""
+
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from commands import exit_code
+from made_records import MakeRecord
+from measured import LOW, fill
+
+from benchsuite import running
+
+WITHOUT = """
+import os, signal, sys
+for name in ("fcntl", "resource", "grp", "pwd", "termios"):
+    sys.modules[name] = None
+for name in ("SIGUSR1", "SIGUSR2", "SIGHUP", "SIGKILL", "SIGALRM", "alarm"):
+    if hasattr(signal, name): delattr(signal, name)
+for name in ("fork", "sched_getaffinity", "O_NOFOLLOW", "O_NONBLOCK"):
+    if hasattr(os, name): delattr(os, name)
+from benchsuite.cli import main
+main(sys.argv[1:])
+"""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "list tables",
+        "report --results runs --report site",
+        "claims temo/table1 --results runs",
+        "export temo/table1 --results runs",
+        "diff runs runs",
+        "new-method my-loss",
+        "verify runs --update",
+    ],
+)
+def test_what_reads_needs_nothing_of_posix(arguments: str, tmp_path: Path, make_record: MakeRecord) -> None:
+    fill(tmp_path / "runs", make_record, {"InfoNCE": LOW, "TeMo": LOW[:2]})
+    command = [sys.executable, "-c", WITHOUT, *arguments.split()]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr
+    assert "unexpected" not in done.stderr
+    assert done.returncode == (1 if arguments.startswith("verify") else 0), done.stderr
+
+
+@pytest.mark.parametrize("command", ["run infonce", "repro temo/table1 --scale smoke", "tune infonce"])
+def test_training_on_windows_says_what_to_do(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(running, "sys", SimpleNamespace(platform="win32"))
+    assert exit_code(*command.split()) == 2
+    assert "training needs Linux or macOS: on Windows, use WSL" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []

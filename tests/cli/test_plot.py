@@ -1,0 +1,128 @@
+"""`benchsuite plot`: figures for papers, from a folder of records, through the command line."""
+
+import io
+import re
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from commands import exit_code
+from made_results import write_results
+from measured import HIGH, LOW, fill
+from PIL import Image
+
+from benchsuite.records.schema import Record
+
+command = partial(exit_code, "plot")
+
+
+@pytest.fixture
+def runs(tmp_path: Path, make_record: Callable[..., tuple[Record, bytes]]) -> Path:
+    return fill(tmp_path / "runs", make_record, {"InfoNCE": LOW, "TeMo": HIGH})
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with several boards, and trials of tuning."""
+    folder = tmp_path_factory.mktemp("made")
+    write_results(folder)
+    return folder
+
+
+def boards(said: str) -> set[str]:
+    """Headings of a method's figure."""
+    return {text for text in said.split(" | ") if re.search(r": TeMo\b", text)}
+
+
+def words(file: Path) -> str:
+    """All that an SVG says."""
+    return " | ".join(element.text or "" for element in ElementTree.parse(file).getroot().iter() if element.text)
+
+
+def test_a_table_is_drawn_by_its_claims_with_verdict_and_interval(
+    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "fig.svg"
+    assert command("temo/table1", "--results", runs, "--out", file) == 0
+    assert "Claims of temo/table1 (scale small)" in capsys.readouterr().out
+    said = words(file)
+    assert "TeMo vs. InfoNCE" in said
+    assert re.search(r"\+19\.75 \[\+18\.23, \+21\.27\] reproduced", said)
+    assert "+1.64" in said, "the published difference"
+
+
+def test_a_method_is_drawn_beside_infonce_on_every_board(made: Path, tmp_path: Path) -> None:
+    file = tmp_path / "fig.svg"
+    assert command("temo", "--results", made, "--out", file) == 0
+    said = words(file)
+    assert {"retrieval, r_mean", "Difference to InfoNCE, better is + (percentage points)"} <= set(said.split(" | "))
+    assert re.search(r"[+−]\d+\.\d\d \[[+−]\d+\.\d\d, [+−]\d+\.\d\d\] (better|worse|undecided)", said)
+    assert len(boards(said)) > 1
+
+
+def test_a_scale_chooses_the_boards_of_a_method(made: Path, tmp_path: Path) -> None:
+    drawn = {}
+    for scale in ("", "small", "latents"):
+        file = tmp_path / f"fig{scale}.svg"
+        assert command("temo", "--results", made, "--out", file, *(["--scale", scale] if scale else [])) == 0
+        drawn[scale] = boards(words(file))
+    assert drawn["small"]
+    assert drawn["latents"]
+    assert not drawn["small"] & drawn["latents"]
+    assert drawn["small"] | drawn["latents"] == drawn[""]
+
+
+def test_a_pdf_embeds_fonts_that_publishers_accept_and_no_time(runs: Path, tmp_path: Path) -> None:
+    files = [tmp_path / "one.pdf", tmp_path / "two.pdf"]
+    for file in files:
+        assert command("temo/table1", "--results", runs, "--out", file) == 0
+    first, second = (file.read_bytes() for file in files)
+    assert first.startswith(b"%PDF")
+    assert b"/Type3" not in first
+    assert b"/TrueType" in first or b"/CIDFontType2" in first
+    assert b"CreationDate" not in first
+    assert first == second
+
+
+def test_a_png_is_on_white_and_as_fine_as_asked(runs: Path, tmp_path: Path) -> None:
+    widths = []
+    for dpi in (72, 144):
+        file = tmp_path / f"{dpi}.png"
+        assert command("temo/table1", "--results", runs, "--out", file, "--dpi", dpi) == 0
+        picture = Image.open(io.BytesIO(file.read_bytes())).convert("RGBA")
+        assert np.asarray(picture)[-1, -1].tolist() == [255, 255, 255, 255]
+        widths.append(picture.width)
+    assert widths[1] == 2 * widths[0]
+
+
+def test_without_a_file_it_lists_what_there_is_and_any_can_be_named(
+    made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command("temo", "--results", made) == 0
+    listed = capsys.readouterr().out
+    names = re.findall(r"^([a-z-]+): ", listed, re.M)
+    assert names[:2] == ["differences", "loss"]
+    assert {"tuning-curve-temo", "tuning-tau-temo"} <= set(names)
+    assert "--figure NAME --out FILE.pdf" in listed
+    assert command("temo", "--results", made, "--figure", "loss", "--out", tmp_path / "loss.svg") == 0
+    assert "Loss" in words(tmp_path / "loss.svg")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["temo/tabel1"], 'Did you mean "temo/table1"'),
+        (["temoo"], 'Did you mean "temo"'),
+        (["temo", "--figure", "los", "--out", "a.pdf"], 'Did you mean "loss"'),
+        (["temo/table1", "--out", "a.jpg"], "a figure ends with .pdf, .svg, .png"),
+        (["temo/table1", "--scale", "smal"], 'Did you mean "small"'),
+        (["temo", "--scale", "smal"], 'Did you mean "small"'),
+        (["temo", "--results", "nowhere"], "results folder nowhere does not exist"),
+    ],
+)
+def test_wrong_usage_is_told(arguments: list[str], says: str, runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command("--results", runs, *arguments) == 2
+    assert says in capsys.readouterr().err
