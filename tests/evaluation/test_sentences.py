@@ -13,7 +13,7 @@ from torch.nn.functional import normalize
 
 from benchsuite.data import create_dataset
 from benchsuite.data.base import PairDataset
-from benchsuite.data.real.senteval import SentEval
+from benchsuite.data.real.senteval import Sentences, SentEval
 from benchsuite.errors import UsageError
 from benchsuite.evaluation.base import create_task
 from benchsuite.evaluation.sentence_transfer import _by_folds, correct
@@ -122,6 +122,15 @@ def test_every_transfer_task_is_measured(data: SentEval) -> None:
 def test_a_model_that_maps_all_to_one_point_is_at_chance(data: SentEval) -> None:
     task = create_task("sentence-transfer", folds=2, sets=["MR", "SST2"])
     assert task.evaluate(Constant(), data).metrics["average"] <= 0.5  # type: ignore[arg-type]
+
+
+def test_a_pair_of_sentences_is_its_difference_and_its_product() -> None:
+    """As SentEval reads MRPC: |u - v| and u * v; features are scaled to a mean square of one."""
+    u, v = ((Letters().texts([text])[0].double().numpy() * np.sqrt(128)) for text in ("aab", "abc"))
+    pairs = Sentences(["aab"], np.array([1]), ["abc"])
+    (points,) = create_task("sentence-transfer")._points(Letters(), pairs, "MRPC")  # type: ignore[attr-defined]
+    np.testing.assert_allclose(points, [*np.abs(u - v), *(u * v)], rtol=1e-6)
+    assert points[:128].any()
 
 
 def separable(n: int, seed: int = 0) -> tuple[NDArray[np.float64], NDArray[np.int64]]:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from benchsuite.objectives.nt_xent import candidates, nt_xent
+from benchsuite.objectives.nt_xent import Candidates, candidates, nt_xent
 
 
 def views(size: int, seed: int) -> tuple[Tensor, Tensor]:
@@ -70,3 +70,9 @@ def test_overflowing_logits_stay_finite() -> None:
     assert value.item() == pytest.approx(200)
     assert s.grad is not None
     assert torch.isfinite(s.grad).all()
+
+
+@given(size=st.integers(1, 5), seed=st.integers(0, 999))
+def test_the_shape_that_blocks_are_counted_by_is_that_of_the_candidates(size: int, seed: int) -> None:
+    matrix = Candidates(*views(size, seed))
+    assert matrix.shape == tuple(matrix.dense().shape) == (2 * size, 2 * size - 1)
