@@ -1,0 +1,41 @@
+"""Run the notebooks of this folder: python docs/notebooks/execute.py FOLDER writes them there with their outputs."""
+
+import os
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import nbformat
+from nbclient import NotebookClient
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+
+
+def execute(file: Path, folder: Path) -> Any:
+    """The notebook with its outputs, run in a folder; a cell that fails raises nbclient's CellExecutionError."""
+    notebook = nbformat.read(file, as_version=4)
+    # `!python` is this Python, whatever a kernel's specification says
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    client = NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(folder)}})
+    client.execute(env={**os.environ, "PATH": path})
+    return notebook
+
+
+def workspace(folder: Path) -> Path:
+    """A folder to write into, with the published results as a clone has them."""
+    (folder / "results").symlink_to(ROOT / "results", target_is_directory=True)
+    return folder
+
+
+def main(to: Path) -> None:
+    """All notebooks."""
+    to.mkdir(parents=True, exist_ok=True)
+    for file in sorted(HERE.glob("*.ipynb")):
+        with TemporaryDirectory() as folder:
+            nbformat.write(execute(file, workspace(Path(folder))), to / file.name)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,168 @@
+"""Every command of the README and the documentation runs: trainings with --dry-run, all others as shown."""
+
+import json
+import re
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands import exit_code
+from own_data import as_csv, caption, colour, name, write_image_folder, write_pictures
+from shown import PAGES, ROOT, blocks, lines, words
+
+NOT_RUN = {
+    "python3 -m venv": "installs; .ci/run starts with the README's line",
+    ".venv/bin/pip install": "installs",
+    "pip install": "installs",
+    "tox -e": "an environment of its own; test_tox_environments_exist",
+    "BENCHSUITE_": "hours; tests/e2e/test_kills.py and tests/experiments/test_long_run.py do a few",
+    "python benchmarks/": "measures for minutes; test_scripts_exist",
+    "git ": "changes or fetches a repository",
+    "mkdir ": "shell",
+    "for repository in": "clones repositories from the network",
+    "done": "shell",
+    "benchsuite check-method --all": "a minute; tests/conformance runs all checks on all methods",
+    "benchsuite repro all": "plans all tables; .ci/run does their runs",
+    "benchsuite repro example/": "tests/e2e/test_example_package.py installs the package",
+    "benchsuite export me/": "needs the runs of the line before; tests/cli/test_own_tables.py",
+    'benchsuite evaluate "open_clip:': "downloads",
+    "benchsuite run infonce --recipe pairs-gpu": "needs hundreds of images, and pretrained towers",
+    "benchsuite evaluate transformers:": "downloads",
+    "benchsuite evaluate timm:": "downloads",
+    "benchsuite regress": "minutes; .ci/run runs it",
+    "benchsuite doctor --start": "trains at the full configuration; tests/cli/test_doctor.py",
+    "benchsuite embed pairs": "downloads encoders; tests/cli/test_features_page.py runs it with small ones",
+    "benchsuite embed scenes": "tests/cli/test_features_page.py",
+    "benchsuite verify runs --rerun": "trains; tests/cli/test_verify_rerun.py",
+    "benchsuite verify ../theirs": "needs a pull request; tests/test_results_job.py",
+    "benchsuite diff results ../theirs": "needs a pull request; tests/test_changes_job.py",
+}
+"""What a line begins with, and why it is not run here."""
+TRAINS = ("run", "repro", "tune")
+DATA = r"=FOLDER| DATA\b| \.\.\. |=data/|=vectors|=check|=emoji\b|timm:|transformers:|open_clip:"
+"""A command for data, or pretrained weights, that are not here."""
+ABOUT_DATA = (
+    r"--data|is not a folder|given|no such|not found|needs|hold|sinfo|SLURM|neither a folder|cannot be (read|loaded)"
+)
+ANSWERS = {"doctor": {0, 1}, "diff": {0, 1}, "verify": {0, 1}, "claims": {0, 1}}
+"""Commands whose exit code may be an answer."""
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with what the pages speak of: published and own results, weights, images, a plugin."""
+    folder = tmp_path_factory.mktemp("reader")
+    copy_results(folder / "results", "temo-table1-small.json", "temo-table1-latents-tuned.json")
+    (folder / "mine.py").write_text(blocks("README.md", "python")[0])
+    write_image_folder(folder / "photos", 90)
+    write_table(folder / "shop", {"photo": name, "title": caption, "details": colour})
+    write_table(folder / "zoo", {"image": name, "caption": caption, "animal": colour})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        smoke = ("repro", "temo/table1", "--scale", "smoke", "--rows", "RN50/InfoNCE,RN50/TeMo", "--seeds", "1")
+        assert exit_code(*smoke, "--keep-weights") == 0
+    for file in (folder / "results").rglob("*"):
+        copy = folder / "runs" / file.relative_to(folder / "results")
+        if file.is_file() and not copy.exists() and file.name != "MANIFEST.json":
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, copy)
+    shutil.copytree(folder / "runs", folder / "reproduced")
+    for picture, animal in zip(sorted((folder / "photos").glob("*.png")), ("cat.jpg", "dog.png"), strict=False):
+        shutil.copyfile(picture, folder / animal)
+    (folder / "data" / "cifar10").mkdir(parents=True)
+    return folder
+
+
+def copy_results(to: Path, *tables: str) -> None:
+    """The published requests of these names, with their runs and trials."""
+    published = ROOT / "results"
+    (to / "tables").mkdir(parents=True)
+    requests = [read(shutil.copyfile(published / "tables" / table, to / "tables" / table)) for table in tables]
+    parts = [part for request in requests for row in request["rows"] for part in row["parts"].values()]
+    runs = {run for part in parts for run in part["runs"].values()}
+    for file in published.iterdir():
+        if file.is_file() and any(f"-{run}." in file.name for run in runs):
+            shutil.copyfile(file, to / file.name)
+    for kind in ("trials", "papers", "recipes"):
+        if (published / kind).is_dir():
+            shutil.copytree(published / kind, to / kind)
+
+
+def read(file: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(file.read_text("utf-8"))
+    return content
+
+
+def write_table(folder: Path, columns: dict[str, object]) -> None:
+    write_pictures(folder, 90)
+    (folder / "list.csv").write_text(as_csv([{key: make(i) for key, make in columns.items()} for i in range(90)]))  # type: ignore[operator]
+
+
+@pytest.fixture
+def forgotten_plugins(forgetful_registries: None) -> Iterator[None]:
+    """Plugins that a page's commands load are imported again for the next page."""
+    yield
+    for module in [module for module in sys.modules if module.startswith("benchsuite_plugin_")]:
+        del sys.modules[module]
+
+
+def not_run(line: str) -> bool:
+    return any(line.startswith(start) for start in NOT_RUN)
+
+
+def as_run(line: str, runs: dict[str, str]) -> list[str]:
+    """The arguments; those of placeholders filled in, long trainings planned only."""
+    given = [runs.get(word, word) for word in words(line) if word not in ("DATA", "...", "--serve")]
+    trains = given[0] in TRAINS and "--dry-run" not in given
+    return [*given, "--dry-run"] if trains else given
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if any(not not_run(line) for line in lines(page))])
+def test_every_command_of_the_page_works(
+    page: str,
+    workspace: Path,
+    forgotten_plugins: None,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(workspace)
+    shutil.rmtree("own", ignore_errors=True)
+    for table in re.findall(r"^```\n(name,.*?)```", PAGES[page], re.S | re.M):
+        Path("table1.csv").write_text(table)
+    smoke = read(Path("runs/tables/temo-table1-smoke.json"))
+    (run, other) = (id_ for row in smoke["rows"] for part in row["parts"].values() for id_ in part["runs"].values())
+    failed = []
+    for line in dict.fromkeys(line for line in lines(page) if not not_run(line)):
+        arguments = as_run(line, {"RUN": run, "OTHER": other, "3f09": run[:6]})
+        code, shown = exit_code(*arguments), capsys.readouterr()
+        if re.search(DATA, line) and code in (2, 3):
+            right = re.search(ABOUT_DATA, shown.err) is not None and "Usage: " not in shown.err
+        else:
+            right = code in ANSWERS.get(arguments[0], {0})
+        if not right:
+            failed.append(f"{line}\n  exit code {code}: {shown.err[-800:]}")
+    assert not failed, "\n".join(failed)
+    if page == "at-size.md":
+        names: dict[str, Any] = {}
+        exec(blocks(page, "python")[0], names)
+        assert names["pictures"].shape == (2, names["words"].shape[1])
+
+
+def test_what_is_not_run_is_shown_somewhere() -> None:
+    every = [line for page in PAGES for line in lines(page)]
+    assert [start for start in NOT_RUN if not any(line.startswith(start) for line in every)] == []
+
+
+def test_tox_environments_exist() -> None:
+    ini = (ROOT / "tox.ini").read_text("utf-8")
+    shown = {env for page in PAGES for line in lines(page) for env in re.findall(r"\btox -e ([\w-]+)", line)}
+    assert {env for env in shown if f"[testenv:{env}]" not in ini and not env.startswith("repro-")} <= {"py"}
+
+
+def test_scripts_exist() -> None:
+    scripts = {s for page in PAGES for line in lines(page) for s in re.findall(r"^python (\S+\.py)", line)}
+    assert scripts
+    assert all((ROOT / script).is_file() for script in scripts)
