@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -35,6 +36,7 @@ from benchsuite.records.ranks import pack_ranks, read_ranks
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record, content_digest, run_id
 from benchsuite.records.store import Store
+from benchsuite.records.trials import TRIALS
 from benchsuite.report.site import write_site
 from benchsuite.setup import Setup
 
@@ -114,6 +116,8 @@ def make(source: Path, folder: Path, count: int, seeds: int) -> None:
     originals = [*first.values()]
     store, written, scale = Store(folder), 0, 0
     store.require_writable()
+    if (source / TRIALS).is_dir():
+        shutil.copytree(source / TRIALS, folder / TRIALS)
     ranks = {record.run_id: read_ranks(source, record) for record in originals}
     while written < count:
         for record in originals:
@@ -163,7 +167,7 @@ def varied(record: Record, ranks: Ranks, setup: Setup, seed: int) -> tuple[Recor
     content, sidecar = pack_ranks(named, found.items())
     digests = {name: value if name == "data" else digest([value, seed]) for name, value in record.digests.items()}
     cost = {**record.cost, "cpu_seconds": round(record.cost["cpu_seconds"] * rng.uniform(0.95, 1.05), 3)}
-    kept = {name: getattr(record, name) for name in ("method", "curves", "environment", "created")}
+    kept = {name: getattr(record, name) for name in ("method", "curves", "environment", "created", "recipe", "tuned")}
     made = {"seed": seed, "setup": setup, "results": results, "digests": digests, "cost": cost, "ranks": sidecar}
     return Record.seal(**kept, **made), content
 

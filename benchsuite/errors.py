@@ -65,6 +65,8 @@ class Interrupted(RunError):  # noqa: N818 - nothing went wrong
     exit_code = 75
 
 
+LISTED = ("method", "task", "dataset", "embedding", "table", "recipe")
+"""Kinds of names that `benchsuite list` shows."""
 IN_A_PLUGIN = " If it is in a file of yours, add --plugin FILE."
 """What may also be wrong with the name of a method."""
 
@@ -78,7 +80,10 @@ def unknown(
     shown = sorted(names, key=lambda other: -_alike(name, other))[:most] if many else names
     others = f" and {len(names) - len(shown)} others" if many else ""
     listed = ", ".join(shown) + others if names else "none"
-    return UsageError(f'{where}{what} "{name}" does not exist (known: {listed}).{did_you_mean(name, names)}{hint}')
+    next_step = did_you_mean(name, names) or (
+        f" `benchsuite list {what}s` shows all." if what in LISTED and names else ""
+    )
+    return UsageError(f'{where}{what} "{name}" does not exist (known: {listed}).{next_step}{hint}')
 
 
 def each(error: BenchsuiteError) -> Sequence[str]:

@@ -47,6 +47,11 @@ class WriteError(UsageError, OSError):
         return [str(self.args[0])]  # an OSError's own text begins with its number
 
 
+def reason_of(error: Exception) -> str:
+    """What the operating system says of it, without number and path; of other errors their text."""
+    return str(getattr(error, "strerror", None) or error)
+
+
 @contextmanager
 def writing_to(
     folder: Path, what: str = "", remedy: str = ANOTHER, numbers: Container[int] | None = None

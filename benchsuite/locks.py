@@ -14,6 +14,7 @@ from benchsuite.files import writing_to
 SECONDS = 60.0
 """How long to wait: a file is changed in a moment."""
 FOR_EVER = -1.0
+ENDING = ".lock"
 
 
 class BusyError(UsageError):
@@ -22,7 +23,12 @@ class BusyError(UsageError):
 
 def lock_of(file: Path) -> Path:
     """The lock of a file that several processes change."""
-    return file.with_name(f".{file.name}.lock")
+    return file.with_name(f".{file.name}{ENDING}")
+
+
+def is_lock(file: Path) -> bool:
+    """Whether it is a lock of another file: it stays, and holds nothing."""
+    return file.name.startswith(".") and file.name.endswith(ENDING)
 
 
 @contextmanager

@@ -4,6 +4,7 @@ The command line sets these once; every process that it starts, here or on a clu
 """
 
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -51,3 +52,12 @@ def running(environment: Mapping[str, str] | None = None) -> Running:
         raise UsageError(f'{TRACK}="{track}": it must be one of {", ".join(WAYS)}.')
     skip = given.get(SKIP_BAD_PICTURES, "") == "1"
     return Running(int(workers) if workers else None, skip, track, given.get(TRACK_FOLDER, Running.track_folder))
+
+
+def require_trainable_here() -> None:
+    """Refuse training where signals, file locks and DeepSpeed are not what it needs: on Windows."""
+    if sys.platform == "win32":
+        raise UsageError(
+            "training needs Linux or macOS: on Windows, use WSL (https://learn.microsoft.com/windows/wsl). Commands "
+            "that read results work here: list, verify, report, export, claims, diff."
+        )

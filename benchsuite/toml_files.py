@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from benchsuite.errors import UsageError, unknown
-from benchsuite.files import MEGABYTE, read_stored
+from benchsuite.files import MEGABYTE, read_stored, reason_of
 
 M = TypeVar("M", bound=BaseModel)
 LARGEST = MEGABYTE
@@ -41,7 +41,7 @@ def load_toml(path: Path) -> tuple[str, dict[str, Any]]:
     except FileNotFoundError as error:
         raise UsageError(f"{path}: no such file.") from error
     except OSError as error:
-        raise UsageError(f"{path}: {error.strerror or error}.") from error
+        raise UsageError(f"{path}: {reason_of(error)}.") from error
     except (ValueError, RecursionError) as error:  # a number of too many digits is a ValueError
         raise UsageError(f"{path}: not valid TOML: {error}.") from error
 

@@ -8,6 +8,7 @@ import torch
 from benchsuite.conformance.matrices import kept_matrices
 from benchsuite.conformance.report import Cost
 from benchsuite.conformance.subject import Subject, differentiable, modes, parts
+from benchsuite.errors import UsageError
 from benchsuite.methods import create_method
 from benchsuite.methods.base import Clock, Method
 from benchsuite.methods.batch import PairBatch
@@ -23,7 +24,7 @@ FEW = 101
 
 def measure(subject: Subject) -> Cost:
     """Time of loss and gradient relative to InfoNCE's, measured alternately; bytes of parameters and state."""
-    method = create_method(subject.name, num_samples=SAMPLES, width=WIDTH)
+    method = _made(subject)
     baseline = create_method("infonce")
     batches = [_batch(each) for each in (method, baseline)]
     seconds: tuple[list[float], list[float]] = ([], [])
@@ -35,6 +36,16 @@ def measure(subject: Subject) -> Cost:
     tensors = (*method.parameters(), *method.buffers())
     state = sum(tensor.numel() * tensor.element_size() for tensor in tensors)
     return Cost(round(median(seconds[0]) / median(seconds[1]), 2), state, SAMPLES, _pair_bytes(method))
+
+
+def _made(subject: Subject) -> Method:
+    """With its defaults; with its miniature sizes if it refuses a batch as small as those here."""
+    method = create_method(subject.name, num_samples=SAMPLES, width=WIDTH)
+    try:
+        method(_batch(method, FEW), Clock(0, CALLS))
+    except UsageError:
+        return create_method(subject.name, num_samples=SAMPLES, width=WIDTH, **subject.cls.miniature)
+    return create_method(subject.name, num_samples=SAMPLES, width=WIDTH)
 
 
 def _pair_bytes(method: Method) -> float:

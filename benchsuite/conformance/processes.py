@@ -43,10 +43,9 @@ def on_two_processes(names: Sequence[str]) -> dict[str, Together]:
     """Losses, gradients and state of each method as two processes have them; spawns once for all."""
     if not names:
         return {}
-    cards = [methods.card(name) for name in names]
-    files = {card.file for card in cards if card.module.startswith("benchsuite_plugin_")}
+    files = {name: methods.card(name).file for name in names}
     with tempfile.TemporaryDirectory() as folder:
-        spawn(_process, args=(folder, list(names), sorted(files)), nprocs=2)  # type: ignore[no-untyped-call]
+        spawn(_process, args=(folder, files), nprocs=2)  # type: ignore[no-untyped-call]
         saved = [torch.load(Path(folder, f"{number}.pt"), weights_only=True) for number in range(2)]
     return {name: [values[name] for values in saved] for name in names}
 
@@ -92,13 +91,15 @@ def compute(subject: Subject) -> Values:
     return values
 
 
-def _process(number: int, folder: str, names: list[str], plugins: list[str]) -> None:
+def _process(number: int, folder: str, files: dict[str, str]) -> None:
     _quiet()
     torch.set_num_threads(1)
     dist.init_process_group("gloo", f"file://{folder}/meet", timeout=PATIENCE, rank=number, world_size=2)
-    for plugin in plugins:
-        load_plugin(Path(plugin))
-    torch.save({name: _attempt(name) for name in names}, Path(folder, f"{number}.pt"))
+    for name, file in files.items():
+        if name not in methods:  # it is of a plugin, or of any module that was imported
+            load_plugin(Path(file))
+    torch.save({name: _attempt(name) for name in files}, Path(folder, f"{number}.pt"))
+    dist.barrier()  # a process that leaves while the other still talks to it may end the other
     dist.destroy_process_group()
 
 

@@ -25,7 +25,7 @@ from benchsuite.errors import RunError, UsageError
 from benchsuite.experiments.events import Failed, Finished
 from benchsuite.experiments.measure import Measured
 from benchsuite.experiments.plan import Run
-from benchsuite.files import write_whole
+from benchsuite.files import reason_of, write_whole
 from benchsuite.locks import locked
 from benchsuite.records.checkpoints import EVERY, Every, folder_of
 from benchsuite.records.names import stem
@@ -264,7 +264,7 @@ def _read(file: Path, model: type[M]) -> M:
     try:
         return model.model_validate_json(file.read_bytes())
     except (OSError, ValidationError) as error:
-        reason = (error.strerror or error) if isinstance(error, OSError) else error.errors()[0]["msg"]
+        reason = reason_of(error) if isinstance(error, OSError) else error.errors()[0]["msg"]
         raise UsageError(
             f"{file}: {reason}. If it was damaged, cancel its jobs, delete it, and repeat the command."
         ) from error

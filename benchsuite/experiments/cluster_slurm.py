@@ -13,6 +13,7 @@ from typing import Any
 
 from benchsuite.errors import RunError, UsageError, unknown
 from benchsuite.experiments.cluster_options import ClusterOptions, Layout
+from benchsuite.files import reason_of
 
 ENDED = frozenset(
     {
@@ -183,7 +184,7 @@ def _ask(*command: str) -> str:
     except subprocess.TimeoutExpired as error:
         raise RunError(f"{command[0]} did not answer within {SECONDS} s.") from error
     except OSError as error:
-        raise RunError(f"{command[0]}: {error.strerror or error}.") from error
+        raise RunError(f"{command[0]}: {reason_of(error)}.") from error
     return done.stdout
 
 

@@ -175,9 +175,6 @@ def libraries(told: Mapping[str, Mapping[str, Any]]) -> Iterator[Line]:
             yield Line("ok", f"device {number}", f"{device['name']}, {gib(device['bytes'])}, CUDA {torch['cuda']}")
     else:
         yield Line("ok", "devices", "no GPU; trainings run on the processor, in fp32 and bf16")
-        if shutil.which("nvidia-smi"):
-            missing = f"an NVIDIA driver is here, but torch {torch['version']} sees no GPU"
-            yield Line("note", "devices", missing, "Install a build of torch with CUDA.")
     backends = " and ".join(torch["backends"]) or "none"
     usable: Status = "ok" if torch["backends"] else "problem"
     yield Line(usable, "several processes", f"torch's elastic launcher; backends {backends}")

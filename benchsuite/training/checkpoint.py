@@ -18,7 +18,7 @@ import torch
 import torch.distributed as dist
 
 from benchsuite.errors import Interrupted
-from benchsuite.files import write_whole
+from benchsuite.files import reason_of, write_whole
 from benchsuite.records.checkpoints import (
     EVERY,
     Every,
@@ -181,7 +181,7 @@ class Saver:
                     final = complete(folder, marker)
                     keep_only(folder, {final, self._good} - {None})  # type: ignore[arg-type]
             except OSError as error:
-                problem = str(error.strerror or error)
+                problem = reason_of(error)
             if problem:
                 shutil.rmtree(draft(folder, done), ignore_errors=True)
         problem = self._same(problem)
@@ -199,7 +199,7 @@ class Saver:
             shutil.rmtree(draft(self._to.folder, done), ignore_errors=True)
             draft(self._to.folder, done).mkdir()
         except OSError as error:
-            return str(error.strerror or error)
+            return reason_of(error)
         return ""
 
     def _saved(self, problem: str) -> str:
@@ -266,7 +266,7 @@ class Saver:
         try:
             file = (self._to.folder / LOCK).open("wb")
         except OSError as error:
-            return str(error.strerror or error)
+            return reason_of(error)
         until = time.monotonic() + seconds
         while True:
             try:

@@ -18,6 +18,7 @@ import torch
 from torch import nn
 
 from benchsuite.errors import RunError
+from benchsuite.files import reason_of
 from benchsuite.records.checkpoints import Stored
 from benchsuite.training.distributed import rank, world_size
 from benchsuite.training.engine import import_deepspeed
@@ -41,7 +42,7 @@ class Writer:
         try:
             Path(path).mkdir(parents=True, exist_ok=exist_ok)
         except OSError as error:
-            self.problem = self.problem or str(error.strerror or error)
+            self.problem = self.problem or reason_of(error)
 
     def save(self, state_dict: Any, path: str) -> None:
         try:
@@ -52,7 +53,7 @@ class Writer:
                 os.fsync(file.fileno())
             self.files[Path(path).name] = Stored(size=digesting.size, sha256=digesting.sha.hexdigest())
         except (OSError, RuntimeError) as error:
-            self.problem = self.problem or str(getattr(error, "strerror", None) or error).splitlines()[0]
+            self.problem = self.problem or reason_of(error).splitlines()[0]
 
     def load(self, path: str, map_location: Any = None) -> Any:
         return torch.load(path, map_location=map_location, weights_only=True)

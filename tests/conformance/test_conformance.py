@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from benchsuite.conformance import CHECKS, Report, check_methods
+from benchsuite.conformance.cost import measure
+from benchsuite.conformance.subject import Subject
 from benchsuite.registry import load_plugin, methods
 
 NAMES = sorted(methods)
@@ -126,3 +128,9 @@ def test_the_report_is_plain_data(broken: Report) -> None:
 
 def test_nothing_asked_is_nothing_done() -> None:
     assert check_methods([]).methods == ()
+
+
+def test_the_cost_of_a_method_that_refuses_small_batches_is_measured() -> None:
+    """W-MSE needs twice as many samples as dimensions; `check-method --all` ended there."""
+    cost = measure(Subject("w-mse"))
+    assert cost.time_ratio > 0
