@@ -16,6 +16,7 @@ from hypothesis import settings
 from made_records import MakeRecord
 
 from benchsuite import registry
+from benchsuite.evaluation.rank_metrics import RULES
 from benchsuite.folders import use_folders
 from benchsuite.methods.batch import PairBatch
 from benchsuite.records.store import Store
@@ -47,7 +48,10 @@ def forgetful_registries() -> Iterator[None]:
     """What a test registers is forgotten after it; built-ins that it loaded first stay."""
     registries = (registry.methods, registry.tasks, registry.datasets, registry.embeddings)
     before = [set(kind._live) for kind in registries]
+    rules = set(RULES)
     yield
+    for task in set(RULES) - rules:
+        del RULES[task]
     for kind, known in zip(registries, before, strict=True):
         for name in set(kind._live) - known:
             if not kind._live_cards[name].module.startswith("benchsuite."):

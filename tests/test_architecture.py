@@ -27,7 +27,7 @@ FLOORS = [
     ["evaluation"],
     ["training"],
     ["analysis"],
-    ["conformance"],
+    ["conformance", "scaffolds"],
     ["report"],
     ["experiments"],
     ["cli"],

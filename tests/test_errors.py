@@ -51,3 +51,10 @@ def test_a_message_has_the_lines_that_it_was_given() -> None:
 def test_an_error_comes_whole_from_another_process() -> None:
     error = pickle.loads(pickle.dumps(RunError("first", more=["second"])))
     assert error.lines == ["first", "second"]
+
+
+def test_a_name_like_no_other_leads_to_the_list() -> None:
+    said = str(unknown("recipe", "zzz", ["scenes-small", "latents-pairs"]))
+    assert said.endswith("(known: latents-pairs, scenes-small). `benchsuite list recipes` shows all.")
+    assert "benchsuite list" not in str(unknown("recipe", "scenes-smal", ["scenes-small"]))
+    assert "benchsuite list" not in str(unknown("split", "zzz", ["train"]))

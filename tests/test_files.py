@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchsuite.errors import UsageError
-from benchsuite.files import WriteError, drafted, put, require_writable, sync_folder, write_whole, writing_to
+from benchsuite.files import WriteError, drafted, put, reason_of, require_writable, sync_folder, write_whole, writing_to
 
 
 @pytest.mark.parametrize("links", [True, False])
@@ -151,3 +151,9 @@ def test_a_file_system_may_not_sync_folders_and_a_broken_disk_is_told(
             sync_folder(tmp_path)
     else:
         sync_folder(tmp_path)
+
+
+def test_a_reason_is_what_the_system_says_without_number_and_path() -> None:
+    assert reason_of(OSError(errno.ENOSPC, "No space left on device", "/a/path")) == "No space left on device"
+    assert reason_of(OSError("no number")) == "no number"
+    assert reason_of(ValueError("embedded null byte")) == "embedded null byte"

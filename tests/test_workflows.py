@@ -1,8 +1,11 @@
 """The workflows: what they run exists, they may do no more than they must, and strangers' code meets no rights."""
 
+import json
 import os
 import re
 import shlex
+import subprocess
+import sys
 import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,15 +14,21 @@ from typing import Any
 import pytest
 import typer
 import yaml
+from attested import TRAINED_THERE, listed
 from measured import LOW, fill
 from only_installed import run_with_only
+from signing import REPOSITORY, Sigstore
 
 from benchsuite.cli import application
 from benchsuite.records.schema import Record
+from benchsuite.records.sigstore_bundle import WORKFLOW
+from benchsuite.records.store import Store
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / ".github" / "workflows"
 SHOWN = "docs/publish.md"
+PUBLISHER = "pypa/gh-action-pypi-publish"
+"""The one action of others: what PyPI knows of trusted publishing is in it."""
 BASE = "$RUNNER_TEMP/base"
 NAMES = [*sorted(file.name for file in FOLDER.glob("*.yml")), SHOWN]
 MakeRecord = Callable[..., tuple[Record, bytes]]
@@ -58,7 +67,16 @@ def commands(file: str) -> list[list[str]]:
 
 
 def test_there_is_one_for_each_purpose() -> None:
-    assert NAMES == ["ci.yml", "comment.yml", "mutation.yml", "pages.yml", "results.yml", SHOWN]
+    assert NAMES == [
+        "ci.yml",
+        "comment.yml",
+        "measure.yml",
+        "mutation.yml",
+        "pages.yml",
+        "release.yml",
+        "results.yml",
+        SHOWN,
+    ]
 
 
 def require_known(program: str, *words: str) -> None:
@@ -85,7 +103,16 @@ def test_every_command_shown_to_people_exists() -> None:
 
 
 def test_the_commands_are_those_meant() -> None:
-    assert commands("ci.yml") == [[".ci/run"]]
+    smoke = ["benchsuite", "repro", "temo/table1", "--scale", "smoke", "--seeds", "1", "--rows", "infonce,temo"]
+    read_runs = ["benchsuite", "verify", "runs"]
+    assert commands("ci.yml") == [
+        [".ci/run"],
+        *[smoke, read_runs, ["benchsuite", "check-method", "infonce", "temo"]],
+        *[[*smoke, "--jobs", "1"], read_runs, ["benchsuite", "doctor"]],
+        *[["benchsuite", "list", "tables"], ["benchsuite", "verify", "results"]],
+        ["benchsuite", "report", "--results", "results", "--report", "site"],
+    ]
+    assert commands("release.yml") == [[".ci/release", "$GITHUB_REF_NAME", "dist"]]
     assert commands("results.yml") == [
         [".ci/results", "HEAD^1"],
         [".ci/changes", "HEAD^1", "changes/comment.md"],
@@ -95,6 +122,14 @@ def test_the_commands_are_those_meant() -> None:
         ["benchsuite", "report", "--results", "results", "--report", "site"],
     ]
     assert commands("comment.yml") == []
+    repro, verify = ["benchsuite", "repro", "$TABLE", "--scale", "$SCALE", "--results"], ["benchsuite", "verify"]
+    measured, pages = "$RUNNER_TEMP/measured", ["--report", "$RUNNER_TEMP/site"]
+    assert commands("measure.yml") == [
+        [*repro, measured, *pages],
+        [*verify, measured, "--update"],
+        [*repro, "results", *pages],
+        [*verify, "results", "--provenance", "--update"],
+    ]
     assert commands(SHOWN) == [["benchsuite", "verify", "results"], commands("pages.yml")[1]]
 
 
@@ -124,20 +159,29 @@ def test_only_who_must_write_may_and_only_there() -> None:
         assert set(granted) - allowed[file, name] <= {"contents", "actions"}
     assert {key: rights for key, rights in allowed.items() if rights} == {
         ("comment.yml", "comment"): {"pull-requests"},
+        ("measure.yml", "sign"): {"id-token", "attestations"},
+        ("measure.yml", "propose"): {"contents", "pull-requests"},
         ("pages.yml", "deploy"): {"pages", "id-token"},
+        ("release.yml", "publish"): {"id-token"},
         (SHOWN, "deploy"): {"pages", "id-token"},
     }
     assert all(set(read(file)["permissions"].values()) <= {"read"} for file in NAMES)
 
 
 def test_whoever_may_write_fetches_and_runs_nobodys_code() -> None:
-    writers = [job for _, _, job in jobs() if "write" in job.get("permissions", {}).values()]
-    assert len(writers) == 3
-    for job in writers:
-        assert {step["uses"].partition("@")[0] for step in job["steps"] if "uses" in step} <= {"actions/deploy-pages"}
+    """Who proposes results needs a checkout and git, and runs nothing of it."""
+    handed = {"actions/deploy-pages", "actions/download-artifact", "actions/upload-artifact"}
+    more = {"sign": {"actions/attest-build-provenance"}, "propose": {"actions/checkout"}, "publish": {PUBLISHER}}
+    writers = [(name, job) for _, name, job in jobs() if "write" in job.get("permissions", {}).values()]
+    assert len(writers) == 6
+    for name, job in writers:
+        used = {step["uses"].partition("@")[0] for step in job["steps"] if "uses" in step}
+        assert used <= handed | more.get(name, set())
         for script in (step["run"] for step in job["steps"] if "run" in step):
             code = re.sub(r"^ *#.*$|'<!-- .* -->'", "", script, flags=re.M)
-            runners = "bash|benchsuite|chmod|curl|eval|exec|git|node|np[mx]|pip3?|python3?|sh|source|tar|wget"
+            runners = "bash|benchsuite|chmod|curl|eval|exec|node|np[mx]|pip3?|python3?|sh|source|tar|wget"
+            runners += "|git" * (name != "propose")
+            code = re.sub(r"github-actions\[bot\]|users\.noreply\.github\.com", "", code)
             assert not re.search(rf"\b({runners})\b|\bgh (?!api )", code)
 
 
@@ -146,6 +190,70 @@ def test_pull_requests_start_only_what_may_read() -> None:
         assert "pull_request_target" not in read(file)["on"]
     assert [file for file in NAMES if "pull_request" in read(file)["on"]] == ["ci.yml", "results.yml"]
     assert [file for file in NAMES if "workflow_run" in read(file)["on"]] == ["comment.yml"]
+
+
+def test_what_is_signed_was_trained_by_the_same_workflow_run_on_main() -> None:
+    """It starts by hand; the job that trains may only read and begins without records."""
+    workflow = read("measure.yml")
+    assert set(workflow["on"]) == {"workflow_dispatch"}
+    train, sign, collect, propose = (workflow["jobs"][name] for name in ("train", "sign", "collect", "propose"))
+    assert train["if"] == "github.ref == 'refs/heads/main'"
+    assert train["permissions"] == collect["permissions"] == {"contents": "read"}
+    assert [job["needs"] for job in (sign, collect, propose)] == ["train", "sign", "collect"]
+    assert (ROOT / WORKFLOW).samefile(FOLDER / "measure.yml")
+    trained = "\n".join(step.get("run", "") for step in train["steps"])
+    assert '--results "$RUNNER_TEMP/measured"' in trained
+    assert "-e ." in trained, "an installed package has no commit, and the signature names one"
+    (attest,) = [step for step in sign["steps"] if step.get("id") == "attest"]
+    assert attest["with"] == {"subject-path": "measured/MANIFEST.json"}
+
+
+def script(job: str, what: str) -> str:
+    (found,) = [step["run"] for step in read("measure.yml")["jobs"][job]["steps"] if what in step.get("run", "")]
+    return str(found)
+
+
+def bash(script: str, folder: Path, **variables: object) -> "subprocess.CompletedProcess[str]":
+    """As the workflow runs it."""
+    settings = {**os.environ, **{name: str(value) for name, value in variables.items()}}
+    command = ["bash", "-e", "-c", script]
+    return subprocess.run(command, cwd=folder, env=settings, capture_output=True, text=True, check=False)
+
+
+def test_signed_records_reach_the_results_and_are_verified_there(tmp_path: Path, make_sound: MakeRecord) -> None:
+    """The scripts of signing and collecting; GitHub's action and training are ours, and the keys."""
+    sigstore, measured, here = Sigstore(), tmp_path / "artifacts" / "measured", tmp_path / "checkout"
+    Store(measured).write(*make_sound(0, environment=TRAINED_THERE))
+    listed(measured)
+    Store(here / "results").write(*make_sound(1))
+    listed(here / "results")
+    content = (measured / "MANIFEST.json").read_bytes()
+    (tmp_path / "bundle.json").write_text(json.dumps(sigstore.bundle(content)))
+    (tmp_path / "root.json").write_text(sigstore.root())
+    done = bash(script("sign", "sha256sum"), measured.parent, SIGNATURE=tmp_path / "bundle.json")
+    assert done.returncode == 0, done.stderr
+    program = tmp_path / "benchsuite"
+    program.write_text(
+        f'#!/bin/sh\n[ "$1" = repro ] || exec {sys.executable} -m benchsuite "$@" --trusted-root {tmp_path}/root.json\n'
+    )
+    program.chmod(0o755)
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    collect = script("collect", "cp -n")
+    done = bash(collect, here, RUNNER_TEMP=tmp_path, PATH=path, GITHUB_REPOSITORY=REPOSITORY, TABLE="a/b", SCALE="c")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "attested: 1 of 2 valid records" in done.stdout
+    done = bash("benchsuite verify results --provenance", here, PATH=path, GITHUB_REPOSITORY=REPOSITORY)
+    assert done.returncode == 0, done.stdout
+    assert "not listed" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("table", "scale"), [("--plugin=x.py", "small"), ("temo/table1", "$(id)"), ("a/b\nc/d", "small")]
+)
+def test_only_names_of_tables_and_scales_reach_the_command(tmp_path: Path, table: str, scale: str) -> None:
+    guard = script("train", "--update").splitlines()[0]
+    assert bash(guard, tmp_path, TABLE="temo/table1", SCALE="latents").returncode == 0
+    assert bash(guard, tmp_path, TABLE=table, SCALE=scale).returncode == 1
 
 
 def test_pages_are_published_from_the_main_branch_alone() -> None:
@@ -169,7 +277,7 @@ def test_actions_are_the_platforms_own_at_a_commit_and_leave_no_token_behind() -
     used = [step for file in NAMES for step in steps(file) if "uses" in step]
     assert used
     for step in used:
-        assert re.fullmatch(r"actions/[\w-]+@[0-9a-f]{40}", step["uses"])
+        assert re.fullmatch(rf"(actions/[\w-]+|{PUBLISHER})@[0-9a-f]{{40}}", step["uses"])
         if step["uses"].startswith("actions/checkout@"):
             assert step["with"]["persist-credentials"] is False
 
@@ -204,22 +312,59 @@ def test_the_comment_takes_what_the_other_workflow_hands_over() -> None:
 
 
 def packages(file: str) -> str:
-    (listed,) = re.findall(r"pip install (?:-c constraints\.txt )?(\w.*)", scripts(file))
+    """What is installed for the suite's commands; other tools may be installed after that."""
+    listed, *_ = re.findall(r"pip install (?:-c constraints\.txt )?(\w.*)", scripts(file))
     return str(listed)
+
+
+def test_the_documentation_is_built_as_by_tox_and_before_the_pages_that_link_to_it() -> None:
+    tox = (ROOT / "tox.ini").read_text("utf-8").partition("[testenv:docs]")[2].partition("\n[testenv:")[0]
+    build = "python -m sphinx -W -n -q "
+    assert build in tox
+    script = scripts("pages.yml")
+    assert script.index(build) < script.index("benchsuite report")
+    assert re.search(r"python -m sphinx .* docs site/docs$", script, re.M)
+    (installed,) = re.findall(r"pip install -c constraints\.txt \. (.*)", script)
+    assert set(installed.split()) - set(tox.split()) == {"ipykernel", "nbclient"}
+    execute, built = "python docs/notebooks/execute.py ", "python -m sphinx"
+    assert script.index(installed) < script.index(execute) < script.index(built)
+    assert "tox -e browser,lint,docs" in (ROOT / ".ci" / "run").read_text("utf-8")
 
 
 def test_the_jobs_install_all_that_their_commands_import_and_no_torch(tmp_path: Path, make_record: MakeRecord) -> None:
     for name in ("before", "results"):
         fill(tmp_path / name, make_record, {"InfoNCE": LOW, "TeMo": LOW[:2]})
     (_, report) = commands("pages.yml")
-    for listed, arguments in [
+    for installed, arguments in [
         (packages("pages.yml"), report[1:]),
         (packages("pages.yml"), ["verify", "results"]),
         (packages("results.yml"), ["diff", "before", "results", "--format", "md"]),
     ]:
-        assert "torch" not in listed.split()
-        done = run_with_only(listed, *arguments, folder=tmp_path)
+        assert "torch" not in installed.split()
+        done = run_with_only(installed, *arguments, folder=tmp_path)
         assert "does not install" not in done.stderr
         assert done.returncode == (1 if arguments[0] == "verify" else 0), done.stderr
     assert (tmp_path / "site" / "index.html").is_file()
     assert packages(SHOWN) == packages("pages.yml")
+
+
+def test_a_release_is_published_of_what_was_checked_and_only_for_a_tag() -> None:
+    workflow = read("release.yml")
+    assert workflow["on"] == {"push": {"tags": ["v*"]}}
+    build, publish = workflow["jobs"]["build"], workflow["jobs"]["publish"]
+    assert build["permissions"] == {"contents": "read"}
+    assert publish["needs"] == "build"
+    assert publish["environment"]["name"] == "pypi"
+    upload, (download, release) = build["steps"][-1], publish["steps"]
+    assert upload["with"]["name"] == download["with"]["name"] == "dist"
+    assert upload["with"]["path"] == download["with"]["path"] == "dist"
+    assert release["uses"].startswith(f"{PUBLISHER}@")
+    assert release["with"] == {"attestations": True}, "no password: PyPI trusts the workflow"
+
+
+def test_all_versions_of_python_that_the_package_names_are_tested() -> None:
+    named = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["classifiers"]
+    versions = [line.rpartition(" ")[2] for line in named if re.search(r":: 3\.\d+$", line)]
+    assert read("ci.yml")["jobs"]["gate"]["strategy"]["matrix"]["python"] == versions
+    assert "--resolution lowest-direct" in scripts("ci.yml")
+    assert packages(SHOWN) in scripts("ci.yml")
