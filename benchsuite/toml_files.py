@@ -14,6 +14,8 @@ from benchsuite.files import MEGABYTE, read_stored, reason_of
 M = TypeVar("M", bound=BaseModel)
 LARGEST = MEGABYTE
 """Bytes of a file that people write; the largest table has 12,390."""
+DOTS = 200
+"""In a line. The parser's time grows with the square of a dotted key's parts: minutes for a key of 128 kB."""
 
 
 class MisplacedError(ValueError):
@@ -37,6 +39,9 @@ def load_toml(path: Path) -> tuple[str, dict[str, Any]]:
     """The file's text and content, of any keys."""
     try:
         text = read_stored(path, LARGEST).decode()
+        for number, line in enumerate(text.split("\n"), start=1):
+            if line.count(".") > DOTS:
+                raise UsageError(f"{path}, line {number}: more than {DOTS} dots.")
         return text, tomllib.loads(text)
     except FileNotFoundError as error:
         raise UsageError(f"{path}: no such file.") from error

@@ -62,6 +62,12 @@ def test_broken_toml_is_named_with_its_place(tmp_path: Path) -> None:
     assert "line 2" in refusal(tmp_path, 'title = "x"\n[training\n')
 
 
+@pytest.mark.parametrize("line", ["{} = 1", "[{}]", "a = {{ {} = 1 }}"])
+def test_a_key_that_takes_minutes_to_parse_is_refused(tmp_path: Path, line: str) -> None:
+    said = refusal(tmp_path, 'title = "x"\n' + line.format("x." * 250_000 + "x"))
+    assert said == "more than 200 dots."
+
+
 def test_text_that_is_not_utf8_is_not_valid(tmp_path: Path) -> None:
     path = tmp_path / "file.toml"
     path.write_bytes(b'title = "\xff"')

@@ -216,6 +216,12 @@ class Record(Part):
                 of, wanted = (f"{each.task}, version {each.version}" for each in (done, planned))
                 yield f"{name}: its result is of {of}, but the setup's protocol of {wanted}"
         yield from wrong_kinds(self.cost, self.environment)
+        if "step" not in self.curves:
+            yield "curves have no step"
+        steps = len(self.curves.get("step", ()))
+        for name, values in self.curves.items():
+            if len(values) != steps:
+                yield f"curves.{name} has {len(values)} values at {steps} steps"
         for name, result in self.results.items():
             yield from (f"{name}: {problem}" for problem in contradictions(result.metrics))
             yield from (f"{name}: counts.{key} = {n} is below 1" for key, n in result.counts.items() if n < 1)

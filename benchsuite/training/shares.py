@@ -17,6 +17,8 @@ from benchsuite.training.distributed import shares_here
 from benchsuite.training.feed import Inputs
 
 Encode = Callable[[Inputs], dict[str, Tensor]]
+KEPT = 2
+"""Shares whose activations a process keeps on a CPU."""
 
 
 def encoded_in_shares(
@@ -27,14 +29,17 @@ def encoded_in_shares(
     if len(mine) == 1:
         seed_torch(derived_seed(seed, "dropout", step, mine[0]))
         return in_float(encode(inputs))
+    drop = drops_activations(len(mine))
     parts = [
-        _share(encode, modules, rows, derived_seed(seed, "dropout", step, number), first=number == mine[0])
+        _share(encode, modules, rows, derived_seed(seed, "dropout", step, number), number == mine[0], drop)
         for number, rows in zip(mine, inputs.shares(len(mine)), strict=True)
     ]
     return {name: torch.cat([rows[name] for rows in parts]) for name in parts[0]}
 
 
-def _share(encode: Encode, modules: Iterable[nn.Module], inputs: Inputs, seed: int, first: bool) -> dict[str, Tensor]:
+def _share(
+    encode: Encode, modules: Iterable[nn.Module], inputs: Inputs, seed: int, first: bool, drop: bool
+) -> dict[str, Tensor]:
     """One share of several. Where activations are dropped, the backward pass calls `attempt` a second time."""
 
     def attempt() -> dict[str, Tensor]:
@@ -45,19 +50,19 @@ def _share(encode: Encode, modules: Iterable[nn.Module], inputs: Inputs, seed: i
         with unchanged_buffers(averaged):
             return in_float(encode(inputs))
 
-    if not drops_activations():
+    if not drop:
         return attempt()
     rows: dict[str, Tensor] = checkpoint(attempt, use_reentrant=False, preserve_rng_state=False)
     return rows
 
 
-def drops_activations() -> bool:
-    """Whether a process with several shares keeps the activations of none, and encodes each again for its gradient.
+def drops_activations(count: int) -> bool:
+    """Whether a process with so many shares keeps the activations of none, and encodes each again for its gradient.
 
-    On a GPU, which was to hold one share. Values and gradients are the same, a step takes a forward pass longer. On a
-    CPU all processes of a setup share the memory anyway.
+    Values and gradients are the same, a step takes a forward pass longer. A GPU was to hold one share. The processes of
+    a CPU would share its memory anyway, so two are kept; of sixteen, the sum is what no machine has.
     """
-    return torch.cuda.is_available()
+    return torch.cuda.is_available() or count > KEPT
 
 
 @contextmanager

@@ -37,7 +37,7 @@ def inputs(setup: Setup, split: Split) -> Inputs:
 @pytest.fixture
 def drops(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
     """`drops(True)`: activations are dropped, as on a GPU."""
-    return lambda yes: monkeypatch.setattr(shares, "drops_activations", lambda: yes)
+    return lambda yes: monkeypatch.setattr(shares, "drops_activations", lambda count: yes)
 
 
 def trainee(setup: Setup) -> Trainee:
@@ -110,6 +110,11 @@ def test_activations_are_dropped(setup: Setup, inputs: Inputs, drops: Callable[[
             trainee(setup).parts(inputs, CLOCK)
         kept.append(sum(sizes))
     assert kept[1] < kept[0] / 10
+
+
+def test_of_many_shares_none_is_kept_on_a_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    assert [shares.drops_activations(count) for count in (1, 2, 3, 16)] == [False, False, True, True]
 
 
 def test_texts_of_a_share_are_padded_to_its_own_longest(setup: Setup, split: Split) -> None:
