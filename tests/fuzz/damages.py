@@ -146,7 +146,7 @@ def _json(draw: Draw, file: Path) -> dict[Path, bytes]:
         run = run_id(setup.setup_id, method.method_id, content["seed"], content["digests"].get("paraphrases"))
         content |= {"setup_id": setup.setup_id, "method_id": method.method_id, "run_id": run}
         name = f"{stem(method.name, content['seed'], run)}.json"
-        if "/" not in name and len(name) < 250:
+        if not {"/", "\0"} & set(name) and len(name) < 250:
             return {file: b"{}"} | {file.with_name(name): _sealed(content)}
     return {file: _sealed(content)}
 
