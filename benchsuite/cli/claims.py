@@ -34,6 +34,7 @@ def claims(
         str | None, typer.Option(help="Only claims with these verdicts, separated by commas.", show_default=False)
     ] = None,
     headline: Annotated[bool, typer.Option("--headline", help="Only headline claims.")] = False,
+    added: Annotated[bool, typer.Option("--added", help="Only claims of rows that are not in the table.")] = False,
     regime: Regimes = None,
     as_json: AsJson = False,
     results: Results = RESULTS,
@@ -44,7 +45,7 @@ def claims(
 
     A paper's headline claims at a scale are one family, its other claims a second one; table files fix their sizes, for
     which p is corrected. Rows that are not in the table are compared with its reference, the first baseline of their
-    backbone; each is a family of its own. --kind and --headline choose what is shown, and change no verdict.
+    backbone; each is a family of its own. --kind, --headline and --added choose what is shown, and change no verdict.
     """
     from benchsuite.analysis.claims import agreements, judged_added, judged_claims, unrun_claims
     from benchsuite.analysis.results import in_regime
@@ -55,6 +56,8 @@ def claims(
 
     if everything == bool(tables):
         raise UsageError("name papers or tables, or give --all.")
+    if headline and added:
+        raise UsageError("--headline and --added exclude each other: no added row is in a headline claim.")
     kinds = chosen_kinds(kind)
     load_own(table_folders, plugin)
     contents = Store(results).read()
@@ -64,11 +67,12 @@ def claims(
         view for view in in_regime(built, regime) if view.request.table in names and scale in (None, view.request.scale)
     ]
     judged = [claim for view in views for claim in (*judged_claims(view), *judged_added(view))]
-    orders = [] if kind or headline else [(view, order) for view in views for order in agreements(view)]
+    orders = [] if kind or headline or added else [(view, order) for view in views for order in agreements(view)]
     run = {view.request.table for view in views}
     unrun = [read_table(name, contents.tables) for name in names if name not in run]
     judged += [claim for table in unrun for claim in unrun_claims(table, scale or "")]
-    judged = [claim for claim in judged if claim.verdict.kind in kinds and claim.claim.headline >= headline]
+    shown = [claim for claim in judged if claim.claim.headline >= headline and claim.claim.added >= added]
+    judged = [claim for claim in shown if claim.verdict.kind in kinds]
     if as_json:
         content = {
             "claims": [claim_as_json(claim) for claim in judged],

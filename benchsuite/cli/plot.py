@@ -44,6 +44,7 @@ def plot(
             autocompletion=completed("scale"),
         ),
     ] = None,
+    added: Annotated[bool, typer.Option("--added", help="Of a table: only claims of rows that are not in it.")] = False,
     dpi: Annotated[int, typer.Option(help="Dots per inch of a .png.", min=36, max=1200)] = 300,
     regime: Regimes = None,
     results: Results = RESULTS,
@@ -60,7 +61,7 @@ def plot(
     from benchsuite.cli.report import items_of, leaderboard, require_all, tell_outdated
     from benchsuite.papers import named_tables
     from benchsuite.records.store import Store
-    from benchsuite.report.plots import chosen, plots_of_method, plots_of_table, save
+    from benchsuite.report.plots import added_rows_of_table, chosen, plots_of_method, plots_of_table, save
 
     load_own(tables, plugin)
     if not results.is_dir():
@@ -70,9 +71,13 @@ def plot(
     if "/" in subject:
         named_tables([subject], stored=contents.tables)
         view = find_view(views, subject, scale or "small", results, regime)
-        figures = plots_of_table(leaderboard(results, contents, [view], left_out), view)
-        about = f"{subject} at scale {view.request.at}"
+        board, about = leaderboard(results, contents, [view], left_out), f"{subject} at scale {view.request.at}"
+        if added and not board.added[view.request.name]:
+            raise UsageError(f"--added: {about} has no rows that are not in the table. `repro --plugin` adds them.")
+        figures = added_rows_of_table(board, view) if added else plots_of_table(board, view)
     else:
+        if added:
+            raise UsageError("--added is for a table: name one as paper/table.")
         board, there = leaderboard(results, contents, views, left_out), in_regime(views, regime)
         if subject not in board.methods:
             raise unknown("method", subject, board.methods, f"{results}: ")

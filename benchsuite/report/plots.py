@@ -33,6 +33,11 @@ def plots_of_table(leaderboard: Leaderboard, view: TableView) -> dict[str, Figur
     return _named([*claims_figures(view, claims), *table_figures(view, leaderboard.ranks), *tuning])
 
 
+def added_rows_of_table(leaderboard: Leaderboard, view: TableView) -> dict[str, Figure]:
+    """The claims of the rows that a table does not have, beside its reference."""
+    return _named(claims_figures(view, leaderboard.added[view.request.name], "Added rows"))
+
+
 def plots_of_method(leaderboard: Leaderboard, method: MethodSummary, setups: Collection[str] = ()) -> dict[str, Figure]:
     """A method's figures by name: its differences to the reference, its training curves, and its tuning. With `setups`
     differences under these alone."""

@@ -61,3 +61,20 @@ def test_a_verdict_that_does_not_exist_is_refused(runs: Path, capsys: pytest.Cap
     told = capsys.readouterr().err
     assert '--kind: verdict "reprodced" does not exist' in told
     assert 'Did you mean "reproduced"?' in told
+
+
+def test_added_rows_are_shown_alone(
+    tmp_path: Path, make_record: Callable[..., tuple[Record, bytes]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = fill(tmp_path / "own", make_record, {"InfoNCE": LOW, "TeMo": HIGH, "Mine": HIGH})
+    every, added = claims(runs, capsys), claims(runs, capsys, "--added")
+    assert {claim["row"] for claim in added} == {"RN50/Mine"}
+    assert added == [claim for claim in every if claim["added"]]
+    assert claims(runs, capsys, "--added", "--kind", "reproduced") == [
+        claim for claim in added if claim["verdict"] == "reproduced"
+    ]
+    assert command("temo/table1", "--results", runs, "--added") == 0
+    said = capsys.readouterr().out
+    assert said.count("(added row)") == len(added) == said.count("\n") - 1, "neither other claims nor orders"
+    assert command("temo/table1", "--results", runs, "--added", "--headline") == 2
+    assert "--headline and --added exclude each other" in capsys.readouterr().err

@@ -54,6 +54,26 @@ def test_a_table_is_drawn_by_its_claims_with_verdict_and_interval(
     assert "+1.64" in said, "the published difference"
 
 
+def test_added_rows_are_drawn_alone(
+    tmp_path: Path, make_record: Callable[..., tuple[Record, bytes]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = fill(tmp_path / "own", make_record, {"InfoNCE": LOW, "TeMo": HIGH, "Mine": HIGH})
+    every, added = tmp_path / "every.svg", tmp_path / "added.svg"
+    assert command("temo/table1", "--results", runs, "--out", every) == 0
+    assert command("temo/table1", "--results", runs, "--added", "--out", added) == 0
+    assert "Added rows of temo/table1 (scale small)" in capsys.readouterr().out
+    assert "TeMo vs. InfoNCE" in words(every)
+    assert "Mine vs. InfoNCE" in words(added)
+    assert "TeMo" not in words(added)
+
+
+def test_without_added_rows_there_is_nothing_to_draw_of_them(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command("temo/table1", "--results", runs, "--added") == 2
+    assert "temo/table1 at scale small has no rows that are not in the table" in capsys.readouterr().err
+    assert command("temo", "--results", runs, "--added") == 2
+    assert "--added is for a table" in capsys.readouterr().err
+
+
 def test_a_method_is_drawn_beside_infonce_on_every_board(made: Path, tmp_path: Path) -> None:
     file = tmp_path / "fig.svg"
     assert command("temo", "--results", made, "--out", file) == 0

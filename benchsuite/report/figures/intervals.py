@@ -34,7 +34,7 @@ class Line:
     confirmable: float | None = None
 
 
-def claims_figures(view: TableView, judged: Sequence[JudgedClaim]) -> list[Figure]:
+def claims_figures(view: TableView, judged: Sequence[JudgedClaim], name: str = "Claims") -> list[Figure]:
     """Headline claims, then further ones: a figure for each unit. Without headline claims all are in one."""
     both = {True: "claims", False: "further-claims"}
     if len({judge.claim.headline for judge in judged}) < 2:
@@ -42,7 +42,7 @@ def claims_figures(view: TableView, judged: Sequence[JudgedClaim]) -> list[Figur
     figures: list[Figure] = []
     for headline in (True, False):
         lines = [line_of_claim(judge, view) for judge in judged if judge.claim.headline == headline]
-        what = {"claims": "Claims", "further-claims": "Further claims"}[both[headline]]
+        what = {"claims": name, "further-claims": "Further claims"}[both[headline]]
         where = f"scale {view.request.at}" + f", {view.on_stand_ins}" * bool(view.on_stand_ins)
         title = f"{what} of {view.request.table} ({where})"
         axis = "Difference in favour of the claim"
