@@ -120,8 +120,7 @@ def unrun_claims(table: Table, scale: str = "") -> list[JudgedClaim]:
     judged = []
     for claim in claims_of(table):
         why = "; ".join(finding.refuted_for(claim) for finding in known if finding.concerns(claim))
-        verdict = Verdict("premise not met", f"{why}.") if why else Verdict("not run", NO_RUN)
-        judged.append(JudgedClaim(claim, scale, verdict))
+        judged.append(JudgedClaim(claim, scale, Verdict("not run", "; ".join(filter(None, (NO_RUN, why))))))
     return judged
 
 
@@ -142,15 +141,15 @@ def _question(claim: Claim, view: TableView, rows: Mapping[RowKey, TableRow]) ->
     better: Better = "lower" if claim.column.better == "lower" else "higher"
     unit: Literal["points", ""] = "points" if claim.column.unit == "percent" else ""
     number = [column.key for column in view.columns].index(claim.column.key)
-    premises = [] if claim.added else [finding for finding in view.premises if finding.concerns(claim)]
-    if unmet := [finding.refuted_for(claim) for finding in premises if finding.unmet]:
-        return Question({}, {}, better, premise=f"{'; '.join(unmet)}.")
     both = [rows.get(key) for key in (claim.row, claim.reference)]
     if None in both:
         return Question({}, {}, better, not_selected=NOT_SELECTED)
-    reasons = [_why_not_run(row, number, view) for row in both if row]
-    reasons += [finding.unknown_for(claim) for finding in premises]
-    if reason := next(filter(None, reasons), ""):
+    if reason := next(filter(None, (_why_not_run(row, number, view) for row in both if row)), ""):
+        return Question({}, {}, better, not_run=reason)
+    premises = [] if claim.added else [finding for finding in view.premises if finding.concerns(claim)]
+    if unmet := [finding.refuted_for(claim) for finding in premises if finding.unmet]:
+        return Question({}, {}, better, premise=f"{'; '.join(unmet)}.")
+    if reason := next(filter(None, (finding.unknown_for(claim) for finding in premises)), ""):
         return Question({}, {}, better, not_run=reason)
     ours, theirs = (row.cells[number] for row in both if row)
     fields, refusal = _refusals(ours, theirs, view.table.factors)

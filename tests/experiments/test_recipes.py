@@ -209,6 +209,14 @@ def test_what_smoke_checks_is_what_small_runs(smoke: str, part: str) -> None:
     assert set(getattr(RECIPES[smoke], part)) == set(getattr(small, part))
 
 
+@each_recipe
+def test_why_something_is_missing_is_said_of_its_own_scale(name: str) -> None:
+    own = name.rpartition("-")[2]
+    for what, reason in RECIPES[name].missing.items():
+        named = re.findall(r"\b(?:at|in) `?(smoke|small|latents|emoji|cifar|gpu|paper)\b", reason)
+        assert set(named) <= {own}, f"{what}: {reason}"
+
+
 @pytest.mark.parametrize("name", RECIPES)
 def test_what_a_protocol_is_judged_by_is_what_its_task_measures(name: str) -> None:
     recipe = RECIPES[name]
