@@ -94,6 +94,11 @@ class ClaimForest:
     unit: Unit
     lines: Sequence[ClaimLine]
 
+    @property
+    def has_published(self) -> bool:
+        """Whether any line has a published gain; without one there is no column for them."""
+        return any(line.claim.published is not None for line in self.lines)
+
     @cached_property
     def published(self) -> Ruler:
         """Of published gains."""

@@ -92,6 +92,17 @@ def test_numbers_in_other_units_have_rulers_of_their_own(make_record: MakeRecord
     assert second.ours.high < 1
 
 
+def test_published_gains_have_a_column_only_where_a_claim_has_one(make_record: MakeRecord) -> None:
+    values = {"ours": claimed.HIGH, "old": claimed.LOW}
+    bare = [{**claimed.row("old", 0), "published": {}}, {**claimed.row("ours", 0, "proposed"), "published": {}}]
+    own = claimed.view(make_record, claimed.table(*bare, **CLAIM), values)
+    index = pages(leaderboard([own]))["index"]
+    assert "ours beats old" in words(index)
+    assert "Published gain" not in words(index)
+    assert "no published difference" not in index
+    assert "Published gain" in words(pages(leaderboard([view(make_record)]))["index"])
+
+
 def test_each_line_leads_to_its_claim(make_record: MakeRecord) -> None:
     found = pages(leaderboard([view(make_record)]))
     (claim,) = leaderboard([view(make_record)]).claims["p-t-small"]
