@@ -24,6 +24,8 @@ class Rank:
     tied_with: tuple[str, ...]
     """Rows without a significant difference from it. Not transitive: A may be tied with B, and B with C, but not A
     with C."""
+    beaten_by: tuple[str, ...] = ()
+    """Rows that are significantly better."""
 
 
 @dataclass(frozen=True)
@@ -67,10 +69,15 @@ def ranking(
     significant = p <= alpha
     first_is_ahead = (compared.difference > 0) == (better == "higher")
     losers = np.where(first_is_ahead, second, first)[significant]
-    better_rows = np.bincount(losers, minlength=len(rows)).tolist()
+    winners = np.where(first_is_ahead, first, second)[significant]
+    behind = np.zeros((len(rows), len(rows)), bool)
+    behind[losers, winners] = True
     tied = np.zeros((len(rows), len(rows)), bool)
     tied[first, second] = tied[second, first] = ~significant
-    ranks = {name: Rank(1 + better_rows[n], tuple(compress(rows, tied[n]))) for n, name in enumerate(rows)}
+    ranks = {}
+    for n, name in enumerate(rows):
+        beaten_by = tuple(compress(rows, behind[n]))
+        ranks[name] = Rank(1 + len(beaten_by), tuple(compress(rows, tied[n])), beaten_by)
     return Ranking(ranks, _best(ranks, values, 1 if better == "higher" else -1))
 
 

@@ -100,7 +100,11 @@ def export(
     ] = None,
     best: Annotated[bool, typer.Option("--best/--no-best", help="Best values in bold, in latex and md.")] = True,
     marks: Annotated[
-        bool, typer.Option("--marks/--no-marks", help="★ where no row is significantly better, in latex and md.")
+        bool,
+        typer.Option(
+            "--marks/--no-marks",
+            help="★ where no row is significantly better, in latex and md; + and − against the reference, in latex.",
+        ),
     ] = True,
     notes: Annotated[
         bool, typer.Option("--notes/--no-notes", help="Footnotes: what ours was measured on, in latex and md.")

@@ -43,11 +43,11 @@ def tex(text: str) -> str:
 
 
 def as_latex(table: Printed) -> str:
-    """A floating booktabs table; published above ours; a dagger where the paper only quotes its numbers."""
+    """A floating booktabs table; published above ours; marks beside ours; a dagger where the paper quotes them."""
     look, request = table.look, table.view.request
     width = 1 + len(table.columns) + table.has_counts
     quoted = any(_dagger(table, line) for line in table.lines)
-    caption = [*table.caption("Published numbers above ours"), *table.legend]
+    caption = [*table.caption("Published numbers above ours"), *table.legend, *table.against_legend]
     notes = [*table.notes, *(["† quoted by the paper."] if quoted else [])]
     lines = [
         "% needs \\usepackage{booktabs,graphicx}",
@@ -102,9 +102,10 @@ def _number(number: Number) -> str:
     if number.text == DASH:
         return "--"
     mean = f"\\mathbf{{{number.text}}}" if number.bold else number.text
-    star = "^{\\star}" if number.star else ""
+    marks = [*(["\\star"] if number.star else []), *([tex(number.against).strip("$")] if number.against else [])]
+    above = f"^{{{''.join(marks)}}}" if marks else ""
     spread = f" \\pm {number.spread}" if number.spread else ""
-    return f"${mean}{star}{spread}$"
+    return f"${mean}{above}{spread}$"
 
 
 def _line(cells: Sequence[str]) -> str:

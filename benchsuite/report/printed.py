@@ -9,7 +9,8 @@ from benchsuite.analysis.rows import Cell, TableRow
 from benchsuite.analysis.tables import TableView
 from benchsuite.errors import UsageError
 from benchsuite.papers import Column
-from benchsuite.papers.schema import RowKey
+from benchsuite.papers.claims import reference_of
+from benchsuite.papers.schema import RowKey, row_name
 from benchsuite.report.look import Look, Show, Spread
 from benchsuite.report.numbers import DASH, counts, in_unit, published, units
 
@@ -34,6 +35,8 @@ class Number:
     """Whether no comparable row has a better one, as far as the printed digits say."""
     star: bool = False
     """Whether the row has a star on this column; see `Ranking.best`."""
+    against: str = ""
+    """"+" where the row is significantly better than its reference, "−" where it is worse."""
 
 
 @dataclass(frozen=True)
@@ -138,6 +141,37 @@ class Printed:
         return [*bold, f"No difference is significant ({test})."] if tied else bold
 
     @property
+    def against_legend(self) -> list[str]:
+        """What + and − mean, as far as there are any: which row is the reference, and by which test."""
+        signs = {number.against for line in self.lines for number in line.ours} - {""}
+        if not signs:
+            return []
+        words = [f"{sign}: significantly {word}" for sign, word in (("+", "better"), ("−", "worse")) if sign in signs]
+        names = list(dict.fromkeys(row.shown for row in self._references.values()))
+        board = " on the same backbone" if len({row.key for row in self._references.values()}) > 1 else ""
+        test = "paired t-tests over seeds, Holm over all pairs of rows of a column, alpha 0.05"
+        return [f"{', '.join(words)} than {' or '.join(names)}{board} ({test})."]
+
+    @cached_property
+    def _references(self) -> Mapping[RowKey, TableRow]:
+        """By row, the measured reference that it is compared with, as `papers.claims.reference_of` says."""
+        references = {}
+        for (backbone, _), rows in self.view.boards.items():
+            first = reference_of(self.view.table, backbone, rows[0].variant)
+            found = [row for row in rows if first and row.key == first.key and row.measured]
+            references.update({row.key: found[0] for row in rows if found})
+        return references
+
+    def _against(self, row: TableRow, place: int) -> str:
+        """A mark only where the ranking decides the pair, so it never contradicts a star."""
+        reference = self._references.get(row.key)
+        ranks = [self.view.rank(either, either.cells[place]) for either in (row, reference) if either]
+        if reference is None or None in ranks:
+            return ""
+        mine, theirs = (rank.beaten_by for rank in ranks if rank)
+        return "−" if row_name(reference.key) in mine else "+" if row_name(row.key) in theirs else ""
+
+    @property
     def notes(self) -> list[str]:
         """Footnotes: on what ours were measured."""
         if not (self.look.notes and self.has_ours):
@@ -181,6 +215,7 @@ class Printed:
                 *texts[row.key],
                 bold=self.look.best and row.key in bold,
                 star=stars and self.look.marks and self.view.is_best(row, row.cells[place]),
+                against=self._against(row, place) if stars and self.look.marks else "",
             )
             for row in self.view.rows
         }

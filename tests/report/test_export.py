@@ -48,6 +48,7 @@ def test_every_format_shows_the_same_numbers_and_marks(view: TableView) -> None:
         if line.startswith("| RN50")
     ]
     latex = rows_of(as_latex(Printed(view, unbold)))[3:]
+    signs = [[one.against for one in line.ours] for line in Printed(view, unbold).lines]
     board = [cell for cell in Reading(pages(leaderboard([view]))["tables/p-t-small"]).cells if "theirs" in cell]
     for number, row in enumerate(view.rows):
         for place, cell in enumerate(row.cells):
@@ -60,9 +61,10 @@ def test_every_format_shows_the_same_numbers_and_marks(view: TableView) -> None:
             assert (lines[key]["best"] == "True") == cells[key]["best"] == best
             assert markdown[number][place + 1] == f"{published(cell)} / {measured(cell)}{' ★' if best else ''}"
             mean, _, half = measured(cell).partition(" ± ")
-            star = "^{\\star}" if best else ""
+            above = ("\\star" if best else "") + signs[number][place].replace("−", "-")
+            mean += f"^{{{above}}}" if above else ""
             assert latex[2 * number][place + 1] == f"${published(cell)}$".replace("$–$", "--")
-            assert latex[2 * number + 1][place + 1] == (f"${mean}{star} \\pm {half}$" if half else "--")
+            assert latex[2 * number + 1][place + 1] == (f"${mean} \\pm {half}$" if half else "--")
             page = board[number * len(row.cells) + place]
             assert page["theirs"] == published(cell)
             assert page["ours"].replace("± ", " ± ") == ("★ best: " if best else "") + measured(cell)

@@ -74,6 +74,47 @@ def test_marks_of_a_number_and_of_a_quoted_row(view: TableView) -> None:
     assert "dagger" not in as_latex(Printed(view, Look(Show.ours)))
 
 
+def test_signs_say_which_row_differs_from_the_reference(make_record: MakeRecord) -> None:
+    """ "Best" is the reference: first of the table. On the second column lower is better."""
+    close = {name: (*values, values[-1] + 0.001) for name, values in VALUES.items()}
+    table = Printed(build(make_record, close), Look())
+    assert [[number.against for number in line.ours] for line in table.lines] == [
+        ["", ""],
+        ["", ""],
+        ["−", "+"],
+        ["", ""],
+    ]
+    text = as_latex(table)
+    assert "^{-}" in text
+    assert "^{\\star+}" in text
+    caption = text[text.index("\\caption") : text.index("\\label")]
+    assert "+: significantly better, $-$: significantly worse than Best (paired t-tests" in caption
+    unmarked = as_latex(Printed(table.view, Look(marks=False)))
+    assert "^{" not in unmarked.replace("^{\\dagger}", "")
+    assert "significantly" not in unmarked
+    assert "significantly worse" not in as_latex(Printed(table.view, Look(Show.published)))
+
+
+def test_rows_are_signed_within_their_board_and_only_beside_a_measured_reference(make_record: MakeRecord) -> None:
+    hostile = build(make_record, VALUES)
+    named = replace(hostile, table=hostile.table.model_copy(update={"rows": [hostile.table.rows[2]]}))
+    assert [[number.against for number in line.ours] for line in Printed(named, Look()).lines[:3]] == [
+        ["+", "−"], ["+", "−"], ["", ""],
+    ]  # fmt: skip
+    unmeasured = build(make_record, {name: VALUES[name] for name in ("Twin_2", "Worst")})
+    assert not any(number.against for line in Printed(unmeasured, Look()).lines for number in line.ours)
+    assert Printed(unmeasured, Look()).against_legend == []
+
+
+def test_the_label_of_the_reference_is_escaped_in_the_caption(make_record: MakeRecord) -> None:
+    view = build(make_record, VALUES)
+    table = view.table.model_copy(update={"rows": [view.table.rows[0].model_copy(update={"label": HOSTILE})]})
+    rows = [replace(view.rows[0], label=HOSTILE), *view.rows[1:]]
+    text = as_latex(Printed(replace(view, table=table, rows=rows), Look()))
+    require_whole(text)
+    assert f"significantly worse than {tex(HOSTILE)} (" in text
+
+
 @pytest.mark.skipif(not shutil.which("pdflatex"), reason="no pdflatex on this machine")
 @pytest.mark.parametrize("look", LOOKS)
 def test_it_compiles(view: TableView, look: Look, tmp_path: Path) -> None:
