@@ -14,8 +14,9 @@ from benchsuite.cli.progress import progress
 from benchsuite.cli.terminal import say
 from benchsuite.errors import BenchsuiteError, Interrupted, RunError
 from benchsuite.experiments.cluster import Cluster
+from benchsuite.experiments.estimate import estimated_seconds, evaluation_seconds
 from benchsuite.experiments.events import Failed, Finished
-from benchsuite.experiments.plan import Run, estimated_seconds
+from benchsuite.experiments.plan import Run
 from benchsuite.files import write_whole
 from benchsuite.records.checkpoints import latest_step
 from benchsuite.records.schema import Record
@@ -24,7 +25,7 @@ from benchsuite.records.trials import Trial
 from benchsuite.training.stopping import SIGNALS
 
 STARTUP_SECONDS = 15
-"""Start-up time of a worker."""
+"""What a command takes besides its runs: imports, checks, the start of its workers, and pages."""
 
 
 def execute(runs: Sequence[Run], planned: Sequence[Run], store: Store, means: Means) -> list[Failed]:
@@ -111,13 +112,16 @@ def under_way(runs: Sequence[Run], results: Path) -> str:
 
 
 def duration(runs: Sequence[Run], jobs: int, measured: Mapping[str, Record | Trial]) -> str:
-    """How long the runs may take, in words; empty if there are none."""
+    """How long the runs may take, in words, and what that includes; empty if there are none."""
     if not runs:
         return ""
     seconds = estimated_seconds(runs, jobs, measured) + STARTUP_SECONDS
     known = all(run.estimate for run in runs)
-    estimate = about(seconds) if known else "no estimate (a recipe gives no step_seconds),"
-    return f"; {estimate} with {jobs} in parallel"
+    if not known:
+        return f"; no estimate (a recipe gives no step_seconds), with {jobs} in parallel"
+    evaluated = {run.setup.setup_id for run in runs} <= evaluation_seconds(measured).keys()
+    included = "start-up and evaluation included" if evaluated else "start-up included, evaluation not"
+    return f"; {about(seconds)} with {jobs} in parallel ({included})"
 
 
 def about(seconds: float) -> str:

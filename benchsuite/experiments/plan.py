@@ -20,8 +20,7 @@ from benchsuite.methods import create_method
 from benchsuite.papers import Row, Table, read_table
 from benchsuite.papers.schema import names_of
 from benchsuite.records.requests import Judged, RequestedRow, RequestedRuns, TableRequest
-from benchsuite.records.schema import MethodPart, Record, TunedBy, run_id
-from benchsuite.records.trials import Trial
+from benchsuite.records.schema import MethodPart, TunedBy, run_id
 from benchsuite.setup import Part, Setup
 from benchsuite.training.needs import passes, reads_paraphrases
 
@@ -205,16 +204,6 @@ def plan_under(
     part = resolve_method(method, hyperparameters, setup.temperature_factor)
     run = make_run(setup, part, seed, f"{backbone} {method}", recipe.backbones[backbone].step_seconds)
     return run.model_copy(update={"keep_weights": recipe.keep_weights})
-
-
-def estimated_seconds(runs: Sequence[Run], jobs: int, records: Mapping[str, Record | Trial]) -> float:
-    """How long the runs may take, from records or trials of the same setup and method if any, else from the recipe."""
-    measured: dict[tuple[str, str], list[float]] = {}
-    for record in records.values():
-        seconds = float(record.cost["seconds"]) + float(record.cost.get("evaluation_seconds", 0))
-        measured.setdefault((record.setup_id, record.method.name), []).append(seconds)
-    each = [max(measured.get((run.setup.setup_id, run.method.name), [run.estimate])) for run in runs]
-    return max(sum(each) / jobs, max(each, default=0.0))
 
 
 @dataclass(frozen=True)

@@ -23,12 +23,17 @@ def test_a_dry_run_tells_the_run_its_time_and_whether_it_is_stored(
     command = ("run", "infonce", "--recipe", recipe)
     assert exit_code(*command, "--dry-run") == 0
     state, run_id, label = capsys.readouterr().out.strip().split("  ")
-    assert (state, label) == ("to do", "mlp infonce seed 0; about 75 s with 1 in parallel")
+    assert (state, label) == (
+        "to do",
+        "mlp infonce seed 0; about 75 s with 1 in parallel (start-up included, evaluation not)",
+    )
     assert not Path("runs").exists()
     assert exit_code(*command) == 0
     assert f"run {run_id}" in capsys.readouterr().out
     assert exit_code(*command, "--dry-run") == 0
     assert capsys.readouterr().out == f"stored  {run_id}  mlp infonce seed 0\n"
+    assert exit_code(*command, "--seed", "1", "--dry-run") == 0
+    assert capsys.readouterr().out.endswith(" s with 1 in parallel (start-up and evaluation included)\n")
 
 
 def test_a_dry_run_finds_what_the_run_would_be_refused_for(recipe: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from benchsuite.errors import UsageError
-from benchsuite.experiments.plan import estimated_seconds, plan_run, plan_table, plan_under, recipe_name
+from benchsuite.experiments.estimate import estimated_seconds
+from benchsuite.experiments.plan import plan_run, plan_table, plan_under, recipe_name
 from benchsuite.experiments.recipe import read_recipe
 from benchsuite.experiments.resolve import resolve_method
 from benchsuite.paths import baselines
@@ -75,6 +76,20 @@ def test_what_a_run_took_before_replaces_the_guess() -> None:
     records: Any = {"one": measured, "two": other}
     assert estimated_seconds([run, run], 1, records) == 200
     assert estimated_seconds([run, run], 2, records) == 100
+
+
+def test_an_evaluation_takes_as_long_as_that_of_any_run_of_the_setup() -> None:
+    one, other = (plan_run(name, "scenes-smoke", "RN50", 0, {}) for name in ("infonce", "ts"))
+    runs: Any = {
+        str(seconds): SimpleNamespace(
+            setup_id=one.setup.setup_id, method=one.method, cost={"seconds": 1.0, "evaluation_seconds": seconds}
+        )
+        for seconds in (30.0, 40.0)
+    }
+    assert one.setup.setup_id == other.setup.setup_id
+    assert estimated_seconds([other], 1, runs) == pytest.approx(other.estimate + 40)
+    elsewhere = plan_run("ts", "scenes-smoke", "ViT-B/16", 0, {})
+    assert estimated_seconds([elsewhere], 1, runs) == pytest.approx(elsewhere.estimate)
 
 
 def test_a_plugin_cannot_take_a_printed_rows_place(plugin_file: WRITE) -> None:
