@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 Open = Callable[..., "Page"]
 PHONE = {"width": 380, "height": 740}
+TABLET = {"width": 680, "height": 740}
 WIDE = {"width": 2560, "height": 1300}
 SHIFTS = """
 window.shifts = [];
@@ -42,7 +43,7 @@ def test_no_page_scrolls_sideways(
         assert too_wide(page) == [], f"{kind}, unfolded"
 
 
-@pytest.mark.parametrize("size", [PHONE, {"width": 1280, "height": 420}], ids=["phone", "low window"])
+@pytest.mark.parametrize("size", [TABLET, {"width": 1280, "height": 420}], ids=["tablet", "low window"])
 @pytest.mark.parametrize(("name", "table"), [(TABLE, "board-1"), ("claims/temo-small", "claims-table")])
 def test_head_and_first_column_stay_in_view(new_page: Open, name: str, table: str, size: dict[str, int]) -> None:
     page = new_page(name, viewport=size)
@@ -69,8 +70,31 @@ def test_head_and_first_column_stay_in_view(new_page: Open, name: str, table: st
     assert drawn, "the corner lies above what scrolls below it"
 
 
-def test_a_table_scrolls_by_keyboard(new_page: Open) -> None:
+def test_no_table_scrolls_sideways_on_a_phone(new_page: Open, kinds: Mapping[str, str]) -> None:
+    for kind, name in kinds.items():
+        page = new_page(name, viewport=PHONE)
+        page.locator("details").evaluate_all(UNFOLD)
+        wide = page.locator(".scroll:has(table.data)").evaluate_all(
+            "all => all.filter(one => one.scrollWidth > one.clientWidth + 1).map(one => one.ariaLabel)"
+        )
+        assert wide == [], kind
+
+
+def test_each_number_of_a_card_says_its_column(new_page: Open) -> None:
     page = new_page(TABLE, viewport=PHONE)
+    heads = page.locator("#board-1 thead tr:last-child th").evaluate_all("all => all.map(one => one.dataset.name)")
+    row = page.locator("#board-1 tbody tr").first
+    shown = row.locator("td").evaluate_all(
+        "all => all.map(one => getComputedStyle(one, '::before').content.replaceAll('\"', ''))"
+    )
+    assert shown[: len(heads) + 1] == [*heads, "Seeds"]
+    page.locator("summary", has_text="Columns").first.click()
+    page.get_by_label(heads[0], exact=True).first.uncheck()
+    assert row.locator("td").evaluate_all("all => all.map(one => one.dataset.label)") == shown[1:]
+
+
+def test_a_table_scrolls_by_keyboard(new_page: Open) -> None:
+    page = new_page(TABLE, viewport=TABLET)
     region = page.locator(".scroll").filter(has=page.locator("#board-1"))
     region.focus()
     page.keyboard.press("ArrowRight")

@@ -122,6 +122,29 @@
     tools.hidden = false;
   }
 
+  // On a phone a row is a card: each of its cells says the name of its column, which is read from the head.
+  function addLabels(table) {
+    const places = [];
+    [...table.tHead.rows].forEach((row, line) => {
+      let at = 0;
+      for (const head of row.cells) {
+        while (places[at]?.until > line) at += 1;
+        const name = head.cloneNode(true);
+        name.querySelectorAll(".quiet, .stood, .key, .better, .dt-column-order").forEach((part) => part.remove());
+        const label = head.dataset.name ?? name.textContent.trim();
+        for (let width = 0; width < head.colSpan; width += 1, at += 1) places[at] = { until: line + head.rowSpan, label };
+      }
+    });
+    for (const row of table.tBodies[0].rows) {
+      let at = 0;
+      for (const cell of row.cells) {
+        if (cell.tagName === "TD") cell.dataset.label ??= places[at]?.label ?? "";
+        at += cell.colSpan;
+      }
+    }
+    table.classList.add("cards");
+  }
+
   // A small menu over the page: closed by Escape and by going elsewhere.
   function folding(title, ...content) {
     const summary = make("summary", {}, title);
@@ -268,6 +291,7 @@
   addEventListener("afterprint", () => { for (const details of opened) details.open = false; });
 
   function improve(root) {
+    root.querySelectorAll("table.data").forEach(addLabels);
     root.querySelectorAll(".tools[data-for]").forEach(enhance);
     root.querySelectorAll("pre.copy").forEach(addCopying);
     root.querySelectorAll(".picker").forEach(compare);
