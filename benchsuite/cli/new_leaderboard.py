@@ -41,4 +41,9 @@ def new_leaderboard(
         f"cd {quoted(folder)} && git init -b main && pip install -e '.[test]'",
         f"benchsuite check-method {method}",
         f"benchsuite repro {table} --scale smoke",
+        f"benchsuite repro {table} --scale latents --tune --results results",
+        "benchsuite verify results --update",
+        "benchsuite report --results results --report site",
+        f"git add . && git commit -m 'Add {table} at latents'",
     )
+    say("then push it to GitHub and choose Settings > Pages > Source: GitHub Actions; README.md says more.")

@@ -65,6 +65,30 @@ def test_results_are_added_as_its_readme_says(board: Place) -> None:
     assert f'"benchsuite=={__version__}"' in readme
 
 
+def test_the_next_steps_lead_from_the_first_run_to_published_pages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert exit_code("new-leaderboard", "my-board", "--method", "my-loss") == 0
+    steps = capsys.readouterr().out.partition("then:\n")[2]
+    told = re.findall(r"^  (benchsuite .*)$", steps, re.M)
+    assert [line.split()[1] for line in told] == ["check-method", "repro", "repro", "verify", "report"]
+    assert "git add ." in steps
+    assert "Source: GitHub Actions" in steps
+    readme = Path("my-board", "README.md").read_text("utf-8")
+    assert [line for line in told if line not in readme] == []
+    (line,) = [line for line in readme.splitlines() if "checkout" in line]
+    assert f"benchsuite=={__version__}" in line
+
+
+def test_what_it_measured_can_be_verified_and_shown_as_its_next_steps_say(board: Place) -> None:
+    small = ("repro", "my_board/table1", "--scale", "smoke", "--seeds", "1", "--results", "measured", "--report", "one")
+    board.suite(*small)
+    board.suite("verify", "measured", "--update")
+    board.suite("report", "--results", "measured", "--report", "two")
+    assert "my_board/table1" in (board.folder / "two" / "index.html").read_text()
+
+
 def test_its_pages_workflow_is_the_one_of_the_docs(board: Place) -> None:
     found = re.search(r"```yaml\n(.*?)```", SHOWN.read_text("utf-8"), re.S)
     assert found is not None
