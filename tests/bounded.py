@@ -53,10 +53,13 @@ class Outcome:
 class Bounded:
     """Runs commands of benchsuite; to be closed."""
 
-    def __init__(self, sound: Path) -> None:
-        """`sound`: a folder whose `results` are validated and shown once, so that the forks find all that is cached."""
+    def __init__(self, sound: Path, *options: str) -> None:
+        """`sound`: a folder whose `results` are validated and shown once, so that the forks find all that is cached.
+
+        `options` of `verify`, whose imports they find too.
+        """
         self._process = subprocess.Popen(
-            [sys.executable, str(Path(__file__)), str(sound)],
+            [sys.executable, str(Path(__file__)), str(sound), *options],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -79,12 +82,12 @@ class Bounded:
         return Outcome(**json.loads(self._process.stdout.readline()))
 
 
-def serve(sound: Path) -> None:
+def serve(sound: Path, *options: str) -> None:
     """Answer requests until there are no more."""
     from benchsuite.cli import main
 
     with redirect_stdout(sys.stderr), suppress(SystemExit):
-        main(["verify", str(sound / "results")])
+        main(["verify", str(sound / "results"), *options])
         main(["report", "--results", str(sound / "results"), "--report", str(sound / "site")])
     for line in sys.stdin:
         folder, command = json.loads(line)
@@ -140,4 +143,4 @@ def _run(folder: Path, command: list[str], outputs: list[int]) -> None:
 
 
 if __name__ == "__main__":
-    serve(Path(sys.argv[1]))
+    serve(Path(sys.argv[1]), *sys.argv[2:])

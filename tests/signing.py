@@ -103,16 +103,12 @@ class Sigstore:
     def bundle(self, content: bytes, at: datetime = WHEN, **changes: str) -> dict[str, Any]:
         """An attestation of a file, as GitHub's action writes it; `changes` are of what the certificate says."""
         claims = CLAIMS | changes
+        return self.signed(json.dumps(statement(content, claims["predicate"])).encode(), at, claims)
+
+    def signed(self, payload: bytes, at: datetime = WHEN, claims: Mapping[str, str] = CLAIMS) -> dict[str, Any]:
+        """A bundle that signs any bytes as a statement."""
         private = key()
         certificate = self._certificate(private, claims)
-        payload = json.dumps(
-            {
-                "_type": "https://in-toto.io/Statement/v1",
-                "subject": [{"name": "MANIFEST.json", "digest": {"sha256": sha256(content).hexdigest()}}],
-                "predicateType": claims["predicate"],
-                "predicate": {},
-            }
-        ).encode()
         kind = "application/vnd.in-toto+json"
         signature = b64(sign(private, b"DSSEv1 %d %s %d %s" % (len(kind), kind.encode(), len(payload), payload)))
         pem = certificate.public_bytes(Encoding.PEM)
@@ -202,6 +198,16 @@ class Sigstore:
             },
             "canonicalizedBody": b64(body),
         }
+
+
+def statement(content: bytes, predicate: str = CLAIMS["predicate"]) -> dict[str, Any]:
+    """What is signed: that a file was built."""
+    return {
+        "_type": "https://in-toto.io/Statement/v1",
+        "subject": [{"name": "MANIFEST.json", "digest": {"sha256": sha256(content).hexdigest()}}],
+        "predicateType": predicate,
+        "predicate": {},
+    }
 
 
 FOREVER = datetime(2090, 1, 1, tzinfo=UTC)

@@ -1,8 +1,10 @@
 """Damaged copies of stored files, drawn by hypothesis: values are replaced, keys are gone, bytes differ.
 
-Half of the records are sealed again after the damage, as one who can compute digests would do it.
+Half of the records are sealed again after the damage, as one who can compute digests would do it. Attestations are
+mostly signed again, as a trusted workflow would do it that was led to sign anything.
 """
 
+import base64
 import hashlib
 import io
 import json
@@ -15,8 +17,9 @@ from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
+from signing import CLAIMS, Sigstore, statement
 
-from benchsuite.records.names import stem
+from benchsuite.records.names import ATTESTATIONS, ATTESTED, BUNDLE, stem
 from benchsuite.records.schema import MethodPart, content_digest, run_id
 from benchsuite.setup import Setup
 
@@ -37,6 +40,8 @@ LITERALS = [
     '"' + "x" * 300 + '"',
     "[" * 3000, "{a = " * 3000, "'''", '"\\ud800"', '"{tau}"', '"../../outside"', "[-1]", "[nan]", '["x", "x"]',
 ]  # fmt: skip
+ENCODED = ("rawBytes", "payload", "canonicalizedBody", "sig", "signedEntryTimestamp", "keyId", "rootHash")
+"""Keys of a bundle whose values are bytes in base64."""
 HEADERS = ["[rows]", "[[columns]]", "[x.y]", "[[x]]", "[data]", "[]", "[["]
 ARRAYS: list[Any] = [
     np.array([], np.int64), np.array([0]), np.array([-1]), np.array([1]), np.array([1, 2, 3]),
@@ -69,19 +74,26 @@ class Case:
 
 
 @st.composite
-def cases(draw: Draw, sound: Path) -> Case:
-    """A damaged copy of one file of the sound folder; of a sealed record with its ranks."""
+def cases(draw: Draw, sound: Path, sigstore: Sigstore) -> Case:
+    """A damaged copy of one file of the sound folder; of a sealed record with its ranks, of an attestation signed."""
     files = [path for path in sorted(sound.rglob("*")) if path.is_file() and not path.name.startswith(".")]
     file = draw(st.sampled_from(files))
     damage = {".json": _json, ".toml": _toml, ".npz": _ranks, ".parquet": _bytes}[file.suffix]
-    damaged = damage(draw, file) if draw(st.integers(0, 9)) else _bytes(draw, file)
+    if file.parent.name == ATTESTATIONS and draw(st.integers(0, 3)):
+        damaged = _attestation(draw, file, sigstore)
+    else:
+        damaged = damage(draw, file) if draw(st.integers(0, 9)) else _bytes(draw, file)
     files_by_name = {path.relative_to(sound).as_posix(): content for path, content in damaged.items()}
     return Case(file.relative_to(sound).as_posix(), files_by_name, pages=not draw(st.integers(0, 49)))
 
 
 def _bytes(draw: Draw, file: Path) -> dict[Path, bytes]:
     """Some bytes differ, are gone, or are there again."""
-    content = bytearray(file.read_bytes())
+    return _owned(draw, file, _changed(draw, file.read_bytes()))
+
+
+def _changed(draw: Draw, bytes_: bytes) -> bytes:
+    content = bytearray(bytes_)
     for _ in range(draw(st.integers(1, 4))):
         at, length = draw(st.integers(0, len(content))), draw(st.integers(0, 40))
         match draw(st.sampled_from(["change", "remove", "repeat", "cut"])):
@@ -93,7 +105,33 @@ def _bytes(draw: Draw, file: Path) -> dict[Path, bytes]:
                 content[at:at] = content[at : at + length]
             case "cut":
                 del content[at:]
-    return _owned(draw, file, bytes(content))
+    return bytes(content)
+
+
+def _attestation(draw: Draw, file: Path, sigstore: Sigstore) -> dict[Path, bytes]:
+    """A valid signature over something else, of somebody else, or a bundle in which encoded bytes differ."""
+    name = file.name.removesuffix(ATTESTED).removesuffix(BUNDLE)
+    manifest, bundle = file.with_name(name + ATTESTED), file.with_name(name + BUNDLE)
+    content = manifest.read_bytes()
+    match draw(st.sampled_from(["manifest", "statement", "certificate", "encoded"])):
+        case "manifest":
+            content = _json(draw, manifest)[manifest]
+            return {manifest: content, bundle: _text(sigstore.bundle(content))}
+        case "statement":
+            stated = statement(content)
+            _damage(draw, stated)
+            payload = _text(stated) if draw(st.integers(0, 3)) else _changed(draw, _text(stated))
+            return {bundle: _text(sigstore.signed(payload))}
+        case "certificate":
+            texts = [text for text in VALUES if isinstance(text, str) and text.isascii() and len(text) < 1000]
+            claim = {draw(st.sampled_from([*CLAIMS])): draw(st.sampled_from(texts))}
+            return {bundle: _text(sigstore.bundle(content, **claim))}
+        case _:
+            made = json.loads(bundle.read_text())
+            places = [(parent, key) for parent, key in _places(made) if key in ENCODED]
+            parent, key = draw(st.sampled_from(places))
+            parent[key] = base64.b64encode(_changed(draw, base64.b64decode(parent[key]))).decode()
+            return {bundle: _text(made)}
 
 
 def _ranks(draw: Draw, file: Path) -> dict[Path, bytes]:
@@ -122,6 +160,22 @@ def _owned(draw: Draw, file: Path, content: bytes) -> dict[Path, bytes]:
 def _json(draw: Draw, file: Path) -> dict[Path, bytes]:
     """Some values are others, are gone, or stand under another key."""
     content = json.loads(file.read_text())
+    _damage(draw, content)
+    if "run_id" not in content or not draw(st.booleans()):
+        sealed = "digest" in content and draw(st.booleans())
+        return {file: _sealed(content) if sealed else _text(content)}
+    with suppress(Exception):  # what is not valid has no identity
+        setup, method = Setup.model_validate(content["setup"]), MethodPart.model_validate(content["method"])
+        run = run_id(setup.setup_id, method.method_id, content["seed"], content["digests"].get("paraphrases"))
+        content |= {"setup_id": setup.setup_id, "method_id": method.method_id, "run_id": run}
+        name = f"{stem(method.name, content['seed'], run)}.json"
+        if not {"/", "\0"} & set(name) and len(name) < 250:
+            return {file: b"{}"} | {file.with_name(name): _sealed(content)}
+    return {file: _sealed(content)}
+
+
+def _damage(draw: Draw, content: Any) -> None:
+    """Some values are others, are gone, or stand under another key."""
     for _ in range(draw(st.integers(1, 3))):
         places = list(_places(content))
         if not places:
@@ -138,17 +192,6 @@ def _json(draw: Draw, file: Path) -> dict[Path, bytes]:
                 other, at = draw(st.sampled_from(places))
                 with suppress(LookupError):
                     parent[key] = _copy(other[at])
-    if "run_id" not in content or not draw(st.booleans()):
-        sealed = "digest" in content and draw(st.booleans())
-        return {file: _sealed(content) if sealed else _text(content)}
-    with suppress(Exception):  # what is not valid has no identity
-        setup, method = Setup.model_validate(content["setup"]), MethodPart.model_validate(content["method"])
-        run = run_id(setup.setup_id, method.method_id, content["seed"], content["digests"].get("paraphrases"))
-        content |= {"setup_id": setup.setup_id, "method_id": method.method_id, "run_id": run}
-        name = f"{stem(method.name, content['seed'], run)}.json"
-        if not {"/", "\0"} & set(name) and len(name) < 250:
-            return {file: b"{}"} | {file.with_name(name): _sealed(content)}
-    return {file: _sealed(content)}
 
 
 def _copy(value: Any) -> Any:

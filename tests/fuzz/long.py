@@ -43,7 +43,7 @@ def hunt(folder: Path, count: int, number: int, keep: Path) -> dict[str, int]:
             phases=[Phase.generate],
             suppress_health_check=list(HealthCheck),
         )
-        @given(case=cases(one.sound))
+        @given(case=cases(one.sound, one.sigstore))
         def each(case: Case) -> None:
             nonlocal tried
             tried += 1

@@ -8,6 +8,8 @@ from hunt import Hunt, hunting
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from benchsuite.records.names import RERUNS
+
 
 @pytest.fixture(scope="module")
 def hunt(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hunt]:
@@ -25,8 +27,16 @@ def hunt(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hunt]:
 )
 @given(data=st.data())
 def test_a_damaged_file_ends_no_command_early(hunt: Hunt, data: st.DataObject) -> None:
-    case: Case = data.draw(cases(hunt.sound))
+    case: Case = data.draw(cases(hunt.sound, hunt.sigstore))
     assert hunt.fault(case) == ""
+
+
+def test_the_sound_folder_is_attested_and_done_again(hunt: Hunt) -> None:
+    """Otherwise damages of attestations and of second trainings would be refused early, whatever they are."""
+    done = hunt.verified()
+    assert (done.fault, done.code) == ("", 0)
+    assert "attested" in done.out, done.out
+    assert list((hunt.sound / RERUNS).iterdir())
 
 
 def test_a_fault_is_found(hunt: Hunt) -> None:
