@@ -11,12 +11,17 @@ import typer
 from commands import exit_code
 from made_records import MakeRecord
 from measured import LOW, fill
+from own_tables import NAME, own_folder
+from tiny_recipes import VECTORS
 
+from benchsuite.analysis.regression import Check, Kind
 from benchsuite.cli import application
+from benchsuite.experiments import regress
 from benchsuite.records.store import Store
 
 PAGE = (Path(__file__).parents[2] / "docs" / "formats.md").read_text("utf-8")
 GROUP: Any = typer.main.get_command(application())
+Patch = pytest.MonkeyPatch
 Told = Callable[..., Any]
 
 
@@ -91,6 +96,52 @@ def test_what_was_trained_is_on_stdout_alone(
     assert content.keys() == documented("run")
     assert 0 < content["metrics"]["my-task"]["mrr"] < 1
     assert content["run_id"] in said.err, "what is said without --json goes to stderr"
+
+
+def test_what_a_table_came_to_is_told_after_its_runs(told: Told, tmp_path: Path, monkeypatch: Patch) -> None:
+    monkeypatch.chdir(tmp_path)
+    recipe = own_folder(Path("own")) / "recipes" / "tiny.toml"
+    recipe.write_text(VECTORS.replace("backbones.mlp", "backbones.RN50"))
+    command = ("repro", NAME, "--scale", "smoke", "--tables", "own", "--rows", "infonce,ts", "--seeds", "1")
+    content = told(*command, "--jobs", "1")
+    assert content.keys() == documented("repro") - {"to_tune"}
+    assert [run["state"] for run in content["runs"]] == ["stored"] * 2
+    assert {run["run_id"] for run in content["runs"]} == Store(Path("runs")).read().records.keys()
+    (table,) = content["tables"]
+    assert table["table"] == NAME
+    assert all(cell["n"] == 1 for cell in table["cells"] if cell["row"] != "TeMo")
+    (page,) = content["pages"].values()
+    assert "IR@1" in Path(page).read_text("utf-8")
+
+
+def test_an_evaluation_is_told_as_it_is_stored(
+    told: Told, tmp_path: Path, monkeypatch: Patch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("tiny.toml").write_text(VECTORS)
+    run_id = told("run", "infonce", "--recipe", "tiny.toml", "--keep-weights")["run_id"]
+    assert exit_code("weights", run_id, "--out", "towers") == 0
+    capsys.readouterr()
+    content = told("evaluate", "towers", "--results", "evaluated")
+    assert content.keys() == documented("evaluate")
+    record = Store(Path("runs")).read().records[run_id]
+    assert content["results"]["retrieval"]["metrics"] == record.results["retrieval"].metrics
+    (file,) = Path("evaluated").rglob("*.json")
+    stored = json.loads(file.read_text("utf-8"))
+    assert {key: value for key, value in content.items() if key != "notes"} == stored
+
+
+@pytest.mark.parametrize(("kind", "found", "code"), [("unchanged", "1.0", 0), ("regressed", "1.5", 1)])
+def test_a_regression_is_told_with_both_values(
+    told: Told, tmp_path: Path, monkeypatch: Patch, kind: Kind, found: str, code: int
+) -> None:
+    check = Check("infonce", "loss", kind, "1.0", found, "0.1")
+    monkeypatch.setattr(regress, "gate", lambda expected, names, progress: iter([check] * (names == ["infonce"])))
+    content = told("regress", "infonce", "--report", tmp_path, code=code)
+    assert content.keys() == documented("regress")
+    assert content["passed"] == (code == 0)
+    (one,) = content["checks"]
+    assert (one["subject"], one["expected"], one["found"]) == ("infonce", "1.0", found)
 
 
 def test_an_error_leaves_stdout_empty(capsys: pytest.CaptureFixture[str]) -> None:
