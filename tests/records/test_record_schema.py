@@ -6,7 +6,19 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from benchsuite.records.schema import Record, Result, content_digest, contradictions
+from benchsuite.canonical import short_digest
+from benchsuite.errors import RecordError
+from benchsuite.records.schema import (
+    FIRST_SEED,
+    MethodPart,
+    Number,
+    Record,
+    Result,
+    Resumption,
+    Sidecar,
+    content_digest,
+    contradictions,
+)
 
 Make = Callable[..., tuple[Record, bytes]]
 
@@ -87,6 +99,9 @@ def test_an_edited_record_is_refused(make_record: Make, path: str, value: Any, s
         ("method.hyperparameters.tau", 0.5, "method_id is .*, but its method gives"),
         ("method.code", "other", "method_id is .*, but its method gives"),
         ("ranks.file", "../elsewhere.ranks.npz", "ranks lie beside their record"),
+        ("weights", {"file": "../x.pt", "sha256": "0"}, "weights lie in the folder weights"),
+        ("results.retrieval.version", 2, "its result is of retrieval, version 2, but .* of retrieval, version 1"),
+        ("results.retrieval.task", "other", "its result is of other, version 1, but .* of retrieval, version 1"),
         ("results.retrieval.counts.i2t", 0, "counts.i2t = 0 is below 1"),
         ("curves", {}, "curves have no step"),
         ("curves", {"loss": [1.0]}, "curves have no step"),
@@ -139,3 +154,62 @@ def test_results_of_a_protocol_that_the_setup_lacks_are_refused(make_record: Mak
 
 def test_equal_recalls_at_all_cuts_are_sound() -> None:
     assert contradictions({"top1": 0.0, "top3": 0.0, "top10": 1.0, "r_mean": 0.3}) == []
+
+
+def test_one_query_is_enough_of_a_count(make_record: Make) -> None:
+    answer = Result(task="retrieval", version=1, metrics={}, counts={"i2t": 1})
+    assert make_record(results={"retrieval": answer})[0].results["retrieval"].counts == {"i2t": 1}
+
+
+@pytest.mark.parametrize("own", [{}, {"longer": 2.0}, {"longer": 0.5}, {"learning_rate": 0.1}])
+def test_a_rows_own_settings_enter_the_method_id_only_where_it_has_some(own: dict[str, float]) -> None:
+    identity = {"name": "ours", "hyperparameters": {"tau": 0.1}, "code": "c"}
+    assert MethodPart(title="Ours", owner="us", **identity, **own).method_id == short_digest({**identity, **own})
+
+
+def test_seeds_of_trials_begin_at_1000_as_in_stored_files() -> None:
+    assert FIRST_SEED == 1000
+
+
+def test_what_a_run_did_not_read_of_its_setup_follows_from_its_digests(make_record: Make) -> None:
+    plain, digests = make_record()[0], make_record()[0].digests
+    assert plain.unread == {"clusters", "experts.image", "experts.text"}
+    read = make_record(digests={**digests, "clusters": "c", "text_expert": "t"})[0]
+    assert read.unread == {"experts.image"}
+    assert plain.configuration == (plain.method_id, None, None, None, None)
+    assert read.configuration == (read.method_id, None, "c", None, "t")
+
+
+def test_paraphrases_that_a_run_read_make_it_another_run(make_record: Make) -> None:
+    plain = make_record()[0]
+    read = make_record(digests={**plain.digests, "paraphrases": "p"})[0]
+    assert (read.setup_id, read.method_id) == (plain.setup_id, plain.method_id)
+    identity = {"setup": plain.setup_id, "method": plain.method_id, "seed": 0}
+    assert plain.run_id == short_digest(identity)
+    assert read.run_id == short_digest({**identity, "paraphrases": "p"})
+
+
+def test_resumptions_and_weights_are_stored_only_where_there_are_any(make_record: Make) -> None:
+    plain = make_record()[0].as_json()
+    assert not {"resumptions", "weights"} & plain.keys()
+    resumed = Resumption(step=3, from_processes=1, to_processes=2)
+    stored = make_record(resumptions=[resumed], weights=Sidecar(file="x.pt", sha256="0"))[0].as_json()
+    assert stored["resumptions"] == [{"step": 3, "from_processes": 1, "to_processes": 2}]
+    assert stored["weights"] == {"file": "x.pt", "sha256": "0"}
+
+
+def test_numbers_are_metrics_and_measures_of_all_protocols_or_of_one(make_record: Make) -> None:
+    answer = Result(task="retrieval", version=1, metrics={"r1": 0.5}, measures={"gap": 7.0}, counts={})
+    record = make_record(results={"retrieval": answer})[0]
+    both = [
+        Number("retrieval", "retrieval", "r1", "metric", 0.5),
+        Number("retrieval", "retrieval", "gap", "measure", 7.0),
+    ]
+    assert [*record.numbers()] == [*record.numbers("retrieval")] == both
+    assert [*record.numbers("other")] == []
+    assert record.values() == {"retrieval.r1": 0.5, "retrieval.gap": 7.0}
+    assert record.metric("retrieval.gap") == 7.0
+    with pytest.raises(RecordError, match=r"did not measure retrieval\.r5 \(gap, r1\)"):
+        record.metric("retrieval.r5")
+    with pytest.raises(RecordError, match=r"did not measure other\.r1 \(no such protocol\)"):
+        record.metric("other.r1")

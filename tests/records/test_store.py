@@ -229,7 +229,7 @@ import numpy as np
 first, folder = read_record(Path(sys.argv[1])), Path(sys.argv[2])
 parts = {name: getattr(first, name) for name in
          ("method", "setup", "results", "cost", "digests", "environment", "created")}
-curves = {"loss": [0.5] * 2000}
+curves = {"step": [*range(2000)], "loss": [0.5] * 2000}
 for seed in range(1, 10**6):
     noise = np.random.default_rng(seed).integers(1, 9**9, 9999)
     content, ranks = pack_ranks(f"run-s{seed}", [("retrieval.i2t", noise)])

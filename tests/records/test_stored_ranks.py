@@ -3,6 +3,7 @@ import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
@@ -103,6 +104,29 @@ def test_narrow_numbers_may_not_be_more_than_the_counts_allow(tmp_path: Path, se
     alone = read_ranks(tmp_path, sealed(packed(**{"retrieval.i2t": np.ones(70_000, dtype=np.uint8)})))
     with pytest.raises(RecordError, match=r"70,000 numbers, and 65,\d+ are what the counts of its record allow"):
         alone["retrieval.i2t"]
+
+
+def zipped(**members: bytes) -> bytes:
+    buffer = io.BytesIO()
+    with ZipFile(buffer, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(f"{name}.npy", content)
+    return buffer.getvalue()
+
+
+def saved(array: Any) -> bytes:
+    buffer = io.BytesIO()
+    np.save(buffer, array)
+    return buffer.getvalue()
+
+
+def test_a_header_must_say_how_many_numbers_follow(tmp_path: Path, sealed: Callable[..., Record]) -> None:
+    whole = saved(np.array([1, 2, 3], dtype=np.int32))
+    ranks = read_ranks(tmp_path, sealed(zipped(short=whole[:-4], long=whole + bytes(4), whole=whole)))
+    assert ranks["whole"].tolist() == [1, 2, 3]
+    for name, has in (("short", 2), ("long", 4)):
+        with pytest.raises(RecordError, match=rf"{name}: its header says 3 numbers, but it has {has}\."):
+            ranks[name]
 
 
 def holds(kind: str, numbers: list[int]) -> bool:
