@@ -30,9 +30,10 @@ from benchsuite.analysis.tables import build_views
 from benchsuite.canonical import digest
 from benchsuite.cli.report import items_of, leaderboard
 from benchsuite.evaluation.rank_metrics import RULES
-from benchsuite.records.contents import Contents, RecordFile, parse, with_ranks
+from benchsuite.records.contents import Contents, parse
 from benchsuite.records.names import json_files, stem
 from benchsuite.records.ranks import pack_ranks, read_ranks
+from benchsuite.records.record_file import RecordFile, with_ranks
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record, content_digest, run_id
 from benchsuite.records.store import Store

@@ -9,9 +9,9 @@ from signing import COMMIT, Sigstore
 from benchsuite.evaluation.rank_metrics import RULES
 from benchsuite.records.audit import audit_folder
 from benchsuite.records.audit_manifest import update_manifest
-from benchsuite.records.contents import read_record
 from benchsuite.records.manifest import Manifest, write_manifest
 from benchsuite.records.names import ATTESTATIONS, ATTESTED, BUNDLE, MANIFEST
+from benchsuite.records.record_file import read_record
 
 TRAINED_THERE = {"commit": COMMIT, "dirty": False}
 

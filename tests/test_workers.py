@@ -11,7 +11,8 @@ from html_pages import leaderboard
 
 from benchsuite import workers
 from benchsuite.errors import RecordError
-from benchsuite.records.contents import Contents, FileError
+from benchsuite.records.contents import Contents
+from benchsuite.records.record_file import FileError
 from benchsuite.records.schema import Record
 from benchsuite.report.leaderboard import FEW_TABLES, Leaderboard
 from benchsuite.report.site import write_site

@@ -19,7 +19,7 @@ from benchsuite.analysis.rows import Cell
 from benchsuite.analysis.tables import TableView
 from benchsuite.analysis.verdict import Verdict
 from benchsuite.papers.schema import row_name
-from benchsuite.records.contents import Finding
+from benchsuite.records.record_file import Finding
 
 How = Literal["equal", "within bounds", "outside", "not judged"]
 HOWS: tuple[How, ...] = get_args(How)

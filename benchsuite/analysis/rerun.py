@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from scipy import special
 
-from benchsuite.records.contents import Finding
+from benchsuite.records.record_file import Finding
 from benchsuite.records.reruns import Rerun
 from benchsuite.records.schema import Record
 

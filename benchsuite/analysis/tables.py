@@ -19,8 +19,9 @@ from benchsuite.folders import built_in_tables, table_files
 from benchsuite.papers import Column, Row, Table, read_table
 from benchsuite.papers.claims import FamilySizes, family_sizes
 from benchsuite.papers.schema import row_name
-from benchsuite.records.contents import Contents, FileError
+from benchsuite.records.contents import Contents
 from benchsuite.records.names import TABLES
+from benchsuite.records.record_file import FileError
 from benchsuite.records.requests import RequestedRow, TableRequest
 from benchsuite.records.schema import Record
 from benchsuite.setup import Setup

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from benchsuite.analysis.rerun import Again, is_other_seed
 from benchsuite.errors import BenchsuiteError
-from benchsuite.records.contents import FileError, Finding
 from benchsuite.records.provenance import provenance
+from benchsuite.records.record_file import FileError, Finding
 from benchsuite.records.reruns import Rerun, read_reruns
 from benchsuite.records.schema import Record
 from benchsuite.records.sigstore_bundle import Signature, Trust

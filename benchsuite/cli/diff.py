@@ -12,8 +12,8 @@ from benchsuite.cli.options import RESULTS, AsJson, Plugins, Results, load_plugi
 from benchsuite.cli.terminal import say, say_json, say_json_text, say_text
 from benchsuite.errors import UsageError
 from benchsuite.records.code_version import stale
-from benchsuite.records.contents import FileError, read_record
 from benchsuite.records.names import find_run
+from benchsuite.records.record_file import FileError, read_record
 from benchsuite.records.schema import Number, Record
 from benchsuite.records.store import Store
 

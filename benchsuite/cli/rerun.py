@@ -14,8 +14,8 @@ from benchsuite.experiments.events import Failed, Finished
 from benchsuite.experiments.pool import Pool
 from benchsuite.experiments.rerun import devices_of, draw
 from benchsuite.records.audit import Audit
-from benchsuite.records.contents import Finding
 from benchsuite.records.names import RERUNS
+from benchsuite.records.record_file import Finding
 from benchsuite.records.reruns import Rerun, write_rerun
 from benchsuite.records.schema import Record
 

@@ -21,7 +21,7 @@ from benchsuite.folders import (
     tables_in,
 )
 from benchsuite.papers.reader import read_table_file
-from benchsuite.records.contents import Finding
+from benchsuite.records.record_file import Finding
 from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import Record
 from benchsuite.records.store import Store

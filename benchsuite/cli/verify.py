@@ -23,9 +23,9 @@ from benchsuite.errors import UsageError
 from benchsuite.folders import TRIALS, tables_in
 from benchsuite.records.audit import CANNOT_CHECK, Audit, audit_folder, audit_run
 from benchsuite.records.audit_manifest import check_base, check_digest, check_manifest, update_manifest
-from benchsuite.records.contents import Finding
 from benchsuite.records.names import find_run
 from benchsuite.records.provenance import provenance, trust_in
+from benchsuite.records.record_file import Finding
 from benchsuite.records.reruns import read_reruns
 from benchsuite.records.sigstore_bundle import Trust
 from benchsuite.registry import tasks

@@ -7,8 +7,8 @@ import typer
 
 from benchsuite.cli.options import RESULTS, Results
 from benchsuite.cli.terminal import say
-from benchsuite.records.contents import read_record
 from benchsuite.records.names import find_run
+from benchsuite.records.record_file import read_record
 
 
 def weights(

@@ -8,7 +8,7 @@ from benchsuite.experiments.recipe import Tuning
 from benchsuite.experiments.space import Draw, draws
 from benchsuite.records.audit_trials import named
 from benchsuite.records.code_version import code_version
-from benchsuite.records.contents import Finding
+from benchsuite.records.record_file import Finding
 from benchsuite.records.trials import Trial, TrialsFile
 from benchsuite.registry import methods
 

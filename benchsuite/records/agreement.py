@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
-from benchsuite.records.contents import Finding
+from benchsuite.records.record_file import Finding
 from benchsuite.records.schema import Record
 
 

@@ -13,7 +13,7 @@ from benchsuite.folders import recipes_in, shipped_trials, trials_in
 from benchsuite.locks import is_lock
 from benchsuite.records.agreement import check_counts, check_digests
 from benchsuite.records.code_version import code_state, stale
-from benchsuite.records.contents import FileError, Finding, RecordFile, read_contents, read_record_file, with_ranks
+from benchsuite.records.contents import read_contents
 from benchsuite.records.manifest import Manifest
 from benchsuite.records.names import (
     EVALUATIONS,
@@ -29,8 +29,9 @@ from benchsuite.records.names import (
     request_files,
     rerun_files,
 )
-from benchsuite.records.ranks import read_ranks
+from benchsuite.records.ranks import open_ranks, read_ranks
 from benchsuite.records.recompute import Rule, recompute
+from benchsuite.records.record_file import Count, FileError, Finding, Numbers, RecordFile, read_record_file, with_ranks
 from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import Record
 
@@ -81,39 +82,49 @@ class Audit:
         """The manifest of the valid records, and of the stored tables and recipes."""
         return Manifest.of(self.records, self.files)
 
-    def add(self, file: RecordFile, rules: Rules) -> None:
+    def add(self, file: RecordFile) -> None:
         """Check a record's file: its own problems, its name, and its numbers."""
-        problems = [*file.problems, *_wrong_name(file), *self._wrong_numbers(file, rules), *_wrong_weights(file)]
+        numbers = file.numbers or Numbers()  # of edited records too, to say what was edited
+        problems = [*file.problems, *_wrong_name(file), *numbers.problems, *_wrong_weights(file)]
         self.problems += problems
+        self.agreed += numbers.agreed
+        for reason, names in numbers.not_recomputable.items():
+            self.not_recomputable.setdefault(reason, set()).update(names)
         if file.record and not problems:
             self.records[file.file.name] = file.record
         else:
             self.refused.add(file.file.name)
 
-    def _wrong_numbers(self, file: RecordFile, rules: Rules) -> Iterator[Finding]:
-        """Numbers that differ from the ranks. Edited records are checked too, to say what was edited."""
-        record = file.record
-        if record is None or not file.ranks_valid:
-            return
+
+def counting(rules: Rules) -> Count:
+    """What recomputes all numbers of a record from the bytes of its ranks."""
+
+    def count(path: Path, record: Record, content: bytes) -> Numbers:
+        done = Numbers()
         try:
-            ranks = read_ranks(file.file.parent, record)
+            ranks = open_ranks(path.with_name(Path(record.ranks.file).name), content, record.results)
             for name, result in record.results.items():
                 protocol = record.setup.protocols.get(name)
-                done = recompute(result, ranks.of(name), protocol.options if protocol else {}, rules)
-                self.agreed += done.agreed
-                if done.not_recomputable:
-                    self.not_recomputable.setdefault((result.task, done.why), set()).update(done.not_recomputable)
-                yield from (Finding(file.file.name, f"{name}: {difference}") for difference in done.differs)
+                again = recompute(result, ranks.of(name), protocol.options if protocol else {}, rules)
+                done.agreed += again.agreed
+                if again.not_recomputable:
+                    done.not_recomputable.setdefault((result.task, again.why), set()).update(again.not_recomputable)
+                done.problems += (Finding(path.name, f"{name}: {difference}") for difference in again.differs)
         except FileError as error:
-            yield unreadable(error, file.file.parent)
-            return
-        for key in sorted(key for key in ranks if key.rpartition(".")[0] not in record.results):
-            yield Finding(file.file.name, f"{key}: ranks of a protocol that the record does not have")
+            done.problems.append(unreadable(error, path.parent))
+            return done
+        unknown = sorted(key for key in ranks if key.rpartition(".")[0] not in record.results)
+        done.problems += (
+            Finding(path.name, f"{key}: ranks of a protocol that the record does not have") for key in unknown
+        )
+        return done
+
+    return count
 
 
 def audit_folder(folder: Path, rules: Rules) -> Audit:
     """Everything in a results folder but the manifest."""
-    contents = read_contents(folder)
+    contents = read_contents(folder, counting(rules))
     added = (*contents.tables.values(), *recipes_in(folder).values(), *trials_in(folder).values())
     more = (evaluation_files, measurement_files, request_files, attestation_files, rerun_files)
     stored = sorted([*added, *(file for files_in in more for file in files_in(folder))])
@@ -127,7 +138,7 @@ def audit_folder(folder: Path, rules: Rules) -> Audit:
             if path not in {unread.file for unread in contents.unreadable}:
                 audit.problems.append(Finding(name, f"it cannot be read ({reason_of(error)})"))
     for file in contents.files:
-        audit.add(file, rules)
+        audit.add(file)
     audit.problems += [unreadable(error, folder) for error in contents.unreadable]
     audit.notes += [Finding(file.name, "not a record, ignored", "") for file in contents.foreign]
     audit.notes += _other_files(folder, contents.files)
@@ -172,7 +183,7 @@ def audit_run(path: Path, rules: Rules) -> Audit:
     if file is None:
         raise UsageError(f"{path}: not a record. Name a record's file, a run or a results folder.")
     audit = Audit(path)
-    audit.add(with_ranks(file), rules)
+    audit.add(with_ranks(file, counting(rules)))
     audit.notes += _code_notes(audit.records)
     return audit
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from benchsuite.errors import UsageError
 from benchsuite.locks import lock_of, locked
 from benchsuite.records.audit import Audit
-from benchsuite.records.contents import FileError, Finding
 from benchsuite.records.manifest import Manifest, read_manifest, write_manifest
 from benchsuite.records.names import MANIFEST
+from benchsuite.records.record_file import FileError, Finding
 
 SHORTEST = 16
 """The fewest digits of a digest that are compared."""

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
 from benchsuite.canonical import canonical
-from benchsuite.records.contents import Finding
+from benchsuite.records.record_file import Finding
 from benchsuite.records.schema import FIRST_SEED, PARAPHRASES, Record, TunedBy, run_id
 from benchsuite.records.trials import Subject, Trial, TrialsFile, best, trials_digest
 

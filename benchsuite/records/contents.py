@@ -1,6 +1,5 @@
 """Reading a results folder: valid records, and the problems of every other file."""
 
-import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,22 +9,19 @@ from pydantic import BaseModel, ValidationError
 
 from benchsuite.canonical import canonical
 from benchsuite.errors import RecordError
-from benchsuite.files import read_stored, reason_of
 from benchsuite.folders import tables_in
 from benchsuite.records.json_text import parse
 from benchsuite.records.names import (
-    LARGEST_RANKS,
     evaluation_files,
     failure_files,
     json_files,
     measurement_files,
     request_files,
-    run_of,
-    stem,
     trial_files,
 )
+from benchsuite.records.record_file import Count, FileError, Finding, RecordFile, read_record_file, where, with_ranks
 from benchsuite.records.requests import TableRequest
-from benchsuite.records.schema import BROKEN_SEAL, SCHEMA, Record, content_digest
+from benchsuite.records.schema import Record
 from benchsuite.workers import spread, without_garbage_collection
 
 if TYPE_CHECKING:
@@ -35,66 +31,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Sealed = TypeVar("Sealed", bound=BaseModel)
-DELETE = "Delete it or move it away, and run the same command again: only what is missing is measured."
 RETUNE = "Put it back as it was written, or delete it and run the same `benchsuite tune` again."
 MEASURE = "Put it back as it was written, or delete it and run `tox -e bench` again."
 EVALUATE = "Delete it, and evaluate the model again."
-TOLD = 20
-"""Problems of one kind in a file; of a thousand wrong numbers the first ones tell as much."""
-PUT_BACK = "put it back as it was written, or delete it and measure the run again"
-
-
-class FileError(RecordError):
-    """A stored file that cannot be used: which, why, and what to do."""
-
-    def __init__(self, file: Path, reason: str, fix: str = DELETE) -> None:
-        super().__init__(file, reason, fix)
-        self.file, self.reason, self.fix = file, reason, fix
-
-    @property
-    def lines(self) -> Sequence[str]:
-        """One line."""
-        return [f"{self.file}: {self.reason}." + (f" {self.fix}" if self.fix else "")]
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A problem or a note about a file, and how to fix it."""
-
-    file: str
-    message: str
-    fix: str = PUT_BACK
-
-    def __str__(self) -> str:
-        return f"{self.file}: {self.message}" + (f"; {self.fix}" if self.fix else "")
-
-
-@dataclass(frozen=True)
-class RecordFile:
-    """A record's file: the record if it can be parsed, the run_ids it may belong to, and all its problems."""
-
-    file: Path
-    record: Record | None
-    problems: tuple[Finding, ...] = ()
-    run_ids: frozenset[str] = frozenset()
-    """From its name and from its content: equal unless the file was edited or renamed."""
-    ranks_valid: bool = False
-    """Whether the ranks were checked and have the sealed digest."""
-
-    @property
-    def right_name(self) -> str:
-        """The file name that the record must have."""
-        assert self.record
-        return f"{stem(self.record.method.name, self.record.seed, self.record.run_id)}.json"
-
-    @property
-    def reason(self) -> str:
-        """Why it is refused, in one line."""
-        return "; ".join(problem.message for problem in self.problems)
-
-    def refusal(self) -> FileError:
-        """The error that refuses it."""
-        return FileError(self.file, self.reason)
 
 
 @dataclass(frozen=True)
@@ -143,11 +82,15 @@ class Contents:
         return [*(file.refusal() for file in self.refused), *self.unreadable]
 
 
-def read_contents(folder: Path) -> Contents:
-    """Everything in the folder. A bad file does not affect the others."""
+def read_contents(folder: Path, count: Count | None = None) -> Contents:
+    """Everything in the folder. A bad file does not affect the others.
+
+    `count` is called with the ranks of each record while they are read, so that no more than one file of them for each
+    process is held at a time.
+    """
     paths = json_files(folder)
     with without_garbage_collection():
-        read = dict(zip(paths, spread(_read_with_ranks, paths), strict=True))
+        read = dict(zip(paths, spread(lambda path: _read_with_ranks(path, count), paths), strict=True))
     files = _with_duplicates([file for file in read.values() if file])
     unreadable: list[FileError] = []
     failures = dict(_collect(failure_files(folder), _read_failure, unreadable))
@@ -162,46 +105,6 @@ def read_contents(folder: Path) -> Contents:
     return Contents(records, failures, requests, files, unreadable, foreign, *more)
 
 
-def read_record(path: Path) -> Record:
-    """A record from its file, checked without its ranks."""
-    file = read_record_file(path)
-    if file is None:
-        raise FileError(path, "not a record")
-    if file.record is None or file.problems:
-        raise file.refusal()
-    return file.record
-
-
-def read_record_file(path: Path) -> RecordFile | None:
-    """A record's file, checked without its ranks; None if the JSON file is not a record."""
-    run_ids = frozenset({run_of(path.name)} - {""})
-    try:
-        content = parse(path)
-    except ValueError as error:
-        return RecordFile(path, None, (Finding(path.name, str(error)),), run_ids)
-    if not isinstance(content, dict) or not {"schema", "run_id"} & content.keys():
-        message = f"not a record but a {type(content).__name__}"
-        return RecordFile(path, None, (Finding(path.name, message),), run_ids) if run_ids else None
-    record, problems = _parse_record(path.name, content)
-    return RecordFile(path, record, tuple(problems), run_ids | {str(content.get("run_id"))})
-
-
-def with_ranks(file: RecordFile) -> RecordFile:
-    """The file with the problems of its ranks, which must lie beside the record, unchanged."""
-    if file.record is None:
-        return file
-    name = Path(file.record.ranks.file).name
-    try:
-        content = read_stored(file.file.with_name(name), LARGEST_RANKS)
-        valid = hashlib.sha256(content).hexdigest() == file.record.ranks.sha256
-        message = f"{name} is not what it was sealed with: edited, or damaged"
-    except (OSError, ValueError) as error:  # an impossible name is a ValueError
-        reason = reason_of(error)
-        valid, message = False, f"its ranks, {name}, are missing or cannot be read ({reason})"
-    problems = () if valid else (Finding(file.file.name, message),)
-    return replace(file, problems=(*file.problems, *problems), ranks_valid=valid)
-
-
 def read_request(path: Path) -> TableRequest:
     """A table's request from its file."""
     try:
@@ -213,9 +116,9 @@ def read_request(path: Path) -> TableRequest:
     return request
 
 
-def _read_with_ranks(path: Path) -> RecordFile | None:
+def _read_with_ranks(path: Path, count: Count | None) -> RecordFile | None:
     file = read_record_file(path)
-    return with_ranks(file) if file else None
+    return with_ranks(file, count) if file else None
 
 
 def _with_duplicates(files: Sequence[RecordFile]) -> list[RecordFile]:
@@ -281,7 +184,7 @@ def _read_sealed(path: Path, model: type[Sealed], what: str, fix: str) -> Sealed
         return model.model_validate(parse(path))
     except ValidationError as error:
         problem = error.errors()[0]
-        raise FileError(path, f"not a valid {what}: {_where(problem)}{problem['msg']}", fix) from error
+        raise FileError(path, f"not a valid {what}: {where(problem)}{problem['msg']}", fix) from error
     except ValueError as error:
         raise FileError(path, str(error), fix) from error
 
@@ -296,42 +199,3 @@ def _read_object(path: Path) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise FileError(path, f"not what is stored here but a {type(content).__name__}")
     return content
-
-
-def _parse_record(name: str, content: Mapping[str, Any]) -> tuple[Record | None, list[Finding]]:
-    """The record, if the content has the right types, and every problem."""
-    version = content.get("schema")
-    if version != SCHEMA:
-        message = f"record schema {version!r}; this benchsuite reads schema {SCHEMA}"
-        return None, [Finding(name, message, _reader(content))]
-    record = None
-    messages = [] if _sealed(content) else [BROKEN_SEAL]
-    try:
-        parsed = Record.unchecked(content)
-        messages += parsed.contradictions()
-        record = parsed
-    except ValidationError as error:
-        messages += [f"not a valid record: {_where(e)}{e['msg']}" for e in error.errors()[:TOLD]]
-        messages += [f"{error.error_count() - TOLD:,} more"] * (error.error_count() > TOLD)
-    except ValueError as error:  # identities of what has no canonical form
-        messages.append(f"not a valid record: {error}")
-    return record, [Finding(name, message) for message in messages]
-
-
-def _sealed(content: Mapping[str, Any]) -> bool:
-    try:
-        return content_digest(content) == content.get("digest")
-    except ValueError:  # what has no canonical form, such as NaN, was never sealed
-        return False
-
-
-def _reader(content: Mapping[str, Any]) -> str:
-    """What can read a record of another schema."""
-    environment = content.get("environment")
-    version = environment.get("benchsuite") if isinstance(environment, Mapping) else None
-    return f"use benchsuite {version}, which wrote it" if isinstance(version, str) else "use what wrote it"
-
-
-def _where(error: Mapping[str, Any]) -> str:
-    where = ".".join(str(part) for part in error["loc"])
-    return f"{where}: " if where else ""

@@ -10,8 +10,8 @@ from pydantic import ValidationError, model_validator
 
 from benchsuite.canonical import digest
 from benchsuite.files import write_whole
-from benchsuite.records.contents import FileError
 from benchsuite.records.json_text import parse
+from benchsuite.records.record_file import FileError
 from benchsuite.records.schema import Record
 from benchsuite.setup import Part
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from benchsuite.errors import UsageError
 from benchsuite.files import read_stored, reason_of
-from benchsuite.records.contents import FileError, Finding
 from benchsuite.records.manifest import Entry, Manifest, read_manifest
 from benchsuite.records.names import ATTESTATIONS, ATTESTED, BUNDLE, attestation_files, stem
+from benchsuite.records.record_file import FileError, Finding
 from benchsuite.records.schema import Record
 from benchsuite.records.sigstore_bundle import Signature, Trust
 

@@ -15,8 +15,8 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from benchsuite.files import read_stored, reason_of
-from benchsuite.records.contents import FileError
 from benchsuite.records.names import LARGEST_RANKS, RANKS
+from benchsuite.records.record_file import FileError
 from benchsuite.records.schema import Record, Result, Sidecar
 
 if TYPE_CHECKING:
@@ -104,8 +104,13 @@ def read_ranks(folder: Path, record: "Record | Evaluation") -> StoredRanks:
     if hashlib.sha256(content).hexdigest() != record.ranks.sha256:
         reason = f"not the ranks that record {name} was sealed with: the file was edited, or damaged"
         raise FileError(file, reason, "")
+    return open_ranks(file, content, record.results)
+
+
+def open_ranks(file: Path, content: bytes, results: Mapping[str, Result]) -> StoredRanks:
+    """The arrays of a ranks file that was read, of which the digest is right."""
     try:
-        most = most_numbers(record.results)
+        most = most_numbers(results)
         return StoredRanks(file, _opened(content, most), most)
     except Exception as error:
         raise FileError(file, f"not an .npz file of arrays ({error})", "") from error

@@ -11,10 +11,10 @@ from typing import Any, Literal, Self
 from pydantic import ValidationError, model_validator
 
 from benchsuite.files import write_whole
-from benchsuite.records.contents import FileError
 from benchsuite.records.json_text import parse
 from benchsuite.records.kinds import wrong_kinds
 from benchsuite.records.names import RERUNS, rerun_files
+from benchsuite.records.record_file import FileError
 from benchsuite.records.schema import Record, content_digest, require_sealed
 from benchsuite.setup import Part
 

@@ -11,7 +11,7 @@ from edited import edit
 from measured import HIGH, LOW, fill
 from signing import REPOSITORY, RUN, Sigstore
 
-from benchsuite.records.contents import read_record
+from benchsuite.records.record_file import read_record
 from benchsuite.records.reruns import Rerun, write_rerun
 from benchsuite.records.schema import Record
 from benchsuite.records.store import Store

@@ -9,7 +9,7 @@ from tiny_recipes import VECTORS
 
 from benchsuite.analysis.vouchers import incomparable
 from benchsuite.errors import UsageError
-from benchsuite.records.contents import read_record
+from benchsuite.records.record_file import read_record
 from benchsuite.records.reruns import Rerun
 from benchsuite.records.schema import content_digest
 

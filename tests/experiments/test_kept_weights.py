@@ -27,8 +27,8 @@ from benchsuite.experiments.plan import plan_run
 from benchsuite.models.dual_encoder import DualEncoder
 from benchsuite.models.saved import save_towers
 from benchsuite.records.checkpoints import folder_of
-from benchsuite.records.contents import read_record
 from benchsuite.records.names import find_run
+from benchsuite.records.record_file import read_record
 from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
 

@@ -1,5 +1,7 @@
 import hashlib
 import json
+import sys
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from io import BytesIO
@@ -55,6 +57,21 @@ def problems(folder: Path) -> dict[str, list[str]]:
     for one in looked_at(folder).problems:
         found.setdefault(one.file.removeprefix("infonce-")[:2], []).append(one.message)
     return found
+
+
+def test_each_file_of_ranks_is_opened_once(folder: Path) -> None:
+    opened: Counter[str] = Counter()
+
+    def watch(event: str, arguments: tuple[object, ...]) -> None:
+        if event == "open" and str(arguments[0]).endswith(".ranks.npz") and watching:
+            opened[Path(str(arguments[0])).name] += 1
+
+    watching = [True]
+    sys.addaudithook(watch)  # it stays for ever, and does nothing when this test is over
+    audit = looked_at(folder)
+    watching.clear()
+    assert opened == {record.ranks.file: 1 for record in audit.records.values()}
+    assert len(opened) == 3
 
 
 def test_sound_records_have_no_problem_and_all_their_numbers_are_computed_again(folder: Path) -> None:

@@ -14,9 +14,9 @@ from benchsuite.errors import UsageError
 from benchsuite.evaluation.rank_metrics import RULES
 from benchsuite.records.audit import audit_folder
 from benchsuite.records.audit_manifest import check_manifest
-from benchsuite.records.contents import read_record
 from benchsuite.records.names import ATTESTATIONS, ATTESTED, BUNDLE, MANIFEST
 from benchsuite.records.provenance import Provenance, provenance, trust_in
+from benchsuite.records.record_file import read_record
 from benchsuite.records.schema import Record
 from benchsuite.records.sigstore_bundle import Signature, Trust
 from benchsuite.records.store import Store

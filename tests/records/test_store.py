@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from benchsuite.errors import UsageError
-from benchsuite.records.contents import FileError, read_record
 from benchsuite.records.names import stem
 from benchsuite.records.ranks import pack_ranks
+from benchsuite.records.record_file import FileError, read_record
 from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
 
@@ -221,7 +221,7 @@ def test_a_folder_that_cannot_be_made_is_refused_before_anything_runs(tmp_path: 
 WRITER = """
 import sys
 from pathlib import Path
-from benchsuite.records.contents import read_record
+from benchsuite.records.record_file import read_record
 from benchsuite.records.ranks import pack_ranks
 from benchsuite.records.schema import Record
 from benchsuite.records.store import Store

@@ -1,0 +1,167 @@
+"""One record's file: the record, if it can be parsed, and every problem of the file and of its ranks."""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from benchsuite.errors import RecordError
+from benchsuite.files import read_stored, reason_of
+from benchsuite.records.json_text import parse
+from benchsuite.records.names import LARGEST_RANKS, run_of, stem
+from benchsuite.records.schema import BROKEN_SEAL, SCHEMA, Record, content_digest
+
+DELETE = "Delete it or move it away, and run the same command again: only what is missing is measured."
+TOLD = 20
+"""Problems of one kind in a file; of a thousand wrong numbers the first ones tell as much."""
+PUT_BACK = "put it back as it was written, or delete it and measure the run again"
+
+
+class FileError(RecordError):
+    """A stored file that cannot be used: which, why, and what to do."""
+
+    def __init__(self, file: Path, reason: str, fix: str = DELETE) -> None:
+        super().__init__(file, reason, fix)
+        self.file, self.reason, self.fix = file, reason, fix
+
+    @property
+    def lines(self) -> Sequence[str]:
+        """One line."""
+        return [f"{self.file}: {self.reason}." + (f" {self.fix}" if self.fix else "")]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A problem or a note about a file, and how to fix it."""
+
+    file: str
+    message: str
+    fix: str = PUT_BACK
+
+    def __str__(self) -> str:
+        return f"{self.file}: {self.message}" + (f"; {self.fix}" if self.fix else "")
+
+
+@dataclass
+class Numbers:
+    """What the ranks of a record say of its numbers."""
+
+    agreed: int = 0
+    not_recomputable: dict[tuple[str, str], set[str]] = field(default_factory=dict)
+    """Numbers that do not follow from ranks, by task and reason."""
+    problems: list[Finding] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class RecordFile:
+    """A record's file: the record if it can be parsed, the run_ids it may belong to, and all its problems."""
+
+    file: Path
+    record: Record | None
+    problems: tuple[Finding, ...] = ()
+    run_ids: frozenset[str] = frozenset()
+    """From its name and from its content: equal unless the file was edited or renamed."""
+    numbers: Numbers | None = None
+    """What its ranks say of them; None if that was not asked, or if the ranks are not those that it was sealed with."""
+
+    @property
+    def right_name(self) -> str:
+        """The file name that the record must have."""
+        assert self.record
+        return f"{stem(self.record.method.name, self.record.seed, self.record.run_id)}.json"
+
+    @property
+    def reason(self) -> str:
+        """Why it is refused, in one line."""
+        return "; ".join(problem.message for problem in self.problems)
+
+    def refusal(self) -> FileError:
+        """The error that refuses it."""
+        return FileError(self.file, self.reason)
+
+
+Count = Callable[[Path, Record, bytes], Numbers]
+"""Of a record's file, the record and the bytes of its ranks."""
+
+
+def read_record(path: Path) -> Record:
+    """A record from its file, checked without its ranks."""
+    file = read_record_file(path)
+    if file is None:
+        raise FileError(path, "not a record")
+    if file.record is None or file.problems:
+        raise file.refusal()
+    return file.record
+
+
+def read_record_file(path: Path) -> RecordFile | None:
+    """A record's file, checked without its ranks; None if the JSON file is not a record."""
+    run_ids = frozenset({run_of(path.name)} - {""})
+    try:
+        content = parse(path)
+    except ValueError as error:
+        return RecordFile(path, None, (Finding(path.name, str(error)),), run_ids)
+    if not isinstance(content, dict) or not {"schema", "run_id"} & content.keys():
+        message = f"not a record but a {type(content).__name__}"
+        return RecordFile(path, None, (Finding(path.name, message),), run_ids) if run_ids else None
+    record, problems = _parse_record(path.name, content)
+    return RecordFile(path, record, tuple(problems), run_ids | {str(content.get("run_id"))})
+
+
+def with_ranks(file: RecordFile, count: Count | None = None) -> RecordFile:
+    """The file with the problems of its ranks, which must lie beside the record, unchanged; they are read once."""
+    if file.record is None:
+        return file
+    name = Path(file.record.ranks.file).name
+    try:
+        content = read_stored(file.file.with_name(name), LARGEST_RANKS)
+    except (OSError, ValueError) as error:  # an impossible name is a ValueError
+        message = f"its ranks, {name}, are missing or cannot be read ({reason_of(error)})"
+        return replace(file, problems=(*file.problems, Finding(file.file.name, message)))
+    if hashlib.sha256(content).hexdigest() != file.record.ranks.sha256:
+        message = f"{name} is not what it was sealed with: edited, or damaged"
+        return replace(file, problems=(*file.problems, Finding(file.file.name, message)))
+    return replace(file, numbers=count(file.file, file.record, content)) if count else file
+
+
+def _parse_record(name: str, content: Mapping[str, Any]) -> tuple[Record | None, list[Finding]]:
+    """The record, if the content has the right types, and every problem."""
+    version = content.get("schema")
+    if version != SCHEMA:
+        message = f"record schema {version!r}; this benchsuite reads schema {SCHEMA}"
+        return None, [Finding(name, message, _reader(content))]
+    record = None
+    messages = [] if _sealed(content) else [BROKEN_SEAL]
+    try:
+        parsed = Record.unchecked(content)
+        messages += parsed.contradictions()
+        record = parsed
+    except ValidationError as error:
+        messages += [f"not a valid record: {where(e)}{e['msg']}" for e in error.errors()[:TOLD]]
+        messages += [f"{error.error_count() - TOLD:,} more"] * (error.error_count() > TOLD)
+    except ValueError as error:  # identities of what has no canonical form
+        messages.append(f"not a valid record: {error}")
+    return record, [Finding(name, message) for message in messages]
+
+
+def _sealed(content: Mapping[str, Any]) -> bool:
+    try:
+        return content_digest(content) == content.get("digest")
+    except ValueError:  # what has no canonical form, such as NaN, was never sealed
+        return False
+
+
+def _reader(content: Mapping[str, Any]) -> str:
+    """What can read a record of another schema."""
+    environment = content.get("environment")
+    version = environment.get("benchsuite") if isinstance(environment, Mapping) else None
+    return f"use benchsuite {version}, which wrote it" if isinstance(version, str) else "use what wrote it"
+
+
+def where(error: Mapping[str, Any]) -> str:
+    """The key of a value that is not valid, before a message."""
+    key = ".".join(str(part) for part in error["loc"])
+    return f"{key}: " if key else ""
