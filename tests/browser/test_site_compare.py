@@ -1,5 +1,6 @@
 """The page that compares two methods makes the numbers that Python makes, and keeps the choice in the address."""
 
+from collections import Counter
 from collections.abc import Callable
 from itertools import permutations
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from conftest import MadeSite, address
 
 from benchsuite.analysis.against import against
 from benchsuite.analysis.boards import Board, PrimaryMeasure, boards, paired
+from benchsuite.records.requests import Judged
 from benchsuite.records.store import Store
 from benchsuite.report.numbers import in_unit, signed
 from benchsuite.report.numbers import paired as shown
@@ -74,6 +76,27 @@ def test_every_pair_has_the_difference_that_python_has(new_page: Open, site: Mad
             checked += 1
     assert checked >= 100
     assert {"better", "worse", "undecided"} <= verdicts
+
+
+@pytest.mark.parametrize("interest", [0.001, 0.3])
+def test_the_picker_says_equivalent_where_python_does(new_page: Open, board: Board, interest: float) -> None:
+    """The recipe of the site states no smallest difference of interest, so one is put into the page's data."""
+    page = new_page(f"compare/{board.setup_id}")
+    page.add_init_script(
+        "const parse = JSON.parse; JSON.parse = text => { const data = parse(text);"
+        f"if (data.interest) data.interest = data.interest.map(() => {interest}); return data; }}"
+    )
+    page.reload()
+    told = {(one["a"], one["b"], one["task"]): one["told"] for one in page.evaluate(ALL_CHOICES)}
+    verdicts = Counter[str]()
+    for task in (task for task in board.tasks if task.better != "neither" and task.unit == "percent"):
+        stated = {task.protocol: Judged(metric=task.metric, difference=interest)}
+        for ours, theirs in permutations(board.rows, 2):
+            verdict = against(board, ours, theirs, task, stated).outcome
+            said = told[ours.label, theirs.label, name_of(task)]
+            assert said.startswith(f"{ours.label} against {theirs.label}: {verdict}. "), said
+            verdicts[verdict] += 1
+    assert verdicts["equivalent" if interest > 0.1 else "undecided"]
 
 
 def test_a_method_has_no_difference_to_itself(new_page: Open, board: Board) -> None:

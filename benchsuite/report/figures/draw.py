@@ -67,7 +67,12 @@ def _points(figure: Figure, axes: Axes) -> Layout:
             axes.plot(trace.x, trace.y, **marks_of(trace.style, 4.5, hollow=True))
     handles = [line for trace in means for line in axes.plot(trace.x, trace.y, **marks_of(trace.style, 8))]
     numbers = _numbers(means)
-    return Layout(handles, _names(means, numbers), numbers=_on_points(axes, means, numbers))
+    texts = _on_points(axes, means, numbers)
+    number_of = dict(zip((trace.label for trace in means), numbers, strict=False))
+    for trace in (trace for trace in figure.series if trace.part == "published"):
+        axes.plot(trace.x, trace.y, **marks_of(trace.style, 9, hollow=True))
+        texts += _on_points(axes, [trace], [number_of[trace.label]] if numbers else [])
+    return Layout(handles, _names(means, numbers), numbers=texts)
 
 
 def _cost(figure: Figure, axes: Axes) -> Layout:

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
 
@@ -109,12 +109,25 @@ def _against(view: TableView, plot: Plot, x: Column, y: Column) -> Iterator[Figu
             traces.append(Trace(label, points.x, points.y, "seed", style, points.seeds))
         traces.append(Trace(label, [fmean(points.x)], [fmean(points.y)], "mean", style))
     if traces:
+        styles = {trace.label: trace.style for trace in traces}
+        printed = list(_published(view, x, y, styles))
+        traces += printed
         counts = seeds_of(len(points.x) for points in rows)
         caption = f"Small marks: single runs; large marks: their mean ({counts})." if several else "One run a row."
         caption += " Rows of one method have one mark; numbers tell them apart." if crowded else ""
+        caption += " Large hollow marks: published, which may be of other data." if printed else ""
         title = plot.title if len(plot.y) == 1 else f"{plot.title}: {_column(y)}"
         across, up = (Axis(_column(column), column.unit == "percent") for column in (x, y))
         yield _figure(view, "points", title, caption, _across(plot, across), up, traces)
+
+
+def _published(view: TableView, x: Column, y: Column, styles: Mapping[str, int]) -> Iterator[Trace]:
+    """The paper's points, of the rows that have ours beside them."""
+    places = [view.columns.index(column) for column in (x, y)]
+    for row in view.rows:
+        label, (across, up) = _row_label(view, row), (row.cells[place].published for place in places)
+        if label in styles and across is not None and up is not None:
+            yield Trace(label, [across], [up], "published", styles[label])
 
 
 def _histogram(view: TableView, source: Source, title: str, ranks: Ranks) -> Iterator[Figure]:

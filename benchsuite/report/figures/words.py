@@ -50,9 +50,11 @@ def _points(figure: Figure) -> str:
     means = [trace for trace in figure.series if trace.part == "mean"]
     ordered = sorted(means, key=lambda trace: trace.points[0][1], reverse=True)
     order = ", from the highest" if len(means) > 1 else ""
+    published = [trace for trace in figure.series if trace.part == "published"]
     return (
         f"Scatter plot, {_count(len(means), 'row')}. {_ranges(figure)} "
         f"{figure.y.name} at {figure.x.name}, means{order}: {_places(figure, ordered)}."
+        + (f" Published: {_places(figure, published)}." if published else "")
     )
 
 

@@ -104,7 +104,7 @@
     const status = make("span", { class: "found", role: "status" });
     const count = () => {
       const [shown, all] = [data.rows({ search: "applied" }).count(), data.rows().count()];
-      status.textContent = shown === all ? `${all} rows` : `${shown} of ${all} rows`;
+      status.textContent = `${shown === all ? all : `${shown} of ${all}`} ${all === 1 ? "row" : "rows"}`;
     };
     const reset = () => { release(); undo.forEach((step) => step()); data.draw(); };
     tools.append(make("button", { type: "button", onclick: reset }, "Reset"), status);

@@ -1,6 +1,7 @@
 """What the drawings show, looked at as matplotlib's own artists."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from matplotlib.colors import to_hex
 from matplotlib.lines import Line2D
 from sketches import GAP, costs, curves, forest, histogram, line, points, rows, sensitivity, texts, tree, tuning
 
-from benchsuite.report.figures import Axis, Figure, lines
+from benchsuite.report.figures import Axis, Figure, Trace, lines
 from benchsuite.report.figures.draw import draw, settings
 from benchsuite.report.figures.style import HUES, INK, PANEL_WIDTH, PAPER, QUIET, WIDTH
 
@@ -142,6 +143,16 @@ def test_panels_are_named_and_bins_keep_their_place_and_share() -> None:
     assert peak > 50, "each row uses its own height"
     assert (floor - tops) / peak == pytest.approx(np.array([0.25, 0.75]))
     assert (floor - others) / peak == pytest.approx(np.array([0.25, 0.5, 0.25]))
+
+
+@pytest.mark.parametrize("count", [3, 10])
+def test_published_points_have_their_row_s_colour_and_are_hollow(count: int) -> None:
+    figure = points(count)
+    paper = Trace("Row 1", [0.5], [0.4], "published", 1)
+    drawn = replace(figure, series=[*figure.series, paper])
+    *_, mark = lines_of(drawn)
+    assert (list(mark.get_xdata()), mark.get_color(), mark.get_markerfacecolor()) == ([0.5], HUES[1], PAPER)
+    assert texts(tree(drawn)).count("2") == (2 if count > 8 else 0), "the number of the row, beside both points"
 
 
 def test_published_numbers_have_a_mark_of_their_own() -> None:

@@ -2,6 +2,7 @@ import csv
 import io
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from sketches import costs, curves, forest, histogram, points, rows, sensitivity, tuning
@@ -42,6 +43,14 @@ def test_points_are_described_by_their_means_in_the_unit_of_the_axis() -> None:
         "Scatter plot, 3 rows. Gap from 0 to 0.25; R@1 from 20.0% to 32.0%. R@1 at Gap, means, from the highest: "
         "Row 2 27.0% at 0.225, Row 1 26.0% at 0.125, Row 0 25.0% at 0.025."
     )
+
+
+def test_points_that_the_paper_printed_are_said_after_ours() -> None:
+    figure = points()
+    paper = Trace("Row 1", [0.5], [0.4], "published", 1)
+    said = alt(replace(figure, series=[*figure.series, paper]))
+    assert said.startswith("Scatter plot, 3 rows. Gap from 0 to 0.5; R@1 from 20.0% to 40.0%.")
+    assert said.endswith("Row 0 25.0% at 0.025. Published: Row 1 40.0% at 0.5.")
 
 
 def test_of_many_rows_the_first_and_the_last_are_listed() -> None:

@@ -143,6 +143,18 @@ def test_one_column_against_another_is_a_figure_a_column(make_view: Callable[...
     assert mean.x == pytest.approx([0.705])
 
 
+def test_the_paper_s_points_stand_beside_ours(make_view: Callable[..., TableView]) -> None:
+    view = make_view([{"title": "P", "x": "gap", "y": ["gap"]}])
+    drawn = figures(view)[0]
+    published = [trace for trace in drawn.series if trace.part == "published"]
+    assert [(one.label, one.x, one.y) for one in published] == [("One", [0.3], [0.3])], "of rows that have a number"
+    assert published[0].style == next(trace.style for trace in drawn.series if trace.label == "One")
+    assert "Large hollow marks: published" in drawn.caption
+    bare = figures(make_view([{"title": "P", "x": "gap", "y": ["r1"]}]))[0]
+    assert "published" not in bare.caption
+    assert not [trace for trace in bare.series if trace.part == "published"], "only where both numbers are published"
+
+
 def test_histograms_come_with_columns_that_look_at_pairs(make_view: Callable[..., TableView]) -> None:
     by_default = figures(make_view())[0]
     assert (by_default.kind, by_default.title) == ("histogram", "Similarities of positive and of negative pairs")
