@@ -49,7 +49,7 @@ INTERRUPTED = 130
 
 
 def application(called: Sequence[str] = tuple(COMMANDS)) -> typer.Typer:
-    """The command line: commands that are called, and of the others names and what the help says of them."""
+    """The command line: commands that are called, or else names of all and what the help says of them."""
     app = typer.Typer(
         help="Train and compare contrastive-learning methods under identical setups.",
         no_args_is_help=True,
@@ -57,8 +57,9 @@ def application(called: Sequence[str] = tuple(COMMANDS)) -> typer.Typer:
         pretty_exceptions_enable=False,
     )
     app.callback()(options_of_all)
-    for name, module in COMMANDS.items():
-        app.command(name, epilog=epilog(name))(_imported(module) if name in called else _described(module))
+    known = [name for name in COMMANDS if name in called]
+    for name in known or COMMANDS:
+        app.command(name, epilog=epilog(name))((_imported if known else _described)(COMMANDS[name]))
     return app
 
 

@@ -4,9 +4,12 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 
+from benchsuite import cli
 from benchsuite.cli import COMMANDS, application
 from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
@@ -90,3 +93,15 @@ def test_help_says_the_same_of_commands_that_are_not_imported() -> None:
 def test_what_is_no_command_is_an_error_with_the_nearest() -> None:
     done = subprocess.run([sys.executable, "-m", "benchsuite", "verfy"], capture_output=True, text=True, check=False)
     assert (done.returncode, "Did you mean 'verify'?" in done.stderr) == (2, True)
+
+
+def test_a_called_command_needs_none_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cli, "_described", lambda module: pytest.fail(f"{module} was read"))
+    assert names_of(application(["diff"])) == ["diff"]
+    monkeypatch.undo()
+    assert names_of(application(["dif"])) == list(COMMANDS), "for the help, and for what was meant"
+
+
+def names_of(app: typer.Typer) -> list[str]:
+    group: Any = typer.main.get_command(app)
+    return list(group.commands)
