@@ -26,7 +26,7 @@ import numpy as np
 from cases import OURS, Case, Numbers
 from numpy.typing import NDArray
 
-from benchsuite.analysis.tables import build_views
+from benchsuite.analysis.building import build_views
 from benchsuite.canonical import digest
 from benchsuite.cli.report import items_of, leaderboard
 from benchsuite.evaluation.rank_metrics import RULES

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchsuite.analysis.building import build_table
 from benchsuite.analysis.diff import Side
-from benchsuite.analysis.tables import build_table
 from benchsuite.papers import read_table
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record, Result

@@ -37,7 +37,7 @@ def python(code: str, *paths: Path) -> str:
         "from benchsuite.registry import methods; assert methods.card('temo').title == 'TeMo'",
         "import benchsuite.report.site",
         "import benchsuite.report.export",
-        "import benchsuite.analysis.tables",
+        "import benchsuite.analysis.building",
         "import benchsuite.records.store",
         "import benchsuite.papers",
         "import benchsuite.cli",

@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchsuite.analysis.building import build_views
 from benchsuite.analysis.labels import recipes_of, titles
 from benchsuite.analysis.overall import overall_of_table
-from benchsuite.analysis.tables import TableView, build_views
+from benchsuite.analysis.tables import TableView
 from benchsuite.analysis.tuning import subjects
 from benchsuite.analysis.vouchers import Vouchers, vouchers_of
 from benchsuite.errors import BenchsuiteError, UsageError, did_you_mean

@@ -47,9 +47,9 @@ def claims(
     which p is corrected. Rows that are not in the table are compared with its reference, the first baseline of their
     backbone; each is a family of its own. --kind, --headline and --added choose what is shown, and change no verdict.
     """
+    from benchsuite.analysis.building import build_views
     from benchsuite.analysis.claims import agreements, judged_added, judged_claims, unrun_claims
     from benchsuite.analysis.results import in_regime
-    from benchsuite.analysis.tables import build_views
     from benchsuite.cli.report import items_of, require_all, tell_outdated
     from benchsuite.papers import named_tables, read_table
     from benchsuite.records.store import Store

@@ -123,8 +123,8 @@ def require_folders(*folders: Path) -> None:
 
 def read_side(folder: Path) -> "Side":
     """The tables and records of a results folder, and the files that were skipped, with the reason."""
+    from benchsuite.analysis.building import build_views
     from benchsuite.analysis.diff import Side
-    from benchsuite.analysis.tables import build_views
     from benchsuite.cli.report import items_of
 
     contents = Store(folder).read()

@@ -56,8 +56,8 @@ def plot(
     `benchsuite plot temo/table1 --scale latents --out fig.pdf` draws the table's claims with their intervals, and
     `benchsuite plot temo --out fig.pdf` the method beside InfoNCE on every board.
     """
+    from benchsuite.analysis.building import build_views
     from benchsuite.analysis.results import find_view, in_regime
-    from benchsuite.analysis.tables import build_views
     from benchsuite.cli.report import items_of, leaderboard, require_all, tell_outdated
     from benchsuite.papers import named_tables
     from benchsuite.records.store import Store

@@ -46,7 +46,7 @@ def report(
     tables: Tables = None,
 ) -> None:
     """Write the leaderboard's pages from the records of a results folder."""
-    from benchsuite.analysis.tables import build_views
+    from benchsuite.analysis.building import build_views
     from benchsuite.analysis.vouchers import vouchers_of
     from benchsuite.report.numbers import counted
     from benchsuite.report.site import write_single, write_site

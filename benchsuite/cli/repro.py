@@ -173,7 +173,7 @@ def repro(
             say_json({"scale": scale, "runs": states, "to_tune": len(work.to_do)})
         return
     require_ready(problems)
-    from benchsuite.analysis.tables import build_views
+    from benchsuite.analysis.building import build_views
     from benchsuite.report.export import as_json as export_json
     from benchsuite.report.export import table_lines
     from benchsuite.report.site import write_site

@@ -10,7 +10,7 @@ from commands import exit_code
 from measured import HIGH, LOW, TIED, fill
 
 from benchsuite.analysis import bound
-from benchsuite.analysis.tables import build_views
+from benchsuite.analysis.building import build_views
 from benchsuite.papers import read_table
 from benchsuite.records.contents import Contents
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest

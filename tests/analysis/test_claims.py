@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from claimed import HEADLINE, HIGH, LOW, TEXT, TWO, MakeRecord, row, table, view
 
+from benchsuite.analysis.building import build_table
 from benchsuite.analysis.claims import (
     agreements,
     interest_of,
@@ -14,7 +15,6 @@ from benchsuite.analysis.claims import (
     unrun_claims,
 )
 from benchsuite.analysis.rows import Cell
-from benchsuite.analysis.tables import build_table
 from benchsuite.analysis.verdict import Family, Verdict
 from benchsuite.papers.claims import claims_of
 from benchsuite.records.requests import Judged

@@ -3,8 +3,8 @@ from collections.abc import Callable
 import pytest
 from measured import HIGH, LOW, TIED, measured, side
 
+from benchsuite.analysis.building import build_table
 from benchsuite.analysis.diff import Difference, FolderDiff, Kind, Side, diff_folders
-from benchsuite.analysis.tables import build_table
 from benchsuite.records.schema import Record
 
 MakeRecord = Callable[..., tuple[Record, bytes]]

@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from benchsuite.analysis.building import build_table
 from benchsuite.analysis.curves import Source, similarities, sources
-from benchsuite.analysis.tables import TableView, build_table
+from benchsuite.analysis.tables import TableView
 from benchsuite.errors import RecordError
 from benchsuite.papers import Table
 from benchsuite.papers.schema import Plot

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from benchsuite.analysis.building import build_table
 from benchsuite.analysis.claims import NO_ITEMS, judged_claims
 from benchsuite.analysis.items import Items, OverItems, item_floor, over_items
-from benchsuite.analysis.tables import TableView, build_table
+from benchsuite.analysis.tables import TableView
 from benchsuite.evaluation.rank_metrics import RULES
 from benchsuite.records.ranks import read_ranks
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest

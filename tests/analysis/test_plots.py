@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+from benchsuite.analysis.building import build_table
 from benchsuite.analysis.curves import series
-from benchsuite.analysis.tables import TableView, build_table
+from benchsuite.analysis.tables import TableView
 from benchsuite.papers import Table
 from benchsuite.papers.schema import Plot
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest

@@ -12,7 +12,8 @@ from scipy import stats
 
 import benchsuite
 from benchsuite.analysis.boards import Board, boards, paired
-from benchsuite.analysis.tables import TableView, build_views
+from benchsuite.analysis.building import build_views
+from benchsuite.analysis.tables import TableView
 from benchsuite.errors import UsageError
 from benchsuite.records.schema import Record, Result
 from benchsuite.records.store import Store

@@ -6,7 +6,8 @@ import pytest
 from measured import HIGH, LOW, measured
 from scipy import stats
 
-from benchsuite.analysis.tables import TableView, build_table
+from benchsuite.analysis.building import build_table
+from benchsuite.analysis.tables import TableView
 from benchsuite.papers import Table, read_table
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record

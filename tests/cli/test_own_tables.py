@@ -12,8 +12,8 @@ from html_pages import Reading
 from measured import HIGH, LOW, fill
 from own_tables import FILE, NAME, TABLE, own_folder
 
+from benchsuite.analysis.building import same_paper
 from benchsuite.analysis.results import load_table
-from benchsuite.analysis.tables import same_paper
 from benchsuite.cli.tables import keep
 from benchsuite.errors import UsageError
 from benchsuite.folders import use_folders

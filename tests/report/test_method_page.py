@@ -8,7 +8,7 @@ from html_pages import Reading
 from made_results import write_results
 
 from benchsuite.analysis.against import against, decisions
-from benchsuite.analysis.tables import build_views
+from benchsuite.analysis.building import build_views
 from benchsuite.cli.report import items_of
 from benchsuite.cli.report import leaderboard as read_leaderboard
 from benchsuite.papers.bibliography import Cited, bibliography, cited

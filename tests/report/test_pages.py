@@ -8,8 +8,9 @@ import pytest
 from exported import VALUES, build
 from html_pages import Reading, leaderboard, pages
 
+from benchsuite.analysis.building import build_table
 from benchsuite.analysis.items import OverItems
-from benchsuite.analysis.tables import TableView, build_table
+from benchsuite.analysis.tables import TableView
 from benchsuite.papers import read_table
 from benchsuite.papers.questions import Premise
 from benchsuite.papers.schema import Plot

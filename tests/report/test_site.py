@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from html_pages import Reading, leaderboard
 
-from benchsuite.analysis.tables import build_table
+from benchsuite.analysis.building import build_table
 from benchsuite.errors import UsageError
 from benchsuite.papers import read_table
 from benchsuite.papers.schema import Plot

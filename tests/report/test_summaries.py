@@ -8,7 +8,7 @@ import pytest
 from html_pages import pages
 from made_results import NAME, write_results
 
-from benchsuite.analysis.tables import build_views
+from benchsuite.analysis.building import build_views
 from benchsuite.cli.report import items_of
 from benchsuite.cli.report import leaderboard as read_leaderboard
 from benchsuite.records.store import Store

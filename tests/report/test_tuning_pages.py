@@ -10,7 +10,7 @@ from html_pages import leaderboard as board_of
 from made_trials import trials_file, trials_of
 from measured import CURVES
 
-from benchsuite.analysis.tables import build_table
+from benchsuite.analysis.building import build_table
 from benchsuite.papers import read_table
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record, TunedBy
