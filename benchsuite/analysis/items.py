@@ -6,6 +6,7 @@ these runs answer the same items.
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeVar
 
 import numpy as np
@@ -19,6 +20,8 @@ RESAMPLES = 2_000
 """Bootstrap samples of the items."""
 KEPT = 512
 """Files, and outcomes of protocols, that are kept in memory: all runs of a table of 34 seeds."""
+SMALL = 2_000
+"""The most items of which the samples are kept: 32 MB."""
 FEW = 8
 """Items for each value from which on it is faster to draw how many items have which value."""
 DECIMALS = 12
@@ -100,14 +103,25 @@ def over_items(differences: Floats, alpha: float = ALPHA) -> OverItems:
 
 
 def _resampled_means(each: Floats) -> Floats:
-    """The means of bootstrap samples. Items of one value are exchangeable: where values are few, as differences of
-    shares are, how many items of each are in a sample is drawn, and not each item."""
-    n, rng = len(each), numpy_stream(0, "items", len(each))
+    """The means of bootstrap samples; the same samples for all comparisons over few items. Over many, items of one
+    value are exchangeable: where values are few, as differences of shares are, how many items of each are in a sample
+    is drawn, and not each item."""
+    n = len(each)
+    if n <= SMALL:
+        small: Floats = _times(n) @ each / n
+        return small
+    rng = numpy_stream(0, "items", n)
     values, counts = np.unique(each, return_counts=True)
     if FEW * len(values) > n:
         return np.array([each[rng.integers(n, size=n)].mean() for _ in range(RESAMPLES)])
     means: Floats = rng.multinomial(n, counts / n, size=RESAMPLES) @ values / n
     return means
+
+
+@lru_cache(maxsize=4)
+def _times(n: int) -> Floats:
+    """How often each item is in each bootstrap sample, [samples, items]."""
+    return numpy_stream(0, "items", n).multinomial(n, np.full(n, 1 / n), size=RESAMPLES).astype(np.float64)
 
 
 def item_floor(differences: Floats) -> float | None:

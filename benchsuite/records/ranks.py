@@ -6,6 +6,7 @@ Anyone may have written the file. Before anything is unpacked, what its director
 import hashlib
 import io
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
@@ -147,17 +148,25 @@ def _odd(member: ZipInfo) -> str:
     return "" if member.compress_type in (ZIP_STORED, ZIP_DEFLATED) else "packed in another way than by numpy"
 
 
-def _array(content: bytes, most: int) -> Whole:
-    """The array of an .npy file; a ValueError says why it is none."""
+@lru_cache(maxsize=4096)
+def _header(content: bytes) -> tuple[tuple[int, ...], "np.dtype[Any]", int]:
+    """Shape, type and where the numbers begin. Most files of a folder have the same few headers."""
     stream = io.BytesIO(content)
     version = npy.read_magic(stream)
     if version not in ((1, 0), (2, 0)):
         raise ValueError(f"version {version} of .npy")
     read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
     shape, _, dtype = read(stream, max_header_size=HEADER)
+    return shape, dtype, stream.tell()
+
+
+def _array(content: bytes, most: int) -> Whole:
+    """The array of an .npy file; a ValueError says why it is none."""
+    prefix = 10 if content[6:7] == b"\1" else 12  # magic, version and the length of the header
+    shape, dtype, start = _header(content[: prefix + int.from_bytes(content[8:prefix], "little")])
     if len(shape) != 1 or dtype.kind not in "iu":
         raise ValueError(f"ranks are one row of whole numbers, not {dtype} {shape}")
-    data = memoryview(content)[stream.tell() :]
+    data = memoryview(content)[start:]
     if len(data) != shape[0] * dtype.itemsize:
         raise ValueError(f"its header says {shape[0]} numbers, but it has {len(data) // dtype.itemsize}")
     if shape[0] > most:

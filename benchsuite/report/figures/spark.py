@@ -23,14 +23,15 @@ Run = tuple[Sequence[float | None], Sequence[float | None]]
 def sparkline(name: str, *runs: Run) -> str:
     """A small line for each run, on one scale, with the curve's name and the mean of last values; "" where there is no
     value. Gaps in the values are gaps."""
-    pairs = [[(step, value) for step, value in zip(*run, strict=False) if step is not None] for run in runs]
-    known = [points for run in pairs if (points := _finite(run))]
+    every = [[(step, value) for step, value in zip(*run, strict=False) if step is not None] for run in runs]
+    finite = [_finite(run) for run in every]
+    known = [run for run in finite if run]
     if not known:
         return ""
-    points = [point for run in known for point in run]
-    low, high = min(points, key=_value), max(points, key=_value)
-    first, last = min(step for step, _ in points), max(step for step, _ in points)
-    missing = sum(len(run) - len(_finite(run)) for run in pairs) if "." not in name else 0
+    low = min((min(run, key=_value) for run in known), key=_value)
+    high = max((max(run, key=_value) for run in known), key=_value)
+    first, last = min(min(run)[0] for run in known), max(max(run)[0] for run in known)
+    missing = sum(map(len, every)) - sum(map(len, known)) if "." not in name else 0
     over = "" if len(known) == 1 else f" of {len(known)} runs"
     description = (
         f"{name}{over} from step {first + 1:g} to {last + 1:g}: first {_span(run[0][1] for run in known)}, "
@@ -40,7 +41,8 @@ def sparkline(name: str, *runs: Run) -> str:
     )
     most = MOST if len(known) == 1 else FEWER
     place = Place(first, last, low[1], high[1])
-    path = "".join(_path(known[n] if "." in name else run, place, most) for n, run in enumerate(filter(_finite, pairs)))
+    drawn = known if "." in name else [run for run, points in zip(every, finite, strict=True) if points]
+    path = "".join(_path(run, place, most) for run in drawn)
     thin = "1.5" if len(known) == 1 else ".75"
     return (
         f'<svg class="spark" role="img" viewBox="0 0 {WIDTH} {HEIGHT}" xmlns="http://www.w3.org/2000/svg" '
@@ -73,7 +75,10 @@ class Place:
 def _path(pairs: Sequence[tuple[float, float | None]], place: Place, most: int) -> str:
     stride, digits = math.ceil(len(pairs) / most), int(most == MOST)
     path, drawn, alone = "", False, False
-    for number, (step, value) in enumerate(pairs):
+    whole = all(value is not None and math.isfinite(value) for _, value in pairs)
+    numbers = sorted({*range(0, len(pairs), stride), len(pairs) - 1}) if whole else range(len(pairs))
+    for number in numbers:
+        step, value = pairs[number]
         if value is None or not math.isfinite(value):
             path += "h0" if alone else ""
             drawn = alone = False
