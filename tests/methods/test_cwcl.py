@@ -26,6 +26,7 @@ from benchsuite.errors import UsageError
 from benchsuite.methods import create_method
 from benchsuite.methods.batch import PairBatch
 from benchsuite.methods.cwcl import closeness, weighted_cross_entropy_rows
+from benchsuite.objectives.blocks import Sizes, sized
 from benchsuite.objectives.softmax import cross_entropy_rows
 
 ALL = (*PARTS, *EXTRA)
@@ -59,6 +60,14 @@ def test_matches_the_naive_twin_in_value_and_gradient(
     batch = batch_of(4, parts=ALL)
     method = create_method("cwcl", tau=tau, weights=weights, **settings)
     assert_twins(total(method, batch), naive(batch, tau, weighing, weights == "expert"), batch)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3])
+def test_blocks_of_rows_give_what_the_whole_matrix_gives(rows: int) -> None:
+    batch = batch_of(5, parts=ALL)
+    twin = naive(batch, 0.2, ("image", "text"), False)
+    with sized(Sizes(whole=0, rows=rows)):
+        assert_twins(total(create_method("cwcl", tau=0.2, symmetric=True), batch), twin, batch)
 
 
 def logits(size: int = 5) -> Tensor:

@@ -14,16 +14,19 @@ from edited import Change, edit, file_of, metrics
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rankings import FILMS
+from whole_folder import whole_folder
 
 from benchsuite.errors import RecordError, UsageError
 from benchsuite.evaluation.rank_metrics import RULES
+from benchsuite.folders import shipped_trials
 from benchsuite.locks import lock_of
 from benchsuite.records.audit import Audit, audit_folder, audit_run
+from benchsuite.records.audit_trials import by_subject
 from benchsuite.records.code_version import code_state, stale
 from benchsuite.records.requests import TableRequest
-from benchsuite.records.schema import Record, Result, Sidecar, content_digest
+from benchsuite.records.schema import Record, Result, Sidecar, TunedBy, content_digest
 from benchsuite.records.store import Store
-from benchsuite.records.trials import TRIALS, TrialsFile, write_trials
+from benchsuite.records.trials import TRIALS, TrialsFile, best, read_trials, trials_digest, write_trials
 from benchsuite.setup import Protocol
 
 Make = Callable[..., tuple[Record, bytes]]
@@ -294,6 +297,62 @@ def test_one_run_needs_its_ranks_and_its_name(folder: Path) -> None:
     next(folder.glob("infonce-s1*.npz")).unlink()
     (problem,) = audit_run(file, RULES).problems
     assert "are missing" in problem.message
+
+
+def test_kept_weights_must_be_those_of_their_record_or_absent(folder: Path, make_sound: Make) -> None:
+    kept = folder / "weights" / "s5.safetensors"
+    kept.parent.mkdir()
+    kept.write_bytes(b"trained")
+    sha = hashlib.sha256(b"trained").hexdigest()
+    record, ranks = make_sound(5, weights=Sidecar(file=kept.name, sha256=sha))
+    Store(folder).write(record, ranks)
+    assert problems(folder) == {}
+    assert looked_at(folder).notes == []
+    kept.write_bytes(b"trained otherwise")
+    assert problems(folder) == {"s5": ["weights/s5.safetensors are not what it was sealed with"]}
+    kept.rename(kept.with_name("s6.safetensors"))
+    assert problems(folder) == {}
+    assert [str(note.file) for note in looked_at(folder).notes] == ["weights/s6.safetensors"]
+    kept.mkdir()
+    (problem,) = problems(folder)["s5"]
+    assert "its weights, weights/s5.safetensors, cannot be read" in problem
+
+
+def test_an_evaluations_numbers_and_ranks_are_checked(tmp_path: Path) -> None:
+    folder = whole_folder(tmp_path / "results")
+    assert looked_at(folder).problems == []
+    file = next((folder / "evaluations").glob("*.json"))
+    content = json.loads(file.read_text("utf-8"))
+    content["results"]["retrieval"]["metrics"]["i2t_r1"] = 0.01
+    file.write_text(json.dumps({**content, "digest": content_digest(content)}), "utf-8")
+    (problem,) = looked_at(folder).problems
+    assert problem.file == f"evaluations/{file.name}"
+    assert problem.message.startswith("retrieval: ")
+    next((folder / "evaluations").glob("*.npz")).write_bytes(b"others")
+    (problem,) = looked_at(folder).problems
+    assert (problem.file, problem.fix) == (f"evaluations/{file.name}", "delete it, and evaluate the model again")
+    assert problem.message.startswith(f"its ranks, {content['ranks']['file']}: not the ranks")
+
+
+def test_a_record_may_be_tuned_by_shipped_trials(folder: Path, make_sound: Make) -> None:
+    file = read_trials(shipped_trials()[0])
+    subject, trials = next((subject, t) for subject, t in by_subject([file]).items() if best(t) is not None)
+    chosen = best(trials)
+    assert chosen is not None
+    assert subject == chosen.subject
+    record = make_sound(5)[0]
+    rate, base = chosen.method.learning_rate, file.setups[chosen.setup_id].optimizer.lr
+    method = chosen.method.model_copy(update={"learning_rate": rate and rate * (record.setup.optimizer.lr / base)})
+    about = {"trials": len(trials), "trial": chosen.number, "score": chosen.score}
+    for digest, says in ((trials_digest(trials), []), ("0" * 64, [f"the {len(trials)} trials that it was tuned by"])):
+        cost = {"seconds": 1.5, "tuning_trials": len(trials)}
+        tuned = TunedBy(**about, digest=digest)
+        Store(folder).write(*make_sound(5, method=method, tuned=tuned, cost=cost))
+        found = [problem.message for problem in looked_at(folder).problems]
+        assert len(found) == len(says)
+        assert all(message.startswith(start) for message, start in zip(found, says, strict=True))
+        file_of_it = next(path for path in folder.glob("*-s5-*.json"))
+        file_of_it.unlink()
 
 
 ODD = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3) | st.just("\ud800")

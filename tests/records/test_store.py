@@ -13,10 +13,12 @@ import numpy as np
 import pytest
 
 from benchsuite.errors import UsageError
-from benchsuite.records.names import stem
+from benchsuite.records.checkpoints import folder_of
+from benchsuite.records.names import WEIGHTS_FILE, stem
 from benchsuite.records.ranks import pack_ranks
 from benchsuite.records.record_file import FileError, read_record
-from benchsuite.records.schema import Record
+from benchsuite.records.requests import TableRequest
+from benchsuite.records.schema import Record, Sidecar
 from benchsuite.records.store import Store
 
 Make = Callable[..., tuple[Record, bytes]]
@@ -274,3 +276,47 @@ def test_a_kept_table_that_is_no_regular_file_is_named(store: Store, tmp_path: P
     (store.folder / "papers" / "mine" / "table1.toml").mkdir(parents=True)
     with pytest.raises(FileError, match=r"table1\.toml: it cannot be read \(no regular file\)"):
         store.keep("papers/mine/table1.toml", table)
+
+
+def request(table: str) -> TableRequest:
+    return TableRequest(
+        table=table, scale="smoke", recipe="scenes", track="scenes", description="", tuned={}, backbones={},
+        temperature_factor=1.0, rows=[],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("first", "second"), [("a/b-c", "a-b/c"), ("a-b/c", "a/b-c")])
+def test_two_tables_with_one_file_name_are_refused_and_the_first_stays(store: Store, first: str, second: str) -> None:
+    assert store.add_request(request(first)) == request(first)
+    with pytest.raises(UsageError, match=f"is the request of {first}: .* Rename {second}"):
+        store.add_request(request(second))
+    assert [stored.table for stored in store.read().requests] == [first]
+
+
+def test_weights_move_from_the_runs_own_folder_to_the_kept_ones(store: Store, make_record: Make) -> None:
+    for seed in (0, 1):
+        record, ranks = make_record(seed, weights=Sidecar(file=f"s{seed}.safetensors", sha256="0"))
+        own = folder_of(store.folder, record.run_id)
+        own.mkdir(parents=True)
+        (own / WEIGHTS_FILE).write_bytes(b"trained")
+        store.write(record, ranks)
+        assert not own.exists()
+        store.write(record, ranks)  # another process stores the same run: its weights are there already
+        assert (store.folder / "weights" / f"s{seed}.safetensors").read_bytes() == b"trained"
+    assert len(list((store.folder / "weights").iterdir())) == 2
+
+
+def test_a_record_is_not_stored_without_the_weights_that_it_names(store: Store, make_record: Make) -> None:
+    record, ranks = make_record(weights=Sidecar(file="s0.safetensors", sha256="0"))
+    with pytest.raises(UsageError, match="weights"):
+        store.write(record, ranks)
+    assert store.read().records == {}
+
+
+def test_keeping_a_table_tells_whether_another_one_was_replaced(store: Store, tmp_path: Path) -> None:
+    table, told = tmp_path / "mine.toml", []
+    for text in ("x = 1", "x = 1", "x = 2"):
+        table.write_text(text)
+        told.append(store.keep("papers/mine/table1.toml", table))
+        assert (store.folder / "papers" / "mine" / "table1.toml").read_text() == text
+    assert told == [False, False, True]
