@@ -1,9 +1,10 @@
 import hashlib
 import io
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile
+from zipfile import ZIP_BZIP2, ZipFile
 
 import numpy as np
 import pytest
@@ -106,6 +107,18 @@ def test_narrow_numbers_may_not_be_more_than_the_counts_allow(tmp_path: Path, se
         alone["retrieval.i2t"]
 
 
+def test_a_file_may_hold_as_many_wide_numbers_as_the_counts_allow_and_no_more(
+    tmp_path: Path, sealed: Callable[..., Record]
+) -> None:
+    most = 2**16 + (4 + 4) ** 2  # the record counts 4 images and 4 texts
+    full = np.full(most, 2**40)
+    assert read_ranks(tmp_path, sealed(packed(**{"retrieval.i2t": full})))["retrieval.i2t"].sum() == most * 2**40
+    with pytest.raises(RecordError, match=r"1,049,856 bytes unpacked, and 532,992 are what the counts"):
+        read_ranks(tmp_path, sealed(packed(**{"retrieval.i2t": full, "retrieval.t2i": full})))
+    with pytest.raises(RecordError, match=r"65,601 numbers, and 65,600 are what the counts"):
+        read_ranks(tmp_path, sealed(packed(**{"retrieval.i2t": np.full(most + 1, 2**40)})))["retrieval.i2t"]
+
+
 def zipped(**members: bytes) -> bytes:
     buffer = io.BytesIO()
     with ZipFile(buffer, "w") as archive:
@@ -127,6 +140,36 @@ def test_a_header_must_say_how_many_numbers_follow(tmp_path: Path, sealed: Calla
     for name, has in (("short", 2), ("long", 4)):
         with pytest.raises(RecordError, match=rf"{name}: its header says 3 numbers, but it has {has}\."):
             ranks[name]
+
+
+def flagged(content: bytes, bit: int) -> bytes:
+    """The same archive whose one member has this flag set in the directory."""
+    place = content.rindex(b"PK\x01\x02") + 8
+    flags = int.from_bytes(content[place : place + 2], "little") | bit
+    return content[:place] + flags.to_bytes(2, "little") + content[place + 2 :]
+
+
+def test_members_that_numpy_does_not_write_are_refused(tmp_path: Path, sealed: Callable[..., Record]) -> None:
+    one, other, twice = saved(np.array([1])), io.BytesIO(), io.BytesIO()
+    with ZipFile(other, "w") as archive:
+        archive.writestr("a.txt", one)
+    with ZipFile(twice, "w") as archive:
+        archive.writestr("a.npy", one)
+        with pytest.warns(UserWarning, match="Duplicate name"):
+            archive.writestr("a.npy", one)
+    bzip = io.BytesIO()
+    with ZipFile(bzip, "w", ZIP_BZIP2) as archive:
+        archive.writestr("a.npy", one)
+    refused = {
+        "a.txt: no array": other.getvalue(),
+        "two arrays of one name": twice.getvalue(),
+        "a.npy: packed in another way than by numpy": bzip.getvalue(),
+        "a.npy: encrypted": flagged(zipped(a=one), 1),
+    }
+    for says, content in refused.items():
+        with pytest.raises(RecordError, match=re.escape(f"({says})")):
+            read_ranks(tmp_path, sealed(content))
+    assert read_ranks(tmp_path, sealed(flagged(zipped(a=one), 1 << 11)))["a"].tolist() == [1]  # its name is UTF-8
 
 
 def holds(kind: str, numbers: list[int]) -> bool:
