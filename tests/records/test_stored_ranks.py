@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis.strategies import integers, lists
+from numpy.lib import format as npy
 
 from benchsuite.errors import RecordError
 from benchsuite.records.ranks import pack_ranks, read_ranks
@@ -147,6 +148,27 @@ def flagged(content: bytes, bit: int) -> bytes:
     place = content.rindex(b"PK\x01\x02") + 8
     flags = int.from_bytes(content[place : place + 2], "little") | bit
     return content[:place] + flags.to_bytes(2, "little") + content[place + 2 :]
+
+
+def test_a_protocols_arrays_are_those_of_its_name_alone(tmp_path: Path, sealed: Callable[..., Record]) -> None:
+    arrays = {"a.i2t": np.array([1, 2]), "a.b.i2t": np.array([3]), "a.t2i": np.array([4])}
+    ranks = read_ranks(tmp_path, sealed(packed(**arrays)))
+    assert {name: found.tolist() for name, found in ranks.of("a").items()} == {"i2t": [1, 2], "t2i": [4]}
+    assert {name: found.tolist() for name, found in ranks.of("a.b").items()} == {"i2t": [3]}
+
+
+@pytest.mark.parametrize("version", [(1, 0), (2, 0), (3, 0)])
+def test_both_headers_of_numbers_are_read_and_the_one_of_names_is_refused(
+    tmp_path: Path, sealed: Callable[..., Record], version: tuple[int, int]
+) -> None:
+    buffer = io.BytesIO()
+    npy.write_array(buffer, np.array([5, 6]), version)
+    ranks = read_ranks(tmp_path, sealed(zipped(a=buffer.getvalue())))
+    if version == (3, 0):
+        with pytest.raises(RecordError, match=r"version \(3, 0\) of \.npy"):
+            ranks["a"]
+    else:
+        assert ranks["a"].tolist() == [5, 6]
 
 
 def test_members_that_numpy_does_not_write_are_refused(tmp_path: Path, sealed: Callable[..., Record]) -> None:
