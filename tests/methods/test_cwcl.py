@@ -113,6 +113,11 @@ def test_weights_are_cosines_mapped_to_the_unit_interval_with_one_on_the_diagona
     assert closeness(torch.tensor([[1.0, 0.0], [-1.0, 0.0]])).dense().tolist() == [[1.0, 0.0], [0.0, 1.0]]
 
 
+def test_a_cosine_that_rounding_moved_out_of_its_range_makes_no_weight_below_0_or_above_1() -> None:
+    z = torch.tensor([[1.0001, 0.0], [-1.0001, 0.0]])
+    assert closeness(z).dense().tolist() == [[1.0, 0.0], [0.0, 1.0]]
+
+
 def test_no_gradient_flows_through_the_weights() -> None:
     batch = batch_of(4)
     held = batch_of(4, parts=ALL)
