@@ -147,3 +147,9 @@ def test_finite_on_nasty_batches_at_the_lowest_temperature(expert: str, kind: st
 def test_order_is_free_and_rounding_is_all() -> None:
     assert_order_is_free(lambda: create_method("temo", schedule="none"))
     assert_rounding_is_all(lambda: create_method("temo", tau=0.1, tau_min=0.1, schedule="none"))
+
+
+@pytest.mark.parametrize("expert", ["image", "text", "both"])
+def test_no_expert_is_taken_where_no_loss_modulates(expert: str) -> None:
+    with pytest.raises(UsageError, match=f'expert "{expert}" has no use'):
+        create_method("temo", expert=expert, modulated=False, unimodal="plain")

@@ -274,7 +274,7 @@ def test_older_code_is_stale_and_current_code_is_not(folder: Path, make_sound: M
         Store(folder).write(record, make_sound(record.seed)[1])
     notes = [str(one) for one in looked_at(folder).notes]
     assert any("measured with older code of infonce" in note for note in notes)
-    assert any("from-a-plugin" in note and "--plugin" in note for note in notes)
+    assert any("from-a-plugin: 1 record: whether" in note and "--plugin" in note for note in notes)
 
 
 def test_one_run_is_audited_like_a_folder(folder: Path) -> None:
