@@ -82,7 +82,7 @@ def strip(ruler: Ruler, estimate: Estimate | None, words: str) -> Markup:
     if estimate:
         if (band := estimate.unconfirmable) is not None:
             parts.insert(0, _box("band", ruler, -band, band))
-        parts += [f'<circle class="seed-dot" cx="{_place(ruler, seed)}"/>' for seed in estimate.seeds]
+        parts += [f'<circle cx="{_place(ruler, seed)}"/>' for seed in estimate.seeds]
         if estimate.low is not None and estimate.high is not None:
             parts.append(_line("reach", ruler, estimate.low, estimate.high, f' y1="{MIDDLE}" y2="{MIDDLE}"'))
         parts.append(f'<circle class="mean" cx="{_place(ruler, estimate.mean)}"/>')

@@ -8,9 +8,12 @@ from itertools import pairwise
 from markupsafe import escape
 
 from benchsuite.harmless import spelled
-from benchsuite.report.figures.style import COLOURS, DASHES, HUES, INK, MARKS, PAPER
+from benchsuite.report.figures.path import path
+from benchsuite.report.figures.style import COLOURS, DASHES, HUES, INK, MARKS, PAPER, QUIET
 
 Point = tuple[float, float]
+GAP = (math.nan, math.nan)
+"""No place: a line ends before it, and another begins after it."""
 BAND = 0.2
 """Opacity of bands."""
 
@@ -24,23 +27,27 @@ class Ink:
     def line(self, points: Sequence[Point], colour: str, width: float, dash: Sequence[float] = ()) -> None:
         """Through the points, with gaps where a coordinate is no number; level strokes where a point stands alone."""
         dashes = f' stroke-dasharray="{" ".join(f"{part:g}" for part in dash)}"' if dash else ""
-        path = "".join(_run(run) for run in _runs(points))
-        if path:
-            look = f'fill="none" stroke="{_named(colour)}" stroke-width="{width:g}"{dashes}'
-            self.parts.append(f'<path d="{path}" {look}/>')
+        drawn = "".join(map(path, _runs(points)))
+        if drawn:
+            look = f'fill="none" stroke="{named(colour)}" stroke-width="{width:g}"{dashes}'
+            self.parts.append(f'<path d="{drawn}" {look}/>')
+
+    def strokes(self, each: Iterable[Sequence[Point]], colour: str, width: float) -> None:
+        """Several lines of one look."""
+        self.line([point for points in each for point in (*points, GAP)], colour, width)
 
     def band(self, lower: Sequence[Point], upper: Sequence[Point], colour: str) -> None:
         """Between two lines of equally many points."""
         for run in _runs([(*low, *high) for low, high in zip(lower, upper, strict=True)]):
             around = [*(part[:2] for part in run), *(part[2:] for part in reversed(run))]
-            self.parts.append(f'<path d="{_run(around)}z" fill="{_named(colour)}" opacity="{BAND}"/>')
+            self.parts.append(f'<path d="{path(around)}z" fill="{named(colour)}" opacity="{BAND}"/>')
 
     def marks(self, points: Iterable[Point], mark: str, colour: str, size: float, hollow: bool = False) -> None:
         """One mark at each point."""
-        path = "".join(f"M{_short(x)} {_short(y)}{SHAPES[mark](size / 2)}" for x, y in points if math.isfinite(x + y))
-        fill = "none" if mark == "x" else _named(PAPER if hollow else colour)
-        if path:
-            self.parts.append(f'<path d="{path}" fill="{fill}" stroke="{_named(colour)}" stroke-width="1.2"/>')
+        drawn = "".join(f"M{_short(x)} {_short(y)}{SHAPES[mark](size / 2)}" for x, y in points if math.isfinite(x + y))
+        fill = "none" if mark == "x" else named(PAPER if hollow else colour)
+        if drawn:
+            self.parts.append(f'<path d="{drawn}" fill="{fill}" stroke="{named(colour)}" stroke-width="1.2"/>')
 
     def style(self, points: Iterable[Point], style: int, size: float, hollow: bool = False) -> None:
         """Marks of a series."""
@@ -48,8 +55,18 @@ class Ink:
 
     def text(self, x: float, y: float, text: str, anchor: str = "start", size: int = 12, colour: str = INK) -> None:
         """One line of text; y is its foot."""
-        at = f'x="{_short(x)}" y="{_short(y)}" text-anchor="{anchor}" font-size="{size}"'
-        self.parts.append(f'<text {at} fill="{_named(colour)}">{escape(spelled(text))}</text>')
+        look = {"text-anchor": anchor, "font-size": str(size), "fill": named(colour)}
+        own = "".join(f' {name}="{value}"' for name, value in look.items() if value != TEXT[name])
+        self.parts.append(f'<text x="{_short(x)}" y="{_short(y)}"{own}>{escape(spelled(text))}</text>')
+
+
+def named(colour: str) -> str:
+    """A colour as pages and their dark form have it."""
+    return f"var({COLOURS[colour]})"
+
+
+TEXT = {"text-anchor": "start", "font-size": "11", "fill": named(QUIET)}
+"""How text looks that does not say so: numbers of axes are most of it. The drawing states it, once."""
 
 
 def hue_of(style: int) -> str:
@@ -110,14 +127,5 @@ def _runs(points: Iterable[tuple[float, ...]]) -> list[list[tuple[float, ...]]]:
     return [run for run in runs if run]
 
 
-def _run(points: Sequence[Sequence[float]]) -> str:
-    places = [f"{_short(x)} {_short(y)}" for x, y in points]
-    return f"M{places[0]}{'L' + ' '.join(places[1:]) if len(places) > 1 else 'h0'}"
-
-
 def _short(value: float) -> str:
     return f"{value:z.1f}".removesuffix(".0")
-
-
-def _named(colour: str) -> str:
-    return f"var({COLOURS[colour]})"

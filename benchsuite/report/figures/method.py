@@ -10,7 +10,7 @@ from benchsuite.report.figures.model import STEP, Axis, Figure, Trace, distinct,
 from benchsuite.report.figures.table import lines_of, seed_words
 from benchsuite.setup import Setup
 
-MOST = 12
+MOST = 5
 """More runs than these are not drawn one by one: each setup is its mean and the range of its seeds."""
 MOST_SETUPS = 6
 BANDED = 24

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from benchsuite.report.figures.ink import Ink, Point, dash_of, hue_of
+from benchsuite.report.figures.ink import TEXT, Ink, Point, dash_of, hue_of
 from benchsuite.report.figures.model import Figure, Kind, Trace
 from benchsuite.report.figures.ruler import Rule
 from benchsuite.report.figures.style import (
@@ -63,13 +63,14 @@ class Sketch:
 
     def _axes(self) -> None:
         left, right, foot = LEFT, self.width - self.right, TOP + self.height
-        for place, label in self.y.ticks(4):
-            self.ink.line([(left, place), (right, place)], RULE, 1)
+        across, along = self.y.ticks(4), self.x.ticks(5)
+        self.ink.strokes([((left, place), (right, place)) for place, _ in across], RULE, 1)
+        marks = [((place, foot), (place, foot + 3.5)) for place, _ in along]
+        self.ink.strokes([*marks, ((left, foot), (right, foot))], QUIET, 1)
+        for place, label in across:
             self.ink.text(left - 5, place + 4, label, "end", 11, QUIET)
-        for place, label in self.x.ticks(5):
-            self.ink.line([(place, foot), (place, foot + 3.5)], QUIET, 1)
+        for place, label in along:
             self.ink.text(place, foot + 15, label, "middle", 11, QUIET)
-        self.ink.line([(left, foot), (right, foot)], QUIET, 1)
         letters = int(LETTERS * self.width / WIDTH)
         self.ink.text(right, foot + 31, fitted(self.figure.x.name, letters), "end")
         self.ink.text(0, TOP - 10, fitted(self.figure.y.name, letters))
@@ -93,9 +94,9 @@ class Sketch:
                 self.ink.text(self.width * number / 2, top + 16 + LINE * row, line)
             ends.append(top + LINE * len(texts))
         total = max([top, *ends]) + 8
-        return f'viewBox="0 0 {self.width:g} {total:g}" stroke-linecap="round" stroke-linejoin="round">' + "".join(
-            self.ink.parts
-        )
+        text = "".join(f' {name}="{value}"' for name, value in TEXT.items() if name != "text-anchor")
+        box = f'viewBox="0 0 {self.width:g} {total:g}" stroke-linecap="round" stroke-linejoin="round"{text}'
+        return f"{box}>{''.join(self.ink.parts)}"
 
     def numbers(self, places: Sequence[Point], numbers: Sequence[int]) -> None:
         """Each near its point, where it covers no other number and no point, if there is such a place."""
@@ -143,8 +144,8 @@ def cost(figure: Figure) -> str:
     looks = (("mean", QUIET, "s", 7.0), ("front", HUES[0], "o", 8.0))
     for part, colour, mark, size in looks:
         traces = sorted((trace for trace in figure.series if trace.part == part), key=lambda trace: trace.points)
-        for trace in (trace for trace in traces if trace.low):
-            sketch.ink.line(sketch.points([trace.x[0]] * 2, [trace.low[0], trace.high[0]]), colour, 1.2)
+        bars = [sketch.points([one.x[0]] * 2, [one.low[0], one.high[0]]) for one in traces if one.low]
+        sketch.ink.strokes(bars, colour, 1.2)
         x, y = [trace.x[0] for trace in traces], [trace.y[0] for trace in traces]
         if part == "front":
             dearest = max(trace.x[0] for trace in figure.series)

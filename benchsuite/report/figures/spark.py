@@ -3,12 +3,14 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from statistics import fmean
 
 from markupsafe import escape
 
 from benchsuite.harmless import spelled
 from benchsuite.report.figures.model import in_words
+from benchsuite.report.figures.path import path
 from benchsuite.report.figures.words import fitted
 
 WIDTH, HEIGHT = 220, 64
@@ -16,6 +18,8 @@ TOP, BOTTOM = 24, 60
 """Where the greatest and the least value lie; above it is text."""
 MOST, FEWER = 60, 20
 """The most points that are drawn of one run, and of each of several: to whole pixels then."""
+VALUE = itemgetter(1)
+Pair = tuple[float, float | None]
 Run = tuple[Sequence[float | None], Sequence[float | None]]
 """Steps and values."""
 
@@ -28,8 +32,8 @@ def sparkline(name: str, *runs: Run) -> str:
     known = [run for run in finite if run]
     if not known:
         return ""
-    low = min((min(run, key=_value) for run in known), key=_value)
-    high = max((max(run, key=_value) for run in known), key=_value)
+    low = min((min(run, key=VALUE) for run in known), key=VALUE)
+    high = max((max(run, key=VALUE) for run in known), key=VALUE)
     first, last = min(min(run)[0] for run in known), max(max(run)[0] for run in known)
     missing = sum(map(len, every)) - sum(map(len, known)) if "." not in name else 0
     over = "" if len(known) == 1 else f" of {len(known)} runs"
@@ -41,18 +45,20 @@ def sparkline(name: str, *runs: Run) -> str:
     )
     most = MOST if len(known) == 1 else FEWER
     place = Place(first, last, low[1], high[1])
-    drawn = known if "." in name else [run for run, points in zip(every, finite, strict=True) if points]
-    path = "".join(_path(run, place, most) for run in drawn)
+    drawn = "".join(
+        _path(points, True, place, most) if "." in name or len(points) == len(run) else _path(run, False, place, most)
+        for run, points in zip(every, finite, strict=True)
+        if points
+    )
     thin = "1.5" if len(known) == 1 else ".75"
     return (
         f'<svg class="spark" role="img" viewBox="0 0 {WIDTH} {HEIGHT}" xmlns="http://www.w3.org/2000/svg" '
         'font-size="13">'
         f"<title>{escape(spelled(name))}</title><desc>{escape(spelled(description))}</desc>"
-        f'<text x="0" y="13" fill="currentColor">{escape(fitted(in_words(name), 20))}</text>'
-        f'<text x="{WIDTH}" y="13" text-anchor="end" class="quiet" fill="currentColor">'
+        f'<text y="13">{escape(fitted(in_words(name), 20))}</text>'
+        f'<text x="{WIDTH}" y="13" text-anchor="end" class="quiet">'
         f"{fmean(run[-1][1] for run in known):.3g}</text>"
-        f'<path class="s1" d="{path}" fill="none" stroke="currentColor" stroke-width="{thin}" stroke-linejoin="round" '
-        'stroke-linecap="round"/></svg>'
+        f'<path d="{drawn}" stroke-width="{thin}"/></svg>'
     )
 
 
@@ -72,31 +78,23 @@ class Place:
         return 2 + across * (WIDTH - 4), BOTTOM - up * (BOTTOM - TOP)
 
 
-def _path(pairs: Sequence[tuple[float, float | None]], place: Place, most: int) -> str:
-    stride, digits = math.ceil(len(pairs) / most), int(most == MOST)
-    path, drawn, alone = "", False, False
-    whole = all(value is not None and math.isfinite(value) for _, value in pairs)
-    numbers = sorted({*range(0, len(pairs), stride), len(pairs) - 1}) if whole else range(len(pairs))
-    for number in numbers:
+def _path(pairs: Sequence[Pair], whole: bool, place: Place, most: int) -> str:
+    """Every n-th point and the last; beside a gap, and so perhaps alone, each point."""
+    stride, last = math.ceil(len(pairs) / most), len(pairs) - 1
+    runs: list[list[tuple[float, float]]] = [[]]
+    for number in [*range(0, last, stride), last] if whole else range(len(pairs)):
         step, value = pairs[number]
         if value is None or not math.isfinite(value):
-            path += "h0" if alone else ""
-            drawn = alone = False
-        elif not drawn or number % stride == 0 or number == len(pairs) - 1:
-            x, y = place.of(step, value)
-            path += f"{'L' if drawn else 'M'}{x:.{digits}f} {y:.{digits}f}"
-            drawn, alone = True, not drawn
-    return path + ("h0" if alone else "")
+            runs.append([])
+        elif not runs[-1] or number % stride == 0 or number == last:
+            runs[-1].append(place.of(step, value))
+    return "".join(path(run, decimals=int(most == MOST)) for run in runs if run)
 
 
-def _finite(pairs: Sequence[tuple[float, float | None]]) -> list[tuple[float, float]]:
+def _finite(pairs: Sequence[Pair]) -> list[tuple[float, float]]:
     return [(step, value) for step, value in pairs if value is not None and math.isfinite(value)]
 
 
 def _span(values: Iterable[float]) -> str:
     low, high = min(numbers := list(values)), max(numbers)
     return f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
-
-
-def _value(point: tuple[float, float]) -> float:
-    return point[1]

@@ -1,6 +1,7 @@
 """Figures of every kind, small and by hand; and their drawings as trees."""
 
 import math
+import re
 from dataclasses import replace
 from xml.etree import ElementTree
 
@@ -118,3 +119,22 @@ def tree(figure: Figure) -> ElementTree.Element:
 
 def texts(root: ElementTree.Element) -> list[str]:
     return [element.text or "" for element in root.iter(f"{SVG}text")]
+
+
+NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)")
+
+
+def through(path: str) -> list[tuple[float, float]]:
+    """The places that the lines of a path go through; shapes of marks are none."""
+    found: list[tuple[float, float]] = []
+    for letter, text in re.findall(r"([A-Za-z])([^A-Za-z]*)", path):
+        numbers = [float(number) for number in NUMBER.findall(text)]
+        pairs = list(zip(numbers[::2], numbers[1::2], strict=False))
+        if letter == "M":
+            found += pairs
+        elif letter == "l":
+            for dx, dy in pairs:
+                found.append((round(found[-1][0] + dx, 3), round(found[-1][1] + dy, 3)))
+        elif letter not in "hz":
+            break
+    return found

@@ -5,16 +5,16 @@ import re
 from itertools import pairwise
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sketches import GAP, SVG, costs, curves, line, sensitivity, texts, tree, tuning
+from sketches import GAP, SVG, costs, curves, line, sensitivity, texts, through, tree, tuning
 
 from benchsuite.report.figures import Axis, Figure
+from benchsuite.report.figures.path import path
 from benchsuite.report.figures.ruler import Rule
 from benchsuite.report.figures.style import HUES, LEFT, SIDE, TOP
-
-NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
 def paths(figure: Figure, **look: str) -> list[ElementTree.Element]:
@@ -23,8 +23,24 @@ def paths(figure: Figure, **look: str) -> list[ElementTree.Element]:
 
 
 def places(path: ElementTree.Element) -> list[tuple[float, float]]:
-    numbers = [float(number) for number in NUMBER.findall(re.sub("[a-z].*", "", path.get("d", "")))]
-    return list(zip(numbers[::2], numbers[1::2], strict=True))
+    return through(path.get("d", ""))
+
+
+POINTS = st.lists(st.tuples(st.floats(-2e3, 2e3), st.floats(-2e3, 2e3)), min_size=1, max_size=200)
+
+
+@given(POINTS, st.sampled_from([0, 1]))
+def test_a_path_goes_through_its_points_and_rounding_does_not_add_up(
+    points: list[tuple[float, float]], decimals: int
+) -> None:
+    found = through(path(points, decimals))
+    assert len(found) == len(points)
+    assert np.abs(np.array(found) - points).max() <= 0.5 / 10**decimals + 1e-9
+
+
+def test_a_path_is_short() -> None:
+    assert path([(2.04, 10), (2.5, 9.5), (12.5, 9.5), (12, 20)]) == "M2 10l.5-.5 10 0-.5 10.5"
+    assert path([(-0.5, 0.26)]) == "M-.5 .3h0"
 
 
 @given(st.floats(-1e9, 1e9), st.floats(1e-6, 1e9), st.integers(2, 6))
@@ -104,8 +120,8 @@ def test_costs_have_stairs_bars_and_numbers_apart() -> None:
     (stairs,) = paths(costs(), stroke_width="1.5")
     assert all(a[0] == b[0] or a[1] == b[1] for a, b in pairwise(places(stairs)))
     assert len(places(stairs)) == 4
-    bars = [path for path in paths(costs(), stroke_width="1.2", fill="none") if len(places(path)) == 2]
-    assert len(bars) == 3
+    bars = "".join(path.get("d", "") for path in paths(costs(), stroke_width="1.2", fill="none"))
+    assert len(re.findall("M[^a-zM]*l0[^a-zM]*", bars)) == 3, "each from below to above"
     numbers = [text for text in drawn.iter(f"{SVG}text") if (text.text or "") in ("1", "2", "3")]
     spots = [(float(one.get("x", 0)), float(one.get("y", 0))) for one in numbers]
     assert all(math.dist(a, b) > 10 for k, a in enumerate(spots) for b in spots[:k])

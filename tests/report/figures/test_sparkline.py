@@ -2,7 +2,7 @@ import re
 from xml.etree import ElementTree
 
 import pytest
-from sketches import HOSTILE, SVG
+from sketches import HOSTILE, SVG, through
 
 from benchsuite.report.figures import sparkline
 from benchsuite.report.figures.spark import Run
@@ -16,15 +16,11 @@ def drawn(name: str, *runs: Run) -> tuple[dict[str, str], str]:
     return parts, path.attrib["d"]
 
 
-def places(path: str) -> list[tuple[float, float]]:
-    return [(float(x), float(y)) for x, y in re.findall(r"([\d.]+) ([\d.]+)", path)]
-
-
 def test_a_curve_is_told_and_drawn() -> None:
     parts, path = drawn("loss", ([0, 10, 20], [4.0, 1.0, 2.0]))
     assert parts["title"] == "loss"
     assert parts["desc"] == ("loss from step 1 to 21: first 4, last 2, least 1 at step 11, greatest 4 at step 1.")
-    (x0, y0), (x1, y1), (x2, y2) = places(path)
+    (x0, y0), (x1, y1), (x2, y2) = through(path)
     assert x1 - x0 == pytest.approx(x2 - x1, abs=0.11)
     assert y0 < y2 < y1
 
@@ -56,13 +52,13 @@ def test_nothing_is_drawn_of_nothing(values: list[float | None]) -> None:
 @pytest.mark.parametrize("values", [[2.0], [2.0, 2.0, 2.0], [0.0, 0.0]])
 def test_a_constant_is_a_level_line(values: list[float]) -> None:
     _, path = drawn("tau", (list(range(len(values))), values))
-    assert len({y for _, y in places(path)}) == 1
+    assert len({y for _, y in through(path)}) == 1
     assert path.endswith("h0") == (len(values) == 1)
 
 
 def test_a_long_curve_is_thinned_to_its_end() -> None:
     _, path = drawn("loss", (list(range(5000)), [float(k) for k in range(5000)]))
-    found = places(path)
+    found = through(path)
     assert 40 < len(found) < 80
     assert found[-1] == (218.0, 24.0)
 
@@ -79,5 +75,5 @@ def test_several_runs_share_a_scale_and_their_ends_are_told() -> None:
     assert parts["desc"].startswith("loss of 2 runs from step 1 to 11: first 3 to 4, last 2 to 3, least 2 at step 11")
     assert "no value at 3 steps" in parts["desc"]
     assert path.count("M") == 2
-    (_, top), (_, bottom), (_, between) = places(path)
+    (_, top), (_, bottom), (_, between) = through(path)
     assert top < between < bottom
