@@ -49,7 +49,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"aligned": aligned, "math": math, "paragraphs": paragraphs, "prose": prose}
+    environment.filters |= {"aligned": aligned, "math": math, "paragraphs": paragraphs, "prose": prose, "typed": typed}
     environment.globals |= {
         "bar": bar,
         "claim_anchor": anchor,
@@ -94,6 +94,11 @@ def math(latex: str) -> Markup:
             return typed
     root.set("alttext", latex)
     return Markup(ElementTree.tostring(root, encoding="unicode"))
+
+
+def typed(text: str) -> Markup:
+    """Text between tags, where quotes need no escape: what is to be copied is full of them."""
+    return Markup(str(escape(legible(text))).replace("&#34;", '"').replace("&#39;", "'"))
 
 
 def paragraphs(doc: str) -> list[str]:

@@ -44,6 +44,11 @@ class Line:
         return self._shown(fmean(known)) if known else numbers.DASH
 
     @property
+    def common(self) -> bool:
+        """Whether one number says it all: the count of what several runs were tested on."""
+        return self.unit == AMOUNT and len(self.values) > 1 and len({*self.values}) == 1
+
+    @property
     def shown(self) -> list[str]:
         """By seed."""
         return [numbers.DASH if value is None else self._shown(value) for value in self.values]

@@ -8,7 +8,7 @@ import pytest
 from benchsuite.records.schema import Record
 from benchsuite.registry import tasks
 from benchsuite.report.labels import explained
-from benchsuite.report.runs import Line, alike, apart, configurations, page_of
+from benchsuite.report.runs import AMOUNT, Line, alike, apart, configurations, page_of
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
 
@@ -68,3 +68,10 @@ def test_every_metric_of_a_built_in_task_of_embeddings_is_explained() -> None:
 )
 def test_names_are_said_in_words(name: str, words: str) -> None:
     assert explained(name) == words
+
+
+def test_a_count_that_all_runs_share_is_said_once() -> None:
+    assert Line("i2t", AMOUNT, [20, 20, 20]).common
+    assert not Line("i2t", AMOUNT, [20, 20, 19]).common, "runs that were tested on less must be seen"
+    assert not Line("i2t", AMOUNT, [20]).common
+    assert not Line("r1", "percent", [0.5, 0.5]).common, "equal results are results"
