@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeVar
 
 from benchsuite.analysis.boards import Board, BoardRow
@@ -52,6 +53,7 @@ class BoardTest:
         return found.pop() if len(found) == 1 else None
 
 
+@lru_cache(maxsize=1)  # a page shows the tests, and exports them
 def overall_of_table(view: TableView) -> list[BoardTest]:
     """Each board of a table; its reference is that of `papers.claims.reference_of`."""
     tests = []

@@ -23,7 +23,7 @@ ROUNDING = ("threads", "processes")
 """Of a record's environment: what moves the last digits of a training."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TableView:
     """A table at a scale."""
 
