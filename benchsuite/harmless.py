@@ -7,7 +7,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 from unicodedata import category
 
@@ -48,6 +48,19 @@ def csv_text(rows: Iterable[Iterable[Any]]) -> str:
 def json_text(value: Any, indent: int = 2) -> str:
     """JSON in many lines, with letters of all alphabets as they are."""
     return spelled(json.dumps(value, indent=indent, ensure_ascii=False), keep="\n")
+
+
+def json_lines(content: Mapping[str, Any]) -> str:
+    """A JSON object with a line for each value, and for each item of a list: as short as it can be and still read."""
+
+    def written(value: Any) -> str:
+        return json.dumps(value, ensure_ascii=False)
+
+    def lines(value: Any) -> str:
+        return "[\n" + ",\n".join(map(written, value)) + "\n]" if value and isinstance(value, list) else written(value)
+
+    body = ",\n".join(f"{written(key)}: {lines(value)}" for key, value in content.items())
+    return spelled(f"{{\n{body}\n}}", keep="\n")
 
 
 def _escape(character: str) -> str:

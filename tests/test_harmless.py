@@ -7,7 +7,7 @@ from hostile import is_clean, is_command, is_formula, texts
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchsuite.harmless import csv_cell, csv_text, json_text, line, spelled
+from benchsuite.harmless import csv_cell, csv_text, json_lines, json_text, line, spelled
 
 
 @given(texts)
@@ -50,6 +50,16 @@ def test_what_is_spelled_can_be_read() -> None:
 def test_json_is_the_same_json(value: object) -> None:
     text = json_text(value)
     assert json.loads(text) == value
+    assert json.loads("\n".join(map(line, text.split("\n")))) == value
+    assert is_clean(text.replace("\n", ""))
+
+
+@given(st.dictionaries(texts, texts | st.lists(st.dictionaries(texts, texts, max_size=2), max_size=3), max_size=3))
+def test_json_in_lines_is_the_same_json(value: dict[str, object]) -> None:
+    text = json_lines(value)
+    assert json.loads(text) == value
+    read = [json.loads(part.removesuffix(",")) for part in text.split("\n") if part.startswith("{") and len(part) > 1]
+    assert read == [item for each in value.values() if isinstance(each, list) for item in each]
     assert json.loads("\n".join(map(line, text.split("\n")))) == value
     assert is_clean(text.replace("\n", ""))
 

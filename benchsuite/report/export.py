@@ -7,7 +7,7 @@ from typing import Any
 from benchsuite.analysis.results import table_cells, table_tests
 from benchsuite.analysis.rows import TableRow
 from benchsuite.analysis.tables import TableView
-from benchsuite.harmless import csv_text, json_text
+from benchsuite.harmless import csv_text, json_lines
 from benchsuite.report import markdown
 from benchsuite.report.latex import as_latex
 from benchsuite.report.look import DEFAULT, Look, Show, Spread
@@ -48,7 +48,7 @@ def as_json(view: TableView) -> str:
         "omnibus": list(table_tests(view)),
         "gaps": {"/".join(row.key): row.gap for row in view.rows if row.gap},
     }
-    return json_text(content, indent=1) + "\n"
+    return json_lines(content) + "\n"
 
 
 def as_markdown(table: Printed) -> str:
