@@ -1,11 +1,13 @@
 """Of which runs the numbers of a page are: their data, seeds, days and code, and what chance alone would reach."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
 
 from benchsuite.analysis.tables import TableView
-from benchsuite.papers import Column
 from benchsuite.records.schema import Record
 from benchsuite.registry import datasets
 from benchsuite.report.numbers import counted
@@ -15,6 +17,10 @@ COMMITS = 3
 """Of more commits, only their number and the last one are said."""
 RECALL = re.compile(r"(?:i2t|t2i)_r(\d+)")
 """Metrics of retrieval, by their depth."""
+TOP = re.compile(r"top(\d+)")
+"""Of classification."""
+Ranks = Callable[[Record], Mapping[str, NDArray[Any]]]
+"""Reads the ranks beside a record."""
 
 
 @dataclass(frozen=True)
@@ -63,20 +69,29 @@ class Origin:
         return f"benchsuite {', '.join(versions)}, {', '.join(commits)}"
 
 
-def chance(view: TableView, column: Column) -> float | None:
-    """What a random order of the test set would retrieve; None for other metrics, and where the size is not known.
+def chances(view: TableView, ranks: Ranks) -> dict[str, float]:
+    """By column: what a random order of the answers would reach; of retrieval, and of classification where the number
+    of classes is stored."""
+    found = {}
+    for number, column in enumerate(view.columns):
+        protocol, _, metric = view.request.measures.get(column.key, "").partition(".")
+        record = next((record for row in view.rows for record in row.cells[number].records.values()), None)
+        depth = RECALL.fullmatch(metric) or TOP.fullmatch(metric)
+        if record and depth and (answers := _answers(record, protocol, ranks)):
+            found[column.key] = min(1.0, int(depth[1]) / answers)
+    return found
 
-    Each picture has captions of its own, so it is the same in both directions: the depth over the number of pictures.
-    """
-    protocol, _, metric = view.request.measures.get(column.key, "").partition(".")
-    depth = RECALL.fullmatch(metric)
-    number = view.columns.index(column)
-    for record in (record for row in view.rows for record in row.cells[number].records.values()):
-        asked, result = record.setup.protocols.get(protocol), record.results.get(protocol)
-        if depth and asked and result:
-            gallery = asked.options.get("gallery") or result.counts.get("i2t")
-            return min(1.0, int(depth[1]) / int(gallery)) if gallery else None
-    return None
+
+def _answers(record: Record, protocol: str, ranks: Ranks) -> int | None:
+    """Of how many one is right. Each picture has captions of its own, so for both directions it is that of pictures."""
+    asked, result = record.setup.protocols.get(protocol), record.results.get(protocol)
+    if not asked or not result:
+        return None
+    pictures = asked.options.get("gallery") or result.counts.get("i2t")
+    if pictures:
+        return int(pictures)
+    classes = ranks(record).get(f"{protocol}.classes", ())
+    return int(classes[0]) if len(classes) == 1 else None
 
 
 def citation(view: TableView, origin: Origin | None) -> str:

@@ -29,7 +29,7 @@ from benchsuite.report.home import families, headlines, standings
 from benchsuite.report.leaderboard import Appearance, Leaderboard, MethodSummary, Result
 from benchsuite.report.links import slug
 from benchsuite.report.look import DEFAULT
-from benchsuite.report.origin import Origin, chance, citation
+from benchsuite.report.origin import Origin, chances, citation
 from benchsuite.report.tuning import page_of
 from benchsuite.report.tuning import values as of_tuning
 
@@ -122,7 +122,7 @@ def table(leaderboard: Leaderboard, view: TableView) -> Values:
         "further_forests": forests(claims["claims"][headline:]),
         "added_forests": forests((view, claim) for claim in added),
         "origin": Origin.of([view]),
-        "chance": chance,
+        "chances": chances(view, leaderboard.ranks),
         "citation": citation,
         "leading": bool(figures and view.table.plots),
         "added": [(view, claim) for claim in added],
