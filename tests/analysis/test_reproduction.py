@@ -55,6 +55,12 @@ def test_the_bound_is_that_of_two_means_of_the_shared_seeds(make_record: Make, s
     assert table.agrees is (how == "within bounds")
 
 
+def test_runs_of_other_seeds_are_not_compared(make_record: Make) -> None:
+    there, here = side(make_record, PUBLISHED), side(make_record, PUBLISHED, first=len(HIGH))
+    (table,) = tables_again(there, here)
+    assert (list(table.cells), list(table.runs)) == ([], [])
+
+
 def test_two_published_seeds_state_no_bound(make_record: Make) -> None:
     table = again(make_record, {"TeMo": moved(HIGH[:2], 0.2)}, {"TeMo": HIGH[:2]})
     assert set(hows(table).values()) == {"not judged"}

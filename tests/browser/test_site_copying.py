@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 Open = Callable[..., "Page"]
 
 
-@pytest.mark.parametrize(("kind", "suffix"), [("Markdown", "md"), ("LaTeX", "tex"), ("CSV", "csv")])
+@pytest.mark.parametrize(("kind", "suffix"), [("Markdown", "md"), ("LaTeX", "tex")])
 def test_copying_a_table_puts_the_exported_text_on_the_clipboard(
     new_page: Open, site: MadeSite, kind: str, suffix: str
 ) -> None:
