@@ -90,8 +90,8 @@ def _answers(record: Record, protocol: str, ranks: Ranks) -> int | None:
     pictures = asked.options.get("gallery") or result.counts.get("i2t")
     if pictures:
         return int(pictures)
-    classes = ranks(record).get(f"{protocol}.classes", ())
-    return int(classes[0]) if len(classes) == 1 else None
+    classes = ranks(record).get(f"{protocol}.classes")
+    return int(classes[0]) if classes is not None and len(classes) == 1 else None
 
 
 def citation(view: TableView, origin: Origin | None) -> str:

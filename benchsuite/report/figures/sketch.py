@@ -94,8 +94,8 @@ class Sketch:
                 self.ink.text(self.width * number / 2, top + 16 + LINE * row, line)
             ends.append(top + LINE * len(texts))
         total = max([top, *ends]) + 8
-        text = "".join(f' {name}="{value}"' for name, value in TEXT.items() if name != "text-anchor")
-        box = f'viewBox="0 0 {self.width:g} {total:g}" stroke-linecap="round" stroke-linejoin="round"{text}'
+        shared = "".join(f' {name}="{value}"' for name, value in TEXT.items() if name != "text-anchor")
+        box = f'viewBox="0 0 {self.width:g} {total:g}" stroke-linecap="round" stroke-linejoin="round"{shared}'
         return f"{box}>{''.join(self.ink.parts)}"
 
     def numbers(self, places: Sequence[Point], numbers: Sequence[int]) -> None:
