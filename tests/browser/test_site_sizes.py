@@ -174,3 +174,24 @@ def test_nothing_moves_once_it_is_drawn(new_page: Open, site: MadeSite, size: di
         page.goto(site.url(kind))
         page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 100)))")
         assert sum(page.evaluate("window.shifts")) < 0.005, kind
+
+
+LABELS = """() => [...document.querySelectorAll("table.data td")].map(cell => [cell.dataset.label, cell.textContent])"""
+
+
+def test_on_phones_every_number_of_a_run_says_its_column(new_page: Open, kinds: Mapping[str, str]) -> None:
+    """Each protocol is a body of the table."""
+    page = new_page(kinds["run"], viewport=PHONE)
+    assert page.locator("table.data tbody").count() > page.locator("table.data").count()
+    assert [text for label, text in page.evaluate(LABELS) if text and not label] == []
+
+
+def test_on_phones_cells_beside_one_that_spans_rows_say_their_own_column(new_page: Open, site: MadeSite) -> None:
+    head = "<tr><th>Work</th><th>By</th><th>Seconds</th></tr>"
+    rows = '<tr><th rowspan="2">ranks</th><td>By</td><td>Seconds</td></tr><tr><td>By</td><td>Seconds</td></tr>'
+    table = f'<table class="data"><thead>{head}</thead><tbody>{rows * 2}</tbody></table>'
+    home = (site.folder / "index.html").read_text("utf-8")
+    (site.folder / "spanned.html").write_text(home.replace("<main", f"{table}<main", 1), "utf-8")
+    found = new_page("spanned", viewport=PHONE).evaluate(LABELS)[:8]
+    (site.folder / "spanned.html").unlink()
+    assert found == [["By", "By"], ["Seconds", "Seconds"]] * 4

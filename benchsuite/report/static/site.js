@@ -135,12 +135,16 @@
         for (let width = 0; width < head.colSpan; width += 1, at += 1) places[at] = { until: line + head.rowSpan, label };
       }
     });
-    for (const row of table.tBodies[0].rows) {
-      let at = 0;
-      for (const cell of row.cells) {
-        if (cell.tagName === "TD") cell.dataset.label ??= places[at]?.label ?? "";
-        at += cell.colSpan;
-      }
+    for (const body of table.tBodies) {
+      const covered = [];  // by column: the first line that no cell from above reaches
+      [...body.rows].forEach((row, line) => {
+        let at = 0;
+        for (const cell of row.cells) {
+          while (covered[at] > line) at += 1;
+          if (cell.tagName === "TD") cell.dataset.label ??= places[at]?.label ?? "";
+          for (let width = 0; width < cell.colSpan; width += 1, at += 1) covered[at] = line + cell.rowSpan;
+        }
+      });
     }
     table.classList.add("cards");
   }
