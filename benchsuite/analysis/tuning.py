@@ -9,7 +9,7 @@ so after the first few the upper limit is the greatest possible score.
 import json
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -208,8 +208,13 @@ class Subject:
         return len(self.trials) == self.rule.get("trials")
 
 
-def subjects(files: Mapping[str, "TrialsFile"]) -> dict[tuple[str, str], list[Subject]]:
-    """Everything that was tuned, by recipe and backbone; the reference first, the others by their labels."""
+def subjects(
+    files: Mapping[str, "TrialsFile"], used: Collection[str] | None = None
+) -> dict[tuple[str, str], list[Subject]]:
+    """Everything that was tuned, by recipe and backbone; the reference first, the others by their labels.
+
+    `used`: digests of the trials that runs name. With it, what is `outdated` is left out.
+    """
     pages: dict[tuple[str, str], list[Subject]] = {}
     for recipe, file in sorted(files.items()):
         groups: dict[tuple[str, ...], list[Trial]] = {}
@@ -218,7 +223,17 @@ def subjects(files: Mapping[str, "TrialsFile"]) -> dict[tuple[str, str], list[Su
         for trials in groups.values():
             one = Subject(recipe, file.rule, file.setups.get(trials[0].setup_id), trials)
             pages.setdefault((recipe, one.backbone), []).append(one)
+    if used is not None:
+        pages = {page: [one for one in found if not outdated(one, found, used)] for page, found in pages.items()}
     return {page: _labelled(found) for page, found in pages.items()}
+
+
+def outdated(subject: Subject, others: Sequence[Subject], used: Collection[str]) -> bool:
+    """Whether it was tuned again with newer code since, and no run names the earlier trials."""
+    if subject.current or subject.digest in used:
+        return False
+    what = subject.method, subject.setup_id, subject.fixed
+    return any(one.current and (one.method, one.setup_id, one.fixed) == what for one in others)
 
 
 def reference_of(subject: Subject, others: Sequence[Subject]) -> Subject | None:

@@ -141,8 +141,14 @@ class Leaderboard:
 
     @cached_property
     def tuning(self) -> Mapping[tuple[str, str], list[Subject]]:
-        """What was tuned, by recipe and backbone."""
-        return subjects(self.contents.trials)
+        """What was tuned, by recipe and backbone, without outdated trials that no run uses."""
+        return subjects(self.contents.trials, {run.tuned.digest for run in self.records.values() if run.tuned})
+
+    @cached_property
+    def outdated_trials(self) -> Mapping[tuple[str, str], int]:
+        """How many there are, by recipe and backbone."""
+        every = subjects(self.contents.trials)
+        return {page: _trials(found) - _trials(self.tuning[page]) for page, found in every.items()}
 
     @cached_property
     def tuned_by(self) -> Mapping[str, Subject]:
@@ -198,3 +204,7 @@ class Leaderboard:
     @property
     def _rows(self) -> Iterator[Appearance]:
         return (Appearance(view, row) for view in self.views for row in view.rows)
+
+
+def _trials(found: Sequence[Subject]) -> int:
+    return sum(len(subject.trials) for subject in found)

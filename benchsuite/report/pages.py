@@ -206,9 +206,9 @@ def compare(leaderboard: Leaderboard, board: Board) -> Values:
     }
 
 
-def tuning(_: Leaderboard, found: Sequence[Subject]) -> Values:
+def tuning(leaderboard: Leaderboard, found: Sequence[Subject]) -> Values:
     """What was tuned under one recipe on one backbone."""
-    return of_tuning(found)
+    return {**of_tuning(found), "outdated": leaderboard.outdated_trials[found[0].recipe, found[0].backbone]}
 
 
 def tuning_pages(leaderboard: Leaderboard, view: TableView) -> list[tuple[str, str]]:

@@ -11,6 +11,7 @@ from made_trials import trials_file, trials_of
 from measured import CURVES
 
 from benchsuite.analysis.building import build_table
+from benchsuite.analysis.tuning import subjects
 from benchsuite.papers import read_table
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record, TunedBy
@@ -127,3 +128,30 @@ def test_ids_are_unique_on_the_page_and_in_the_single_file(board: Leaderboard) -
     for single in (False, True):
         ids = Reading(pages(board, single)[PAGE]).ids
         assert len(ids) == len(set(ids))
+
+
+@pytest.mark.parametrize(
+    ("method", "again", "in_use", "shown"),
+    [("temo", True, False, False), ("temo", True, True, True), ("cwcl", False, False, True)],
+    ids=["tuned again", "in use", "not tuned again"],
+)
+def test_trials_with_older_code_are_shown_unless_newer_ones_took_their_place(
+    method: str, again: bool, in_use: bool, shown: bool
+) -> None:
+    earlier = trials_of(method, count=2, code="old")
+    files = {"latents-pairs": trials_file({"infonce": 0.5, **({method: 0.55} if again else {})}, more=earlier)}
+    used = {trials_digest(earlier)} if in_use else set()
+    (found,) = subjects(files, used).values()
+    assert [one.trials[0].method.code == "old" for one in found if one.method == method].count(True) == shown
+    assert len(found) == 1 + again + shown
+    assert any("code old" in one.label for one in found) == (shown and again)
+
+
+def test_a_page_counts_the_trials_that_it_leaves_out(board: Leaderboard) -> None:
+    assert "earlier trial" not in words(pages(board)[PAGE])
+    file = trials_file({"infonce": 0.5, "temo": 0.55}, more=trials_of("temo", count=2, code="old"))
+    with_older = replace(board, contents=replace(board.contents, trials={"latents-pairs": file}))
+    text = words(pages(with_older)[PAGE])
+    assert "2 earlier trials with older code of these methods are stored, too. No run uses them." in text
+    assert "not tuned equally" not in text
+    assert "code old" not in text
