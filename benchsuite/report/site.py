@@ -22,6 +22,9 @@ LOCK = ".lock"
 BUILDING_SECONDS = 600.0
 """How long to wait for another process that writes pages into the folder."""
 
+FEW_PAGES = 40
+"""With fewer pages, this process writes them."""
+
 GUIDE = "docs/index"
 """The documentation, where it was built into the folder before: the navigation leads to it."""
 
@@ -49,7 +52,7 @@ def write_site(folder: Path, leaderboard: Leaderboard, progress: Progress = lamb
         for name, content in assets():
             build.add(name, content)
         leaderboard.prepare()
-        for number, drafts in enumerate(spread(lambda page: write_page(build, page, names), pages)):
+        for number, drafts in enumerate(spread(lambda page: write_page(build, page, names), pages, few=FEW_PAGES)):
             build.drafts.update(drafts)
             progress(number + 1, len(pages))
         build.show()
