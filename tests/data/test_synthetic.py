@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from benchsuite.data import create_dataset
+from benchsuite.data.cached import load
 from benchsuite.data.synthetic.base import digest
 from benchsuite.errors import UsageError
 
@@ -94,3 +95,20 @@ def test_torch_is_not_imported() -> None:
         "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_a_split_is_parsed_once_by_each_data_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[str] = []
+
+    def counted(folder: Path) -> dict[str, Any]:
+        loaded.append(folder.name)
+        return load(folder)
+
+    monkeypatch.setattr("benchsuite.data.synthetic.base.load", counted)
+    sizes = {"train": 6, "validation": 2, "test": 4, "gallery": 2}
+    first, second = (create_dataset("scenes", seed=seed, **sizes) for seed in (1, 2))
+    for dataset in (first, second):
+        for name in ("test", "train", "test"):
+            assert dataset.split(name).name == name
+    assert loaded == ["test", "train"] * 2
+    assert not np.array_equal(first.split("test").images, second.split("test").images)

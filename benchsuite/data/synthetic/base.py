@@ -41,6 +41,16 @@ class Synthetic(PairDataset):
         return Manifest(self.card.name, self.version, self._sizes, digest, self.parameters())
 
     def read(self, split: str) -> Split:
+        """Read once: an evaluation asks for a split again for each protocol, and parsing captions takes long."""
+        if split not in self._read:
+            self._read[split] = self._loaded(split)
+        return self._read[split]
+
+    @cached_property
+    def _read(self) -> dict[str, Split]:
+        return {}
+
+    def _loaded(self, split: str) -> Split:
         columns: Mapping[str, Any] = load(self._folder / split)
         labels = {name: columns[name] for name in self.labels}
         texts = {name: columns[name] for name in ("captions", "paraphrases") if name in columns}
