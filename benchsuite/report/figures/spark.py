@@ -11,6 +11,7 @@ from markupsafe import escape
 from benchsuite.harmless import spelled
 from benchsuite.report.figures.model import in_words
 from benchsuite.report.figures.path import path
+from benchsuite.report.figures.ruler import MINUS
 from benchsuite.report.figures.words import fitted
 
 WIDTH, HEIGHT = 220, 64
@@ -19,14 +20,16 @@ TOP, BOTTOM = 24, 60
 MOST, FEWER = 60, 20
 """The most points that are drawn of one run, and of each of several: to whole pixels then."""
 VALUE = itemgetter(1)
+MANY = 5
+"""Runs that have a line each; more are a mean with a band."""
 Pair = tuple[float, float | None]
 Run = tuple[Sequence[float | None], Sequence[float | None]]
 """Steps and values."""
 
 
 def sparkline(name: str, *runs: Run) -> str:
-    """A small line for each run, on one scale, with the curve's name and the mean of last values; "" where there is no
-    value. Gaps in the values are gaps."""
+    """A small line for each run, or the mean of many with their range, on one scale, with the curve's name and the mean
+    of last values; "" where there is no value. Gaps in the values are gaps."""
     every = [[(step, value) for step, value in zip(*run, strict=False) if step is not None] for run in runs]
     finite = [_finite(run) for run in every]
     known = [run for run in finite if run]
@@ -43,22 +46,16 @@ def sparkline(name: str, *runs: Run) -> str:
         f"least {low[1]:.4g} at step {low[0] + 1:g}, greatest {high[1]:.4g} at step {high[0] + 1:g}"
         f"{f', no value at {missing} steps' if missing else ''}."
     )
-    most = MOST if len(known) == 1 else FEWER
+    drawn = known if "." in name else [run for run, points in zip(every, finite, strict=True) if points]
     place = Place(first, last, low[1], high[1])
-    drawn = "".join(
-        _path(points, True, place, most) if "." in name or len(points) == len(run) else _path(run, False, place, most)
-        for run, points in zip(every, finite, strict=True)
-        if points
-    )
-    thin = "1.5" if len(known) == 1 else ".75"
     return (
         f'<svg class="spark" role="img" viewBox="0 0 {WIDTH} {HEIGHT}" xmlns="http://www.w3.org/2000/svg" '
         'font-size="13">'
         f"<title>{escape(spelled(name))}</title><desc>{escape(spelled(description))}</desc>"
         f'<text y="13">{escape(fitted(in_words(name), 20))}</text>'
         f'<text x="{WIDTH}" y="13" text-anchor="end" class="quiet">'
-        f"{fmean(run[-1][1] for run in known):.3g}</text>"
-        f'<path d="{drawn}" stroke-width="{thin}"/></svg>'
+        f"{_shown(fmean(run[-1][1] for run in known))}</text>"
+        f"{(not missing and _banded(known, place)) or _lines(drawn, place)}</svg>"
     )
 
 
@@ -78,21 +75,50 @@ class Place:
         return 2 + across * (WIDTH - 4), BOTTOM - up * (BOTTOM - TOP)
 
 
-def _path(pairs: Sequence[Pair], whole: bool, place: Place, most: int) -> str:
+def _lines(runs: Sequence[Sequence[Pair]], place: Place) -> str:
+    """A line for each."""
+    alone = len(runs) == 1
+    drawn = "".join(_path(run, place, MOST if alone else FEWER) for run in runs)
+    return f'<path d="{drawn}" stroke-width="{"1.5" if alone else ".75"}"/>'
+
+
+def _banded(runs: Sequence[Sequence[tuple[float, float]]], place: Place) -> str:
+    """The mean of many runs and the range of their values; "" of few, and of those that do not share all steps."""
+    steps = [step for step, _ in runs[0]]
+    if len(runs) <= MANY or any([step for step, _ in run] != steps for run in runs):
+        return ""
+    chosen = _thinned(len(steps), FEWER)
+    at = [(steps[number], [run[number][1] for run in runs]) for number in chosen]
+    lower, mean, upper = ([place.of(step, of(values)) for step, values in at] for of in (min, fmean, max))
+    around = path([*lower, *reversed(upper)], decimals=0)
+    return f'<path class="band" d="{around}z"/><path d="{path(mean)}" stroke-width="1.5"/>'
+
+
+def _path(pairs: Sequence[Pair], place: Place, most: int) -> str:
     """Every n-th point and the last; beside a gap, and so perhaps alone, each point."""
-    stride, last = math.ceil(len(pairs) / most), len(pairs) - 1
+    chosen = {*_thinned(len(pairs), most)}
+    whole = all(value is not None and math.isfinite(value) for _, value in pairs)
     runs: list[list[tuple[float, float]]] = [[]]
-    for number in [*range(0, last, stride), last] if whole else range(len(pairs)):
+    for number in sorted(chosen) if whole else range(len(pairs)):
         step, value = pairs[number]
         if value is None or not math.isfinite(value):
             runs.append([])
-        elif not runs[-1] or number % stride == 0 or number == last:
+        elif not runs[-1] or number in chosen:
             runs[-1].append(place.of(step, value))
     return "".join(path(run, decimals=int(most == MOST)) for run in runs if run)
 
 
+def _thinned(count: int, most: int) -> list[int]:
+    """The numbers of every n-th point and of the last."""
+    return [*range(0, count - 1, math.ceil(count / most)), count - 1]
+
+
 def _finite(pairs: Sequence[Pair]) -> list[tuple[float, float]]:
     return [(step, value) for step, value in pairs if value is not None and math.isfinite(value)]
+
+
+def _shown(value: float) -> str:
+    return f"{value:.3g}".replace("-", MINUS)
 
 
 def _span(values: Iterable[float]) -> str:

@@ -77,3 +77,23 @@ def test_several_runs_share_a_scale_and_their_ends_are_told() -> None:
     assert path.count("M") == 2
     (_, top), (_, bottom), (_, between) = through(path)
     assert top < between < bottom
+
+
+def test_many_runs_are_their_mean_and_range() -> None:
+    steps = list(range(100))
+    six = [(steps, [100.0 - step + run for step in steps]) for run in range(6)]
+    root = ElementTree.fromstring(sparkline("loss", *six))
+    band, mean = root.findall(f"{SVG}path")
+    assert band.get("class") == "band"
+    corners, line = through(band.attrib["d"]), through(mean.attrib["d"])
+    assert len(line) <= 22
+    assert corners[0][1] > line[0][1] > corners[-1][1], "on a screen the least is lowest, and the mean between"
+    assert (corners[0][0], corners[-1][0]) == (line[0][0], line[0][0])
+    assert [x for x, _ in corners[len(line) :]] == [x for x, _ in corners[: len(line)]][::-1]
+    lines = drawn("loss", *six[:5])[1]
+    assert lines.count("M") == 5, "few have a line each"
+
+
+@pytest.mark.parametrize("odd", [([0, 1], [1.0, None]), ([0, 2], [1.0, 2.0]), ([0], [1.0])])
+def test_runs_with_gaps_or_other_steps_have_a_line_each(odd: Run) -> None:
+    assert drawn("loss", *[([0, 1], [2.0, 1.0])] * 5, odd)[1].count("M") == 6
