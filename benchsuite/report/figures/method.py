@@ -13,7 +13,7 @@ from benchsuite.setup import Setup
 MOST = 5
 """More runs than these are not drawn one by one: each setup is its mean and the range of its seeds."""
 MOST_SETUPS = 6
-BANDED = 18
+BANDED = 16
 """About so many points has a mean with a band: single runs have every point on their page."""
 FIRST = ("loss", "gap", "gradient_norm")
 NOT_SHOWN = ("step", "lr")
