@@ -15,6 +15,7 @@ from benchsuite.records.code_version import stale
 from benchsuite.records.schema import Record
 from benchsuite.registry import tasks
 from benchsuite.report import numbers
+from benchsuite.report.figures.model import MANY
 from benchsuite.report.figures.spark import Run
 from benchsuite.report.labels import glossary
 from benchsuite.report.leaderboard import Leaderboard
@@ -69,6 +70,11 @@ class Configuration:
     def first(self) -> Record:
         """Any of them: method and setup are those of all."""
         return self.records[0]
+
+    @property
+    def many(self) -> bool:
+        """Whether they are too many for a line each."""
+        return len(self.records) > MANY
 
     @cached_property
     def results(self) -> Mapping[str, list[Line]]:

@@ -6,12 +6,10 @@ from typing import Any
 
 from benchsuite.analysis.curves import Curve, curve, mean_curve, span_of, thinned
 from benchsuite.records.schema import Record
-from benchsuite.report.figures.model import STEP, Axis, Figure, Trace, distinct, in_words, slug, spoken, unique
+from benchsuite.report.figures.model import MANY, STEP, Axis, Figure, Trace, distinct, in_words, slug, spoken, unique
 from benchsuite.report.figures.table import lines_of, seed_words
 from benchsuite.setup import Setup
 
-MOST = 5
-"""More runs than these are not drawn one by one: each setup is its mean and the range of its seeds."""
 MOST_SETUPS = 6
 BANDED = 16
 """About so many points has a mean with a band: single runs have every point on their page."""
@@ -39,7 +37,7 @@ def _figure(name: str, groups: Sequence[list[Record]]) -> Iterator[Figure]:
     curves = [[(record, shown) for record in group if (shown := curve(record, name)).known] for group in groups]
     curves = [group for group in curves if group]
     drawn = curves[:MOST_SETUPS]
-    each = lines_of if sum(map(len, drawn)) <= MOST else _spanned
+    each = lines_of if sum(map(len, drawn)) <= MANY else _spanned
     traces: list[Trace] = []
     for style, (label, group) in enumerate(zip(_labels([group[0][0] for group in drawn]), drawn, strict=True)):
         traces += each(label, style, [(record.seed, shown) for record, shown in group])

@@ -15,6 +15,8 @@ Part = Literal[
 ]  # fmt: skip
 NAMES = {"lr": "learning rate"}
 """Of curves whose names are no words."""
+MANY = 5
+"""So many runs have a line each; more are drawn as their mean and the range of their values."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from statistics import fmean
 from markupsafe import escape
 
 from benchsuite.harmless import spelled
-from benchsuite.report.figures.model import in_words
+from benchsuite.report.figures.model import MANY, in_words
 from benchsuite.report.figures.path import path
 from benchsuite.report.figures.ruler import MINUS
 from benchsuite.report.figures.words import fitted
@@ -20,8 +20,6 @@ TOP, BOTTOM = 24, 60
 MOST, FEWER = 60, 20
 """The most points that are drawn of one run, and of each of several: to whole pixels then."""
 VALUE = itemgetter(1)
-MANY = 5
-"""Runs that have a line each; more are a mean with a band."""
 Pair = tuple[float, float | None]
 Run = tuple[Sequence[float | None], Sequence[float | None]]
 """Steps and values."""
