@@ -21,7 +21,7 @@ import pytest
 from made_results import setup_of, write_plugin, write_results
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext, Page, Playwright
+    from playwright.sync_api import Browser, BrowserContext, Page, Playwright, Request
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 PACKAGES = ("playwright", "axe_playwright_python")
@@ -66,10 +66,14 @@ class Watch:
     def over(self, page: "Page") -> None:
         """Note what happens on a page from now on."""
         page.on("request", lambda request: self._asked(request.url))
-        page.on("requestfailed", lambda request: self.seen.append(f"could not load {request.url}"))
+        page.on("requestfailed", self._failed)
         page.on("console", lambda said: said.type in ("error", "warning") and self.seen.append(f"console: {said.text}"))
         page.on("pageerror", lambda error: self.seen.append(f"script: {error}"))
         page.on("dialog", lambda dialog: (self.seen.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+
+    def _failed(self, request: "Request") -> None:
+        if request.failure != "net::ERR_ABORTED":  # the test left the page while it was still loading its icon
+            self.seen.append(f"could not load {request.url}: {request.failure}")
 
     def _asked(self, url: str) -> None:
         if url.startswith("data:"):
