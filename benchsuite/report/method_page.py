@@ -8,10 +8,11 @@ from benchsuite.analysis.against import outcomes
 from benchsuite.analysis.boards import Board
 from benchsuite.analysis.costs import reference
 from benchsuite.papers.bibliography import cited
-from benchsuite.report.figures import Figure, method_figures
+from benchsuite.report.figures import Figure
 from benchsuite.report.leaderboard import Leaderboard, MethodSummary
 from benchsuite.report.links import slug
 from benchsuite.report.method_lines import OUTCOMES, first_measures, forests
+from benchsuite.report.runs import configurations, title
 from benchsuite.report.tuning import Tuned, page_of
 from benchsuite.report.tuning import values as of_tuning
 
@@ -48,7 +49,7 @@ def values(leaderboard: Leaderboard, method: MethodSummary) -> Mapping[str, Any]
         "tuned": list(_tuned(leaderboard, method.name)),
         "paper": paper,
         "bibtex": paper.bibtex(key) if paper else "",
-        "figures": method_figures(method.records),
+        "runs": [(shown, title(leaderboard, shown)) for shown in configurations(method.records)],
         "costs": costs,
     }
 

@@ -24,7 +24,7 @@ from benchsuite.report import runs as runs_page
 from benchsuite.report.claim_lines import forests
 from benchsuite.report.export import FORMATS, SUFFIXES
 from benchsuite.report.figures import table_figures
-from benchsuite.report.figures.cost import cost_figures
+from benchsuite.report.figures.cost import cost_figures, named_numbers
 from benchsuite.report.home import families, headlines, standings
 from benchsuite.report.leaderboard import Appearance, Leaderboard, MethodSummary, Result
 from benchsuite.report.links import slug
@@ -189,6 +189,7 @@ def compare(leaderboard: Leaderboard, board: Board) -> Values:
     others = [row for row in board.rows if row is not baseline]
     found = leaderboard.comparisons[board.setup_id]
     pairs = [(row, task, paired(board, row, baseline, task)) for task in board.tasks for row in others]
+    drawn = cost_figures(board, leaderboard.costs[board.setup_id], leaderboard.cost_numbers)
     return {
         "board": board,
         "reference": baseline,
@@ -202,7 +203,8 @@ def compare(leaderboard: Leaderboard, board: Board) -> Values:
         "test": overall_of_board(board, baseline),
         "dearer": DEARER,
         "equal_compute": equal_compute(board, leaderboard.costs[board.setup_id]),
-        "figures": cost_figures(board, leaderboard.costs[board.setup_id], leaderboard.cost_numbers),
+        "figures": drawn,
+        "named_numbers": named_numbers(drawn),
     }
 
 

@@ -57,13 +57,14 @@ class Page(HTMLParser):
         self._raw = tag if tag in ("script", "style") else ""
         if tag == "tr":
             self.rows.append([])
+            self._in_cell = False
         elif tag in ("td", "th") and self.rows:
             self.rows[-1].append("")
             self._in_cell = True
 
     def handle_endtag(self, tag: str) -> None:
         self._raw = ""
-        self._in_cell = self._in_cell and tag not in ("td", "th")
+        self._in_cell = self._in_cell and tag not in ("td", "th", "tr", "thead", "tbody", "table")
 
     def handle_data(self, data: str) -> None:
         if self._raw:

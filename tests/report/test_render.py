@@ -2,7 +2,7 @@ import pytest
 from html_pages import Reading
 
 from benchsuite.registry import methods
-from benchsuite.report.render import aligned, math, paragraphs, prose
+from benchsuite.report.render import IMPLIED, aligned, math, paragraphs, prose
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -48,3 +48,10 @@ def test_a_docstring_becomes_paragraphs_and_its_lists_keep_their_lines() -> None
 def test_names_of_code_stand_out_and_all_else_is_text() -> None:
     assert prose(f"see `tau` and {HOSTILE}") == "see <code>tau</code> and &lt;script&gt;alert(1)&lt;/script&gt;"
     assert prose("an odd ` tick") == "an odd ` tick"
+
+
+def test_end_tags_are_left_out_where_html_implies_them_and_nowhere_else() -> None:
+    table = "<table><tr><th>a </th>\n<td>b</td>\n</tr>\n<tr><td>c</td></tr>\n</table>\n<dl><dt>d</dt> <dd>e</dd></dl>"
+    assert IMPLIED.sub("", table) == "<table><tr><th>a <td>b<tr><td>c</table>\n<dl><dt>d<dd>e</dl>"
+    for text in ("<th>a</th> b", "<pre>&lt;td>a&lt;/td>&lt;td></pre>", "<li>a</li><li>b</li>"):
+        assert IMPLIED.sub("", text) == text

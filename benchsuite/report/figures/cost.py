@@ -48,6 +48,11 @@ def cost_figures(board: Board, costs: Mapping[str, Cost], numbers: Mapping[str, 
     return figures
 
 
+def named_numbers(figures: Iterable[Figure]) -> dict[int, str]:
+    """The names of the numbers in these figures, in order."""
+    return dict(sorted({trace.style + 1: trace.label for figure in figures for trace in figure.series}.items()))
+
+
 def cost_figure(points: Sequence[CostPoint], x: Axis, y: Axis, name: str, lower_is_better: bool = False) -> Figure:
     """The figure of one task; `name` makes its ids unique on the site."""
     costs = [point.cost for point in points]

@@ -16,7 +16,6 @@ from benchsuite.harmless import spelled
 
 MARGIN = 3.0
 """Percent of the width that stay free at both ends: half a mark needs room."""
-HEIGHT, MIDDLE = 26, 13
 TICKS = (1.0, 2.0, 2.5, 5.0, 10.0)
 MOST = 2
 """Ticks on each side of zero."""
@@ -84,9 +83,9 @@ def strip(ruler: Ruler, estimate: Estimate | None, words: str) -> Markup:
             parts.insert(0, _box("band", ruler, -band, band))
         parts += [f'<circle cx="{_place(ruler, seed)}"/>' for seed in estimate.seeds]
         if estimate.low is not None and estimate.high is not None:
-            parts.append(_line("reach", ruler, estimate.low, estimate.high, f' y1="{MIDDLE}" y2="{MIDDLE}"'))
+            parts.append(_box("reach", ruler, estimate.low, estimate.high))
         parts.append(f'<circle class="mean" cx="{_place(ruler, estimate.mean)}"/>')
-    return _svg(f"strip {estimate.kind.replace(' ', '-') if estimate else ''}".strip(), HEIGHT, parts, words)
+    return _svg(f"strip {estimate.kind.replace(' ', '-') if estimate else ''}".strip(), parts, words)
 
 
 def bar(ruler: Ruler, value: float | None, words: str) -> Markup:
@@ -94,35 +93,30 @@ def bar(ruler: Ruler, value: float | None, words: str) -> Markup:
     parts = [_zero(ruler)]
     if value is not None:
         parts.insert(0, _box("given", ruler, min(0, value), max(0, value)))
-    return _svg("strip", HEIGHT, parts, words)
+    return _svg("strip", parts, words)
 
 
 def ticks(ruler: Ruler, labels: Sequence[str]) -> Markup:
     """The ruler's numbers, which the caller has written in its unit: one label for each of its ticks."""
-    look = 'y="13" text-anchor="middle" fill="currentColor"'
     parts = [
-        f'<text x="{_place(ruler, tick)}" {look}>{escape(spelled(label))}</text>'
+        f'<text x="{_place(ruler, tick)}" y="13">{escape(spelled(label))}</text>'
         for tick, label in zip(ruler.ticks, labels, strict=True)
     ]
-    return _svg("strip ticks", 17, parts, "")
+    return _svg("strip ticks", parts, "")
 
 
-def _svg(kind: str, height: int, parts: Iterable[str], words: str) -> Markup:
+def _svg(kind: str, parts: Iterable[str], words: str) -> Markup:
     said = f'role="img" aria-label="{escape(spelled(words))}"' if words else 'aria-hidden="true"'
     drawn = "".join(parts)
-    return Markup(f'<svg class="{kind}" {said} height="{height}">{drawn}</svg>')
+    return Markup(f'<svg class="{kind}" {said}>{drawn}</svg>')
 
 
 def _zero(ruler: Ruler) -> str:
-    return _line("zero", ruler, 0, 0, ' y2="100%"')
-
-
-def _line(kind: str, ruler: Ruler, first: float, last: float, across: str) -> str:
-    return f'<line class="{kind}" x1="{_place(ruler, first)}" x2="{_place(ruler, last)}"{across}/>'
+    return f'<rect class="zero" x="{_place(ruler, 0)}"/>'
 
 
 def _box(kind: str, ruler: Ruler, low: float, high: float) -> str:
-    """As wide as from one value to the other; the style sheet has its height."""
+    """As wide as from one value to the other."""
     wide = ruler.at(high) - ruler.at(low)
     return f'<rect class="{kind}" x="{_place(ruler, low)}" width="{wide:.1f}%"/>'
 

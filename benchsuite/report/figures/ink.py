@@ -4,16 +4,18 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Literal
 
 from markupsafe import escape
 
 from benchsuite.harmless import spelled
 from benchsuite.report.figures.path import path
-from benchsuite.report.figures.style import COLOURS, DASHES, HUES, INK, MARKS, PAPER, QUIET
+from benchsuite.report.figures.style import COLOURS, DASHES, HUES, MARKS, PAPER
 
 Point = tuple[float, float]
 GAP = (math.nan, math.nan)
 """No place: a line ends before it, and another begins after it."""
+Look = Literal["word", "dark", "mid", "end"]
 BAND = 0.2
 """Opacity of bands."""
 
@@ -53,20 +55,16 @@ class Ink:
         """Marks of a series."""
         self.marks(points, MARKS[style % len(HUES)], hue_of(style), size, hollow or is_hollow(style))
 
-    def text(self, x: float, y: float, text: str, anchor: str = "start", size: int = 12, colour: str = INK) -> None:
-        """One line of text; y is its foot."""
-        look = {"text-anchor": anchor, "font-size": str(size), "fill": named(colour)}
-        own = "".join(f' {name}="{value}"' for name, value in look.items() if value != TEXT[name])
+    def text(self, x: float, y: float, text: str, *look: Look) -> None:
+        """One line of text; y is its foot. Looks are classes of `static/figures.css`; without one it is a number of an
+        axis that begins at its place."""
+        own = f' class="{" ".join(look)}"' if look else ""
         self.parts.append(f'<text x="{_short(x)}" y="{_short(y)}"{own}>{escape(spelled(text))}</text>')
 
 
 def named(colour: str) -> str:
     """A colour as pages and their dark form have it."""
     return f"var({COLOURS[colour]})"
-
-
-TEXT = {"text-anchor": "start", "font-size": "11", "fill": named(QUIET)}
-"""How text looks that does not say so: numbers of axes are most of it. The drawing states it, once."""
 
 
 def hue_of(style: int) -> str:

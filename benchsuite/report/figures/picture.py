@@ -1,7 +1,7 @@
 """A figure as SVG for a page: its colours and its font are the page's, and it is as wide as there is room."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from io import StringIO
 from typing import Any
 from xml.etree import ElementTree
@@ -25,15 +25,18 @@ def svg(figure: Figure, name: str = "") -> str:
     Its ids begin with its own, or with another name where a file shows the figure twice.
     """
     name = name or figure.id
-    return _sketched(figure, name, SKETCHED[figure.kind]) if figure.kind in SKETCHED else _drawn(figure, name)
+    return _sketched(figure, SKETCHED[figure.kind]) if figure.kind in SKETCHED else _drawn(figure, name)
 
 
-def _sketched(figure: Figure, name: str, sketch: Callable[[Figure], str]) -> str:
-    named = (("title", figure.title), ("desc", alt(figure)))
-    words = "".join(f'<{tag} id="{name}-{tag}">{escape(spelled(text))}</{tag}>' for tag, text in named)
-    about = f'aria-labelledby="{name}-title" aria-describedby="{name}-desc"'
+def _sketched(figure: Figure, sketch: Callable[[Figure], str]) -> str:
+    words = "".join(f"<{tag}>{escape(spelled(text))}</{tag}>" for tag, text in _words(figure))
     box, _, drawn = sketch(figure).partition(">")
-    return f'<svg class="chart" role="img" xmlns="http://www.w3.org/2000/svg" {about} {box}>{words}{drawn}</svg>'
+    return f'<svg class="chart sketch" role="img" {box}>{words}{drawn}</svg>'
+
+
+def _words(figure: Figure) -> Sequence[tuple[str, str]]:
+    """For those who cannot see it: browsers take them as its name and its description."""
+    return (("title", figure.title), ("desc", alt(figure)))
 
 
 def _drawn(figure: Figure, name: str) -> str:
@@ -54,11 +57,10 @@ def _drawn(figure: Figure, name: str) -> str:
     for element in root.iter():
         _restyle(element)
     root.attrib = {
-        "class": "chart", "role": "img", "xmlns": "http://www.w3.org/2000/svg", "viewBox": root.attrib["viewBox"],
-        "aria-labelledby": f"{name}-title", "aria-describedby": f"{name}-desc", "stroke-linejoin": "round",
+        "class": "chart", "role": "img", "viewBox": root.attrib["viewBox"], "stroke-linejoin": "round"
     }  # fmt: skip
-    for place, (tag, text) in enumerate((("title", figure.title), ("desc", alt(figure)))):
-        element = ElementTree.Element(tag, id=f"{name}-{tag}")
+    for place, (tag, text) in enumerate(_words(figure)):
+        element = ElementTree.Element(tag)
         element.text = spelled(text)
         root.insert(place, element)
     return ElementTree.tostring(root, encoding="unicode")

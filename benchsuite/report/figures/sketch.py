@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from benchsuite.report.figures.ink import TEXT, Ink, Point, dash_of, hue_of
+from benchsuite.report.figures.ink import Ink, Point, dash_of, hue_of
 from benchsuite.report.figures.model import Figure, Kind, Trace
 from benchsuite.report.figures.ruler import Rule
 from benchsuite.report.figures.style import (
@@ -68,15 +68,15 @@ class Sketch:
         marks = [((place, foot), (place, foot + 3.5)) for place, _ in along]
         self.ink.strokes([*marks, ((left, foot), (right, foot))], QUIET, 1)
         for place, label in across:
-            self.ink.text(left - 5, place + 4, label, "end", 11, QUIET)
+            self.ink.text(left - 5, place + 4, label, "end")
         for place, label in along:
-            self.ink.text(place, foot + 15, label, "middle", 11, QUIET)
+            self.ink.text(place, foot + 15, label, "mid")
         letters = int(LETTERS * self.width / WIDTH)
-        self.ink.text(right, foot + 31, fitted(self.figure.x.name, letters), "end")
-        self.ink.text(0, TOP - 10, fitted(self.figure.y.name, letters))
+        self.ink.text(right, foot + 31, fitted(self.figure.x.name, letters), "word", "end")
+        self.ink.text(0, TOP - 10, fitted(self.figure.y.name, letters), "word")
 
-    def legend(self, names: Sequence[tuple[str, Handle]], listed: Sequence[str] = ()) -> str:
-        """Samples with their names, then two columns of names without; the drawing is then done."""
+    def legend(self, names: Sequence[tuple[str, Handle]]) -> str:
+        """Samples with their names; the drawing is then done."""
         top, letters = TOP + self.height + FOOT, int(LETTERS * self.width / WIDTH)
         columns = max(1, letters // (max((len(name) for name, _ in names), default=0) + 7))
         for first in range(0, len(names), columns):
@@ -85,18 +85,9 @@ class Sketch:
                 at = self.width * number / columns
                 handle(self.ink, at, top + 8)
                 for row, line in enumerate(text):
-                    self.ink.text(at + 38, top + 12 + 14 * row, line)
+                    self.ink.text(at + 38, top + 12 + 14 * row, line, "word")
             top += LINE + 14 * (max(map(len, lines)) - 1)
-        half, ends = -(-len(listed) // 2), []
-        for number, part in enumerate((listed[:half], listed[half:])):
-            texts = [line for name in part for line in fitted(name, LETTERS // 2 - 2, lines=2).split("\n")]
-            for row, line in enumerate(texts):
-                self.ink.text(self.width * number / 2, top + 16 + LINE * row, line)
-            ends.append(top + LINE * len(texts))
-        total = max([top, *ends]) + 8
-        shared = "".join(f' {name}="{value}"' for name, value in TEXT.items() if name != "text-anchor")
-        box = f'viewBox="0 0 {self.width:g} {total:g}" stroke-linecap="round" stroke-linejoin="round"{shared}'
-        return f"{box}>{''.join(self.ink.parts)}"
+        return f'viewBox="0 0 {self.width:g} {top + 8:g}">{"".join(self.ink.parts)}'
 
     def numbers(self, places: Sequence[Point], numbers: Sequence[int]) -> None:
         """Each near its point, where it covers no other number and no point, if there is such a place."""
@@ -110,7 +101,7 @@ class Sketch:
             ]
             at = min(inside, key=lambda place: sum(_meet((*place, wide, high), box) for box in taken))
             taken.append((*at, wide, high))
-            self.ink.text(at[0], at[1] + 4, str(number), "middle", 11)
+            self.ink.text(at[0], at[1] + 4, str(number), "dark", "mid")
 
 
 def curves(figure: Figure) -> str:
@@ -133,13 +124,13 @@ def curves(figure: Figure) -> str:
     if numbered:
         ends = sorted((sketch.points(*zip(trace.points[-1], strict=True))[0], n) for n, trace in enumerate(means, 1))
         for order, ((x, y), number) in enumerate(sorted(ends, key=lambda end: end[0][1])):
-            ink.text(x + BEHIND[order % len(BEHIND)][0], y + 4, str(number), "middle", 11)
+            ink.text(x + BEHIND[order % len(BEHIND)][0], y + 4, str(number), "dark", "mid")
     names = [(f"{n} {trace.label}" if numbered else trace.label, _line(trace)) for n, trace in enumerate(means, 1)]
     return sketch.legend(names if len(means) > 1 else [])
 
 
 def cost(figure: Figure) -> str:
-    """Points with their intervals, and the front as stairs; each has the number of its row."""
+    """Points with their intervals, and the front as stairs; each has its row's number, which the page names."""
     sketch = Sketch(figure)
     looks = (("mean", QUIET, "s", 7.0), ("front", HUES[0], "o", 8.0))
     for part, colour, mark, size in looks:
@@ -157,7 +148,7 @@ def cost(figure: Figure) -> str:
     numbers = [trace.style + 1 for trace in order]
     sketch.numbers([sketch.points(trace.x[:1], trace.y[:1])[0] for trace in order], numbers)
     names = [("on the Pareto front", _mark("o", HUES[0], 8)), ("not on it", _mark("s", QUIET, 7, hollow=True))]
-    return sketch.legend(names, [f"{n} {trace.label}" for n, trace in zip(numbers, order, strict=True)])
+    return sketch.legend(names)
 
 
 def tuning(figure: Figure) -> str:

@@ -47,11 +47,10 @@ def sparkline(name: str, *runs: Run) -> str:
     drawn = known if "." in name else [run for run, points in zip(every, finite, strict=True) if points]
     place = Place(first, last, low[1], high[1])
     return (
-        f'<svg class="spark" role="img" viewBox="0 0 {WIDTH} {HEIGHT}" xmlns="http://www.w3.org/2000/svg" '
-        'font-size="13">'
+        f'<svg class="spark" role="img" viewBox="0 0 {WIDTH} {HEIGHT}">'
         f"<title>{escape(spelled(name))}</title><desc>{escape(spelled(description))}</desc>"
         f'<text y="13">{escape(fitted(in_words(name), 20))}</text>'
-        f'<text x="{WIDTH}" y="13" text-anchor="end" class="quiet">'
+        f'<text x="{WIDTH}" y="13" class="last">'
         f"{_shown(fmean(run[-1][1] for run in known))}</text>"
         f"{(not missing and _banded(known, place)) or _lines(drawn, place)}</svg>"
     )

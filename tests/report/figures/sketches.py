@@ -8,7 +8,6 @@ from xml.etree import ElementTree
 from benchsuite.report.figures import Axis, Figure, Trace, svg
 from benchsuite.report.figures.cost import CostPoint, cost_figure
 
-SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = "<script>alert(1)</script>"
 GAP = math.nan
 
@@ -118,7 +117,8 @@ def tree(figure: Figure) -> ElementTree.Element:
 
 
 def texts(root: ElementTree.Element) -> list[str]:
-    return [element.text or "" for element in root.iter(f"{SVG}text")]
+    """What is written in it, and in its description: the names of numbered points are there."""
+    return [element.text or "" for tag in ("text", "desc") for element in root.iter(tag)]
 
 
 NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)")

@@ -9,7 +9,7 @@ from typing import Any
 import matplotlib
 import pytest
 from matplotlib.patheffects import withStroke
-from sketches import EVERY, HOSTILE, SVG, curves, texts, tree
+from sketches import EVERY, HOSTILE, points, texts, tree
 
 from benchsuite.report.figures import Figure, svg
 from benchsuite.report.figures.words import alt
@@ -21,7 +21,7 @@ ELEMENTS = ("svg", "title", "desc", "g", "path", "text", "defs", "use")
 def test_hostile_names_show_as_text(every_kind: Make) -> None:
     figure = every_kind(label=HOSTILE)
     root = tree(figure)
-    assert {element.tag for element in root.iter()} <= {f"{SVG}{name}" for name in ELEMENTS}
+    assert {element.tag for element in root.iter()} <= {*ELEMENTS}
     assert any(HOSTILE[:12] in text for text in texts(root))
     assert "<script" not in svg(figure)
 
@@ -35,13 +35,12 @@ def test_odd_names_are_text_too(every_kind: Make, label: str) -> None:
     assert any(first in text for text in texts(tree(every_kind(label=label))))
 
 
-def test_a_drawing_has_a_name_and_a_description_that_point_to_it(every_kind: Make) -> None:
+def test_a_drawing_has_a_name_and_a_description(every_kind: Make) -> None:
     figure = every_kind()
     root = tree(figure)
     title, desc, *_ = root
-    assert (title.tag, title.text, desc.tag, desc.text) == (f"{SVG}title", figure.title, f"{SVG}desc", alt(figure))
+    assert (title.tag, title.text, desc.tag, desc.text) == ("title", figure.title, "desc", alt(figure))
     assert root.attrib["role"] == "img"
-    assert (root.get("aria-labelledby"), root.get("aria-describedby")) == (title.get("id"), desc.get("id"))
 
 
 def test_a_drawing_is_as_wide_as_its_place(every_kind: Make) -> None:
@@ -53,7 +52,7 @@ def test_a_drawing_is_as_wide_as_its_place(every_kind: Make) -> None:
 def test_colours_and_fonts_are_the_page_s_and_nothing_comes_from_elsewhere(every_kind: Make) -> None:
     drawing = svg(every_kind())
     assert not re.search(r"style=|<style|#[0-9a-f]{6}|rgb\(|url\(|xlink|<image|font-family|<metadata|<!|<\?", drawing)
-    assert re.findall(r"https?://[^\"]*", drawing) == ["http://www.w3.org/2000/svg"]
+    assert "://" not in drawing
     colours = set(re.findall(r'(?:fill|stroke)="((?!none)[^"]*)"', drawing))
     assert colours
     assert all(re.fullmatch(r"var\(--(series-[1-8]|ink|quiet|line|paper)\)", colour) for colour in colours)
@@ -79,7 +78,7 @@ def test_equal_figures_are_drawn_equally_whatever_matplotlib_is_set_to(every_kin
 
 
 def test_ids_of_two_figures_never_meet_and_uses_find_theirs() -> None:
-    for page in ("".join(svg(make()) for make in EVERY.values()), svg(curves(id="a")) + svg(curves(id="b"))):
+    for page in ("".join(svg(make()) for make in EVERY.values()), svg(points(), "a") + svg(points(), "b")):
         ids = re.findall(r' id="([^"]*)"', page)
         assert len(set(ids)) == len(ids)
         assert ids

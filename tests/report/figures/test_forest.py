@@ -46,19 +46,18 @@ def test_a_strip_has_mean_interval_seeds_and_band_where_they_belong() -> None:
     assert [percent(dot.get("cx")) for dot in drawn.findall("circle") if dot is not mean] == pytest.approx(
         [ruler.at(0.3), ruler.at(0.7)], abs=0.06
     )
-    (reach,) = drawn.findall("line[@class='reach']")
-    assert (percent(reach.get("x1")), percent(reach.get("x2"))) == pytest.approx(
-        (ruler.at(0.25), ruler.at(0.75)), abs=0.06
-    )
-    (band,) = drawn.findall("rect[@class='band']")
-    assert percent(band.get("x")) == pytest.approx(ruler.at(-0.4), abs=0.06)
-    assert percent(band.get("width")) == pytest.approx(ruler.at(0.4) - ruler.at(-0.4), abs=0.06)
+    for kind, low, high in (("reach", 0.25, 0.75), ("band", -0.4, 0.4)):
+        (box,) = drawn.findall(f"rect[@class='{kind}']")
+        assert percent(box.get("x")) == pytest.approx(ruler.at(low), abs=0.06)
+        assert percent(box.get("width")) == pytest.approx(ruler.at(high) - ruler.at(low), abs=0.06)
+    (zero,) = drawn.findall("rect[@class='zero']")
+    assert percent(zero.get("x")) == pytest.approx(ruler.at(0), abs=0.06)
 
 
 @pytest.mark.parametrize("value", [-0.7, 0.7])
 def test_a_bar_goes_from_zero_to_its_value(value: float) -> None:
     ruler = Ruler.over([-1.0, 1.0])
-    (given_,) = ElementTree.fromstring(bar(ruler, value, "published")).findall("rect")
+    (given_,) = ElementTree.fromstring(bar(ruler, value, "published")).findall("rect[@class='given']")
     left = percent(given_.get("x"))
     right = left + percent(given_.get("width"))
     assert (left, right) == pytest.approx(sorted((50.0, ruler.at(value))), abs=0.02)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sketches import GAP, SVG, costs, curves, line, sensitivity, texts, through, tree, tuning
+from sketches import GAP, costs, curves, line, sensitivity, texts, through, tree, tuning
 
 from benchsuite.report.figures import Axis, Figure
 from benchsuite.report.figures.path import path
@@ -18,7 +18,7 @@ from benchsuite.report.figures.style import HUES, LEFT, SIDE, TOP
 
 
 def paths(figure: Figure, **look: str) -> list[ElementTree.Element]:
-    found = tree(figure).iter(f"{SVG}path")
+    found = tree(figure).iter("path")
     return [path for path in found if all(path.get(key.replace("_", "-")) == value for key, value in look.items())]
 
 
@@ -122,7 +122,7 @@ def test_costs_have_stairs_bars_and_numbers_apart() -> None:
     assert len(places(stairs)) == 4
     bars = "".join(path.get("d", "") for path in paths(costs(), stroke_width="1.2", fill="none"))
     assert len(re.findall("M[^a-zM]*l0[^a-zM]*", bars)) == 3, "each from below to above"
-    numbers = [text for text in drawn.iter(f"{SVG}text") if (text.text or "") in ("1", "2", "3")]
+    numbers = [text for text in drawn.iter("text") if (text.text or "") in ("1", "2", "3")]
     spots = [(float(one.get("x", 0)), float(one.get("y", 0))) for one in numbers]
     assert all(math.dist(a, b) > 10 for k, a in enumerate(spots) for b in spots[:k])
 

@@ -2,7 +2,7 @@ import re
 from xml.etree import ElementTree
 
 import pytest
-from sketches import HOSTILE, SVG, through
+from sketches import HOSTILE, through
 
 from benchsuite.report.figures import sparkline
 from benchsuite.report.figures.spark import Run
@@ -10,8 +10,8 @@ from benchsuite.report.figures.spark import Run
 
 def drawn(name: str, *runs: Run) -> tuple[dict[str, str], str]:
     root = ElementTree.fromstring(sparkline(name, *runs))
-    parts = {one.tag.removeprefix(SVG): one.text or "" for one in root}
-    path = root.find(f"{SVG}path")
+    parts = {one.tag: one.text or "" for one in root}
+    path = root.find("path")
     assert path is not None
     return parts, path.attrib["d"]
 
@@ -83,7 +83,7 @@ def test_many_runs_are_their_mean_and_range() -> None:
     steps = list(range(100))
     six = [(steps, [100.0 - step + run for step in steps]) for run in range(6)]
     root = ElementTree.fromstring(sparkline("loss", *six))
-    band, mean = root.findall(f"{SVG}path")
+    band, mean = root.findall("path")
     assert band.get("class") == "band"
     corners, line = through(band.attrib["d"]), through(mean.attrib["d"])
     assert len(line) <= 22
