@@ -6,6 +6,7 @@ in between. The folder itself stays: whoever serves it, or has it mounted, sees 
 """
 
 import glob
+import re
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from benchsuite.files import remove, writing_to
 
 GENERATOR = b'<meta name="generator" content="benchsuite'
 """In every page: pages of earlier builds are recognised by it."""
+DOWNLOAD = re.compile(rb'href="([a-z0-9._-]+)" download')
 FOLDERS = ("tables", "methods", "claims", "compare", "tuning", "runs")
 """Of pages."""
 HOME = "index.html"
@@ -43,12 +45,13 @@ class Build:
         """Put all in place, and remove pages of earlier builds with their data files; files of anyone else stay."""
         places = {self.folder / name: draft for name, draft in self.drafts.items()}
         home = self.folder / HOME
+        offered = {file for place in places if place.exists() for file in _offered(place)}
         with writing_to(self.folder, "--report"):
             for place in sorted(places, key=lambda place: (place == home, place.exists())):
                 place.parent.mkdir(parents=True, exist_ok=True)
                 places[place].replace(place)
-            for file in list(old_files(self.folder, places)):
-                file.unlink()
+            for file in [*old_files(self.folder, places), *(offered - {*places})]:
+                file.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -63,6 +66,13 @@ def building(folder: Path) -> Iterator[Build]:
         yield Build(folder, aside)
     finally:
         remove(aside)
+
+
+def _offered(place: Path) -> set[Path]:
+    """The data files beside a page of an earlier build that it leads to."""
+    content = place.read_bytes() if place.suffix == ".html" else b""
+    names = DOWNLOAD.findall(content) if GENERATOR in content[:2000] else ()
+    return {place.parent / name.decode() for name in names}
 
 
 def old_files(folder: Path, shown: Collection[Path]) -> Iterator[Path]:
