@@ -1,7 +1,7 @@
 """What must hold in a table's runs for its claims to be tested at all, and what was found."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 
 from benchsuite.analysis.rows import Cell, TableRow
@@ -25,6 +25,8 @@ class Finding:
     """Why nothing can be said of a row."""
     unmet: str = ""
     """Why it is known not to hold at this scale; then nothing is looked at."""
+    column: str = ""
+    """As the paper names it."""
 
     @property
     def state(self) -> str:
@@ -39,7 +41,7 @@ class Finding:
         premise = self.premise
         per = f" / {premise.per}" if premise.per else ""
         gauge = f"{premise.gauge}{per} ({'last value' if premise.over == 'last' else 'mean over steps'})"
-        what = f"column {premise.column}" if premise.column else gauge
+        what = self.column or gauge
         bounds = (("at least", premise.at_least), ("at most", premise.at_most))
         needed = " and ".join(f"{word} {bound:g}" for word, bound in bounds if bound is not None)
         return f"{what} {needed}" if needed else ""
@@ -92,7 +94,8 @@ def _finding(
     premise: Premise, table: Table, scale: str, claims: Sequence[Claim], rows: Mapping[RowKey, TableRow]
 ) -> Finding:
     concerned = frozenset(table.row(name).key for name in premise.concerns)
-    found = Finding(premise, concerned, {}, {}, premise.unmet.get(scale, ""))
+    column = table.column(premise.column).name if premise.column else ""
+    found = Finding(premise, concerned, {}, {}, premise.unmet.get(scale, ""), column)
     if found.unmet or not (premise.column or premise.gauge):
         return found
     depend = [key for claim in claims if found.concerns(claim) for key in (claim.row, claim.reference)]
@@ -105,7 +108,7 @@ def _finding(
             missing[key] = why
         else:
             values[key] = _column_mean(premise, rows[key]) if premise.column else _gauge(premise, rows[key])
-    return Finding(premise, concerned, values, missing)
+    return replace(found, values=values, missing=missing)
 
 
 def _require_gauges(premise: Premise, table: Table, rows: Sequence[TableRow]) -> None:
@@ -119,7 +122,7 @@ def _missing(premise: Premise, row: TableRow | None, key: RowKey) -> str:
     if row is None:
         return f"{row_name(key)} was not selected"
     if premise.column and _cell(premise, row).measure is None:
-        return f"column {premise.column} is not measured at this scale"
+        return f"{_cell(premise, row).column.name} is not measured at this scale"
     if not (_cell(premise, row).n if premise.column else row.records):
         return f"{row_name(key)} has no runs"
     without = next((name for name in _gauges(premise) if not any(name in r.curves for r in row.records)), "")

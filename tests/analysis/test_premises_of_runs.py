@@ -47,7 +47,7 @@ def test_a_premise_may_be_about_a_column_in_the_unit_as_printed(make_record: Mak
     ceiling = {**premise, "at_most": 31.4}
     kind, reason = judged(measured(make_record, ceiling))
     assert kind == "premise not met"
-    assert reason == '"below the ceiling" does not hold: needs column a at most 31.4, but B/ours has 31.5.', (
+    assert reason == '"below the ceiling" does not hold: needs G R@1 at most 31.4, but B/ours has 31.5.', (
         "either row breaks it"
     )
     assert judged(measured(make_record, {**ceiling, "rows": ["old"]}))[0] == "reproduced"
