@@ -1,7 +1,7 @@
 """A table with published and measured numbers: pages, data frames and all file formats are made from it."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
@@ -68,8 +68,7 @@ class TableView:
     @property
     def groups(self) -> list[tuple[str, int]]:
         """Column groups with their widths, in order."""
-        names = [column.group for column in self.columns]
-        return [(name, len(list(group))) for name, group in groupby(names)]
+        return grouped(self.columns)
 
     @property
     def backbones(self) -> dict[str, list[TableRow]]:
@@ -195,3 +194,8 @@ def _origin(record: Record) -> str:
     source = f"commit {known['commit'][:12]}{changes}" if known["commit"] else "installed package"
     where = f"{known['processor']}, {known['device']}, {known['threads']} threads, {known['processes']} processes"
     return f"benchsuite {known['benchsuite']} ({source}), {where}, {record.created[:10]}"
+
+
+def grouped(columns: Iterable[Column]) -> list[tuple[str, int]]:
+    """The groups of columns that stand beside each other, with their widths."""
+    return [(name, len(list(group))) for name, group in groupby(column.group for column in columns)]

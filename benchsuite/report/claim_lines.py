@@ -1,4 +1,5 @@
-"""Claims as lines of forest plots: the published gain; ours with its interval, its seeds, and what they leave open."""
+"""Claims as lines of forest plots: the published gain; ours with its interval, its seeds, and what they leave open.
+Many of one table are a matrix of marks."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -6,19 +7,23 @@ from functools import cached_property
 from typing import Literal
 
 from benchsuite.analysis.claims import JudgedClaim
-from benchsuite.analysis.tables import TableView
+from benchsuite.analysis.tables import TableView, grouped
+from benchsuite.canonical import short_digest
+from benchsuite.papers import Column
 from benchsuite.papers.claims import Claim
+from benchsuite.papers.schema import RowKey
 from benchsuite.report.figures.forest import Estimate, Ruler
-from benchsuite.report.links import slug
 from benchsuite.report.numbers import counted, paired, published_gain, size, tick
 
+MOST_LINES = 16
+"""More claims of a table than these are a matrix of marks."""
 Judged = tuple[TableView, JudgedClaim]
 Unit = Literal["percent", "number"]
 
 
 def anchor(claim: Claim) -> str:
     """The place of a claim in a page."""
-    return f"claim-{slug(f'{claim.table} {claim.name}')}"
+    return f"claim-{short_digest([claim.table, claim.name])[:8]}"
 
 
 @dataclass(frozen=True)
@@ -112,6 +117,43 @@ class ClaimForest:
     def labels(self, ruler: Ruler) -> list[str]:
         """The numbers of its ticks."""
         return [tick(value) for value in ruler.ticks]
+
+
+@dataclass(frozen=True)
+class ClaimMatrix:
+    """A line for each pair of rows, a column for each measure: many claims in one look."""
+
+    columns: Sequence[Column]
+    lines: Sequence[Sequence[Sequence[ClaimLine]]]
+    """By line and column; claims that differ in nothing but their words share a place."""
+    unmeasured: Sequence[Column]
+    """Columns of which no claim was tested; they have no place."""
+
+    @property
+    def groups(self) -> list[tuple[str, int]]:
+        """Headings over the columns, each with its width."""
+        return grouped(self.columns)
+
+
+def matrix(claims: Sequence[Judged]) -> ClaimMatrix | None:
+    """The claims of one table, if they are too many for a line each."""
+    if len(claims) <= MOST_LINES:
+        return None
+    view = claims[0][0]
+    placed: dict[tuple[RowKey, RowKey], dict[str, list[ClaimLine]]] = {}
+    tested: dict[str, bool] = {}
+    for _, judged in claims:
+        claim = judged.claim
+        line = placed.setdefault((claim.row, claim.reference), {})
+        line.setdefault(claim.column.key, []).append(ClaimLine(view, judged))
+        tested[claim.column.key] = tested.get(claim.column.key, False) or judged.gain is not None
+    columns, unmeasured = (
+        [column for column in view.columns if tested.get(column.key) is wanted] for wanted in (True, False)
+    )
+    order = list(dict.fromkeys(row.key for row in (*view.table.rows, *view.rows)))
+    pairs = sorted(placed, key=lambda pair: [order.index(key) for key in pair])
+    cells = [[placed[pair].get(column.key, []) for column in columns] for pair in pairs]
+    return ClaimMatrix(columns, [line for line in cells if any(line)], unmeasured)
 
 
 def forests(claims: Iterable[Judged]) -> list[ClaimForest]:

@@ -22,7 +22,7 @@ IN_UNIT = ("published", "mean", "sd", "low", "high")
 
 
 def as_csv(view: TableView, look: Look = DEFAULT) -> str:
-    """A line a cell; numbers in the column's unit, unrounded. A look says whose numbers, and which spread."""
+    """A line a cell; numbers in the column's unit, to twelve digits. A look says whose numbers, and which spread."""
     spread = SPREAD_OF_CELL[look.spread] if look.spread else ("sd", "low", "high")
     theirs = ("published",) if look.show is not Show.ours else ()
     ours = ("mean", *spread, *OURS_OF_CELL) if look.show is not Show.published else ()
@@ -85,12 +85,17 @@ def _cells_in_unit(view: TableView) -> Iterator[dict[str, Any]]:
     """As `load_table` has them, with percentages in the place of fractions where the column is in percent."""
     for cell in table_cells(view):
         factor = 100 if cell["unit"] == "percent" else 1
-        numbers = {key: None if cell[key] is None else cell[key] * factor for key in IN_UNIT}
+        numbers = {key: None if cell[key] is None else _exact(cell[key] * factor) for key in IN_UNIT}
         yield {
             **cell,
             **numbers,
-            "values": {str(seed): value * factor for seed, value in cell["values"].items()},
+            "values": {str(seed): _exact(value * factor) for seed, value in cell["values"].items()},
         }
+
+
+def _exact(value: float) -> float:
+    """Without the tail of a binary product: 26.475 for 26.474999999999998."""
+    return float(f"{value:.12g}")
 
 
 def table_lines(view: TableView) -> list[str]:

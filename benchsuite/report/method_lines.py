@@ -1,4 +1,5 @@
-"""A method beside the reference as lines of forest plots: one for each board and measure, better to the right."""
+"""A method beside the reference as lines of forest plots: one for each board, better to the right. All measures of all
+boards are a matrix."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -85,6 +86,25 @@ def first_measures(found: Iterable[Against]) -> list[Against]:
     for one in found:
         first.setdefault((one.board.setup_id, one.row.label), one)
     return list(first.values())
+
+
+@dataclass(frozen=True)
+class MethodMatrix:
+    """A line for each row of a board, a column for each measure: all of a method's differences in one look."""
+
+    measures: Sequence[tuple[str, str]]
+    """Protocol and metric."""
+    lines: Sequence[Sequence[MethodLine | None]]
+
+
+def matrix(found: Iterable[Against]) -> MethodMatrix:
+    """Comparisons in their order; a board has some of the measures."""
+    placed: dict[tuple[str, str], dict[tuple[str, str], MethodLine]] = {}
+    for one in found:
+        line = placed.setdefault((one.board.setup_id, one.row.label), {})
+        line[one.task.protocol, one.task.metric] = MethodLine(one)
+    measures = list(dict.fromkeys(measure for line in placed.values() for measure in line))
+    return MethodMatrix(measures, [[line.get(measure) for measure in measures] for line in placed.values()])
 
 
 def numbers_of(estimate: Estimate, unit: str) -> str:

@@ -11,7 +11,7 @@ from benchsuite.papers.bibliography import cited
 from benchsuite.report.figures import Figure
 from benchsuite.report.leaderboard import Leaderboard, MethodSummary
 from benchsuite.report.links import slug
-from benchsuite.report.method_lines import OUTCOMES, first_measures, forests
+from benchsuite.report.method_lines import OUTCOMES, first_measures, forests, matrix
 from benchsuite.report.runs import configurations, title
 from benchsuite.report.tuning import Tuned, page_of
 from benchsuite.report.tuning import values as of_tuning
@@ -39,6 +39,7 @@ def values(leaderboard: Leaderboard, method: MethodSummary) -> Mapping[str, Any]
         "found": found,
         "first": first,
         "forests": forests,
+        "matrix": matrix(found),
         "outcomes": OUTCOMES,
         "counts": outcomes(found),
         "first_counts": outcomes(first),

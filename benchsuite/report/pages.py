@@ -21,7 +21,7 @@ from benchsuite.records.schema import Record
 from benchsuite.registry import methods
 from benchsuite.report import method_lines, method_page, summaries
 from benchsuite.report import runs as runs_page
-from benchsuite.report.claim_lines import forests
+from benchsuite.report.claim_lines import forests, matrix
 from benchsuite.report.export import FORMATS, SUFFIXES
 from benchsuite.report.figures import table_figures
 from benchsuite.report.figures.cost import cost_figures, named_numbers
@@ -120,7 +120,9 @@ def table(leaderboard: Leaderboard, view: TableView) -> Values:
         **claims,
         "headline_forests": forests(claims["claims"][:headline]),
         "further_forests": forests(claims["claims"][headline:]),
+        "further_matrix": matrix(claims["claims"][headline:]),
         "added_forests": forests((view, claim) for claim in added),
+        "added_matrix": matrix([(view, claim) for claim in added]),
         "origin": Origin.of([view]),
         "chances": chances(view, leaderboard.ranks),
         "citation": citation,
@@ -150,6 +152,7 @@ def claims(leaderboard: Leaderboard, paper: str, scale: str, views: Sequence[Tab
         "scale": scale,
         "source": next((view.table.source for view in views if view.table.source), paper),
         "measured_on": stand_ins(views),
+        "views": views,
         "sizes": views[0].family_sizes,
         **claims,
         "headline_forests": forests(claims["claims"][: claims["headline_counts"].total()]),
@@ -194,6 +197,7 @@ def compare(leaderboard: Leaderboard, board: Board) -> Values:
         "board": board,
         "reference": baseline,
         "pairs": [(row, task, pair) for row, task, pair in pairs if pair.n],
+        "same_seeds": all(list(pair.seeds) == list(board.seeds) for *_, pair in pairs if pair.n),
         "data": {**comparison(board), **decisions(board, leaderboard.interest.get(board.setup_id, {}))},
         "verdicts": {(one.row.label, one.task.protocol): one.outcome for one in found},
         "first": method_lines.first_measures(found),

@@ -21,6 +21,8 @@ from benchsuite.report.labels import glossary
 from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.links import slug
 
+DIGITS = 16
+"""Of a hash that pages show: as many as an id has. Whole ones are in the records."""
 AMOUNT = "amount"
 """Unit of a count."""
 
@@ -111,9 +113,10 @@ class Configuration:
 
     @cached_property
     def digests(self) -> Mapping[str, list[str]]:
-        """Hashes by seed; those of the ranks and of the record last."""
+        """The beginnings of hashes by seed; those of the ranks and of the record last."""
         ends = [{"ranks": record.ranks.sha256, "record": record.digest} for record in self.records]
-        return _by_seed([{**record.digests, **end} for record, end in zip(self.records, ends, strict=True)])
+        found = [{**record.digests, **end} for record, end in zip(self.records, ends, strict=True)]
+        return _by_seed([{name: digest[:DIGITS] for name, digest in one.items()} for one in found])
 
     @property
     def words(self) -> Mapping[str, str]:

@@ -56,8 +56,9 @@ def test_every_format_shows_the_same_numbers_and_marks(view: TableView) -> None:
             factor = 100 if cell.column.unit == "percent" else 1
             for name in ("mean", "sd", "low", "high"):
                 value = getattr(cell, name)
-                assert cells[key][name] == (None if value is None else value * factor)
-                assert lines[key][name] == ("" if value is None else str(value * factor))
+                exact = None if value is None else pytest.approx(value * factor, rel=1e-11)
+                assert cells[key][name] == exact
+                assert lines[key][name] == ("" if value is None else str(cells[key][name]))
             assert (lines[key]["best"] == "True") == cells[key]["best"] == best
             assert markdown[number][place + 1] == f"{published(cell)} / {measured(cell)}{' ★' if best else ''}"
             mean, _, half = measured(cell).partition(" ± ")

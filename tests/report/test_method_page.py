@@ -15,7 +15,7 @@ from benchsuite.papers.bibliography import Cited, bibliography, cited
 from benchsuite.records.store import Store
 from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.links import Links
-from benchsuite.report.method_lines import OUTCOMES, MethodLine, first_measures
+from benchsuite.report.method_lines import OUTCOMES, MethodLine, first_measures, matrix
 from benchsuite.report.numbers import times
 from benchsuite.report.pages import all_pages
 from benchsuite.report.render import render
@@ -60,9 +60,13 @@ def test_each_board_has_a_line_with_difference_and_verdict(board: Leaderboard) -
     text = " ".join(Reading(page).text.split())
     first = first_measures(found)
     assert len(first) > 1
-    for one in found:
+    for one in first:
         assert MethodLine(one).gained in text
-    assert page.count('<svg class="strip') - page.count('<svg class="strip ticks"') == len(first) + len(found)
+    placed = [line for row in matrix(found).lines for line in row if line]
+    assert sorted(map(str, placed)) == sorted(str(MethodLine(one)) for one in found)
+    shown = [cell["matrix"] for cell in Reading(page).cells if cell.get("matrix")]
+    assert [cell[2:].partition(" ")[0] for cell in shown] == [line.gained.partition(" ")[0] for line in placed]
+    assert page.count('<svg class="strip') - page.count('<svg class="strip ticks"') == len(first)
     for one in first:
         assert f'href="../compare/{one.board.setup_id}.html"' in page
 
@@ -75,7 +79,7 @@ def test_wins_and_losses_are_counted_as_they_are_listed(board: Leaderboard) -> N
     words = " ".join(Reading(sentence).text.split()).partition("all ")[2]
     for kind in OUTCOMES:
         count = sum(one.outcome == kind for one in found)
-        assert len(re.findall(rf"</span> {kind}</span>", listed)) == count
+        assert listed.count(f'<span class="unseen"> {kind}</span>') == count
         assert (f" {count} {kind}" in words) == bool(count)
 
 
@@ -161,3 +165,15 @@ def test_a_page_can_give_the_verdict_on_any_two_rows(board: Leaderboard) -> None
                     outcome = against(one, ours, theirs, task, {}).outcome
                     assert ((a, b) in decided) == (outcome == "better")
     assert any(told["decided"])
+
+
+def test_differences_name_their_seeds_unless_all_have_those_of_the_board(board: Leaderboard) -> None:
+    named = set()
+    for one in board.boards:
+        page = page_of(board, f"compare/{one.setup_id}")
+        rows = re.findall(r'<td class="words seeds">(.*?)(?=<t[dr]|</t)', page)
+        shared = f"By seed ({', '.join(map(str, one.seeds))})" in page
+        assert all(("<i>" in row) != shared for row in rows)
+        assert all(len(row.split(", ")) == len(one.seeds) for row in rows if shared)
+        named.add(shared)
+    assert named == {True, False}

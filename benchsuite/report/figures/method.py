@@ -11,8 +11,6 @@ from benchsuite.report.figures.table import lines_of, seed_words
 from benchsuite.setup import Setup
 
 MOST_SETUPS = 6
-BANDED = 16
-"""About so many points has a mean with a band: single runs have every point on their page."""
 FIRST = ("loss", "gap", "gradient_norm")
 NOT_SHOWN = ("step", "lr")
 MOST_CURVES = 7
@@ -56,7 +54,7 @@ def _figure(name: str, groups: Sequence[list[Record]]) -> Iterator[Figure]:
 def _spanned(label: str, style: int, runs: Sequence[tuple[int, Curve]]) -> list[Trace]:
     """The mean with a band; of a single run, its line."""
     curves = [shown for _, shown in runs]
-    mean = thinned(mean_curve(curves), BANDED)
+    mean = thinned(mean_curve(curves))
     if len(runs) == 1 or not mean.known:
         return lines_of(label, style, runs)
     low, high = span_of(curves, mean.steps)

@@ -147,4 +147,4 @@ def _lines(trace: Trace, bounds: bool) -> Iterator[tuple[str, list[str]]]:
 
 
 def _number(value: float) -> str:
-    return "" if math.isnan(value) else f"{value:.8g}"
+    return "" if math.isnan(value) else f"{value:.6g}"
