@@ -150,7 +150,7 @@ def matrix(claims: Sequence[Judged]) -> ClaimMatrix | None:
     columns, unmeasured = (
         [column for column in view.columns if tested.get(column.key) is wanted] for wanted in (True, False)
     )
-    order = list(dict.fromkeys(row.key for row in (*view.table.rows, *view.rows)))
+    order = [*(row.key for row in view.table.rows), *(row.key for row in view.rows)]
     pairs = sorted(placed, key=lambda pair: [order.index(key) for key in pair])
     cells = [[placed[pair].get(column.key, []) for column in columns] for pair in pairs]
     return ClaimMatrix(columns, [line for line in cells if any(line)], unmeasured)

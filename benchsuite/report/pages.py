@@ -192,7 +192,7 @@ def compare(leaderboard: Leaderboard, board: Board) -> Values:
     others = [row for row in board.rows if row is not baseline]
     found = leaderboard.comparisons[board.setup_id]
     pairs = [(row, task, paired(board, row, baseline, task)) for task in board.tasks for row in others]
-    drawn = cost_figures(board, leaderboard.costs[board.setup_id], leaderboard.cost_numbers)
+    drawn = cost_figures(board, families(board), leaderboard.costs[board.setup_id], leaderboard.cost_numbers)
     return {
         "board": board,
         "reference": baseline,

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from benchsuite.analysis.boards import Board
+from benchsuite.analysis.boards import Board, PrimaryMeasure
 from benchsuite.analysis.costs import Cost, pareto, reference
 from benchsuite.report.figures.model import Axis, Figure, Trace, slug, unique
 
@@ -31,11 +31,14 @@ def cost_numbers(boards: Iterable[Board]) -> dict[str, int]:
     return {label: n for n, label in enumerate(sorted({row.label for board in boards for row in board.rows}))}
 
 
-def cost_figures(board: Board, costs: Mapping[str, Cost], numbers: Mapping[str, int]) -> list[Figure]:
-    """A figure for each task on which high or low is better; rows whose cost is not known are in none of them."""
+def cost_figures(
+    board: Board, tasks: Iterable[PrimaryMeasure], costs: Mapping[str, Cost], numbers: Mapping[str, int]
+) -> list[Figure]:
+    """A figure for each of these tasks on which high or low is better; rows whose cost is not known are in none of
+    them."""
     base = reference(board)
     figures: list[Figure] = []
-    for task in board.tasks if base else ():
+    for task in tasks if base else ():
         points = [
             CostPoint(numbers[row.label], row.label, cost, cell.mean, cell.low, cell.high)
             for row in board.rows

@@ -73,7 +73,7 @@ def costs(**by_label: float | None) -> Any:
 
 def test_rows_have_one_number_in_all_figures_of_a_board() -> None:
     rows = board(("X", {"A": 0.1, "B": 0.1}), ("Y", {"A": 0.2}), ("Z", {"A": 0.3, "B": 0.2}), tasks="ABC")
-    first, second = cost_figures(rows, costs(X=1.0, Y=2.0, Z=3.0), cost_numbers([rows]))
+    first, second = cost_figures(rows, rows.tasks, costs(X=1.0, Y=2.0, Z=3.0), cost_numbers([rows]))
     assert {trace.label: trace.style + 1 for trace in first.series} == {"X": 1, "Y": 2, "Z": 3}
     assert {trace.label: trace.style + 1 for trace in second.series} == {"X": 1, "Z": 3}
     assert (first.x.name, first.y.name) == ("Cost, as a multiple of X's", "A (p, m)")
@@ -85,7 +85,8 @@ def test_a_row_keeps_its_number_from_board_to_board() -> None:
     numbers = cost_numbers(boards)
     known = dict.fromkeys(numbers, 1.0)
     first, second = (
-        {trace.label: trace.style for trace in cost_figures(one, costs(**known), numbers)[0].series} for one in boards
+        {trace.label: trace.style for trace in cost_figures(one, one.tasks, costs(**known), numbers)[0].series}
+        for one in boards
     )
     assert first.keys() & second.keys() == {"X", "Z"}
     assert all(first[label] == second[label] for label in ("X", "Z"))
@@ -94,8 +95,8 @@ def test_a_row_keeps_its_number_from_board_to_board() -> None:
 
 def test_fewer_than_two_rows_with_a_cost_are_no_figure() -> None:
     rows = board(("X", {"A": 0.1}), ("Y", {"A": 0.2}))
-    assert cost_figures(rows, costs(X=1.0, Y=None), cost_numbers([rows])) == []
-    assert cost_figures(board(), {}, {}) == []
+    assert cost_figures(rows, rows.tasks, costs(X=1.0, Y=None), cost_numbers([rows])) == []
+    assert cost_figures(board(), board().tasks, {}, {}) == []
 
 
 @pytest.mark.parametrize("quality", [[0.5] * 12, [0.5 + k / 1000 for k in range(12)]])
