@@ -49,7 +49,7 @@
     addEventListener("resize", release);
 
     // Every word must be somewhere in a row, also in a column that is hidden.
-    const texts = data.rows().nodes().toArray().map((row) => row.textContent.toLowerCase());
+    const texts = data.rows().nodes().toArray().map((row) => [...row.cells].map((cell) => cell.textContent).join(" ").toLowerCase());
     const search = make("input", { type: "search", value: address.get(`${id}.q`) ?? "" });
     const look = () => {
       const wanted = search.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -160,7 +160,7 @@
     return menu;
   }
 
-  const words = (cell) => (cell.querySelector(".verdict")?.lastChild ?? cell).textContent.trim();
+  const words = (cell) => ((cell.matches(".verdict") ? cell : cell.querySelector(".verdict"))?.lastChild ?? cell).textContent.trim();
 
   function addCopying(pre) {
     const status = make("span", { role: "status", class: "unseen" });
