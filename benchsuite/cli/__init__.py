@@ -100,6 +100,7 @@ def main(arguments: list[str] | None = None) -> None:
         sys.stdout, TextIOWrapper
     ):  # what the terminal cannot show, and names that are no text, are spelt out
         sys.stdout.reconfigure(errors="backslashreplace")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's; processes that share the work would fight for cores
     given = sys.argv[1:] if arguments is None else arguments
     debug = "--debug" in given
     keep_stdout_for_json(False)

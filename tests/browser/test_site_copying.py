@@ -12,8 +12,9 @@ Open = Callable[..., "Page"]
 
 
 def test_copying_a_table_puts_the_exported_text_on_the_clipboard(new_page: Open, site: MadeSite) -> None:
-    page = new_page(TABLE, permissions=["clipboard-read", "clipboard-write"])
-    export = page.locator("details.export").filter(has=page.get_by_text("LaTeX", exact=True))
+    page = new_page(f"{site.single.as_uri()}#{TABLE}", permissions=["clipboard-read", "clipboard-write"])
+    section = page.locator(f"[id='{TABLE}']")
+    export = section.locator("details.export").filter(has=page.get_by_text("LaTeX", exact=True))
     export.locator("summary").click()
     export.get_by_role("button", name="Copy").click()
     assert soon(lambda: export.get_by_role("status").inner_text() == "Copied")

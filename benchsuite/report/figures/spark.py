@@ -17,7 +17,7 @@ from benchsuite.report.figures.words import fitted
 WIDTH, HEIGHT = 220, 64
 TOP, BOTTOM = 24, 60
 """Where the greatest and the least value lie; above it is text."""
-MOST, FEWER = 60, 16
+MOST, FEWER = 60, 12
 """The most points that are drawn of one run, and of each of several: to whole pixels then."""
 VALUE = itemgetter(1)
 Pair = tuple[float, float | None]
