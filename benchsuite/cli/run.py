@@ -109,12 +109,13 @@ def run(
 
     if joins:
         from benchsuite.cli.joined import agree, execute_joined
-        from benchsuite.training.distributed import rank
+        from benchsuite.training.distributed import leaving_at_the_end, rank
 
         means = Means(Devices(launched(), stated=True), every=every)
-        planned, wanted = agree(plan, partial(is_to_do, store=store, means=means))
-        failed = execute_joined(planned, store, every) if wanted else []
-        if rank():
+        with leaving_at_the_end():
+            planned, wanted = agree(plan, partial(is_to_do, store=store, means=means))
+            failed, first = execute_joined(planned, store, every) if wanted else [], rank() == 0
+        if not first:
             return
     else:
         show_reading()

@@ -53,9 +53,24 @@ def patience() -> timedelta:
 
 
 def leave_processes() -> None:
-    """Leave the process group, if this process is in one."""
+    """Leave the process group, if this process is in one. A process that ends without it may abort.
+
+    A thread of gloo lets go of a tensor a moment after its last message; while the interpreter ends, this ends it.
+    """
     if dist.is_initialized():
         dist.destroy_process_group()
+
+
+@contextmanager
+def leaving_at_the_end() -> Iterator[None]:
+    """Leave the process group after the block; after a failure only that of gloo, since NCCL's waits for the others."""
+    orderly = False
+    try:
+        yield
+        orderly = True
+    finally:
+        if orderly or (dist.is_initialized() and dist.get_backend() == "gloo"):
+            leave_processes()
 
 
 def lost_contact(error: Exception) -> str:

@@ -124,9 +124,9 @@ def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
 def test_repro_prints_published_beside_ours_and_the_page(measured: Measured) -> None:
     assert re.search(r"InfoNCE +published +21\.64 +28\.60", measured.out)
     assert re.search(r"ours +\d+\.\d ± \d+\.\d.* 2 seeds", measured.out)
-    page = Path(re.findall(r"page: +(.*)", measured.out)[0])
-    assert "test_resnet" in page.read_text()
-    assert "21.64" in page.read_text()
+    page = re.sub("<[^>]*>", "", Path(re.findall(r"page: +(.*)", measured.out)[0]).read_text())
+    assert "test_resnet" in page
+    assert "21.64" in page
 
 
 def test_ctrl_c_ends_with_a_hint_and_without_a_traceback(measured: Measured) -> None:

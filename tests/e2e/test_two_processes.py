@@ -192,8 +192,17 @@ def test_a_second_ctrl_c_ends_all_processes_though_one_of_them_stalls(hurt: Path
     assert not [process for process in left if process.status() != psutil.STATUS_ZOMBIE]
 
 
+AT_THE_END = """
+import atexit, sys
+import torch.distributed as dist
+atexit.register(lambda: print("still in a group" if dist.is_initialized() else "has left its group", file=sys.stderr))
+"""
+
+
 def test_processes_that_torchrun_started_join_and_the_first_one_stores_and_prints(all_methods: Path) -> None:
+    (all_methods / "at_the_end.py").write_text(AT_THE_END)
     arguments = ["run", "temo", "--recipe", "pair", "--tables", "own", "--results", "joined"]
+    arguments += ["--plugin", "at_the_end.py"]
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--standalone"]
     done = subprocess.run(
         [*torchrun, "-m", "benchsuite", *arguments], cwd=all_methods, text=True, capture_output=True, check=False
@@ -201,6 +210,8 @@ def test_processes_that_torchrun_started_join_and_the_first_one_stores_and_print
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("TeMo on pair, RN, seed 0: run ") == 1
     assert done.stderr.count("start  RN temo seed 0") == 1
+    assert done.stderr.count("has left its group") == 2, "processes that do not leave their group abort now and then"
+    assert "still in a group" not in done.stderr
     (joined,) = records(all_methods / "joined").values()
     assert joined.environment["processes"] == 2
     assert unlike(joined, records(all_methods / "two")["temo"])[0]["loss"] < 1e-4

@@ -1,7 +1,7 @@
 import json
 import re
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import claimed
 import pytest
@@ -26,6 +26,16 @@ HOSTILE = (
     """<script>alert(1)</script>"'</pre></script><img src=x onerror=alert(1)> javascript:alert(1) {{ 7919 * 7907 }}"""
 )
 TABLE1 = "tables/temo-table1-small"
+
+
+@dataclass(frozen=True)
+class Over:
+    """Stands for what reads test items."""
+
+    floor: float | None = 0.01
+
+    def compare(self, pairs: object, measure: str) -> OverItems:
+        return OverItems(0.2, -0.012, 0.347, self.floor, 500)
 
 
 def make_request(*rows: RequestedRow, **changes: object) -> TableRequest:
@@ -181,11 +191,17 @@ def test_reasons_stand_where_the_text_makes_a_claim_and_where_the_columns_do_not
     claims = leaderboard([measured]).claims["temo-table1-small"]
     said = Reading(pages(leaderboard([measured]))["claims/temo-small"]).text
     for one in claims:
-        assert (one.verdict.reason in said) == bool(
-            one.claim.locator
-            or one.verdict.p_adjusted is None
-            or (one.verdict.paired and one.verdict.paired.floored is not None)
-        )
+        assert (one.verdict.reason in said) == bool(one.claim.locator or one.verdict.p_adjusted is None)
+
+
+@pytest.mark.parametrize("floor", [0.3, None])
+def test_reasons_stand_where_the_spread_over_seeds_was_not_used(make_record: MakeRecord, floor: float | None) -> None:
+    view = claimed.view(make_record, claimed.table(*claimed.TWO), {"ours": claimed.HIGH, "old": claimed.LOW})
+    board = leaderboard([replace(view, items=Over(floor))])
+    (claim,) = board.claims["p-t-small"]
+    assert claim.verdict.p_adjusted is not None
+    said = Reading(pages(board)["claims/p-small"]).text
+    assert ("sampling floor of the test items" in said) == (claim.verdict.reason in said) == bool(floor)
 
 
 def test_pages_say_whether_rows_differ_at_all_before_they_compare_pairs(
@@ -494,13 +510,6 @@ def test_no_two_places_of_a_page_or_of_the_one_file_have_the_same_id(measured: T
     found = [Reading(text).ids for text in pages(leaderboard([measured]), single).values()]
     for ids in [[one for page in found for one in page]] if single else found:
         assert len(ids) == len(set(ids))
-
-
-class Over:
-    """Stands for what reads test items."""
-
-    def compare(self, pairs: object, measure: str) -> OverItems:
-        return OverItems(0.2, -0.012, 0.347, 0.01, 500)
 
 
 @pytest.mark.parametrize(("better", "shown"), [("higher", "−1.2 to +34.7"), ("lower", "−34.7 to +1.2")])
