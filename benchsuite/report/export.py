@@ -19,6 +19,9 @@ OURS_OF_CELL = ("n", "rank", "best", "method", "setup_id")
 SPREAD_OF_CELL = {Spread.ci: ("low", "high"), Spread.sd: ("sd",), Spread.se: ("se",), Spread.none: ()}
 IN_UNIT = ("published", "mean", "sd", "low", "high")
 """Keys of a cell whose numbers are in the column's unit."""
+OF_TABLE = ("table", "scale", "regime")
+OF_COLUMN = ("column", "measure", "measured_on", "unit")
+"""Keys that JSON has once for the table, and once for each column."""
 
 
 def as_csv(view: TableView, look: Look = DEFAULT) -> str:
@@ -37,14 +40,19 @@ def as_csv(view: TableView, look: Look = DEFAULT) -> str:
 
 
 def as_json(view: TableView) -> str:
-    """Everything of each cell, the values of each seed too."""
+    """Everything of each cell, the values of each seed too; what many share stands there once."""
+    cells = list(_cells_in_unit(view))
+    columns = {cell["column"]: {key: cell[key] for key in OF_COLUMN} for cell in cells}
+    once = {*OF_TABLE, *OF_COLUMN} - {"column"}
     content = {
         "table": view.request.table,
         "scale": view.request.scale,
+        "regime": view.request.regime,
         "title": view.table.title,
         "description": view.request.description,
         "stand_ins": view.stand_ins,
-        "cells": list(_cells_in_unit(view)),
+        "columns": list(columns.values()),
+        "cells": [{key: value for key, value in cell.items() if key not in once} for cell in cells],
         "omnibus": list(table_tests(view)),
         "gaps": {"/".join(row.key): row.gap for row in view.rows if row.gap},
     }

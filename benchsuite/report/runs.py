@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from statistics import fmean
+from statistics import fmean, stdev
 from typing import Any
 
 from benchsuite.canonical import short_digest
@@ -41,10 +41,21 @@ class Line:
         return self.name.replace("_", " ") + {"percent": ", %", AMOUNT: ", count"}.get(self.unit, "")
 
     @property
+    def known(self) -> list[float]:
+        """Of the seeds that have it."""
+        return [value for value in self.values if value is not None]
+
+    @property
     def mean(self) -> str:
         """Over the seeds that have it."""
-        known = [value for value in self.values if value is not None]
-        return self._shown(fmean(known)) if known else numbers.DASH
+        return self._shown(fmean(self.known)) if self.known else numbers.DASH
+
+    @property
+    def spread(self) -> list[str]:
+        """Mean, standard deviation, lowest and highest, over the seeds that have it."""
+        sd = self._shown(stdev(self.known)) if len(self.known) > 1 else numbers.DASH
+        ends = [self._shown(end(self.known)) if self.known else numbers.DASH for end in (min, max)]
+        return [self.mean, sd, *ends]
 
     @property
     def common(self) -> bool:
@@ -52,8 +63,8 @@ class Line:
         return self.unit == AMOUNT and len(self.values) > 1 and len({*self.values}) == 1
 
     @property
-    def shown(self) -> list[str]:
-        """By seed."""
+    def by_seed(self) -> list[str]:
+        """In the order of the seeds."""
         return [numbers.DASH if value is None else self._shown(value) for value in self.values]
 
     def _shown(self, value: float) -> str:
@@ -77,6 +88,20 @@ class Configuration:
     def many(self) -> bool:
         """Whether they are too many for a line each."""
         return len(self.records) > MANY
+
+    @property
+    def heads(self) -> list[str]:
+        """Of the columns of `numbers`."""
+        if self.many:
+            return ["Mean", "Standard deviation", "Lowest", "Highest"]
+        seeds = [f"Seed {record.seed}" for record in self.records]
+        return ["Mean", *seeds] if len(seeds) > 1 else seeds
+
+    def numbers(self, line: Line) -> list[str]:
+        """What a page shows of a number: its value with each seed, and their mean; of many seeds their spread."""
+        if self.many:
+            return line.spread
+        return [line.mean, *line.by_seed] if len(self.records) > 1 else line.by_seed
 
     @cached_property
     def results(self) -> Mapping[str, list[Line]]:

@@ -7,8 +7,9 @@ import pytest
 
 from benchsuite.records.schema import Record
 from benchsuite.registry import tasks
+from benchsuite.report.figures.model import MANY
 from benchsuite.report.labels import explained
-from benchsuite.report.runs import AMOUNT, Line, alike, apart, configurations, page_of
+from benchsuite.report.runs import AMOUNT, Configuration, Line, alike, apart, configurations, page_of
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
 
@@ -40,8 +41,18 @@ def test_a_hostile_name_is_no_address(make_record: MakeRecord) -> None:
 
 def test_a_number_that_a_seed_lacks_is_a_dash_and_no_part_of_the_mean() -> None:
     line = Line("t2i_r1", "percent", [0.1, None, 0.3])
-    assert (line.label, line.mean, line.shown) == ("t2i r1, %", "20.0", ["10.0", "–", "30.0"])
-    assert Line("gap", "number", [None]).mean == "–"
+    assert (line.label, line.mean, line.by_seed) == ("t2i r1, %", "20.0", ["10.0", "–", "30.0"])
+    assert line.spread == ["20.0", "14.1", "10.0", "30.0"]
+    assert Line("gap", "number", [None]).spread == ["–"] * 4
+    assert Line("gap", "number", [0.5, None]).spread == ["0.500", "–", "0.500", "0.500"]
+
+
+def test_many_seeds_are_told_by_their_mean_and_spread(make_record: MakeRecord) -> None:
+    few, many = (Configuration(runs(make_record, count)) for count in (MANY, MANY + 1))
+    assert few.heads == ["Mean", *(f"Seed {seed}" for seed in range(MANY))]
+    assert many.heads == ["Mean", "Standard deviation", "Lowest", "Highest"]
+    for shown in (few, many):
+        assert {len(shown.numbers(line)) for lines in shown.results.values() for line in lines} == {len(shown.heads)}
 
 
 def test_facts_are_alike_or_apart_and_never_both() -> None:

@@ -45,7 +45,12 @@ class Ink:
             self.parts.append(f'<path d="{path(around)}z" fill="{named(colour)}" opacity="{BAND}"/>')
 
     def marks(self, points: Iterable[Point], mark: str, colour: str, size: float, hollow: bool = False) -> None:
-        """One mark at each point."""
+        """One mark at each point. A disc is a line without length: its ends are round."""
+        if mark == "o" and not hollow:
+            dots = "".join(f"M{_short(x)} {_short(y)}h0" for x, y in points if math.isfinite(x + y))
+            if dots:
+                self.parts.append(f'<path d="{dots}" stroke="{named(colour)}" stroke-width="{size + 1.2:g}"/>')
+            return
         drawn = "".join(f"M{_short(x)} {_short(y)}{SHAPES[mark](size / 2)}" for x, y in points if math.isfinite(x + y))
         fill = "none" if mark == "x" else named(PAPER if hollow else colour)
         if drawn:

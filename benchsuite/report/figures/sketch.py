@@ -152,40 +152,33 @@ def cost(figure: Figure) -> str:
 
 
 def tuning(figure: Figure) -> str:
-    """A median with its band, beside the reference's."""
+    """A median with its band, beside the reference's; pages say once for all panels which is which."""
     sketch = Sketch(figure, PANEL_WIDTH, PANEL_HEIGHT)
-    names: list[tuple[str, Handle]] = []
     for trace in figure.series:
         places = sketch.points(trace.x, trace.y)
         if trace.low:
             sketch.ink.band(sketch.points(trace.x, trace.low), sketch.points(trace.x, trace.high), HUES[0])
         if trace.part == "reference":
             sketch.ink.line(places, QUIET, 1.6, REFERENCE)
-            names.append((trace.label, _stroke(QUIET, 1.6, REFERENCE)))
         else:
             sketch.ink.line(places, HUES[0], 2.4)
-            names.append(("this method", _stroke(HUES[0], 2.4)))
-            names += [("95% band", _patch)] if trace.low else []
-    return sketch.legend(names)
+    return sketch.legend([])
 
 
 def sensitivity(figure: Figure) -> str:
-    """Each trial's score at one of its drawn values; failed ones stand on the floor."""
+    """Each trial's score at one of its drawn values; failed ones stand on the floor. Pages say once what marks are."""
     sketch = Sketch(figure, PANEL_WIDTH, PANEL_HEIGHT, room=0.06)
     floor, _ = figure.y.ends or (0.0, 1.0)
     looks = {"trial": ("o", HUES[0], 6.0), "chosen": ("D", HUES[1], 9.0), "failed": ("x", INK, 7.0)}
-    names: list[tuple[str, Handle]] = []
     for trace in sorted(figure.series, key=lambda trace: trace.part != "default"):
         if trace.part == "default":
             x = sketch.x.at(trace.x[0])
             sketch.ink.line([(x, TOP), (x, TOP + PANEL_HEIGHT)], QUIET, 1.4, REFERENCE)
-            names.append(("default", _stroke(QUIET, 1.4, REFERENCE)))
         else:
             y = [floor] * len(trace.x) if trace.part == "failed" else trace.y
             mark, colour, size = looks[trace.part]
             sketch.ink.marks(sketch.points(trace.x, y), mark, colour, size)
-            names.append((trace.part, _mark(mark, colour, size)))
-    return sketch.legend(names)
+    return sketch.legend([])
 
 
 SKETCHED: Mapping[Kind, Callable[[Figure], str]] = {
@@ -205,16 +198,8 @@ def _line(trace: Trace) -> Handle:
     return handle
 
 
-def _stroke(colour: str, width: float, dash: Sequence[float] = ()) -> Handle:
-    return lambda ink, x, y: ink.line([(x, y), (x + 31, y)], colour, width, dash)
-
-
 def _mark(mark: str, colour: str, size: float, hollow: bool = False) -> Handle:
     return lambda ink, x, y: ink.marks([(x + 15.5, y)], mark, colour, size, hollow)
-
-
-def _patch(ink: Ink, x: float, y: float) -> None:
-    ink.band([(x, y + 4), (x + 31, y + 4)], [(x, y - 4), (x + 31, y - 4)], HUES[0])
 
 
 def _alone(places: Sequence[Point]) -> list[Point]:

@@ -111,7 +111,7 @@ def test_bands_lie_between_their_bounds() -> None:
 
 
 def test_bands_end_at_the_scale_that_panels_share() -> None:
-    (band, _legend) = paths(tuning(), opacity="0.2")
+    (band,) = paths(tuning(), opacity="0.2")
     assert {min(y for _, y in places(band)), max(y for _, y in places(band))} == {TOP, TOP + 150}
 
 
@@ -128,7 +128,13 @@ def test_costs_have_stairs_bars_and_numbers_apart() -> None:
 
 
 def test_failed_trials_stand_on_the_floor_and_the_default_is_a_line_through_all() -> None:
-    failed, _legend = (path for path in paths(sensitivity(), fill="none") if "l7 7m0" in path.get("d", ""))
+    (failed,) = (path for path in paths(sensitivity(), fill="none") if "l7 7m0" in path.get("d", ""))
     assert re.findall(r"M[\d.]+ ([\d.]+)m", failed.get("d", "")) == [str(TOP + 150)] * 2
-    (default, _sample) = paths(sensitivity(), stroke_dasharray="4 2")
+    (default,) = paths(sensitivity(), stroke_dasharray="4 2")
     assert [y for _, y in places(default)] == [TOP, TOP + 150]
+
+
+def test_discs_are_lines_without_length_as_wide_as_other_marks_are() -> None:
+    (trials,) = paths(sensitivity(), stroke_width="7.2")
+    assert re.fullmatch(r"(M[\d.]+ [\d.]+h0){2}", trials.get("d", ""))
+    assert trials.get("stroke") == "var(--series-1)"
