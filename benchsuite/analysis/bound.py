@@ -22,16 +22,34 @@ class Stored:
     """The records of a folder, as all its tables are looked at with them."""
 
     by_run: Mapping[str, Record]
-    seeds: Mapping[Configuration, set[int]]
+    runs: Mapping[Configuration, Mapping[int, str]]
+    """By seed."""
 
     @classmethod
     def of(cls, records: Iterable[Record]) -> "Stored":
         """All of a results folder."""
         by_run = {record.run_id: record for record in records}
-        seeds: defaultdict[Configuration, set[int]] = defaultdict(set)
+        runs: defaultdict[Configuration, dict[int, str]] = defaultdict(dict)
         for record in by_run.values():
-            seeds[record.setup_id, record.method_id, record.digests.get(PARAPHRASES)].add(record.seed)
-        return cls(by_run, seeds)
+            configuration = record.setup_id, record.method_id, record.digests.get(PARAPHRASES)
+            runs[configuration][record.seed] = record.run_id
+        return cls(by_run, runs)
+
+    def of_the_row(self, runs: RequestedRuns) -> Mapping[int, str]:
+        """Every stored run with the setup, the method and the paraphrases of these, by seed."""
+        return self.runs.get((runs.setup_id, runs.method_id, runs.paraphrases), {})
+
+
+def with_stored_seeds(request: TableRequest, stored: Stored) -> TableRequest:
+    """With the stored seeds of its rows that other tables asked for, so that it leaves none out."""
+    rows = []
+    for row in request.rows:
+        parts = {}
+        for part, runs in row.parts.items():
+            more = {seed: run for seed, run in stored.of_the_row(runs).items() if seed not in runs.runs}
+            parts[part] = runs.model_copy(update={"runs": {**runs.runs, **more}}) if more else runs
+        rows.append(row.model_copy(update={"parts": parts}))
+    return request.model_copy(update={"rows": rows})
 
 
 def problems(table: Table, request: TableRequest, stored: Stored) -> Iterator[str]:
@@ -45,10 +63,10 @@ def problems(table: Table, request: TableRequest, stored: Stored) -> Iterator[st
             for seed, run in sorted(runs.runs.items()):
                 if run in by_run:
                     found += _of_the_seed(seed, runs, by_run[run])
-            seeds_there = stored.seeds.get((runs.setup_id, runs.method_id, runs.paraphrases), set())
-            if left_out := seeds_there - runs.runs.keys():
+            if left_out := stored.of_the_row(runs).keys() - runs.runs.keys():
                 seeds = ", ".join(map(str, sorted(left_out)))
-                found.append(f"seed {seeds} is stored but left out; `benchsuite repro {request.table} --seeds` adds it")
+                again = f"benchsuite repro {request.table} --scale {request.scale}"
+                found.append(f"seed {seeds} is stored but left out; `{again}` adds it")
             yield from (f"{label}: {problem}" for problem in dict.fromkeys(found))
 
 
