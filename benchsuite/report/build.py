@@ -15,9 +15,9 @@ from uuid import uuid4
 
 from benchsuite.files import remove, writing_to
 
-GENERATOR = b'<meta name="generator" content="benchsuite'
+GENERATOR = b'<meta name=generator content="benchsuite'
 """In every page: pages of earlier builds are recognised by it."""
-DOWNLOAD = re.compile(rb'href="([a-z0-9._-]+)" download')
+DOWNLOAD = re.compile(rb"href=([a-z0-9._-]+) download")
 FOLDERS = ("tables", "methods", "claims", "compare", "tuning", "runs")
 """Of pages."""
 HOME = "index.html"

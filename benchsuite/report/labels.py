@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterable
 
+from benchsuite.records.schema import Record
+
 SIDES = {"i": "image", "t": "text", "v": "video"}
 RECALL = re.compile(r"([itv])2([itv])_r(\d+)")
 MEDIAN = re.compile(r"([itv])2([itv])_median_rank")
@@ -64,6 +66,12 @@ def explained(name: str) -> str:
         by = f", by {found[1]} nearest neighbour{'s' * (found[1] != '1')}" if found[1] else ""
         return f"share of test items whose class is {where}{by}"
     return EXPLAINED.get(name, "")
+
+
+def explained_metrics(records: Iterable[Record]) -> dict[str, str]:
+    """Of the numbers of all protocols, by name."""
+    results = (result for record in records for result in record.results.values())
+    return glossary(name for each in results for name in (*each.metrics, *each.measures, *each.counts))
 
 
 def glossary(names: Iterable[str]) -> dict[str, str]:

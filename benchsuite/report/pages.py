@@ -26,6 +26,7 @@ from benchsuite.report.export import FORMATS, SUFFIXES
 from benchsuite.report.figures import table_figures
 from benchsuite.report.figures.cost import cost_figures, named_numbers
 from benchsuite.report.home import families, headlines, standings
+from benchsuite.report.labels import explained_metrics
 from benchsuite.report.leaderboard import Appearance, Leaderboard, MethodSummary, Result
 from benchsuite.report.links import slug
 from benchsuite.report.look import DEFAULT
@@ -209,6 +210,7 @@ def compare(leaderboard: Leaderboard, board: Board) -> Values:
         "equal_compute": equal_compute(board, leaderboard.costs[board.setup_id]),
         "figures": drawn,
         "named_numbers": named_numbers(drawn),
+        "metrics": explained_metrics(row.record for row in board.rows),
     }
 
 

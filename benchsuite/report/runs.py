@@ -17,7 +17,7 @@ from benchsuite.registry import tasks
 from benchsuite.report import numbers
 from benchsuite.report.figures.model import MANY
 from benchsuite.report.figures.spark import Run
-from benchsuite.report.labels import glossary
+from benchsuite.report.labels import explained_metrics, glossary
 from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.links import slug
 
@@ -169,7 +169,7 @@ def values(leaderboard: Leaderboard, shown: Configuration) -> Mapping[str, Any]:
         "stale": stale(shown.first),
         "unregistered": {result.task for result in shown.first.results.values() if result.task not in tasks},
         "words": words,
-        "metrics": glossary(line.name for lines in shown.results.values() for line in lines),
+        "metrics": explained_metrics(shown.records),
         "board_has_setup": any(
             board.setup_id == shown.first.setup_id and board.setup == shown.first.setup for board in leaderboard.boards
         ),

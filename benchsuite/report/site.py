@@ -14,7 +14,7 @@ from benchsuite.report.export import SUFFIXES
 from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.links import Links
 from benchsuite.report.pages import Page, all_pages, page_name
-from benchsuite.report.render import render
+from benchsuite.report.render import render, terse
 from benchsuite.workers import spread
 
 STATIC = Path(__file__).parent / "static"
@@ -64,7 +64,7 @@ def write_site(folder: Path, leaderboard: Leaderboard, progress: Progress = lamb
 def write_page(build: Build, page: Page, names: Collection[str]) -> Mapping[str, Path]:
     """One page, and the data files that it offers: their drafts by name."""
     values = page.values()
-    text = render(page.template, Links(page.name, names), title=page.title, **values)
+    text = terse(render(page.template, Links(page.name, names), title=page.title, **values))
     files = {f"{page.name}.html": text, **downloads(page.name, values)}
     return {name: build.add(name, content.encode()) for name, content in files.items()}
 

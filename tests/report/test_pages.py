@@ -279,9 +279,12 @@ def test_a_page_of_runs_has_each_seed_s_numbers_and_their_mean(measured: TableVi
 
 
 def test_a_page_of_runs_names_what_seeds_do_not_share_and_explains_its_labels(measured: TableView) -> None:
-    text = " ".join(Reading(pages(leaderboard([measured]))[run_page(measured.rows[1].records[0])]).text.split())
+    found, record = pages(leaderboard([measured])), measured.rows[1].records[0]
+    board = f"compare/{record.setup_id}"
+    assert f'<a href="../{board}.html#metrics">What the metrics are</a>' in found[run_page(record)]
+    assert "R@1: share of image queries with the right text among the first 1" in Reading(found[board]).text
+    text = " ".join(Reading(found[run_page(record)]).text.split())
     for said in (
-        "R@1: share of image queries with the right text among the first 1",
         "hash of the towers before step 1: equal for all methods of a seed",
         "training time",
     ):

@@ -87,7 +87,7 @@ def test_pages_load_nothing_from_elsewhere_and_say_so_in_their_policy(tmp_path: 
     for page in tmp_path.rglob("*.html"):
         text = page.read_text("utf-8")
         assert "default-src 'none'; script-src 'self'" in text
-        assert not re.search(r"(src|href)=\"(https?:|//)", text)
+        assert not re.search(r"(src|href)=\"?(https?:|//)", text)
     for style in tmp_path.rglob("*.css"):
         assert not re.search(r"@import|url\((?!\s*[\"']?(#|data:))", style.read_text())
 
@@ -134,7 +134,7 @@ def test_pages_lead_to_the_documentation_where_it_is_in_the_folder(tmp_path: Pat
     guide.parent.mkdir()
     guide.write_text("<title>Documentation</title>")
     write_site(tmp_path, board(make_record))
-    assert '<a href="docs/index.html">Documentation</a>' in (tmp_path / "index.html").read_text("utf-8")
+    assert "<a href=docs/index.html>Documentation</a>" in (tmp_path / "index.html").read_text("utf-8")
     (page,) = (tmp_path / "methods").glob("infonce.html")
-    assert '<a href="../docs/index.html">Documentation</a>' in page.read_text("utf-8")
+    assert "<a href=../docs/index.html>Documentation</a>" in page.read_text("utf-8")
     assert guide.exists()

@@ -132,11 +132,11 @@ def test_two_builds_of_a_folder_take_turns_and_the_lock_is_named(
 
 def test_data_that_a_page_offers_no_longer_goes_and_files_of_others_stay(tmp_path: Path) -> None:
     page = GENERATOR + b'">'
-    offering = page + b'<a href="a-gap.csv" download>CSV</a><a href="a-loss.csv" download>CSV</a>'
+    offering = page + b"<a href=a-gap.csv download>CSV</a><a href=a-loss.csv download>CSV</a>"
     data = {"methods/a-gap.csv": b"1", "methods/a-loss.csv": b"2"}
     build(tmp_path, {"methods/a.html": offering, **data})
     (tmp_path / "methods" / "a-mine.csv").touch()
-    build(tmp_path, {"methods/a.html": page + b'<a href="a-gap.csv" download>CSV</a>', "methods/a-gap.csv": b"3"})
+    build(tmp_path, {"methods/a.html": page + b"<a href=a-gap.csv download>CSV</a>", "methods/a-gap.csv": b"3"})
     assert {file.name for file in (tmp_path / "methods").iterdir()} == {"a.html", "a-gap.csv", "a-mine.csv"}
     build(tmp_path, {"methods/a.html": page})
     assert {file.name for file in (tmp_path / "methods").iterdir()} == {"a.html", "a-mine.csv"}

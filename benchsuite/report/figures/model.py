@@ -15,7 +15,7 @@ Part = Literal[
 ]  # fmt: skip
 NAMES = {"lr": "learning rate"}
 """Of curves whose names are no words."""
-MANY = 5
+MANY = 3
 """So many runs have a line each; more are drawn as their mean and the range of their values."""
 
 

@@ -5,6 +5,7 @@ import pytest
 
 from benchsuite.records.schema import Record
 from benchsuite.report.figures import method_figures
+from benchsuite.report.figures.model import MANY
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
 NAMES = ("lr", "loss", "temperature_positive", "i2t_temperature", "gap", "gradient_norm", "margin", "i2t")
@@ -70,14 +71,14 @@ def test_setups_are_told_apart_by_what_differs(make_record: MakeRecord) -> None:
     assert len(set(labels)) == 2
 
 
-def test_more_than_five_runs_are_means_with_bands(make_record: MakeRecord) -> None:
+def test_more_than_three_runs_are_means_with_bands(make_record: MakeRecord) -> None:
     many = [run(make_record, seed, **changed(make_record, tau)) for seed in range(7) for tau in (3, 7)]
     loss = method_figures(many)[0]
     assert [one.part for one in loss.series] == ["mean", "mean"]
     assert (list(loss.series[0].low), list(loss.series[0].high)) == ([1.0, 2.0], [7.0, 8.0])
     assert "bands: from the lowest to the highest seed" in loss.caption
-    five = method_figures(many[:5])[0]
-    assert len([one for one in five.series if one.part == "seed"]) == 5
+    few = method_figures(many[: 2 * MANY : 2])[0]
+    assert len([one for one in few.series if one.part == "seed"]) == MANY
 
 
 def test_the_setups_with_most_seeds_are_shown_and_the_others_counted(make_record: MakeRecord) -> None:

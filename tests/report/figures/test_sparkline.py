@@ -5,6 +5,7 @@ import pytest
 from sketches import HOSTILE, through
 
 from benchsuite.report.figures import sparkline
+from benchsuite.report.figures.model import MANY
 from benchsuite.report.figures.spark import Run
 
 
@@ -90,8 +91,8 @@ def test_many_runs_are_their_mean_and_range() -> None:
     assert corners[0][1] > line[0][1] > corners[-1][1], "on a screen the least is lowest, and the mean between"
     assert (corners[0][0], corners[-1][0]) == (line[0][0], line[0][0])
     assert [x for x, _ in corners[len(line) :]] == [x for x, _ in corners[: len(line)]][::-1]
-    lines = drawn("loss", *six[:5])[1]
-    assert lines.count("M") == 5, "few have a line each"
+    lines = drawn("loss", *six[:MANY])[1]
+    assert lines.count("M") == MANY, "few have a line each"
 
 
 @pytest.mark.parametrize("odd", [([0, 1], [1.0, None]), ([0, 2], [1.0, 2.0]), ([0], [1.0])])
