@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from benchsuite.analysis.items import OverItems
+from benchsuite.analysis.items import OverItems, Pair
 from benchsuite.analysis.pairing import disallowed_fields, pairable
 from benchsuite.analysis.premises import unmet_at
 from benchsuite.analysis.rank_correlation import Agreement, kendall
@@ -95,7 +95,7 @@ def judged_added(view: TableView) -> list[JudgedClaim]:
 def _judged_family(view: TableView, claims: Sequence[Claim], family: Family) -> list[JudgedClaim]:
     rows = {row.key: row for row in view.rows}
     asked = [_question(claim, view, rows) for claim in claims]
-    over = [_over_items(question, claim, view, rows) for question, claim in zip(asked, claims, strict=True)]
+    over = _over_items(asked, claims, view, rows)
     floored = [replace(question, floor=found.floor) for question, found in zip(asked, over, strict=True)]
     verdicts = judge_family(floored, family)
     request = view.request
@@ -105,13 +105,20 @@ def _judged_family(view: TableView, claims: Sequence[Claim], family: Family) -> 
     ]
 
 
-def _over_items(question: Question, claim: Claim, view: TableView, rows: Mapping[RowKey, TableRow]) -> OverItems:
-    seeds = sorted(question.ours.keys() & question.theirs.keys())
-    if view.items is None or not seeds or question.not_comparable or question.refusal:
-        return NO_ITEMS
-    number = [column.key for column in view.columns].index(claim.column.key)
-    ours, theirs = (rows[key].cells[number] for key in (claim.row, claim.reference))
-    return view.items.compare([(ours.records[s], theirs.records[s]) for s in seeds], ours.measure or "")
+def _over_items(
+    asked: Sequence[Question], claims: Sequence[Claim], view: TableView, rows: Mapping[RowKey, TableRow]
+) -> list[OverItems]:
+    columns = [column.key for column in view.columns]
+    compared: dict[int, tuple[list[Pair], str]] = {}
+    for number, (question, claim) in enumerate(zip(asked, claims, strict=True)):
+        seeds = sorted(question.ours.keys() & question.theirs.keys())
+        if seeds and not question.not_comparable and not question.refusal:
+            place = columns.index(claim.column.key)
+            ours, theirs = (rows[key].cells[place] for key in (claim.row, claim.reference))
+            pairs = [(ours.records[seed], theirs.records[seed]) for seed in seeds]
+            compared[number] = pairs, ours.measure or ""
+    found = dict(zip(compared, view.items.compare([*compared.values()]), strict=True)) if view.items else {}
+    return [found.get(number, NO_ITEMS) for number in range(len(asked))]
 
 
 def unrun_claims(table: Table, scale: str = "") -> list[JudgedClaim]:

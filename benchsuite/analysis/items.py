@@ -85,10 +85,11 @@ class Items:
             lines.append(ours - theirs)
         return np.array(lines) if lines else "no seed is shared"
 
-    def compare(self, pairs: Sequence[Pair], measure: str, alpha: float = ALPHA) -> OverItems:
-        """The difference of two rows over these seeds."""
-        found = self.differences(pairs, measure)
-        return OverItems(reason=found) if isinstance(found, str) else over_items(found, alpha)
+    def compare(self, asked: Sequence[tuple[Sequence[Pair], str]], alpha: float = ALPHA) -> list[OverItems]:
+        """For each the difference of two rows over these seeds by this measure."""
+        found = [self.differences(pairs, measure) for pairs, measure in asked]
+        over = iter(each_over_items([one for one in found if not isinstance(one, str)], alpha))
+        return [OverItems(reason=one) if isinstance(one, str) else next(over) for one in found]
 
     def _file(self, record: Record) -> Ranks:
         return _kept(self._files, record.run_id, lambda: self._read(record))
@@ -96,20 +97,38 @@ class Items:
 
 def over_items(differences: Floats, alpha: float = ALPHA) -> OverItems:
     """Of ours minus theirs, [seeds, items]: the mean, with the interval of a bootstrap over items."""
-    each = differences.mean(axis=0)
-    means = _resampled_means(each.round(DECIMALS))
-    low, high = np.quantile(means, (alpha / 2, 1 - alpha / 2), method="inverted_cdf").tolist()
-    return OverItems(float(each.mean()), low, high, item_floor(differences), len(each))
+    return each_over_items([differences], alpha)[0]
 
 
-def _resampled_means(each: Floats) -> Floats:
-    """The means of bootstrap samples; the same samples for all comparisons over few items. Over many, items of one
-    value are exchangeable: where values are few, as differences of shares are, how many items of each are in a sample
-    is drawn, and not each item."""
+def each_over_items(found: Sequence[Floats], alpha: float = ALPHA) -> list[OverItems]:
+    """The same of many: those over equally many items share the samples, so their means are one product."""
+    each = [differences.mean(axis=0) for differences in found]
+    over = []
+    for differences, items, means in zip(found, each, _resampled_means(each), strict=True):
+        ends = np.quantile(means, (alpha / 2, 1 - alpha / 2), method="inverted_cdf").round(DECIMALS)
+        low, high = ends.tolist()
+        over.append(OverItems(float(items.mean()), low, high, item_floor(differences), len(items)))
+    return over
+
+
+def _resampled_means(found: Sequence[Floats]) -> list[Floats]:
+    """The means of bootstrap samples of each; the same samples for all comparisons over equally many, few items."""
+    rounded = [each.round(DECIMALS) for each in found]
+    small: dict[int, list[int]] = {}
+    for number, each in enumerate(rounded):
+        if len(each) <= SMALL:
+            small.setdefault(len(each), []).append(number)
+    means: dict[int, Floats] = {}
+    for n, numbers in small.items():
+        samples = _times(n) @ np.stack([rounded[number] for number in numbers], axis=1) / n
+        means |= dict(zip(numbers, samples.T, strict=True))
+    return [means[number] if number in means else _means_of_many(each) for number, each in enumerate(rounded)]
+
+
+def _means_of_many(each: Floats) -> Floats:
+    """Of many items, those of one value are exchangeable: where values are few, as differences of shares are, how many
+    items of each are in a sample is drawn, and not each item."""
     n = len(each)
-    if n <= SMALL:
-        small: Floats = _times(n) @ each / n
-        return small
     rng = numpy_stream(0, "items", n)
     values, counts = np.unique(each, return_counts=True)
     if FEW * len(values) > n:

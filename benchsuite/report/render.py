@@ -37,13 +37,13 @@ IMPLIED = re.compile(
 """End tags that HTML does not ask for, with the space behind: a twentieth of a site is cells' ends."""
 
 
-TAG = re.compile(r"<[a-z][^<>]*[^<>/]>")
-QUOTED = re.compile(r'="([\w.#%:+,/-]*[\w.#%:+,-])"(?=[\s>])')
+QUOTED = re.compile(r'="([\w.#%:+,/-]*[\w.#%:+,-])"(?=[\s>])(?=(?:[^<>]*[^<>/])?>)')
+"""An attribute's value that needs no quotes; not in a tag that ends itself, which would begin with the value's end."""
 
 
 def terse(page: str) -> str:
     """A page without the quotes of attributes that need none; not for one with a script or a style in it."""
-    return TAG.sub(lambda tag: QUOTED.sub(r"=\1", tag[0]), page)
+    return QUOTED.sub(r"=\1", page)
 
 
 def render(template: str, links: Links, body: bool = False, **values: Any) -> str:
