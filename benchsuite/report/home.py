@@ -46,7 +46,7 @@ def headlines(leaderboard: Leaderboard) -> list[Headlines]:
         if claims and origin:
             shown = forests(sorted(claims, key=lambda pair: not _against_reference(*pair)))
             found.append(Headlines(scale, origin, shown))
-    return sorted(found, key=lambda one: -one.origin.seeds)
+    return sorted(found, key=lambda one: -max(one.origin.by_row))
 
 
 def families(board: Board) -> list[PrimaryMeasure]:

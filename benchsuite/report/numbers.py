@@ -147,7 +147,7 @@ def megabytes(size: int | None) -> str:
 
 def duration(hours: float) -> str:
     """How long something took: in minutes below two hours."""
-    return f"{60 * hours:.0f} minutes" if hours < 2 else f"{hours:.1f} hours"
+    return counted(round(60 * hours), "minute") if hours < 2 else f"{hours:.1f} hours"
 
 
 def amount(value: float | None) -> str:

@@ -29,12 +29,15 @@ class Origin:
 
     records: Sequence[Record]
     """In order of their time; at least one."""
+    by_row: Sequence[int]
+    """How many seeds each measured row has."""
 
     @classmethod
     def of(cls, views: Sequence[TableView]) -> "Origin | None":
         """Of the runs of these tables; None if there is none."""
         records = {record.run_id: record for view in views for row in view.rows for record in row.records}
-        return cls(sorted(records.values(), key=lambda record: record.created)) if records else None
+        seeds = [row.seeds for view in views for row in view.rows if row.records]
+        return cls(sorted(records.values(), key=lambda record: record.created), seeds) if records else None
 
     @property
     def data(self) -> str:
@@ -42,9 +45,10 @@ class Origin:
         return ", ".join(sorted({_data(record) for record in self.records}, reverse=True))
 
     @property
-    def seeds(self) -> int:
-        """How many there are."""
-        return len({record.seed for record in self.records})
+    def seeds(self) -> str:
+        """`10 seeds`, or `5 to 10 seeds` where rows have different numbers of them."""
+        least, most = min(self.by_row), max(self.by_row)
+        return counted(most, "seed") if least == most else f"{least} to {counted(most, 'seed')}"
 
     @property
     def cpu_hours(self) -> float | None:
@@ -97,7 +101,7 @@ def _answers(record: Record, protocol: str, ranks: Ranks) -> int | None:
 def citation(view: TableView, origin: Origin | None) -> str:
     """What a text that uses the table's numbers says of them."""
     paper = ", ".join(filter(None, (view.table.source or view.table.paper, view.table.locator)))
-    runs = f"{counted(origin.seeds, 'seed')}, {origin.days}, {origin.code}" if origin else "no runs"
+    runs = f"{origin.seeds}, {origin.days}, {origin.code}" if origin else "no runs"
     return f"{view.request.table} at scale {view.request.shown} ({runs}). Published numbers and claims: {paper}."
 
 

@@ -118,7 +118,7 @@ def test_claims_against_the_reference_method_come_first_and_scales_with_most_see
     named = [replace(row, method="ts") if row.label == "ts" else row for row in told.rows]
     few = view(make_record, seeds=2, scale="emoji")
     shown = headlines(leaderboard([few, replace(told, rows=named)]))
-    assert [(one.scale, one.origin.seeds) for one in shown] == [("small", 4), ("emoji", 2)]
+    assert [(one.scale, one.origin.seeds) for one in shown] == [("small", "4 seeds"), ("emoji", "2 seeds")]
     assert [one.rows[1] for one in shown[0].forests[0].lines] == ["old", "ts"]
 
 
@@ -128,17 +128,19 @@ def test_days_and_code_are_those_of_the_runs(make_record: MakeRecord) -> None:
         run.model_copy(update={"created": f"2026-01-0{day}T00:00:00+00:00", "environment": {"benchsuite": "9", **code}})
         for day, (run, code) in enumerate(zip(runs, ({"commit": "a" * 40}, {}, {"commit": "b" * 40}), strict=False), 1)
     ]
-    origin = Origin(changed)
+    origin = Origin(changed, [5, 3, 5])
+    assert origin.seeds == "3 to 5 seeds"
+    assert Origin(changed, [1, 1]).seeds == "1 seed"
     assert origin.days == "2026-01-01 to 2026-01-03"
     assert origin.code == "benchsuite 9, commit aaaaaaa, an installed package, commit bbbbbbb"
     more = [run.model_copy(update={"environment": {"commit": str(n) * 8}}) for n, run in enumerate([*runs, runs[0]])]
-    assert re.fullmatch(r"benchsuite unknown, 5 commits, the last commit 4444444", Origin(more).code)
+    assert re.fullmatch(r"benchsuite unknown, 5 commits, the last commit 4444444", Origin(more, [1]).code)
 
 
 def test_data_of_a_plugin_is_neither_synthetic_nor_real(make_record: MakeRecord) -> None:
     (first, *_) = view(make_record).rows[0].records
-    assert Origin([first]).data == "synthetic data"
+    assert Origin([first], [1]).data == "synthetic data"
     for name, said in (("cifar10", "real data"), ("mine", "data of a plugin")):
         data = first.setup.data.model_copy(update={"name": name})
         record = first.model_copy(update={"setup": first.setup.model_copy(update={"data": data})})
-        assert Origin([record]).data == said
+        assert Origin([record], [1]).data == said

@@ -230,6 +230,7 @@ def test_the_home_page_counts_what_is_there(measured: TableView) -> None:
     text = " ".join(Reading(pages(leaderboard([measured]))["index"]).text.split())
     assert "6 runs of 2 methods under 1 setup, 3 seeds; 1 table of 1 paper" in text
     assert "(incomplete)" in text
+    assert "TeMo beats InfoNCE MSCOCO IR@1 · RN50 · temo/table1" in text, "tables may make one claim on one stand-in"
 
 
 def test_an_empty_results_folder_gives_a_page_that_says_what_to_run() -> None:
