@@ -38,7 +38,7 @@ IMPLIED = re.compile(
 
 
 QUOTED = re.compile(r'="([\w.#%:+,/-]*[\w.#%:+,-])"(?=[\s>])(?=(?:[^<>]*[^<>/])?>)')
-"""An attribute's value that needs no quotes; not in a tag that ends itself, which would begin with the value's end."""
+"""An attribute's value that needs no quotes; not in a tag that ends itself, whose slash would join it."""
 
 
 def terse(page: str) -> str:

@@ -91,13 +91,13 @@ class Configuration:
 
     @property
     def heads(self) -> list[str]:
-        """Of the columns of `numbers`."""
+        """Of the columns of `cells`."""
         if self.many:
             return ["Mean", "Standard deviation", "Lowest", "Highest"]
         seeds = [f"Seed {record.seed}" for record in self.records]
         return ["Mean", *seeds] if len(seeds) > 1 else seeds
 
-    def numbers(self, line: Line) -> list[str]:
+    def cells(self, line: Line) -> list[str]:
         """What a page shows of a number: its value with each seed, and their mean; of many seeds their spread."""
         if self.many:
             return line.spread

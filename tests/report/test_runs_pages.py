@@ -52,7 +52,7 @@ def test_many_seeds_are_told_by_their_mean_and_spread(make_record: MakeRecord) -
     assert few.heads == ["Mean", *(f"Seed {seed}" for seed in range(MANY))]
     assert many.heads == ["Mean", "Standard deviation", "Lowest", "Highest"]
     for shown in (few, many):
-        assert {len(shown.numbers(line)) for lines in shown.results.values() for line in lines} == {len(shown.heads)}
+        assert {len(shown.cells(line)) for lines in shown.results.values() for line in lines} == {len(shown.heads)}
 
 
 def test_facts_are_alike_or_apart_and_never_both() -> None:
