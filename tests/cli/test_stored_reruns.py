@@ -92,7 +92,7 @@ def trusting(results: Path) -> list[object]:
 def test_a_page_says_what_speaks_for_each_row(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_code("report", *trusting(results), "--report", results.parent / "site") == 0
     page = (results.parent / "site" / "tables" / "temo-table1-small.html").read_text()
-    assert f'attested by <a href="{RUN}">workflow run</a>' in page
+    assert f"attested by <a href={RUN}>workflow run</a>" in page
     assert "consistent (1 of 4 verified)" in page
     assert "not verified" not in capsys.readouterr().err
 

@@ -71,7 +71,7 @@ def dead_links(folder: Path) -> set[str]:
     while ahead:
         name = ahead.pop()
         seen.add(name)
-        for address in re.findall(r'(?:href|src)="([^"#:]+)', (folder / name).read_text("utf-8")):
+        for address in re.findall(r'(?:href|src)="?([^"#:>\s]+)', (folder / name).read_text("utf-8")):
             target = os.path.normpath(Path(name).parent / address)
             if not (folder / target).is_file():
                 dead.add(f"{name}: {address}")
