@@ -145,9 +145,8 @@ class Configuration:
 
     @property
     def words(self) -> Mapping[str, str]:
-        """What the names on the page mean."""
-        metrics = (line.name for lines in self.results.values() for line in lines)
-        return glossary([*metrics, *self.costs, *self.environment, *self.digests, "code"])
+        """What the names on the page mean, but for metrics."""
+        return glossary([*self.costs, *self.environment, *self.digests, "code"])
 
 
 def configurations(records: Iterable[Record]) -> list[Configuration]:
@@ -163,16 +162,17 @@ def values(leaderboard: Leaderboard, shown: Configuration) -> Mapping[str, Any]:
     every = (one for record in shown.records for one in leaderboard.appearances.get(record.run_id, []))
     rows = {(one.view.request.name, one.row.key): one for one in every}
     words = defaultdict(str, shown.words)
+    on_board = any(
+        board.setup_id == shown.first.setup_id and board.setup == shown.first.setup for board in leaderboard.boards
+    )
     return {
         "shown": shown,
         "shown_in": list(rows.values()),
         "stale": stale(shown.first),
         "unregistered": {result.task for result in shown.first.results.values() if result.task not in tasks},
         "words": words,
-        "metrics": explained_metrics(shown.records),
-        "board_has_setup": any(
-            board.setup_id == shown.first.setup_id and board.setup == shown.first.setup for board in leaderboard.boards
-        ),
+        "on_board": on_board,
+        "metrics": {} if on_board else explained_metrics(shown.records),
     }
 
 

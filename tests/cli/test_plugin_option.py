@@ -62,7 +62,7 @@ def test_pages_without_the_plugin_show_its_records_and_say_so(folder: Path) -> N
     run = next((folder / "reports" / "runs").glob("*.html")).read_text()
     assert re.search(r"task my-task, version 1, not registered here", run)
     assert "benchsuite repro temo/table1 --scale small --plugin FILE --rows RN50/Mine --seed" in run
-    assert "class=rank>" not in pages, "what is better is not known"
+    assert "class=rank" not in pages, "what is better is not known"
     assert "(task not registered here" in (folder / "reports" / "index.html").read_text()
 
 

@@ -92,7 +92,8 @@ def test_numbers_in_other_units_are_not_sorted_among_percentages() -> None:
 
 
 def test_times_are_in_minutes_until_they_are_hours() -> None:
-    assert [numbers.duration(hours) for hours in (0.017, 1.99, 12.34)] == ["1 minute", "119 minutes", "12.3 hours"]
+    assert [numbers.duration(hours) for hours in (0.5, 1.99, 12.34)] == ["30 minutes", "119 minutes", "12.3 hours"]
+    assert numbers.duration(0.017) == "1 minute"
 
 
 def test_ticks_have_a_sign() -> None:
