@@ -138,7 +138,7 @@ Regimes = Annotated[
     Regime | None,
     typer.Option(
         "--regime",
-        help="Hyper-parameters of equal tuning, or the paper's as printed (default: tuned, where there is tuning).",
+        help="Hyper-parameters of equal tuning, or the paper's as printed (default: the recipe's).",
         show_default=False,
     ),
 ]

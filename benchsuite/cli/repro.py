@@ -73,7 +73,8 @@ def repro(
     rows: Annotated[
         list[str] | None,
         typer.Option(
-            help="Rows to run: method, label or backbone/label (default: all). The page also shows earlier runs.",
+            help="Rows to run (default: all): method, label, backbone/label, variant/label or backbone/variant/label. "
+            "The page also shows earlier runs.",
             autocompletion=completed("method", several=True),
         ),
     ] = None,
@@ -139,7 +140,7 @@ def repro(
     wanted = parse_seeds(seeds) if seed is None else [seed]
     require_reported(wanted or [])
     chosen, folders = (wanted, parse_names(rows, row_names(names, scale))), parse_folders(data)
-    plan = partial(plan_tables, names, scale, *chosen, extra, folders, regime=regime, results=results)
+    plan = partial(plan_tables, names, scale, *chosen, extra, folders, regime=regime, results=results, tune=tune)
     plans = plan()
     store = Store(results)
     contents = store.read()

@@ -77,7 +77,7 @@ def plan_table(
     folders: Mapping[str, str] = NO_FOLDERS,
     trials: Trials | None = None,
 ) -> Plan:
-    """The runs of a table. `rows` selects by method, label or backbone/label; `extra` are methods to add as rows.
+    """The runs of a table. `rows` selects by method or any name of a row; `extra` are methods to add as rows.
 
     `folders` are those of datasets read from files. A row or part that trains on another dataset than the recipe's is
     skipped, with the reason, if that folder is not given. If nothing is left, the table is refused. With `trials`, rows
@@ -152,14 +152,19 @@ def plan_tables(
     *,
     regime: str | None,
     results: Path,
+    tune: bool = False,
 ) -> list[Plan]:
-    """Plans of tables in one regime, by default tuned where the recipe says how; with the trials that are stored."""
+    """Plans of tables in one regime, by default their recipe's; with the trials that are stored.
 
-    def trials(recipe: str) -> Trials | None:
-        rule = read_recipe(recipe).tuning
-        if regime == "printed" or (regime is None and rule is None):
+    `tune`: in the tuned regime wherever the recipe says how to tune.
+    """
+
+    def trials(name: str) -> Trials | None:
+        recipe = read_recipe(name)
+        by_default = recipe.tuning is not None and (tune or recipe.regime == "tuned")
+        if regime == "printed" or (regime is None and not by_default):
             return None
-        return Trials.stored(recipe_name(recipe), require_tuning(read_recipe(recipe), recipe), results)
+        return Trials.stored(recipe_name(name), require_tuning(recipe, name), results)
 
     recipes = [read_table(name).recipes.get(scale) for name in names]
     stored = {recipe: trials(recipe) for recipe in recipes if recipe}

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from annotated_types import Gt
 from pydantic import Field, ValidationError, model_validator
@@ -151,6 +151,8 @@ class Recipe(Part):
     no part of the setup's identity."""
     tuning: Tuning | None = None
     """How methods are tuned at this scale; none where rows run as printed alone."""
+    regime: Literal["printed", "tuned"] = "tuned"
+    """Of tables, where a command has neither --regime nor --tune. Rows of a recipe without `tuning` run as printed."""
 
     @model_validator(mode="after")
     def _stand_ins_are_protocols(self) -> Self:

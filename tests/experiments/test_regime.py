@@ -187,6 +187,17 @@ def test_a_recipe_without_a_rule_has_rows_as_printed(folder: Path, tmp_path: Pat
         plan_tables([tiny_tuning.NAME], "latents", [0], (), (), {}, regime="tuned", **about)
 
 
+def test_a_recipe_that_prints_by_default_is_tuned_only_when_asked(folder: Path, tmp_path: Path) -> None:
+    rewrite(folder, "seeds = ", 'regime = "printed"\nseeds = ', "recipes/vectors.toml")
+
+    def regime_of(**asked: Any) -> str:
+        about = {"regime": None, "results": tmp_path, **asked}
+        return plan_tables([tiny_tuning.NAME], "latents", [0], (), (), {}, **about)[0].request.regime
+
+    assert regime_of() == regime_of(regime="printed", tune=True) == "printed"
+    assert regime_of(tune=True) == regime_of(regime="tuned") == "tuned"
+
+
 def test_a_request_says_how_it_is_judged(folder: Path) -> None:
     request = tuned()[0].request
     assert (request.regime, request.name) == ("tuned", "mine-first-latents-tuned")
