@@ -6,6 +6,7 @@ Of rows that a user adds to a table, what they are compared with.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import NamedTuple
 
 from benchsuite.papers.questions import TextClaim
 from benchsuite.papers.schema import Column, Row, RowKey, Table, row_name
@@ -37,6 +38,19 @@ class Claim:
     def name(self) -> str:
         """`row beats reference on column`."""
         return f"{row_name(self.row)} beats {row_name(self.reference)} on {self.column.name}"
+
+    @property
+    def said(self) -> "Said | None":
+        """What the text says, which several claims can follow from; none if the claim follows from the table alone."""
+        return Said(self.locator, self.statement, self.note) if self.locator else None
+
+
+class Said(NamedTuple):
+    """A statement of a paper's text."""
+
+    locator: str
+    statement: str
+    note: str
 
 
 @dataclass(frozen=True)

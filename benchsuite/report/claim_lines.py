@@ -26,6 +26,16 @@ def anchor(claim: Claim) -> str:
     return f"claim-{short_digest([claim.table, claim.name])[:8]}"
 
 
+def remark(judged: JudgedClaim) -> str:
+    """Why there is no test of a claim, or what the columns of its test do not say."""
+    answer, unit = judged.verdict, judged.claim.column.unit
+    if answer.p_adjusted is None or answer.paired is None:
+        return answer.reason
+    if answer.paired.floored is None or answer.paired.sd is None:
+        return ""
+    return f"SD {size(answer.paired.floored, unit)}; the sampling floor, {size(answer.paired.sd, unit)}, is used"
+
+
 @dataclass(frozen=True)
 class ClaimLine:
     """A line: a claim, and the table that it is of."""

@@ -26,7 +26,7 @@ from benchsuite.report.export import FORMATS, SUFFIXES
 from benchsuite.report.figures import table_figures
 from benchsuite.report.figures.cost import cost_figures, named_numbers
 from benchsuite.report.home import families, headlines, standings
-from benchsuite.report.labels import explained_metrics
+from benchsuite.report.labels import explained_metrics, glossary
 from benchsuite.report.leaderboard import Appearance, Leaderboard, MethodSummary, Result
 from benchsuite.report.links import slug
 from benchsuite.report.look import DEFAULT
@@ -148,7 +148,11 @@ def of_scale(_: Leaderboard, method: MethodSummary, scale: str, results: Sequenc
 def claims(leaderboard: Leaderboard, paper: str, scale: str, views: Sequence[TableView]) -> Values:
     """All claims of a paper, as judged at one scale."""
     claims = judged(leaderboard, views)
+    every = claims["claims"]
     return {
+        "statements": list(dict.fromkeys(said for _, one in every if (said := one.claim.said))),
+        "tested": [pair for pair in every if pair[1].gain is not None],
+        "untested": [pair for pair in every if pair[1].gain is None],
         "paper": paper,
         "scale": scale,
         "source": next((view.table.source for view in views if view.table.source), paper),
@@ -156,7 +160,7 @@ def claims(leaderboard: Leaderboard, paper: str, scale: str, views: Sequence[Tab
         "views": views,
         "sizes": views[0].family_sizes,
         **claims,
-        "headline_forests": forests(claims["claims"][: claims["headline_counts"].total()]),
+        "headline_forests": forests(every[: claims["headline_counts"].total()]),
     }
 
 
@@ -211,6 +215,8 @@ def compare(leaderboard: Leaderboard, board: Board) -> Values:
         "figures": drawn,
         "named_numbers": named_numbers(drawn),
         "metrics": explained_metrics(row.record for row in board.rows),
+        "digests": (digests := runs_page.shared_digests(board)),
+        "words": defaultdict(str, glossary(digests)),
     }
 
 

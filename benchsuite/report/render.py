@@ -15,7 +15,7 @@ from benchsuite import __version__
 from benchsuite.harmless import spelled
 from benchsuite.papers.schema import row_name
 from benchsuite.report import numbers, pages, runs, tuning
-from benchsuite.report.claim_lines import anchor
+from benchsuite.report.claim_lines import anchor, remark
 from benchsuite.report.figures import sparkline, svg
 from benchsuite.report.figures.forest import bar, strip, ticks
 from benchsuite.report.links import Links
@@ -64,9 +64,11 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {"aligned": aligned, "math": math, "paragraphs": paragraphs, "prose": prose, "typed": typed}
+    environment.policies["json.dumps_kwargs"] = {"sort_keys": True, "separators": (",", ":")}
     environment.globals |= {
         "bar": bar,
         "claim_anchor": anchor,
+        "claim_remark": remark,
         "numbers": numbers,
         "pages": pages,
         "policy": Markup(POLICY),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from benchsuite.analysis.tuning import RATE, Subject
+from benchsuite.harmless import csv_text
 from benchsuite.records.schema import Record
 from benchsuite.report import numbers
 from benchsuite.report.figures.model import Figure, distinct
@@ -52,8 +53,27 @@ def values(found: Sequence[Subject]) -> Mapping[str, Any]:
         "found": shown,
         "rule": rule(found[0]),
         "page": page_of(found[0].recipe, found[0].backbone),
-        "figures": figures,
+        "csv": {"trials": trials_csv(found), "curves": one_csv(list(first.values()))},
     }
+
+
+def trials_csv(found: Sequence[Subject]) -> str:
+    """A line for each trial, with a column for each number that any method draws."""
+    names = list(dict.fromkeys(one.name for subject in found for one in subject.drawn))
+    lines: list[Sequence[Any]] = [("method", "trial", "seed", "score", "chosen", "error", *names)]
+    for subject in found:
+        drawn = {one.name: one.values for one in subject.drawn}
+        for trial in subject.trials:
+            values = [drawn.get(name, {}).get(trial.number, "") for name in names]
+            chosen = trial is subject.chosen
+            lines.append([subject.label, trial.number, trial.seed, trial.score, chosen, trial.error, *values])
+    return csv_text(lines)
+
+
+def one_csv(figures: Sequence[Figure]) -> str:
+    """The data of figures that have the same columns, under one head."""
+    texts = [figure.csv.partition("\n") for figure in figures]
+    return "".join([f"{texts[0][0]}\n", *(lines for _, _, lines in texts)]) if texts else ""
 
 
 def rule(subject: Subject) -> Mapping[str, str]:

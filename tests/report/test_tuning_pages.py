@@ -1,5 +1,7 @@
 """The pages of tuning, and how tables, boards and runs refer to trials."""
 
+import csv
+import io
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,7 +19,9 @@ from benchsuite.records.requests import RequestedRow, RequestedRuns, TableReques
 from benchsuite.records.schema import Record, TunedBy
 from benchsuite.records.trials import TrialsFile, trials_digest
 from benchsuite.report.leaderboard import Leaderboard
+from benchsuite.report.site import downloads
 from benchsuite.report.tuning import page_of
+from benchsuite.report.tuning import values as of_tuning
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
 PAGE = page_of("latents-pairs", "RN50")
@@ -155,3 +159,24 @@ def test_a_page_counts_the_trials_that_it_leaves_out(board: Leaderboard) -> None
     assert "2 earlier trials with older code of these methods are stored, too. No run uses them." in text
     assert "not tuned equally" not in text
     assert "code old" not in text
+
+
+def test_the_data_of_all_panels_are_two_files(board: Leaderboard, trials: TrialsFile) -> None:
+    (found,) = board.tuning.values()
+    files = downloads(PAGE, of_tuning(found))
+    assert set(files) == {f"{PAGE}-trials.csv", f"{PAGE}-curves.csv"}
+    lines = list(csv.DictReader(io.StringIO(files[f"{PAGE}-trials.csv"])))
+    assert [(line["method"], line["trial"]) for line in lines] == [
+        (subject.label, str(trial.number)) for subject in found for trial in subject.trials
+    ]
+    for subject in found:
+        own = [line for line in lines if line["method"] == subject.label]
+        for drawn in subject.drawn:
+            shown = {int(line["trial"]): float(line[drawn.name]) for line in own if line[drawn.name]}
+            assert shown == drawn.values
+        chosen = {line["trial"] for line in own if line["chosen"] == "True"}
+        assert chosen == ({str(subject.chosen.number)} if subject.chosen else set())
+        assert {line["score"] for line in own} == {str(trial.score or "") for trial in subject.trials}
+    curves = list(csv.DictReader(io.StringIO(files[f"{PAGE}-curves.csv"])))
+    assert {line["series"] for line in curves} >= {subject.label for subject in found if subject.finished}
+    assert len(re.findall(r"<a href=\"[^\"]*\.csv\" download>", pages(board)[PAGE])) == 2
