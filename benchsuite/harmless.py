@@ -54,7 +54,7 @@ def json_lines(content: Mapping[str, Any]) -> str:
     """A JSON object with a line for each value, and for each item of a list: as short as it can be and still read."""
 
     def written(value: Any) -> str:
-        return json.dumps(value, ensure_ascii=False)
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
     def lines(value: Any) -> str:
         return "[\n" + ",\n".join(map(written, value)) + "\n]" if value and isinstance(value, list) else written(value)

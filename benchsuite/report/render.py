@@ -93,7 +93,7 @@ def legible(value: Any) -> Any:
 def aligned(number: str, decimals: int) -> Markup:
     """A number whose point stands under the points of others: what follows it is as wide as that many digits."""
     whole, point, rest = number.replace("-", numbers.MINUS).partition(".")
-    return Markup(f'<span class="n">{escape(whole)}<span class="f f{decimals:d}">{point}{escape(rest)}</span></span>')
+    return Markup(f'<span class="n">{escape(whole)}<span class="f{decimals:d}">{point}{escape(rest)}</span></span>')
 
 
 @lru_cache(maxsize=256)

@@ -31,9 +31,9 @@ def test_an_equation_can_be_read_by_those_who_do_not_see_it() -> None:
 
 
 def test_points_stand_under_each_other_because_what_follows_is_equally_wide() -> None:
-    assert aligned("21.5", 2) == '<span class="n">21<span class="f f2">.5</span></span>'
-    assert aligned("-1.36", 3) == '<span class="n">−1<span class="f f3">.36</span></span>', "a minus sign, not a hyphen"
-    assert aligned("–", 2) == '<span class="n">–<span class="f f2"></span></span>'
+    assert aligned("21.5", 2) == '<span class="n">21<span class="f2">.5</span></span>'
+    assert aligned("-1.36", 3) == '<span class="n">−1<span class="f3">.36</span></span>', "a minus sign, not a hyphen"
+    assert aligned("–", 2) == '<span class="n">–<span class="f2"></span></span>'
     assert "<script>" not in aligned(HOSTILE, 1)
     assert "<script>" not in aligned(f"1.{HOSTILE}", 1)
 

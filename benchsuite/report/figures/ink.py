@@ -9,7 +9,7 @@ from typing import Literal
 from markupsafe import escape
 
 from benchsuite.harmless import spelled
-from benchsuite.report.figures.path import path
+from benchsuite.report.figures.path import path, stairs
 from benchsuite.report.figures.style import COLOURS, DASHES, HUES, MARKS, PAPER
 
 Point = tuple[float, float]
@@ -28,7 +28,7 @@ class Ink:
 
     def line(self, points: Sequence[Point], colour: str, width: float, dash: Sequence[float] = ()) -> None:
         """Through the points, with gaps where a coordinate is no number; level strokes where a point stands alone."""
-        dashes = f' stroke-dasharray="{" ".join(f"{part:g}" for part in dash)}"' if dash else ""
+        dashes = f' stroke-dasharray="{_dashed(dash)}"' if dash else ""
         drawn = "".join(map(path, _runs(points)))
         if drawn:
             look = f'fill="none" stroke="{named(colour)}" stroke-width="{width:g}"{dashes}'
@@ -43,6 +43,13 @@ class Ink:
         for run in _runs([(*low, *high) for low, high in zip(lower, upper, strict=True)]):
             around = [*(part[:2] for part in run), *(part[2:] for part in reversed(run))]
             self.parts.append(f'<path d="{path(around)}z" fill="{named(colour)}" opacity="{BAND}"/>')
+
+    def stairs(self, edges: Sequence[float], tops: Sequence[float], floor: float, style: int) -> None:
+        """A histogram's outline; that of the first style is filled."""
+        dash = f' stroke-dasharray="{_dashed(dash_of(style))}"' if dash_of(style) else ""
+        fill = f'fill="{named(hue_of(style))}" fill-opacity=".3"' if not style else 'fill="none"'
+        look = f'{fill} stroke="{named(hue_of(style))}" stroke-width="1.5"{dash}'
+        self.parts.append(f'<path d="{stairs(edges, tops, floor)}" {look}/>')
 
     def marks(self, points: Iterable[Point], mark: str, colour: str, size: float, hollow: bool = False) -> None:
         """One mark at each point. A disc is a line without length: its ends are round."""
@@ -85,6 +92,10 @@ def dash_of(style: int) -> Sequence[float]:
 def is_hollow(style: int) -> bool:
     """Whether the marks of a series are hollow, from the ninth on."""
     return style // len(HUES) % 2 == 1
+
+
+def _dashed(dash: Sequence[float]) -> str:
+    return " ".join(f"{part:g}" for part in dash)
 
 
 def _polygon(corners: Iterable[Point], r: float) -> str:

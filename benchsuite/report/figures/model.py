@@ -85,7 +85,7 @@ class Figure:
 
     @property
     def csv(self) -> str:
-        """The points as drawn, a line each; numbers as stored, so fractions and not percent."""
+        """The points as drawn, a line each; numbers as stored, so fractions and not percent. Without empty bins."""
         bounds = any(trace.low for trace in self.series)
         panels = any(trace.panel for trace in self.series)
         ends = ["low", "high"] if bounds else []
@@ -94,6 +94,7 @@ class Figure:
             [*([trace.panel] if panels else []), trace.label, trace.part, seed, *cells]
             for trace in self.series
             for seed, cells in _lines(trace, bounds)
+            if self.kind != "histogram" or cells[1] != "0"
         )
         return csv_text([head, *lines])
 

@@ -16,6 +16,20 @@ def path(points: Sequence[Sequence[float]], decimals: int = 1) -> str:
     return f"M{first}l{_joined(steps)}" if steps else f"M{first}h0"
 
 
+def stairs(edges: Sequence[float], tops: Sequence[float], floor: float, decimals: int = 1) -> str:
+    """From the floor up, level from edge to edge, and down again."""
+    grid = 10**decimals
+    left, *across = (round(edge * grid) for edge in edges)
+    start = at = round(floor * grid)
+    parts, level = [f"M{_joined([left / grid, start / grid])}"], 0
+    for right, top in zip(across, (round(top * grid) for top in tops), strict=True):
+        if top != at:
+            parts += [f"h{_joined([level / grid])}"] * bool(level) + [f"v{_joined([(top - at) / grid])}"]
+            level, at = 0, top
+        level, left = level + right - left, right
+    return "".join([*parts, f"h{_joined([level / grid])}", f"v{_joined([(start - at) / grid])}"])
+
+
 def _joined(numbers: Sequence[float]) -> str:
     """A minus parts numbers as a blank does; no 0 stands before a point."""
     return (

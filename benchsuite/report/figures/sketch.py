@@ -1,14 +1,14 @@
-"""The figures of which pages have hundreds, as SVG by hand: curves, costs and the panels of tuning.
+"""Figures of pages as SVG by hand: curves, points, costs and the panels of tuning; `stack.py` has those of rows.
 
 They look as `draw.py` draws them for papers; matplotlib takes some 30 ms a figure, most of it for ticks and axes.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from benchsuite.report.figures.ink import Ink, Point, dash_of, hue_of
-from benchsuite.report.figures.model import Figure, Kind, Trace
+from benchsuite.report.figures.model import Figure, Trace
 from benchsuite.report.figures.ruler import Rule
 from benchsuite.report.figures.style import (
     BEHIND,
@@ -35,6 +35,24 @@ from benchsuite.report.figures.words import fitted
 Handle = Callable[[Ink, float, float], None]
 """Draws a sample of a series, from a place to the right, about a height."""
 REFERENCE = (4, 2)
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A mark's look, and the sample of it in a legend."""
+
+    mark: str
+    colour: str
+    size: float
+    hollow: bool = False
+
+    def at(self, ink: Ink, places: Sequence[Point]) -> None:
+        """One at each place."""
+        ink.marks(places, self.mark, self.colour, self.size, self.hollow)
+
+    def __call__(self, ink: Ink, x: float, y: float) -> None:
+        """The sample."""
+        self.at(ink, [(x + 15.5, y)])
 
 
 @dataclass
@@ -77,17 +95,7 @@ class Sketch:
 
     def legend(self, names: Sequence[tuple[str, Handle]]) -> str:
         """Samples with their names; the drawing is then done."""
-        top, letters = TOP + self.height + FOOT, int(LETTERS * self.width / WIDTH)
-        columns = max(1, letters // (max((len(name) for name, _ in names), default=0) + 7))
-        for first in range(0, len(names), columns):
-            lines = [fitted(name, letters - 7, lines=2).split("\n") for name, _ in names[first : first + columns]]
-            for number, ((_, handle), text) in enumerate(zip(names[first : first + columns], lines, strict=True)):
-                at = self.width * number / columns
-                handle(self.ink, at, top + 8)
-                for row, line in enumerate(text):
-                    self.ink.text(at + 38, top + 12 + 14 * row, line, "word")
-            top += LINE + 14 * (max(map(len, lines)) - 1)
-        return f'viewBox="0 0 {self.width:g} {top + 8:g}">{"".join(self.ink.parts)}'
+        return finished(self.ink, self.width, TOP + self.height + FOOT, names)
 
     def numbers(self, places: Sequence[Point], numbers: Sequence[int]) -> None:
         """Each near its point, where it covers no other number and no point, if there is such a place."""
@@ -102,6 +110,21 @@ class Sketch:
             at = min(inside, key=lambda place: sum(_meet((*place, wide, high), box) for box in taken))
             taken.append((*at, wide, high))
             self.ink.text(at[0], at[1] + 4, str(number), "dark", "mid")
+
+
+def finished(ink: Ink, width: float, top: float, names: Sequence[tuple[str, Handle]]) -> str:
+    """Samples with their names from a height downwards; then everything of the SVG after its name, `viewBox` first."""
+    letters = int(LETTERS * width / WIDTH)
+    columns = max(1, letters // (max((len(name) for name, _ in names), default=0) + 7))
+    for first in range(0, len(names), columns):
+        lines = [fitted(name, letters - 7, lines=2).split("\n") for name, _ in names[first : first + columns]]
+        for number, ((_, handle), text) in enumerate(zip(names[first : first + columns], lines, strict=True)):
+            at = width * number / columns
+            handle(ink, at, top + 8)
+            for row, line in enumerate(text):
+                ink.text(at + 38, top + 12 + 14 * row, line, "word")
+        top += LINE + 14 * (max(map(len, lines)) - 1)
+    return f'viewBox="0 0 {width:g} {top + 8:g}">{"".join(ink.parts)}'
 
 
 def curves(figure: Figure) -> str:
@@ -147,7 +170,29 @@ def cost(figure: Figure) -> str:
     order = sorted(figure.series, key=lambda trace: trace.style)
     numbers = [trace.style + 1 for trace in order]
     sketch.numbers([sketch.points(trace.x[:1], trace.y[:1])[0] for trace in order], numbers)
-    names = [("on the Pareto front", _mark("o", HUES[0], 8)), ("not on it", _mark("s", QUIET, 7, hollow=True))]
+    names = [("on the Pareto front", Mark("o", HUES[0], 8)), ("not on it", Mark("s", QUIET, 7, hollow=True))]
+    return sketch.legend(names)
+
+
+def points(figure: Figure) -> str:
+    """A mark for each mean, hollow ones for single seeds and for what the paper has."""
+    means = [trace for trace in figure.series if trace.part == "mean"]
+    published = [trace for trace in figure.series if trace.part == "published"]
+    sketch = Sketch(figure)
+    for trace in figure.series:
+        if trace.part == "seed":
+            sketch.ink.style(sketch.points(trace.x, trace.y), trace.style, 4.5, hollow=True)
+    for traces, size in ((means, 8.0), (published, 9.0)):
+        for trace in traces:
+            sketch.ink.style(sketch.points(trace.x, trace.y), trace.style, size, hollow=traces is published)
+    numbers = {trace.label: number for number, trace in enumerate(means, 1)} if len(means) > len(HUES) else {}
+    if numbers:
+        ends = [
+            (sketch.points(*zip(trace.points[-1], strict=True))[0], numbers[trace.label])
+            for trace in (*means, *published)
+        ]
+        sketch.numbers(*zip(*ends, strict=True))
+    names = [(f"{numbers[trace.label]} {trace.label}" if numbers else trace.label, _sample(trace)) for trace in means]
     return sketch.legend(names)
 
 
@@ -181,15 +226,6 @@ def sensitivity(figure: Figure) -> str:
     return sketch.legend([])
 
 
-SKETCHED: Mapping[Kind, Callable[[Figure], str]] = {
-    "curves": curves,
-    "cost": cost,
-    "tuning": tuning,
-    "sensitivity": sensitivity,
-}
-"""Kinds that pages have by hand: everything of the SVG after its name, `viewBox` first."""
-
-
 def _line(trace: Trace) -> Handle:
     def handle(ink: Ink, x: float, y: float) -> None:
         ink.line([(x, y), (x + 31, y)], hue_of(trace.style), 2.2, dash_of(trace.style))
@@ -198,8 +234,8 @@ def _line(trace: Trace) -> Handle:
     return handle
 
 
-def _mark(mark: str, colour: str, size: float, hollow: bool = False) -> Handle:
-    return lambda ink, x, y: ink.marks([(x + 15.5, y)], mark, colour, size, hollow)
+def _sample(trace: Trace) -> Handle:
+    return lambda ink, x, y: ink.style([(x + 15.5, y)], trace.style, 8)
 
 
 def _alone(places: Sequence[Point]) -> list[Point]:

@@ -38,10 +38,11 @@ def sparkline(name: str, *runs: Run) -> str:
     first, last = min(min(run)[0] for run in known), max(max(run)[0] for run in known)
     missing = sum(map(len, every)) - sum(map(len, known)) if "." not in name else 0
     over = "" if len(known) == 1 else f" of {len(known)} runs"
+    extremes = f", least {low[1]:.4g} at step {low[0] + 1:g}, greatest {high[1]:.4g} at step {high[0] + 1:g}"
     description = (
         f"{name}{over} from step {first + 1:g} to {last + 1:g}: first {_span(run[0][1] for run in known)}, "
-        f"last {_span(run[-1][1] for run in known)}, "
-        f"least {low[1]:.4g} at step {low[0] + 1:g}, greatest {high[1]:.4g} at step {high[0] + 1:g}"
+        f"last {_span(run[-1][1] for run in known)}"
+        f"{extremes if len(known) <= MANY else ''}"
         f"{f', no value at {missing} steps' if missing else ''}."
     )
     drawn = known if "." in name else [run for run, points in zip(every, finite, strict=True) if points]

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from sketches import EVERY
+from sketches import EVERY, SKETCHES
 
 from benchsuite.report.figures import Figure
 
@@ -12,3 +12,9 @@ from benchsuite.report.figures import Figure
 def every_kind(request: pytest.FixtureRequest) -> Callable[..., Figure]:
     """Makes a figure of each kind in turn; its labels begin with `label`."""
     return EVERY[request.param]  # type: ignore[return-value]
+
+
+@pytest.fixture(params=SKETCHES)
+def every_sketch(request: pytest.FixtureRequest) -> Callable[..., Figure]:
+    """The same of each kind that pages have."""
+    return SKETCHES[request.param]  # type: ignore[return-value]

@@ -111,6 +111,10 @@ EVERY = {
 }
 
 
+SKETCHES = {kind: make for kind, make in EVERY.items() if kind != "forest"}
+"""Kinds of which pages have drawings."""
+
+
 def tree(figure: Figure) -> ElementTree.Element:
     """The drawing, read as XML."""
     return ElementTree.fromstring(svg(figure))

@@ -95,6 +95,7 @@ def test_the_csv_has_the_points_that_are_drawn(every_kind: Callable[..., Figure]
     figure = every_kind(label='Row, "one"')
     lines = list(csv.DictReader(io.StringIO(figure.csv)))
     points = [(trace, x, y) for trace in figure.series for x, y in zip(trace.x, trace.y, strict=True)]
+    points = [point for point in points if figure.kind != "histogram" or point[2]]  # empty bins are left out
     assert [(line["series"], line["part"]) for line in lines] == [(trace.label, trace.part) for trace, _, _ in points]
     numbers = [(number(line[figure.x.name]), number(line[figure.y.name])) for line in lines]
     assert numbers == [pytest.approx((x, y), nan_ok=True) for _, x, y in points]
