@@ -141,8 +141,8 @@ def _histogram(view: TableView, source: Source, title: str, ranks: Ranks) -> Ite
         counts = seeds_of(len(row.seeds) for row in rows)
         caption = (
             f"Shares of held-out pairs in {len(rows[0].edges) - 1} bins of [−1, 1]; {counts} a row, whose pairs are "
-            "counted together. Each row has its own height. The CSV names a bin by its lower edge, and leaves out empty "
-            "ones."
+            "counted together. Each row has its own height. The CSV names a bin by its lower edge, and leaves out "
+            "empty ones."
         )
         title += f" ({source.part})" if source.part else ""
         x, y = Axis("Cosine of image and text"), Axis("Share of the pairs", percent=True)

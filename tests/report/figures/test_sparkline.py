@@ -91,6 +91,8 @@ def test_many_runs_are_their_mean_and_range() -> None:
     assert corners[0][1] > line[0][1] > corners[-1][1], "on a screen the least is lowest, and the mean between"
     assert (corners[0][0], corners[-1][0]) == (line[0][0], line[0][0])
     assert [x for x, _ in corners[len(line) :]] == [x for x, _ in corners[: len(line)]][::-1]
+    desc = root.findtext("desc")
+    assert desc == "loss of 6 runs from step 1 to 100: first 100 to 105, last 1 to 6."
     lines = drawn("loss", *six[:MANY])[1]
     assert lines.count("M") == MANY, "few have a line each"
 

@@ -54,6 +54,7 @@ def test_a_histogram_s_highest_share_fills_its_row_and_all_stand_on_its_floor() 
         floor = max(y for _, y in sides[0])
         assert {side[0][1] for side in sides} == {side[-1][1] for side in sides} == {floor}
         heights = [[floor - y for _, y in side] for side in sides]
+        assert max(heights[0]) == pytest.approx(90, abs=0.1)
         assert max(heights[0]) / max(heights[1]) == pytest.approx(0.75 / 0.5, rel=0.01)
         assert row == 0 or floor == 2 * max(y for _, y in drawn[0])
 
