@@ -134,8 +134,9 @@ class Configuration:
 
     @property
     def spent(self) -> list[Line]:
-        """What the trainings cost, where it differs by seed."""
-        return [Line(name, COST, [record.cost.get(name) for record in self.records]) for name in apart(self.costs)]
+        """Of many runs: what the trainings cost, where it differs by seed."""
+        names = apart(self.costs) if self.many else ()
+        return [Line(name, COST, [record.cost.get(name) for record in self.records]) for name in names]
 
     @cached_property
     def environment(self) -> Mapping[str, list[str]]:
@@ -189,7 +190,9 @@ def values(leaderboard: Leaderboard, shown: Configuration) -> Mapping[str, Any]:
         "unregistered": {result.task for result in shown.first.results.values() if result.task not in tasks},
         "words": words,
         "on_board": board is not None,
-        "same_costs": {name: costs for name, costs in shown.costs.items() if name not in apart(shown.costs)},
+        "costs": {
+            name: costs for name, costs in shown.costs.items() if name not in {line.name for line in shown.spent}
+        },
         "digests": shown.own_digests(shared_digests(board) if board else ()),
         "metrics": {} if board else explained_metrics(shown.records),
     }
