@@ -79,7 +79,7 @@ def test_the_table_and_its_recipe_are_stored_and_those_built_in_are_not(results:
             ["export", NAME, "--scale", "smoke", "--format", "latex"],
             "TeMo & -- & --",
         ),
-        (["export", NAME, "--scale", "smoke", "--format", "json"], '"published": null'),
+        (["export", NAME, "--scale", "smoke", "--format", "json"], '"published":null'),
         (["export", "--all"], NAME),
         (["diff", "runs", "empty"], "mine/first at scale smoke"),
     ],
