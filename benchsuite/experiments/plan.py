@@ -156,8 +156,12 @@ def plan_tables(
 ) -> list[Plan]:
     """Plans of tables in one regime, by default their recipe's; with the trials that are stored.
 
-    `tune`: in the tuned regime wherever the recipe says how to tune.
+    `tune`: in the tuned regime wherever the recipe says how to tune, which one of them must.
     """
+    recipes = [read_table(name).recipes.get(scale) for name in names]
+    known = sorted({recipe for recipe in recipes if recipe})
+    if tune and known and not any(read_recipe(recipe).tuning for recipe in known):
+        require_tuning(read_recipe(known[0]), known[0])
 
     def trials(name: str) -> Trials | None:
         recipe = read_recipe(name)
@@ -166,8 +170,7 @@ def plan_tables(
             return None
         return Trials.stored(recipe_name(name), require_tuning(recipe, name), results)
 
-    recipes = [read_table(name).recipes.get(scale) for name in names]
-    stored = {recipe: trials(recipe) for recipe in recipes if recipe}
+    stored = {recipe: trials(recipe) for recipe in known}
     return [
         plan_table(name, scale, seeds, rows, extra, folders, stored.get(recipe or ""))
         for name, recipe in zip(names, recipes, strict=True)

@@ -185,6 +185,10 @@ def test_a_recipe_without_a_rule_has_rows_as_printed(folder: Path, tmp_path: Pat
     assert {run.method.learning_rate for run in printed.runs} == {None}
     with pytest.raises(UsageError, match=r"recipe vectors has no \[tuning\]"):
         plan_tables([tiny_tuning.NAME], "latents", [0], (), (), {}, regime="tuned", **about)
+    with pytest.raises(UsageError, match=r"recipe vectors has no \[tuning\]"):
+        plan_tables([tiny_tuning.NAME], "latents", [0], (), (), {}, regime=None, tune=True, **about)
+    mixed = plan_tables([tiny_tuning.NAME, "temo/table1"], "latents", [0], (), (), {}, regime=None, tune=True, **about)
+    assert [plan.request.regime for plan in mixed] == ["printed", "tuned"]
 
 
 def test_a_recipe_that_prints_by_default_is_tuned_only_when_asked(folder: Path, tmp_path: Path) -> None:
