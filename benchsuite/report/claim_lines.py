@@ -114,6 +114,11 @@ class ClaimForest:
         """Whether any line has a published gain; without one there is no column for them."""
         return any(line.claim.published is not None for line in self.lines)
 
+    @property
+    def has_ours(self) -> bool:
+        """Whether any line has a gain of ours; without one there is no column for them either."""
+        return any(line.estimate for line in self.lines)
+
     @cached_property
     def published(self) -> Ruler:
         """Of published gains."""

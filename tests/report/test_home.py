@@ -103,6 +103,16 @@ def test_published_gains_have_a_column_only_where_a_claim_has_one(make_record: M
     assert "Published gain" in words(pages(leaderboard([view(make_record)]))["index"])
 
 
+def test_our_gains_have_a_column_only_where_one_was_measured(make_record: MakeRecord) -> None:
+    rows = [claimed.row("old", 0), claimed.row("ours", 0, "proposed")]
+    half = claimed.view(make_record, claimed.table(*rows, **CLAIM), {"old": claimed.LOW})
+    index = pages(leaderboard([half]))["index"]
+    assert "ours beats old" in words(index)
+    assert "not run" in words(index)
+    assert "Our gain, 95% CI" not in words(index)
+    assert "Our gain, 95% CI" in words(pages(leaderboard([view(make_record)]))["index"])
+
+
 def test_each_line_leads_to_its_claim(make_record: MakeRecord) -> None:
     found = pages(leaderboard([view(make_record)]))
     (claim,) = leaderboard([view(make_record)]).claims["p-t-small"]
