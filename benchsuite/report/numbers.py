@@ -137,7 +137,7 @@ def share(value: float | None) -> str:
 
 def times(ratio: float | None) -> str:
     """How many times as much."""
-    return DASH if ratio is None else f"× {ratio:.2f}"
+    return DASH if ratio is None else f"×\N{NO-BREAK SPACE}{ratio:.2f}"
 
 
 def megabytes(size: int | None) -> str:

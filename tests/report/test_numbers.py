@@ -70,7 +70,7 @@ def test_p_is_short(value: float | None, text: str) -> None:
 
 
 def test_costs_are_multiples_and_what_is_unknown_is_a_dash() -> None:
-    assert [numbers.times(2.345), numbers.times(None)] == ["× 2.35", "–"]
+    assert [numbers.times(2.345), numbers.times(None)] == ["×\N{NO-BREAK SPACE}2.35", "–"]
     assert [numbers.megabytes(84_600_000), numbers.megabytes(None)] == ["85 MB", "–"]
     assert [numbers.amount(value) for value in (515088, 2.5e6, 31.51174, None)] == [
         "515,088",
