@@ -21,20 +21,20 @@ def make(make_record: MakeRecord) -> MakeRecord:
     """Records that also have a gap, and the same metrics on a second protocol."""
     plain = make_record()[0].setup
     gallery = Protocol(task="retrieval", version=1)
-    protocols = {**plain.protocols, "geometry": Protocol(task="geometry", version=1), "retrieval-gallery": gallery}
+    protocols = {**plain.protocols, "geometry": Protocol(task="geometry", version=1), "retrieval-galleries": gallery}
     gap = Result(task="geometry", version=1, metrics={}, counts={"pairs": 4}, measures={"gap": 0.5})
 
     def with_gap(*arguments: int, **changes: object) -> tuple[Record, bytes]:
         given = changes.pop("results", make_record()[0].results)
         setup = plain.model_copy(update={"protocols": protocols})
-        more = {"geometry": gap, "retrieval-gallery": make_record()[0].results["retrieval"]}
+        more = {"geometry": gap, "retrieval-galleries": make_record()[0].results["retrieval"]}
         return make_record(*arguments, setup=setup, results={**given, **more}, **changes)  # type: ignore[dict-item]
 
     return with_gap
 
 
 def test_the_snippets_of_the_page_answer(tmp_path: Path, make: MakeRecord, monkeypatch: pytest.MonkeyPatch) -> None:
-    fill(tmp_path / "results", make, {"InfoNCE": LOW, "TeMo": HIGH})
+    fill(tmp_path / "results", make, {"InfoNCE": LOW, "TeMo": HIGH}, scale="latents", recipe="latents-pairs")
     monkeypatch.chdir(tmp_path)
     write_trials(tmp_path / "results" / TRIALS / "latents-pairs.parquet", trials_file({"temo": 0.5, "infonce": 0.5}))
     load, *questions = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)

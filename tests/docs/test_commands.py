@@ -56,7 +56,7 @@ ANSWERS = {"doctor": {0, 1}, "diff": {0, 1}, "verify": {0, 1}, "claims": {0, 1}}
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with what the pages speak of: published and own results, weights, images, a plugin."""
     folder = tmp_path_factory.mktemp("reader")
-    copy_results(folder / "results", "temo-table1-small.json", "temo-table1-latents-tuned.json")
+    copy_results(folder / "results", "temo-table1-latents-tuned.json")
     (folder / "mine.py").write_text(blocks("README.md", "python")[0])
     write_image_folder(folder / "photos", 90)
     write_table(folder / "shop", {"photo": name, "title": caption, "details": colour})
