@@ -100,6 +100,12 @@ def make_record() -> MakeRecord:
 
 
 @pytest.fixture
+def make_runs() -> Callable[..., made_records.Runs]:
+    """`make_runs(method, values, cost, **changes)`: records by seed, as `made_records.runs` says."""
+    return made_records.runs
+
+
+@pytest.fixture
 def make_sound() -> MakeRecord:
     """As make_record, but with the numbers that follow from its ranks, and current code; `ranks` replaces them."""
     return made_records.sound_record

@@ -1,6 +1,6 @@
 """Records as a run writes them, made without a training and without torch."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,10 +10,13 @@ from benchsuite.evaluation import rank_metrics
 from benchsuite.records.code_version import code_version
 from benchsuite.records.ranks import pack_ranks
 from benchsuite.records.schema import MethodPart, Record, Result
+from benchsuite.registry import methods
 from benchsuite.setup import Data, ImageTower, Optimizer, Protocol, Setup, TextTower, Training
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
+Runs = dict[int, Record]
 METRICS = {"i2t_r1": 0.25, "i2t_r5": 0.5, "i2t_r10": 0.75, "t2i_r1": 0.0, "t2i_r5": 0.5, "t2i_r10": 1.0, "r_mean": 0.5}
+DEFAULTS = {"infonce": {"tau": 0.01}, "ts": {"tau_min": 0.01, "tau_max": 0.05, "periods": 5.0}}
 RANKS = {"i2t": np.array([1, 2, 9, 40], np.int32), "t2i": np.array([1, 1, 5, 6, 11, 3, 2, 1], np.int32)}
 
 
@@ -57,3 +60,39 @@ def sound_record(seed: int = 0, ranks: Mapping[str, Any] = RANKS, **changes: Any
         "ranks": sidecar,
     }
     return any_record(seed, **{**parts, **changes})[0], content
+
+
+def runs(
+    method: str = "infonce",
+    values: Sequence[float | None] = (0.1, 0.2, 0.3),
+    cost: Sequence[float] = (),
+    **changes: Any,
+) -> Runs:
+    """Records by seed, one for each value of r_mean; None skips a seed.
+
+    `hyperparameters` are laid over the method's defaults, `title` and `code` replace what is registered,
+    `learning_rate` and `longer` are the method's; any other change is one of the record's content.
+    """
+    known = methods.card(method) if method in methods else None
+    part = any_record()[0].method.model_copy(
+        update={
+            "name": method,
+            "title": changes.pop("title", known.title if known else method),
+            "hyperparameters": {**DEFAULTS.get(method, {}), **changes.pop("hyperparameters", {})},
+            "code": changes.pop("code", code_version(known) if known else "c0de"),
+            **{name: changes.pop(name) for name in ("learning_rate", "longer") if name in changes},
+        }
+    )
+    found = {}
+    for seed, value in enumerate(values):
+        if value is None:
+            continue
+        content = dict(changes)
+        if "results" not in content:
+            result = any_record(seed)[0].results["retrieval"]
+            metrics = {**result.metrics, "r_mean": value}
+            content["results"] = {"retrieval": result.model_copy(update={"metrics": metrics})}
+        if cost:
+            content["cost"] = {"seconds": 2 * cost[seed], "cpu_seconds": cost[seed], **content.get("cost", {})}
+        found[seed] = any_record(seed, method=part, **content)[0]
+    return found

@@ -115,6 +115,11 @@ class BoardRow:
         """Identity of the configuration."""
         return self.record.method_id
 
+    @property
+    def longer(self) -> float:
+        """The multiple of the setup's steps for which it trained."""
+        return self.record.method.longer
+
     @cached_property
     def stale(self) -> str:
         """Why its numbers are out of date, if they are."""

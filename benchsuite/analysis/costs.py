@@ -58,14 +58,15 @@ def costs(board: Board) -> dict[str, Cost]:
     """The cost of each row of a board by label."""
     beside = reference(board)
     name = REFERENCES[board.setup.towers]
-    why = "" if beside else f"{name} has no run under this setup"
+    why = "" if beside else f"{name} has no run with the steps of this setup"
     return {row.label: cost(row.records, beside.records if beside else {}, why) for row in board.rows}
 
 
 def reference(board: Board) -> BoardRow | None:
-    """The row that costs are relative to: of several configurations the one of current code with most runs, tuned if
-    one is. None that trained longer, if there is another."""
-    rows = [row for row in board.rows if row.method == REFERENCES[board.setup.towers]]
+    """The row that others are compared with: of several configurations the one of current code with most runs, tuned
+    if one is. One that trained longer is no reference: the others had less compute."""
+    name = REFERENCES[board.setup.towers]
+    rows = [row for row in board.rows if row.method == name and row.longer == 1]
     return max(rows, key=_standard, default=None)
 
 
@@ -90,14 +91,14 @@ def equal_compute(board: Board, known: Mapping[str, Cost]) -> list[EqualCompute]
     Of rows with equal steps, that whose hyper-parameters were chosen in the same way as the method's.
     """
     name = REFERENCES[board.setup.towers]
-    longer = [row for row in board.rows if row.method == name and row.record.method.longer > 1]
-    longest = max((row.record.method.longer for row in longer), default=None)
+    longer = [row for row in board.rows if row.method == name and row.longer > 1]
+    longest = max((row.longer for row in longer), default=None)
     found = []
     for row in board.rows:
         ratio = known[row.label].median
         if row.method == name or ratio is None or ratio < DEARER:
             continue
-        enough = [other for other in longer if other.record.method.longer >= ratio]
+        enough = [other for other in longer if other.longer >= ratio]
         beside = min(enough, key=lambda other, row=row: (*_near(other, row), other.label), default=None)  # type: ignore[misc]
         pairs = [(task, paired(board, row, beside, task)) for task in board.tasks] if beside else []
         found.append(EqualCompute(row, ratio, beside, [pair for pair in pairs if pair[1].n], longest))
@@ -138,14 +139,14 @@ def pareto(points: Sequence[tuple[float, float]], better: Better = "higher") -> 
 
 
 def _near(reference: BoardRow, row: BoardRow) -> tuple[float, bool]:
-    return reference.record.method.longer, (reference.record.tuned is None) != (row.record.tuned is None)
+    return reference.longer, (reference.record.tuned is None) != (row.record.tuned is None)
 
 
-def _standard(row: BoardRow) -> tuple[bool, bool, int, bool, bool, str]:
+def _standard(row: BoardRow) -> tuple[bool, int, bool, bool, str]:
     """What makes a row the one to compare with; a label without settings is that of the method's defaults."""
     record = row.record
     plain, tuned = row.label == record.method.title, record.tuned is not None
-    return record.method.longer == 1, code_state(record) == "current", len(row.records), tuned, plain, row.method_id
+    return code_state(record) == "current", len(row.records), tuned, plain, row.method_id
 
 
 def _known(runs: Runs, name: str) -> list[Any]:

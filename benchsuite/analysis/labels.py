@@ -15,6 +15,8 @@ TEMPERATURES = ("Temperature", "TemperatureWidth")
 """Types of fields that a setup's factor multiplies."""
 LONG = 4
 """Values of a list that a label shows; of a longer one it shows how many there are."""
+STEPS = "steps"
+"""The setting of a row that trained longer."""
 SHORT = 8
 """Digits of an identity that tell alike names apart."""
 
@@ -22,20 +24,31 @@ SHORT = 8
 def labels(configurations: Sequence[Record]) -> list[str]:
     """A label for each configuration of a board, given a record of each.
 
-    The method's title; and of a method that is there more than once also the settings in which these differ, where
-    they are not at the method's defaults.
+    The method's title, and whether it trained longer than the setup says; of a method that is there more than once
+    also the settings in which these differ, where they are not at the method's defaults.
     """
     settings = [_settings(record) for record in configurations]
     by_method: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
     for record, values in zip(configurations, settings, strict=True):
         by_method[record.method.name].append(values)
-    varied = {name: _varied(values) for name, values in by_method.items()}
+    varied = {name: {STEPS, *_varied(values)} for name, values in by_method.items()}
     names = []
     for record, values in zip(configurations, settings, strict=True):
         details = [f"{name}={_shown(value)}" for name, value in values.items() if name in varied[record.method.name]]
         names.append(f"{record.method.title} ({', '.join(details)})" if details else record.method.title)
     method_names = [record.method.name for record in configurations]
     return _distinct(names, method_names, [record.method_id[:SHORT] for record in configurations])
+
+
+def temperatures(record: Record) -> dict[str, float]:
+    """A method's temperatures as the run used them: before its own schedule, or learning, moves them."""
+    name, values = record.method.name, record.method.hyperparameters
+    known = {f.name: f.type for f in methods.card(name).fields} if name in methods else {}
+    return {
+        key: float(value)
+        for key, value in values.items()
+        if isinstance(value, int | float) and (known[key] in TEMPERATURES if key in known else key.startswith("tau"))
+    }
 
 
 def titles(
@@ -97,7 +110,7 @@ def _settings(record: Record) -> dict[str, Any]:
     if record.method.learning_rate:
         settings["learning rate"] = record.method.learning_rate
     if record.method.longer != 1:
-        settings["steps"] = f"×{record.method.longer:g}"
+        settings[STEPS] = f"×{record.method.longer:g}"
     if record.tuned:
         settings["tuned"] = f"{record.tuned.trials} trials"
     settings |= {name: record.digests[name][:SHORT] for name in READ_BY_SOME if name in record.digests}

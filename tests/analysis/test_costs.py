@@ -79,7 +79,7 @@ def test_a_record_without_a_time_is_skipped(make_runs: MakeRuns) -> None:
 
 def test_a_board_without_the_reference_says_which_is_missing(make_runs: MakeRuns) -> None:
     found = costs(board(make_runs("ts", cost=(1.0,) * 3), make_runs("mine", cost=(1.0,) * 3)))
-    assert {one.reason for one in found.values()} == {"infonce has no run under this setup"}
+    assert {one.reason for one in found.values()} == {"infonce has no run with the steps of this setup"}
     assert {one.median for one in found.values()} == {None}
 
 
@@ -104,6 +104,12 @@ def test_of_several_references_that_of_the_defaults_is_taken_then_older_code_and
     assert [one and one.method_id for one in found] == [
         runs[0].method_id for runs in (plain, more, plain, warm, tuned, more, plain)
     ]
+
+
+def test_a_reference_that_trained_longer_is_none(make_runs: MakeRuns) -> None:
+    found = board(make_runs("infonce", cost=(2.0,) * 3, longer=2.0), make_runs("temo", cost=(1.0,) * 3))
+    assert reference(found) is None
+    assert {label: one.median for label, one in costs(found).items()} == {"InfoNCE (steps=×2)": None, "TeMo": None}
 
 
 def test_a_front_is_what_is_neither_dearer_nor_worse() -> None:

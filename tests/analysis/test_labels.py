@@ -1,6 +1,6 @@
 from collections.abc import Callable
 
-from benchsuite.analysis.labels import labels, recipes_of, titles
+from benchsuite.analysis.labels import labels, recipes_of, temperatures, titles
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record, TunedBy
 
@@ -10,6 +10,10 @@ MakeRuns = Callable[..., dict[int, Record]]
 def test_one_configuration_of_a_method_goes_by_its_title(make_runs: MakeRuns) -> None:
     found = labels([make_runs("infonce", hyperparameters={"tau": 0.3})[0], make_runs("ts")[0]])
     assert found == ["InfoNCE", "TS"]
+
+
+def test_a_row_that_trained_longer_says_so_alone_too(make_runs: MakeRuns) -> None:
+    assert labels([make_runs("infonce", longer=2.0)[0]]) == ["InfoNCE (steps=×2)"]
 
 
 def test_several_are_told_apart_by_what_is_neither_default_nor_alike(make_runs: MakeRuns) -> None:
@@ -120,3 +124,9 @@ def test_rows_of_a_method_are_told_apart_by_rate_length_and_tuning(make_runs: Ma
     changes: list[dict[str, object]] = [{}, {"learning_rate": 0.002, "tuned": tuned}, {"longer": 2.0}]
     found = labels([make_runs("infonce", **one)[0] for one in changes])
     assert found == ["InfoNCE", "InfoNCE (learning rate=0.002, tuned=16 trials)", "InfoNCE (steps=×2)"]
+
+
+def test_temperatures_are_those_of_the_fields_and_without_fields_what_is_called_so(make_runs: MakeRuns) -> None:
+    values = {"tau_min": 0.01, "tau_max": 0.05, "periods": 2.0}
+    assert temperatures(make_runs("ts", hyperparameters=values)[0]) == {"tau_min": 0.01, "tau_max": 0.05}
+    assert temperatures(make_runs("mine", hyperparameters={"tau": 1, "tau_name": "log", "width": 2})[0]) == {"tau": 1.0}
