@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from benchsuite.canonical import canonical
 from benchsuite.records.record_file import Finding
 from benchsuite.records.schema import FIRST_SEED, PARAPHRASES, Record, TunedBy, run_id
-from benchsuite.records.trials import Subject, Trial, TrialsFile, best, trials_digest
+from benchsuite.records.trials import Trial, TrialsFile, best, by_subject, trials_digest
 
 AGAIN = "put the file back as it was written, or delete it and tune again"
 
@@ -84,15 +84,6 @@ def _tuned_wrongly(record: Record, tuned: TunedBy, candidates: list[tuple[Trials
         yield f"its learning rate is {record.method.learning_rate}, but trial {chosen.number} gives {right_rate}"
     if record.cost.get("tuning_trials") != tuned.trials:
         yield f"cost.tuning_trials is {record.cost.get('tuning_trials')}, but it was tuned by {tuned.trials}"
-
-
-def by_subject(files: Iterable[TrialsFile]) -> dict[Subject, list[Trial]]:
-    """Trials by what was tuned."""
-    subjects: dict[Subject, list[Trial]] = defaultdict(list)
-    for file in files:
-        for trial in file.trials:
-            subjects[trial.subject].append(trial)
-    return subjects
 
 
 def named(trial: Trial) -> str:

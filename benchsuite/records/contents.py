@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -54,11 +55,21 @@ class Contents:
     tables: dict[str, Path] = field(default_factory=dict)
     """Files of the tables that are stored with the records, by `paper/table`: all that are not built in."""
     trials: Mapping[str, "TrialsFile"] = field(default_factory=dict)
-    """Tuning trials by recipe."""
+    """The folder's tuning trials by recipe."""
     evaluations: Sequence["Evaluation"] = ()
     """Of models as they were given."""
     measurements: Sequence["Measurement"] = ()
     """Of speed and memory, the latest first."""
+
+    @cached_property
+    def all_trials(self) -> Mapping[str, "TrialsFile"]:
+        """The same, and trials of its runs that are not in the folder: they came with recipes."""
+        tuned = [record.tuned for record in self.records.values() if record.tuned]
+        if not tuned:
+            return self.trials
+        from benchsuite.records.trials import with_shipped  # with pyarrow, and few folders have trials
+
+        return with_shipped(self.trials, tuned)
 
     @property
     def refused(self) -> list[RecordFile]:

@@ -5,7 +5,8 @@ is drawn and its seed, so a method's first n trials are the same however many fo
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,6 +18,7 @@ from pydantic import ValidationError
 from benchsuite.canonical import canonical, digest
 from benchsuite.errors import RecordError, UsageError
 from benchsuite.files import MEGABYTE, read_stored, reason_of, write_whole
+from benchsuite.folders import shipped_trials
 from benchsuite.locks import lock_of, locked
 from benchsuite.memory import at_most_memory
 from benchsuite.records.json_text import parse_text
@@ -24,7 +26,7 @@ from benchsuite.records.kinds import wrong_kinds
 from benchsuite.records.names import LARGEST_TRIALS
 from benchsuite.records.names import TRIALS as TRIALS
 from benchsuite.records.schema import FIRST_SEED as FIRST_SEED
-from benchsuite.records.schema import MethodPart
+from benchsuite.records.schema import MethodPart, TunedBy
 from benchsuite.setup import Part, Setup
 
 FORMAT = 1
@@ -184,6 +186,36 @@ def best(trials: Iterable[Trial]) -> Trial | None:
     """The trial with the highest score, of equals the first; none if all failed."""
     scored = [(trial.score, -trial.number, trial) for trial in trials if trial.score is not None]
     return max(scored, key=lambda entry: entry[:2])[2] if scored else None
+
+
+def by_subject(files: Iterable[TrialsFile]) -> dict[Subject, list[Trial]]:
+    """Trials by what was tuned."""
+    subjects: dict[Subject, list[Trial]] = defaultdict(list)
+    for file in files:
+        for trial in file.trials:
+            subjects[trial.subject].append(trial)
+    return subjects
+
+
+def with_shipped(files: Mapping[str, TrialsFile], tuned: Iterable[TunedBy]) -> dict[str, TrialsFile]:
+    """A folder's files of trials by recipe, and what its runs were tuned by that lies beside recipes instead."""
+    wanted = {(one.trials, one.digest) for one in tuned}
+    wanted -= {(count, digest) for found in by_subject(files.values()).values() for count, digest in _firsts(found)}
+    merged = dict(files)
+    for shipped in map(read_trials, shipped_trials() if wanted else ()):
+        subjects = by_subject([shipped]).values()
+        trials = [trial for found in subjects if wanted.intersection(_firsts(found)) for trial in found]
+        if trials:
+            own = merged.get(shipped.recipe, shipped.model_copy(update={"trials": []}))
+            both = {"setups": {**shipped.setups, **own.setups}, "trials": [*own.trials, *trials]}
+            merged[shipped.recipe] = own.model_copy(update=both)
+    return merged
+
+
+def _firsts(trials: Iterable[Trial]) -> Iterator[tuple[int, str]]:
+    """Of a subject's first trials, of each number of them: how many, and their digest."""
+    ordered = sorted(trials, key=lambda trial: trial.number)
+    return ((count, trials_digest(ordered[:count])) for count in range(1, len(ordered) + 1))
 
 
 def trials_digest(trials: Iterable[Trial]) -> str:

@@ -23,6 +23,7 @@ from benchsuite.records.requests import Judged
 from benchsuite.records.schema import Record
 from benchsuite.registry import methods
 from benchsuite.report.figures.cost import cost_numbers
+from benchsuite.report.origin import data_of
 from benchsuite.workers import spread
 
 FEW_TABLES = 8
@@ -142,12 +143,12 @@ class Leaderboard:
     @cached_property
     def tuning(self) -> Mapping[tuple[str, str], list[Subject]]:
         """What was tuned, by recipe and backbone, without outdated trials that no run uses."""
-        return subjects(self.contents.trials, {run.tuned.digest for run in self.records.values() if run.tuned})
+        return subjects(self.contents.all_trials, {run.tuned.digest for run in self.records.values() if run.tuned})
 
     @cached_property
     def outdated_trials(self) -> Mapping[tuple[str, str], int]:
         """How many there are, by recipe and backbone."""
-        every = subjects(self.contents.trials)
+        every = subjects(self.contents.all_trials)
         return {page: _trials(found) - _trials(self.tuning[page]) for page, found in every.items()}
 
     @cached_property
@@ -163,6 +164,17 @@ class Leaderboard:
             for row in view.rows:
                 stated |= {record.setup_id: view.request.primary for record in row.records if view.request.primary}
         return stated
+
+    @cached_property
+    def stood(self) -> Mapping[str, str]:
+        """By setup_id: its data, and the towers in the backbone's place, as the recipes of its tables say."""
+        found: defaultdict[str, str] = defaultdict(str)
+        for view in self.views:
+            for row in view.rows:
+                for record in row.records:
+                    towers = view.request.backbones.get(row.backbone)
+                    found[record.setup_id] = f"{data_of(record)}, {towers}" if towers else data_of(record)
+        return found
 
     @cached_property
     def comparisons(self) -> Mapping[str, Sequence[Against]]:

@@ -13,6 +13,7 @@ from benchsuite.registry import datasets
 from benchsuite.report.numbers import counted
 
 BUILT_IN, SYNTHETIC = "benchsuite.data.", "benchsuite.data.synthetic."
+REAL = "real data"
 COMMITS = 3
 """Of more commits, only their number and the last one are said."""
 RECALL = re.compile(r"(?:i2t|t2i)_r(\d+)")
@@ -42,7 +43,7 @@ class Origin:
     @property
     def data(self) -> str:
         """Whether the data are synthetic."""
-        return ", ".join(sorted({_data(record) for record in self.records}, reverse=True))
+        return ", ".join(sorted({data_of(record) for record in self.records}, reverse=True))
 
     @property
     def seeds(self) -> str:
@@ -105,12 +106,13 @@ def citation(view: TableView, origin: Origin | None) -> str:
     return f"{view.request.table} at scale {view.request.shown} ({runs}). Published numbers and claims: {paper}."
 
 
-def _data(record: Record) -> str:
+def data_of(record: Record) -> str:
+    """Whether a run's data are synthetic."""
     name = record.setup.data.name
     card = datasets.card(name) if name in datasets else None
     if card is None or not card.module.startswith(BUILT_IN):
         return "data of a plugin"
-    return "synthetic data" if card.module.startswith(SYNTHETIC) else "real data"
+    return "synthetic data" if card.module.startswith(SYNTHETIC) else REAL
 
 
 def _commit(record: Record) -> str:

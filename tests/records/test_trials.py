@@ -11,15 +11,17 @@ from benchsuite.experiments.recipe import read_recipe
 from benchsuite.experiments.redraw import check_draws
 from benchsuite.folders import TRIALS
 from benchsuite.paths import baselines
-from benchsuite.records.audit_trials import by_subject, check_trials
-from benchsuite.records.schema import MethodPart
+from benchsuite.records.audit_trials import check_trials
+from benchsuite.records.schema import MethodPart, TunedBy
 from benchsuite.records.trials import (
     FIRST_SEED,
     Trial,
     TrialsFile,
+    by_subject,
     changed_rule,
     read_trials,
     trials_digest,
+    with_shipped,
     write_trials,
 )
 
@@ -49,6 +51,20 @@ def test_the_same_trials_are_the_same_bytes(tmp_path):
 
 def test_a_digest_covers_which_trials_there_are():
     assert trials_digest([trial(1), trial(0)]) == trials_digest([trial(0), trial(1)]) != trials_digest([trial(0)])
+
+
+def test_shipped_trials_of_runs_are_added_and_no_others(tmp_path, monkeypatch):
+    used, other, own = ([trial(n, method=name) for n in (0, 1, 2)] for name in ("infonce", "cwcl", "temo"))
+    write_trials(tmp_path / "r.parquet", TrialsFile(recipe="r", rule={}, setups={}, trials=[*used, *other, *own]))
+    monkeypatch.setattr("benchsuite.records.trials.shipped_trials", lambda: [tmp_path / "r.parquet"])
+    files = {"r": TrialsFile(recipe="r", rule={"trials": 3}, setups={}, trials=own)}
+    tuned = [
+        TunedBy(trials=2, trial=0, score=0.5, digest=trials_digest(used[:2])),
+        TunedBy(trials=3, trial=0, score=0.5, digest=trials_digest(own)),
+    ]
+    assert with_shipped(files, tuned)["r"] == files["r"].model_copy(update={"trials": [*own, *used]})
+    assert with_shipped({}, tuned[:1])["r"].trials == used
+    assert with_shipped(files, tuned[1:]) == files
 
 
 def test_own_rate_and_length_are_part_of_the_method():
