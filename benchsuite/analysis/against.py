@@ -75,6 +75,17 @@ def against_reference(board: Board, interest: Mapping[str, Judged]) -> list[Agai
     return [against(board, row, base, task, interest) for task in ranked for row in rows if base]
 
 
+def principal(rows: Iterable[BoardRow]) -> BoardRow:
+    """The configuration that stands for a method on a board: all of its numbers tuned if one is so, else its defaults,
+    with most seeds; of equal ones the first. At least one row."""
+
+    def place(row: BoardRow) -> tuple[bool, bool, int]:
+        tuned, plain = row.record.tuned, row.label == row.record.method.title
+        return tuned is not None and not tuned.printed, plain, len(row.records)
+
+    return max(rows, key=place)
+
+
 def outcomes(found: Iterable[Against]) -> Counter[Outcome]:
     """How many comparisons ended in which way."""
     return Counter(one.outcome for one in found)

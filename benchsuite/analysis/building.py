@@ -113,11 +113,11 @@ def _row(
         variant=row.variant,
         method=row.method or "",
         cells=cells,
-        requested=sum(len(runs.runs) for runs in row.parts.values()),
+        requested=len({run for runs in row.parts.values() for run in runs.runs.values()}),
         gap="; ".join(filter(None, gaps)),
         note=printed.note if printed else "Not in the paper's table.",
         quoted=printed.quoted if printed else "",
-        records=[record for part in mine.values() for record in part.values()],
+        records=list({record.run_id: record for part in mine.values() for record in part.values()}.values()),
     )
 
 

@@ -76,6 +76,7 @@ class TableRow:
     method: str
     cells: Sequence[Cell]
     requested: int
+    """Runs: parts that differ in their evaluation alone share one."""
     gap: str
     note: str
     quoted: str

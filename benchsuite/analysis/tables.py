@@ -125,14 +125,18 @@ class TableView:
     @property
     def origins(self) -> list[str]:
         """What the runs ran on, and how many on each."""
-        counts = Counter(_origin(record) for row in self.rows for record in row.records)
+        counts = Counter(map(_origin, self.runs))
         return [f"{count} run{'s' * (count != 1)}: {origin}" for origin, count in counts.most_common()]
+
+    @property
+    def runs(self) -> list[Record]:
+        """The runs of the table, each once."""
+        return list({record.run_id: record for row in self.rows for record in row.records}.values())
 
     @property
     def computed_differently(self) -> str:
         """Threads and processes, where they are not the same for all runs; else empty."""
-        records = [record for row in self.rows for record in row.records]
-        found = {key: sorted({record.environment.get(key) or 0 for record in records}) for key in ROUNDING}
+        found = {key: sorted({record.environment.get(key) or 0 for record in self.runs}) for key in ROUNDING}
         return "; ".join(
             f"{key}: {', '.join(str(n or 'unknown') for n in values)}"
             for key, values in found.items()

@@ -58,6 +58,18 @@ class ClaimLine:
         return first, second
 
     @property
+    def method(self) -> str:
+        """The proposed method's title where the paper's label of the row does not have it; else empty."""
+        row = next((row for row in self.view.rows if row.key == self.claim.row and row.records), None)
+        title = row.records[0].method.title if row else ""
+        return title if title.casefold() not in " ".join(self.claim.row).casefold() else ""
+
+    @property
+    def contradicted(self) -> bool:
+        """Whether the paper's table has the opposite sign of what its text claims."""
+        return self.claim.published is not None and self.claim.published < 0
+
+    @property
     def common(self) -> str:
         """Backbone and variant, where row and reference share them."""
         ours, theirs = self.claim.row, self.claim.reference

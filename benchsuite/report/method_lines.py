@@ -1,11 +1,13 @@
 """A method beside the reference as lines of forest plots: one for each board, better to the right. All measures of all
 boards are a matrix."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from benchsuite.analysis.against import Against, Outcome
+from benchsuite.analysis.against import Against, Outcome, principal
+from benchsuite.analysis.boards import BoardRow
 from benchsuite.report.figures.forest import Estimate, Ruler
 from benchsuite.report.numbers import counted, paired, tick
 
@@ -43,6 +45,13 @@ class MethodLine:
             return "no seed in common"
         points = " points" if self.one.task.unit == "percent" else ""
         return f"{self.gained}{points} against {self.one.reference.label}, {counted(self.one.pair.n, 'seed')}"
+
+    @property
+    def remark(self) -> str:
+        """Why a difference is undecided whose interval has no zero in it."""
+        interval = self.one.interval
+        excluded = interval is not None and not interval[0] <= 0 <= interval[1]
+        return "after correction" if self.one.outcome == "undecided" and excluded else ""
 
     @property
     def sentence(self) -> str:
@@ -86,6 +95,23 @@ def first_measures(found: Iterable[Against]) -> list[Against]:
     for one in found:
         first.setdefault((one.board.setup_id, one.row.label), one)
     return list(first.values())
+
+
+def by_role(found: Sequence[Against]) -> tuple[list[Against], list[Against]]:
+    """Of a method's rows those that stand for it, one on each board, and its other configurations."""
+    rows: dict[str, dict[str, BoardRow]] = {}
+    for one in found:
+        rows.setdefault(one.board.setup_id, {}).setdefault(one.row.label, one.row)
+    chosen = {setup: principal(shown.values()).label for setup, shown in rows.items()}
+    roles: tuple[list[Against], list[Against]] = ([], [])
+    for one in found:
+        roles[one.row.label != chosen[one.board.setup_id]].append(one)
+    return roles
+
+
+def by_gain(found: Iterable[Against]) -> list[Against]:
+    """The furthest ahead first; what has no gain last."""
+    return sorted(found, key=lambda one: -math.inf if one.gain is None else one.gain, reverse=True)
 
 
 @dataclass(frozen=True)

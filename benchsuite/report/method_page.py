@@ -11,7 +11,7 @@ from benchsuite.papers.bibliography import cited
 from benchsuite.report.figures import Figure
 from benchsuite.report.leaderboard import Leaderboard, MethodSummary
 from benchsuite.report.links import slug
-from benchsuite.report.method_lines import OUTCOMES, first_measures, forests, matrix
+from benchsuite.report.method_lines import OUTCOMES, by_gain, by_role, first_measures, forests, matrix
 from benchsuite.report.runs import configurations, title
 from benchsuite.report.tuning import Tuned, page_of
 from benchsuite.report.tuning import values as of_tuning
@@ -23,7 +23,8 @@ RESULTS = 1_500
 def values(leaderboard: Leaderboard, method: MethodSummary) -> Mapping[str, Any]:
     """By name in the template."""
     found = leaderboard.against(method.name)
-    first = first_measures(found)
+    own, variants = by_role(found)
+    first = first_measures(own)
     costs = [
         (board, row, leaderboard.costs[board.setup_id][row.label])
         for board in leaderboard.boards
@@ -38,10 +39,12 @@ def values(leaderboard: Leaderboard, method: MethodSummary) -> Mapping[str, Any]
         "many": has_many(method),
         "found": found,
         "first": first,
+        "variants": by_gain(first_measures(variants)),
         "forests": forests,
         "matrix": matrix(found),
         "outcomes": OUTCOMES,
-        "counts": outcomes(found),
+        "counts": outcomes(own),
+        "own": own,
         "first_counts": outcomes(first),
         "references": ", ".join(dict.fromkeys(one.reference.record.method.title for one in found)),
         "cost_range": (known[0], median(known), known[-1]) if known and found else None,

@@ -25,12 +25,12 @@ from benchsuite.report.claim_lines import forests, matrix
 from benchsuite.report.export import FORMATS, SUFFIXES
 from benchsuite.report.figures import table_figures
 from benchsuite.report.figures.cost import cost_figures, named_numbers
-from benchsuite.report.home import families, headlines, standings
+from benchsuite.report.home import families, headlines, overviews, standings
 from benchsuite.report.labels import explained_metrics, glossary
 from benchsuite.report.leaderboard import Appearance, Leaderboard, MethodSummary, Result
 from benchsuite.report.links import slug
 from benchsuite.report.look import DEFAULT
-from benchsuite.report.origin import Origin, chances, citation
+from benchsuite.report.origin import REAL, Origin, chances, citation, data_of
 from benchsuite.report.tuning import page_of
 from benchsuite.report.tuning import values as of_tuning
 
@@ -99,6 +99,7 @@ def home(leaderboard: Leaderboard) -> Values:
         "reference_of": reference,
         "families": families,
         "standings": standings,
+        "overviews": overviews(leaderboard),
         "papers": [(*key, stand_ins(views), judged(leaderboard, views)) for key, views in leaderboard.by_paper.items()],
         "measured_on": stand_ins(leaderboard.views),
         "tables": [
@@ -158,6 +159,7 @@ def claims(leaderboard: Leaderboard, paper: str, scale: str, views: Sequence[Tab
         "source": next((view.table.source for view in views if view.table.source), paper),
         "measured_on": stand_ins(views),
         "views": views,
+        "interest": {name: one.difference for view in views for name, one in view.request.primary.items()},
         "sizes": views[0].family_sizes,
         **claims,
         "headline_forests": forests(every[: claims["headline_counts"].total()]),
@@ -197,16 +199,18 @@ def compare(leaderboard: Leaderboard, board: Board) -> Values:
     others = [row for row in board.rows if row is not baseline]
     found = leaderboard.comparisons[board.setup_id]
     pairs = [(row, task, paired(board, row, baseline, task)) for task in board.tasks for row in others]
+    first = method_lines.by_gain(method_lines.first_measures(found))
     drawn = cost_figures(board, families(board), leaderboard.costs[board.setup_id], leaderboard.cost_numbers)
     return {
         "board": board,
         "reference": baseline,
+        "stood": leaderboard.stood[board.setup_id],
         "pairs": [(row, task, pair) for row, task, pair in pairs if pair.n],
         "same_seeds": all(list(pair.seeds) == list(board.seeds) for *_, pair in pairs if pair.n),
         "data": {**comparison(board), **decisions(board, leaderboard.interest.get(board.setup_id, {}))},
         "verdicts": {(one.row.label, one.task.protocol): one.outcome for one in found},
-        "first": method_lines.first_measures(found),
-        "counts": outcomes(method_lines.first_measures(found)),
+        "first": first,
+        "counts": outcomes(first),
         "outcomes": method_lines.OUTCOMES,
         "forests": method_lines.forests,
         "test": overall_of_board(board, baseline),
@@ -252,28 +256,35 @@ def verdicts_by_cell(claims: Sequence[JudgedClaim]) -> Mapping[tuple[RowKey, str
     return counts
 
 
-def runs(view: TableView) -> list[Record]:
-    """The runs of a table, each once."""
-    return list({record.run_id: record for row in view.rows for record in row.records}.values())
-
-
 def command(view: TableView) -> str:
-    """The command that measures a table; one that is not built in lies in a folder, the results folder for one."""
+    """The command that measures a table with all its seeds. One that is not built in lies in a folder, the results
+    folder for one, as do real data."""
+    numbers = {record.seed for record in view.runs}
+    seeds = f" --seeds {len(numbers)}" if len(numbers) > 1 and numbers == {*range(len(numbers))} else ""
+    return f"{_measure(view)}{seeds}"
+
+
+def _measure(view: TableView) -> str:
     table, scale = map(shlex.quote, (view.request.table, view.request.scale))
     folder = "" if view.request.table in built_in_tables() else " --tables FOLDER"
-    return f"benchsuite repro {table} --scale {scale}{regime_option(view)}{folder}"
+    names = sorted({record.setup.data.name for record in view.runs if data_of(record) == REAL})
+    data = "".join(f" --data {shlex.quote(f'{name}=FOLDER')}" for name in names)
+    return f"benchsuite repro {table} --scale {scale}{regime_option(view)}{folder}{data}"
 
 
 def regime_option(view: TableView) -> str:
-    """Rows as printed must be asked for where a recipe states how to tune, which those with primary measures do."""
-    return " --regime printed" if view.request.regime == "printed" and view.request.primary else ""
+    """Missing trials of tuned rows are done first. Rows as printed must be asked for where a recipe states how to tune:
+    those with primary measures do."""
+    if view.request.regime == "tuned":
+        return " --tune"
+    return " --regime printed" if view.request.primary else ""
 
 
 def command_of_run(shown: Appearance, record: Record) -> str:
     """The command that measures a run again, into another folder: where it is stored it would not be repeated."""
     plugin = "" if is_built_in(record.method.name) else " --plugin FILE"
     row = shlex.quote(row_name(shown.row.key))
-    return f"{command(shown.view)}{plugin} --rows {row} --seed {record.seed} --results again"
+    return f"{_measure(shown.view)}{plugin} --rows {row} --seed {record.seed} --results again"
 
 
 def is_built_in(method: str) -> bool:

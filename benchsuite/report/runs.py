@@ -209,10 +209,14 @@ def shared_digests(board: Board) -> Mapping[str, Mapping[int, str]]:
 
 
 def title(leaderboard: Leaderboard, shown: Configuration) -> str:
-    """Method, row and table: `TeMo, RN50, temo/table1 (latents, tuned): 10 seeds`."""
+    """Method, row and table: `TeMo, RN50, temo/table1 (latents, tuned): 10 seeds`; the row's label if it is another."""
     first = shown.first
     found = leaderboard.appearances.get(first.run_id, [])
-    where = f", {found[0].row.backbone}, {found[0].view.request.table} ({found[0].view.request.at})" if found else ""
+    where = ""
+    if found:
+        row, request = found[0].row, found[0].view.request
+        label = "" if row.shown == first.method.title else f", row {row.shown}"
+        where = f", {row.backbone}, {request.table}{label} ({request.at})"
     seeds = numbers.counted(len(shown.records), "seed") if len(shown.records) > 1 else f"seed {first.seed}"
     return f"{first.method.title}{where}: {seeds}"
 

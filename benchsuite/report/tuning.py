@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from benchsuite.analysis.labels import temperatures
 from benchsuite.analysis.tuning import RATE, Subject
 from benchsuite.harmless import csv_text
 from benchsuite.records.schema import Record
@@ -115,13 +116,18 @@ def score(subject: Subject, value: float | None) -> str:
 
 
 def own(record: Record) -> str:
-    """What a row has of its own in place of the setup's: `learning rate 0.003, 2 times the steps`."""
+    """What a row has of its own: `tau 0.05, learning rate 0.003, 2 times the steps`. Where it was tuned, temperatures
+    that were not are said to be as printed."""
     rate, longer = record.method.learning_rate, record.method.longer
-    said = [f"learning rate {short(rate)}"] if rate else []
+    printed = record.tuned.printed if record.tuned else []
+    said = [
+        f"{name} {short(value)}{' (as printed)' * (name in printed)}" for name, value in temperatures(record).items()
+    ]
+    said += [f"learning rate {short(rate)}"] if rate else []
     return ", ".join([*said, *([f"{longer:g} times the steps"] if longer != 1 else [])])
 
 
 def trials_behind(record: Record) -> str:
-    """`16 trials, the best was number 7`; empty for hyper-parameters as printed."""
+    """`trial 7 of 16, the best`, from trial 0 on; empty for hyper-parameters as printed."""
     tuned = record.tuned
-    return f"{numbers.counted(tuned.trials, 'trial')}, the best was number {tuned.trial}" if tuned else ""
+    return f"trial {tuned.trial} of {tuned.trials}, the best" if tuned else ""

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
-from benchsuite.analysis.against import Against, against, against_reference, outcomes
+from benchsuite.analysis.against import Against, against, against_reference, outcomes, principal
 from benchsuite.analysis.boards import Board, boards
 from benchsuite.records.requests import Judged
-from benchsuite.records.schema import Record
+from benchsuite.records.schema import Record, TunedBy
 
 Runs = dict[int, Record]
 MakeRuns = Callable[..., Runs]
@@ -88,3 +88,18 @@ def test_rows_without_a_seed_in_common_are_not_compared(make_runs: MakeRuns) -> 
 
 def test_without_the_reference_s_runs_nothing_is_compared(make_runs: MakeRuns) -> None:
     assert against_reference(board(make_runs("temo", UP), make_runs("ts", DOWN)), INTEREST) == []
+
+
+def test_the_row_that_stands_for_a_method_is_tuned_in_all_numbers_then_plain_then_has_most_seeds(
+    make_runs: MakeRuns,
+) -> None:
+    tuned = TunedBy(trials=16, trial=3, score=0.5, digest="d" * 64)
+    some = tuned.model_copy(update={"printed": ["tau"]})
+    plain, warm = make_runs("temo", BASE[:2]), make_runs("temo", BASE, hyperparameters={"tau": 0.3})
+    partly = make_runs("temo", BASE, hyperparameters={"tau": 0.2}, tuned=some)
+    whole = make_runs("temo", BASE[:2], hyperparameters={"tau": 0.1}, tuned=tuned)
+    assert principal(board(plain, warm).rows).method_id == plain[0].method_id
+    assert principal(board(partly, warm, plain).rows).method_id == plain[0].method_id
+    assert principal(board(partly, warm, plain, whole).rows).method_id == whole[0].method_id
+    colder = make_runs("temo", BASE[:3], hyperparameters={"tau": 0.4})
+    assert principal(board(colder, warm).rows).method_id == warm[0].method_id

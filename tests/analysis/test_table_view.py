@@ -269,3 +269,15 @@ def test_runs_with_other_numbers_of_threads_are_named(make_record: MakeRecord) -
     assert view.computed_differently == "threads: unknown, 7"
     records[last.run_id] = last.model_copy(update={"environment": {**last.environment, "threads": None}})
     assert not build_table(read_table("temo/table1"), request, records, {}).computed_differently
+
+
+def test_a_run_that_two_parts_share_is_one(make_record: MakeRecord) -> None:
+    runs = [record(make_record, seed, 0.1) for seed in (0, 1)]
+    asked = RequestedRuns(setup_id=runs[0].setup_id, method_id="", runs={r.seed: r.run_id for r in runs})
+    shared = row("First", runs, parts={"": asked, "again": asked})
+    (found, *_) = (whole := view([shared], runs)).rows
+    assert (found.measured, found.requested, found.seeds) == (2, 2, 2)
+    assert len(whole.runs) == 2
+    assert [origin.partition(":")[0] for origin in whole.origins] == ["2 runs"]
+    lacking = view([shared], runs[:1])
+    assert (lacking.rows[0].measured, lacking.rows[0].requested, lacking.complete) == (1, 2, False)

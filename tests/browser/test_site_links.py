@@ -1,11 +1,17 @@
-"""Every link leads somewhere, every page can be reached, and none leaves the files. No browser is needed for that."""
+"""Every link leads somewhere, every page can be reached, and none leaves the files; a link to a claim shows it."""
 
+from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 import pytest
 from conftest import MadeSite
+from conftest import address as address_of
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 ADDRESSES = ("href", "src", "action", "formaction", "data", "poster", "srcset", "xlink:href", "background", "cite")
 
@@ -84,3 +90,18 @@ def test_an_empty_folder_gives_a_page_that_says_what_to_run(site: MadeSite) -> N
     (page,) = [Addresses(file) for file in site.empty.parent.rglob("*.html")]
     assert "benchsuite repro temo/table1 --scale smoke" in page.file.read_text("utf-8")
     assert broken({page.file: page}) == []
+
+
+def test_a_link_to_a_claim_shows_its_row_below_the_head_of_the_table(new_page: Callable[..., "Page"]) -> None:
+    page = new_page("claims/temo-small")
+    anchors = page.locator("#claims-table tbody tr[id]").evaluate_all("rows => rows.map(row => row.id)")
+    assert len(anchors) > 3
+    page.set_viewport_size({"width": 1280, "height": 500})
+    for anchor in (anchors[1], anchors[-1]):
+        page.goto(f"{address_of(page).partition('#')[0]}#{anchor}")
+        row, head = page.locator(f"[id='{anchor}']"), page.locator("#claims-table thead")
+        shown, above = row.bounding_box(), head.bounding_box()
+        assert shown is not None
+        assert above is not None
+        assert shown["y"] >= above["y"] + above["height"] - 1
+        assert shown["y"] < 500

@@ -17,8 +17,11 @@ Open = Callable[..., "Page"]
 
 
 def rows(page: "Page", table: str) -> list[str]:
-    """The first cell of each row that is shown."""
-    return [text.strip() for text in page.locator(f"[id='{table}'] tbody th[scope=row]").all_inner_texts()]
+    """The name of each row that is shown: the first line of its first cell."""
+    return [
+        text.strip().partition("\n")[0]
+        for text in page.locator(f"[id='{table}'] tbody th[scope=row]").all_inner_texts()
+    ]
 
 
 def numbers(page: "Page", table: str, column: int) -> list[float | None]:

@@ -11,10 +11,11 @@ from html_pages import Reading, leaderboard, pages
 from benchsuite.analysis.tables import TableView
 from benchsuite.records.schema import Record
 from benchsuite.report.claim_lines import ClaimLine, anchor, forests
-from benchsuite.report.home import headlines
+from benchsuite.report.home import headlines, overviews
 from benchsuite.report.origin import Origin
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
+MakeRuns = Callable[..., dict[int, Record]]
 CLAIM = {"claims": [claimed.HEADLINE]}
 
 
@@ -42,7 +43,7 @@ def test_the_first_sentence_counts_headline_claims_by_verdict(make_record: MakeR
     said = words(pages(leaderboard([view(make_record)]))["index"])
     assert "Of 1 headline claim of 1 paper: ✓ 1 reproduced here." in said
     synthetic = words(pages(leaderboard([view(make_record, stand_ins={"a": "scenes"})]))["index"])
-    assert "Tested on stand-ins: synthetic data (small, 4 seeds)." in synthetic
+    assert "Tested on stand-ins, not on the papers' data and networks: synthetic data (small, 4 seeds)." in synthetic
 
 
 @pytest.mark.parametrize(("better", "sign"), [("higher", 1), ("lower", -1)])
@@ -130,6 +131,54 @@ def test_claims_against_the_reference_method_come_first_and_scales_with_most_see
     shown = headlines(leaderboard([few, replace(told, rows=named)]))
     assert [(one.scale, one.origin.seeds) for one in shown] == [("small", "4 seeds"), ("emoji", "2 seeds")]
     assert [one.rows[1] for one in shown[0].forests[0].lines] == ["old", "ts"]
+
+
+def test_lines_stand_under_their_paper_with_its_verdicts(make_record: MakeRecord) -> None:
+    own = view(make_record)
+    other_paper = own.table.model_copy(update={"paper": "a", "name": "a/t"})
+    first = replace(own, table=other_paper, request=own.request.model_copy(update={"table": "a/t"}))
+    (group,) = headlines(leaderboard([own, first]))
+    assert [line.view.table.paper for line in group.forests[0].lines] == ["a", "p"]
+    assert group.counts == {"a": {"reproduced": 1}, "p": {"reproduced": 1}}
+    index = pages(leaderboard([own, first]))["index"]
+    assert re.findall(r'<tr class="paper">.*?<a href="([^"]+)">(\w)</a>', index) == [
+        ("claims/a-small.html", "a"), ("claims/p-small.html", "p"),
+    ]  # fmt: skip
+
+
+def test_a_line_says_where_the_table_contradicts_the_text_and_names_the_method_of_ours(make_record: MakeRecord) -> None:
+    rows = claimed.row("old", 12), claimed.row("ours", 10, "proposed", method="temo")
+    values = {"ours": claimed.HIGH, "old": claimed.LOW}
+    worse = claimed.view(make_record, claimed.table(*rows, **CLAIM), values, {"ours": {"method": other(make_record)}})
+    assert (line(worse).contradicted, line(view(make_record)).contradicted) == (True, False)
+    assert "TeMo · G R@1 · B · the paper's text; its table has the opposite" in words(
+        pages(leaderboard([worse]))["index"]
+    )
+    named = replace(line(worse).claim, row=("B", "", "TeMo (ours)"))
+    own = [replace(row, label="TeMo (ours)") if row.label == "ours" else row for row in worse.rows]
+    assert ClaimLine(replace(worse, rows=own), replace(line(worse).judged, claim=named)).method == ""
+
+
+def test_methods_stand_beside_the_reference_on_all_boards_real_data_first(make_runs: MakeRuns) -> None:
+    near, far = (0.5, 0.51, 0.52, 0.53), (0.7, 0.712, 0.72, 0.735)
+    real = make_runs()[0].setup
+    real = real.model_copy(update={"data": real.data.model_copy(update={"name": "cifar10"})})
+    runs = [
+        make_runs("infonce", near), make_runs("infonce", far, longer=2.0),
+        make_runs("temo", far), make_runs("ts", near),
+        make_runs("infonce", far, setup=real), make_runs("temo", near, setup=real),
+        make_runs("temo", far, setup=real, hyperparameters={"tau": 0.3}),
+    ]  # fmt: skip
+    records = [record for one in runs for record in one.values()]
+    (found,) = overviews(leaderboard([], records))
+    assert [found.data[board.setup_id] for board in found.boards] == ["real data", "synthetic data"]
+    assert [line.title for line in found.lines] == ["InfoNCE (steps=×2)", "TeMo", "TS"]
+    outcomes = {
+        line.title: {found.data[setup]: one.outcome for setup, one in line.found.items()} for line in found.lines
+    }
+    assert outcomes["TeMo"] == {"real data": "worse", "synthetic data": "better"}
+    assert outcomes["InfoNCE (steps=×2)"] == {"synthetic data": "better"}
+    assert overviews(leaderboard([], records[:8])) == []
 
 
 def test_days_and_code_are_those_of_the_runs(make_record: MakeRecord) -> None:

@@ -162,8 +162,8 @@ def test_data_files_of_pages_hold_no_formula(site: Site) -> None:
 
 def test_a_command_to_copy_is_one_command_with_its_words() -> None:
     request = SimpleNamespace(table="own/$(x) '; rm y", scale="`z`\n", regime="tuned", primary={})
-    words = shlex.split(command(SimpleNamespace(request=request)))  # type: ignore[arg-type]
-    assert words == ["benchsuite", "repro", request.table, "--scale", request.scale, "--tables", "FOLDER"]
+    words = shlex.split(command(SimpleNamespace(request=request, runs=[])))  # type: ignore[arg-type]
+    assert words == ["benchsuite", "repro", request.table, "--scale", request.scale, "--tune", "--tables", "FOLDER"]
 
 
 def test_models_as_given_stand_below_their_board_and_have_no_rank(site: Site) -> None:

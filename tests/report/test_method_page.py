@@ -1,10 +1,11 @@
 """A method's page: first how it does against the reference, board by board."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from html_pages import Reading
+from html_pages import Reading, leaderboard
 from made_results import write_results
 
 from benchsuite.analysis.against import against, decisions
@@ -12,15 +13,17 @@ from benchsuite.analysis.building import build_views
 from benchsuite.cli.report import items_of
 from benchsuite.cli.report import leaderboard as read_leaderboard
 from benchsuite.papers.bibliography import Cited, bibliography, cited
+from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
 from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.links import Links
-from benchsuite.report.method_lines import OUTCOMES, MethodLine, first_measures, matrix
+from benchsuite.report.method_lines import OUTCOMES, MethodLine, by_gain, by_role, first_measures, matrix
 from benchsuite.report.numbers import times
 from benchsuite.report.pages import all_pages
 from benchsuite.report.render import render
 from benchsuite.report.site import write_single
 
+MakeRuns = Callable[..., dict[int, Record]]
 ROOT = Path(__file__).parents[2]
 
 
@@ -177,3 +180,35 @@ def test_differences_name_their_seeds_unless_all_have_those_of_the_board(board: 
         assert all(len(row.split(", ")) == len(one.seeds) for row in rows if shared)
         named.add(shared)
     assert named == {True, False}
+
+
+def test_a_method_stands_once_on_each_board_and_its_other_configurations_apart(make_runs: MakeRuns) -> None:
+    near, far, between = (0.5, 0.51, 0.52, 0.53), (0.7, 0.71, 0.72, 0.73), (0.6, 0.61, 0.62, 0.635)
+    rows = [make_runs("infonce", near), make_runs("temo", near[:3])]
+    rows += [make_runs("temo", values, hyperparameters={"tau": tau}) for values, tau in ((between, 0.3), (far, 0.2))]
+    made = leaderboard([], [record for one in rows for record in one.values()])
+    own, others = by_role(made.against("temo"))
+    assert [one.row.label for one in own] == ["TeMo"]
+    assert [one.row.label for one in by_gain(others)] == ["TeMo (tau=0.2)", "TeMo (tau=0.3)"]
+    page = page_of(made, "methods/temo")
+    text = " ".join(Reading(page).text.split())
+    assert "1 board, the first measure of each: ≈ 1 undecided" in text
+    assert "2 other configurations, the first measure of each" in text
+    compare = page_of(made, f"compare/{made.boards[0].setup_id}")
+    assert re.findall(r'<th scope="row">(?:<a[^>]*>)?(TeMo[^<]*)<', compare)[:3] == [
+        "TeMo (tau=0.2)", "TeMo (tau=0.3)", "TeMo",
+    ]  # fmt: skip
+
+
+def test_an_undecided_difference_whose_interval_has_no_zero_says_why(make_runs: MakeRuns) -> None:
+    near = (0.50, 0.51, 0.52, 0.53)
+    small = tuple(value + gain for value, gain in zip(near, (0.01, 0.002, 0.015, 0.012), strict=True))
+    rows = [make_runs("infonce", near), make_runs("temo", small), make_runs("ts", near), make_runs("cwcl", near)]
+    made = leaderboard([], [record for one in rows for record in one.values()])
+    (one,) = made.against("temo")
+    line = MethodLine(one)
+    assert one.interval is not None
+    assert (one.outcome, one.interval[0] > 0, line.remark) == ("undecided", True, "after correction")
+    assert "≈ undecided after correction" in " ".join(Reading(page_of(made, "methods/temo")).text.split())
+    (tied,) = made.against("ts")
+    assert (tied.outcome, MethodLine(tied).remark) == ("undecided", "")

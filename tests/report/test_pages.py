@@ -14,12 +14,12 @@ from benchsuite.analysis.tables import TableView
 from benchsuite.papers import read_table
 from benchsuite.papers.questions import Premise
 from benchsuite.papers.schema import Plot, row_name
-from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
+from benchsuite.records.requests import Judged, RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record
 from benchsuite.report.claim_lines import MOST_LINES, anchor, matrix
 from benchsuite.report.export import table_lines
 from benchsuite.report.numbers import signed
-from benchsuite.report.pages import run_page
+from benchsuite.report.pages import command, run_page
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
 HOSTILE = (
@@ -258,6 +258,23 @@ def test_an_empty_results_folder_gives_a_page_that_says_what_to_run() -> None:
     assert list(empty) == ["index"]
     assert "benchsuite repro temo/table1 --scale smoke" in empty["index"]
     assert "Claims of papers" not in empty["index"]
+
+
+def test_the_command_of_a_table_tunes_and_names_seeds_and_real_data(measured: TableView) -> None:
+    plain = f"benchsuite repro temo/table1 --scale small --seeds {len({run.seed for run in measured.runs})}"
+    assert command(measured) == plain
+    tuned = replace(measured, request=measured.request.model_copy(update={"regime": "tuned"}))
+    assert command(tuned) == plain.replace("small", "small --tune")
+    stated = {"primary": {"retrieval": Judged(metric="t2i_r1", difference=0.01)}}
+    printed = replace(measured, request=measured.request.model_copy(update=stated))
+    assert command(printed) == plain.replace("small", "small --regime printed")
+    (row, *_) = measured.rows
+    setup = row.records[0].setup
+    real = setup.model_copy(update={"data": setup.data.model_copy(update={"name": "cifar10"})})
+    runs = [row.records[1].model_copy(update={"setup": real})]
+    assert command(replace(measured, rows=[replace(row, records=runs)])) == (
+        "benchsuite repro temo/table1 --scale small --data cifar10=FOLDER"
+    )
 
 
 def test_files_that_cannot_be_trusted_are_named_on_the_home_page() -> None:

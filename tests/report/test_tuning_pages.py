@@ -5,6 +5,7 @@ import io
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from html_pages import Reading, pages
@@ -17,10 +18,10 @@ from benchsuite.analysis.tuning import subjects
 from benchsuite.papers import read_table
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record, TunedBy
-from benchsuite.records.trials import TrialsFile, trials_digest
+from benchsuite.records.trials import TrialsFile, trials_digest, write_trials
 from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.site import downloads
-from benchsuite.report.tuning import page_of
+from benchsuite.report.tuning import own, page_of
 from benchsuite.report.tuning import values as of_tuning
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
@@ -86,7 +87,7 @@ def test_tables_boards_and_runs_lead_to_the_trials_of_a_row(board: Leaderboard) 
     found = pages(board)
     (record,) = (one for one in board.records.values() if one.tuned)
     assert record.tuned is not None
-    said = f"16 trials, the best was number {record.tuned.trial}"
+    said = f"trial {record.tuned.trial} of 16, the best"
     for name in (
         table_of(board),
         f"compare/{record.setup_id}",
@@ -120,9 +121,31 @@ def test_rows_say_what_they_have_of_their_own(board: Leaderboard) -> None:
     assert sorted(kinds) == ["as printed", "tuned"]
 
 
+def test_temperatures_are_named_and_those_that_were_not_tuned_said_to_be_as_printed(make_record: MakeRecord) -> None:
+    method = make_record()[0].method.model_copy(
+        update={"name": "ts", "hyperparameters": {"tau_min": 0.01, "tau_max": 0.05, "periods": 3.0}}
+    )
+    assert own(make_record(method=method)[0]) == "tau_min 0.01, tau_max 0.05"
+    by = TunedBy(trials=16, trial=3, score=0.5, digest="d" * 64, printed=["tau_min", "periods"])
+    rated = method.model_copy(update={"learning_rate": 0.003, "longer": 2.0})
+    assert own(make_record(method=rated, tuned=by)[0]) == (
+        "tau_min 0.01 (as printed), tau_max 0.05, learning rate 0.003, 2 times the steps"
+    )
+
+
+def test_trials_that_came_with_a_recipe_are_shown_as_the_folder_s_own(
+    board: Leaderboard, trials: TrialsFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_trials(tmp_path / "latents-pairs.parquet", trials)
+    monkeypatch.setattr("benchsuite.records.trials.shipped_trials", lambda: [tmp_path / "latents-pairs.parquet"])
+    found = pages(replace(board, contents=replace(board.contents, trials={})))
+    assert f'href="../{PAGE}.html"' in found[table_of(board)]
+    assert "1 method, 16 trials" in words(found[PAGE])
+
+
 def test_a_row_whose_trials_are_not_in_the_folder_names_them_without_a_link(board: Leaderboard) -> None:
     found = pages(replace(board, contents=replace(board.contents, trials={})))
-    assert "16 trials, the best was number" in words(found[table_of(board)])
+    assert " of 16, the best" in words(found[table_of(board)])
     assert "The trials are not in this results folder." in words(found[table_of(board)])
     assert PAGE not in found
     assert "Tuning" not in words(found["index"])
