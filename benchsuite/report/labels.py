@@ -30,7 +30,7 @@ EXPLAINED = {
     "iterations": "steps of the probe's solver",
     "converged": "1 if the probe's solver converged",
     "seconds": "training time",
-    "cpu_seconds": "training time on processors, which other work on the machine does not lengthen",
+    "cpu_seconds": "training time on processors; other work on the machine lengthens it less than seconds",
     "pairs_per_second": "training pairs in a second",
     "peak_memory_bytes": "most memory that the process held",
     "trainable_parameters": "of towers, heads and method",

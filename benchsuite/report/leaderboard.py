@@ -14,7 +14,7 @@ from benchsuite.analysis.boards import Board, boards
 from benchsuite.analysis.claims import JudgedClaim, judged_added, judged_claims
 from benchsuite.analysis.costs import Cost, costs
 from benchsuite.analysis.evaluated import GivenRow, given_rows
-from benchsuite.analysis.rows import Cell, TableRow
+from benchsuite.analysis.rows import TableRow
 from benchsuite.analysis.tables import TableView
 from benchsuite.analysis.tuning import Subject, subjects
 from benchsuite.cards import Card
@@ -39,10 +39,6 @@ class Appearance:
     row: TableRow
 
 
-Result = tuple[Appearance, Cell]
-"""A number, and the row that it is in."""
-
-
 @dataclass(frozen=True)
 class MethodSummary:
     """A method of any row or run."""
@@ -64,18 +60,13 @@ class MethodSummary:
         owner = self.card.owner if self.card else ""
         return owner if owner.startswith("benchsuite.") else Path(owner).name
 
-    @cached_property
-    def results(self) -> list[Result]:
-        """Every published or measured number of it."""
-        return [(shown, cell) for shown in self.rows for cell in shown.row.cells if cell.n or cell.source]
-
     @property
-    def by_scale(self) -> Mapping[str, list[Result]]:
-        """Its results at each scale."""
-        results = defaultdict(list)
-        for shown, cell in self.results:
-            results[shown.view.request.scale].append((shown, cell))
-        return results
+    def tables(self) -> Mapping[str, list[Appearance]]:
+        """Its rows by table and scale."""
+        found = defaultdict(list)
+        for shown in self.rows:
+            found[shown.view.request.name].append(shown)
+        return found
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """What a method's page shows: how it does against the reference, its tuning, and all that was measured of it."""
 
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from statistics import median
 from typing import Any
@@ -15,9 +16,6 @@ from benchsuite.report.method_lines import OUTCOMES, by_gain, by_role, first_mea
 from benchsuite.report.runs import configurations, title
 from benchsuite.report.tuning import Tuned, page_of
 from benchsuite.report.tuning import values as of_tuning
-
-RESULTS = 1_500
-"""Numbers of a method that its own page lists; where there are more, each scale's are on a page of their own."""
 
 
 def values(leaderboard: Leaderboard, method: MethodSummary) -> Mapping[str, Any]:
@@ -36,7 +34,6 @@ def values(leaderboard: Leaderboard, method: MethodSummary) -> Mapping[str, Any]
     paper = cited(key)
     return {
         "method": method,
-        "many": has_many(method),
         "found": found,
         "first": first,
         "variants": by_gain(first_measures(variants)),
@@ -48,6 +45,7 @@ def values(leaderboard: Leaderboard, method: MethodSummary) -> Mapping[str, Any]
         "first_counts": outcomes(first),
         "references": ", ".join(dict.fromkeys(one.reference.record.method.title for one in found)),
         "cost_range": (known[0], median(known), known[-1]) if known and found else None,
+        "claims": headline_claims(leaderboard, method.name),
         "beside": [board for board in leaderboard.boards if len(board.rows) > 1 and _is_reference(board, method.name)],
         "file_name": slug(method.name),
         "tuned": list(_tuned(leaderboard, method.name)),
@@ -58,9 +56,15 @@ def values(leaderboard: Leaderboard, method: MethodSummary) -> Mapping[str, Any]
     }
 
 
-def has_many(method: MethodSummary) -> bool:
-    """Whether it has more results than its page can hold."""
-    return len(method.results) > RESULTS
+def headline_claims(leaderboard: Leaderboard, method: str) -> Mapping[tuple[str, str], Counter[str]]:
+    """By paper and scale: how many headline claims that the method beats another have which verdict."""
+    found: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for view in leaderboard.views:
+        own = {row.key for row in view.rows if row.method == method}
+        for judged in leaderboard.claims[view.request.name]:
+            if judged.claim.headline and judged.claim.row in own:
+                found[view.table.paper, view.request.scale][judged.verdict.kind] += 1
+    return found
 
 
 def _is_reference(board: Board, method: str) -> bool:

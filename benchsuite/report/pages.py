@@ -27,7 +27,7 @@ from benchsuite.report.figures import table_figures
 from benchsuite.report.figures.cost import cost_figures, named_numbers
 from benchsuite.report.home import families, headlines, overviews, standings
 from benchsuite.report.labels import explained_metrics, glossary
-from benchsuite.report.leaderboard import Appearance, Leaderboard, MethodSummary, Result
+from benchsuite.report.leaderboard import Appearance, Leaderboard
 from benchsuite.report.links import slug
 from benchsuite.report.look import DEFAULT
 from benchsuite.report.origin import REAL, Origin, chances, citation, data_of
@@ -71,9 +71,6 @@ def all_pages(leaderboard: Leaderboard) -> Iterator[Page]:
         yield page(page_name("tables", view.request.name), title, "table.html", table, view)
     for name, method in leaderboard.methods.items():
         yield page(page_name("methods", name), method.title, "method.html", method_page.values, method)
-        for scale, results in method.by_scale.items() if method_page.has_many(method) else ():
-            title = f"{method.title} ({scale})"
-            yield page(page_name("methods", name, scale), title, "results.html", of_scale, method, scale, results)
     for (paper, scale), views in leaderboard.by_paper.items():
         title = f"Claims of {paper} ({', '.join(filter(None, (scale, stand_ins(views))))})"
         yield page(page_name("claims", f"{paper}-{scale}"), title, "claims.html", claims, paper, scale, views)
@@ -139,11 +136,6 @@ def table(leaderboard: Leaderboard, view: TableView) -> Values:
         "exports": {name: export(view, DEFAULT) for name, export in FORMATS.items()},
         "suffixes": SUFFIXES,
     }
-
-
-def of_scale(_: Leaderboard, method: MethodSummary, scale: str, results: Sequence[Result]) -> Values:
-    """The results of a method at one scale, where it has too many for its own page."""
-    return {"method": method, "scale": scale, "results": results}
 
 
 def claims(leaderboard: Leaderboard, paper: str, scale: str, views: Sequence[TableView]) -> Values:
@@ -293,7 +285,7 @@ def is_built_in(method: str) -> bool:
 
 
 def page_name(folder: str, *names: str) -> str:
-    """`tables/temo-table1-small`, `methods/temo`, `methods/temo/small`."""
+    """`tables/temo-table1-small`, `methods/temo`."""
     return "/".join([folder, *map(slug, names)])
 
 

@@ -146,6 +146,15 @@ def test_lines_stand_under_their_paper_with_its_verdicts(make_record: MakeRecord
     ]  # fmt: skip
 
 
+def test_a_method_s_page_leads_to_the_headline_claims_about_it(make_record: MakeRecord) -> None:
+    shown = view(make_record)
+    rows = [replace(row, method="temo") if row.label == "ours" else row for row in shown.rows]
+    found = pages(leaderboard([replace(shown, rows=rows)]))
+    assert "Headline claims that it beats another: p at small ✓1" in words(found["methods/temo"])
+    assert "../claims/p-small.html" in Reading(found["methods/temo"]).addresses
+    assert "Headline claims that it beats another" not in words(found["methods/infonce"])
+
+
 def test_a_line_says_where_the_table_contradicts_the_text_and_names_the_method_of_ours(make_record: MakeRecord) -> None:
     rows = claimed.row("old", 12), claimed.row("ours", 10, "proposed", method="temo")
     values = {"ours": claimed.HIGH, "old": claimed.LOW}

@@ -10,7 +10,7 @@ from markupsafe import escape
 
 from benchsuite.harmless import spelled
 from benchsuite.report.figures.path import path, stairs
-from benchsuite.report.figures.style import COLOURS, DASHES, HUES, MARKS, PAPER
+from benchsuite.report.figures.style import COLOURS, DASHES, HUES, MARKS, PAPER, QUIET
 
 Point = tuple[float, float]
 GAP = (math.nan, math.nan)
@@ -22,7 +22,7 @@ BAND = 0.2
 
 @dataclass
 class Ink:
-    """What was drawn so far."""
+    """What was drawn so far. By `static/figures.css` a path is quiet, 1 wide and not filled unless it says otherwise."""
 
     parts: list[str] = field(default_factory=list)
 
@@ -31,8 +31,9 @@ class Ink:
         dashes = f' stroke-dasharray="{_dashed(dash)}"' if dash else ""
         drawn = "".join(map(path, _runs(points)))
         if drawn:
-            look = f'fill="none" stroke="{named(colour)}" stroke-width="{width:g}"{dashes}'
-            self.parts.append(f'<path d="{drawn}" {look}/>')
+            own = "" if colour == QUIET else f' stroke="{named(colour)}"'
+            own += "" if width == 1 else f' stroke-width="{width:g}"'
+            self.parts.append(f'<path d="{drawn}"{own}{dashes}/>')
 
     def strokes(self, each: Iterable[Sequence[Point]], colour: str, width: float) -> None:
         """Several lines of one look."""
@@ -42,14 +43,14 @@ class Ink:
         """Between two lines of equally many points."""
         for run in _runs([(*low, *high) for low, high in zip(lower, upper, strict=True)]):
             around = [*(part[:2] for part in run), *(part[2:] for part in reversed(run))]
-            self.parts.append(f'<path d="{path(around)}z" fill="{named(colour)}" opacity="{BAND}"/>')
+            self.parts.append(f'<path d="{path(around)}z" fill="{named(colour)}" stroke="none" opacity="{BAND}"/>')
 
     def stairs(self, edges: Sequence[float], tops: Sequence[float], floor: float, style: int) -> None:
         """A histogram's outline; that of the first style is filled."""
         dash = f' stroke-dasharray="{_dashed(dash_of(style))}"' if dash_of(style) else ""
-        fill = f'fill="{named(hue_of(style))}" fill-opacity=".3"' if not style else 'fill="none"'
+        fill = f' fill="{named(hue_of(style))}" fill-opacity=".3"' if not style else ""
         look = f'{fill} stroke="{named(hue_of(style))}" stroke-width="1.5"{dash}'
-        self.parts.append(f'<path d="{stairs(edges, tops, floor)}" {look}/>')
+        self.parts.append(f'<path d="{stairs(edges, tops, floor)}"{look}/>')
 
     def marks(self, points: Iterable[Point], mark: str, colour: str, size: float, hollow: bool = False) -> None:
         """One mark at each point. A disc is a line without length: its ends are round."""
@@ -59,9 +60,9 @@ class Ink:
                 self.parts.append(f'<path d="{dots}" stroke="{named(colour)}" stroke-width="{size + 1.2:g}"/>')
             return
         drawn = "".join(f"M{_short(x)} {_short(y)}{SHAPES[mark](size / 2)}" for x, y in points if math.isfinite(x + y))
-        fill = "none" if mark == "x" else named(PAPER if hollow else colour)
+        fill = "" if mark == "x" else f' fill="{named(PAPER if hollow else colour)}"'
         if drawn:
-            self.parts.append(f'<path d="{drawn}" fill="{fill}" stroke="{named(colour)}" stroke-width="1.2"/>')
+            self.parts.append(f'<path d="{drawn}"{fill} stroke="{named(colour)}" stroke-width="1.2"/>')
 
     def style(self, points: Iterable[Point], style: int, size: float, hollow: bool = False) -> None:
         """Marks of a series."""

@@ -89,7 +89,8 @@ def _banded(runs: Sequence[Sequence[tuple[float, float]]], place: Place) -> str:
     at = [(steps[number], [run[number][1] for run in runs]) for number in chosen]
     lower, mean, upper = ([place.of(step, of(values)) for step, values in at] for of in (min, fmean, max))
     around = path([*lower, *reversed(upper)], decimals=0)
-    return f'<path class="band" d="{around}z"/><path d="{path(mean)}" stroke-width="1.5"/>'
+    band = f'<path class="band" d="{around}z"/>' if lower != upper else ""  # seeds share a schedule
+    return f'{band}<path d="{path(mean)}" stroke-width="1.5"/>'
 
 
 def _path(pairs: Sequence[Pair], place: Place, most: int) -> str:

@@ -120,7 +120,7 @@ def test_costs_have_stairs_bars_and_numbers_apart() -> None:
     (stairs,) = paths(costs(), stroke_width="1.5")
     assert all(a[0] == b[0] or a[1] == b[1] for a, b in pairwise(places(stairs)))
     assert len(places(stairs)) == 4
-    bars = "".join(path.get("d", "") for path in paths(costs(), stroke_width="1.2", fill="none"))
+    bars = "".join(path.get("d", "") for path in paths(costs(), stroke_width="1.2", fill=None))
     assert len(re.findall("M[^a-zM]*l0[^a-zM]*", bars)) == 3, "each from below to above"
     numbers = [text for text in drawn.iter("text") if (text.text or "") in ("1", "2", "3")]
     spots = [(float(one.get("x", 0)), float(one.get("y", 0))) for one in numbers]
@@ -128,7 +128,7 @@ def test_costs_have_stairs_bars_and_numbers_apart() -> None:
 
 
 def test_failed_trials_stand_on_the_floor_and_the_default_is_a_line_through_all() -> None:
-    (failed,) = (path for path in paths(sensitivity(), fill="none") if "l7 7m0" in path.get("d", ""))
+    (failed,) = (path for path in paths(sensitivity(), fill=None) if "l7 7m0" in path.get("d", ""))
     assert re.findall(r"M[\d.]+ ([\d.]+)m", failed.get("d", "")) == [str(TOP + 150)] * 2
     (default,) = paths(sensitivity(), stroke_dasharray="4 2")
     assert [y for _, y in places(default)] == [TOP, TOP + 150]

@@ -68,7 +68,7 @@ def test_a_histogram_spans_all_cosines_and_leaves_empty_ends_away() -> None:
 
 def test_sides_of_a_histogram_differ_in_hue_dash_and_fill() -> None:
     positive, negative = outlines(histogram())[:2]
-    assert (positive.get("fill"), negative.get("fill")) == ("var(--series-1)", "none")
+    assert (positive.get("fill"), negative.get("fill")) == ("var(--series-1)", None)
     assert positive.get("stroke") != negative.get("stroke")
     assert positive.get("stroke-dasharray") is None
     assert negative.get("stroke-dasharray")
