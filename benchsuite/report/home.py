@@ -1,6 +1,6 @@
 """The home page: headline claims at a glance, and the methods of each board by task."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,8 +26,6 @@ class Headlines:
     scale: str
     origin: Origin
     forests: Sequence[ClaimForest]
-    counts: Mapping[str, Counter[str]]
-    """By paper, how many have which verdict."""
 
 
 @dataclass(frozen=True)
@@ -51,10 +49,7 @@ def headlines(leaderboard: Leaderboard) -> list[Headlines]:
         origin = Origin.of(views)
         if claims and origin:
             shown = forests(sorted(claims, key=lambda pair: (pair[0].table.paper, not _against_reference(*pair))))
-            counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
-            for view, claim in claims:
-                counts[view.table.paper][claim.verdict.kind] += 1
-            found.append(Headlines(scale, origin, shown, counts))
+            found.append(Headlines(scale, origin, shown))
     return sorted(found, key=lambda one: -max(one.origin.by_row))
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from benchsuite.analysis.labels import temperatures
-from benchsuite.analysis.tuning import RATE, Subject
+from benchsuite.analysis.tuning import RATE, Drawn, Subject
 from benchsuite.harmless import csv_text
 from benchsuite.records.schema import Record
 from benchsuite.report import numbers
@@ -106,8 +106,35 @@ def _factor(said: Mapping[str, Any], name: str) -> str:
 
 def settings(trial: "Trial", subject: Subject) -> str:
     """What was drawn in a trial: `tau 0.07, learning rate 0.003`."""
-    there = [(one.name, one.values[trial.number]) for one in subject.drawn if trial.number in one.values]
-    return ", ".join(f"{name.replace('_', ' ') if name == RATE else name} {short(value)}" for name, value in there)
+    return ", ".join(_setting(one, value) for one, value in _drawn(trial, subject))
+
+
+def chosen_settings(subject: Subject) -> str:
+    """The same of the chosen trial, which says where a value is near the end of what was drawn."""
+    if subject.chosen is None:
+        return ""
+    return ", ".join(
+        f"{_setting(one, value)}{' (near the end of its range)' * near_end(one, value, subject.rule)}"
+        for one, value in _drawn(subject.chosen, subject)
+    )
+
+
+def _drawn(trial: "Trial", subject: Subject) -> list[tuple[Drawn, float]]:
+    return [(one, one.values[trial.number]) for one in subject.drawn if trial.number in one.values]
+
+
+def _setting(drawn: Drawn, value: float) -> str:
+    return f"{drawn.name.replace('_', ' ') if drawn.name == RATE else drawn.name} {short(value)}"
+
+
+def near_end(drawn: Drawn, value: float, rule: Mapping[str, Any]) -> bool:
+    """Whether a better value may lie outside of what was drawn: a factor of 4/3 or less is left to the range's end. Of
+    temperatures and the learning rate alone, which are drawn around a default by one factor."""
+    spread = rule.get("learning_rate_spread" if drawn.name == RATE else "spread")
+    if not spread or not drawn.default or not value or not (drawn.temperature or drawn.name == RATE):
+        return False
+    ratio = abs(value / drawn.default)
+    return max(ratio, 1 / ratio) > 0.75 * float(spread)
 
 
 def score(subject: Subject, value: float | None) -> str:

@@ -139,7 +139,7 @@ def test_lines_stand_under_their_paper_with_its_verdicts(make_record: MakeRecord
     first = replace(own, table=other_paper, request=own.request.model_copy(update={"table": "a/t"}))
     (group,) = headlines(leaderboard([own, first]))
     assert [line.view.table.paper for line in group.forests[0].lines] == ["a", "p"]
-    assert group.counts == {"a": {"reproduced": 1}, "p": {"reproduced": 1}}
+    assert group.forests[0].by_paper == {"a": {"reproduced": 1}, "p": {"reproduced": 1}}
     index = pages(leaderboard([own, first]))["index"]
     assert re.findall(r'<tr class="paper">.*?<a href="([^"]+)">(\w)</a>', index) == [
         ("claims/a-small.html", "a"), ("claims/p-small.html", "p"),

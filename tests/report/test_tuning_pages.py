@@ -14,14 +14,14 @@ from made_trials import trials_file, trials_of
 from measured import CURVES
 
 from benchsuite.analysis.building import build_table
-from benchsuite.analysis.tuning import subjects
+from benchsuite.analysis.tuning import Drawn, subjects
 from benchsuite.papers import read_table
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record, TunedBy
 from benchsuite.records.trials import TrialsFile, trials_digest, write_trials
 from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.site import downloads
-from benchsuite.report.tuning import own, page_of
+from benchsuite.report.tuning import near_end, own, page_of
 from benchsuite.report.tuning import values as of_tuning
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
@@ -131,6 +131,17 @@ def test_temperatures_are_named_and_those_that_were_not_tuned_said_to_be_as_prin
     assert own(make_record(method=rated, tuned=by)[0]) == (
         "tau_min 0.01 (as printed), tau_max 0.05, learning rate 0.003, 2 times the steps"
     )
+
+
+@pytest.mark.parametrize(("name", "value", "near"), [
+    ("tau", 0.07, False), ("tau", 0.07 * 5.9, False), ("tau", 0.07 * 6.1, True), ("tau", 0.07 / 6.1, True),
+    ("learning_rate", 0.07 * 2.9, False), ("learning_rate", 0.07 / 3.1, True), ("gamma", 0.07 * 7, False),
+])  # fmt: skip
+def test_chosen_values_near_the_end_of_what_was_drawn_say_so(name: str, value: float, near: bool) -> None:
+    one = Drawn(name, {0: value}, 0.07, temperature=name == "tau")
+    assert near_end(one, value, {"spread": 8, "learning_rate_spread": 4}) == near
+    assert not near_end(one, value, {})
+    assert not near_end(replace(one, default=None), value, {"spread": 8, "learning_rate_spread": 4})
 
 
 def test_trials_that_came_with_a_recipe_are_shown_as_the_folder_s_own(

@@ -22,7 +22,7 @@ BAND = 0.2
 
 @dataclass
 class Ink:
-    """What was drawn so far. By `static/figures.css` a path is quiet, 1 wide and not filled unless it says otherwise."""
+    """What was drawn so far. By `static/figures.css` a path is quiet, 1 wide and not filled, unless it says so."""
 
     parts: list[str] = field(default_factory=list)
 
