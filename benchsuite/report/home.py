@@ -1,12 +1,8 @@
-"""The home page: headline claims at a glance, and the methods of each board by task."""
+"""The home page: headline claims at a glance, and the methods of each board by task. See also `overview.py`."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from statistics import median
 
-from benchsuite.analysis.against import Against, principal
 from benchsuite.analysis.boards import Board, BoardRow, PrimaryMeasure, paired
 from benchsuite.analysis.claims import JudgedClaim
 from benchsuite.analysis.costs import reference
@@ -15,7 +11,7 @@ from benchsuite.analysis.stats import Paired
 from benchsuite.analysis.tables import TableView
 from benchsuite.report.claim_lines import ClaimForest, forests
 from benchsuite.report.leaderboard import Leaderboard
-from benchsuite.report.origin import REAL, Origin, data_of
+from benchsuite.report.origin import Origin
 from benchsuite.setup import REFERENCES
 
 
@@ -51,81 +47,6 @@ def headlines(leaderboard: Leaderboard) -> list[Headlines]:
             shown = forests(sorted(claims, key=lambda pair: (pair[0].table.paper, not _against_reference(*pair))))
             found.append(Headlines(scale, origin, shown))
     return sorted(found, key=lambda one: -max(one.origin.by_row))
-
-
-@dataclass(frozen=True)
-class OverviewLine:
-    """A method: its difference to the reference on each board that has it."""
-
-    method: str
-    title: str
-    found: Mapping[str, Against]
-    """By setup_id."""
-    cost: float | None
-    """The median over boards, as a multiple of the reference's."""
-
-    @property
-    def ahead(self) -> int:
-        """On how many boards it is better, less those on which it is worse."""
-        kinds = [one.outcome for one in self.found.values()]
-        return kinds.count("better") - kinds.count("worse")
-
-
-@dataclass(frozen=True)
-class Overview:
-    """Methods for one kind of data on the first measure of each board: a line each, a column for each board."""
-
-    reference: str
-    """Its title."""
-    boards: Sequence[Board]
-    """Those on real data first."""
-    lines: Sequence[OverviewLine]
-
-    def task(self, board: Board) -> PrimaryMeasure:
-        """The measure of a board."""
-        return next(task for task in board.tasks if task.better != "neither")
-
-    @cached_property
-    def data(self) -> Mapping[str, str]:
-        """By setup_id: whether a board's data are synthetic."""
-        return {board.setup_id: data_of(board.rows[0].record) for board in self.boards}
-
-
-def overviews(leaderboard: Leaderboard) -> list[Overview]:
-    """For each kind of data whose boards have the reference: with one board there is nothing to set side by side."""
-    by_towers: defaultdict[str, list[Board]] = defaultdict(list)
-    for board in leaderboard.boards:
-        if leaderboard.comparisons[board.setup_id]:
-            by_towers[board.setup.towers].append(board)
-    found = []
-    for boards in by_towers.values():
-        real_first = sorted(boards, key=lambda board: data_of(board.rows[0].record) != REAL)
-        title = leaderboard.comparisons[boards[0].setup_id][0].reference.record.method.title
-        if len(boards) > 1:
-            found.append(Overview(title, real_first, list(_lines(leaderboard, real_first))))
-    return found
-
-
-def _lines(leaderboard: Leaderboard, boards: Sequence[Board]) -> Iterable[OverviewLine]:
-    """Methods by how often they are ahead, then by title; the reference that trained longer is one of them."""
-    rows: defaultdict[tuple[str, float], dict[str, list[Against]]] = defaultdict(dict)
-    for board in boards:
-        compared = leaderboard.comparisons[board.setup_id]
-        for one in compared:
-            if one.task == compared[0].task and (one.row.method != one.reference.method or one.row.longer != 1):
-                rows[one.row.method, one.row.longer].setdefault(board.setup_id, []).append(one)
-    lines = []
-    for (method, longer), by_board in rows.items():
-        found = {
-            setup: next(one for one in several if one.row is principal(other.row for other in several))
-            for setup, several in by_board.items()
-        }
-        shown = next(iter(found.values())).row
-        costs = [leaderboard.costs[setup][one.row.label].median for setup, one in found.items()]
-        known = [cost for cost in costs if cost is not None]
-        title = shown.label if longer != 1 else shown.record.method.title
-        lines.append(OverviewLine(method, title, found, median(known) if known else None))
-    return sorted(lines, key=lambda line: (-line.ahead, line.title.casefold()))
 
 
 def families(board: Board) -> list[PrimaryMeasure]:

@@ -25,12 +25,13 @@ from benchsuite.report.claim_lines import forests, matrix
 from benchsuite.report.export import FORMATS, SUFFIXES
 from benchsuite.report.figures import table_figures
 from benchsuite.report.figures.cost import cost_figures, named_numbers
-from benchsuite.report.home import families, headlines, overviews, standings
+from benchsuite.report.home import families, headlines, standings
 from benchsuite.report.labels import explained_metrics, glossary
 from benchsuite.report.leaderboard import Appearance, Leaderboard
 from benchsuite.report.links import slug
 from benchsuite.report.look import DEFAULT
 from benchsuite.report.origin import REAL, Origin, chances, citation, data_of
+from benchsuite.report.overview import overviews
 from benchsuite.report.tuning import page_of
 from benchsuite.report.tuning import values as of_tuning
 

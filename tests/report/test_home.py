@@ -11,8 +11,9 @@ from html_pages import Reading, leaderboard, pages
 from benchsuite.analysis.tables import TableView
 from benchsuite.records.schema import Record
 from benchsuite.report.claim_lines import ClaimLine, anchor, forests
-from benchsuite.report.home import headlines, overviews
+from benchsuite.report.home import headlines
 from benchsuite.report.origin import Origin
+from benchsuite.report.overview import overviews
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
 MakeRuns = Callable[..., dict[int, Record]]
