@@ -559,3 +559,12 @@ def test_claims_have_their_interval_over_test_items_beside_that_over_seeds(
         assert "95% CI over test items" in page.text
         assert said in page.text
         assert (shown in page.text) == (said == shown)
+
+
+def test_regions_of_a_page_have_names_of_their_own(measured: TableView, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchsuite.report.claim_lines.MOST_LINES", 0)
+    rows = [replace(row, label="Mine") if row.label == "TeMo" else row for row in measured.rows]
+    for name, page in pages(leaderboard([replace(measured, rows=rows)])).items():
+        regions = re.findall(r'role="region" aria-label="([^"]*)"', page)
+        assert len(regions) == len(set(regions)), name
+        assert ("Added rows" in regions) == (name == TABLE1)
