@@ -279,5 +279,6 @@ def test_a_run_that_two_parts_share_is_one(make_record: MakeRecord) -> None:
     assert (found.measured, found.requested, found.seeds) == (2, 2, 2)
     assert len(whole.runs) == 2
     assert [origin.partition(":")[0] for origin in whole.origins] == ["2 runs"]
+    assert len(view([shared, row("Again", runs)], runs).runs) == 2
     lacking = view([shared], runs[:1])
     assert (lacking.rows[0].measured, lacking.rows[0].requested, lacking.complete) == (1, 2, False)

@@ -148,7 +148,10 @@ def test_lines_stand_under_their_paper_with_its_verdicts(make_record: MakeRecord
 
 
 def test_a_method_s_page_leads_to_the_headline_claims_about_it(make_record: MakeRecord) -> None:
-    shown = view(make_record)
+    three = claimed.table(*claimed.TWO, claimed.row("third", 9), **CLAIM)
+    values = {"ours": claimed.HIGH, "old": claimed.LOW, "third": claimed.LOW}
+    shown = claimed.view(make_record, three, values, {"ours": {"method": other(make_record)}})
+    assert [claim.claim.headline for claim in leaderboard([shown]).claims["p-t-small"]] == [True, False]
     rows = [replace(row, method="temo") if row.label == "ours" else row for row in shown.rows]
     found = pages(leaderboard([replace(shown, rows=rows)]))
     assert "Headline claims that it beats another: p at small ✓1" in words(found["methods/temo"])

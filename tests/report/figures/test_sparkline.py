@@ -97,6 +97,12 @@ def test_many_runs_are_their_mean_and_range() -> None:
     assert lines.count("M") == MANY, "few have a line each"
 
 
+def test_many_equal_runs_have_no_range() -> None:
+    (line,) = ElementTree.fromstring(sparkline("lr", *[([0, 1, 2], [0.1, 0.3, 0.2])] * 6)).findall("path")
+    assert line.get("class") is None
+    assert len(through(line.attrib["d"])) == 3
+
+
 @pytest.mark.parametrize("odd", [([0, 1], [1.0, None]), ([0, 2], [1.0, 2.0]), ([0], [1.0])])
 def test_runs_with_gaps_or_other_steps_have_a_line_each(odd: Run) -> None:
     assert drawn("loss", *[([0, 1], [2.0, 1.0])] * 5, odd)[1].count("M") == 6
