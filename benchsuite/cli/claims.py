@@ -14,6 +14,7 @@ from benchsuite.errors import UsageError, unknown
 if TYPE_CHECKING:
     from benchsuite.analysis.claims import ColumnAgreement, JudgedClaim
     from benchsuite.analysis.tables import TableView
+    from benchsuite.analysis.verdict import Kind
 
 
 def claims(
@@ -101,14 +102,22 @@ def chosen_kinds(names: str | None) -> Sequence[str]:
 
 
 def lines(judged: "Sequence[JudgedClaim]", orders: "Sequence[tuple[TableView, ColumnAgreement]]") -> Iterator[str]:
-    """A line a claim and a line a column, then how many claims have which verdict."""
+    """A line a claim and a line a column, then how many claims have which verdict; added rows apart, as on pages."""
     yield from map(claim_line, judged)
     for view, order in orders:
         yield f"{view.request.table} at scale {view.request.scale}, order on {order_line(order)}"
     from benchsuite.report.numbers import counted
 
-    counts = Counter(claim.verdict.kind for claim in judged)
-    yield f"{counted(len(judged), 'claim')}: {', '.join(f'{n} {kind}' for kind, n in counts.most_common()) or 'none'}"
+    added = Counter(claim.verdict.kind for claim in judged if claim.claim.added)
+    counts = Counter(claim.verdict.kind for claim in judged) - added
+    if counts or not added:
+        yield f"{counted(counts.total(), 'claim')}: {_listed(counts)}"
+    if added:
+        yield f"{counted(added.total(), 'comparison')} of added rows: {_listed(added)}"
+
+
+def _listed(counts: "Counter[Kind]") -> str:
+    return ", ".join(f"{n} {kind}" for kind, n in counts.most_common()) or "none"
 
 
 def claim_line(judged: "JudgedClaim") -> str:

@@ -76,5 +76,10 @@ def test_added_rows_are_shown_alone(
     assert command("temo/table1", "--results", runs, "--added") == 0
     said = capsys.readouterr().out
     assert said.count("(added row)") == len(added) == said.count("\n") - 1, "neither other claims nor orders"
+    assert said.splitlines()[-1].startswith(f"{len(added)} comparisons of added rows: ")
+    assert command("temo/table1", "--results", runs) == 0
+    own, apart = capsys.readouterr().out.splitlines()[-2:]
+    assert own.startswith(f"{len(every) - len(added)} claims: ")
+    assert apart == said.splitlines()[-1]
     assert command("temo/table1", "--results", runs, "--added", "--headline") == 2
     assert "--headline and --added exclude each other" in capsys.readouterr().err
