@@ -91,7 +91,9 @@ def rule(subject: Subject) -> Mapping[str, str]:
             f"default, and the learning rate within a factor of {_factor(said, 'learning_rate_spread')} of the "
             "recipe's; switches and choices are not tuned"
         ),
-        "Judged by": f"{metric} of {protocol}" + (f", on the split {split}" if split else "") + "; higher is better",
+        "Judged by": f"{metric} of {protocol}"
+        + (f", on the split {split}" if split else "")
+        + "; higher is better. A method may be weaker on what it was not judged by",
         "Seeds": f"trial k (0, 1, 2, ...) has seed {first.seed - first.number} + k; reported runs have lower seeds",
         "Chosen": "the trial with the best score. A failed trial counts as the lowest score, and is never chosen",
     }
@@ -148,7 +150,8 @@ def own(record: Record) -> str:
     rate, longer = record.method.learning_rate, record.method.longer
     printed = record.tuned.printed if record.tuned else []
     said = [
-        f"{name} {short(value)}{' (as printed)' * (name in printed)}" for name, value in temperatures(record).items()
+        f"{name} {short(value)}{' (as printed, not tuned)' * (name in printed)}"
+        for name, value in temperatures(record).items()
     ]
     said += [f"learning rate {short(rate)}"] if rate else []
     return ", ".join([*said, *([f"{longer:g} times the steps"] if longer != 1 else [])])

@@ -129,7 +129,7 @@ def test_temperatures_are_named_and_those_that_were_not_tuned_said_to_be_as_prin
     by = TunedBy(trials=16, trial=3, score=0.5, digest="d" * 64, printed=["tau_min", "periods"])
     rated = method.model_copy(update={"learning_rate": 0.003, "longer": 2.0})
     assert own(make_record(method=rated, tuned=by)[0]) == (
-        "tau_min 0.01 (as printed), tau_max 0.05, learning rate 0.003, 2 times the steps"
+        "tau_min 0.01 (as printed, not tuned), tau_max 0.05, learning rate 0.003, 2 times the steps"
     )
 
 
