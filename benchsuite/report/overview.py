@@ -1,14 +1,15 @@
 """Methods against boards on one look: which is better than the reference, on which data."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
 
-from benchsuite.analysis.against import Against, principal
+from benchsuite.analysis.against import Against
 from benchsuite.analysis.boards import Board, PrimaryMeasure
 from benchsuite.report.leaderboard import Leaderboard
+from benchsuite.report.method_lines import by_role, first_measures
 from benchsuite.report.origin import REAL, data_of
 
 
@@ -61,25 +62,21 @@ def overviews(leaderboard: Leaderboard) -> list[Overview]:
         real_first = sorted(boards, key=lambda board: data_of(board.rows[0].record) != REAL)
         title = leaderboard.comparisons[boards[0].setup_id][0].reference.record.method.title
         if len(boards) > 1:
-            found.append(Overview(title, real_first, list(_lines(leaderboard, real_first))))
+            found.append(Overview(title, real_first, _lines(leaderboard, real_first)))
     return found
 
 
-def _lines(leaderboard: Leaderboard, boards: Sequence[Board]) -> Iterable[OverviewLine]:
+def _lines(leaderboard: Leaderboard, boards: Sequence[Board]) -> list[OverviewLine]:
     """Methods by how often they are ahead, then by title; the reference that trained longer is one of them."""
-    rows: defaultdict[tuple[str, float], dict[str, list[Against]]] = defaultdict(dict)
+    rows: defaultdict[tuple[str, float], list[Against]] = defaultdict(list)
     for board in boards:
-        compared = leaderboard.comparisons[board.setup_id]
-        for one in compared:
-            if one.task == compared[0].task and (one.row.method != one.reference.method or one.row.longer != 1):
-                rows[one.row.method, one.row.longer].setdefault(board.setup_id, []).append(one)
+        for one in first_measures(leaderboard.comparisons[board.setup_id]):
+            if one.row.method != one.reference.method or one.row.longer != 1:
+                rows[one.row.method, one.row.longer].append(one)
     lines = []
-    for (method, longer), by_board in rows.items():
-        found = {
-            setup: next(one for one in several if one.row is principal(other.row for other in several))
-            for setup, several in by_board.items()
-        }
-        shown = next(iter(found.values())).row
+    for (method, longer), several in rows.items():
+        found = {one.board.setup_id: one for one in by_role(several)[0]}
+        shown = several[0].row
         costs = [leaderboard.costs[setup][one.row.label].median for setup, one in found.items()]
         known = [cost for cost in costs if cost is not None]
         title = shown.label if longer != 1 else shown.record.method.title
