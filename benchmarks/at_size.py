@@ -77,12 +77,12 @@ def visit(folder: Path, vocabulary_of: int | None) -> dict[str, float]:
     from benchsuite.data.base import Split
     from benchsuite.data.batches import BatchPlan
     from benchsuite.data.prepared import Prepared
-    from benchsuite.experiments.evaluate import opened
-    from benchsuite.experiments.plan import Run, resolve_method, resolve_setup
-    from benchsuite.experiments.preflight import preflight
-    from benchsuite.experiments.recipe import read_recipe
+    from benchsuite.execution.evaluate import opened
+    from benchsuite.execution.preflight import preflight
     from benchsuite.methods import create_method
     from benchsuite.models.vectors import text_reader
+    from benchsuite.planning.plan import Run, resolve_method, resolve_setup
+    from benchsuite.planning.recipe import read_recipe
     from benchsuite.records.schema import run_id
     from benchsuite.setup import Data, Protocol
     from benchsuite.training.feed import Feed

@@ -26,11 +26,11 @@ from benchsuite.data import create_dataset
 from benchsuite.data.base import Split
 from benchsuite.data.batches import BatchPlan
 from benchsuite.data.prepared import Prepared
-from benchsuite.experiments.plan import resolve_setup
-from benchsuite.experiments.recipe import read_recipe
 from benchsuite.methods import create_method
 from benchsuite.models.dual_encoder import seeded_encoder
 from benchsuite.models.vectors import text_reader
+from benchsuite.planning.plan import resolve_setup
+from benchsuite.planning.recipe import read_recipe
 from benchsuite.setup import Data, Protocol, Setup
 from benchsuite.torchvision_ops import make_importable
 from benchsuite.training.feed import Feed

@@ -85,7 +85,7 @@ def instrument(clock: Clock) -> None:
     import deepspeed
     import torch
 
-    from benchsuite.experiments import measure
+    from benchsuite.execution import measure
     from benchsuite.models.dual_encoder import DualEncoder
     from benchsuite.models.sides import Trained
     from benchsuite.models.tokenizer import Words
@@ -155,8 +155,8 @@ def profile(method: str, recipe: str, backbone: str, steps: int | None, warm: bo
     clock.stack = ["libraries"]
     import torch
 
-    from benchsuite.experiments.measure import take_part
-    from benchsuite.experiments.plan import plan_run
+    from benchsuite.execution.measure import take_part
+    from benchsuite.planning.plan import plan_run
     from benchsuite.training.engine import import_deepspeed
 
     torch.set_num_threads(1)

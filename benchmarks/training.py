@@ -49,10 +49,10 @@ class Training:
     def __init__(self, recipe: str) -> None:
         from benchsuite.data.batches import BatchPlan
         from benchsuite.data.prepared import Prepared
-        from benchsuite.experiments.evaluate import opened
-        from benchsuite.experiments.plan import plan_run
+        from benchsuite.execution.evaluate import opened
         from benchsuite.models.dual_encoder import seeded_encoder
         from benchsuite.models.vectors import text_reader
+        from benchsuite.planning.plan import plan_run
         from benchsuite.training.curves import Curves
         from benchsuite.training.engine import join_processes, parameter_groups, start_engine
         from benchsuite.training.feed import Feed

@@ -9,11 +9,11 @@ from pathlib import Path
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
-import made_records
 import pytest
 import torch
 from hypothesis import settings
-from made_records import MakeRecord
+from support import made_records
+from support.made_records import MakeRecord
 
 from benchsuite import registry
 from benchsuite.evaluation.rank_metrics import RULES

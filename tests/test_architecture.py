@@ -26,10 +26,12 @@ FLOORS = [
     ["records"],
     ["evaluation"],
     ["training"],
+    ["planning"],
     ["analysis"],
     ["conformance", "scaffolds"],
     ["report"],
-    ["experiments"],
+    ["execution"],
+    ["cluster", "doctor", "encoders", "gate", "verify"],
     ["cli"],
     ["__main__"],
 ]

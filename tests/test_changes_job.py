@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import yaml
-from measured import HIGH, LOW, fill
+from support.measured import HIGH, LOW, fill
 
 from benchsuite.records.schema import Record
 

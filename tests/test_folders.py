@@ -3,14 +3,14 @@
 from pathlib import Path
 
 import pytest
-from own_tables import NAME, TABLE, own_folder
+from support.own_tables import NAME, TABLE, own_folder
 from test_registry import python
 
 from benchsuite.errors import UsageError
-from benchsuite.experiments.recipe import read_recipe, recipe_names
 from benchsuite.folders import use_folders
 from benchsuite.papers import named_tables, read_table, table_names
 from benchsuite.paths import baselines
+from benchsuite.planning.recipe import read_recipe, recipe_names
 
 
 def test_a_folder_adds_tables_and_recipes_until_other_folders_are_given(tmp_path: Path) -> None:

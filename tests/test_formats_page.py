@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchsuite.analysis.regression import Expectations
+from benchsuite.gate.decision import Expectations
 from benchsuite.papers import questions
 from benchsuite.papers import schema as papers
 from benchsuite.records.manifest import Entry, Manifest

@@ -3,9 +3,9 @@ import io
 import json
 
 import pytest
-from hostile import is_clean, is_command, is_formula, texts
 from hypothesis import given
 from hypothesis import strategies as st
+from support.hostile import is_clean, is_command, is_formula, texts
 
 from benchsuite.harmless import csv_cell, csv_text, json_lines, json_text, line, spelled
 

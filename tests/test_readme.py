@@ -14,8 +14,8 @@ from benchsuite.cli import COMMANDS
 from benchsuite.cli.list_ import What, _items, markdown
 from benchsuite.conformance import check_methods
 from benchsuite.data import create_dataset
-from benchsuite.experiments.recipe import read_recipe
 from benchsuite.papers import read_table, table_names
+from benchsuite.planning.recipe import read_recipe
 from benchsuite.registry import load_plugin, methods, tasks
 
 ROOT = Path(__file__).parents[1]

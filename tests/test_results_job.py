@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from only_installed import run_with_only
+from support.only_installed import run_with_only
 
 from benchsuite.records.schema import Record, content_digest
 from benchsuite.records.store import Store

@@ -6,8 +6,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from copies import in_a_copy, mount
-from html_pages import leaderboard
+from support.copies import in_a_copy, mount
+from support.html_pages import leaderboard
 
 from benchsuite import workers
 from benchsuite.errors import RecordError

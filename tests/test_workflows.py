@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 import typer
 import yaml
-from attested import TRAINED_THERE, listed
-from measured import LOW, fill
-from only_installed import run_with_only
-from signing import REPOSITORY, Sigstore
+from support.attested import TRAINED_THERE, listed
+from support.measured import LOW, fill
+from support.only_installed import run_with_only
+from support.signing import REPOSITORY, Sigstore
 
 from benchsuite.cli import application
 from benchsuite.records.schema import Record

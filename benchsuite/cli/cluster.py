@@ -11,8 +11,8 @@ import typer
 from benchsuite.errors import UsageError
 
 if TYPE_CHECKING:
-    from benchsuite.experiments.cluster import Cluster
-    from benchsuite.experiments.cluster_options import ClusterOptions
+    from benchsuite.cluster.jobs import Cluster
+    from benchsuite.cluster.options import ClusterOptions
     from benchsuite.records.checkpoints import Every
 
 
@@ -62,7 +62,7 @@ class ChosenCluster:
 
     def executor(self, results: Path, plugins: Sequence[Path], every: "Every | None") -> "Cluster":
         """What submits runs and watches their jobs."""
-        from benchsuite.experiments.cluster import Cluster
+        from benchsuite.cluster.jobs import Cluster
 
         return Cluster(self.options, results, plugins, self.max_jobs, every)
 
@@ -86,8 +86,8 @@ def chosen_cluster(
         return None
     if jobs is not None:
         raise UsageError("--jobs is for runs on this machine; with --cluster give --max-jobs.")
-    from benchsuite.experiments.cluster_options import read_options
-    from benchsuite.experiments.cluster_slurm import require_partition, require_tools
+    from benchsuite.cluster.options import read_options
+    from benchsuite.cluster.slurm import require_partition, require_tools
 
     options = read_options(file, given or ())
     require_tools()

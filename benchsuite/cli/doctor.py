@@ -12,7 +12,7 @@ from benchsuite.cli.options import RESULTS, AsJson, DeviceCount, Folders, Result
 from benchsuite.cli.terminal import say, say_json
 
 if TYPE_CHECKING:
-    from benchsuite.experiments.doctor import Line
+    from benchsuite.doctor.libraries import Line
 
 
 def doctor(
@@ -42,7 +42,7 @@ def doctor(
     Every line is ok, a note or a problem, with what to do. Exit code 1 if there is a problem. Nothing is trained,
     except with --start.
     """
-    from benchsuite.experiments.doctor import Line
+    from benchsuite.doctor.libraries import Line
 
     load_own(tables)
     lines: list[Line] = []
@@ -62,9 +62,9 @@ def doctor(
 
 def started(recipes: list[str], devices: int | None) -> "Iterator[Line]":
     """Whether recipes start here at their full configuration; all of them if none is named."""
-    from benchsuite.experiments.devices import Devices
-    from benchsuite.experiments.doctor_start import start_lines
-    from benchsuite.experiments.recipe import recipe_names
+    from benchsuite.doctor.start import start_lines
+    from benchsuite.execution.devices import Devices
+    from benchsuite.planning.recipe import recipe_names
 
     with TemporaryDirectory() as logs:
         for name in recipes or recipe_names():
@@ -73,10 +73,10 @@ def started(recipes: list[str], devices: int | None) -> "Iterator[Line]":
 
 def examined(recipes: list[str], folders: dict[str, str], results: Path) -> "Iterator[Line]":
     """All lines, the quick ones first: libraries are imported meanwhile, in another process."""
-    from benchsuite.experiments import doctor as looking
-    from benchsuite.experiments import doctor_machine as machine
-    from benchsuite.experiments.doctor_recipes import Here, recipe_lines
-    from benchsuite.experiments.recipe import recipe_names
+    from benchsuite.doctor import libraries as looking
+    from benchsuite.doctor import system as machine
+    from benchsuite.doctor.recipes import Here, recipe_lines
+    from benchsuite.planning.recipe import recipe_names
     from benchsuite.records.store import Store
 
     probe = looking.start_probe()

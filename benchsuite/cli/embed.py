@@ -62,7 +62,7 @@ def embed(
     load_plugins(plugin)
     import torch
 
-    from benchsuite.experiments.embed import Wanted, embed
+    from benchsuite.encoders.embed import Wanted, embed
     from benchsuite.models.frozen import asked
 
     asked(image, "timm", untrained, "--image")

@@ -66,7 +66,7 @@ def evaluate(
     import torch
 
     from benchsuite.cli.progress import show_reading
-    from benchsuite.experiments.evaluate_model import Wanted, evaluate_model, parse_option, plan_evaluation
+    from benchsuite.encoders.evaluate import Wanted, evaluate_model, parse_option, plan_evaluation
     from benchsuite.files import require_writable
     from benchsuite.models.judged import judged
     from benchsuite.records.evaluations import write_evaluation

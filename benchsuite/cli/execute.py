@@ -12,12 +12,12 @@ from benchsuite.cli import INTERRUPTED
 from benchsuite.cli.means import Executor, Means
 from benchsuite.cli.progress import progress
 from benchsuite.cli.terminal import say
+from benchsuite.cluster.jobs import Cluster
 from benchsuite.errors import BenchsuiteError, Interrupted, RunError
-from benchsuite.experiments.cluster import Cluster
-from benchsuite.experiments.estimate import estimated_seconds, evaluation_seconds
-from benchsuite.experiments.events import Failed, Finished
-from benchsuite.experiments.plan import Run
+from benchsuite.execution.events import Failed, Finished
 from benchsuite.files import write_whole
+from benchsuite.planning.estimate import estimated_seconds, evaluation_seconds
+from benchsuite.planning.plan import Run
 from benchsuite.records.checkpoints import latest_step
 from benchsuite.records.schema import Record
 from benchsuite.records.store import Store

@@ -11,9 +11,9 @@ from benchsuite.cli.execute import keep_traceback
 from benchsuite.cli.progress import progress
 from benchsuite.cli.terminal import say
 from benchsuite.errors import BenchsuiteError, DivergedError, Interrupted, RunError
-from benchsuite.experiments.events import Failed, Finished, Noted, Started, Stepped, unexpected
-from benchsuite.experiments.measure import take_part
-from benchsuite.experiments.plan import Run
+from benchsuite.execution.events import Failed, Finished, Noted, Started, Stepped, unexpected
+from benchsuite.execution.measure import take_part
+from benchsuite.planning.plan import Run
 from benchsuite.records.checkpoints import Every, folder_of
 from benchsuite.records.store import Store
 from benchsuite.training.distributed import alone, lost_contact, rank, world_size

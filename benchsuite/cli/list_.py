@@ -14,8 +14,8 @@ from benchsuite.errors import UsageError
 from benchsuite.registry import datasets, embeddings, methods, tasks
 
 if TYPE_CHECKING:
-    from benchsuite.experiments.recipe import Recipe
     from benchsuite.papers import Table
+    from benchsuite.planning.recipe import Recipe
 
 
 class What(StrEnum):
@@ -100,7 +100,7 @@ def _table_names() -> list[str]:
 
 def _tables() -> list[dict[str, Any]]:
     """Each recipe is read once: tables share them."""
-    from benchsuite.experiments.recipe import read_recipe
+    from benchsuite.planning.recipe import read_recipe
 
     read = cache(read_recipe)
     return [_table(name, read) for name in _table_names()]
@@ -132,7 +132,7 @@ def _table(name: str, read: "Callable[[str], Recipe]") -> dict[str, Any]:
 
 def _coverage(table: "Table", name: str, recipe: "Recipe") -> dict[str, Any]:
     """The rows and columns of a table that a recipe can run."""
-    from benchsuite.experiments.columns import measured_columns
+    from benchsuite.planning.columns import measured_columns
 
     rows = [row for row in table.rows if row.method and not recipe.lacks(row.backbone, row.variant)]
     columns = measured_columns(table, recipe)
@@ -140,26 +140,26 @@ def _coverage(table: "Table", name: str, recipe: "Recipe") -> dict[str, Any]:
 
 
 def _recipe_names() -> list[str]:
-    from benchsuite.experiments.recipe import recipe_names
+    from benchsuite.planning.recipe import recipe_names
 
     return recipe_names()
 
 
 def _recipe_keys() -> list[dict[str, Any]]:
-    from benchsuite.experiments.recipe_keys import recipe_keys
+    from benchsuite.planning.recipe_keys import recipe_keys
 
     return recipe_keys()
 
 
 def _keys_page(items: list[dict[str, Any]]) -> str:
-    from benchsuite.experiments.recipe_keys import markdown
+    from benchsuite.planning.recipe_keys import markdown
 
     return "\n".join(markdown(items))
 
 
 def _recipe(name: str) -> dict[str, Any]:
-    from benchsuite.experiments.recipe import read_recipe
     from benchsuite.folders import recipe_files
+    from benchsuite.planning.recipe import read_recipe
 
     recipe = read_recipe(name)
     backbones = [f"{key} ({backbone.description})" for key, backbone in recipe.backbones.items()]

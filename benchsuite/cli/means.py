@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Protocol
 
 from benchsuite.cli.cluster import ChosenCluster
-from benchsuite.experiments.devices import Devices
-from benchsuite.experiments.events import Event
-from benchsuite.experiments.plan import Run
-from benchsuite.experiments.pool import Pool
-from benchsuite.experiments.preflight import Checked, preflight
+from benchsuite.execution.devices import Devices
+from benchsuite.execution.events import Event
+from benchsuite.execution.pool import Pool
+from benchsuite.execution.preflight import Checked, preflight
+from benchsuite.planning.plan import Run
 from benchsuite.records.checkpoints import EVERY, Every, Saving
 from benchsuite.records.store import Store
 

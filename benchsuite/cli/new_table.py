@@ -20,7 +20,7 @@ from benchsuite.registry import methods, tasks
 from benchsuite.toml_files import line_of
 
 if TYPE_CHECKING:
-    from benchsuite.experiments.recipe import Recipe
+    from benchsuite.planning.recipe import Recipe
 
 DEFAULT_RECIPES = ["smoke=scenes-smoke", "small=scenes-small"]
 NEAREST = 5
@@ -56,7 +56,7 @@ def new_table(
     others are the table's columns: published numbers, or nothing. A header "MSCOCO/IR@1" is column IR@1 of the group
     MSCOCO; a header "retrieval.t2i_r1" is measured by that. Nothing is overwritten.
     """
-    from benchsuite.experiments.recipe import read_recipe
+    from benchsuite.planning.recipe import read_recipe
 
     target = tables / PAPERS / f"{name}.toml"
     if not NAME.fullmatch(name):
@@ -131,7 +131,7 @@ def in_unit(column: CsvColumn, values: Sequence[float]) -> CsvColumn:
 
 def measures(recipe: "Recipe") -> Iterator[str]:
     """All that a recipe measures, by the papers' names of protocols and by its own."""
-    from benchsuite.experiments.columns import metrics_of
+    from benchsuite.planning.columns import metrics_of
 
     own = {
         **{name: stand_in.protocol for name, stand_in in recipe.stand_ins.items()},
@@ -175,7 +175,7 @@ def described_row(where: str, row: CsvRow, backbone: str | None, recipes: "Mappi
 
 def listed(recipes: "Mapping[str, Recipe]") -> Iterator[str]:
     """A line for each protocol that all recipes have, with what it measures."""
-    from benchsuite.experiments.columns import metrics_of
+    from benchsuite.planning.columns import metrics_of
 
     first, *others = recipes.values()
     for name, protocol in first.protocols.items():

@@ -9,7 +9,7 @@ import typer
 
 from benchsuite.cli.terminal import keep_stdout_for_json
 from benchsuite.errors import UsageError
-from benchsuite.experiments.joining import launched
+from benchsuite.execution.joining import launched
 from benchsuite.folders import use_folders
 from benchsuite.registry import load_plugin, methods
 from benchsuite.running import Running, require_trainable_here

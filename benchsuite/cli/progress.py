@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
 from benchsuite.cli.terminal import say
-from benchsuite.experiments.events import Event, Failed, Finished, Noted, Queued, Started, Stepped
+from benchsuite.execution.events import Event, Failed, Finished, Noted, Queued, Started, Stepped
 from benchsuite.harmless import line
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from benchsuite.cli.terminal import say, say_json
 from benchsuite.errors import UsageError, unknown
 
 if TYPE_CHECKING:
-    from benchsuite.analysis.regression import Expectations
+    from benchsuite.gate.decision import Expectations
 
 
 def regress(
@@ -33,17 +33,17 @@ def regress(
     Compared are values on fixed embeddings, and metrics and cost of short runs relative to a reference method.
     Exit code 1 if a method crashed, measured nothing, or differs by more than the bands allow.
     """
-    from benchsuite.analysis.regression import BAD
-    from benchsuite.experiments.regress import (
+    from benchsuite.files import require_writable, write_whole
+    from benchsuite.gate.decision import BAD
+    from benchsuite.gate.regress import (
         expectations_file,
         gate,
         gated,
         read_expectations,
         write_expectations,
     )
-    from benchsuite.files import require_writable, write_whole
+    from benchsuite.gate.summary import junit, summary
     from benchsuite.registry import methods
-    from benchsuite.report.gate import junit, summary
 
     added = load_plugins(plugin)
     chosen = parse_names(names) or [*gated(), *added]
@@ -80,7 +80,7 @@ def regress(
 
 def updated(names: list[str], before: "Expectations | None") -> "Expectations":
     """New expectations of these methods; the others stay, except methods that are gone."""
-    from benchsuite.experiments.regress import expect
+    from benchsuite.gate.regress import expect
     from benchsuite.registry import methods
 
     now = expect(names, show_progress)
@@ -92,7 +92,7 @@ def updated(names: list[str], before: "Expectations | None") -> "Expectations":
 
 def changes(before: "Expectations | None", after: "Expectations") -> list[str]:
     """What an update changed, for review."""
-    from benchsuite.analysis.regression import Observed, check_method
+    from benchsuite.gate.decision import Observed, check_method
 
     lines = []
     old = before.methods if before else {}

@@ -46,9 +46,9 @@ from benchsuite.errors import UsageError
 from benchsuite.files import require_writable
 
 if TYPE_CHECKING:
-    from benchsuite.experiments.plan import Plan, Run
-    from benchsuite.experiments.problems import Problem
-    from benchsuite.experiments.subjects import Subject
+    from benchsuite.planning.plan import Plan, Run
+    from benchsuite.planning.problems import Problem
+    from benchsuite.planning.subjects import Subject
     from benchsuite.records.contents import Contents
     from benchsuite.records.schema import Record
     from benchsuite.records.store import Store
@@ -116,12 +116,12 @@ def repro(
     from benchsuite.cli.report import items_of, leaderboard, require_all, show_progress
     from benchsuite.cli.tables import keep
     from benchsuite.cli.trials import Work, execute_trials, untuned
-    from benchsuite.experiments.devices import Devices
-    from benchsuite.experiments.plan import plan_tables, row_names
-    from benchsuite.experiments.preflight import require_ready
-    from benchsuite.experiments.tune import example_run
+    from benchsuite.execution.devices import Devices
+    from benchsuite.execution.preflight import require_ready
     from benchsuite.papers import named_tables
     from benchsuite.papers.schema import row_name
+    from benchsuite.planning.plan import plan_tables, row_names
+    from benchsuite.planning.trial_runs import example_run
     from benchsuite.records.store import Store
     from benchsuite.report.numbers import counted
 
@@ -258,7 +258,7 @@ def planned_problems(plans: "Sequence[Plan]") -> "list[Problem]":
 
 def tuned_by(plans: "Sequence[Plan]") -> "Sequence[Subject]":
     """What the plans' rows are tuned by."""
-    from benchsuite.experiments.tune import grouped
+    from benchsuite.planning.trial_runs import grouped
 
     return grouped(subject for plan in plans for subject in plan.subjects)
 

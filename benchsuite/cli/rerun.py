@@ -10,14 +10,14 @@ from benchsuite.analysis.rerun import Again, is_other_seed
 from benchsuite.analysis.vouchers import incomparable
 from benchsuite.cli.execute import signals_raised
 from benchsuite.cli.progress import progress
-from benchsuite.experiments.events import Failed, Finished
-from benchsuite.experiments.pool import Pool
-from benchsuite.experiments.rerun import devices_of, draw
-from benchsuite.records.audit import Audit
+from benchsuite.execution.events import Failed, Finished
+from benchsuite.execution.pool import Pool
 from benchsuite.records.names import RERUNS
 from benchsuite.records.record_file import Finding
 from benchsuite.records.reruns import Rerun, write_rerun
 from benchsuite.records.schema import Record
+from benchsuite.verify.audit import Audit
+from benchsuite.verify.rerun import devices_of, draw
 
 
 def rerun(audit: Audit, count: int, folders: Mapping[str, str], plugins: list[Path], store: bool) -> None:

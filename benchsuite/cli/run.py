@@ -33,11 +33,11 @@ from benchsuite.cli.options import (
 )
 from benchsuite.cli.terminal import say, say_json
 from benchsuite.errors import UsageError
-from benchsuite.experiments.joining import launched
+from benchsuite.execution.joining import launched
 
 if TYPE_CHECKING:
     from benchsuite.cli.means import Means
-    from benchsuite.experiments.plan import Run
+    from benchsuite.planning.plan import Run
     from benchsuite.records.schema import Record
     from benchsuite.records.store import Store
 
@@ -86,9 +86,9 @@ def run(
     from benchsuite.cli.execute import duration, execute, failure
     from benchsuite.cli.means import Means
     from benchsuite.cli.progress import show_reading
-    from benchsuite.experiments.devices import Devices
-    from benchsuite.experiments.plan import plan_run
-    from benchsuite.experiments.recipe import read_recipe
+    from benchsuite.execution.devices import Devices
+    from benchsuite.planning.plan import plan_run
+    from benchsuite.planning.recipe import read_recipe
     from benchsuite.records.store import Store
 
     require_reported([seed])
@@ -155,7 +155,7 @@ def numbers(record: "Record") -> dict[str, Any]:
 
 def is_to_do(run: "Run", store: "Store", means: "Means", stored: bool = True) -> bool:
     """Whether it is not stored yet; refused where it cannot be done, or not be stored if it is to be."""
-    from benchsuite.experiments.preflight import require_ready
+    from benchsuite.execution.preflight import require_ready
 
     contents = store.read()
     if refused := contents.refused_runs.get(run.run_id):

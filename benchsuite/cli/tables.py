@@ -8,7 +8,6 @@ from pathlib import Path
 
 from benchsuite.analysis import bound
 from benchsuite.errors import UsageError
-from benchsuite.experiments.recipe import Recipe
 from benchsuite.files import read_stored
 from benchsuite.folders import (
     PAPERS,
@@ -21,6 +20,7 @@ from benchsuite.folders import (
     tables_in,
 )
 from benchsuite.papers.reader import read_table_file
+from benchsuite.planning.recipe import Recipe
 from benchsuite.records.record_file import Finding
 from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import Record

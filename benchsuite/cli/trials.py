@@ -7,12 +7,12 @@ from typing import Any
 
 from benchsuite.cli.execute import carry_out, keep_traceback
 from benchsuite.cli.means import Means
-from benchsuite.experiments.chosen import Trials, chosen_trial
-from benchsuite.experiments.events import Failed, Finished
-from benchsuite.experiments.plan import Run, recipe_name
-from benchsuite.experiments.problems import Problem
-from benchsuite.experiments.subjects import Subject, tunable
-from benchsuite.experiments.tune import TrialRun, content_of, example_run, trial_run
+from benchsuite.execution.events import Failed, Finished
+from benchsuite.planning.chosen_trials import Trials, chosen_trial
+from benchsuite.planning.plan import Run, recipe_name
+from benchsuite.planning.problems import Problem
+from benchsuite.planning.subjects import Subject, tunable
+from benchsuite.planning.trial_runs import TrialRun, content_of, example_run, trial_run
 from benchsuite.records.store import Store
 from benchsuite.records.trials import Trial, add_trials
 

@@ -31,8 +31,8 @@ from benchsuite.cli.terminal import say, say_json
 from benchsuite.errors import UsageError
 
 if TYPE_CHECKING:
-    from benchsuite.experiments.problems import Problem
-    from benchsuite.experiments.subjects import Subject
+    from benchsuite.planning.problems import Problem
+    from benchsuite.planning.subjects import Subject
 
 
 def tune(
@@ -84,9 +84,9 @@ def tune(
     from benchsuite.cli.execute import duration, failure
     from benchsuite.cli.means import Means
     from benchsuite.cli.trials import Work, execute_trials, outcome_line, outcomes, spaces
-    from benchsuite.experiments.devices import Devices
-    from benchsuite.experiments.preflight import require_ready
-    from benchsuite.experiments.tune import example_run
+    from benchsuite.execution.devices import Devices
+    from benchsuite.execution.preflight import require_ready
+    from benchsuite.planning.trial_runs import example_run
     from benchsuite.records.store import Store
     from benchsuite.report.numbers import counted
 
@@ -125,9 +125,9 @@ def find_subjects(
     what: Sequence[str], scale: str, recipe: str | None, extra: Sequence[str], folders: Mapping[str, str]
 ) -> "tuple[Sequence[Subject], Sequence[Problem]]":
     """What is to be tuned, and why rows of the tables cannot be."""
-    from benchsuite.experiments.chosen import Trials
-    from benchsuite.experiments.plan import plan_table
-    from benchsuite.experiments.tune import grouped, method_subjects, recipe_at
+    from benchsuite.planning.chosen_trials import Trials
+    from benchsuite.planning.plan import plan_table
+    from benchsuite.planning.trial_runs import grouped, method_subjects, recipe_at
 
     subjects: list[Subject] = []
     problems: list[Problem] = []

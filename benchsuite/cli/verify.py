@@ -21,14 +21,14 @@ from benchsuite.cli.options import (
 from benchsuite.cli.terminal import say, say_json
 from benchsuite.errors import UsageError
 from benchsuite.folders import TRIALS, tables_in
-from benchsuite.records.audit import CANNOT_CHECK, Audit, audit_folder, audit_run
-from benchsuite.records.audit_manifest import check_base, check_digest, check_manifest, update_manifest
 from benchsuite.records.names import find_run
 from benchsuite.records.provenance import provenance, trust_in
 from benchsuite.records.record_file import Finding
 from benchsuite.records.reruns import read_reruns
 from benchsuite.records.sigstore_bundle import Trust
 from benchsuite.registry import tasks
+from benchsuite.verify.audit import CANNOT_CHECK, Audit, audit_folder, audit_run
+from benchsuite.verify.audit_manifest import check_base, check_digest, check_manifest, update_manifest
 
 
 def verify(
@@ -148,7 +148,7 @@ def add_reruns(audit: Audit) -> None:
 def redraw(audit: Audit) -> None:
     """Check what the trials of the folder drew."""
     if audit.trials:
-        from benchsuite.experiments.redraw import check_draws, unknown_draws
+        from benchsuite.verify.redraw import check_draws, unknown_draws
 
         for recipe, file in audit.trials.items():
             where = f"{TRIALS}/{recipe}.parquet"

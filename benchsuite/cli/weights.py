@@ -20,7 +20,7 @@ def weights(
 
     Only what was kept can be written: --keep-weights on `run` and `repro`, or keep_weights = true in the recipe.
     """
-    from benchsuite.experiments.export_weights import export_weights
+    from benchsuite.encoders.export_weights import export_weights
 
     file = find_run(results, run)
     record = read_record(file)

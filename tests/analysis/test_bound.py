@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import exit_code
-from measured import HIGH, LOW, TIED, fill
+from support.commands import exit_code
+from support.measured import HIGH, LOW, TIED, fill
 
 from benchsuite.analysis import bound
 from benchsuite.analysis.building import build_views

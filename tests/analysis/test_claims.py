@@ -3,7 +3,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pytest
-from claimed import HEADLINE, HIGH, LOW, TEXT, TWO, MakeRecord, row, table, view
+from support.claimed import HEADLINE, HIGH, LOW, TEXT, TWO, MakeRecord, row, table, view
 
 from benchsuite.analysis.building import build_table
 from benchsuite.analysis.claims import (

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_trials import trials_file
-from measured import HIGH, LOW, fill
+from support.made_trials import trials_file
+from support.measured import HIGH, LOW, fill
 
 from benchsuite.analysis import results
 from benchsuite.records.schema import Record, Result

@@ -1,7 +1,7 @@
 from collections.abc import Callable
 
 import pytest
-from measured import HIGH, LOW, TIED, measured, side
+from support.measured import HIGH, LOW, TIED, measured, side
 
 from benchsuite.analysis.building import build_table
 from benchsuite.analysis.diff import Difference, FolderDiff, Kind, Side, diff_folders

@@ -3,10 +3,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import claimed
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from support import claimed
 
 from benchsuite.analysis.building import build_table
 from benchsuite.analysis.claims import NO_ITEMS, judged_claims

@@ -2,7 +2,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
-from exported import TABLE, VALUES, build
+from support.exported import TABLE, VALUES, build
 
 from benchsuite.analysis.boards import boards
 from benchsuite.analysis.omnibus import friedman

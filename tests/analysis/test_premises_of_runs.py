@@ -2,7 +2,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from claimed import HEADLINE, HIGH, LOW, TWO, MakeRecord, row, table, view
+from support.claimed import HEADLINE, HIGH, LOW, TWO, MakeRecord, row, table, view
 
 from benchsuite.analysis.claims import judged_added, judged_claims, unrun_claims
 from benchsuite.analysis.premises import Finding, findings

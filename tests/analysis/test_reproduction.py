@@ -4,8 +4,8 @@ from functools import partial
 from math import sqrt
 
 import pytest
-from measured import HIGH, LOW, side
 from scipy import stats
+from support.measured import HIGH, LOW, side
 
 from benchsuite.analysis.reproduction import TableAgain, tables_again
 from benchsuite.records.schema import Record

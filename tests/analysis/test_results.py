@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from made_trials import trials_file, trials_of
-from measured import HIGH, LOW, fill, measured
 from scipy import stats
+from support.made_trials import trials_file, trials_of
+from support.measured import HIGH, LOW, fill, measured
 
 import benchsuite
 from benchsuite.analysis.boards import Board, boards, paired

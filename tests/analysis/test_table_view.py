@@ -3,8 +3,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from measured import HIGH, LOW, measured
 from scipy import stats
+from support.measured import HIGH, LOW, measured
 
 from benchsuite.analysis.building import build_table
 from benchsuite.analysis.tables import TableView

@@ -6,7 +6,7 @@ from subprocess import run
 
 import numpy as np
 import pytest
-from made_trials import RATE, trials_file, trials_of
+from support.made_trials import RATE, trials_file, trials_of
 
 from benchsuite.analysis.tuning import Subject, reference_of, subjects, tuning_curve
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from attested import TRAINED_THERE, attest, listed
-from edited import edit
-from signing import COMMIT, REPOSITORY, RUN, Sigstore
+from support.attested import TRAINED_THERE, attest, listed
+from support.edited import edit
+from support.signing import COMMIT, REPOSITORY, RUN, Sigstore
 
 from benchsuite.analysis.vouchers import Kind, Vouchers, vouchers, vouchers_of
 from benchsuite.records.provenance import trust_in

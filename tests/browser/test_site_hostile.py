@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from conftest import TABLE, MadeSite, soon
-from made_results import DOC, EQUATION, HOSTILE, LABEL, MACHINE, MODEL, NAME, REASON, SAYS, TITLE, VALUE
+from support.made_results import DOC, EQUATION, HOSTILE, LABEL, MACHINE, MODEL, NAME, REASON, SAYS, TITLE, VALUE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -4,8 +4,8 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from commands import exit_code
-from measured import HIGH, LOW, fill
+from support.commands import exit_code
+from support.measured import HIGH, LOW, fill
 
 from benchsuite.records.schema import Record
 

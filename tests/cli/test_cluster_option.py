@@ -4,11 +4,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from commands import exit_code
+from support.commands import exit_code
 
 from benchsuite.cli.progress import Bars, Lines
-from benchsuite.experiments.events import Failed, Queued, Started, Stepped
-from benchsuite.experiments.plan import plan_run
+from benchsuite.execution.events import Failed, Queued, Started, Stepped
+from benchsuite.planning.plan import plan_run
 
 RUN = ["run", "infonce", "--recipe", "scenes-smoke"]
 

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from own_tables import own_folder
+from support.own_tables import own_folder
 
 from benchsuite.folders import recipe_files, table_files
 from benchsuite.registry import methods

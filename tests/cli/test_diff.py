@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from commands import exit_code
+from support.commands import exit_code
 
 from benchsuite.records.schema import Record
 from benchsuite.records.store import Store

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from commands import exit_code
-from tiny_recipes import VECTORS
+from support.commands import exit_code
+from support.tiny_recipes import VECTORS
 
 import benchsuite
 
@@ -126,9 +126,9 @@ protocols.knn = { task = "knn", options = { classes = "class" } }
 def test_a_larger_batch_is_tried_as_long_as_it_should_fit() -> None:
     """In another process: this one would know the dataset that stands in for all others."""
     program = """
-from benchsuite.experiments import doctor_start
-from benchsuite.experiments.doctor_start import Started, _too_much, from_random_weights, stood_in
-from benchsuite.experiments.recipe import read_recipe
+from benchsuite.doctor import start as doctor_start
+from benchsuite.doctor.start import Started, _too_much, from_random_weights, stood_in
+from benchsuite.planning.recipe import read_recipe
 
 doctor_start.available_memory = lambda: 10 * 2**30
 gib = 2**30

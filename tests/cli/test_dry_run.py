@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from commands import exit_code
-from tiny_recipes import VECTORS
+from support.commands import exit_code
+from support.tiny_recipes import VECTORS
 
 RECIPE = VECTORS.replace("hidden = 16 } } }", "hidden = 16 } }, step_seconds = 30 }")
 

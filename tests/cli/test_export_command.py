@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from commands import exit_code
-from measured import HIGH, LOW, fill
+from support.commands import exit_code
+from support.measured import HIGH, LOW, fill
 
 import benchsuite
 from benchsuite.cli.export import harmless_texts

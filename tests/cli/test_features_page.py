@@ -8,16 +8,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from commands import exit_code
-from feature_folders import pairs_of, write_clip_retrieval
-from own_data import write_image_folder
+from support.commands import exit_code
+from support.feature_folders import pairs_of, write_clip_retrieval
+from support.own_data import write_image_folder
 
 from benchsuite.errors import UsageError
-from benchsuite.experiments.events import Event, Finished, Started
-from benchsuite.experiments.measure import measure
-from benchsuite.experiments.plan import Run, plan_table
-from benchsuite.experiments.pool import Pool
+from benchsuite.execution.events import Event, Finished, Started
+from benchsuite.execution.measure import measure
+from benchsuite.execution.pool import Pool
 from benchsuite.paths import baselines
+from benchsuite.planning.plan import Run, plan_table
 from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
 

@@ -10,8 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from commands import exit_code
-from copies import command, files, in_a_copy, mount, only_linux
+from support.commands import exit_code
+from support.copies import command, files, in_a_copy, mount, only_linux
 
 from benchsuite.data.cached import made_once
 from benchsuite.errors import UsageError

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import typer
-from commands import exit_code
+from support.commands import exit_code
 
 from benchsuite.cli import COMMANDS, application
 from benchsuite.cli.examples import EXAMPLES

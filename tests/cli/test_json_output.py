@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 import typer
-from commands import exit_code
-from made_records import MakeRecord
-from measured import LOW, fill
-from own_tables import NAME, own_folder
-from tiny_recipes import VECTORS
+from support.commands import exit_code
+from support.made_records import MakeRecord
+from support.measured import LOW, fill
+from support.own_tables import NAME, own_folder
+from support.tiny_recipes import VECTORS
 
-from benchsuite.analysis.regression import Check, Kind
 from benchsuite.cli import application
-from benchsuite.experiments import regress
+from benchsuite.gate import regress
+from benchsuite.gate.decision import Check, Kind
 from benchsuite.records.store import Store
 
 PAGE = (Path(__file__).parents[2] / "docs" / "formats.md").read_text("utf-8")

@@ -1,5 +1,5 @@
 import pytest
-from commands import exit_code
+from support.commands import exit_code
 
 
 @pytest.fixture(params=[{"WORLD_SIZE": "2", "RANK": "1"}, {"SLURM_STEP_NUM_TASKS": "2"}])

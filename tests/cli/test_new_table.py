@@ -5,15 +5,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from commands import exit_code
-from own_tables import own_folder
-from scales import check_scale
+from support.commands import exit_code
+from support.own_tables import own_folder
+from support.scales import check_scale
 
-from benchsuite.experiments.columns import measured_columns
-from benchsuite.experiments.recipe import read_recipe
 from benchsuite.folders import use_folders
 from benchsuite.papers import read_table
 from benchsuite.papers.claims import claims_of
+from benchsuite.planning.columns import measured_columns
+from benchsuite.planning.recipe import read_recipe
 
 CSV = "name,retrieval.t2i_r1,Gap,method,role\nInfoNCE,21.6,0.4,,\nMine,–,,temo,proposed\n"
 PLUGIN = "from benchsuite import register_method\n\n@register_method('of-file')\nclass Mine: pass\n"

@@ -6,9 +6,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from commands import exit_code
-from made_records import MakeRecord
-from measured import LOW, fill
+from support.commands import exit_code
+from support.made_records import MakeRecord
+from support.measured import LOW, fill
 
 from benchsuite import running
 

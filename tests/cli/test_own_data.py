@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import exit_code
-from own_data import as_csv, caption, colour, name, write_image_folder, write_pictures
+from support.commands import exit_code
+from support.own_data import as_csv, caption, colour, name, write_image_folder, write_pictures
 
-from benchsuite.experiments.measure import measure
+from benchsuite.execution.measure import measure
 from benchsuite.paths import baselines
 from benchsuite.records.schema import Record
 from benchsuite.records.store import Store

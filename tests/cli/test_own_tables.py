@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import exit_code
-from html_pages import Reading
-from measured import HIGH, LOW, fill
-from own_tables import FILE, NAME, TABLE, own_folder
+from support.commands import exit_code
+from support.html_pages import Reading
+from support.measured import HIGH, LOW, fill
+from support.own_tables import FILE, NAME, TABLE, own_folder
 
 from benchsuite.analysis.building import same_paper
 from benchsuite.analysis.results import load_table

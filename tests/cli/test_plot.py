@@ -9,10 +9,10 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from commands import exit_code
-from made_results import write_results
-from measured import HIGH, LOW, fill
 from PIL import Image
+from support.commands import exit_code
+from support.made_results import write_results
+from support.measured import HIGH, LOW, fill
 
 from benchsuite.records.schema import Record
 

@@ -4,7 +4,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from commands import exit_code
+from support.commands import exit_code
 
 from benchsuite.cli.options import parse_seeds
 from benchsuite.errors import UsageError

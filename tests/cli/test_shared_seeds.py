@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from commands import exit_code
-from own_tables import NAME, TABLE, own_folder
-from tiny_recipes import VECTORS
+from support.commands import exit_code
+from support.own_tables import NAME, TABLE, own_folder
+from support.tiny_recipes import VECTORS
 
 from benchsuite.records.contents import read_request
 

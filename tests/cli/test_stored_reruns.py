@@ -5,11 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from attested import TRAINED_THERE, attest, list_unchecked
-from commands import exit_code
-from edited import edit
-from measured import HIGH, LOW, fill
-from signing import REPOSITORY, RUN, Sigstore
+from support.attested import TRAINED_THERE, attest, list_unchecked
+from support.commands import exit_code
+from support.edited import edit
+from support.measured import HIGH, LOW, fill
+from support.signing import REPOSITORY, RUN, Sigstore
 
 from benchsuite.records.record_file import read_record
 from benchsuite.records.reruns import Rerun, write_rerun

@@ -8,12 +8,12 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from commands import exit_code
-from hostile import is_clean, is_command
 from rich.console import Console
+from support.commands import exit_code
+from support.hostile import is_clean, is_command
 
 from benchsuite.cli import progress
-from benchsuite.experiments.events import Event, Failed, Noted, Queued, Started
+from benchsuite.execution.events import Event, Failed, Noted, Queued, Started
 from benchsuite.records.schema import Record, Result
 from benchsuite.records.store import Store
 from benchsuite.setup import Protocol

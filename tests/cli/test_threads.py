@@ -4,14 +4,14 @@ import os
 from pathlib import Path
 
 import pytest
-import tiny_tuning
-from commands import exit_code
+from support import tiny_tuning
+from support.commands import exit_code
 
 from benchsuite.cli.trials import Work
-from benchsuite.experiments.chosen import Trials
-from benchsuite.experiments.plan import plan_table
-from benchsuite.experiments.tune import content_of
 from benchsuite.folders import use_folders
+from benchsuite.planning.chosen_trials import Trials
+from benchsuite.planning.plan import plan_table
+from benchsuite.planning.trial_runs import content_of
 from benchsuite.records.names import find_run
 from benchsuite.records.schema import Record
 from benchsuite.records.store import Store

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-import tiny_tuning
-from commands import exit_code
+from support import tiny_tuning
+from support.commands import exit_code
 
 from benchsuite import registry
 from benchsuite.analysis.results import load_results, load_table
-from benchsuite.experiments.recipe import Tuning
-from benchsuite.experiments.space import draws
+from benchsuite.planning.recipe import Tuning
+from benchsuite.planning.search_space import draws
 from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
 from benchsuite.records.trials import FIRST_SEED, TrialsFile, read_trials, write_trials

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from commands import exit_code
+from support.commands import exit_code
 
 from benchsuite.records.schema import Record
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from attested import TRAINED_THERE, attest, listed
-from commands import exit_code
-from signing import REPOSITORY, RUN, Sigstore
+from support.attested import TRAINED_THERE, attest, listed
+from support.commands import exit_code
+from support.signing import REPOSITORY, RUN, Sigstore
 
 from benchsuite.records.names import ATTESTATIONS, BUNDLE
 from benchsuite.records.schema import Record

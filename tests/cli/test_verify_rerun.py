@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from commands import exit_code
-from tiny_recipes import VECTORS
+from support.commands import exit_code
+from support.tiny_recipes import VECTORS
 
 from benchsuite.analysis.vouchers import incomparable
 from benchsuite.errors import UsageError
@@ -50,7 +50,7 @@ def test_a_record_whose_numbers_were_made_up_consistently_is_found(
 def test_older_code_cannot_be_run_again_and_asking_for_it_is_no_success(
     runs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("benchsuite.experiments.rerun.code_state", lambda record: "older")
+    monkeypatch.setattr("benchsuite.verify.rerun.code_state", lambda record: "older")
     capsys.readouterr()
     assert exit_code("verify", runs, "--rerun", "1") == 1
     told = capsys.readouterr().out
@@ -64,7 +64,7 @@ def test_devices_that_are_not_here_leave_a_record_out(
     def none(*_: object, **__: object) -> None:
         raise UsageError("--devices 1: this machine has 0 GPUs.")
 
-    monkeypatch.setattr("benchsuite.experiments.rerun.Devices.here", none)
+    monkeypatch.setattr("benchsuite.verify.rerun.Devices.here", none)
     capsys.readouterr()
     assert exit_code("verify", runs, "--rerun", "1") == 1
     told = capsys.readouterr().out

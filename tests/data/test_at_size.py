@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from real_files import flat, png
+from support.real_files import flat, png
 
 from benchsuite.data import create_dataset
 from benchsuite.data.batches import BatchPlan

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from real_files import pictures, png, write_cifar
+from support.real_files import pictures, png, write_cifar
 
 from benchsuite.data import create_dataset
 from benchsuite.data.long_tail import class_sizes, long_tailed

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from real_files import write_classes
+from support.real_files import write_classes
 
 from benchsuite.data import create_dataset
 from benchsuite.data.readers.class_folders import imagenet_words

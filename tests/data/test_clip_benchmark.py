@@ -3,7 +3,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from real_files import png
+from support.real_files import png
 
 from benchsuite.data import create_dataset
 from benchsuite.data.prompts import CIFAR_18, IMAGENET_7, NUMBER

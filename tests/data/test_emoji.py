@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from emoji_files import CONCEPTS, emoji_rows, encoded, picture, write_emoji_clones, write_emoji_parquet
 from PIL import Image
+from support.emoji_files import CONCEPTS, emoji_rows, encoded, picture, write_emoji_clones, write_emoji_parquet
 
 from benchsuite.data import create_dataset
 from benchsuite.data.base import PairDataset

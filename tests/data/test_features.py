@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from feature_folders import pairs_of, write_clip_retrieval
+from support.feature_folders import pairs_of, write_clip_retrieval
 
 from benchsuite.data import create_dataset
 from benchsuite.data.base import PairDataset

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
-from real_files import flat, png, write_pictures
+from support.real_files import flat, png, write_pictures
 
 from benchsuite.data.readers import images
 from benchsuite.data.readers.images import LazyArray, LazyClips, LazyImages, square

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from real_files import write_karpathy, write_pictures
+from support.real_files import write_karpathy, write_pictures
 
 from benchsuite.data import create_dataset
 from benchsuite.errors import UsageError

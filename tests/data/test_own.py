@@ -7,7 +7,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from own_data import COLOURS, COUNT, FORMATS, as_csv, caption, name, picture, stored, table, write_csv, write_pictures
+from support.own_data import (
+    COLOURS,
+    COUNT,
+    FORMATS,
+    as_csv,
+    caption,
+    name,
+    picture,
+    stored,
+    table,
+    write_csv,
+    write_pictures,
+)
 
 from benchsuite.data import PairDataset, create_dataset
 from benchsuite.data.batches import BatchPlan

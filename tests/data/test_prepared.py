@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
-from real_files import png
+from support.real_files import png
 
 from benchsuite.data import create_dataset
 from benchsuite.data.base import Split

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from real_files import write_epic, write_frames, write_something, write_youcook2
+from support.real_files import write_epic, write_frames, write_something, write_youcook2
 
 from benchsuite.data import create_dataset
 from benchsuite.data.readers.videos import spread
@@ -209,7 +209,7 @@ def test_the_real_clips_of_youcook2(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_the_folder_of_frames_is_no_option_that_is_written(tmp_path: Path) -> None:
-    from benchsuite.experiments.data import resolve_data
+    from benchsuite.planning.data_folders import resolve_data
 
     found = resolve_data(Data(name="ssv2"), {"ssv2": str(write_something(tmp_path))})
     assert str(tmp_path) not in str(found.model_dump())

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from real_files import flat, png, write_pairs, write_shard, write_shards
+from support.real_files import flat, png, write_pairs, write_shard, write_shards
 
 from benchsuite.data import create_dataset
 from benchsuite.data.batches import BatchPlan

@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import exit_code
-from own_data import as_csv, caption, colour, name, write_image_folder, write_pictures
 from shown import PAGES, ROOT, blocks, lines, words
+from support.commands import exit_code
+from support.own_data import as_csv, caption, colour, name, write_image_folder, write_pictures
 
 NOT_RUN = {
     "python3 -m venv": "installs; .ci/run starts with the README's line",
     ".venv/bin/pip install": "installs",
     "pip install": "installs",
     "tox -e": "an environment of its own; test_tox_environments_exist",
-    "BENCHSUITE_": "hours; tests/e2e/test_kills.py and tests/experiments/test_long_run.py do a few",
+    "BENCHSUITE_": "hours; tests/e2e/test_kills.py and tests/execution/test_long_run.py do a few",
     "python benchmarks/": "measures for minutes; test_scripts_exist",
     "git ": "changes or fetches a repository",
     "mkdir ": "shell",

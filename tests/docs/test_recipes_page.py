@@ -5,7 +5,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-from commands import exit_code
+from support.commands import exit_code
 
 PAGE = (Path(__file__).parents[2] / "docs" / "recipes.md").read_text("utf-8")
 COUNTED = re.findall(r"^\| .* \| `benchsuite ([^`]*)` \| (\d+) \| \d+ \w+ \|$", PAGE, re.M)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from commands import exit_code
+from support.commands import exit_code
 
 from benchsuite.records.store import Store
 

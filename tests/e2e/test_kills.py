@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-import tiny_tuning
-from copies import Copy, command, files, only_linux
+from support import tiny_tuning
+from support.copies import Copy, command, files, only_linux
 
 from benchsuite.records.schema import Record
 from benchsuite.records.store import Store

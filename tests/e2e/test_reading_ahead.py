@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from real_files import write_pairs, write_shards
+from support.real_files import write_pairs, write_shards
 
 COMMAND = [sys.executable, "-m", "benchsuite"]
 RUN = ["run", "infonce", "--recipe", "tiny.toml", "--seed", "0"]

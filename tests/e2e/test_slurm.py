@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-import tiny_tuning
-from slurm_node import CannotStartError, Node, start, until
+from support import tiny_tuning
+from support.slurm_node import CannotStartError, Node, start, until
 
 from benchsuite.records.schema import Record
 from benchsuite.records.store import Store

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from two_processes import by_towers, two_process_folder
+from support.two_processes import by_towers, two_process_folder
 
 from benchsuite.records.checkpoints import checkpoints_in, folder_of
 from benchsuite.records.schema import Record

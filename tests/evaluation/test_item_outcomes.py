@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from rankings import FILMS
+from support.rankings import FILMS
 
 from benchsuite.evaluation.rank_metrics import RULES
 from benchsuite.records.recompute import Ranks

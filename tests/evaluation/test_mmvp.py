@@ -6,7 +6,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from real_files import write_mmvp
+from support.real_files import write_mmvp
 from torch import Tensor
 
 from benchsuite.data import create_dataset

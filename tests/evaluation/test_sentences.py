@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
-from real_files import write_senteval
 from scipy.stats import spearmanr
+from support.real_files import write_senteval
 from torch import Tensor
 from torch.nn.functional import normalize
 

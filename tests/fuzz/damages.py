@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
-from signing import CLAIMS, Sigstore, statement
+from support.signing import CLAIMS, Sigstore, statement
 
 from benchsuite.records.names import ATTESTATIONS, ATTESTED, BUNDLE, stem
 from benchsuite.records.schema import MethodPart, content_digest, run_id

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from attested import attest, listed
-from bounded import Bounded, Outcome
 from damages import Case
-from signing import REPOSITORY, Sigstore
-from whole_folder import ENVIRONMENT, whole_folder
+from support.attested import attest, listed
+from support.bounded import Bounded, Outcome
+from support.signing import REPOSITORY, Sigstore
+from support.whole_folder import ENVIRONMENT, whole_folder
 
 VERIFY = ("verify", "results", "--provenance")
 PAGES = ("report", "--results", "results", "--single-file", "pages.html")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from benchsuite.experiments.recipe import read_recipe
 from benchsuite.papers import read_table
+from benchsuite.planning.recipe import read_recipe
 from benchsuite.registry import methods
 from benchsuite.setup import differences
 

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from benchsuite.analysis.regression import Expectations
 from benchsuite.fields import temperatures
+from benchsuite.gate.decision import Expectations
 from benchsuite.papers import Column, Table, paper_names, read_table, table_names
 from benchsuite.papers.claims import claims_of
 from benchsuite.papers.questions import HEADLINES, Premise

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 from consistency import disagreements, problems
-from scales import check_scale
+from support.scales import check_scale
 
 from benchsuite.errors import UsageError
-from benchsuite.experiments.recipe import read_recipe, recipe_names
 from benchsuite.papers import Table, paper_names, read_table, table_names
+from benchsuite.planning.recipe import read_recipe, recipe_names
 from benchsuite.registry import methods
 from benchsuite.toml_files import read_toml
 

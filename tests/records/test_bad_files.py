@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from bounded import Bounded, Outcome
-from whole_folder import whole_folder
+from support.bounded import Bounded, Outcome
+from support.whole_folder import whole_folder
 
 from benchsuite.files import read_stored
 from benchsuite.records.schema import Record, content_digest

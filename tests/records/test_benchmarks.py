@@ -6,7 +6,6 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchsuite.records.audit import audit_folder
 from benchsuite.records.benchmarks import (
     Benchmark,
     Measurement,
@@ -16,6 +15,7 @@ from benchsuite.records.benchmarks import (
     write_measurement,
 )
 from benchsuite.records.contents import read_contents
+from benchsuite.verify.audit import audit_folder
 
 
 def benchmark(ours: tuple[float, ...], peer: tuple[float, ...], name: str = "knn", **more: object) -> Benchmark:

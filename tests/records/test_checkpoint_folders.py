@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from benchsuite.records.audit import audit_folder
-from benchsuite.records.audit_manifest import check_manifest
 from benchsuite.records.checkpoints import FOLDER, MARKER, checkpoints_in, folder_of, latest_step, place
 from benchsuite.records.schema import Record, Resumption, content_digest
 from benchsuite.records.store import Store
+from benchsuite.verify.audit import audit_folder
+from benchsuite.verify.audit_manifest import check_manifest
 
 Make = Callable[..., tuple[Record, bytes]]
 

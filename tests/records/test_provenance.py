@@ -6,20 +6,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from attested import TRAINED_THERE, attest, listed
-from edited import edit, file_of
-from signing import ADDRESS, COMMIT, REPOSITORY, RUN, WHEN, Sigstore, b64
+from support.attested import TRAINED_THERE, attest, listed
+from support.edited import edit, file_of
+from support.signing import ADDRESS, COMMIT, REPOSITORY, RUN, WHEN, Sigstore, b64
 
 from benchsuite.errors import UsageError
 from benchsuite.evaluation.rank_metrics import RULES
-from benchsuite.records.audit import audit_folder
-from benchsuite.records.audit_manifest import check_manifest
 from benchsuite.records.names import ATTESTATIONS, ATTESTED, BUNDLE, MANIFEST
 from benchsuite.records.provenance import Provenance, provenance, trust_in
 from benchsuite.records.record_file import read_record
 from benchsuite.records.schema import Record
 from benchsuite.records.sigstore_bundle import Signature, Trust
 from benchsuite.records.store import Store
+from benchsuite.verify.audit import audit_folder
+from benchsuite.verify.audit_manifest import check_manifest
 
 Make = Callable[..., tuple[Record, bytes]]
 

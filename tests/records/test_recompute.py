@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rankings import FILMS
+from support.rankings import FILMS
 
 from benchsuite.evaluation.rank_metrics import RULES
 from benchsuite.records.recompute import Ranks, Recomputed, recompute

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from edited import Change, edit
+from support.edited import Change, edit
 
 from benchsuite.evaluation.rank_metrics import RULES
-from benchsuite.records.audit import audit_folder
 from benchsuite.records.names import RERUNS
 from benchsuite.records.reruns import Rerun, read_reruns, write_rerun
 from benchsuite.records.schema import Record
+from benchsuite.verify.audit import audit_folder
 
 Make = Callable[..., tuple[Record, bytes]]
 

@@ -7,11 +7,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from benchsuite.errors import RecordError
-from benchsuite.experiments.recipe import read_recipe
-from benchsuite.experiments.redraw import check_draws
 from benchsuite.folders import TRIALS
 from benchsuite.paths import baselines
-from benchsuite.records.audit_trials import check_trials
+from benchsuite.planning.recipe import read_recipe
 from benchsuite.records.schema import MethodPart, TunedBy
 from benchsuite.records.trials import (
     FIRST_SEED,
@@ -24,6 +22,8 @@ from benchsuite.records.trials import (
     with_shipped,
     write_trials,
 )
+from benchsuite.verify.audit_trials import check_trials
+from benchsuite.verify.redraw import check_draws
 
 
 def trial(number, score=0.5, method="infonce", **more):

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from copies import Copy, as_process_1, only_linux
-from made_trials import trials_file, trials_of
+from support.copies import Copy, as_process_1, only_linux
+from support.made_trials import trials_file, trials_of
 
 from benchsuite import locks
 from benchsuite.errors import UsageError

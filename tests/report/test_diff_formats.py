@@ -5,8 +5,8 @@ import re
 from collections.abc import Callable
 
 import pytest
-from markdown_reader import tables, tags, texts
-from measured import HIGH, LOW, TIED, side
+from support.markdown_reader import tables, tags, texts
+from support.measured import HIGH, LOW, TIED, side
 
 from benchsuite.analysis.diff import FolderDiff, Side, diff_folders
 from benchsuite.records.schema import Record

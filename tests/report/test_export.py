@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from exported import VALUES, MakeRecord, build
-from html_pages import Reading, leaderboard, pages
-from latex_reader import rows_of
+from support.exported import VALUES, MakeRecord, build
+from support.html_pages import Reading, leaderboard, pages
+from support.latex_reader import rows_of
 
 from benchsuite.analysis.tables import TableView
 from benchsuite.report.export import FORMATS, as_csv, as_json, as_markdown

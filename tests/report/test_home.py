@@ -4,9 +4,9 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-import claimed
 import pytest
-from html_pages import Reading, leaderboard, pages
+from support import claimed
+from support.html_pages import Reading, leaderboard, pages
 
 from benchsuite.analysis.tables import TableView
 from benchsuite.records.schema import Record

@@ -10,19 +10,19 @@ from functools import cache
 from xml.etree import ElementTree
 
 import pytest
-from exported import VALUES, MakeRecord, build
-from hostile import is_clean, is_formula, texts
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from latex_reader import COMMAND, require_whole, rows_of
-from markdown_reader import tables, tags
-from markdown_reader import texts as texts_of
+from support.exported import VALUES, MakeRecord, build
+from support.hostile import is_clean, is_formula, texts
+from support.latex_reader import COMMAND, require_whole, rows_of
+from support.markdown_reader import tables, tags
+from support.markdown_reader import texts as texts_of
 
-from benchsuite.analysis.regression import Check
 from benchsuite.analysis.tables import TableView
+from benchsuite.gate.decision import Check
+from benchsuite.gate.summary import junit, summary
 from benchsuite.report.export import FORMATS, table_lines
 from benchsuite.report.figures.model import Axis, Figure, Trace
-from benchsuite.report.gate import junit, summary
 from benchsuite.report.latex import ACCENTS, LETTERS, SPECIAL
 from benchsuite.report.look import DEFAULT, Look
 from benchsuite.report.markdown import plain

@@ -12,11 +12,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import urlsplit
 
-import made_results
 import pytest
-from commands import exit_code
-from hostile import is_clean, is_formula
-from made_results import MODEL, setup_of, write_results
+from support import made_results
+from support.commands import exit_code
+from support.hostile import is_clean, is_formula
+from support.made_results import MODEL, setup_of, write_results
 
 from benchsuite.report.pages import command
 from benchsuite.report.site import LOCK

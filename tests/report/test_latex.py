@@ -5,10 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from exported import VALUES, MakeRecord, build
 from hypothesis import given
 from hypothesis import strategies as st
-from latex_reader import BARE, COMMAND, require_whole, rows_of
+from support.exported import VALUES, MakeRecord, build
+from support.latex_reader import BARE, COMMAND, require_whole, rows_of
 
 from benchsuite.analysis.tables import TableView
 from benchsuite.report.latex import SPECIAL as KNOWN

@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from markdown_reader import tables, texts
+from support.markdown_reader import tables, texts
 
 from benchsuite.report.markdown import MOST, code, head, plain, row
 

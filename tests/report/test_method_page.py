@@ -5,8 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from html_pages import Reading, leaderboard
-from made_results import write_results
+from support.html_pages import Reading, leaderboard
+from support.made_results import write_results
 
 from benchsuite.analysis.against import against, decisions
 from benchsuite.analysis.building import build_views

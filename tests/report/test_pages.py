@@ -3,10 +3,10 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-import claimed
 import pytest
-from exported import VALUES, build
-from html_pages import Reading, leaderboard, pages
+from support import claimed
+from support.exported import VALUES, build
+from support.html_pages import Reading, leaderboard, pages
 
 from benchsuite.analysis.building import build_table
 from benchsuite.analysis.items import OverItems

@@ -2,7 +2,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from exported import TABLE, VALUES, MakeRecord, build
+from support.exported import TABLE, VALUES, MakeRecord, build
 
 from benchsuite.analysis.tables import TableView
 from benchsuite.errors import UsageError

@@ -1,10 +1,10 @@
 from html.parser import HTMLParser
 
 import pytest
-from html_pages import Reading
 from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import escape
+from support.html_pages import Reading
 
 from benchsuite.registry import methods
 from benchsuite.report.render import IMPLIED, aligned, math, paragraphs, prose, terse

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from html_pages import Reading, leaderboard, pages
+from support.html_pages import Reading, leaderboard, pages
 
 from benchsuite.records.schema import Record
 from benchsuite.registry import tasks

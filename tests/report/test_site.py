@@ -5,7 +5,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from html_pages import Reading, leaderboard
+from support.html_pages import Reading, leaderboard
 
 from benchsuite.analysis.building import build_table
 from benchsuite.errors import UsageError

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from html_pages import leaderboard
+from support.html_pages import leaderboard
 
 from benchsuite.errors import UsageError
 from benchsuite.locks import locked

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from html_pages import Reading, leaderboard, pages
+from support.html_pages import Reading, leaderboard, pages
 
 from benchsuite.records.benchmarks import Benchmark, Measurement, Timed
 

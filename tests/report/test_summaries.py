@@ -5,8 +5,8 @@ import re
 from html import unescape
 
 import pytest
-from html_pages import pages
-from made_results import NAME, write_results
+from support.html_pages import pages
+from support.made_results import NAME, write_results
 
 from benchsuite.analysis.building import build_views
 from benchsuite.cli.report import items_of

@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from html_pages import Reading, pages
-from html_pages import leaderboard as board_of
-from made_trials import trials_file, trials_of
-from measured import CURVES
+from support.html_pages import Reading, pages
+from support.html_pages import leaderboard as board_of
+from support.made_trials import trials_file, trials_of
+from support.measured import CURVES
 
 from benchsuite.analysis.building import build_table
 from benchsuite.analysis.tuning import Drawn, subjects

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 import yaml
-from commands import exit_code
-from places import LONG, Place
+from support.commands import exit_code
+from support.places import LONG, Place
 
 from benchsuite import __version__
 

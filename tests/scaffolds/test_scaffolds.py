@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from commands import exit_code
-from places import LONG, Place
+from support.commands import exit_code
+from support.places import LONG, Place
 
 from benchsuite import scaffolds
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from resuming import KilledError, Outcome, trained
+from support.resuming import KilledError, Outcome, trained
 
 from benchsuite.data.base import Split
 from benchsuite.errors import Interrupted, RunError

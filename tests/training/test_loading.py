@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from copies import in_a_copy, mount, only_linux
 from PIL import Image
+from support.copies import in_a_copy, mount, only_linux
 
 from benchsuite.data import create_dataset
 from benchsuite.data.base import Split

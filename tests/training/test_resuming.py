@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from resuming import STEPS, require_equal, served, stopped_and_resumed, trained
+from support.resuming import STEPS, require_equal, served, stopped_and_resumed, trained
 
 from benchsuite.data.base import Split
 from benchsuite.registry import methods

@@ -10,7 +10,7 @@ import pytest
 import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp
-from resuming import STEPS, STOP, KilledError, Outcome, checkpoints_of, require_equal, served, trained
+from support.resuming import STEPS, STOP, KilledError, Outcome, checkpoints_of, require_equal, served, trained
 from torch.multiprocessing.spawn import ProcessExitedException
 
 from benchsuite.data.base import Split

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from made_trials import trials_file, trials_of
+from support.made_trials import trials_file, trials_of
 
 from benchsuite.analysis.tuning import Subject, subjects
 from benchsuite.report.figures.tuning import sensitivity_figures, tuning_figures

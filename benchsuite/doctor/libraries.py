@@ -1,0 +1,243 @@
+"""What this machine can do. Nothing here imports torch: heavy libraries are tried in a process of their own."""
+
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, metadata, requires, version
+from pathlib import Path
+from typing import Any, Literal
+
+import psutil
+
+from benchsuite.doctor.probe import LIBRARIES, MARK
+from benchsuite.errors import UsageError
+from benchsuite.execution.free_space import available_memory, free_disk, gib
+from benchsuite.paths import cache
+from benchsuite.workers import processors
+
+Status = Literal["ok", "note", "problem"]
+SECONDS = 4
+"""For the hub, and for SLURM, to answer."""
+IMPORT_SECONDS = 180
+LITTLE_DISK, LITTLE_MEMORY = 2**30, 2 * 2**30
+OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_DATASETS_OFFLINE")
+WITHOUT_HUB = "Pretrained towers come from local folders or the cache."
+WHY_COMPILER = (
+    "training does not need one (DeepSpeed's operator for inference, which it would compile at its first start, is "
+    "skipped: docs/traps.md); torch.compile does"
+)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One thing that was looked at."""
+
+    status: Status
+    what: str
+    found: str
+    todo: str = ""
+    """What to do, where something is to be done."""
+    short: str = ""
+    """What is missing, in a word, for lines about many recipes."""
+
+    def as_data(self) -> dict[str, str]:
+        """For --json."""
+        return {name: getattr(self, name) for name in ("status", "what", "found", "todo")}
+
+    def __str__(self) -> str:
+        return f"{self.status:<8} {self.what}: {self.found}" + (f". {self.todo}" if self.todo else "")
+
+
+def start_probe() -> "subprocess.Popen[str]":
+    """Begin to import the heavy libraries; `libraries` waits for the outcome."""
+    place = str(Path(__file__).parents[2])
+    path = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH", ""), place]))
+    command = [sys.executable, "-m", "benchsuite.doctor.probe"]
+    silent = subprocess.DEVNULL
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=silent, stdin=silent, text=True, env={**os.environ, "PYTHONPATH": path}
+    )
+
+
+def probed(process: "subprocess.Popen[str]") -> dict[str, dict[str, Any]]:
+    """What each library told; one that took the process with it is told to have done so."""
+    try:
+        out, _ = process.communicate(timeout=IMPORT_SECONDS)
+        died = f"importing it ended the process (exit code {process.returncode})"
+    except subprocess.TimeoutExpired:
+        process.kill()
+        out, _ = process.communicate()
+        died = f"importing it took more than {IMPORT_SECONDS} s"
+    lines = [json.loads(line.removeprefix(MARK)) for line in out.splitlines() if line.startswith(MARK)]
+    told = {line["library"]: line for line in lines}
+    for name in LIBRARIES:
+        if name not in told:
+            told[name] = {"library": name, "error": died}
+            died = "not tried, as the one before it failed"
+    return told
+
+
+def system(results: Path) -> Iterator[Line]:
+    """Python, cores, memory, disk."""
+    wanted = _about("Requires-Python")
+    yield _ranged("Python", platform.python_version(), wanted.partition(";")[0])
+    usable, cores = processors(), os.cpu_count() or 1
+    limited = f" of {cores}" if usable != cores else ""
+    yield Line("ok", "cores", f"{usable}{limited} usable; repro runs one training on each unless --jobs says otherwise")
+    free, total = available_memory(), psutil.virtual_memory().total
+    little: Status = "note" if free < LITTLE_MEMORY else "ok"
+    yield Line(little, "memory", f"{gib(free)} free of {gib(total)}", "Give --jobs 1." * (little == "note"))
+    yield _disk("disk for results", results, "--results")
+    try:
+        yield _disk("disk for the cache", cache(), "BENCHSUITE_CACHE")
+    except UsageError as error:
+        yield Line("problem", "disk for the cache", str(error).rstrip("."))
+
+
+def _disk(what: str, folder: Path, option: str) -> Line:
+    there = next(parent for parent in (folder.resolve(), *folder.resolve().parents) if parent.exists())
+    if not os.access(there, os.W_OK):
+        return Line("problem", what, f"{folder} cannot be written to", f"Name another folder with {option}.")
+    free = free_disk(folder)
+    short: Status = "note" if free < LITTLE_DISK else "ok"
+    return Line(short, what, f"{gib(free)} free at {folder}", f"Make room, or change {option}." * (short == "note"))
+
+
+def packages() -> Iterator[Line]:
+    """Installed versions of what is needed, against the ranges of pyproject.toml."""
+    from packaging.requirements import InvalidRequirement, Requirement
+
+    try:
+        asked = requires("benchsuite") or []
+    except PackageNotFoundError:
+        yield Line("note", "packages", "benchsuite is not installed, so its ranges are not known", "pip install -e .")
+        return
+    fine = []
+    for text in asked:
+        try:
+            wanted = Requirement(text)
+        except InvalidRequirement:
+            continue
+        if wanted.marker and not wanted.marker.evaluate({"extra": ""}):
+            continue
+        line = _package(wanted.name, str(wanted.specifier))
+        if line.status == "ok":
+            fine.append(f"{wanted.name} {line.found}")
+        else:
+            yield line
+    yield Line("ok", "packages", ", ".join(fine))
+
+
+def _package(name: str, wanted: str) -> Line:
+    try:
+        return _ranged(name, version(name), wanted)
+    except PackageNotFoundError:
+        return Line("problem", name, "not installed", f'pip install "{name}{wanted}"')
+
+
+def _ranged(name: str, found: str, wanted: str) -> Line:
+    from packaging.specifiers import SpecifierSet
+
+    if SpecifierSet(wanted).contains(found, prereleases=True):
+        return Line("ok", name, found)
+    return Line("problem", name, f"{found}, which is not {wanted}", f'Install "{name}{wanted}".')
+
+
+def _about(key: str) -> str:
+    try:
+        return str(metadata("benchsuite")[key] or "")
+    except (PackageNotFoundError, KeyError):
+        return ""
+
+
+def libraries(told: Mapping[str, Mapping[str, Any]]) -> Iterator[Line]:
+    """Whether the heavy ones can be imported, devices, and what starts several processes."""
+    for name, facts in told.items():
+        if error := facts.get("error"):
+            fix = "Nothing can be trained." if name != "timm" else "No image tower can be made."
+            again = f"Install it again: pip install --force-reinstall {name}."
+            yield Line("problem", f"import {name}", error, f"{fix} {again}")
+        else:
+            yield Line("ok", f"import {name}", str(facts.get("version", "")))
+    torch = told["torch"]
+    if "error" in torch:
+        return
+    if devices := torch["devices"]:
+        for number, device in enumerate(devices):
+            yield Line("ok", f"device {number}", f"{device['name']}, {gib(device['bytes'])}, CUDA {torch['cuda']}")
+    else:
+        yield Line("ok", "devices", "no GPU; trainings run on the processor, in fp32 and bf16")
+    backends = " and ".join(torch["backends"]) or "none"
+    usable: Status = "ok" if torch["backends"] else "problem"
+    yield Line(usable, "several processes", f"torch's elastic launcher; backends {backends}")
+
+
+def compiler() -> Line:
+    """Not needed; people ask."""
+    for name in (os.environ.get("CXX", ""), "c++", "g++", "clang++"):
+        if name and (found := shutil.which(name)):
+            return Line("ok", "C++ compiler", f"{found}; {WHY_COMPILER}")
+    return Line("note", "C++ compiler", f"none; {WHY_COMPILER}")
+
+
+def slurm() -> Iterator[Line]:
+    """Its commands and partitions."""
+    there = [name for name in ("sbatch", "srun", "sinfo", "scancel") if shutil.which(name)]
+    if not there:
+        yield Line("ok", "SLURM", "not here; runs are started on this machine")
+        return
+    if "sinfo" not in there:
+        yield Line("note", "SLURM", f"{', '.join(there)}, but no sinfo")
+        return
+    try:
+        command = ["sinfo", "--noheader", "--format=%P %a %D %G %l"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        yield Line("note", "SLURM", f"{', '.join(there)}; sinfo does not answer ({type(error).__name__})")
+        return
+    if done.returncode:
+        reason = (done.stderr.strip().splitlines() or ["no reason given"])[0]
+        yield Line("note", "SLURM", f"{', '.join(there)}; sinfo: {reason}")
+    for row in done.stdout.split("\n"):
+        if parts := row.split():
+            name, state, nodes, devices, limit = (*parts, *["?"] * 5)[:5]
+            free: Status = "ok" if state == "up" else "note"
+            devices = "no GPUs" if devices == "(null)" else devices
+            yield Line(free, f"SLURM partition {name.rstrip('*')}", f"{state}, {nodes} nodes, {devices}, limit {limit}")
+
+
+def hub() -> Line:
+    """Whether models and data can be downloaded."""
+    if flags := [flag for flag in OFFLINE if os.environ.get(flag, "").lower() in ("1", "true", "yes", "on")]:
+        return Line("note", "hub", f"offline by {', '.join(flags)}", WITHOUT_HUB)
+    place = os.environ.get("HF_ENDPOINT", "https://huggingface.co")
+    if failed := _reach(place):
+        return Line("note", "hub", f"{place} is not reached ({failed})", WITHOUT_HUB)
+    return Line("ok", "hub", f"{place} answers")
+
+
+def _reach(place: str) -> str:
+    """Why it does not answer in time; "" if it does. In a thread, as looking up a name has no time limit."""
+    outcome = [f"no answer in {SECONDS} s"]
+
+    def ask() -> None:
+        try:
+            with urllib.request.urlopen(urllib.request.Request(place, method="HEAD"), timeout=SECONDS):
+                outcome[0] = ""
+        except urllib.error.HTTPError:  # an answer all the same
+            outcome[0] = ""
+        except (OSError, ValueError) as error:
+            outcome[0] = str(getattr(error, "reason", error))
+
+    thread = threading.Thread(target=ask, daemon=True)
+    thread.start()
+    thread.join(SECONDS + 1)
+    return outcome[0]

@@ -1,0 +1,111 @@
+"""What the system gives to trainings: itself, shared memory, open files, temporary files, the GPUs' driver."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from benchsuite.doctor.libraries import LITTLE_DISK, SECONDS, Line
+from benchsuite.errors import UsageError
+from benchsuite.execution.free_space import free_disk, gib
+from benchsuite.running import require_trainable_here
+
+SHARED = Path("/dev/shm")
+LITTLE_SHARED = 128 * 2**20
+"""Containers have 64 MiB unless told otherwise; a batch of pictures has a few."""
+FEW_FILES = 1024
+"""Open files that a process may have: each worker and each memory-mapped file of a dataset takes some."""
+
+
+def surroundings() -> Iterator[Line]:
+    """All but the driver, which needs to know what torch sees."""
+    yield operating_system()
+    yield shared_memory()
+    yield open_files()
+    yield temporary_files()
+
+
+def operating_system() -> Line:
+    """Whether anything can be trained on it."""
+    try:
+        require_trainable_here()
+    except UsageError as error:
+        return Line("problem", "system", sys.platform, str(error))
+    if sys.platform != "linux":
+        return Line("note", "system", sys.platform, "Tested at smoke only; batches are read without workers.")
+    return Line("ok", "system", sys.platform)
+
+
+def shared_memory() -> Line:
+    """Through which batches pass from the workers that read them."""
+    remedy = "Of a container: --shm-size 1g. Or read without workers: --workers 0."
+    if sys.platform != "linux":
+        return Line("ok", "shared memory", "not needed here: no workers read batches")
+    if not os.access(SHARED, os.W_OK):
+        found = "is missing" if not SHARED.exists() else "cannot be written to"
+        return Line("note", "shared memory", f"{SHARED} {found}, so workers cannot hand over batches", remedy)
+    free = shutil.disk_usage(SHARED).free
+    if free < LITTLE_SHARED:
+        return Line("note", "shared memory", f"{free / 2**20:.0f} MiB free at {SHARED}", remedy)
+    return Line("ok", "shared memory", f"{gib(free)} free at {SHARED}")
+
+
+def open_files() -> Line:
+    """How many a process may have."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return Line("ok", "open files", "no limit of processes here")
+    most, could = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if most == resource.RLIM_INFINITY:
+        return Line("ok", "open files", "no limit")
+    if most >= FEW_FILES:
+        return Line("ok", "open files", f"{most} for each process")
+    reach = could == resource.RLIM_INFINITY or could >= FEW_FILES
+    remedy = f"ulimit -n {FEW_FILES}" if reach else f"Ask for a limit of {FEW_FILES}: the system allows {could}"
+    why = 'workers and large datasets may end with "Too many open files"'
+    return Line("note", "open files", f"{most} for each process; {why}", f"{remedy}.")
+
+
+def temporary_files() -> Line:
+    """Where logs and meeting points of processes lie."""
+    try:
+        folder = Path(tempfile.gettempdir())
+        free = free_disk(folder)
+    except OSError as error:  # none of the usual folders can be written to
+        return Line("problem", "temporary files", error.strerror or str(error), "Set TMPDIR to a writable folder.")
+    if free < LITTLE_DISK:
+        return Line("note", "temporary files", f"{gib(free)} free at {folder}", "Make room, or set TMPDIR.")
+    return Line("ok", "temporary files", f"{gib(free)} free at {folder}")
+
+
+def driver(torch: Mapping[str, Any]) -> Iterator[Line]:
+    """Why torch sees no GPU where there is a driver, from what torch told."""
+    if "error" in torch or torch["devices"] or not shutil.which("nvidia-smi"):
+        return
+    found = _driver_version()
+    if not found:
+        what = (
+            "nvidia-smi is here, but does not answer: the driver is not loaded, or no GPU was given to this container"
+        )
+        yield Line("note", "driver", what, "Run nvidia-smi; for a container give --gpus all.")
+    elif torch["cuda"] is None:
+        what = f"{found}, but torch {torch['version']} is a build without CUDA"
+        yield Line("note", "driver", what, "Install torch from PyPI, or from https://pytorch.org/get-started.")
+    else:
+        what = f"{found}, but torch {torch['version']} for CUDA {torch['cuda']} sees no GPU: the driver may be too old"
+        yield Line("note", "driver", what, "Update the driver, or install torch for an older CUDA. See nvidia-smi.")
+
+
+def _driver_version() -> str:
+    """What the driver says of itself; "" if it does not answer."""
+    command = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.partition("\n")[0].strip() if done.returncode == 0 else ""

@@ -1,0 +1,1 @@
+"""Frozen and trained encoders: embed a dataset, evaluate a model, export a run's weights."""

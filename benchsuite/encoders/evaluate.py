@@ -1,0 +1,217 @@
+"""Evaluate a model by name or folder: any task, through the protocols that runs are evaluated by."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any, cast
+
+import torch
+
+from benchsuite.data import PairDataset
+from benchsuite.errors import UsageError, unknown
+from benchsuite.evaluation.base import Embedder, create_task
+from benchsuite.execution.evaluate import evaluate_with, require_agreement_of, result_of, split_size
+from benchsuite.models.judged import Judged
+from benchsuite.planning.data_folders import open_dataset, require_used, resolve_data
+from benchsuite.planning.recipe import read_recipe
+from benchsuite.planning.resolve import resolve_protocol, resolve_setup
+from benchsuite.records.environment import environment
+from benchsuite.records.evaluations import Evaluation, Model
+from benchsuite.records.ranks import pack_ranks
+from benchsuite.registry import datasets, tasks
+from benchsuite.setup import Data, Protocol
+
+NAMES = ("image", "text")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a model is to be evaluated on."""
+
+    task: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Of the task."""
+    recipe: str | None = None
+    """Whose protocols, and data, are taken."""
+    dataset: str | None = None
+    folders: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Planned:
+    """Resolved data and protocols."""
+
+    data: Data
+    protocols: Mapping[str, Protocol]
+    notes: Sequence[str] = ()
+
+
+def plan_evaluation(model: Judged, wanted: Wanted) -> Planned:
+    """What is evaluated: a task, a recipe's protocols, or for a run's towers those of the run."""
+    if wanted.task:
+        tasks.card(wanted.task)
+    if wanted.options and (wanted.recipe or not wanted.task):
+        raise UsageError("--set is for the options of one task: give --task, without --recipe.")
+    if wanted.recipe:
+        if wanted.dataset and wanted.dataset not in {name.partition(".")[0] for name in wanted.folders}:
+            raise UsageError(f"--recipe {wanted.recipe} has data of its own: leave --data {wanted.dataset} out.")
+        planned = _of_recipe(model, wanted.recipe, wanted.folders)
+    elif wanted.task and (wanted.dataset or model.exported is None):
+        planned = _of_task(model, wanted)
+    elif model.exported is not None:
+        planned = _of_run(model, wanted)
+    else:
+        raise UsageError("say what to evaluate: --task TASK --data NAME[=FOLDER], or --recipe NAME.")
+    return _fitting(model, planned, wanted)
+
+
+def _of_task(model: Judged, wanted: Wanted) -> Planned:
+    assert wanted.task
+    if not wanted.dataset:
+        known = ", ".join(sorted(datasets))
+        raise UsageError(f"say on which data: --data NAME, or NAME=FOLDER (datasets: {known}).")
+    if wanted.dataset not in datasets:
+        raise unknown("dataset", wanted.dataset, datasets, "--data: ")
+    protocol = resolve_protocol(Protocol(task=wanted.task, options=dict(wanted.options)), wanted.folders)
+    data = resolve_data(Data(name=wanted.dataset), _as_the_model_takes(model, wanted.dataset, wanted.folders))
+    return Planned(data, {wanted.task: protocol})
+
+
+def _of_recipe(model: Judged, name: str, folders: Mapping[str, str]) -> Planned:
+    recipe = read_recipe(name)
+    require_used(recipe, folders)
+    read = {recipe.data.name, *(p.data.name for p in recipe.protocols.values() if p.data)}
+    own = dict(folders)
+    for dataset in sorted(read):
+        own = _as_the_model_takes(model, dataset, own)
+    setup = resolve_setup(recipe, next(iter(recipe.backbones)), own)
+    return Planned(setup.data, setup.protocols)
+
+
+def _of_run(model: Judged, wanted: Wanted) -> Planned:
+    """The run's own protocols and data, or one task on its data."""
+    assert model.exported
+    setup = model.exported.setup
+    data = resolve_data(setup.data.model_copy(update={"version": None, "digest": None}), wanted.folders)
+    notes = []
+    if data.digest != setup.data.digest:
+        notes.append(f"the data {data.name} is not that of the run: its content has another digest.")
+    protocols = setup.protocols
+    if wanted.task:
+        protocols = {wanted.task: Protocol(task=wanted.task, options=dict(wanted.options))}
+    resolved = {name: resolve_protocol(_without_identity(p), wanted.folders) for name, p in protocols.items()}
+    for name, protocol in resolved.items():
+        if not wanted.task and protocol.version != setup.protocols[name].version:
+            notes.append(
+                f"{name}: task {protocol.task} has version {protocol.version} here, and had another in the run."
+            )
+    return Planned(data, resolved, notes)
+
+
+def _without_identity(protocol: Protocol) -> Protocol:
+    if protocol.data is None:
+        return protocol
+    return protocol.model_copy(update={"data": protocol.data.model_copy(update={"version": None, "digest": None})})
+
+
+def _as_the_model_takes(model: Judged, dataset: str, folders: Mapping[str, str]) -> dict[str, str]:
+    """The folders, with pictures read at the model's size and cut as it was trained, where nothing else is asked."""
+    known = {option.name for option in datasets.card(dataset).fields}
+    own = {"size": str(model.size) if model.size else "", "fit": model.fit if model.size else ""}
+    return {f"{dataset}.{name}": value for name, value in own.items() if value and name in known} | dict(folders)
+
+
+def _fitting(model: Judged, planned: Planned, wanted: Wanted) -> Planned:
+    """Protocols that the model can do; of a recipe others are left out with a note, and a task is refused."""
+    fitting, notes = {}, list(planned.notes)
+    for name, protocol in planned.protocols.items():
+        if wanted.task and protocol.task != wanted.task:
+            continue
+        if not (reason := _unfit(model, planned.data, protocol)):
+            fitting[name] = protocol
+        elif wanted.task:
+            raise UsageError(f"{name} (task {protocol.task}): {reason}")
+        else:
+            notes.append(f"{name} (task {protocol.task}) is left out: {reason}")
+    if not fitting:
+        of = f" of task {wanted.task}" if wanted.task else ""
+        raise UsageError(f"no protocol{of} can be evaluated. {' '.join(notes)}".strip())
+    problems = [
+        f"{name} (task {protocol.task}): {problem}"
+        for name, protocol in fitting.items()
+        for problem in create_task(protocol.task, **protocol.options).problems(
+            open_dataset(protocol.data or planned.data)
+        )
+    ]
+    if problems:
+        raise UsageError("nothing was evaluated. " + " ".join(problems))
+    return Planned(planned.data, fitting, notes)
+
+
+def _unfit(model: Judged, data: Data, protocol: Protocol) -> str:
+    """Why the model cannot do a protocol; "" if it can."""
+    task = create_task(protocol.task, **protocol.options)
+    if lacks := sorted(task.embeds - model.embeds):
+        has = " and ".join(f"an {side}" if side == "image" else f"a {side}" for side in NAMES if side in model.embeds)
+        return f"it embeds {lacks[0]}s, but {model.about.name} has {has} side alone."
+    name = (protocol.data or data).name
+    shown = cast(type[PairDataset], datasets.get(name)).shows
+    if task.needs_images and shown != model.takes:
+        return f"dataset {name} shows {shown}, but {model.about.name} takes {model.takes}."
+    if "text" in task.embeds and shown == "vectors" != model.takes:
+        return f"the texts of dataset {name} are vectors, but {model.about.name} takes words."
+    return ""
+
+
+def evaluate_model(model: Judged, planned: Planned) -> tuple[Evaluation, bytes]:
+    """The evaluation, and the bytes of its ranks."""
+
+    @cache
+    def opened(place: str) -> PairDataset:
+        return open_dataset(by_place[place])
+
+    by_place = {data.place: data for p in planned.protocols.values() for data in (p.data or planned.data,)}
+    by_place[planned.data.place] = planned.data
+
+    def dataset_of(protocol: Protocol) -> PairDataset:
+        return opened((protocol.data or planned.data).place)
+
+    make: Callable[[], Embedder] = lambda: Embedder(model.sides)  # noqa: E731
+    scores = evaluate_with(make, planned.protocols, dataset_of)
+    results = {
+        name: result_of(planned.protocols[name], score, split_size(planned.protocols[name], dataset_of(protocol)))
+        for (name, score), protocol in zip(scores.items(), planned.protocols.values(), strict=True)
+    }
+    require_agreement_of(planned.protocols, results, scores)
+    ranks = [(f"{name}.{way}", rows) for name, score in scores.items() for way, rows in score.ranks.items()]
+    what = Model(
+        name=model.about.name,
+        library=model.about.library,
+        weights=model.about.weights,
+        sides=tuple(side for side in NAMES if side in model.embeds),
+        size=model.size,
+        run=model.exported.run["run_id"] if model.exported else None,
+    )
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    content = {
+        "model": what,
+        "data": planned.data,
+        "protocols": dict(planned.protocols),
+        "results": results,
+        "environment": environment(device, torch.get_num_threads(), 1),
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    packed, sidecar = pack_ranks("ranks", ranks)
+    sealed = Evaluation.seal(**content, ranks=sidecar)
+    named = sidecar.model_copy(update={"file": f"{sealed.file_name}.{sidecar.file.partition('.')[2]}"})
+    return Evaluation.seal(**content, ranks=named), packed
+
+
+def parse_option(text: str) -> tuple[str, Any]:
+    """`k=20` as ("k", "20"); the task's types turn texts into values. Lists are JSON."""
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise UsageError(f'--set "{text}": write option=value, for example --set split=test.')
+    return name.strip(), json.loads(value) if value.startswith("[") else value.strip()

@@ -1,0 +1,1 @@
+"""Doing runs: one run measured, the workers that do many, and the check before the first one."""

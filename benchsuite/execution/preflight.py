@@ -1,0 +1,270 @@
+"""Checks before the first step of any run, so that nothing fails late. Nothing is trained or evaluated.
+
+For each setup and method: what the protocols read of their data, what the method needs, the size of the batch, one dry
+pass, memory for the objective, and disk for records, weights and checkpoints. All problems are found before one is
+reported.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from benchsuite.data import PairDataset
+from benchsuite.data.base import Split
+from benchsuite.data.batches import PARAPHRASES, BatchPlan, missing_texts
+from benchsuite.data.embeddings import create_embedding
+from benchsuite.data.prepared import labelled_clusters
+from benchsuite.errors import BenchsuiteError, UsageError
+from benchsuite.evaluation.base import create_task
+from benchsuite.execution.checkpoint_size import FLOAT, checkpoints_bytes
+from benchsuite.execution.devices import Devices
+from benchsuite.execution.dry_pass import DryPass, Objective
+from benchsuite.execution.events import unexpected
+from benchsuite.execution.free_space import free_disk, free_memory, gib
+from benchsuite.execution.measure import TRAIN
+from benchsuite.methods import create_method
+from benchsuite.methods.base import Method
+from benchsuite.planning.data_folders import open_dataset
+from benchsuite.planning.plan import Run
+from benchsuite.planning.problems import Problem, Problems
+from benchsuite.records.checkpoints import KEPT, Every
+from benchsuite.setup import Data, Experts, Protocol, Setup
+from benchsuite.training.needs import TOWERS, reads_paraphrases, require_served
+
+RECORD_BYTES, ITEM_BYTES = 2**16, 256
+"""Of a record, and of an evaluated item's ranks: more than any takes."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Why runs cannot be done, and what may go wrong."""
+
+    problems: Sequence[Problem]
+    notes: Sequence[str]
+
+
+def preflight(
+    runs: Sequence[Run],
+    results: Path,
+    jobs: int = 1,
+    devices: Devices | None = None,
+    elsewhere: bool = False,
+    every: Every | None = None,
+) -> Checked:
+    """Check runs that `jobs` at a time are to be done on `devices` and stored in `results`.
+
+    `elsewhere`: on other machines than this one, of whose devices and memory nothing is known here. `every`: how often
+    trainings are saved; None: never.
+    """
+    devices = None if elsewhere else devices
+    checks = _Checks(elsewhere, devices)
+    found = Problems()
+    for run in runs:
+        for where, what in checks.of(run):
+            found.add(where, what, run.row)
+    problems = found.listed()
+    full, filling = _disk(checks, runs, results, jobs, every)
+    memory, have = free_memory()
+    largest = max(checks.memory.values(), default=0.0)
+    tight = memory < largest * jobs and not elsewhere
+    note = (
+        f"the largest objective needs about {gib(largest)} in each of {jobs} runs at a time, besides the towers; "
+        f"{gib(memory)} {have}. If a run ends for lack of memory, give --jobs 1."
+    )
+    notes = [note] if tight and largest <= memory else []
+    of_devices = fewer_processes(runs, devices) if devices else []
+    return Checked([*problems, *full], [*of_devices, *notes, *filling])
+
+
+def _disk(
+    checks: "_Checks", runs: Sequence[Run], results: Path, jobs: int, every: Every | None
+) -> tuple[list[Problem], list[str]]:
+    """Whether what the runs store fits; whether the checkpoints of so many at a time fit besides."""
+    free, needed = free_disk(results), sum(map(checks.stored_bytes, runs))
+    if needed > free:
+        stored = "records and weights" if any(run.keep_weights for run in runs) else "records"
+        what = f"{len(runs)} {stored} take up to {gib(needed)}; {gib(free)} are free on its disk. Use another folder."
+        return [Problem(f"--results {results}", what)], []
+    each = sorted((checks.checkpoints_bytes(run) for run in runs if may_be_saved(run, every)), reverse=True)
+    if needed + (saved := sum(each[:jobs])) <= free:
+        return [], []
+    note = (
+        f"checkpoints of the runs under way take up to {gib(saved)}, and all records {gib(needed)}; {gib(free)} are "
+        f"free on the disk of --results {results}. A run goes on without a checkpoint that does not fit. Free some "
+        "space, or switch checkpoints off with --checkpoint-minutes 0."
+    )
+    return [], [note]
+
+
+def may_be_saved(run: Run, every: Every | None) -> bool:
+    """Whether its training may last until its first checkpoint; a run without an estimate may."""
+    if every is None:
+        return False
+    in_time = every.minutes is not None and not 0 < run.estimate < 60 * every.minutes
+    return in_time or (every.steps is not None and every.steps < run.steps)
+
+
+def fewer_processes(runs: Sequence[Run], devices: Devices) -> Iterator[str]:
+    """A line for each number of processes that setups are for and that has fewer devices."""
+    for shares in sorted({run.setup.training.processes for run in runs}):
+        if not devices.problem(shares) and (processes := devices.processes(shares)) < shares:
+            does = "1 process does" if processes == 1 else f"{processes} processes do"
+            yield (
+                f"{does} each run of a setup for {shares}, with {shares // processes} shares of a batch one after the "
+                "other: the result is equal beyond rounding, a step takes longer."
+            )
+
+
+@dataclass(frozen=True)
+class _Checks:
+    """What was checked, so that nothing is checked or read twice."""
+
+    elsewhere: bool = False
+    devices: Devices | None = None
+    memory: dict[tuple[str, str], float] = field(default_factory=dict)
+    """Bytes of the objectives, by setup and method."""
+    _done: dict[tuple[str, str, str], list[tuple[str, str]]] = field(default_factory=dict)
+    _opened: dict[str, PairDataset] = field(default_factory=dict)
+    _splits: dict[str, Split] = field(default_factory=dict)
+    _protocols: dict[tuple[object, ...], list[str]] = field(default_factory=dict)
+    _passed: dict[tuple[object, ...], str] = field(default_factory=dict)
+    _objectives: dict[tuple[object, ...], Objective] = field(default_factory=dict)
+    _stored: dict[str, int] = field(default_factory=dict)
+    _pass: DryPass = field(default_factory=DryPass)
+
+    def of(self, run: Run) -> list[tuple[str, str]]:
+        """Where each problem of a run is, and what it is."""
+        key = (run.recipe, run.setup.setup_id, run.method.method_id)
+        if key not in self._done:
+            self._done[key] = list(self._all(run))
+        return self._done[key]
+
+    def stored_bytes(self, run: Run) -> int:
+        """An upper bound of what the run stores; of its weights, if a dry pass has counted them."""
+        if run.setup.setup_id not in self._stored:
+            items = sum(self._items(protocol, run.setup.data) for protocol in run.setup.protocols.values())
+            self._stored[run.setup.setup_id] = RECORD_BYTES + ITEM_BYTES * items
+        weights = FLOAT * self._objective(run).tower_parameters if run.keep_weights else 0
+        return self._stored[run.setup.setup_id] + weights
+
+    def checkpoints_bytes(self, run: Run) -> float:
+        """What its checkpoints take at a time, if a dry pass has counted its weights."""
+        objective, setup = self._objective(run), run.setup
+        towers = checkpoints_bytes(objective.tower_parameters, setup.optimizer, setup.training)
+        return towers + (KEPT + 1) * objective.state_bytes
+
+    def _objective(self, run: Run) -> Objective:
+        return self._objectives.get(_passed_as(run), Objective(0, 0))
+
+    def _items(self, protocol: Protocol, data: Data) -> int:
+        """Of the split that a protocol evaluates; of all splits if it does not say which."""
+        splits = self._open(protocol.data or data).manifest().splits
+        return splits.get(protocol.options.get("split", ""), sum(splits.values()))
+
+    def _all(self, run: Run) -> Iterator[tuple[str, str]]:
+        setup, recipe = run.setup, f"recipe {run.recipe}"
+        for name, protocol in setup.protocols.items():
+            for problem in self._protocol(setup, protocol):
+                yield f"{recipe}, protocol {name} (task {protocol.task})", problem
+        trouble = list(self._training(run))
+        yield from ((f"{recipe}, {part}", problem) for part, problem in trouble)
+        if not trouble and (problem := self._dry(run)):
+            yield f"{recipe}, method {run.method.name}", problem
+
+    def _protocol(self, setup: Setup, protocol: Protocol) -> list[str]:
+        data = protocol.data or setup.data
+        key = (setup.towers, protocol.task, protocol.model_dump_json(), data.place)
+        if key not in self._protocols:
+            task = create_task(protocol.task, **protocol.options)
+            lacks = sorted(task.embeds - SIDES[setup.towers])
+            self._protocols[key] = [f"it embeds {side}s, but the setup has {TOWERS[setup.towers]}." for side in lacks]
+            self._protocols[key] += task.problems(self._open(data))
+        return self._protocols[key]
+
+    def _training(self, run: Run) -> Iterator[tuple[str, str]]:
+        setup = run.setup
+        method = create_method(run.method.name, num_samples=1, **run.method.hyperparameters)
+        if self.devices and (problem := self.devices.problem(setup.training.processes)):
+            yield "training", problem
+        yield from _refused(f"method {run.method.name}", lambda: require_served(method, setup))
+        try:
+            split = self._train(setup.data)
+        except BenchsuiteError as error:
+            yield f"data {setup.data.name}", str(error)
+            return
+        yield from _refused("training", lambda: BatchPlan(split, setup.training.batch, setup.augmentation, seed=0))
+        yield from _needed(method, setup, split)
+
+    def _dry(self, run: Run) -> str:
+        """What a dry pass meets, or that the objective cannot fit; "" if neither."""
+        key = _passed_as(run)
+        if key not in self._passed:
+            self._passed[key] = self._met(run)
+        return self._passed[key]
+
+    def _met(self, run: Run) -> str:
+        try:
+            objective = self._pass(run.setup, run.method, self._train(run.setup.data))
+        except BenchsuiteError as error:
+            return str(error)
+        except Exception as error:
+            return f"a dry pass of two samples ended with {unexpected(error)}."
+        self._objectives[_passed_as(run)] = objective
+        batch, (free, have) = run.setup.training.batch, free_memory()
+        needs = self.memory[run.setup.setup_id, run.method.method_id] = objective.bytes(batch)
+        if needs <= free or self.elsewhere:
+            return ""
+        return (
+            f"its objective needs at least {gib(needs)}: {objective.bytes_per_pair:.0f} bytes for each of "
+            f"{batch} x {batch} pairs of a batch, {gib(objective.block_bytes)} of blocks of rows, and "
+            f"{gib(objective.state_bytes)} of parameters and state; "
+            f"{gib(free)} {have}. Take a smaller training.batch."
+        )
+
+    def _open(self, data: Data) -> PairDataset:
+        if data.place not in self._opened:
+            self._opened[data.place] = open_dataset(data)
+        return self._opened[data.place]
+
+    def _train(self, data: Data) -> Split:
+        if data.place not in self._splits:
+            self._splits[data.place] = self._open(data).split(TRAIN)
+        return self._splits[data.place]
+
+
+SIDES = {"pair": {"image", "text"}, "image": {"image"}, "text": {"text"}}
+
+
+def require_ready(problems: Sequence[Problem]) -> None:
+    """Refuse all runs if there is a problem in any, and list all problems."""
+    if problems:
+        count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+        raise UsageError(f"{count} before the first step; nothing was run.", more=[f"  {each}" for each in problems])
+
+
+def _passed_as(run: Run) -> tuple[object, ...]:
+    """What a dry pass depends on."""
+    setup, parts = run.setup, ("image", "text", "projection", "augmentation", "training", "clusters", "experts")
+    return (run.method.method_id, setup.data.place, *(repr(getattr(setup, part)) for part in parts))
+
+
+def _needed(method: Method, setup: Setup, split: Split) -> Iterator[tuple[str, str]]:
+    name = f"method {method.card.name}"
+    if reads_paraphrases(method.needs, setup) and not len(split.paraphrases):
+        yield f"data {setup.data.name}, {name}", str(missing_texts(split.name, PARAPHRASES))
+    if setup.clusters and "cluster" in method.needs:
+        clusters = setup.clusters
+        yield from _refused("clusters", lambda: labelled_clusters(clusters, split))
+    experts = setup.experts or Experts()
+    for side, expert in (("image", experts.image), ("text", experts.text)):
+        if expert and f"{side}_expert" in method.needs:
+            embedding, options = expert.embedding, expert.options
+            yield from _refused(f"experts.{side}", partial(create_embedding, embedding, **options))
+
+
+def _refused(where: str, check: Callable[[], object]) -> Iterator[tuple[str, str]]:
+    try:
+        check()
+    except BenchsuiteError as error:
+        yield where, str(error)

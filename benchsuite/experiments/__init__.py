@@ -1,1 +1,0 @@
-"""From a table and a scale to finished runs: recipes, plans, execution."""

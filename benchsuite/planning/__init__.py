@@ -1,0 +1,1 @@
+"""From a table, or a method and a recipe, to runs with identities: recipes, rows, regimes, data folders, searches."""

@@ -1,0 +1,71 @@
+"""Which of a recipe's protocols measures each column of a table."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from benchsuite.errors import UsageError, unknown
+from benchsuite.papers import Column, Table
+from benchsuite.planning.recipe import Recipe
+from benchsuite.registry import tasks
+
+
+@dataclass(frozen=True)
+class Measured:
+    """By column key: what is measured, what replaces the paper's data, or why nothing is measured."""
+
+    measures: dict[str, str]
+    stand_ins: dict[str, str]
+    missing: dict[str, str]
+
+
+NOTHING: Mapping[str, str] = {}
+
+
+def measured_columns(table: Table, recipe: Recipe, lacking: Mapping[str, str] = NOTHING) -> Measured:
+    """The recipe's measure for every column, or its reason why there is none.
+
+    `lacking` is what the data turned out not to allow, a protocol or "protocol.metric", with the reason.
+    """
+    protocols = {**recipe.protocols, **recipe.with_classes}
+    measured = Measured({}, {}, {})
+    for column in table.columns:
+        where = f"{table.name}, column {column.key}: "
+        measure = column.measured_at(recipe.track)
+        if measure is None:
+            raise UsageError(f'{where}no measure for track "{recipe.track}".')
+        protocol, point, metric = measure.rpartition(".")
+        if not point:
+            raise UsageError(f'{where}measure "{measure}": write protocol.metric, such as retrieval.t2i_r1.')
+        if reason := recipe.lacks(protocol, measure):
+            measured.missing[column.key] = reason
+            continue
+        own = recipe.stand_ins[protocol].protocol if protocol in recipe.stand_ins else protocol
+        if own not in protocols:
+            raise unknown("protocol", own, {*protocols, *recipe.stand_ins}, where)
+        require_metric(metric, protocols[own].task, where)
+        if reason := lacking.get(own, lacking.get(f"{own}.{metric}", "")):
+            measured.missing[column.key] = reason
+            continue
+        measured.measures[column.key] = f"{own}.{metric}"
+        if description := _stand_in(column, protocol, recipe):
+            measured.stand_ins[column.key] = description
+    return measured
+
+
+def metrics_of(task: str) -> Sequence[str]:
+    """Everything a task measures."""
+    about = tasks.card(task).about
+    return (*about["metrics"], *about.get("measures", ()))
+
+
+def require_metric(metric: str, task: str, where: str) -> None:
+    """Refuse a metric that the task does not measure."""
+    if metric not in metrics_of(task):
+        raise unknown("metric", metric, metrics_of(task), where)
+
+
+def _stand_in(column: Column, protocol: str, recipe: Recipe) -> str:
+    if protocol in recipe.stand_ins:
+        return recipe.stand_ins[protocol].description
+    same = (stand_in.description for stand_in in recipe.stand_ins.values() if stand_in.protocol == protocol)
+    return column.stand_in.get(recipe.track) or next(same, "")

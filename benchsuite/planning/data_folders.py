@@ -1,0 +1,162 @@
+"""Resolve a setup's data: folders, versions and digests.
+
+Paths are not hashed: `Data.folder` goes with a run to its worker, but is never written or digested. The content of the
+folder is part of the identity, by the manifest's digest.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import cast
+
+from benchsuite.data import PairDataset, create_dataset
+from benchsuite.data.base import Shows
+from benchsuite.data.readers.own import Own
+from benchsuite.errors import UsageError, unknown
+from benchsuite.evaluation.base import create_task
+from benchsuite.evaluation.rank_metrics import TOPS
+from benchsuite.planning.recipe import Recipe
+from benchsuite.registry import datasets
+from benchsuite.setup import Data, Protocol, Setup
+
+FOLDER = "folder"
+"""The option that tells a dataset where its files are."""
+REMEDIES: Mapping[Shows, str] = {
+    "clips": 'Say how frames are pooled: frames = "mean" or "transformer".',
+    "images": "Use a tower by its timm name, without `frames`.",
+    "vectors": "Use an MLP: tower = { mlp = { layers = 1 } }.",
+    "nothing": "Remove the tower, or use another dataset.",
+}
+"""By what the dataset shows."""
+
+
+def open_dataset(data: Data) -> PairDataset:
+    """The dataset under its options, at its folder if it has one."""
+    folder = {} if data.folder is None else {FOLDER: data.folder}
+    return create_dataset(data.name, **data.options, **data.apart, **folder)
+
+
+def resolve_data(data: Data, folders: Mapping[str, str]) -> Data:
+    """The data with all options, version and digest filled in, and the folder separate from the options.
+
+    An option that was given with the folders replaces the recipe's.
+    """
+    given = dict(data.options) | options_given(data.name, folders)
+    own = given.pop(FOLDER, data.folder)
+    folder = next((folders[source] for source in sources(data.name) if source in folders), own)
+    dataset = open_dataset(data.model_copy(update={"options": given, "folder": folder}))
+    manifest, options = dataset.manifest(), dataset.options()
+    folder = options.pop(FOLDER, None)
+    apart = {name: options.pop(name) for name in dataset.apart}
+    identity = {"version": manifest.version, "digest": manifest.digest, "paraphrases": manifest.paraphrases}
+    return data.model_copy(update={"options": options, "folder": folder, "apart": apart, **identity})
+
+
+def require_used(recipe: Recipe, folders: Mapping[str, str]) -> None:
+    """Every folder must be for a dataset that the recipe, or a variant of it, reads from files."""
+    from_variants = filter(None, (trained_on(recipe, variant) for variant in recipe.variants))
+    read = [*read_by(recipe), *from_variants]
+    known = {source for data in read for source in sources(data.name) if takes_folder(data.name)}
+    for name in folders:
+        dataset, dot, _ = name.partition(".")
+        if dataset not in ({data.name for data in read} if dot else known):
+            raise unknown("dataset", dataset, known, f"--data {name}=...: {recipe.title}: ")
+
+
+def options_given(name: str, folders: Mapping[str, str]) -> dict[str, str]:
+    """The options of a dataset among the folders: `pairs.caption` is the option caption of pairs."""
+    prefix = f"{name}."
+    return {key.removeprefix(prefix): value for key, value in folders.items() if key.startswith(prefix)}
+
+
+def read_by(recipe: Recipe) -> Iterator[Data]:
+    """The data that is trained on, and that of protocols with data of their own."""
+    yield recipe.data
+    yield from (protocol.data for protocol in recipe.protocols.values() if protocol.data)
+
+
+def trained_on(recipe: Recipe, variant: str) -> Data | None:
+    """What a variant trains on, if that is another dataset than the recipe's."""
+    change = recipe.variants[variant].change.get("data", {}) if variant in recipe.variants else {}
+    return Data.model_validate(change) if "name" in change else None
+
+
+def nowhere(recipe: Recipe, variants: Iterable[str], folders: Mapping[str, str]) -> str:
+    """Why these variants cannot be run: they train on another dataset, whose folder was not given; "" if they can."""
+    for data in filter(None, (trained_on(recipe, variant) for variant in variants)):
+        given = FOLDER in data.options or any(source in folders for source in sources(data.name))
+        if takes_folder(data.name) and not given:
+            return f"no data was given: add --data {data.name}=FOLDER"
+    return ""
+
+
+def require_fitting(recipe: str, setup: Setup) -> None:
+    """Refuse towers that do not fit the data (images or clips, captions or none), before anything is trained."""
+    if setup.text and not cast(type[PairDataset], datasets.get(setup.data.name)).captioned:
+        raise UsageError(
+            f"{recipe}: dataset {setup.data.name} has no captions, which a text tower needs. Remove [text], or use "
+            "a dataset with captions, such as pairs."
+        )
+    if setup.image is None:
+        return
+    takes = "vectors" if setup.image.mlp else "clips" if setup.image.frames else "images"
+    evaluated = {recipe: setup.data}
+    for name, protocol in setup.protocols.items():
+        if protocol.data and create_task(protocol.task, **protocol.options).needs_images:
+            evaluated[f"{recipe}, protocol {name} ({protocol.task})"] = protocol.data
+    for where, data in evaluated.items():
+        shown = cast(type[PairDataset], datasets.get(data.name)).shows
+        if shown != takes:
+            raise UsageError(
+                f'{where}: image tower "{setup.image.name}" takes {takes}, but dataset {data.name} shows {shown}. '
+                + REMEDIES[shown]
+            )
+
+
+def protocols_of_classes(recipe: Recipe, data: Data) -> dict[str, Protocol]:
+    """The recipe's protocols for data with classes, if it has some. A class that cannot be learned is refused."""
+    if not recipe.with_classes:
+        return {}
+    dataset = open_dataset(data)
+    if not dataset.class_names:
+        return {}
+    for protocol in recipe.with_classes.values():
+        options = create_task(protocol.task, **protocol.options).options()
+        name, asked = options["classes"], _classes_in(dataset, options["split"], options["classes"])
+        bank = options.get("bank", "")
+        untaught = sorted(asked - _classes_in(dataset, bank, name)) if bank else []
+        if untaught:
+            cut = isinstance(dataset, Own) and dataset.cuts(options["split"])
+            remedy = "Cut with another seed" if cut else f"Add an image of it to {bank}"
+            raise UsageError(
+                f'{data.name}: class "{dataset.class_names[name][untaught[0]]}" is in split {options["split"]} but not '
+                f"in {bank}. {remedy}, or leave classes out with {data.name}.label=none."
+            )
+    return dict(recipe.with_classes)
+
+
+def lacking(recipe: Recipe, setup: Setup) -> Iterator[tuple[str, str]]:
+    """What the data of a resolved setup does not allow to measure: a protocol or "protocol.metric", with the reason."""
+    for name, protocol in recipe.with_classes.items():
+        if name not in setup.protocols:
+            yield name, "the data has no classes"
+        elif protocol.task == "zero-shot":
+            count = len(open_dataset(setup.data).classes_of(protocol.options["classes"]))
+            yield from (
+                (f"{name}.top{k}", f"top-{k} of {count} classes is always right") for k in TOPS if 1 < k >= count
+            )
+
+
+def _classes_in(dataset: PairDataset, split: str, name: str) -> set[int]:
+    labels = dataset.split(split).labels
+    if name not in labels:
+        raise unknown("labels", name, labels, f"{dataset.card.name}, split {split}: ")
+    return set(labels[name].tolist())
+
+
+def sources(name: str) -> Iterable[str]:
+    """The dataset's own name, and that of the files it shares with another."""
+    return dict.fromkeys((name, datasets.card(name).about.get("source", name)))
+
+
+def takes_folder(name: str) -> bool:
+    """Whether the dataset reads files."""
+    return FOLDER in {field.name for field in datasets.card(name).fields}

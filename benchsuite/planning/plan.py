@@ -1,0 +1,293 @@
+"""A plan: the runs that fill a table at a scale, each with its identity, before anything is trained."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+from benchsuite.errors import UsageError, unknown
+from benchsuite.methods import create_method
+from benchsuite.papers import Row, Table, read_table
+from benchsuite.papers.schema import names_of
+from benchsuite.planning.chosen_trials import Trials
+from benchsuite.planning.columns import measured_columns
+from benchsuite.planning.data_folders import lacking, nowhere, require_used
+from benchsuite.planning.problems import Problem, Problems
+from benchsuite.planning.recipe import Recipe, read_recipe
+from benchsuite.planning.regime import LongerRow, Printed, Rows, Tuned, longer_rows, part_for
+from benchsuite.planning.resolve import NO_FOLDERS, resolve_method, resolve_setup
+from benchsuite.planning.row_selection import select
+from benchsuite.planning.subjects import Subject, require_tuning
+from benchsuite.records.requests import Judged, RequestedRow, RequestedRuns, TableRequest
+from benchsuite.records.schema import MethodPart, TunedBy, run_id
+from benchsuite.setup import Part, Setup
+from benchsuite.training.needs import passes, reads_paraphrases
+
+
+class Run(Part):
+    """One run to be done."""
+
+    run_id: str
+    setup: Setup
+    method: MethodPart
+    seed: int
+    label: str
+    """For progress: backbone, row and seed."""
+    estimate: float
+    """Seconds on one thread, estimated from the recipe."""
+    paraphrases: str | None = None
+    """Digest of the paraphrases that the run reads, if `setup` does not cover them."""
+    recipe: str = ""
+    """Name or file of the recipe."""
+    tuned: TunedBy | None = None
+    """The trials that chose its hyper-parameters; none where they are as printed."""
+    keep_weights: bool = False
+    """Whether the trained towers are stored with the record."""
+
+    @property
+    def steps(self) -> int:
+        """Optimizer steps of its training."""
+        return round(self.setup.training.steps * self.method.longer)
+
+    @property
+    def row(self) -> str:
+        """The label without the seed."""
+        return self.label.removesuffix(f" seed {self.seed}")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A table's runs, and the request by which a report finds them."""
+
+    request: TableRequest
+    runs: Sequence[Run]
+    problems: Sequence[Problem] = ()
+    """Rows that cannot be resolved, so that they have no runs."""
+    subjects: Sequence[Subject] = ()
+    """What is tuned for its rows. Rows of one with too few trials are planned as printed."""
+
+
+def plan_table(
+    name: str,
+    scale: str,
+    seeds: Sequence[int] | None = None,
+    rows: Sequence[str] = (),
+    extra: Sequence[str] = (),
+    folders: Mapping[str, str] = NO_FOLDERS,
+    trials: Trials | None = None,
+) -> Plan:
+    """The runs of a table. `rows` selects by method or any name of a row; `extra` are methods to add as rows.
+
+    `folders` are those of datasets read from files. A row or part that trains on another dataset than the recipe's is
+    skipped, with the reason, if that folder is not given. If nothing is left, the table is refused. With `trials`, rows
+    have the hyper-parameters that tuning chose; `Plan.subjects` names what is tuned for them.
+    """
+    table = read_table(name)
+    if scale not in table.recipes:
+        raise unknown("scale", scale, table.recipes, f"{name}: ")
+    recipe = read_recipe(table.recipes[scale])
+    longer = longer_rows(table.rows, recipe, rows) if trials else []
+    labels = {label for added in longer for label in names_of(added.row)}
+    own = [wanted for wanted in rows if wanted not in labels]
+    chosen = [LongerRow(row, 1.0) for row in (select(table, own, extra) if own or not rows else [])] + longer
+    require_used(recipe, folders)
+    columns = measured_columns(table, recipe)
+
+    @cache
+    def setup(backbone: str, *variants: str) -> Setup:
+        return resolve_setup(recipe, backbone, folders, variants)
+
+    problems = Problems()
+    tuned = Tuned(table, recipe, table.recipes[scale], trials, folders) if trials else None
+    under = Under(table.recipes[scale], recipe, setup, folders, problems, tuned or Printed())
+    planned = [_plan_row(table, row, times, under, seeds or range(recipe.seeds)) for row, times in chosen]
+    used = {name for row, _ in chosen for name in (row.variant, *(part.variant for part in table.parts.values()))}
+    nothing = not problems.rows and not any(runs for _, runs in planned)
+    if nothing and (reason := nowhere(recipe, sorted(used), folders)):
+        raise UsageError(f"{name} at scale {scale}: nothing can be run: {reason}.")
+    if unmeasured := {what: why for _, runs in planned for run in runs[:1] for what, why in lacking(recipe, run.setup)}:
+        columns = measured_columns(table, recipe, unmeasured)
+        if not columns.measures:
+            raise UsageError(f"{name} at scale {scale}: no column can be measured: {next(iter(unmeasured.values()))}.")
+    request = TableRequest(
+        table=name,
+        scale=scale,
+        recipe=table.recipes[scale],
+        track=recipe.track,
+        description=recipe.description,
+        assumptions=recipe.assumptions,
+        tuned={what: f"{t.chosen}: {t.rule} ({t.trials} trials)" for what, t in recipe.tuned.items()},
+        backbones={name: backbone.description for name, backbone in recipe.backbones.items()},
+        variants={name: recipe.variants[name].description for name in recipe.variants if name in used},
+        measures=columns.measures,
+        stand_ins=columns.stand_ins,
+        missing=columns.missing,
+        temperature_factor=recipe.temperature_factor,
+        regime=under.rows.regime,
+        primary={name: Judged(metric=p.metric, difference=p.difference) for name, p in recipe.primary.items()},
+        setups={row.setup_key(part): runs.setup_id for row, _ in planned for part, runs in row.parts.items()},
+        rows=[row for row, _ in planned],
+    )
+    runs = [run for _, runs in planned for run in runs]
+    return Plan(request, runs, problems.listed(), list(tuned.subjects.values()) if tuned else ())
+
+
+def row_names(names: Sequence[str], scale: str) -> set[str]:
+    """What a user may call the rows of tables at a scale, those of the reference trained longer too."""
+    found: set[str] = set()
+    for table in map(read_table, names):
+        added = longer_rows(table.rows, read_recipe(table.recipes[scale]), ()) if scale in table.recipes else []
+        found.update(*(names_of(row) for row in (*table.rows, *(more.row for more in added))))
+    return found
+
+
+def plan_tables(
+    names: Sequence[str],
+    scale: str,
+    seeds: Sequence[int] | None,
+    rows: Sequence[str],
+    extra: Sequence[str],
+    folders: Mapping[str, str],
+    *,
+    regime: str | None,
+    results: Path,
+    tune: bool = False,
+) -> list[Plan]:
+    """Plans of tables in one regime, by default their recipe's; with the trials that are stored.
+
+    `tune`: in the tuned regime wherever the recipe says how to tune, which one of them must.
+    """
+    recipes = [read_table(name).recipes.get(scale) for name in names]
+    known = sorted({recipe for recipe in recipes if recipe})
+    if tune and known and not any(read_recipe(recipe).tuning for recipe in known):
+        require_tuning(read_recipe(known[0]), known[0])
+
+    def trials(name: str) -> Trials | None:
+        recipe = read_recipe(name)
+        by_default = recipe.tuning is not None and (tune or recipe.regime == "tuned")
+        if regime == "printed" or (regime is None and not by_default):
+            return None
+        return Trials.stored(recipe_name(name), require_tuning(recipe, name), results)
+
+    stored = {recipe: trials(recipe) for recipe in known}
+    return [
+        plan_table(name, scale, seeds, rows, extra, folders, stored.get(recipe or ""))
+        for name, recipe in zip(names, recipes, strict=True)
+    ]
+
+
+def plan_run(
+    method: str,
+    scale_recipe: str,
+    backbone: str,
+    seed: int,
+    hyperparameters: Mapping[str, Any],
+    folders: Mapping[str, str] = NO_FOLDERS,
+    variant: str = "",
+) -> Run:
+    """One run outside of any table. As in a table, the recipe's factor multiplies the temperatures that are given."""
+    recipe = read_recipe(scale_recipe)
+    require_used(recipe, folders)
+    run = plan_under(recipe, method, backbone, seed, hyperparameters, folders, variant)
+    return run.model_copy(update={"recipe": scale_recipe})
+
+
+def recipe_name(recipe: str) -> str:
+    """A recipe's name; of a file, its name without folder and ending."""
+    return Path(recipe).stem if recipe.endswith(".toml") else recipe
+
+
+def plan_under(
+    recipe: Recipe,
+    method: str,
+    backbone: str,
+    seed: int,
+    hyperparameters: Mapping[str, Any],
+    folders: Mapping[str, str] = NO_FOLDERS,
+    variant: str = "",
+) -> Run:
+    """The same, under a recipe that is already read."""
+    setup = resolve_setup(recipe, backbone, folders, (variant,))
+    part = resolve_method(method, hyperparameters, setup.temperature_factor)
+    run = make_run(setup, part, seed, f"{backbone} {method}", recipe.backbones[backbone].step_seconds)
+    return run.model_copy(update={"keep_weights": recipe.keep_weights})
+
+
+@dataclass(frozen=True)
+class Under:
+    """What the rows of a table are planned under."""
+
+    name: str
+    """The recipe's."""
+    recipe: Recipe
+    setup: Callable[..., Setup]
+    folders: Mapping[str, str]
+    problems: Problems
+    rows: Rows
+
+
+def _plan_row(
+    table: Table, row: Row, times: float, under: Under, seeds: Sequence[int]
+) -> tuple[RequestedRow, list[Run]]:
+    recipe, folders = under.recipe, under.folders
+    request = RequestedRow(label=row.label, backbone=row.backbone, variant=row.variant, method=row.method)
+    if reason := row.not_run or recipe.lacks(row.backbone, row.variant) or nowhere(recipe, (row.variant,), folders):
+        return request.model_copy(update={"not_run": reason}), []
+    assert row.method is not None
+    parts, missing, runs = {}, {}, []
+    for name, whole in table.all_parts.items():
+        part = part_for(row, times, whole)
+        if reason := recipe.lacks(part.variant) or nowhere(recipe, (part.variant,), folders):
+            missing[name] = reason
+            continue
+        label = " ".join(filter(None, (row.backbone, row.variant, row.label, name)))
+        setup = under.problems.unless(
+            f"recipe {under.name}", label, partial(under.setup, row.backbone, row.variant, part.variant)
+        )
+        choice = under.problems.unless(
+            f'{table.name}, row "{row.label}"',
+            label,
+            partial((under.rows if setup else Printed()).choose, row, part, setup or recipe),
+        )
+        if setup is None or choice is None:
+            continue
+        method = choice.method.model_copy(update={"longer": times})
+        seconds = recipe.backbones[row.backbone].step_seconds
+        made = (make_run(setup, method, seed, label, seconds, under.name, choice.tuned) for seed in seeds)
+        own = [run.model_copy(update={"keep_weights": recipe.keep_weights}) for run in made]
+        parts[name] = RequestedRuns(
+            setup_id=setup.setup_id,
+            method_id=method.method_id,
+            paraphrases=own[0].paraphrases,
+            runs={run.seed: run.run_id for run in own},
+        )
+        request = request.model_copy(update={"title": method.title})
+        runs += own
+    return request.model_copy(update={"parts": parts, "missing": missing}), runs
+
+
+def make_run(
+    setup: Setup,
+    method: MethodPart,
+    seed: int,
+    label: str,
+    step_seconds: float,
+    recipe: str = "",
+    tuned: TunedBy | None = None,
+) -> Run:
+    """The run of a method under a setup, with its identity."""
+    made = create_method(method.name, num_samples=1, **method.hyperparameters)
+    paraphrases = setup.data.paraphrases if reads_paraphrases(made.needs, setup) else None
+    steps = setup.training.steps * method.longer
+    return Run(
+        run_id=run_id(setup.setup_id, method.method_id, seed, paraphrases),
+        paraphrases=paraphrases,
+        setup=setup,
+        method=method,
+        seed=seed,
+        label=f"{label} seed {seed}",
+        recipe=recipe,
+        estimate=step_seconds * steps * setup.training.accumulation * passes(made, setup),
+        tuned=tuned,
+    )

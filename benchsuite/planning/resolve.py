@@ -1,0 +1,80 @@
+"""From names to what will be run: a recipe's setup with its data's digests, a method with all of its settings."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchsuite.errors import SeveralError, UsageError
+from benchsuite.evaluation.base import create_task
+from benchsuite.fields import resolve, temperatures
+from benchsuite.methods import create_method, method_class
+from benchsuite.planning.data_folders import protocols_of_classes, require_fitting, resolve_data
+from benchsuite.planning.recipe import Recipe
+from benchsuite.records.code_version import code_version
+from benchsuite.records.schema import MethodPart
+from benchsuite.registry import methods, tasks
+from benchsuite.setup import Protocol, Setup
+
+NO_FOLDERS: Mapping[str, str] = {}
+"""No folders given: data is generated, or read where the recipe says."""
+NOTHING: Mapping[str, Any] = {}
+"""Nothing was tuned."""
+
+
+def resolve_setup(
+    recipe: Recipe, backbone: str, folders: Mapping[str, str] = NO_FOLDERS, variants: Sequence[str] = ()
+) -> Setup:
+    """The recipe on a backbone with the data's digests and the protocols' versions and options filled in."""
+    setup = recipe.setup(backbone, variants)
+    require_fitting(f'recipe "{recipe.title}", backbone {backbone}', setup)
+    errors: list[str] = []
+    of_data: list[str] = []
+    data, evaluated = setup.data, dict(setup.protocols)
+    try:
+        data = resolve_data(setup.data, folders)
+        evaluated |= protocols_of_classes(recipe, data)
+    except UsageError as error:
+        of_data.append(str(error))
+    protocols = {}
+    for name, protocol in evaluated.items():
+        try:
+            protocols[name] = resolve_protocol(protocol, folders)
+        except UsageError as error:
+            errors.append(f"protocol {name} (task {protocol.task}): {error}")
+    if errors or of_data:
+        raise SeveralError([*errors, *of_data])
+    return setup.model_copy(update={"data": data, "protocols": protocols})
+
+
+def resolve_protocol(protocol: Protocol, folders: Mapping[str, str]) -> Protocol:
+    """The protocol with all options, its task's version, and its data's digest if it has data of its own."""
+    options = create_task(protocol.task, **protocol.options).options()
+    version = tasks.card(protocol.task).about["version"]
+    data = protocol.data and resolve_data(protocol.data, folders)
+    return protocol.model_copy(update={"options": options, "version": version, "data": data})
+
+
+def resolve_method(
+    name: str,
+    hyperparameters: Mapping[str, Any],
+    temperature_factor: float,
+    tuned: Mapping[str, Any] = NOTHING,
+    learning_rate: float | None = None,
+) -> MethodPart:
+    """The method with all hyper-parameters as they will be used, checked by making one.
+
+    The factor multiplies temperatures as printed and defaults, but not those that tuning chose.
+    """
+    cls = method_class(name)
+    options = resolve(cls, hyperparameters)
+    scaled = {key: value * temperature_factor for key, value in options.items() if key in temperatures(cls)}
+    checked = create_method(name, num_samples=1, **{**options, **scaled, **tuned}).options()
+    card = methods.card(name)
+    return MethodPart(
+        name=name,
+        title=card.title,
+        hyperparameters=checked,
+        code=code_version(card),
+        owner=Path(card.owner).name,
+        learning_rate=learning_rate,
+    )

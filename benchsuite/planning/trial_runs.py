@@ -1,0 +1,116 @@
+"""Tuning: the runs of a subject's trials, and a trial from what a run measured."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from benchsuite.errors import UsageError, unknown
+from benchsuite.methods import create_method
+from benchsuite.papers import read_table, table_names
+from benchsuite.planning.data_folders import require_used
+from benchsuite.planning.plan import Run, make_run
+from benchsuite.planning.recipe import Recipe, read_recipe
+from benchsuite.planning.subjects import Subject, require_tuning, tuning_setup
+from benchsuite.records.schema import PARAPHRASES, Record
+from benchsuite.records.trials import FIRST_SEED, Trial, TrialsFile
+
+
+@dataclass(frozen=True)
+class TrialRun:
+    """A run that is a trial."""
+
+    subject: Subject
+    number: int
+    run: Run
+
+    def finished(self, record: Record) -> Trial:
+        """The trial, from the run's record; its ranks are not kept."""
+        metrics = record.values()
+        return self._trial(
+            score=metrics[self.subject.rule.measure],
+            metrics=metrics,
+            cost=record.cost,
+            digests=record.digests,
+            environment=record.environment,
+            created=record.created,
+        )
+
+    def failed(self, reason: str) -> Trial:
+        """The trial of a run whose hyper-parameters let it diverge."""
+        read = {PARAPHRASES: self.run.paraphrases} if self.run.paraphrases else {}
+        return self._trial(
+            score=None, error=reason, digests=read, created=datetime.now(UTC).isoformat(timespec="seconds")
+        )
+
+    def _trial(self, **measured: object) -> Trial:
+        return Trial.model_validate(
+            {
+                "run_id": self.run.run_id,
+                "setup_id": self.run.setup.setup_id,
+                "backbone": self.subject.backbone,
+                "method": self.run.method,
+                "fixed": self.subject.fixed,
+                "number": self.number,
+                "seed": self.run.seed,
+                **measured,
+            }
+        )
+
+
+def trial_run(subject: Subject, number: int) -> TrialRun:
+    """One trial of a subject."""
+    run = make_run(
+        subject.setup, subject.drawn(number), FIRST_SEED + number, str(subject), subject.step_seconds, subject.recipe
+    )
+    return TrialRun(subject, number, run.model_copy(update={"label": f"{subject} trial {number}"}))
+
+
+def example_run(subject: Subject) -> Run:
+    """A run of the subject at its defaults, for what can be checked before any trial."""
+    return make_run(
+        subject.setup, subject.part({}), FIRST_SEED, f"{subject} trials", subject.step_seconds, subject.recipe
+    )
+
+
+def content_of(trial: Trial, subject: Subject, recipe: str) -> TrialsFile:
+    """A file of that trial alone."""
+    setups = {trial.setup_id: subject.setup}
+    return TrialsFile(recipe=recipe, rule=subject.rule.model_dump(mode="json"), setups=setups, trials=[trial])
+
+
+def grouped(subjects: Iterable[Subject]) -> Sequence[Subject]:
+    """Each subject once."""
+    return list({subject.key: subject for subject in subjects}.values())
+
+
+def method_subjects(method: str, recipe_name: str, folders: Mapping[str, str]) -> list[Subject]:
+    """A method at its defaults on all backbones of a recipe."""
+    recipe = read_recipe(recipe_name)
+    require_used(recipe, folders)
+    rule = require_tuning(recipe, recipe_name)
+    subjects = []
+    for backbone in recipe.backbones:
+        setup = tuning_setup(recipe, rule, backbone, folders)
+        subjects.append(Subject(recipe_name, backbone, method, setup, rule, recipe.backbones[backbone].step_seconds))
+    return subjects
+
+
+def recipe_at(method: str, scale: str) -> str:
+    """The recipe of a scale that trains the towers of a method: that of the tables that have it, or the only one."""
+    recipes: dict[str, set[str | None]] = {}
+    for table in map(read_table, table_names()):
+        if scale in table.recipes:
+            recipes.setdefault(table.recipes[scale], set()).update(row.method for row in table.rows)
+    serves = create_method(method, num_samples=1).serves
+    fitting = [name for name in recipes if _towers(read_recipe(name)) in serves]
+    chosen = [name for name in fitting if method in recipes[name]] or fitting
+    if len(chosen) == 1:
+        return chosen[0]
+    if not recipes:
+        raise unknown("scale", scale, {scale for table in map(read_table, table_names()) for scale in table.recipes})
+    found = f"several recipes train {method}: {', '.join(chosen)}" if chosen else f"no recipe trains {method}"
+    raise UsageError(f"at scale {scale}, {found}. Give --recipe NAME.")
+
+
+def _towers(recipe: Recipe) -> str:
+    return recipe.setup(next(iter(recipe.backbones))).towers

@@ -1,0 +1,1 @@
+"""Validation of stored files: each record against itself, the manifest, other records, and a second training."""

@@ -1,0 +1,255 @@
+"""Validate a results folder or one record: each record against itself, its ranks, and the others."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchsuite.errors import UsageError
+from benchsuite.files import read_stored, reason_of, sha256_of
+from benchsuite.folders import recipes_in, shipped_trials, trials_in
+from benchsuite.locks import is_lock
+from benchsuite.records.code_version import code_state, stale
+from benchsuite.records.contents import read_contents
+from benchsuite.records.manifest import Manifest
+from benchsuite.records.names import (
+    EVALUATIONS,
+    FAILED,
+    LARGEST_TRIALS,
+    LARGEST_WEIGHTS,
+    RANKS,
+    TRIALS,
+    WEIGHTS,
+    attestation_files,
+    evaluation_files,
+    measurement_files,
+    request_files,
+    rerun_files,
+)
+from benchsuite.records.ranks import open_ranks, read_ranks
+from benchsuite.records.recompute import Rule, recompute
+from benchsuite.records.record_file import Count, FileError, Finding, Numbers, RecordFile, read_record_file, with_ranks
+from benchsuite.records.requests import TableRequest
+from benchsuite.records.schema import Record
+from benchsuite.verify.agreement import check_counts, check_digests
+
+if TYPE_CHECKING:
+    from benchsuite.records.evaluations import Evaluation
+    from benchsuite.records.sigstore_bundle import Signature
+    from benchsuite.records.trials import TrialsFile
+
+CANNOT_CHECK = (
+    "that a run happened: anyone who can compute digests can write a record that agrees with itself (--rerun)",
+    "that a record's environment, cost and time are true: nothing measures them again",
+    "that the ranks come from the trained model (where its weights are kept, `benchsuite evaluate` measures it again)",
+    "numbers that do not follow from ranks: curves, geometry, digests of weights and batches",
+    "that a trial's draw was refused by its method where the trial has a later one",
+    "that no run was dropped before it was listed: an unlisted record leaves no trace when it is deleted",
+    "who wrote the manifest: compare its digest with one from elsewhere (--expect, --base)",
+)
+Rules = Mapping[str, Rule]
+
+
+@dataclass
+class Audit:
+    """Result of validating a folder or a record's file. Only `problems` make it not valid; `notes` do not."""
+
+    path: Path
+    records: dict[str, Record] = field(default_factory=dict)
+    """The valid ones, by file name."""
+    refused: set[str] = field(default_factory=set)
+    """Names of the files that hold no valid record."""
+    problems: list[Finding] = field(default_factory=list)
+    notes: list[Finding] = field(default_factory=list)
+    agreed: int = 0
+    """How many numbers agree with their ranks."""
+    not_recomputable: dict[tuple[str, str], set[str]] = field(default_factory=dict)
+    """Numbers that do not follow from ranks, by task and reason."""
+    files: dict[str, str] = field(default_factory=dict)
+    """SHA-256 of the stored tables, recipes and files of trials by path."""
+    requests: list[TableRequest] = field(default_factory=list)
+    trials: Mapping[str, "TrialsFile"] = field(default_factory=dict)
+    """By recipe."""
+    signatures: Mapping[str, "Signature"] | None = None
+    """By run_id: which workflow run trained it; None if that was not asked."""
+    verified: set[str] = field(default_factory=set)
+    """Run_ids of which a stored second training gave the same."""
+
+    @property
+    def manifest(self) -> Manifest:
+        """The manifest of the valid records, and of the stored tables and recipes."""
+        return Manifest.of(self.records, self.files)
+
+    def add(self, file: RecordFile) -> None:
+        """Check a record's file: its own problems, its name, and its numbers."""
+        numbers = file.numbers or Numbers()  # of edited records too, to say what was edited
+        problems = [*file.problems, *_wrong_name(file), *numbers.problems, *_wrong_weights(file)]
+        self.problems += problems
+        self.agreed += numbers.agreed
+        for reason, names in numbers.not_recomputable.items():
+            self.not_recomputable.setdefault(reason, set()).update(names)
+        if file.record and not problems:
+            self.records[file.file.name] = file.record
+        else:
+            self.refused.add(file.file.name)
+
+
+def counting(rules: Rules) -> Count:
+    """What recomputes all numbers of a record from the bytes of its ranks."""
+
+    def count(path: Path, record: Record, content: bytes) -> Numbers:
+        done = Numbers()
+        try:
+            ranks = open_ranks(path.with_name(Path(record.ranks.file).name), content, record.results)
+            for name, result in record.results.items():
+                protocol = record.setup.protocols.get(name)
+                again = recompute(result, ranks.of(name), protocol.options if protocol else {}, rules)
+                done.agreed += again.agreed
+                if again.not_recomputable:
+                    done.not_recomputable.setdefault((result.task, again.why), set()).update(again.not_recomputable)
+                done.problems += (Finding(path.name, f"{name}: {difference}") for difference in again.differs)
+        except FileError as error:
+            done.problems.append(unreadable(error, path.parent))
+            return done
+        unknown = sorted(key for key in ranks if key.rpartition(".")[0] not in record.results)
+        done.problems += (
+            Finding(path.name, f"{key}: ranks of a protocol that the record does not have") for key in unknown
+        )
+        return done
+
+    return count
+
+
+def audit_folder(folder: Path, rules: Rules) -> Audit:
+    """Everything in a results folder but the manifest."""
+    contents = read_contents(folder, counting(rules))
+    added = (*contents.tables.values(), *recipes_in(folder).values(), *trials_in(folder).values())
+    more = (evaluation_files, measurement_files, request_files, attestation_files, rerun_files)
+    stored = sorted([*added, *(file for files_in in more for file in files_in(folder))])
+    audit = Audit(folder, requests=contents.requests, trials=contents.trials)
+    for path in stored:
+        name = path.relative_to(folder).as_posix()
+        try:
+            audit.files[name] = sha256(read_stored(path, LARGEST_TRIALS)).hexdigest()
+        except OSError as error:
+            audit.refused.add(name)
+            if path not in {unread.file for unread in contents.unreadable}:
+                audit.problems.append(Finding(name, f"it cannot be read ({reason_of(error)})"))
+    for file in contents.files:
+        audit.add(file)
+    audit.problems += [unreadable(error, folder) for error in contents.unreadable]
+    audit.notes += [Finding(file.name, "not a record, ignored", "") for file in contents.foreign]
+    audit.notes += _other_files(folder, contents.files)
+    audit.problems += [*check_digests(audit.records), *check_counts(audit.records)]
+    audit.problems += _trials_problems(audit)
+    audit.problems += [f for evaluation in contents.evaluations for f in _wrong_evaluation(folder, evaluation, rules)]
+    audit.notes += _code_notes(audit.records)
+    audit.notes += _missing_runs(contents.requests, {file.record.run_id for file in contents.files if file.record})
+    return audit
+
+
+def _trials_problems(audit: Audit) -> Iterator[Finding]:
+    """Of the folder's trials, and of records that were tuned by these or by shipped ones."""
+    tuned = {name: record for name, record in audit.records.items() if record.tuned}
+    if not (audit.trials or tuned):
+        return
+    from benchsuite.records.trials import read_trials
+    from benchsuite.verify.audit_trials import check_trials, check_tuned  # with pyarrow, and few folders have trials
+
+    for recipe, file in audit.trials.items():
+        yield from check_trials(file, f"{TRIALS}/{recipe}.parquet")
+    shipped = [read_trials(file) for file in shipped_trials()] if tuned else []
+    yield from check_tuned(tuned, [*audit.trials.values(), *shipped])
+
+
+def _wrong_evaluation(folder: Path, evaluation: "Evaluation", rules: Rules) -> Iterator[Finding]:
+    """Ranks of an evaluation that are gone or others, and numbers that differ from them."""
+    place, name = folder / EVALUATIONS, f"{EVALUATIONS}/{evaluation.file_name}.json"
+    again = "delete it, and evaluate the model again"
+    try:
+        ranks = read_ranks(place, evaluation)
+        for protocol, result in evaluation.results.items():
+            done = recompute(result, ranks.of(protocol), evaluation.protocols[protocol].options, rules)
+            yield from (Finding(name, f"{protocol}: {difference}", again) for difference in done.differs)
+    except FileError as error:
+        yield Finding(name, f"its ranks, {evaluation.ranks.file}: {error.reason}", again)
+
+
+def audit_run(path: Path, rules: Rules) -> Audit:
+    """One record's file, with the ranks beside it."""
+    file = read_record_file(path)
+    if file is None:
+        raise UsageError(f"{path}: not a record. Name a record's file, a run or a results folder.")
+    audit = Audit(path)
+    audit.add(with_ranks(file, counting(rules)))
+    audit.notes += _code_notes(audit.records)
+    return audit
+
+
+def unreadable(error: FileError, folder: Path) -> Finding:
+    """A file that cannot be used, as a problem of its folder."""
+    return Finding(str(error.file.relative_to(folder)), error.reason)
+
+
+def _wrong_name(file: RecordFile) -> Iterator[Finding]:
+    if file.record and not file.problems and file.file.name != file.right_name:
+        yield Finding(file.file.name, "not named as its run is", f"name it {file.right_name}")
+
+
+def _wrong_weights(file: RecordFile) -> Iterator[Finding]:
+    """Kept weights that are not those of the record. They may be absent: they are large, and no number needs them."""
+    if file.record is None or file.record.weights is None:
+        return
+    kept = file.file.parent / WEIGHTS / Path(file.record.weights.file).name
+    fix = "put them back as they were written, or delete them: the record is valid without"
+    try:
+        if sha256_of(kept, LARGEST_WEIGHTS) != file.record.weights.sha256:
+            yield Finding(file.file.name, f"{WEIGHTS}/{kept.name} are not what it was sealed with", fix)
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError) as error:  # an impossible name is a ValueError
+        reason = reason_of(error)
+        yield Finding(file.file.name, f"its weights, {WEIGHTS}/{kept.name}, cannot be read ({reason})", fix)
+
+
+def _other_files(folder: Path, files: list[RecordFile]) -> Iterator[Finding]:
+    """Files without a record: left by an interrupted write, or not written by benchsuite."""
+    named = {file.record.ranks.file for file in files if file.record}
+    kept = {file.record.weights.file for file in files if file.record and file.record.weights}
+    for path in sorted((folder / WEIGHTS).glob("*")):
+        if path.name not in kept:
+            yield Finding(f"{WEIGHTS}/{path.name}", "weights without a record", "they may be deleted")
+    for path in sorted(folder.iterdir()):
+        if path.is_dir() or path.name.startswith(".writable-") or is_lock(path):
+            continue
+        if path.name.startswith("."):
+            yield Finding(path.name, "left by an interrupted write", "it may be deleted")
+        elif path.name.endswith(RANKS) and path.name not in named:
+            yield Finding(path.name, "ranks without a record: left by an interrupted write", "they may be deleted")
+        elif not path.name.endswith((".json", FAILED, RANKS)):
+            yield Finding(path.name, "not written by benchsuite, ignored", "")
+
+
+def _code_notes(records: Mapping[str, Record]) -> Iterator[Finding]:
+    for name, record in records.items():
+        if reason := stale(record):
+            yield Finding(name, reason, "the same command measures it again, under another run_id")
+    unknown = Counter(record.method.name for record in records.values() if code_state(record) == "unknown")
+    for method, count in sorted(unknown.items()):
+        records_of_it = f"{count} record{'s' * (count != 1)}"
+        message = f"{records_of_it}: whether its code has changed is unknown, because it is not registered here"
+        yield Finding(f"method {method}", message, "load its file with --plugin")
+
+
+def _missing_runs(requests: list[TableRequest], run_ids: set[str]) -> Iterator[Finding]:
+    """Requested seeds without a record, for each row of each table."""
+    for request in requests:
+        for row in request.rows:
+            for part, runs in row.parts.items():
+                seeds = [str(seed) for seed, run in sorted(runs.runs.items()) if run not in run_ids]
+                if seeds:
+                    name = " ".join(filter(None, (row.backbone, row.variant, row.label, part)))
+                    message = f"{name}: no record for seed {', '.join(seeds)}"
+                    yield Finding(f"tables/{request.name}.json", message, "run the same command to measure them")

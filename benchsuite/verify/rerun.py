@@ -1,0 +1,80 @@
+"""The run of a stored record, to be done again."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+from benchsuite.errors import BenchsuiteError, UsageError
+from benchsuite.execution.devices import Devices
+from benchsuite.execution.events import unexpected
+from benchsuite.execution.preflight import preflight
+from benchsuite.planning.data_folders import resolve_data
+from benchsuite.planning.plan import Run, make_run
+from benchsuite.planning.resolve import resolve_protocol
+from benchsuite.records.code_version import code_state
+from benchsuite.records.schema import PARAPHRASES, Record
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Records to be done again, by file name, and why others could not be drawn."""
+
+    runs: Mapping[str, Run]
+    left_out: Mapping[str, str]
+
+
+def draw(records: Mapping[str, Record], count: int, random: Random, folders: Mapping[str, str], place: Path) -> Drawn:
+    """As many records as asked for, each as likely as any other, of those that can be done again here."""
+    runs: dict[str, Run] = {}
+    left_out: dict[str, str] = {}
+    for name in random.sample(sorted(records), len(records)):
+        if len(runs) == count:
+            break
+        try:
+            run, devices = run_of(records[name], folders), devices_of(records[name])
+            devices.processes(run.setup.training.processes)
+            if problems := preflight([run], place, devices=devices).problems:
+                raise UsageError("; ".join(str(problem) for problem in problems))
+            runs[name] = run
+        except BenchsuiteError as error:
+            left_out[name] = str(error)
+        except Exception as error:  # anyone may have written its setup
+            left_out[name] = unexpected(error)
+    return Drawn(runs, left_out)
+
+
+def devices_of(record: Record) -> Devices:
+    """As many of this machine as computed the record; refused if there are fewer."""
+    threads, cores = record.environment.get("threads") or 1, os.cpu_count() or 1
+    if threads > cores:
+        raise UsageError(f"it computed with {threads} threads, and this machine has {cores} processors")
+    return Devices.here(record.environment.get("processes"), jobs=1)
+
+
+def run_of(record: Record, folders: Mapping[str, str]) -> Run:
+    """The same run. Refused if its method, tasks or data here are not those of the record."""
+    if (state := code_state(record)) != "current":
+        where = f" (commit {commit[:12]})" if (commit := record.environment.get("commit")) else ""
+        have = "is not registered here" if state == "unknown" else f"has other code than it was measured with{where}"
+        raise UsageError(f"method {record.method.name} {have}")
+    data = resolve_data(record.setup.data, folders)
+    protocols = {name: resolve_protocol(protocol, folders) for name, protocol in record.setup.protocols.items()}
+    setup = record.setup.model_copy(update={"data": data, "protocols": protocols})
+    run = make_run(setup, record.method, record.seed, record.method.title, 0.0, record.recipe, record.tuned)
+    if run.run_id != record.run_id:
+        others = [name for name, now, then in _parts(run, record) if now != then]
+        raise UsageError(f"it is another run here: {', '.join(others) or 'its setup'} differs")
+    return run
+
+
+def _parts(run: Run, record: Record) -> Sequence[tuple[str, object, object]]:
+    return [
+        (f"the digest of dataset {record.setup.data.name}", run.setup.data.digest, record.setup.data.digest),
+        ("the digest of the paraphrases", run.paraphrases, record.digests.get(PARAPHRASES)),
+        *(
+            (f"protocol {name}", protocol, record.setup.protocols[name])
+            for name, protocol in run.setup.protocols.items()
+        ),
+    ]

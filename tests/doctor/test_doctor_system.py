@@ -1,0 +1,102 @@
+"""What a fresh machine may lack, each explained with what to do."""
+
+import resource
+import sys
+import tempfile
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from benchsuite import running
+from benchsuite.doctor import system as machine
+from benchsuite.doctor.libraries import Line
+
+SEES_NONE = {"devices": [], "version": "2.13.0", "cuda": "13.0"}
+
+
+@pytest.fixture
+def nvidia_smi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A program of that name, first on the path."""
+    program = tmp_path / "bin" / "nvidia-smi"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\necho 470.57.02\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(program.parent), prepend=":")
+    return program
+
+
+def test_nothing_is_a_problem_here() -> None:
+    assert [line.what for line in machine.surroundings() if line.status == "problem"] == []
+
+
+def test_a_system_that_cannot_train_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "sys", SimpleNamespace(platform="win32"))
+    line = machine.operating_system()
+    assert line.status == "problem"
+    assert "use WSL" in line.todo
+
+
+def test_shared_memory_that_is_missing_or_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "SHARED", tmp_path / "shm")
+    missing = machine.shared_memory()
+    assert (missing.status, "is missing" in missing.found) == ("note", True)
+    (tmp_path / "shm").mkdir()
+    monkeypatch.setattr(machine.shutil, "disk_usage", lambda _: SimpleNamespace(free=64 * 2**20))
+    small = machine.shared_memory()
+    assert (small.status, small.found) == ("note", f"64 MiB free at {tmp_path / 'shm'}")
+    assert all("--shm-size" in line.todo and "--workers 0" in line.todo for line in (missing, small))
+
+
+@pytest.mark.parametrize(
+    ("limits", "status", "todo"),
+    [
+        ((256, 4096), "note", "ulimit -n 1024."),
+        ((256, 512), "note", "Ask for a limit of 1024: the system allows 512."),
+        ((256, resource.RLIM_INFINITY), "note", "ulimit -n 1024."),
+        ((1024, 4096), "ok", ""),
+        ((resource.RLIM_INFINITY, resource.RLIM_INFINITY), "ok", ""),
+    ],
+)
+def test_few_open_files(limits: tuple[int, int], status: str, todo: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _: limits)
+    line = machine.open_files()
+    assert (line.status, line.todo) == (status, todo)
+
+
+def test_a_system_without_limits_of_open_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "resource", None)
+    assert machine.open_files().status == "ok"
+
+
+def test_no_temporary_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none() -> str:
+        raise FileNotFoundError(2, "No usable temporary directory found")
+
+    monkeypatch.setattr(tempfile, "gettempdir", none)
+    line = machine.temporary_files()
+    assert line == Line("problem", "temporary files", "No usable temporary directory found",
+                        "Set TMPDIR to a writable folder.")  # fmt: skip
+
+
+def test_a_driver_that_is_too_old_is_named_with_both_versions(nvidia_smi: Path) -> None:
+    (line,) = machine.driver(SEES_NONE)
+    assert line.found.startswith("470.57.02, but torch 2.13.0 for CUDA 13.0 sees no GPU")
+    assert "older CUDA" in line.todo
+
+
+def test_a_build_without_cuda_beside_a_driver(nvidia_smi: Path) -> None:
+    (line,) = machine.driver({**SEES_NONE, "cuda": None})
+    assert "a build without CUDA" in line.found
+
+
+def test_a_driver_that_does_not_answer(nvidia_smi: Path) -> None:
+    nvidia_smi.write_text("#!/bin/sh\necho 'NVIDIA-SMI has failed'\nexit 9\n")
+    (line,) = machine.driver(SEES_NONE)
+    assert "does not answer" in line.found
+    assert "--gpus all" in line.todo
+
+
+@pytest.mark.parametrize("torch", [{"error": "ImportError"}, {**SEES_NONE, "devices": [{"name": "H200"}]}])
+def test_nothing_is_said_of_a_driver_that_works(nvidia_smi: Path, torch: dict[str, object]) -> None:
+    assert list(machine.driver(torch)) == []

@@ -1,0 +1,298 @@
+"""Other people's models through our protocols, against a direct computation with their own libraries."""
+
+import json
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from support.commands import exit_code
+from support.peers import open_clip_clip, timm_resnet, transformers_clip, transformers_siglip
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from benchsuite.data import create_dataset
+from benchsuite.data.base import Split
+from benchsuite.data.synthetic.scenes import Scenes
+from benchsuite.evaluation import geometry, retrieval
+
+SIZES = {"train": 96, "validation": 8, "test": 40, "gallery": 8}
+DATA = ["--data", "scenes", *(part for k, v in SIZES.items() for part in ("--data", f"scenes.{k}={v}"))]
+COLOURS = ["--set", "classes=colour"]
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    place = tmp_path_factory.mktemp("peers")
+    return {
+        "transformers": transformers_clip(place / "tclip"),
+        "open_clip": open_clip_clip(place / "oclip"),
+        "timm": timm_resnet(place / "resnet"),
+    }
+
+
+@pytest.fixture(scope="module")
+def scenes() -> Any:
+    return create_dataset("scenes", **SIZES)
+
+
+@torch.inference_mode()
+def by_transformers(folder: Path, images: NDArray[np.uint8], texts: Sequence[str]) -> tuple[Tensor, Tensor, Tensor]:
+    """Images, texts, and images before the projection, as the library's own examples have it."""
+    from transformers import AutoTokenizer, CLIPModel
+
+    model, words = CLIPModel.from_pretrained(folder).eval(), AutoTokenizer.from_pretrained(folder)
+    about = json.loads((folder / "preprocessor_config.json").read_text())
+    pixels = torch.tensor(images).permute(0, 3, 1, 2) / 255
+    pixels = (pixels - torch.tensor(about["image_mean"]).view(3, 1, 1)) / torch.tensor(about["image_std"]).view(3, 1, 1)
+    tokens = words(list(texts), padding=True, truncation=True, max_length=16, return_tensors="pt")
+    tokens = {name: tokens[name] for name in ("input_ids", "attention_mask")}
+    features = model.vision_model(pixel_values=pixels).pooler_output
+    out = model(pixel_values=pixels, **tokens)
+    return out.image_embeds, out.text_embeds, features
+
+
+@torch.inference_mode()
+def by_open_clip(folder: Path, images: NDArray[np.uint8], texts: Sequence[str]) -> tuple[Tensor, Tensor, Tensor]:
+    import open_clip
+    from PIL import Image
+
+    model, _, transform = open_clip.create_model_and_transforms(f"local-dir:{folder}")
+    pixels = torch.stack([transform(Image.fromarray(image)) for image in images])
+    tokens = open_clip.get_tokenizer(f"local-dir:{folder}")(list(texts))
+    image, text = model.eval().encode_image(pixels), model.encode_text(tokens)
+    projection, model.visual.proj = model.visual.proj, None
+    features = model.visual(pixels)
+    assert torch.allclose(features @ projection, image, atol=1e-5)
+    return image, text, features
+
+
+DIRECTLY = {"transformers": by_transformers, "open_clip": by_open_clip}
+
+
+def evaluated(capsys: pytest.CaptureFixture[str], model: str, task: str, *options: str) -> Any:
+    assert exit_code("evaluate", model, "--task", task, *DATA, *options, "--json") == 0
+    out = capsys.readouterr().out
+    return json.loads(out[out.index("{") :])
+
+
+@pytest.mark.parametrize("library", ["transformers", "open_clip"])
+def test_scores_are_those_of_the_library(
+    library: str, folders: dict[str, Path], scenes: Scenes, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, split = f"{library}:{folders[library]}", scenes.split("test")
+    captions = [text for texts in split.captions for text in texts]
+    owners = np.repeat(np.arange(len(split)), [len(texts) for texts in split.captions])
+    direct = DIRECTLY[library]
+    image, text, _ = direct(folders[library], split.images, captions)
+    told = evaluated(capsys, model, "retrieval")
+    assert told["results"]["retrieval"]["metrics"] == pytest.approx(retrieval.score(image, text, owners), abs=1e-12)
+    assert told["model"]["name"] == f"{library}:{folders[library].name}"
+    assert told["model"]["sides"] == ["image", "text"]
+    assert told["model"]["run"] is None
+    first = np.flatnonzero(np.diff(owners, prepend=-1))
+    geometries = geometry.score(image.numpy(), text[first].numpy())
+    measures = evaluated(capsys, model, "geometry")["results"]["geometry"]["measures"]
+    assert measures["gap"] == pytest.approx(geometries["gap"], abs=1e-4)
+    plain = evaluated(capsys, model, "knn-plain", *COLOURS)["results"]["knn-plain"]["metrics"]
+    assert plain["k1_top1"] == nearest(scenes, lambda rows: direct(folders[library], rows, ["a"])[2])
+    shot = evaluated(capsys, model, "zero-shot", *COLOURS, "--set", "templates=scenes-colour-7")
+    assert shot["results"]["zero-shot"]["metrics"]["top1"] == pytest.approx(
+        zero_shot(scenes, lambda texts: DIRECTLY[library](folders[library], split.images[:1], texts)[1], image),
+        abs=1e-9,
+    )
+
+
+def nearest(scenes: Scenes, encode: Any) -> float:
+    """One-nearest-neighbour accuracy by features before the projection."""
+    train, test = (scenes.split(name) for name in ("train", "test"))
+    bank, queries = (normalize(encode(part.images), dim=-1) for part in (train, test))
+    near = torch.cdist(queries, bank).argmin(1)
+    return float(np.mean(train.labels["colour"][near.numpy()] == test.labels["colour"]))
+
+
+def zero_shot(scenes: Scenes, encode: Any, image: Tensor) -> float:
+    prompts = scenes.prompts_for("colour", "scenes-colour-7")
+    each = normalize(encode([text for own in prompts for text in own]), dim=-1)
+    classes = normalize(each.view(len(prompts), len(prompts[0]), -1).mean(1), dim=-1)
+    chosen = (normalize(image, dim=-1) @ classes.T).argmax(1)
+    return float(np.mean(chosen.numpy() == scenes.split("test").labels["colour"]))
+
+
+@torch.inference_mode()
+def test_texts_of_siglip_are_padded_as_it_was_trained(tmp_path: Path) -> None:
+    from transformers import AutoTokenizer, SiglipModel
+
+    from benchsuite.models.judged import judged
+
+    folder = transformers_siglip(tmp_path / "siglip")
+    model = judged(f"transformers:{folder}")
+    assert model.fit == "squash"
+    texts = ["red", "a photo of big blue square"]
+    tokens = AutoTokenizer.from_pretrained(folder)(texts, padding="max_length", max_length=16, return_tensors="pt")
+    out = SiglipModel.from_pretrained(folder).eval().get_text_features(input_ids=tokens["input_ids"])
+    rows = out if isinstance(out, Tensor) else out.pooler_output
+    assert torch.allclose(model.sides.texts(texts), normalize(rows, dim=-1), atol=1e-6)
+
+
+def test_one_tower_does_what_needs_one_tower(
+    folders: dict[str, Path], scenes: Scenes, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import timm
+
+    model = f"timm:{folders['timm']}"
+    told = evaluated(capsys, model, "knn-plain", *COLOURS)
+    body = timm.create_model("test_resnet", num_classes=7, checkpoint_path=str(folders["timm"] / "model.safetensors"))
+    body.reset_classifier(0)
+
+    @torch.inference_mode()
+    def encode(images: NDArray[np.uint8]) -> Tensor:
+        pixels = torch.tensor(images).permute(0, 3, 1, 2) / 255
+        mean, std = (torch.tensor(rows).view(3, 1, 1) for rows in ([0.4, 0.5, 0.6], [0.2, 0.3, 0.4]))
+        out: Tensor = body.eval()((pixels - mean) / std)
+        return out
+
+    assert told["results"]["knn-plain"]["metrics"]["k1_top1"] == nearest(scenes, encode)
+    assert exit_code("evaluate", model, "--task", "retrieval", *DATA) == 2
+    assert "it embeds texts, but timm:resnet has an image side alone" in capsys.readouterr().err
+
+
+def test_a_recipe_gives_data_and_protocols(
+    folders: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What one tower cannot do is left out, and told; with --task, only protocols of that task are taken."""
+    (tmp_path / "tiny.toml").write_text(RECIPE)
+    assert exit_code("evaluate", f"timm:{folders['timm']}", "--recipe", tmp_path / "tiny.toml") == 0
+    out = capsys.readouterr().out
+    assert "note: retrieval (task retrieval) is left out: it embeds texts, but timm:resnet" in out
+    assert "knn.k1_top1" in out
+    model = f"transformers:{folders['transformers']}"
+    options = ["--task", "retrieval", "--data", "scenes.test=30", "--json"]
+    assert exit_code("evaluate", model, "--recipe", tmp_path / "tiny.toml", *options) == 0
+    out = capsys.readouterr().out
+    told = json.loads(out[out.index("{") :])
+    assert set(told["protocols"]) == {"retrieval"}
+    assert told["data"]["options"]["test"] == 30
+    assert exit_code("evaluate", model, "--recipe", tmp_path / "tiny.toml", "--task", "geometry") == 2
+    assert "no protocol of task geometry can be evaluated" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere", "--task", "knn"], 'model "nowhere": no such folder. Give one that `benchsuite weights` wrote'),
+        (["timm:test_resnt", "--task", "knn"], 'timm has no such model, and there is no such folder. Did you mean "t'),
+        (["open_clip:ViT-B-3", "--task", "knn"], "open_clip has no such model, and there is no such folder. Did you"),
+        (
+            ["open_clip:ViT-B-32", "--task", "knn"],
+            "say which weights: open_clip:ViT-B-32?pretrained=TAG (known: openai",
+        ),
+        (["open_clip:ViT-B-32?pretrained=laion", "--task", "knn"], 'no weights "laion" (known: openai'),
+        (["{timm}", "--task", "knn"], "say on which data: --data NAME, or NAME=FOLDER"),
+        (["{timm}"], "say what to evaluate: --task TASK --data NAME[=FOLDER], or --recipe NAME"),
+        (["{timm}", "--task", "kn", "--data", "scenes"], 'task "kn" does not exist'),
+        (["{timm}", "--task", "knn", "--data", "scene"], 'dataset "scene" does not exist'),
+        (["{timm}", "--task", "knn", "--data", "scenes"], '"classes" must be given'),
+        (["{timm}", "--task", "knn", "--data", "scenes", "--set", "classes=color"], 'set of classes "color" does not'),
+        (["{timm}", "--task", "knn", "--data", "latents", "--set", "classes=group"], "shows vectors, but timm:resnet"),
+        (["{timm}", "--recipe", "scenes-smoke", "--set", "k=3"], "--set is for the options of one task"),
+        (["{timm}", "--task", "knn", "--data", "scenes", "--set", "k"], "write option=value"),
+    ],
+)
+def test_what_cannot_be_evaluated_is_one_clear_message(
+    arguments: list[str], message: str, folders: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = [text.format(timm=f"timm:{folders['timm']}") if text == "{timm}" else text for text in arguments]
+    assert exit_code("evaluate", *given) == 2
+    err = capsys.readouterr().err
+    assert message in err
+    assert err.count("\n") == 1
+
+
+def test_open_clip_is_optional(
+    folders: dict[str, Path], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from benchsuite.models.clip_models import open_clip_model
+
+    open_clip_model.cache_clear()
+    monkeypatch.setitem(sys.modules, "open_clip", None)
+    assert exit_code("evaluate", f"open_clip:{folders['open_clip']}", "--task", "retrieval", *DATA) == 2
+    assert "pip install open-clip-torch" in capsys.readouterr().err
+
+
+def test_pictures_of_another_size_are_resized(folders: dict[str, Path]) -> None:
+    from benchsuite.models.judged import judged
+
+    model = judged(f"transformers:{folders['transformers']}")
+    small = np.random.default_rng(0).integers(0, 255, (3, 20, 20, 3), np.uint8)
+    split = Split("test", small)
+    assert model.sides.pictures(split.images).shape == (3, 24)
+
+
+def test_a_stored_evaluation_stands_below_a_board_and_is_no_row(
+    folders: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It has no rank, no seed and no claim; `verify` recomputes it; damage is named."""
+    results, pages = tmp_path / "runs", tmp_path / "pages"
+    (tmp_path / "tiny.toml").write_text(RECIPE)
+    assert exit_code("run", "infonce", "--recipe", tmp_path / "tiny.toml", "--results", results) == 0
+    elsewhere = ["--task", "knn-plain", *COLOURS, *OTHER, "--results", results]
+    assert exit_code("evaluate", f"timm:{folders['timm']}", *elsewhere) == 0
+    assert exit_code("report", "--results", results, "--report", pages) == 0
+    (page,) = (pages / "compare").glob("*.html")
+    assert "not trained under this setup" not in page.read_text(), "an evaluation on other data is not on this board"
+    for library, folder in folders.items():
+        tasks = ["--task", "knn-plain", *COLOURS] if library == "timm" else ["--recipe", tmp_path / "tiny.toml"]
+        data = DATA if library == "timm" else []
+        assert exit_code("evaluate", f"{library}:{folder}", *tasks, *data, "--results", results) == 0
+    stored = sorted((results / "evaluations").glob("*.json"))
+    assert len(stored) == 4
+    assert exit_code("verify", results, "--update") == 0
+    assert exit_code("verify", results) == 0
+    assert exit_code("report", "--results", results, "--report", pages) == 0
+    assert len(list((pages / "runs").glob("*.html"))) == 1
+    text = page.read_text()
+    assert "not trained under this setup" in text
+    assert text.count(f"open_clip:{folders['open_clip'].name}") == 1
+    assert text.count("timm:resnet") == 1
+    told = json.loads(next(file for file in stored if file.name.startswith("open_clip")).read_text())
+    assert f"{100 * told['results']['retrieval']['metrics']['r_mean']:.1f}" in text
+    assert str(folders["timm"].parent) not in "".join(file.read_text() for file in stored)
+    data = re.search(r'<script type="application/json"[^>]*>(.*?)</script>', text)
+    assert data is None or "resnet" not in data[1]
+    capsys.readouterr()
+    stored[0].write_text(stored[0].read_text().replace('"top', '"tip').replace("i2t_r10", "i2t_r1x"))
+    assert exit_code("verify", results) == 1
+    assert "the content is not what was sealed" in capsys.readouterr().out
+    assert exit_code("report", "--results", results, "--report", pages) == 1
+    assert "the content is not what was sealed" in capsys.readouterr().err
+    stored[0].unlink()
+    next((results / "evaluations").glob(f"{stored[1].stem}*.npz")).unlink()
+    assert exit_code("verify", results) == 1
+    assert "its ranks" in capsys.readouterr().out
+
+
+OTHER = ["--data", "scenes", "--data", "scenes.train=96", "--data", "scenes.test=41"]
+RECIPE = f"""
+title = "tiny"
+track = "scenes"
+description = "a few steps"
+seeds = 1
+data = {{ name = "scenes", options = {{ {", ".join(f"{k} = {v}" for k, v in SIZES.items())} }} }}
+projection = {{ width = 12 }}
+optimizer = {{ lr = 1e-3 }}
+training = {{ batch = 32, steps = 2 }}
+backbones.RN50 = {{ description = "tiny", tower = {{ timm = "test_resnet" }} }}
+[text]
+transformer = "distilbert"
+vocabulary = 200
+config = {{ dim = 16, hidden_dim = 32, n_layers = 1, n_heads = 2 }}
+[protocols]
+retrieval = {{ task = "retrieval" }}
+knn = {{ task = "knn-plain", options = {{ classes = "colour" }} }}
+"""

@@ -1,0 +1,95 @@
+"""A run on vectors, from plan to record: MLPs in place of towers, everything else as for images."""
+
+from pathlib import Path
+
+import pytest
+
+from benchsuite.data import create_dataset
+from benchsuite.data.synthetic.latents_images import LatentsImages
+from benchsuite.execution.measure import measure
+from benchsuite.papers import read_table
+from benchsuite.planning.plan import plan_run, plan_table
+from benchsuite.records.schema import Record
+
+RECIPE = """
+title = "tiny vectors"
+track = "latents"
+description = "three steps"
+seeds = 1
+projection = { width = 16 }
+data = { name = "latents", options = { train = 300, validation = 20, test = 60, galleries = 120 } }
+optimizer = { lr = 1e-3 }
+training = { batch = 32, steps = 3 }
+backbones.mlp = { description = "an MLP", tower = { mlp = { layers = 2, hidden = 16 } } }
+"""
+PAIRS = """
+text = { mlp = { layers = 1, hidden = 16 } }
+clusters = { labels = "concept" }
+experts.image = { embedding = "given" }
+experts.text = { embedding = "given" }
+
+[protocols]
+retrieval = { task = "retrieval" }
+galleries = { task = "gallery-retrieval", options = { split = "galleries", gallery = 40 } }
+zero-shot = { task = "zero-shot", options = { classes = "group", templates = "prompts-7" } }
+graded = { task = "multi-instance-retrieval" }
+geometry = { task = "geometry" }
+"""
+IMAGES = """
+[protocols]
+knn = { task = "knn-plain", options = { classes = "group" } }
+"""
+
+
+def run(folder: Path, method: str, rest: str, seed: int = 0) -> Record:
+    (folder / "tiny.toml").write_text(RECIPE + rest)
+    return measure(plan_run(method, str(folder / "tiny.toml"), "mlp", seed, {}))[0]
+
+
+@pytest.mark.parametrize("method", ["infonce", "temo", "mm-ts", "cwcl"])
+def test_methods_of_pairs_train_on_vectors(tmp_path: Path, method: str) -> None:
+    """Views are other renderings and paraphrases, clusters concepts, experts the vectors themselves."""
+    record = run(tmp_path, method, PAIRS)
+    assert set(record.results) == {"retrieval", "galleries", "zero-shot", "graded", "geometry"}
+    assert record.results["galleries"].counts == {"i2t": 120, "t2i": 240}
+    assert record.results["zero-shot"].counts["pictures"] == 60
+    assert len(set(record.curves["loss"])) == 3
+
+
+@pytest.mark.parametrize("method", ["simclr", "byol"])
+def test_one_tower_trains_on_two_renderings(tmp_path: Path, method: str) -> None:
+    one, again, other = (run(tmp_path, method, IMAGES, seed) for seed in (0, 0, 1))
+    assert one.curves["loss"] == again.curves["loss"] != other.curves["loss"]
+    assert one.digests["batches"] != other.digests["batches"]
+
+
+def test_masks_and_noise_reach_the_tower(tmp_path: Path) -> None:
+    plain, masked, noisy = (
+        run(tmp_path, "simclr", f"augmentation = {{ {option} }}{IMAGES}").curves["loss"]
+        for option in ("", "mask = 0.5", "noise = 0.5")
+    )
+    assert plain != masked != noisy != plain
+
+
+@pytest.mark.parametrize(
+    ("name", "recipe", "column", "stand_in"),
+    [
+        ("temo/table1", "latents-pairs", "coco_ir1", "the 2,000 test pairs of latents"),
+        ("dystress/table4", "latents-images", "cifar100_lt", "the 100 concepts of latents-images"),
+        ("mm-ts/table5", "latents-clips", "map", "2,000 held-out clips of latents-clips"),
+    ],
+)
+def test_tables_can_be_planned_at_latents(name: str, recipe: str, column: str, stand_in: str) -> None:
+    table = read_table(name)
+    assert table.recipes["latents"] == recipe
+    plan = plan_table(name, "latents", [0])
+    assert len(plan.runs) == len(table.rows) * len(table.all_parts)
+    assert not plan.problems
+    assert plan.request.stand_ins[column].startswith(stand_in)
+
+
+@pytest.mark.parametrize(("kind", "number"), [("group", 9_900), ("concept", 8_600)])
+def test_the_long_tails_of_the_recipe_keep_as_many_images_as_they_say(kind: str, number: int) -> None:
+    dataset = create_dataset("latents-images", train=40_000, imbalance=100.0, long_tail=kind)
+    assert isinstance(dataset, LatentsImages)
+    assert len(dataset.scenes("train")) == pytest.approx(number, rel=0.02)

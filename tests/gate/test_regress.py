@@ -1,0 +1,281 @@
+"""The gate on a tiny recipe: nothing changed is no alarm, and what is broken is named."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import combinations
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+import torch
+from support.commands import exit_code
+
+from benchsuite.data.batches import BatchPlan
+from benchsuite.errors import UsageError
+from benchsuite.evaluation import ranks
+from benchsuite.execution.evaluate import opened
+from benchsuite.gate import regress
+from benchsuite.gate.arithmetic import arithmetic
+from benchsuite.gate.decision import (
+    BAD,
+    FIRST,
+    Check,
+    Expectations,
+    Expected,
+    Observed,
+    check_arithmetic,
+    check_method,
+)
+from benchsuite.gate.regress import Bench, Track, expect, gate
+from benchsuite.methods import method_class
+from benchsuite.methods.base import Clock, Loss
+from benchsuite.methods.batch import PairBatch
+from benchsuite.objectives.global_estimator import MovingAverage
+from benchsuite.paths import baselines
+
+NAMES = ["infonce", "ts", "temo", "sogclr", "gap-hard-swap"]
+METRICS = ("retrieval.r_mean",)
+STORED = Expectations.model_validate_json(regress.expectations_file().read_text("utf-8"))
+
+
+def tracks(recipe: str) -> tuple[Track]:
+    return (Track("pair", recipe, "RN50", METRICS, images=32, steps=6),)
+
+
+@pytest.fixture(scope="module")
+def recipe(tmp_path_factory: pytest.TempPathFactory) -> str:
+    text = (baselines() / "recipes" / "scenes-smoke.toml").read_text().partition("[protocols.retrieval-gallery]")[0]
+    for usual, small in (
+        ("train = 2000, validation = 200, test = 200", "train = 64, validation = 8, test = 24"),
+        ("batch = 64\nsteps = 30", "batch = 16\nsteps = 30"),
+        ("k = 20", "k = 4"),
+    ):
+        assert usual in text
+        text = text.replace(usual, small)
+    file = tmp_path_factory.mktemp("recipe") / "tiny.toml"
+    file.write_text(text)
+    return str(file)
+
+
+@pytest.fixture(autouse=True)
+def tiny(monkeypatch: pytest.MonkeyPatch, recipe: str) -> Iterator[None]:
+    monkeypatch.setattr(regress, "TRACKS", tracks(recipe))
+    monkeypatch.setattr(regress, "NOISE_SEEDS", 3)
+    threads = torch.get_num_threads()
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="module")
+def expectations(recipe: str) -> Iterator[Expectations]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(regress, "TRACKS", tracks(recipe))
+        patch.setattr(regress, "NOISE_SEEDS", 3)
+        yield expect(NAMES, lambda line: None)
+
+
+def alarms(expectations: Expectations, *names: str) -> list[Check]:
+    """Without costs, which are times."""
+    checks = list(gate(expectations, names, lambda line: None))
+    assert {check.subject for check in checks} == {*names, "batches (pair)", "collapsed towers (pair)"}
+    return [check for check in checks if check.kind in BAD and not check.what.startswith("cost")]
+
+
+def test_unchanged_code_raises_no_alarm(expectations: Expectations) -> None:
+    assert alarms(expectations, *NAMES) == []
+
+
+def broken_ts(change: Callable[[Loss], Loss]) -> Callable[..., Loss]:
+    sound = method_class("ts").loss
+
+    def loss(self: object, batch: PairBatch, clock: Clock) -> Loss:
+        return change(sound(self, batch, clock))  # type: ignore[arg-type]
+
+    return loss
+
+
+def test_other_arithmetic_of_one_method_is_named_with_it_alone(
+    expectations: Expectations, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        method_class("ts"), "loss", broken_ts(lambda loss: Loss(loss.total * 1.001, gauges=loss.gauges))
+    )
+    found = alarms(expectations, "infonce", "ts")
+    assert {check.subject for check in found} == {"ts"}
+    assert found[0].line.startswith("regressed: ts, loss on fixed embeddings (pair): found ")
+
+
+def test_a_gradient_that_is_gone_is_named_though_the_loss_stays(
+    expectations: Expectations, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def half(loss: Loss) -> Loss:
+        return Loss((loss.total + loss.total.detach()) / 2, gauges=loss.gauges)
+
+    monkeypatch.setattr(method_class("ts"), "loss", broken_ts(half))
+    found = {check.what for check in alarms(expectations, "ts")}
+    assert {"gradient norm on fixed embeddings (pair)", "first values of gradient norm"} <= found
+    assert "loss on fixed embeddings (pair)" not in found
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [(ZeroDivisionError("by nothing"), "ZeroDivisionError: by nothing"), (UsageError("ts: no."), "ts: no.")],
+)
+def test_a_crash_is_named_and_the_others_are_still_checked(
+    error: Exception, reason: str, expectations: Expectations, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crash(loss: Loss) -> Loss:
+        raise error
+
+    monkeypatch.setattr(method_class("ts"), "loss", broken_ts(crash))
+    (alarm,) = alarms(expectations, "ts", "infonce")
+    assert alarm.line == f"crashed: ts, run: {reason}"
+
+
+def test_nothing_is_expected_of_a_method_that_crashes(monkeypatch: pytest.MonkeyPatch) -> None:
+    def crash(loss: Loss) -> Loss:
+        raise ZeroDivisionError("by nothing")
+
+    monkeypatch.setattr(method_class("ts"), "loss", broken_ts(crash))
+    begun: list[str] = []
+    with pytest.raises(UsageError, match=r"ts crashed, .*: ZeroDivisionError: by nothing"):
+        expect(["ts", "infonce"], begun.append)
+    assert begun == []
+
+
+def test_what_a_method_forgets_is_named_though_its_loss_starts_alike(
+    expectations: Expectations, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forward = MovingAverage.forward
+    monkeypatch.setattr(MovingAverage, "forward", lambda self, *values: forward(self.eval(), *values))
+    found = alarms(expectations, "infonce", "sogclr")
+    assert {check.subject for check in found} == {"sogclr"}
+    assert {"objective on fixed embeddings (pair)", "first values of objective"} <= {check.what for check in found}
+
+
+def test_what_a_method_rarely_does_is_made_to_show(expectations: Expectations, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(method_class("gap-hard-swap"), "swap", lambda self, x, y: (x, y))
+    assert {check.subject for check in alarms(expectations, "gap-hard-swap")} == {"gap-hard-swap"}
+
+
+def test_another_order_of_batches_is_named_and_changes_every_method(
+    expectations: Expectations, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sound = BatchPlan.index
+    monkeypatch.setattr(BatchPlan, "index", lambda self, step: sound(self, step + 1))
+    found = alarms(expectations, "infonce", "ts")
+    assert [check.subject for check in found[:2]] == ["batches (pair)", "batches (pair)"]
+    assert {check.subject for check in found[2:]} == {"infonce", "ts"}
+
+
+def test_a_kinder_rule_for_ties_shows_on_collapsed_towers(
+    expectations: Expectations, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    strict = ranks.not_below
+    monkeypatch.setattr(ranks, "not_below", lambda scores, own: strict(scores, own) & (scores != own))
+    kinds = {(check.subject, check.kind) for check in alarms(expectations, "infonce")}
+    assert kinds == {("collapsed towers (pair)", "regressed"), ("infonce", "crashed")}  # a rank of 0 is refused, too
+
+
+@pytest.mark.parametrize(("again", "kind", "times"), [(1e6, "unchanged", 1), (1.0, "improved", regress.REPEATS)])
+def test_a_cost_that_looks_wrong_is_measured_again_before_it_is_reported(
+    again: float, kind: str, times: int, expectations: Expectations, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dear = expectations.methods["ts"].model_copy(update={"cost": 1e6})
+    measured: list[str] = []
+
+    def cost(self: Bench, name: str) -> float:
+        measured.append(name)
+        return again
+
+    monkeypatch.setattr(Bench, "cost", cost)
+    changed = expectations.model_copy(update={"methods": {"ts": dear}})
+    (check,) = (check for check in gate(changed, ["ts"], lambda line: None) if check.what.startswith("cost"))
+    assert check.kind == kind
+    assert measured == ["ts"] * times
+
+
+def test_expectations_of_another_setup_are_not_compared(expectations: Expectations) -> None:
+    other = expectations.model_copy(update={"setups": {"pair": "another"}})
+    with pytest.raises(UsageError, match=r"has setup .* stored for another\. .* `benchsuite regress --update`"):
+        list(gate(other, NAMES, lambda line: None))
+
+
+@pytest.mark.parametrize("track", regress.TRACKS, ids=lambda track: track.towers)
+def test_the_gate_meets_every_sample_again_and_some_twice_within_what_it_compares(track: Track) -> None:
+    setup = track.setup
+    split = opened(setup.data).split("train")
+    plan = BatchPlan(split, setup.training.batch, setup.augmentation, seed=0)
+    met = Counter(int(i) for step in range(FIRST) for i in plan.index(step))
+    assert setup.training.steps >= FIRST
+    assert set(met) == set(range(len(split)))
+    assert min(met.values()) >= 2
+    assert max(met.values()) >= 3
+
+
+def test_no_two_methods_are_expected_to_do_the_same() -> None:
+    alike = [
+        (first, second)
+        for first, second in combinations(STORED.methods, 2)
+        if STORED.methods[first].track == STORED.methods[second].track
+        and not any(
+            check.kind in BAD and not check.what.startswith("cost")
+            for check in check_method(first, STORED.methods[first], as_observed(STORED.methods[second]), STORED.seeds)
+        )
+    ]
+    assert alike == []
+
+
+def as_observed(expected: Expected) -> Observed:
+    differences = {metric: values[: STORED.seeds] for metric, values in expected.differences.items()}
+    return Observed(expected.arithmetic, expected.curves, differences, expected.cost)
+
+
+def test_the_stored_expectations_cover_every_built_in_method() -> None:
+    assert set(STORED.methods) == set(regress.gated())
+
+
+@pytest.mark.parametrize("name", sorted(STORED.methods))
+def test_arithmetic_is_as_stored(name: str) -> None:
+    checks = list(check_arithmetic(name, STORED.methods[name].arithmetic, arithmetic(name)))
+    assert [check.line for check in checks if check.kind != "unchanged"] == []
+
+
+command = partial(exit_code, "regress")
+
+
+def test_the_command_stores_finds_names_and_stores_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(regress, "expectations_file", lambda: tmp_path / "expected.json")
+    monkeypatch.setattr(Bench, "cost", lambda self, name: 1.0)
+    folder = tmp_path / "pages"
+    request = ("infonce", "ts", "--report", str(folder))
+
+    assert command(*request) == 2
+    assert "run `benchsuite regress --update` once" in capsys.readouterr().err
+    assert command("infonce,ts", "--update") == 0
+    assert capsys.readouterr().out.splitlines()[:2] == ["new: infonce", "new: ts"]
+    assert command("infonce", "ts", "--update") == 0
+    assert "nothing changed" in capsys.readouterr().out
+
+    assert command(*request) == 0
+    printed = capsys.readouterr().out
+    checks = int(printed.split(" checks: ")[0])
+    assert f"{checks} checks: {checks} unchanged." in printed
+    assert len(ElementTree.parse(folder / "regress.xml").findall(".//testcase")) == checks
+
+    scaled = broken_ts(lambda loss: Loss(loss.total * 1.001, gauges=loss.gauges))
+    with monkeypatch.context() as broken:
+        broken.setattr(method_class("ts"), "loss", scaled)
+        assert command(*request) == 1
+        assert "regressed: ts, loss on fixed embeddings (pair): found " in capsys.readouterr().out
+        suite = ElementTree.parse(folder / "regress.xml").getroot()
+        failed = [case for case in suite.iter("testcase") if len(case)]
+        assert len(failed) == int(suite.attrib["failures"]) > 0
+        assert all("ts" in case.attrib["classname"] for case in failed)
+        assert "regressed" in (folder / "regress.md").read_text()
+        assert command("ts", "--update") == 0
+        assert "regressed: ts, loss on fixed embeddings (pair): found " in capsys.readouterr().out
+        assert command(*request) == 0

@@ -1,0 +1,30 @@
+"""Which columns a recipe measures, and which it does not, with the reason."""
+
+import pytest
+
+from benchsuite.papers import read_table, table_names
+from benchsuite.planning.columns import measured_columns
+from benchsuite.planning.recipe import read_recipe, recipe_names
+
+
+@pytest.mark.parametrize("scale", ["smoke", "small"])
+def test_a_stand_in_at_its_ceiling_is_no_column(scale: str) -> None:
+    table = read_table("temo/table1")
+    columns = measured_columns(table, read_recipe(table.recipes[scale]))
+    assert {key: "at the ceiling" in reason for key, reason in columns.missing.items()} == {"cifar10_top3": True}
+    assert set(columns.measures) == {column.key for column in table.columns} - {"cifar10_top3"}
+    assert columns.measures["cifar10_top1"] == "zero-shot-colour.top1"
+
+
+def test_a_missing_protocol_has_no_column_of_any_measure() -> None:
+    table = read_table("temo/table1")
+    recipe = read_recipe("scenes-small").model_copy(update={"missing": {"zero-shot-cifar10": "no ten classes"}})
+    assert set(measured_columns(table, recipe).missing) == {"cifar10_top1", "cifar10_top3"}
+
+
+def test_every_measure_that_is_missing_is_one_of_a_table() -> None:
+    measures = {c.measure for name in table_names() for c in read_table(name).columns if isinstance(c.measure, str)}
+    protocols = {measure.rpartition(".")[0] for measure in measures}
+    single = {name for recipe in recipe_names() for name in read_recipe(recipe).missing if "." in name} - protocols
+    assert single
+    assert single <= measures

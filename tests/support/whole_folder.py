@@ -1,0 +1,122 @@
+"""A small results folder that has every kind of stored file, all of them sound."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchsuite.evaluation.rank_metrics import RULES
+from benchsuite.folders import trials_in
+from benchsuite.paths import baselines
+from benchsuite.records.benchmarks import Benchmark, Measurement, Timed, write_measurement
+from benchsuite.records.evaluations import Evaluation, Model, write_evaluation
+from benchsuite.records.ranks import pack_ranks
+from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
+from benchsuite.records.reruns import Rerun, write_rerun
+from benchsuite.records.schema import Record, Result
+from benchsuite.records.store import Store
+from benchsuite.records.trials import TRIALS, TrialsFile, read_trials, write_trials
+from benchsuite.setup import Protocol
+from benchsuite.verify.audit import audit_folder
+from benchsuite.verify.audit_manifest import update_manifest
+from support.made_records import RANKS, sound_record
+from support.own_tables import NAME, own_folder
+from support.rankings import FILMS
+
+ENVIRONMENT: Mapping[str, Any] = {
+    "benchsuite": "0.1.0", "commit": "0123456789abcdef", "dirty": False, "python": "3.13", "platform": "Linux",
+    "processor": "one", "device": "cpu", "threads": 1, "processes": 1, "packages": {"torch": "2.0", "timm": None},
+}  # fmt: skip
+COST = {"seconds": 1.5, "cpu_seconds": 1.25, "peak_memory_bytes": 9e8, "trainable_parameters": 400}
+SETS = {"a_pairs": np.array([2, 3]), "a_cosine": np.array([2, 4, 2, 4, 6]), "a_gold": np.array([4, 2, 2, 4, 6])}
+"""Of semantic textual similarity: a set of two parts."""
+
+
+def whole_folder(folder: Path) -> Path:
+    """Fill the folder, which `benchsuite verify` then calls verified."""
+    store = Store(own_folder(folder))
+    records = [sound_record(seed, cost=COST, environment=dict(ENVIRONMENT)) for seed in (0, 1)]
+    first = records[0][0]
+    records.append(_graded(first))
+    for record, ranks in records:
+        store.write(record, ranks)
+    store.add_failure("0" * 16, "killed")
+    store.add_request(_request(records[0][0], records[1][0]))
+    write_evaluation(folder, *_evaluation(first))
+    write_measurement(folder, _measurement())
+    write_rerun(folder, Rerun.of(first, first))
+    shipped = trials_in(baselines())["latents-pairs"]
+    write_trials(folder / TRIALS / shipped.name, _few(read_trials(shipped)))
+    update_manifest(audit_folder(folder, RULES), allow_removal=False)
+    return folder
+
+
+def sealed(record: Record, name: str, ranks: Mapping[str, Any], **changes: Any) -> tuple[Record, bytes]:
+    """A record like another one, with these ranks."""
+    content, sidecar = pack_ranks(name, ranks.items())
+    kept = ("seed", "method", "setup", "results", "curves", "cost", "digests", "environment", "created")
+    return Record.seal(**{**{part: getattr(record, part) for part in kept}, "ranks": sidecar, **changes}), content
+
+
+def _graded(record: Record) -> tuple[Record, bytes]:
+    """A run that stores more than ranks: graded rankings, and doubled ranks of pairs."""
+    options = {"sets": ["a"], "aggregation": "wmean"}
+    protocols = {
+        "films": Protocol(task="multi-instance-retrieval", version=1),
+        "sts": Protocol(task="sts", version=1, options=options),
+    }
+    scores = {"films": RULES["multi-instance-retrieval"](FILMS, {}), "sts": RULES["sts"](SETS, options)}
+    results = {
+        name: Result(
+            task=protocols[name].task, version=1, metrics=dict(done.metrics), measures=dict(done.measures),
+            counts=dict(done.counts),
+        )
+        for name, done in scores.items()
+    }  # fmt: skip
+    setup = record.setup.model_copy(update={"protocols": protocols})
+    ranks = {f"{name}.{key}": rows for name, done in scores.items() for key, rows in done.ranks.items()}
+    return sealed(record, "graded", ranks, setup=setup, results=results)
+
+
+def _request(*records: Record) -> TableRequest:
+    first = records[0]
+    runs = RequestedRuns(
+        setup_id=first.setup_id, method_id=first.method_id, runs={record.seed: record.run_id for record in records}
+    )
+    rows = [
+        RequestedRow(label="InfoNCE", backbone="RN50", method="infonce", title="InfoNCE", parts={"": runs}),
+        RequestedRow(label="TS", backbone="RN50", method="ts", title="TS", not_run="not asked for"),
+    ]
+    return TableRequest(
+        table=NAME, scale="smoke", recipe="tiny", track="scenes", description="Tiny.", tuned={},
+        backbones={"RN50": "a tiny tower"}, measures={"ir1": "retrieval.t2i_r1", "tr1": "retrieval.i2t_r1"},
+        temperature_factor=1.0, setups={"RN50": first.setup_id}, rows=rows,
+    )  # fmt: skip
+
+
+def _evaluation(record: Record) -> tuple[Evaluation, bytes]:
+    content, sidecar = pack_ranks("given", [(f"retrieval.{way}", values) for way, values in RANKS.items()])
+    evaluation = Evaluation.seal(
+        evaluation_format=1,
+        model=Model(name="given", library="other 1.0", weights="e" * 64, sides=("image", "text"), size=224),
+        data=record.setup.data, protocols=record.setup.protocols, results=record.results,
+        environment=dict(ENVIRONMENT), created=record.created, ranks=sidecar,
+    )  # fmt: skip
+    return evaluation, content
+
+
+def _measurement() -> Measurement:
+    ours = Timed(by="benchsuite", seconds=(1.0, 1.5), megabytes=300.0)
+    peer = Timed(by="other", seconds=(50.0,), megabytes=None)
+    work = Benchmark(name="ranks", what="Ranks", timed=(ours, peer), aims={"other": 25}, most_megabytes=400.0)
+    return Measurement.seal(
+        created="2026-01-01T00:00:00+00:00", size="full", environment=dict(ENVIRONMENT), cores=2, load=0.25,
+        benchmarks=(work,),
+    )  # fmt: skip
+
+
+def _few(file: TrialsFile) -> TrialsFile:
+    """The first trials of one method."""
+    trials = [trial for trial in file.trials if trial.method.name == "infonce" and trial.number < 4]
+    return file.model_copy(update={"trials": trials})

@@ -1,0 +1,116 @@
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from support.edited import edit, file_of, metrics
+
+from benchsuite.errors import UsageError
+from benchsuite.evaluation.rank_metrics import RULES
+from benchsuite.records.names import MANIFEST
+from benchsuite.records.schema import Record
+from benchsuite.records.store import Store
+from benchsuite.verify.audit import Audit, audit_folder
+from benchsuite.verify.audit_manifest import check_base, check_digest, check_manifest, update_manifest
+
+Make = Callable[..., tuple[Record, bytes]]
+
+
+@pytest.fixture
+def folder(sound_folder: Callable[[int], Path]) -> Path:
+    """Three sound records."""
+    return sound_folder(3)
+
+
+def checked(folder: Path) -> Audit:
+    """Also against its manifest."""
+    audit = audit_folder(folder, RULES)
+    check_manifest(audit)
+    return audit
+
+
+def updated(folder: Path, allow_removal: bool = False) -> list[str]:
+    """What keeps the manifest from being written."""
+    audit = audit_folder(folder, RULES)
+    update_manifest(audit, allow_removal)
+    return [problem.message for problem in audit.problems]
+
+
+def test_a_folder_without_a_manifest_says_so(folder: Path) -> None:
+    audit = checked(folder)
+    assert audit.problems == []
+    assert [note.file for note in audit.notes] == [MANIFEST]
+
+
+@pytest.fixture
+def listed(folder: Path) -> Path:
+    """The folder, with its manifest."""
+    assert updated(folder) == checked(folder).problems == []
+    return folder
+
+
+def test_a_removed_a_replaced_and_an_unlisted_record_are_found(listed: Path, make_sound: Make) -> None:
+    gone = file_of(listed, 0)
+    gone.unlink()
+    other, ranks = make_sound(1, cost={"seconds": 9.0})
+    file_of(listed, 1).unlink()
+    replaced, new = Store(listed).write(other, ranks), Store(listed).write(*make_sound(5))
+    assert audit_folder(listed, RULES).problems == []
+    messages = {problem.file: problem.message for problem in checked(listed).problems}
+    assert "another record than the one listed" in messages.pop(replaced.name)
+    assert messages == {gone.name: "listed in MANIFEST.json, but gone", new.name: "not listed in MANIFEST.json"}
+
+
+def test_an_earlier_manifest_finds_what_was_dropped_from_folder_and_manifest(listed: Path, tmp_path: Path) -> None:
+    base = shutil.copy(listed / MANIFEST, tmp_path / "base.json")
+    file_of(listed, 0).unlink()
+    assert updated(listed, allow_removal=True) == []
+    audit = checked(listed)
+    assert audit.problems == []
+    check_base(audit, base)
+    (lost,) = audit.problems
+    assert "but gone" in lost.message
+    with pytest.raises(UsageError, match="no such file"):
+        check_base(audit, tmp_path / "none.json")
+
+
+def test_an_update_adds_and_removes_only_if_allowed(listed: Path, make_sound: Make) -> None:
+    Store(listed).write(*make_sound(5))
+    assert updated(listed) == []
+    before = (listed / MANIFEST).read_text()
+    assert len(json.loads(before)["records"]) == 4
+    file_of(listed, 0).unlink()
+    assert updated(listed) == ["listed in MANIFEST.json, but gone", "not updated"]
+    assert (listed / MANIFEST).read_text() == before
+    assert updated(listed, allow_removal=True) == []
+    assert len(json.loads((listed / MANIFEST).read_text())["records"]) == 3
+
+
+def test_nothing_is_listed_while_something_is_wrong(folder: Path) -> None:
+    edit(file_of(folder, 0), lambda c: metrics(c).update(i2t_r1=0.3))
+    assert updated(folder, allow_removal=True)[-1] == "not updated"
+    assert not (folder / MANIFEST).exists()
+
+
+def test_an_edited_manifest_is_a_problem_and_not_the_end(listed: Path) -> None:
+    file = listed / MANIFEST
+    file.write_text(file.read_text().replace("file_format", "format"))
+    (problem,) = checked(listed).problems
+    assert (problem.file, "file_format None" in problem.message) == (MANIFEST, True)
+
+
+def test_a_digest_from_elsewhere_is_compared(folder: Path) -> None:
+    audit = audit_folder(folder, RULES)
+    digest = audit.manifest.digest
+    for right in (digest, digest[:16]):
+        check_digest(audit, right)
+    assert audit.problems == []
+    for wrong in (digest[:15], "", "Z" * 64):
+        with pytest.raises(UsageError, match="at least its first 16 digits"):
+            check_digest(audit, wrong)
+    file_of(folder, 0).unlink()
+    audit = audit_folder(folder, RULES)
+    check_digest(audit, digest)
+    (problem,) = audit.problems
+    assert (problem.file, problem.fix) == (MANIFEST, f"{digest} was expected")

@@ -1,0 +1,79 @@
+"""Records of one setup and seed drew the same data, batches, initial weights and words; other digests are found."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from benchsuite.evaluation.rank_metrics import RULES
+from benchsuite.records.schema import Record, Result
+from benchsuite.records.store import Store
+from benchsuite.verify.agreement import check_counts, check_digests
+from benchsuite.verify.audit import audit_folder
+
+Make = Callable[..., tuple[Record, bytes]]
+DIGESTS = {"initial_weights": "w", "batches": "b", "data": "d" * 64}
+
+
+def records(make: Make, *changed: dict[str, str], seed: int = 0) -> dict[str, Record]:
+    """Three methods at one seed, and one for each of these digests."""
+    found = {}
+    for number, changes in enumerate([{}, {}, {}, *changed]):
+        method = make()[0].method.model_copy(update={"name": f"method{number}"})
+        found[f"{number}.json"] = make(seed, method=method, digests={**DIGESTS, **changes})[0]
+    return found
+
+
+def test_equal_digests_and_those_that_few_methods_have_are_right(make_record: Make) -> None:
+    assert not list(check_digests(records(make_record, {"clusters": "c"}, {"words": "v"})))
+
+
+@pytest.mark.parametrize("kind", [*DIGESTS])
+def test_the_one_that_differs_is_named(make_record: Make, kind: str) -> None:
+    (found,) = check_digests(records(make_record, {kind: "other"}))
+    assert found.file == "3.json"
+    assert f"{kind} is other; most of its setup and seed have {DIGESTS[kind]}" in found.message
+
+
+def test_without_a_majority_all_are_named(make_record: Make) -> None:
+    two = dict([*records(make_record, {"batches": "other"}).items()][2:])
+    assert [found.file for found in check_digests(two)] == ["2.json", "3.json"]
+
+
+def test_other_seeds_have_other_digests(make_record: Make) -> None:
+    both = records(make_record)
+    both |= {f"s1-{name}": record for name, record in records(make_record, seed=1).items()}
+    changed = {"initial_weights": "of seed 1"}
+    assert not list(check_digests(both))
+    (found,) = check_digests({**both, "odd.json": records(make_record, changed, seed=1)["3.json"]})
+    assert found.file == "odd.json"
+
+
+def test_other_numbers_of_items_are_named(make_record: Make) -> None:
+    found = records(make_record)
+    result = Result(task="retrieval", version=1, metrics={}, counts={"i2t": 3, "t2i": 4})
+    found["few.json"] = make_record(5, results={"retrieval": result})[0]
+    (problem,) = check_counts(found)
+    assert problem.file == "few.json"
+    assert "i2t 3, t2i 4" in problem.message
+
+
+def test_verify_finds_them_in_a_folder(tmp_path: Path, make_sound: Make) -> None:
+    store = Store(tmp_path)
+    method = make_sound()[0].method
+    for number, name in enumerate(("infonce", "one", "two")):
+        digests = {**DIGESTS, "batches": "other" if number == 2 else "b"}
+        store.write(*make_sound(0, method=method.model_copy(update={"name": name}), digests=digests))
+    assert [problem.message.split(";")[0] for problem in audit_folder(tmp_path, RULES).problems] == ["batches is other"]
+
+
+@pytest.mark.parametrize("change", [{"task": "a-task-of-mine"}, {"version": 2}])
+def test_a_result_of_another_task_than_the_protocol_is_a_contradiction(
+    make_record: Make, change: dict[str, object]
+) -> None:
+    """Or its metrics would not be computed again: no rule is known of the task, or of that version."""
+    record = make_record()[0]
+    result = record.results["retrieval"].model_copy(update={"metrics": {"t2i_r1": 0.99}, **change})
+    forged = record.model_copy(update={"results": {"retrieval": result}})
+    assert any("but the setup's protocol of retrieval, version 1" in problem for problem in forged.contradictions())
+    assert not list(record.contradictions())
