@@ -17,7 +17,7 @@ from torch.nn.functional import normalize
 
 from benchsuite.evaluation import geometry
 from benchsuite.evaluation.knn import plain_vote_ranks, vote_ranks
-from benchsuite.evaluation.labelled import Labelled
+from benchsuite.evaluation.labelled import LabelledRows
 from benchsuite.evaluation.linear_probe import probe_ranks
 from benchsuite.evaluation.multi_instance import relevancy, score
 from benchsuite.evaluation.rank_metrics import recall
@@ -105,7 +105,7 @@ def neighbour_cases(size: str) -> Iterator[Case]:
 def probe(size: str) -> Case:
     """Logistic regression of as many rows as the bank of neighbours has."""
     queries, bank, labels, truth = neighbours(*QUERIES[size], 0.12)
-    known, asked = Labelled(bank, labels), Labelled(queries, truth)
+    known, asked = LabelledRows(bank, labels), LabelledRows(queries, truth)
 
     def ours() -> Numbers:
         return {"top1": recall(probe_ranks(known, asked, 1.0, 1000)[0], 1)}

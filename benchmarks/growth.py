@@ -24,7 +24,7 @@ from retrieval import pairs, pictures_of_classes
 
 from benchsuite.evaluation import geometry
 from benchsuite.evaluation.knn import vote_ranks
-from benchsuite.evaluation.labelled import Labelled
+from benchsuite.evaluation.labelled import LabelledRows
 from benchsuite.evaluation.linear_probe import probe_ranks
 from benchsuite.evaluation.multi_instance import score
 from benchsuite.evaluation.ranks import ranks_both_ways, ranks_of_columns
@@ -60,7 +60,7 @@ def knn(queries: int, candidates: int, width: int, part: float) -> Call:
 def linear_probe(queries: int, candidates: int, width: int, part: float) -> Call:
     """Logistic regression of all candidates."""
     rows, bank, labels, truth = neighbours(queries, candidates, width, 0.12)
-    known, asked = Labelled(bank, labels), Labelled(rows, truth)
+    known, asked = LabelledRows(bank, labels), LabelledRows(rows, truth)
     return lambda: {"mean": float(probe_ranks(known, asked, 1.0, 1000)[0].mean())}
 
 

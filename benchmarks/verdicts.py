@@ -21,7 +21,7 @@ from benchsuite.analysis.items import OverItems, over_items
 from benchsuite.analysis.omnibus import friedman
 from benchsuite.analysis.ranking import ranking
 from benchsuite.analysis.stats import ALPHA, Paired, half_width
-from benchsuite.analysis.verdict import Family, Question, Verdict, judge_family
+from benchsuite.analysis.verdict import ClaimQuestion, Family, Verdict, judge_family
 from benchsuite.streams import numpy_stream
 
 Floats = NDArray[np.float64]
@@ -149,7 +149,7 @@ class Counts:
         rows = {f"row {number}": dict(enumerate(row)) for number, row in enumerate(means.tolist())}
         reference, *others = rows.values()
         questions = [
-            Question(
+            ClaimQuestion(
                 row, reference, interest=INTEREST, published=self.ahead or None, floor=found.floor if found else None
             )
             for row, found in zip(others, over, strict=True)

@@ -8,8 +8,8 @@ import pytest
 from benchsuite.gate.decision import Expectations
 from benchsuite.papers import questions
 from benchsuite.papers import schema as papers
-from benchsuite.records.manifest import Entry, Manifest
-from benchsuite.records.requests import Judged, RequestedRow, RequestedRuns, TableRequest
+from benchsuite.records.manifest import Entry, FolderManifest
+from benchsuite.records.requests import RequestedRow, RequestedRuns, SmallestDifference, TableRequest
 from benchsuite.records.schema import MethodPart, Record, Result, Sidecar, TunedBy
 from benchsuite.records.trials import Trial
 from benchsuite.setup import Part
@@ -28,8 +28,8 @@ TABLE = (
 )
 SCHEMAS: dict[str, tuple[type[Part], ...]] = {
     "Run record, schema 1": (Record, MethodPart, Result, Sidecar, TunedBy),
-    "Request": (TableRequest, RequestedRow, RequestedRuns, Judged),
-    "Manifest, format 1": (Manifest, Entry),
+    "Request": (TableRequest, RequestedRow, RequestedRuns, SmallestDifference),
+    "Manifest, format 1": (FolderManifest, Entry),
     "Table, format 1": TABLE,
     "Trials, format 1": (Trial,),
 }

@@ -5,11 +5,11 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from benchsuite.analysis import bound
+from benchsuite.analysis import request_check
 from benchsuite.analysis.items import Items
 from benchsuite.analysis.pairing import comparable_fields
 from benchsuite.analysis.rows import Cell, TableRow
-from benchsuite.analysis.tables import TableView
+from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.vouchers import NOBODY, Vouchers
 from benchsuite.errors import BenchsuiteError, RecordError
 from benchsuite.folders import built_in_tables, table_files
@@ -30,14 +30,14 @@ def build_views(
     """
     views: list[TableView] = []
     skipped: list[BenchsuiteError] = [*contents.errors, *built_in_again(contents)]
-    stored = bound.Stored.of(contents.records.values())
+    stored = request_check.StoredRuns.of(contents.records.values())
     read, gaps = cache(lambda name: read_table(name, contents.tables)), contents.gaps
     for request in contents.requests:
         try:
             of_paper = [read(name) for name in same_paper(request.table, contents.tables)]
             table = read(request.table)
-            if wrong := next(bound.problems(table, request, stored), None):
-                raise RecordError(f"{TABLES}/{request.name}.json: {wrong}; {bound.REPAIR}.")
+            if wrong := next(request_check.problems(table, request, stored), None):
+                raise RecordError(f"{TABLES}/{request.name}.json: {wrong}; {request_check.REPAIR}.")
             view = build_table(table, request, contents.records, gaps, of_paper)
             view = replace(view, items=items, vouchers=vouchers)
             for cell in (cell for row in view.rows for cell in row.cells):

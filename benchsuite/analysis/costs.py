@@ -19,7 +19,7 @@ DEARER = 1.25
 
 
 @dataclass(frozen=True)
-class Cost:
+class RelativeCost:
     """What training with a configuration costs, and how many times that of the reference it is."""
 
     ratios: Mapping[int, float]
@@ -54,7 +54,7 @@ class Cost:
         return max(self.ratios.values(), default=None)
 
 
-def costs(board: Board) -> dict[str, Cost]:
+def costs(board: Board) -> dict[str, RelativeCost]:
     """The cost of each row of a board by label."""
     beside = reference(board)
     name = REFERENCES[board.setup.towers]
@@ -85,7 +85,7 @@ class EqualCompute:
     """The most that the reference trained here, as a multiple of the setup's steps, if it trained longer at all."""
 
 
-def equal_compute(board: Board, known: Mapping[str, Cost]) -> list[EqualCompute]:
+def equal_compute(board: Board, known: Mapping[str, RelativeCost]) -> list[EqualCompute]:
     """Each method that costs `DEARER` times the reference or more, in the board's order.
 
     Of rows with equal steps, that whose hyper-parameters were chosen in the same way as the method's.
@@ -105,7 +105,7 @@ def equal_compute(board: Board, known: Mapping[str, Cost]) -> list[EqualCompute]
     return found
 
 
-def cost(ours: Runs, theirs: Runs, reason: str = "") -> Cost:
+def cost(ours: Runs, theirs: Runs, reason: str = "") -> RelativeCost:
     """Of the runs of a configuration, beside those of the reference under the same setup."""
     common = {seed: (ours[seed], theirs[seed]) for seed in sorted(ours.keys() & theirs.keys())}
     note = next((why for pair in common.values() for record in pair if (why := _no_cpu_seconds(record))), "")
@@ -114,7 +114,7 @@ def cost(ours: Runs, theirs: Runs, reason: str = "") -> Cost:
     ratios = {seed: a.cost[basis] / b.cost[basis] for seed, (a, b) in common.items() if seed not in skipped}
     if not ratios:
         reason = reason or next(iter(skipped.values()), "no seed shared with the reference")
-    return Cost(
+    return RelativeCost(
         ratios=ratios,
         reason=reason,
         note=note,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchsuite.analysis.rows import Cell, TableRow
-from benchsuite.analysis.tables import TableView
+from benchsuite.analysis.table_view import TableView
 from benchsuite.errors import RecordError
 from benchsuite.papers.schema import Plot
 from benchsuite.records.schema import Record
@@ -124,7 +124,7 @@ Ranks = Callable[[Record], Mapping[str, NDArray[Any]]]
 
 
 @dataclass(frozen=True)
-class Source:
+class HistogramSource:
     """Which histograms: of a protocol, in the runs of a part of the table."""
 
     protocol: str
@@ -143,13 +143,13 @@ class Similarities:
     """By side, `positives` and `negatives`; each sums to 1."""
 
 
-def sources(view: TableView, plot: Plot | None = None) -> list[Source]:
+def sources(view: TableView, plot: Plot | None = None) -> list[HistogramSource]:
     """The histograms that a plot asks for by its columns; without a plot, all that stand behind any column."""
     cells = [cell for row in view.rows for cell in row.cells if plot is None or cell.column.key in plot.y]
     return list(dict.fromkeys(_source(cell) for cell in cells if any(_of_pairs(cell))))
 
 
-def similarities(view: TableView, source: Source, ranks: Ranks) -> list[Similarities]:
+def similarities(view: TableView, source: HistogramSource, ranks: Ranks) -> list[Similarities]:
     """By row; rows without such runs are skipped."""
     by_row = []
     for row in view.rows:
@@ -172,8 +172,8 @@ def _together(row: TableRow, counted: Sequence[tuple[Record, Mapping[str, NDArra
     return Similarities(row, [record.seed for record, _ in counted], np.linspace(-1, 1, next(iter(bins)) + 1), shares)
 
 
-def _source(cell: Cell) -> Source:
-    return Source((cell.measure or "").rpartition(".")[0], cell.column.part)
+def _source(cell: Cell) -> HistogramSource:
+    return HistogramSource((cell.measure or "").rpartition(".")[0], cell.column.part)
 
 
 def _of_pairs(cell: Cell) -> list[Record]:

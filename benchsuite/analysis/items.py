@@ -12,7 +12,7 @@ from typing import TypeVar
 import numpy as np
 
 from benchsuite.analysis.stats import ALPHA, Floats
-from benchsuite.records.recompute import Outcomes, Ranks, Rule
+from benchsuite.records.recompute import Outcomes, RankRule, Ranks
 from benchsuite.records.schema import Record
 from benchsuite.streams import numpy_stream
 
@@ -50,7 +50,7 @@ class OverItems:
 class Items:
     """What each test item added to the metrics of runs, from the ranks beside their records."""
 
-    def __init__(self, ranks: Callable[[Record], Ranks], rules: Mapping[str, Rule]) -> None:
+    def __init__(self, ranks: Callable[[Record], Ranks], rules: Mapping[str, RankRule]) -> None:
         """`ranks` reads the arrays beside a record, by "protocol.name"; `rules` are `evaluation.rank_metrics.RULES`."""
         self._read, self._rules = ranks, rules
         self._files: dict[str, Ranks] = {}

@@ -10,9 +10,9 @@ from benchsuite.analysis.omnibus import Improvement, Omnibus, friedman, improvem
 from benchsuite.analysis.pairing import unpairable
 from benchsuite.analysis.ranking import Better
 from benchsuite.analysis.stats import BySeed
-from benchsuite.analysis.tables import TableView
+from benchsuite.analysis.table_view import TableView
 from benchsuite.papers import Column
-from benchsuite.papers.claims import reference_of
+from benchsuite.papers.claim import reference_of
 
 T = TypeVar("T")
 
@@ -55,7 +55,7 @@ class BoardTest:
 
 @lru_cache(maxsize=1)  # a page shows the tests, and exports them
 def overall_of_table(view: TableView) -> list[BoardTest]:
-    """Each board of a table; its reference is that of `papers.claims.reference_of`."""
+    """Each board of a table; its reference is that of `papers.claim.reference_of`."""
     tests = []
     for (backbone, variant), rows in view.boards.items():
         first = reference_of(view.table, backbone, rows[0].variant)

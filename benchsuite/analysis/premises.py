@@ -7,13 +7,13 @@ from statistics import fmean
 from benchsuite.analysis.rows import Cell, TableRow
 from benchsuite.errors import unknown
 from benchsuite.papers import Table
-from benchsuite.papers.claims import Claim, claims_of
+from benchsuite.papers.claim import Claim, claims_of
 from benchsuite.papers.questions import Premise
 from benchsuite.papers.schema import RowKey, row_name
 
 
 @dataclass(frozen=True)
-class Finding:
+class PremiseFinding:
     """A premise at a scale, and the numbers of the rows whose runs must have it."""
 
     premise: Premise
@@ -79,23 +79,23 @@ def shown(value: float | None) -> str:
     return "no number" if value is None else f"{value:.4g}"
 
 
-def findings(table: Table, scale: str, rows: Sequence[TableRow]) -> list[Finding]:
+def findings(table: Table, scale: str, rows: Sequence[TableRow]) -> list[PremiseFinding]:
     """What the runs at a scale say of each premise of the table. A gauge that no run of its rows has is an error."""
     claims, by_key = claims_of(table), {row.key: row for row in rows}
     return [_finding(premise, table, scale, claims, by_key) for premise in table.premises]
 
 
-def unmet_at(table: Table, scale: str) -> list[Finding]:
+def unmet_at(table: Table, scale: str) -> list[PremiseFinding]:
     """The premises that are known not to hold at a scale, without any run."""
     return [finding for finding in findings(table, scale, []) if finding.unmet]
 
 
 def _finding(
     premise: Premise, table: Table, scale: str, claims: Sequence[Claim], rows: Mapping[RowKey, TableRow]
-) -> Finding:
+) -> PremiseFinding:
     concerned = frozenset(table.row(name).key for name in premise.concerns)
     column = table.column(premise.column).name if premise.column else ""
-    found = Finding(premise, concerned, {}, {}, premise.unmet.get(scale, ""), column)
+    found = PremiseFinding(premise, concerned, {}, {}, premise.unmet.get(scale, ""), column)
     if found.unmet or not (premise.column or premise.gauge):
         return found
     depend = [key for claim in claims if found.concerns(claim) for key in (claim.row, claim.reference)]

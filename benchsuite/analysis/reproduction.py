@@ -12,11 +12,11 @@ from functools import cached_property
 from statistics import fmean
 from typing import Literal, get_args
 
-from benchsuite.analysis.claims import judged_added, judged_claims
-from benchsuite.analysis.diff import Side
+from benchsuite.analysis.folder_diff import FolderSide
+from benchsuite.analysis.judged_claims import judged_added, judged_claims
 from benchsuite.analysis.rerun import Again, apart, is_other_seed
 from benchsuite.analysis.rows import Cell
-from benchsuite.analysis.tables import TableView
+from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.verdict import Verdict
 from benchsuite.papers.schema import row_name
 from benchsuite.records.record_file import Finding
@@ -124,7 +124,7 @@ UNJUDGED = ("not run", "not selected")
 """Verdicts that say nothing of the claim."""
 
 
-def tables_again(published: Side, again: Side) -> list[TableAgain]:
+def tables_again(published: FolderSide, again: FolderSide) -> list[TableAgain]:
     """The tables that both folders have."""
     old = {(view.request.table, view.request.at): view for view in published.views}
     return [
@@ -141,7 +141,7 @@ def _cells(view: TableView) -> Iterator[tuple[tuple[str, ...], tuple[str, Cell]]
             yield (*row.key, cell.column.key), (f"{name}, {cell.column.name}", cell)
 
 
-def _runs(published: Side, again: Side, view: TableView) -> Iterator[Again]:
+def _runs(published: FolderSide, again: FolderSide, view: TableView) -> Iterator[Again]:
     for row in view.rows:
         for record in row.records:
             if stored := published.records.get(record.run_id):

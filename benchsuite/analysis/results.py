@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 from benchsuite.analysis.building import build_views
 from benchsuite.analysis.labels import recipes_of, titles
 from benchsuite.analysis.overall import overall_of_table
-from benchsuite.analysis.tables import TableView
-from benchsuite.analysis.tuning import subjects
+from benchsuite.analysis.table_view import TableView
+from benchsuite.analysis.tuned_methods import subjects
 from benchsuite.analysis.vouchers import Vouchers, vouchers_of
 from benchsuite.errors import BenchsuiteError, UsageError, did_you_mean
 from benchsuite.records.contents import Contents
 from benchsuite.records.provenance import trust_in
-from benchsuite.records.schema import Number, Record
+from benchsuite.records.schema import Record, StoredNumber
 from benchsuite.records.sigstore_bundle import Trust
 from benchsuite.records.store import Store
 
@@ -169,7 +169,7 @@ def results_frame(contents: Contents, views: Sequence[TableView], vouchers: Vouc
     )
     rows = DataFrame([*dict.fromkeys(_rows(views))], columns=["run_id", *ROW])
     runs = runs.join(_hyperparameters([record.method.hyperparameters for record in records]))
-    frame = DataFrame(numbers, columns=["run_id", *Number._fields]).merge(rows, on="run_id", how="left")
+    frame = DataFrame(numbers, columns=["run_id", *StoredNumber._fields]).merge(rows, on="run_id", how="left")
     recipes = frame.run_id.map({record.run_id: record.recipe or None for record in records})
     frame["recipe"] = frame.recipe.where(frame.recipe.notna(), recipes)
     return frame.merge(runs, on="run_id")

@@ -34,7 +34,7 @@ class Family:
 
 
 @dataclass(frozen=True)
-class Question:
+class ClaimQuestion:
     """Does a row beat its reference on a column? With both rows' values by seed."""
 
     ours: BySeed
@@ -86,7 +86,7 @@ class Verdict:
     """In which the setups differ, where that makes the rows not comparable."""
 
 
-def judge_family(questions: Sequence[Question], family: Family, alpha: float = ALPHA) -> list[Verdict]:
+def judge_family(questions: Sequence[ClaimQuestion], family: Family, alpha: float = ALPHA) -> list[Verdict]:
     """The verdicts on questions of a family: in at most alpha of all families any is wrongly confirmed.
 
     Bonferroni's correction with the declared size: a verdict does not depend on which other questions are asked here.
@@ -102,13 +102,13 @@ def judge_family(questions: Sequence[Question], family: Family, alpha: float = A
     ]
 
 
-def _is_barred(question: Question) -> bool:
+def _is_barred(question: ClaimQuestion) -> bool:
     """Whether something else than the values decides."""
     has_runs = not (question.not_selected or question.not_run)
     return not has_runs or bool(question.premise or question.not_comparable or question.refusal)
 
 
-def _not_judged(question: Question) -> Verdict:
+def _not_judged(question: ClaimQuestion) -> Verdict:
     if question.premise:
         return Verdict("premise not met", question.premise)
     if question.not_selected:
@@ -127,7 +127,7 @@ def _not_judged(question: Question) -> Verdict:
     return Verdict("not comparable", f"No shared seed: the row has {ours}, its reference {theirs}.")
 
 
-def _judged(question: Question, pair: Paired, family: Family, alpha: float) -> Verdict:
+def _judged(question: ClaimQuestion, pair: Paired, family: Family, alpha: float) -> Verdict:
     assert pair.difference is not None
     if set(pair.seeds) <= set(question.equal):
         return Verdict("not exercised", reasons.not_exercised(pair), pair, family=family)

@@ -14,11 +14,11 @@ from benchsuite.errors import UsageError
 from benchsuite.records.code_version import stale
 from benchsuite.records.names import find_run
 from benchsuite.records.record_file import FileError, read_record
-from benchsuite.records.schema import Number, Record
+from benchsuite.records.schema import Record, StoredNumber
 from benchsuite.records.store import Store
 
 if TYPE_CHECKING:
-    from benchsuite.analysis.diff import RunDiff, Side
+    from benchsuite.analysis.folder_diff import FolderSide, RunDiff
 
 
 class Format(StrEnum):
@@ -63,7 +63,7 @@ def diff(
 
 def diff_runs(files: list[Path], format_: Format) -> None:
     """Compare two records."""
-    from benchsuite.analysis.diff import RunDiff
+    from benchsuite.analysis.folder_diff import RunDiff
 
     if format_ is Format.md:
         raise UsageError("--format md is for results folders, and these are runs: give text or json.")
@@ -78,8 +78,8 @@ def diff_runs(files: list[Path], format_: Format) -> None:
 
 def diff_folders(a: Path, b: Path, format_: Format) -> None:
     """Compare two results folders; an empty one has no results yet."""
-    from benchsuite.analysis import diff as analysis
-    from benchsuite.report import diff as report
+    from benchsuite.analysis import folder_diff as analysis
+    from benchsuite.report import diff_formats as report
 
     require_folders(a, b)
     comparison = analysis.diff_folders(read_side(a), read_side(b))
@@ -121,10 +121,10 @@ def require_folders(*folders: Path) -> None:
             )
 
 
-def read_side(folder: Path) -> "Side":
+def read_side(folder: Path) -> "FolderSide":
     """The tables and records of a results folder, and the files that were skipped, with the reason."""
     from benchsuite.analysis.building import build_views
-    from benchsuite.analysis.diff import Side
+    from benchsuite.analysis.folder_diff import FolderSide
     from benchsuite.cli.report import items_of
 
     contents = Store(folder).read()
@@ -134,7 +134,7 @@ def read_side(folder: Path) -> "Side":
         for error in errors
     ]
     ignored = [str(file.relative_to(folder)) for file in contents.foreign]
-    return Side(str(folder), views, contents.records, skipped, ignored)
+    return FolderSide(str(folder), views, contents.records, skipped, ignored)
 
 
 def run_lines(comparison: "RunDiff", files: list[Path]) -> Iterator[str]:
@@ -161,7 +161,7 @@ def score_lines(comparison: "RunDiff") -> Iterator[str]:
         yield f"  {name:<{width}}{left:>10}{right:>12}"
 
 
-def shown(number: Number) -> str:
+def shown(number: StoredNumber) -> str:
     """As `benchsuite run` prints it."""
     return f"{100 * number.value:.2f} %" if number.kind == "metric" else f"{number.value:.5g}"
 

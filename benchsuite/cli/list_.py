@@ -108,7 +108,7 @@ def _tables() -> list[dict[str, Any]]:
 
 def _table(name: str, read: "Callable[[str], Recipe]") -> dict[str, Any]:
     from benchsuite.papers import read_table
-    from benchsuite.papers.claims import claims_of
+    from benchsuite.papers.claim import claims_of
 
     table = read_table(name)
     runnable = sum(row.method is not None for row in table.rows)

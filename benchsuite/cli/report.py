@@ -26,7 +26,7 @@ from benchsuite.records.store import Store
 
 if TYPE_CHECKING:
     from benchsuite.analysis.items import Items
-    from benchsuite.analysis.tables import TableView
+    from benchsuite.analysis.table_view import TableView
     from benchsuite.records.sigstore_bundle import Trust
     from benchsuite.report.leaderboard import Leaderboard
 

@@ -220,10 +220,10 @@ def repro(
 
 def with_all_seeds(store: "Store") -> "Contents":
     """The folder, in which each table now lists every stored seed of its rows, whichever table asked for it."""
-    from benchsuite.analysis.bound import Stored, with_stored_seeds
+    from benchsuite.analysis.request_check import StoredRuns, with_stored_seeds
 
     contents = store.read()
-    stored = Stored.of(contents.records.values())
+    stored = StoredRuns.of(contents.records.values())
     grown = [new for request in contents.requests if (new := with_stored_seeds(request, stored)) != request]
     for request in grown:
         store.add_request(request)

@@ -6,7 +6,7 @@ A results folder has them in the layout of `--tables`, so its pages can be made 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from benchsuite.analysis import bound
+from benchsuite.analysis import request_check
 from benchsuite.errors import UsageError
 from benchsuite.files import read_stored
 from benchsuite.folders import (
@@ -96,7 +96,7 @@ def problems(folder: Path, requests: list[TableRequest], records: Sequence[Recor
                 read_table_file(name, file) if what == "table" else read_toml(file, Recipe)
             except UsageError as error:
                 yield Finding(where, str(error).removeprefix(str(file)).lstrip(":, "), "put it back as it was stored")
-    known, there = {**built_in_tables(), **tables}, bound.Stored.of(records)
+    known, there = {**built_in_tables(), **tables}, request_check.StoredRuns.of(records)
     for request in requests:
         if request.table not in known:
             message = f'table "{request.table}" is neither built in nor stored in {PAPERS}/, so no page can show it'
@@ -107,5 +107,5 @@ def problems(folder: Path, requests: list[TableRequest], records: Sequence[Recor
             table = read_table_file(request.table, known[request.table])
         except UsageError:
             continue  # told above
-        for wrong in bound.problems(table, request, there):
-            yield Finding(f"tables/{request.name}.json", wrong, bound.REPAIR)
+        for wrong in request_check.problems(table, request, there):
+            yield Finding(f"tables/{request.name}.json", wrong, request_check.REPAIR)

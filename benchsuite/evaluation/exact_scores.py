@@ -46,7 +46,7 @@ def pair_scores(a: Tensor, b: Tensor, rows: Tensor, columns: Tensor, values: int
     return scores
 
 
-class Side:
+class ExactSide:
     """Embeddings [N, D] and what a matrix product needs of them.
 
     The product reads them scaled by one power of two, so that it neither overflows nor loses small numbers. In it, rows
@@ -135,7 +135,7 @@ class Bound:
     `absolute` is for numbers that were too small. It is infinite where the definition itself could overflow.
     """
 
-    def __init__(self, a: Side, b: Side, dtype: torch.dtype) -> None:
+    def __init__(self, a: ExactSide, b: ExactSide, dtype: torch.dtype) -> None:
         unit, tiny = ROUNDING[dtype]
         width = max(1, a.values.shape[1])
         roundings = (width + width.bit_length() + SLACK) * unit

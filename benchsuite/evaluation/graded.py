@@ -17,7 +17,7 @@ BLOCK = 2**18
 """Numbers sorted at a time."""
 
 
-class Ranking(NamedTuple):
+class GradedRanking(NamedTuple):
     """What decides the metrics of some queries; rows follow each other query by query.
 
     A sum, and not the relevancies up to there, is kept for each fully relevant item: that is all precision reads. Of
@@ -32,12 +32,12 @@ class Ranking(NamedTuple):
     ideal: Floats  # the relevancies above 0, largest first
 
 
-def average_precision(ranking: Ranking) -> Floats:
+def average_precision(ranking: GradedRanking) -> Floats:
     """Of each query: the mean of sums / rank over its fully relevant items; NaN where it has none."""
     return _ratio(_each(ranking.sums / ranking.ranks, ranking.full), ranking.full)
 
 
-def gain(ranking: Ranking) -> Floats:
+def gain(ranking: GradedRanking) -> Floats:
     """nDCG of each query: linear gain, discount 1 / log2(rank + 1); NaN where nothing is relevant."""
     starts = np.cumsum(ranking.relevant) - ranking.relevant
     position = np.arange(len(ranking.gains)) - np.repeat(starts, ranking.relevant)
@@ -46,7 +46,7 @@ def gain(ranking: Ranking) -> Floats:
     return np.minimum(_ratio(gained, ideal), 1.0)
 
 
-def means(rankings: Mapping[str, Iterable[Ranking]]) -> dict[str, float]:
+def means(rankings: Mapping[str, Iterable[GradedRanking]]) -> dict[str, float]:
     """mAP and nDCG of each way, over the queries that have one, and the means of the two ways."""
     judged = {way: _judged(way, blocks) for way, blocks in rankings.items()}
     scores: dict[str, float] = {}
@@ -56,7 +56,7 @@ def means(rankings: Mapping[str, Iterable[Ranking]]) -> dict[str, float]:
     return scores
 
 
-def rank(similarity: Numbers, relevancy: Numbers, full_relevancy: float, way: str) -> Iterator[Ranking]:
+def rank(similarity: Numbers, relevancy: Numbers, full_relevancy: float, way: str) -> Iterator[GradedRanking]:
     """Rankings of the rows, a block at a time; of equal similarity the least relevant first.
 
     Relevancies and sums are in units in which `full_relevancy` is 1.
@@ -68,7 +68,7 @@ def rank(similarity: Numbers, relevancy: Numbers, full_relevancy: float, way: st
         yield _ranking(scores, worth, full_relevancy)
 
 
-def _ranking(scores: Floats, worth: Floats, full_relevancy: float) -> Ranking:
+def _ranking(scores: Floats, worth: Floats, full_relevancy: float) -> GradedRanking:
     """Only relevant items are looked at after sorting; `rows` holds those of each query, then zeros."""
     at = np.flatnonzero(worth != 0)  # several times faster than of the numbers themselves
     values = worth.ravel()[at]
@@ -88,7 +88,7 @@ def _ranking(scores: Floats, worth: Floats, full_relevancy: float) -> Ranking:
     sums = np.cumsum(rows, axis=1)[used][full]
     rows[used] = -values
     rows.sort(axis=1)
-    return Ranking(
+    return GradedRanking(
         full=np.diff(np.searchsorted(full, np.append(0, np.cumsum(relevant)))),
         ranks=places[full] + 1,
         sums=sums,
@@ -121,7 +121,7 @@ def _placed(scores: Floats, worth: Floats, at: Whole, numbers: Whole) -> tuple[W
     return places, ranked.ravel()[places]
 
 
-def _judged(way: str, blocks: Iterable[Ranking]) -> tuple[Floats, Floats]:
+def _judged(way: str, blocks: Iterable[GradedRanking]) -> tuple[Floats, Floats]:
     each = [(average_precision(block), gain(block)) for block in blocks]
     precision, gained = (np.concatenate(values) for values in zip(*each, strict=True))
     if np.isnan(precision).all():

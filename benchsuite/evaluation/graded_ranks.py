@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchsuite.errors import RecordError
-from benchsuite.evaluation.graded import Ranking, Whole
+from benchsuite.evaluation.graded import GradedRanking, Whole
 
 Arrays = Mapping[str, NDArray[np.integer[Any]]]
 BLOCK = 1024
 """Queries read at a time."""
 
 
-def pack(way: str, blocks: Iterable[Ranking], levels: Whole) -> dict[str, Whole]:
+def pack(way: str, blocks: Iterable[GradedRanking], levels: Whole) -> dict[str, Whole]:
     """The arrays of one way, in the smallest types that hold them."""
     packed = []
     for block in blocks:
@@ -38,7 +38,7 @@ def queries(arrays: Arrays, ways: Iterable[str]) -> dict[str, int]:
     return {way: len(arrays[f"{way}_relevant"]) // len(arrays["levels"]) for way in ways}
 
 
-def unpack(way: str, arrays: Arrays) -> Iterator[Ranking]:
+def unpack(way: str, arrays: Arrays) -> Iterator[GradedRanking]:
     """The rankings again, a block of queries at a time; refused if the arrays contradict each other."""
     levels, each, gains, ranks, sums = _checked(way, arrays)
     values, falling = np.concatenate([[0], levels]).astype(np.float64), levels[::-1].astype(np.float64)
@@ -50,7 +50,7 @@ def unpack(way: str, arrays: Arrays) -> Iterator[Ranking]:
         tops = slice(full_ends[start] - full[start], full_ends[last])
         counts = each[start : last + 1]
         ideal = np.repeat(np.tile(falling, len(counts)), counts[:, ::-1].ravel())
-        yield Ranking(
+        yield GradedRanking(
             full[start : last + 1],
             ranks[tops].astype(np.int64),
             sums[tops] / levels[-1],

@@ -16,7 +16,7 @@ from benchsuite.evaluation.tensors import tensor_of
 
 
 @dataclass(frozen=True)
-class Labelled:
+class LabelledRows:
     """One split's features [N, D], each row with its class [N]."""
 
     rows: Tensor
@@ -41,12 +41,12 @@ def class_labels(task: str, dataset: PairDataset, split: str, classes: str) -> T
     return labels
 
 
-def labelled(task: str, embed: Embedder, dataset: PairDataset, split: str, classes: str, side: str) -> Labelled:
+def labelled(task: str, embed: Embedder, dataset: PairDataset, split: str, classes: str, side: str) -> LabelledRows:
     """A split's L2-normalised features before the projection, with labels. Side "text" uses first captions."""
     labels = class_labels(task, dataset, split, classes)
     rows = _features(task, embed, dataset.split(split), side)
     require_rows(task, f"features of split {split}", rows)
-    return Labelled(rows, labels)
+    return LabelledRows(rows, labels)
 
 
 def labelled_reads(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from benchsuite.data.base import PairDataset
 from benchsuite.evaluation.base import Embedder, Task
-from benchsuite.evaluation.labelled import Labelled, labelled, labelled_reads, require_taught
+from benchsuite.evaluation.labelled import LabelledRows, labelled, labelled_reads, require_taught
 from benchsuite.evaluation.rank_metrics import recall
 from benchsuite.fields import Count, Positive
 from benchsuite.records.recompute import Scores
@@ -74,18 +74,18 @@ class LinearProbe(Task):
         ranks, fitted = probe_ranks(bank, queries, c, self.max_iterations)
         return replace(self.from_ranks({"class": ranks}), measures={"c": c, **fitted})
 
-    def _read(self, embed: Embedder, dataset: PairDataset, split: str) -> Labelled:
+    def _read(self, embed: Embedder, dataset: PairDataset, split: str) -> LabelledRows:
         return labelled("linear-probe", embed, dataset, split, self.classes, self.side)
 
 
-def choose(bank: Labelled, held_out: Labelled, max_iterations: int) -> float:
+def choose(bank: LabelledRows, held_out: LabelledRows, max_iterations: int) -> float:
     """The c of the grid with the highest accuracy on `held_out`; the smallest of equals."""
     accuracy = {c: recall(probe_ranks(bank, held_out, c, max_iterations)[0], 1) for c in GRID}
     return max(GRID, key=lambda c: (accuracy[c], -c))
 
 
 def probe_ranks(
-    bank: Labelled, queries: Labelled, c: float, max_iterations: int
+    bank: LabelledRows, queries: LabelledRows, c: float, max_iterations: int
 ) -> tuple[NDArray[np.int32], dict[str, float]]:
     """For each query, the rank of its true class by the fitted scores (1 is best), and statistics of the fit.
 

@@ -12,7 +12,7 @@ from benchsuite.evaluation import item_outcomes
 from benchsuite.evaluation.correlation import correlation
 from benchsuite.evaluation.graded import SIDES, means
 from benchsuite.evaluation.graded_ranks import queries, unpack
-from benchsuite.records.recompute import Ranks, Rule, Scores
+from benchsuite.records.recompute import RankRule, Ranks, Scores
 
 CUTS = (1, 5, 10)
 """The k of R@k in retrieval."""
@@ -116,28 +116,28 @@ def _correlation(name: str, ranks: Ranks, aggregation: str) -> float:
 
 ITEMS = partial(item_outcomes.retrieval, cuts=CUTS)
 FIRST_ITEMS = item_outcomes.top("class", FIRST)
-RULES: dict[str, Rule] = {
-    "gallery-retrieval": Rule(retrieval, split_count="i2t", items=ITEMS),
-    "geometry": Rule(None, why="sums of real numbers over embeddings, which are not stored"),
-    "knn": Rule(classification, split_count="samples", items=FIRST_ITEMS),
-    "knn-plain": Rule(
+RULES: dict[str, RankRule] = {
+    "gallery-retrieval": RankRule(retrieval, split_count="i2t", items=ITEMS),
+    "geometry": RankRule(None, why="sums of real numbers over embeddings, which are not stored"),
+    "knn": RankRule(classification, split_count="samples", items=FIRST_ITEMS),
+    "knn-plain": RankRule(
         plain_neighbours, split_count="samples", items=partial(item_outcomes.plain_neighbours, numbers=PLAIN)
     ),
-    "linear-probe": Rule(
+    "linear-probe": RankRule(
         classification,
         split_count="samples",
         not_recomputable=("c", "iterations", "converged"),
         why="they describe the fit, not its predictions",
         items=FIRST_ITEMS,
     ),
-    "mmvp": Rule(mmvp, items=item_outcomes.mmvp),
-    "multi-instance-retrieval": Rule(
+    "mmvp": RankRule(mmvp, items=item_outcomes.mmvp),
+    "multi-instance-retrieval": RankRule(
         multi_instance, split_count="v2t", only_ranks=False, items=item_outcomes.multi_instance
     ),
-    "retrieval": Rule(retrieval, split_count="i2t", items=ITEMS),
-    "sentence-transfer": Rule(sentence_transfer, items=item_outcomes.sentence_transfer),
-    "sts": Rule(sts, options=("sets", "aggregation"), only_ranks=False),
-    "video-retrieval": Rule(retrieval, split_count="v2t", items=ITEMS),
-    "zero-shot": Rule(zero_shot, split_count="pictures", items=item_outcomes.top("class", TOPS)),
+    "retrieval": RankRule(retrieval, split_count="i2t", items=ITEMS),
+    "sentence-transfer": RankRule(sentence_transfer, items=item_outcomes.sentence_transfer),
+    "sts": RankRule(sts, options=("sets", "aggregation"), only_ranks=False),
+    "video-retrieval": RankRule(retrieval, split_count="v2t", items=ITEMS),
+    "zero-shot": RankRule(zero_shot, split_count="pictures", items=item_outcomes.top("class", TOPS)),
 }
-"""By task. A plugin's task adds its own: `RULES["mine"] = Rule(...)`."""
+"""By task. A plugin's task adds its own: `RULES["mine"] = RankRule(...)`."""

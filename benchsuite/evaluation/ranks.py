@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from benchsuite.evaluation.exact_scores import Bound, Side, full_precision, pair_scores, single
+from benchsuite.evaluation.exact_scores import Bound, ExactSide, full_precision, pair_scores, single
 from benchsuite.evaluation.rank_metrics import recall
 
 __all__ = ["best_ranks_of_groups", "block_rows", "ranks_both_ways", "ranks_of_columns", "recall"]
@@ -70,7 +70,7 @@ def _grouped(queries: Tensor, group: Tensor) -> Tensor:
 class Way:
     """The search of one side's queries among the other side's candidates: how many do not score below the right one."""
 
-    def __init__(self, queries: Side, candidates: Side, pairs: Tensor, scores: Tensor) -> None:
+    def __init__(self, queries: ExactSide, candidates: ExactSide, pairs: Tensor, scores: Tensor) -> None:
         """Of `pairs` [2, P], query and own candidate, and their scores, the best counts."""
         self.queries, self.candidates = queries, candidates
         query, candidate = pairs
@@ -134,7 +134,7 @@ class Way:
 @torch.no_grad()
 def _ranks(queries: Tensor, candidates: Tensor, pairs: Tensor, both: bool) -> list[NDArray[np.int32]]:
     """Of the queries and, if asked, of the candidates. `pairs` [2, P] are right for both."""
-    a, b = Side(queries, SCORES), Side(candidates, SCORES)
+    a, b = ExactSide(queries, SCORES), ExactSide(candidates, SCORES)
     scores = pair_scores(queries, candidates, pairs[0], pairs[1], SCORES)
     ways = [Way(a, b, pairs, scores)]
     if both:
@@ -142,7 +142,7 @@ def _ranks(queries: Tensor, candidates: Tensor, pairs: Tensor, both: bool) -> li
     if not len(queries) or not len(candidates):
         return [way.ranks() for way in ways]
     high, wide = _block_shape(len(queries), len(candidates), queries.device)
-    own = Own(pairs, high, wide, len(candidates))
+    own = OwnPairs(pairs, high, wide, len(candidates))
     memory = [torch.empty(high * wide, device=queries.device) for _ in range(2)]
     with full_precision():
         for top in range(0, len(queries), high):
@@ -167,7 +167,7 @@ def _block_shape(rows: int, columns: int, device: torch.device) -> tuple[int, in
     return min(rows, max(1, scores // wide), COUNTED), wide
 
 
-class Own:
+class OwnPairs:
     """The right pairs of each block."""
 
     def __init__(self, pairs: Tensor, high: int, wide: int, columns: int) -> None:

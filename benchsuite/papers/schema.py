@@ -74,7 +74,7 @@ class Row(Part):
     hyperparameters: dict[str, Any] = {}
     role: Literal["proposed", "baseline", "step"] = "baseline"
     """Decides which claims follow: the proposed method against each baseline and step, the steps of an ablation
-    against each other. See `benchsuite.papers.claims`."""
+    against each other. See `benchsuite.papers.claim`."""
     quoted: str = ""
     """The source of the numbers, if the paper only quotes them."""
     not_run: str = ""

@@ -19,7 +19,7 @@ from benchsuite.planning.regime import LongerRow, Printed, Rows, Tuned, longer_r
 from benchsuite.planning.resolve import NO_FOLDERS, resolve_method, resolve_setup
 from benchsuite.planning.row_selection import select
 from benchsuite.planning.subjects import Subject, require_tuning
-from benchsuite.records.requests import Judged, RequestedRow, RequestedRuns, TableRequest
+from benchsuite.records.requests import RequestedRow, RequestedRuns, SmallestDifference, TableRequest
 from benchsuite.records.schema import MethodPart, TunedBy, run_id
 from benchsuite.setup import Part, Setup
 from benchsuite.training.needs import passes, reads_paraphrases
@@ -125,7 +125,9 @@ def plan_table(
         missing=columns.missing,
         temperature_factor=recipe.temperature_factor,
         regime=under.rows.regime,
-        primary={name: Judged(metric=p.metric, difference=p.difference) for name, p in recipe.primary.items()},
+        primary={
+            name: SmallestDifference(metric=p.metric, difference=p.difference) for name, p in recipe.primary.items()
+        },
         setups={row.setup_key(part): runs.setup_id for row, _ in planned for part, runs in row.parts.items()},
         rows=[row for row, _ in planned],
     )

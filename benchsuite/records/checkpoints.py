@@ -51,7 +51,7 @@ class Saving:
         return folder_of(self.results, run_id)
 
 
-class Stored(Part):
+class StoredCheckpoint(Part):
     """A file of a checkpoint."""
 
     size: int
@@ -68,7 +68,7 @@ class Marker(Part):
     """How many had a part in it."""
     identity: dict[str, str]
     """Of the run, its first weights and batches, and the code and libraries that train it."""
-    files: dict[str, Stored]
+    files: dict[str, StoredCheckpoint]
 
 
 def folder_of(results: Path, run_id: str) -> Path:
@@ -141,7 +141,7 @@ def read_marker(checkpoint: Path) -> Marker:
     return marker
 
 
-def damage(checkpoint: Path, files: Mapping[str, Stored]) -> str:
+def damage(checkpoint: Path, files: Mapping[str, StoredCheckpoint]) -> str:
     """What is wrong with these files of a checkpoint; empty if nothing is."""
     for name, stored in files.items():
         try:

@@ -41,7 +41,7 @@ class Entry(Part):
     ranks: str
 
 
-class Manifest(Part):
+class FolderManifest(Part):
     """Records by file name. `digest` is that of everything else in it."""
 
     file_format: Literal[1]
@@ -73,11 +73,11 @@ class Manifest(Part):
                 raise ValueError(f"its digest is {content.get('digest')}, but its content gives {right}")
         return content
 
-    def changes_since(self, before: "Manifest") -> Changes:
+    def changes_since(self, before: "FolderManifest") -> Changes:
         """Records added, removed and replaced since an earlier manifest."""
         return _changes(before.records, self.records)
 
-    def files_since(self, before: "Manifest") -> Changes:
+    def files_since(self, before: "FolderManifest") -> Changes:
         """Tables and recipes added, removed and replaced since an earlier manifest."""
         return _changes(before.files, self.files)
 
@@ -103,7 +103,7 @@ def _changes(old: Mapping[str, object], new: Mapping[str, object]) -> Changes:
     )
 
 
-def read_manifest(file: Path) -> Manifest:
+def read_manifest(file: Path) -> FolderManifest:
     """A manifest from its file, checked."""
     try:
         content = parse(file)
@@ -113,12 +113,12 @@ def read_manifest(file: Path) -> Manifest:
     if version != FORMAT:
         raise FileError(file, f"file_format {version!r}; this benchsuite reads manifests of file_format {FORMAT}", "")
     try:
-        return Manifest.model_validate(content)
+        return FolderManifest.model_validate(content)
     except (ValidationError, ValueError) as error:
         reason = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
         raise FileError(file, f"{reason}: it was edited, or two were merged by hand", "") from error
 
 
-def write_manifest(file: Path, manifest: Manifest) -> None:
+def write_manifest(file: Path, manifest: FolderManifest) -> None:
     """Write the manifest atomically."""
     write_whole(file, manifest.text().encode())

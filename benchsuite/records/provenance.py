@@ -11,7 +11,7 @@ from pathlib import Path
 
 from benchsuite.errors import UsageError
 from benchsuite.files import read_stored, reason_of
-from benchsuite.records.manifest import Entry, Manifest, read_manifest
+from benchsuite.records.manifest import Entry, FolderManifest, read_manifest
 from benchsuite.records.names import ATTESTATIONS, ATTESTED, BUNDLE, attestation_files, stem
 from benchsuite.records.record_file import FileError, Finding
 from benchsuite.records.schema import Record
@@ -35,7 +35,7 @@ def provenance(folder: Path, records: Iterable[Record], trust: Trust) -> Provena
     signatures: dict[str, Signature] = {}
     found = Provenance(signatures)
     named = {f"{stem(record.method.name, record.seed, record.run_id)}.json": record for record in records}
-    entries = {entry.run_id: (name, entry) for name, entry in Manifest.of(named).records.items()}
+    entries = {entry.run_id: (name, entry) for name, entry in FolderManifest.of(named).records.items()}
     for bundle in _bundles(folder, found):
         name = f"{ATTESTATIONS}/{bundle.name}"
         try:
@@ -71,7 +71,7 @@ def _bundles(folder: Path, found: Provenance) -> Iterator[Path]:
             yield file
 
 
-def _read(bundle: Path, trust: Trust) -> tuple[Signature, Manifest]:
+def _read(bundle: Path, trust: Trust) -> tuple[Signature, FolderManifest]:
     """Who signed, and the manifest that was signed; a FileError if either is not what it should be."""
     manifest = bundle.with_name(bundle.name.removesuffix(BUNDLE) + ATTESTED)
     contents = []

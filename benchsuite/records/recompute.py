@@ -32,7 +32,7 @@ class Scores:
 
 
 @dataclass(frozen=True)
-class Rule:
+class RankRule:
     """How to compute a task's numbers from its ranks."""
 
     scores: Callable[..., Scores] | None
@@ -67,7 +67,7 @@ class Recomputed:
     why: str = ""
 
 
-def recompute(result: Result, ranks: Ranks, options: Mapping[str, Any], rules: Mapping[str, Rule]) -> Recomputed:
+def recompute(result: Result, ranks: Ranks, options: Mapping[str, Any], rules: Mapping[str, RankRule]) -> Recomputed:
     """Compute the numbers of a protocol again from its ranks, by its task's rule."""
     numbers = {**result.metrics, **result.measures}
     rule = rules.get(result.task)
@@ -93,7 +93,7 @@ def recompute(result: Result, ranks: Ranks, options: Mapping[str, Any], rules: M
     return done
 
 
-def _apply(rule: Rule, ranks: Ranks, options: Mapping[str, Any]) -> Scores:
+def _apply(rule: RankRule, ranks: Ranks, options: Mapping[str, Any]) -> Scores:
     """The scores; a ValueError says why they cannot be computed."""
     if not ranks:
         raise ValueError("no ranks are stored")
@@ -122,7 +122,7 @@ def _difference(name: str, stored: float | None, expected: float | None) -> str:
     return f"{name} is {in_record} in the record, {from_ranks} from its ranks"
 
 
-def _missing_items(result: Result, rule: Rule) -> Iterator[str]:
+def _missing_items(result: Result, rule: RankRule) -> Iterator[str]:
     count = result.counts.get(rule.split_count)
     if rule.split_count and result.split_size is not None and count != result.split_size:
         yield f"counts.{rule.split_count} is {count}, but the split has {result.split_size} items"

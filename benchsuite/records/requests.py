@@ -8,7 +8,7 @@ Regime = Literal["printed", "tuned"]
 """Whether rows have the paper's hyper-parameters as printed, or those that equal tuning chose."""
 
 
-class Judged(Part):
+class SmallestDifference(Part):
     """What a protocol of the recipe is judged by."""
 
     metric: str
@@ -83,7 +83,7 @@ class TableRequest(Part):
     """Column key to why nothing measures it at this scale."""
     temperature_factor: float
     regime: Regime = "printed"
-    primary: dict[str, Judged] = {}
+    primary: dict[str, SmallestDifference] = {}
     """By protocol: its primary metric and the smallest difference of interest, as the recipe states them."""
     setups: dict[str, str] = {}
     """`RequestedRow.setup_key` to the setup_id of the last request. Rows of another setup share no board with it."""

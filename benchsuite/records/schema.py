@@ -94,7 +94,7 @@ class Resumption(Part):
     """How many went on: if they are others, the numbers differ from those of a run never stopped by rounding."""
 
 
-class Number(NamedTuple):
+class StoredNumber(NamedTuple):
     """One number of a run, as a row of a data frame has it."""
 
     protocol: str
@@ -148,14 +148,14 @@ class Record(Part):
         """The parts of its setup that the run did not read."""
         return frozenset(part for name, part in READ_BY_SOME.items() if part and name not in self.digests)
 
-    def numbers(self, protocol: str | None = None) -> Iterator[Number]:
+    def numbers(self, protocol: str | None = None) -> Iterator[StoredNumber]:
         """All numbers of the run, or of one protocol. Pages and data frames read numbers only through this."""
         for name in self.results if protocol is None else self.results.keys() & {protocol}:
             result = self.results[name]
             for metric, value in result.metrics.items():
-                yield Number(name, result.task, metric, "metric", value)
+                yield StoredNumber(name, result.task, metric, "metric", value)
             for metric, value in result.measures.items():
-                yield Number(name, result.task, metric, "measure", value)
+                yield StoredNumber(name, result.task, metric, "measure", value)
 
     def values(self) -> dict[str, float]:
         """All numbers of the run by "protocol.metric"."""

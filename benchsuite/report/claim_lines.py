@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from benchsuite.analysis.claims import JudgedClaim
-from benchsuite.analysis.tables import TableView, grouped
+from benchsuite.analysis.judged_claims import JudgedClaim
+from benchsuite.analysis.table_view import TableView, grouped
 from benchsuite.canonical import short_digest
 from benchsuite.papers import Column
-from benchsuite.papers.claims import Claim
+from benchsuite.papers.claim import Claim
 from benchsuite.papers.schema import RowKey
 from benchsuite.report.figures.forest import Estimate, Ruler
 from benchsuite.report.numbers import counted, paired, published_gain, size, tick

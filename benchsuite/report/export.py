@@ -6,13 +6,13 @@ from typing import Any
 
 from benchsuite.analysis.results import table_cells, table_tests
 from benchsuite.analysis.rows import TableRow
-from benchsuite.analysis.tables import TableView
+from benchsuite.analysis.table_view import TableView
 from benchsuite.harmless import csv_text, json_lines
 from benchsuite.report import markdown
 from benchsuite.report.latex import as_latex
 from benchsuite.report.look import DEFAULT, Look, Show, Spread
 from benchsuite.report.numbers import OURS, counted, counts, measured, published, units
-from benchsuite.report.printed import Number, Printed
+from benchsuite.report.paper_table import PaperTable, PrintedNumber
 
 CELL = ("scale", "backbone", "variant", "row", "column", "measured_on", "unit")
 OURS_OF_CELL = ("n", "rank", "best", "method", "setup_id")
@@ -59,7 +59,7 @@ def as_json(view: TableView) -> str:
     return json_lines(content) + "\n"
 
 
-def as_markdown(table: Printed) -> str:
+def as_markdown(table: PaperTable) -> str:
     """Published / ours, a row each, and what a reader must know below."""
     counted_rows = table.has_counts
     lines = markdown.head(
@@ -74,7 +74,7 @@ def as_markdown(table: Printed) -> str:
     return "\n".join([*lines, "", markdown.text(" ".join(about))]) + "\n"
 
 
-def _number(number: Number) -> str:
+def _number(number: PrintedNumber) -> str:
     shown = f"{number.text} ± {number.spread}" if number.spread else number.text
     return f"{f'**{shown}**' if number.bold else shown}{' ★' if number.star else ''}"
 
@@ -82,8 +82,8 @@ def _number(number: Number) -> str:
 FORMATS: Mapping[str, Callable[[TableView, Look], str]] = {
     "csv": as_csv,
     "json": lambda view, _: as_json(view),
-    "latex": lambda view, look: as_latex(Printed(view, look)),
-    "md": lambda view, look: as_markdown(Printed(view, look)),
+    "latex": lambda view, look: as_latex(PaperTable(view, look)),
+    "md": lambda view, look: as_markdown(PaperTable(view, look)),
 }
 SUFFIXES = {"csv": "csv", "json": "json", "latex": "tex", "md": "md"}
 """How files of each format end."""

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from benchsuite.analysis.boards import Board, BoardRow, PrimaryMeasure, paired
-from benchsuite.analysis.claims import JudgedClaim
 from benchsuite.analysis.costs import reference
+from benchsuite.analysis.judged_claims import JudgedClaim
 from benchsuite.analysis.ranking import Rank
 from benchsuite.analysis.stats import Paired
-from benchsuite.analysis.tables import TableView
+from benchsuite.analysis.table_view import TableView
 from benchsuite.report.claim_lines import ClaimForest, forests
 from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.origin import Origin

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from benchsuite.report.numbers import DASH, counts
-from benchsuite.report.printed import Line, Number, Printed
+from benchsuite.report.paper_table import PaperTable, PrintedLine, PrintedNumber
 
 LOWER = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi"
 UPPER = "Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
@@ -42,7 +42,7 @@ def tex(text: str) -> str:
     return "".join(map(_character, words))
 
 
-def as_latex(table: Printed) -> str:
+def as_latex(table: PaperTable) -> str:
     """A floating booktabs table; published above ours; marks beside ours; a dagger where the paper quotes them."""
     look, request = table.look, table.view.request
     width = 1 + len(table.columns) + table.has_counts
@@ -70,7 +70,7 @@ def as_latex(table: Printed) -> str:
     return "\n".join([*lines, "\\end{table}"]) + "\n"
 
 
-def _heads(table: Printed) -> list[str]:
+def _heads(table: PaperTable) -> list[str]:
     groups = [(name, len(list(columns))) for name, columns in groupby(table.columns, lambda column: column.group)]
     first, rules, start = [""], [], 2
     for name, width in groups:
@@ -83,7 +83,7 @@ def _heads(table: Printed) -> list[str]:
     return [*named, _line(labels)]
 
 
-def _row(table: Printed, line: Line) -> list[str]:
+def _row(table: PaperTable, line: PrintedLine) -> list[str]:
     label = f"{tex(line.row.shown)}{DAGGER if _dagger(table, line) else ''}"
     n = [tex(counts(line.row))] * table.has_counts
     blank = [""] * table.has_counts
@@ -94,11 +94,11 @@ def _row(table: Printed, line: Line) -> list[str]:
     ]
 
 
-def _dagger(table: Printed, line: Line) -> bool:
+def _dagger(table: PaperTable, line: PrintedLine) -> bool:
     return bool(table.look.notes and table.has_theirs and line.row.quoted)
 
 
-def _number(number: Number) -> str:
+def _number(number: PrintedNumber) -> str:
     if number.text == DASH:
         return "--"
     mean = f"\\mathbf{{{number.text}}}" if number.bold else number.text

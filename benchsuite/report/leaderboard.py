@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 
 from benchsuite.analysis.against import Against, against_reference
 from benchsuite.analysis.boards import Board, boards
-from benchsuite.analysis.claims import JudgedClaim, judged_added, judged_claims
-from benchsuite.analysis.costs import Cost, costs
+from benchsuite.analysis.costs import RelativeCost, costs
 from benchsuite.analysis.evaluated import GivenRow, given_rows
+from benchsuite.analysis.judged_claims import JudgedClaim, judged_added, judged_claims
 from benchsuite.analysis.rows import TableRow
-from benchsuite.analysis.tables import TableView
-from benchsuite.analysis.tuning import Subject, subjects
+from benchsuite.analysis.table_view import TableView
+from benchsuite.analysis.tuned_methods import TunedMethod, subjects
 from benchsuite.cards import Card
 from benchsuite.records.contents import Contents
-from benchsuite.records.requests import Judged
+from benchsuite.records.requests import SmallestDifference
 from benchsuite.records.schema import Record
 from benchsuite.registry import methods
 from benchsuite.report.figures.cost import cost_numbers
@@ -122,7 +122,7 @@ class Leaderboard:
         return boards(self.records.values(), self.contents.requests)
 
     @cached_property
-    def costs(self) -> Mapping[str, Mapping[str, Cost]]:
+    def costs(self) -> Mapping[str, Mapping[str, RelativeCost]]:
         """By setup and row of its board."""
         return {board.setup_id: costs(board) for board in self.boards}
 
@@ -132,7 +132,7 @@ class Leaderboard:
         return {board.setup_id: given_rows(board, self.contents.evaluations) for board in self.boards}
 
     @cached_property
-    def tuning(self) -> Mapping[tuple[str, str], list[Subject]]:
+    def tuning(self) -> Mapping[tuple[str, str], list[TunedMethod]]:
         """What was tuned, by recipe and backbone, without outdated trials that no run uses."""
         return subjects(self.contents.all_trials, {run.tuned.digest for run in self.records.values() if run.tuned})
 
@@ -143,14 +143,14 @@ class Leaderboard:
         return {page: _trials(found) - _trials(self.tuning[page]) for page, found in every.items()}
 
     @cached_property
-    def tuned_by(self) -> Mapping[str, Subject]:
+    def tuned_by(self) -> Mapping[str, TunedMethod]:
         """By the digest of trials that a run names: the method's."""
         return {subject.digest: subject for found in self.tuning.values() for subject in found}
 
     @cached_property
-    def interest(self) -> Mapping[str, Mapping[str, Judged]]:
+    def interest(self) -> Mapping[str, Mapping[str, SmallestDifference]]:
         """By setup_id: the smallest differences of interest by protocol, as the recipes of its tables state them."""
-        stated: dict[str, Mapping[str, Judged]] = {}
+        stated: dict[str, Mapping[str, SmallestDifference]] = {}
         for view in self.views:
             for row in view.rows:
                 stated |= {record.setup_id: view.request.primary for record in row.records if view.request.primary}
@@ -209,5 +209,5 @@ class Leaderboard:
         return (Appearance(view, row) for view in self.views for row in view.rows)
 
 
-def _trials(found: Sequence[Subject]) -> int:
+def _trials(found: Sequence[TunedMethod]) -> int:
     return sum(len(subject.trials) for subject in found)

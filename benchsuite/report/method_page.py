@@ -13,9 +13,9 @@ from benchsuite.report.figures import Figure
 from benchsuite.report.leaderboard import Leaderboard, MethodSummary
 from benchsuite.report.links import slug
 from benchsuite.report.method_lines import OUTCOMES, by_gain, by_role, first_measures, forests, matrix
-from benchsuite.report.runs import configurations, title
-from benchsuite.report.tuning import Tuned, page_of
-from benchsuite.report.tuning import values as of_tuning
+from benchsuite.report.runs_page import configurations, title
+from benchsuite.report.tuning_page import TunedPanels, page_of
+from benchsuite.report.tuning_page import values as of_tuning
 
 
 def values(leaderboard: Leaderboard, method: MethodSummary) -> Mapping[str, Any]:
@@ -72,7 +72,7 @@ def _is_reference(board: Board, method: str) -> bool:
     return base is not None and base.method == method
 
 
-def _tuned(leaderboard: Leaderboard, method: str) -> Iterator[tuple[str, Tuned, list[Figure]]]:
+def _tuned(leaderboard: Leaderboard, method: str) -> Iterator[tuple[str, TunedPanels, list[Figure]]]:
     """For each tuning of a method the page that has it, and of its panels the curve and those of temperatures."""
     for (recipe, backbone), found in leaderboard.tuning.items():
         if any(subject.method == method for subject in found):

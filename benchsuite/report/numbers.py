@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from benchsuite.analysis.reasons import percentage
 from benchsuite.analysis.rows import Cell, TableRow
 from benchsuite.analysis.stats import Paired
-from benchsuite.analysis.tables import TableView
+from benchsuite.analysis.table_view import TableView
 from benchsuite.papers import Column
-from benchsuite.papers.claims import Claim
+from benchsuite.papers.claim import Claim
 
 DASH = "–"
 MINUS = "−"

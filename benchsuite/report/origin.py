@@ -7,7 +7,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from benchsuite.analysis.tables import TableView
+from benchsuite.analysis.table_view import TableView
 from benchsuite.records.schema import Record
 from benchsuite.registry import datasets
 from benchsuite.report.numbers import counted

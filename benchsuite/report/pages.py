@@ -8,32 +8,31 @@ from typing import Any, get_args
 
 from benchsuite.analysis.against import decisions, outcomes
 from benchsuite.analysis.boards import Board, comparison, paired
-from benchsuite.analysis.claims import JudgedClaim, agreements
 from benchsuite.analysis.costs import DEARER, equal_compute, reference
+from benchsuite.analysis.judged_claims import JudgedClaim, agreements
 from benchsuite.analysis.overall import overall_of_board, overall_of_table
-from benchsuite.analysis.tables import TableView
-from benchsuite.analysis.tuning import Subject
+from benchsuite.analysis.table_view import TableView
+from benchsuite.analysis.tuned_methods import TunedMethod
 from benchsuite.analysis.verdict import Kind
 from benchsuite.folders import built_in_tables
 from benchsuite.papers.schema import RowKey, row_name
 from benchsuite.records.benchmarks import Benchmark, Measurement, Timed
 from benchsuite.records.schema import Record
 from benchsuite.registry import methods
-from benchsuite.report import method_lines, method_page, summaries
-from benchsuite.report import runs as runs_page
+from benchsuite.report import method_lines, method_page, runs_page, summaries
 from benchsuite.report.claim_lines import forests, matrix
 from benchsuite.report.export import FORMATS, SUFFIXES
 from benchsuite.report.figures import table_figures
 from benchsuite.report.figures.cost import cost_figures, named_numbers
+from benchsuite.report.glossary import explained_metrics, glossary
 from benchsuite.report.home import families, headlines, standings
-from benchsuite.report.labels import explained_metrics, glossary
 from benchsuite.report.leaderboard import Appearance, Leaderboard
 from benchsuite.report.links import slug
 from benchsuite.report.look import DEFAULT
 from benchsuite.report.origin import REAL, Origin, chances, citation, data_of
 from benchsuite.report.overview import overviews
-from benchsuite.report.tuning import page_of
-from benchsuite.report.tuning import values as of_tuning
+from benchsuite.report.tuning_page import page_of
+from benchsuite.report.tuning_page import values as of_tuning
 
 KINDS = get_args(Kind)
 """Verdicts in the order in which pages list them."""
@@ -217,7 +216,7 @@ def compare(leaderboard: Leaderboard, board: Board) -> Values:
     }
 
 
-def tuning(leaderboard: Leaderboard, found: Sequence[Subject]) -> Values:
+def tuning(leaderboard: Leaderboard, found: Sequence[TunedMethod]) -> Values:
     """What was tuned under one recipe on one backbone."""
     return {**of_tuning(found), "outdated": leaderboard.outdated_trials[found[0].recipe, found[0].backbone]}
 

@@ -6,8 +6,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from benchsuite.analysis.tables import TableView
-from benchsuite.analysis.tuning import Subject
+from benchsuite.analysis.table_view import TableView
+from benchsuite.analysis.tuned_methods import TunedMethod
 from benchsuite.errors import UsageError, unknown
 from benchsuite.files import write_named
 from benchsuite.report.figures import method_figures, table_figures
@@ -73,7 +73,7 @@ def save(figure: Figure, path: Path, dpi: int) -> None:
     write_named(path, "--out", file.getvalue())
 
 
-def _tuning(shown: list[Subject], every: list[Subject]) -> list[Figure]:
+def _tuning(shown: list[TunedMethod], every: list[TunedMethod]) -> list[Figure]:
     """The panels of some subjects, on the scales that they have beside the others of their page."""
     figures = []
     for page in dict.fromkeys((one.recipe, one.backbone) for one in shown):

@@ -14,7 +14,7 @@ from markupsafe import Markup, escape
 from benchsuite import __version__
 from benchsuite.harmless import spelled
 from benchsuite.papers.schema import row_name
-from benchsuite.report import numbers, pages, runs, tuning
+from benchsuite.report import numbers, pages, runs_page, tuning_page
 from benchsuite.report.claim_lines import anchor, remark
 from benchsuite.report.figures import sparkline, svg
 from benchsuite.report.figures.forest import bar, strip, ticks
@@ -73,12 +73,12 @@ def _environment() -> Environment:
         "pages": pages,
         "policy": Markup(POLICY),
         "row_name": row_name,
-        "runs_pages": runs,
+        "runs_page": runs_page,
         "sparkline": sparkline,
         "strip": strip,
         "svg": svg,
         "ticks": ticks,
-        "tuning": tuning,
+        "tuning_page": tuning_page,
         "version": __version__,
     }
     return environment

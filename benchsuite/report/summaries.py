@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from benchsuite.analysis.tables import TableView
+from benchsuite.analysis.table_view import TableView
 from benchsuite.report.method_lines import OUTCOMES, MethodLine
 from benchsuite.report.numbers import counted, units
 

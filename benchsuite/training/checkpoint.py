@@ -23,7 +23,7 @@ from benchsuite.records.checkpoints import (
     EVERY,
     Every,
     Marker,
-    Stored,
+    StoredCheckpoint,
     checkpoints_in,
     complete,
     damage,
@@ -206,7 +206,7 @@ class Saver:
         self._last = time.monotonic()
         return problem
 
-    def _write_progress(self, file: Path, skipped: Mapping[int, str]) -> Stored:
+    def _write_progress(self, file: Path, skipped: Mapping[int, str]) -> StoredCheckpoint:
         content = json.dumps(
             {
                 "curves": self._curves.points,
@@ -216,7 +216,7 @@ class Saver:
             }
         ).encode()
         write_whole(file, content)
-        return Stored(size=len(content), sha256=sha256(content).hexdigest())
+        return StoredCheckpoint(size=len(content), sha256=sha256(content).hexdigest())
 
     def _read(self, checkpoint: Path) -> tuple[Marker | None, str]:
         """The marker of a checkpoint that can be used, or what is wrong with it."""

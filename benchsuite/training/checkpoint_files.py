@@ -19,7 +19,7 @@ from torch import nn
 
 from benchsuite.errors import RunError
 from benchsuite.files import reason_of
-from benchsuite.records.checkpoints import Stored
+from benchsuite.records.checkpoints import StoredCheckpoint
 from benchsuite.training.distributed import rank, world_size
 from benchsuite.training.engine import import_deepspeed
 from benchsuite.training.universal import describe, read_universal
@@ -30,7 +30,7 @@ class Writer:
 
     def __init__(self) -> None:
         self.name = "benchsuite"
-        self.files: dict[str, Stored] = {}
+        self.files: dict[str, StoredCheckpoint] = {}
         """Those that this process has written."""
         self.problem = ""
 
@@ -51,7 +51,7 @@ class Writer:
                 torch.save(state_dict, digesting)  # type: ignore[arg-type]
                 file.flush()
                 os.fsync(file.fileno())
-            self.files[Path(path).name] = Stored(size=digesting.size, sha256=digesting.sha.hexdigest())
+            self.files[Path(path).name] = StoredCheckpoint(size=digesting.size, sha256=digesting.sha.hexdigest())
         except (OSError, RuntimeError) as error:
             self.problem = self.problem or reason_of(error).splitlines()[0]
 

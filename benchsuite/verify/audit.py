@@ -13,7 +13,7 @@ from benchsuite.folders import recipes_in, shipped_trials, trials_in
 from benchsuite.locks import is_lock
 from benchsuite.records.code_version import code_state, stale
 from benchsuite.records.contents import read_contents
-from benchsuite.records.manifest import Manifest
+from benchsuite.records.manifest import FolderManifest
 from benchsuite.records.names import (
     EVALUATIONS,
     FAILED,
@@ -29,7 +29,7 @@ from benchsuite.records.names import (
     rerun_files,
 )
 from benchsuite.records.ranks import open_ranks, read_ranks
-from benchsuite.records.recompute import Rule, recompute
+from benchsuite.records.recompute import RankRule, recompute
 from benchsuite.records.record_file import Count, FileError, Finding, Numbers, RecordFile, read_record_file, with_ranks
 from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import Record
@@ -49,7 +49,7 @@ CANNOT_CHECK = (
     "that no run was dropped before it was listed: an unlisted record leaves no trace when it is deleted",
     "who wrote the manifest: compare its digest with one from elsewhere (--expect, --base)",
 )
-Rules = Mapping[str, Rule]
+Rules = Mapping[str, RankRule]
 
 
 @dataclass
@@ -78,9 +78,9 @@ class Audit:
     """Run_ids of which a stored second training gave the same."""
 
     @property
-    def manifest(self) -> Manifest:
+    def manifest(self) -> FolderManifest:
         """The manifest of the valid records, and of the stored tables and recipes."""
-        return Manifest.of(self.records, self.files)
+        return FolderManifest.of(self.records, self.files)
 
     def add(self, file: RecordFile) -> None:
         """Check a record's file: its own problems, its name, and its numbers."""

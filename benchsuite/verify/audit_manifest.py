@@ -5,7 +5,7 @@ from pathlib import Path
 
 from benchsuite.errors import UsageError
 from benchsuite.locks import lock_of, locked
-from benchsuite.records.manifest import Manifest, read_manifest, write_manifest
+from benchsuite.records.manifest import FolderManifest, read_manifest, write_manifest
 from benchsuite.records.names import MANIFEST
 from benchsuite.records.record_file import FileError, Finding
 from benchsuite.verify.audit import Audit
@@ -75,7 +75,7 @@ def update_manifest(audit: Audit, allow_removal: bool) -> None:
 
 
 def _update(file: Path, audit: Audit, allow_removal: bool) -> None:
-    before = read_manifest(file) if file.exists() else Manifest.of({})
+    before = read_manifest(file) if file.exists() else FolderManifest.of({})
     changes, files = audit.manifest.changes_since(before), audit.manifest.files_since(before)
     if (changes.lost or files.removed) and not allow_removal:
         audit.problems += _lost(before, audit, MANIFEST)
@@ -88,7 +88,7 @@ def _update(file: Path, audit: Audit, allow_removal: bool) -> None:
     audit.notes.append(Finding(MANIFEST, f"written: {', '.join(counts) or 'nothing new'}", ""))
 
 
-def _lost(before: Manifest, audit: Audit, where: str) -> Iterator[Finding]:
+def _lost(before: FolderManifest, audit: Audit, where: str) -> Iterator[Finding]:
     changes = audit.manifest.changes_since(before)
     for name in changes.removed:
         if name not in audit.refused:  # a refused file is a problem of its own

@@ -1,7 +1,7 @@
 """A page for each paper, from the files of its tables."""
 
 from benchsuite.papers import Row, Table, paper_names, read_table, table_names
-from benchsuite.papers.claims import claims_of
+from benchsuite.papers.claim import claims_of
 from benchsuite.planning.recipe import read_recipe
 from generate.methods import anchor
 from generate.words import contents, page, plain, shell, table

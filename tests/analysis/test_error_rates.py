@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from benchsuite.analysis.ranking import ranking
 from benchsuite.analysis.stats import compare
-from benchsuite.analysis.verdict import Family, Question, judge_family
+from benchsuite.analysis.verdict import ClaimQuestion, Family, judge_family
 
 Values = NDArray[np.float64]  # [columns, rows, seeds]
 Draw = Callable[[np.random.Generator, int], Values]
@@ -62,9 +62,9 @@ def tables(draw: Draw, n: int, count: int = TABLES) -> Iterator[Values]:
     return (draw(rng, n) for _ in range(count))
 
 
-def claims(table: Values) -> list[Question]:
+def claims(table: Values) -> list[ClaimQuestion]:
     """Every row but the first is said to beat the first, on every column."""
-    return [Question(by_seed(row), by_seed(column[0])) for column in table for row in column[1:]]
+    return [ClaimQuestion(by_seed(row), by_seed(column[0])) for column in table for row in column[1:]]
 
 
 def wrong_families(draw: Draw, n: int, count: int = TABLES) -> float:

@@ -4,11 +4,11 @@ import pytest
 from support.measured import HIGH, LOW, TIED, measured, side
 
 from benchsuite.analysis.building import build_table
-from benchsuite.analysis.diff import Difference, FolderDiff, Kind, Side, diff_folders
+from benchsuite.analysis.folder_diff import Difference, FolderDiff, FolderSide, Kind, diff_folders
 from benchsuite.records.schema import Record
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
-NONE = Side("nothing", [], {})
+NONE = FolderSide("nothing", [], {})
 
 
 def of_kind(diff: FolderDiff, kind: Kind) -> dict[tuple[str, ...], Difference]:
@@ -110,11 +110,11 @@ def test_another_scale_is_another_table(make_record: MakeRecord) -> None:
     assert changes == {"smoke": "added", "small": "removed"}
 
 
-def without_seed_0(whole: Side, title: str) -> Side:
+def without_seed_0(whole: FolderSide, title: str) -> FolderSide:
     """A side without a row's first record."""
     records = {run: record for run, record in whole.records.items() if record.method.title != title or record.seed}
     view = whole.views[0]
-    return Side("results", [build_table(view.table, view.request, records, {})], records)
+    return FolderSide("results", [build_table(view.table, view.request, records, {})], records)
 
 
 def test_rows_that_come_go_or_miss_other_runs_say_so(make_record: MakeRecord) -> None:
@@ -148,7 +148,7 @@ def test_what_a_page_says_beside_its_numbers_is_compared(
 def test_records_are_added_removed_or_changed_by_run_and_digest(make_record: MakeRecord) -> None:
     before, after = side(make_record, {"TeMo": LOW[:2]}), side(make_record, {"TeMo": LOW[1:2]})
     _, more = measured(make_record, {"CWCL": LOW[:1]})
-    after = Side("results", after.views, {**after.records, **{record.run_id: record for record, _ in more}})
+    after = FolderSide("results", after.views, {**after.records, **{record.run_id: record for record, _ in more}})
     records = diff_folders(before, after).records
     seeds = [(record.change, (record.after or record.before).seed) for record in records]
     assert sorted(seeds) == [("added", 0), ("changed", 0), ("removed", 1)]

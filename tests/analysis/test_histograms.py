@@ -6,8 +6,8 @@ import pytest
 from numpy.typing import NDArray
 
 from benchsuite.analysis.building import build_table
-from benchsuite.analysis.curves import Source, similarities, sources
-from benchsuite.analysis.tables import TableView
+from benchsuite.analysis.curves import HistogramSource, similarities, sources
+from benchsuite.analysis.table_view import TableView
 from benchsuite.errors import RecordError
 from benchsuite.papers import Table
 from benchsuite.papers.schema import Plot
@@ -21,7 +21,7 @@ COLUMNS = [
     {"key": "positive", "group": "", "label": "Positives", "measure": "pairs.positive_mean", "unit": "number"},
     {"key": "r1", "group": "", "label": "R@1", "measure": "retrieval.i2t_r1"},
 ]
-SOURCE = Source("pairs", "")
+SOURCE = HistogramSource("pairs", "")
 
 
 def view(make: MakeRecord, measures: Mapping[str, float] = MEANS, seeds: int = 2) -> TableView:

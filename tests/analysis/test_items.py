@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from support import claimed
 
 from benchsuite.analysis.building import build_table
-from benchsuite.analysis.claims import NO_ITEMS, judged_claims
 from benchsuite.analysis.items import Items, OverItems, each_over_items, item_floor, over_items
-from benchsuite.analysis.tables import TableView
+from benchsuite.analysis.judged_claims import NO_ITEMS, judged_claims
+from benchsuite.analysis.table_view import TableView
 from benchsuite.evaluation.rank_metrics import RULES
 from benchsuite.records.ranks import read_ranks
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest

@@ -6,7 +6,7 @@ import pytest
 
 from benchsuite.analysis.building import build_table
 from benchsuite.analysis.curves import series
-from benchsuite.analysis.tables import TableView
+from benchsuite.analysis.table_view import TableView
 from benchsuite.papers import Table
 from benchsuite.papers.schema import Plot
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest

@@ -4,9 +4,9 @@ from typing import Any
 import pytest
 from support.claimed import HEADLINE, HIGH, LOW, TWO, MakeRecord, row, table, view
 
-from benchsuite.analysis.claims import judged_added, judged_claims, unrun_claims
-from benchsuite.analysis.premises import Finding, findings
-from benchsuite.analysis.tables import TableView
+from benchsuite.analysis.judged_claims import judged_added, judged_claims, unrun_claims
+from benchsuite.analysis.premises import PremiseFinding, findings
+from benchsuite.analysis.table_view import TableView
 from benchsuite.errors import UsageError
 
 OLD = {"statement": "there is a gap", "rows": ["old"], "gauge": "gap", "at_least": 0.3}
@@ -27,7 +27,7 @@ def judged(view: TableView) -> tuple[str, str]:
     return one.verdict.kind, one.verdict.reason
 
 
-def state(view: TableView) -> Finding:
+def state(view: TableView) -> PremiseFinding:
     return view.premises[0]
 
 

@@ -13,7 +13,7 @@ from support.measured import HIGH, LOW, fill, measured
 import benchsuite
 from benchsuite.analysis.boards import Board, boards, paired
 from benchsuite.analysis.building import build_views
-from benchsuite.analysis.tables import TableView
+from benchsuite.analysis.table_view import TableView
 from benchsuite.errors import UsageError
 from benchsuite.records.schema import Record, Result
 from benchsuite.records.store import Store

@@ -7,7 +7,7 @@ from scipy import stats
 from support.measured import HIGH, LOW, measured
 
 from benchsuite.analysis.building import build_table
-from benchsuite.analysis.tables import TableView
+from benchsuite.analysis.table_view import TableView
 from benchsuite.papers import Table, read_table
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record

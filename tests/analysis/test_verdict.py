@@ -7,18 +7,18 @@ from hypothesis import strategies as st
 
 from benchsuite.analysis.power import power, seeds_for
 from benchsuite.analysis.stats import compare, half_width
-from benchsuite.analysis.verdict import Family, Question, Verdict, judge_family
+from benchsuite.analysis.verdict import ClaimQuestion, Family, Verdict, judge_family
 
 WOBBLE = (0.001, -0.002, 0.0, 0.002, -0.001)
 OPPOSITE = {"reproduced": "opposite", "opposite": "reproduced"}
 VALUES = st.dictionaries(st.integers(0, 6), st.integers(0, 64).map(lambda count: count / 64), max_size=7)
 BETTER = st.sampled_from(["higher", "lower"])
 INTEREST = st.none() | st.floats(0.001, 0.5)
-QUESTIONS = st.builds(Question, ours=VALUES, theirs=VALUES, better=BETTER, interest=INTEREST)
+QUESTIONS = st.builds(ClaimQuestion, ours=VALUES, theirs=VALUES, better=BETTER, interest=INTEREST)
 FIVE = Family("claims of t", 5)
 
 
-def judge(question: Question, size: int = 1, alpha: float = 0.05) -> Verdict:
+def judge(question: ClaimQuestion, size: int = 1, alpha: float = 0.05) -> Verdict:
     return judge_family([question], Family("claims of t", size), alpha)[0]
 
 
@@ -26,9 +26,9 @@ def row(level: float, *wobble: float) -> dict[int, float]:
     return {seed: level + by for seed, by in enumerate(wobble or WOBBLE)}
 
 
-CLEAR = Question(row(0.5), row(0.4, 0.001, 0.0, 0.001, 0.0, 0.002))
-UNCLEAR = Question(row(0.5, 0.1, -0.1, 0.05, 0.0, -0.03), row(0.49))
-NEAR = Question(row(0.5), row(0.4965, 0.001, 0.0, 0.001, 0.0, 0.002))
+CLEAR = ClaimQuestion(row(0.5), row(0.4, 0.001, 0.0, 0.001, 0.0, 0.002))
+UNCLEAR = ClaimQuestion(row(0.5, 0.1, -0.1, 0.05, 0.0, -0.03), row(0.49))
+NEAR = ClaimQuestion(row(0.5), row(0.4965, 0.001, 0.0, 0.001, 0.0, 0.002))
 
 
 @pytest.mark.parametrize(("better", "kind"), [("higher", "reproduced"), ("lower", "opposite")])
@@ -93,11 +93,11 @@ def test_an_equivalent_row_may_differ_significantly() -> None:
 
 def test_without_a_stated_difference_or_a_spread_nothing_is_equivalent() -> None:
     assert "the recipe states no smallest difference of interest" in judge(UNCLEAR).reason
-    same = Question(row(0.5), row(0.5), interest=0.1)
+    same = ClaimQuestion(row(0.5), row(0.5), interest=0.1)
     assert judge(same).kind == "undecided"
     assert "both rows are equal on all 5 seeds" in judge(same).reason
     assert judge(replace(same, floor=0.01)).kind == "equivalent", "the sampling floor is a spread"
-    two = Question({0: 0.5, 1: 0.501}, {0: 0.5, 1: 0.5}, interest=0.5)
+    two = ClaimQuestion({0: 0.5, 1: 0.501}, {0: 0.5, 1: 0.5}, interest=0.5)
     assert judge(two).kind == "undecided"
 
 
@@ -110,18 +110,18 @@ def test_a_spread_below_the_sampling_floor_does_not_decide() -> None:
 
 
 def test_rows_with_equal_numbers_in_all_protocols_were_not_exercised() -> None:
-    same = Question(row(0.5), row(0.5), equal=range(5), interest=0.1, floor=0.01)
+    same = ClaimQuestion(row(0.5), row(0.5), equal=range(5), interest=0.1, floor=0.01)
     assert judge(same).kind == "not exercised"
     assert judge(replace(CLEAR, equal=[1, 3])).kind == "reproduced"
     assert "both rows have equal numbers in all protocols on seeds 1, 3" in judge(replace(CLEAR, equal=[1, 3])).reason
     extra = {**row(0.5), 7: 0.5}
-    assert judge(Question(extra, row(0.5), equal=range(5))).kind == "not exercised", "seed 7 is not shared"
+    assert judge(ClaimQuestion(extra, row(0.5), equal=range(5))).kind == "not exercised", "seed 7 is not shared"
 
 
 def test_a_premise_that_does_not_hold_decides_before_the_values() -> None:
     assert judge(replace(CLEAR, premise="no gap")) == Verdict("premise not met", "no gap")
     assert judge(replace(CLEAR, premise="no gap", not_comparable=["data.name"])).kind == "premise not met"
-    assert judge(Question({}, {}, premise="no gap", not_run="no code")).kind == "premise not met"
+    assert judge(ClaimQuestion({}, {}, premise="no gap", not_run="no code")).kind == "premise not met"
 
 
 def test_reason_is_one_sentence_with_the_familys_name() -> None:
@@ -133,7 +133,7 @@ def test_reason_is_one_sentence_with_the_familys_name() -> None:
 
 
 def test_two_seeds_are_never_enough_for_a_verdict() -> None:
-    two = Question({0: 0.9, 1: 0.901}, {0: 0.1, 1: 0.1})
+    two = ClaimQuestion({0: 0.9, 1: 0.901}, {0: 0.1, 1: 0.1})
     assert compare(two.ours, two.theirs).p == pytest.approx(0, abs=0.001)
     verdict = judge(two)
     assert (verdict.kind, verdict.p_adjusted, verdict.confirmable) == ("undecided", None, None)
@@ -141,18 +141,18 @@ def test_two_seeds_are_never_enough_for_a_verdict() -> None:
 
 
 def test_a_difference_without_spread_is_judged_by_signs() -> None:
-    five, six = (Question(dict.fromkeys(range(n), 0.5), dict.fromkeys(range(n), 0.4)) for n in (5, 6))
+    five, six = (ClaimQuestion(dict.fromkeys(range(n), 0.5), dict.fromkeys(range(n), 0.4)) for n in (5, 6))
     assert (judge(five).kind, judge(six).kind, judge(six, 2).kind) == ("undecided", "reproduced", "undecided")
     assert "its spread is unknown" in judge(five).reason
     assert judge(six).confirmable is None
 
 
 def test_not_run_says_why() -> None:
-    assert judge(Question({}, row(0.5), not_selected="not asked for")) == Verdict("not selected", "not asked for")
-    assert judge(Question({}, row(0.5), not_run="no code is out")) == Verdict("not run", "no code is out")
-    assert judge(Question({}, row(0.5))).reason == "Nothing is measured for the row."
-    assert judge(Question(row(0.5), {})).reason == "Nothing is measured for its reference."
-    assert judge(Question({}, {})).kind == "not run"
+    assert judge(ClaimQuestion({}, row(0.5), not_selected="not asked for")) == Verdict("not selected", "not asked for")
+    assert judge(ClaimQuestion({}, row(0.5), not_run="no code is out")) == Verdict("not run", "no code is out")
+    assert judge(ClaimQuestion({}, row(0.5))).reason == "Nothing is measured for the row."
+    assert judge(ClaimQuestion(row(0.5), {})).reason == "Nothing is measured for its reference."
+    assert judge(ClaimQuestion({}, {})).kind == "not run"
 
 
 def test_not_comparable_names_the_fields() -> None:
@@ -167,18 +167,18 @@ def test_runs_that_may_not_be_paired_are_not_comparable() -> None:
     verdict = judge(replace(CLEAR, refusal="the batches differ (a against b)"))
     assert (verdict.kind, verdict.fields) == ("not comparable", ())
     assert "the batches differ" in verdict.reason
-    assert judge(Question({0: 0.1}, {1: 0.1})).reason == "No shared seed: the row has 0, its reference 1."
-    assert judge(Question({0: 0.1}, {1: 0.1})).kind == "not comparable"
+    assert judge(ClaimQuestion({0: 0.1}, {1: 0.1})).reason == "No shared seed: the row has 0, its reference 1."
+    assert judge(ClaimQuestion({0: 0.1}, {1: 0.1})).kind == "not comparable"
 
 
 def test_skipped_seeds_are_named() -> None:
-    verdict = judge(Question({**row(0.5), 8: 0.1, 9: 0.1}, CLEAR.theirs))
+    verdict = judge(ClaimQuestion({**row(0.5), 8: 0.1, 9: 0.1}, CLEAR.theirs))
     assert verdict.kind == "reproduced"
     assert "skipped seeds 8, 9: only one of the two rows has a run" in verdict.reason
 
 
 def test_what_is_no_fraction_is_said_as_it_is() -> None:
-    verdict = judge(Question({0: 5.0, 1: 7.0, 2: 6.5}, {0: 4.0, 1: 6.5, 2: 5.0}, unit=""))
+    verdict = judge(ClaimQuestion({0: 5.0, 1: 7.0, 2: 6.5}, {0: 4.0, 1: 6.5, 2: 5.0}, unit=""))
     assert verdict.reason.startswith("1 above the reference over 3 seeds (95% CI -0.242")
 
 
@@ -188,7 +188,9 @@ def test_many_claims_ask_more_of_each() -> None:
 
 
 @given(QUESTIONS, st.lists(QUESTIONS, max_size=4), st.integers(0, 4))
-def test_a_verdict_does_not_depend_on_what_else_is_judged(question: Question, others: list[Question], at: int) -> None:
+def test_a_verdict_does_not_depend_on_what_else_is_judged(
+    question: ClaimQuestion, others: list[ClaimQuestion], at: int
+) -> None:
     family = [*others[:at], question, *others[at:]]
     assert judge_family(family, FIVE)[min(at, len(others))] == judge_family([question], FIVE)[0]
 
@@ -204,7 +206,7 @@ def test_alpha_reaches_interval_and_verdict() -> None:
 
 
 @given(st.lists(QUESTIONS, max_size=5))
-def test_swapping_the_sides_swaps_the_verdict(questions: list[Question]) -> None:
+def test_swapping_the_sides_swaps_the_verdict(questions: list[ClaimQuestion]) -> None:
     swapped = [replace(one, ours=one.theirs, theirs=one.ours) for one in questions]
     for verdict, mirrored in zip(judge_family(questions, FIVE), judge_family(swapped, FIVE), strict=True):
         assert mirrored.kind == OPPOSITE.get(verdict.kind, verdict.kind)
@@ -212,14 +214,14 @@ def test_swapping_the_sides_swaps_the_verdict(questions: list[Question]) -> None
 
 
 @given(st.lists(QUESTIONS, max_size=5))
-def test_turning_the_direction_swaps_the_verdict(questions: list[Question]) -> None:
+def test_turning_the_direction_swaps_the_verdict(questions: list[ClaimQuestion]) -> None:
     turned = [replace(one, better="lower" if one.better == "higher" else "higher") for one in questions]
     kinds = [OPPOSITE.get(verdict.kind, verdict.kind) for verdict in judge_family(questions, FIVE)]
     assert [verdict.kind for verdict in judge_family(turned, FIVE)] == kinds
 
 
 @given(QUESTIONS, st.integers(1, 9))
-def test_a_claim_is_confirmed_exactly_where_bonferroni_rejects(question: Question, size: int) -> None:
+def test_a_claim_is_confirmed_exactly_where_bonferroni_rejects(question: ClaimQuestion, size: int) -> None:
     verdict = judge(question, size)
     pair = compare(question.ours, question.theirs)
     if pair.p is None or pair.too_small:

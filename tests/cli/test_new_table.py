@@ -11,7 +11,7 @@ from support.scales import check_scale
 
 from benchsuite.folders import use_folders
 from benchsuite.papers import read_table
-from benchsuite.papers.claims import claims_of
+from benchsuite.papers.claim import claims_of
 from benchsuite.planning.columns import measured_columns
 from benchsuite.planning.recipe import read_recipe
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from benchsuite.evaluation import exact_scores, ranks
-from benchsuite.evaluation.exact_scores import Bound, Side, full_precision, row_scores
+from benchsuite.evaluation.exact_scores import Bound, ExactSide, full_precision, row_scores
 from benchsuite.evaluation.ranks import best_ranks_of_groups, ranks_both_ways, ranks_of_columns
 
 Matrix = NDArray[np.float64]
@@ -177,7 +177,7 @@ def test_a_score_is_that_of_the_definition_alone_or_among_others(width: int, dty
 def test_no_product_is_further_from_the_score_than_the_bound(shift: float, scale: float, dtype: torch.dtype) -> None:
     generator = torch.Generator().manual_seed(0)
     values = torch.randn(2, 4, 300, generator=generator, dtype=torch.float64)
-    sides = [Side(part, 10**6) for part in (scale * values + scale * shift).to(dtype)]
+    sides = [ExactSide(part, 10**6) for part in (scale * values + scale * shift).to(dtype)]
     for precision in (torch.float32, torch.float64):
         a, b = (side.single if precision == torch.float32 else side.double(slice(None)) for side in sides)
         bound = Bound(*sides, precision)

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from benchsuite.evaluation.exact_scores import Bound, Side
+from benchsuite.evaluation.exact_scores import Bound, ExactSide
 
 
 @pytest.mark.parametrize("scale", [1.0, 2.0**40, 2.0**-40])
@@ -14,7 +14,7 @@ def test_blocks_change_nothing(block: int, dtype: torch.dtype, scale: float) -> 
     generator = torch.Generator().manual_seed(0)
     values = (torch.randn(11, 3, generator=generator, dtype=torch.float64) * scale).to(dtype)
     values[4] = torch.nan
-    side = Side(values, block)
+    side = ExactSide(values, block)
     whole = values.double() * 2.0**-side.exponent
     torch.testing.assert_close(side.single.double(), whole.float().double(), equal_nan=True, atol=0, rtol=0)
     assert side.broken.tolist() == [row == 4 for row in range(11)]
@@ -25,16 +25,16 @@ def test_blocks_change_nothing(block: int, dtype: torch.dtype, scale: float) -> 
 
 def test_only_single_precision_of_a_usual_size_is_read_as_it_is() -> None:
     values = torch.ones(4, 3)
-    assert Side(values, 6).single.data_ptr() == values.data_ptr()
-    assert Side(values * 2.0**40, 6).exponent != 0
-    assert Side(values.double(), 6).single.dtype == torch.float32
+    assert ExactSide(values, 6).single.data_ptr() == values.data_ptr()
+    assert ExactSide(values * 2.0**40, 6).exponent != 0
+    assert ExactSide(values.double(), 6).single.dtype == torch.float32
 
 
 @pytest.mark.parametrize("width", [1, 3, 512, 1_000_000])
 @pytest.mark.parametrize(("dtype", "unit"), [(torch.float32, 2.0**-24), (torch.float64, 2.0**-53)])
 def test_the_bound_on_a_product_is_highams(width: int, dtype: torch.dtype, unit: float) -> None:
     """n u / (1 - n u): the products of a row, the halvings of the definition, and sixteen roundings more."""
-    side = Side(torch.ones(1, width), 1000)
+    side = ExactSide(torch.ones(1, width), 1000)
     n = width + width.bit_length() + 16
     bound = Bound(side, side, dtype)
     assert bound.relative == n * unit / (1 - n * unit)
@@ -42,6 +42,6 @@ def test_the_bound_on_a_product_is_highams(width: int, dtype: torch.dtype, unit:
 
 
 def test_where_roundings_could_be_half_of_a_product_nothing_is_certain() -> None:
-    side = Side(torch.zeros(0, 2**23), 2**20)
+    side = ExactSide(torch.zeros(0, 2**23), 2**20)
     assert Bound(side, side, torch.float32).relative == torch.inf
     assert Bound(side, side, torch.float64).relative < 1e-8

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from benchsuite.evaluation import graded
-from benchsuite.evaluation.graded import Floats, Ranking, rank
+from benchsuite.evaluation.graded import Floats, GradedRanking, rank
 
 TINY = 5e-324
 CLOSE = [math.nextafter(0.3, 1), 0.3, math.nextafter(0.3, 0), 0.3 + 2**-50, -0.3, math.nextafter(-0.3, 0)]
@@ -18,7 +18,7 @@ SCORES = [*CLOSE, 0.0, -0.0, TINY, -TINY, 3 * TINY, 1e308, -1e308, 1.0, -1.0]
 LEVELS = [0.0, 0.0, 0.0, 1 / 3, 0.1, 0.7, 1.0]
 
 
-def naive(scores: Floats, worth: Floats) -> Ranking:
+def naive(scores: Floats, worth: Floats) -> GradedRanking:
     """Item by item."""
     full, ranks, sums, relevant, gains, ideal = [], [], [], [], [], []
     for row, values in zip(scores.tolist(), worth.tolist(), strict=True):
@@ -32,13 +32,13 @@ def naive(scores: Floats, worth: Floats) -> Ranking:
         relevant.append(count)
         gains += ranked[:count]
         ideal += sorted(values, reverse=True)[:count]
-    return Ranking(*(np.array(x) for x in (full, ranks, sums, relevant, gains, ideal)))
+    return GradedRanking(*(np.array(x) for x in (full, ranks, sums, relevant, gains, ideal)))
 
 
 def assert_same(scores: Floats, worth: Floats) -> None:
     blocks = list(rank(scores, worth, 1, "v2t"))
     expected = naive(scores, worth)
-    for name in Ranking._fields:
+    for name in GradedRanking._fields:
         found = np.concatenate([getattr(block, name) for block in blocks])
         assert found.tolist() == getattr(expected, name).tolist(), name
 

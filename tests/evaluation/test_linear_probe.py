@@ -5,17 +5,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from benchsuite.evaluation.labelled import Labelled
+from benchsuite.evaluation.labelled import LabelledRows
 from benchsuite.evaluation.linear_probe import GRID, choose, probe_ranks
 
 
-def blobs(seed: int, classes: int, n: int = 40) -> Labelled:
+def blobs(seed: int, classes: int, n: int = 40) -> LabelledRows:
     generator = torch.Generator().manual_seed(seed)
     labels = torch.cat([torch.arange(classes), torch.randint(0, classes, (n - classes,), generator=generator)])
-    return Labelled(torch.eye(4)[labels] + torch.randn(n, 4, generator=generator), labels)
+    return LabelledRows(torch.eye(4)[labels] + torch.randn(n, 4, generator=generator), labels)
 
 
-def by_hand(bank: Labelled, queries: Labelled, classes: int, c: float) -> list[int]:
+def by_hand(bank: LabelledRows, queries: LabelledRows, classes: int, c: float) -> list[int]:
     x, y = bank.rows.double(), bank.labels
 
     def objective(flat: np.ndarray) -> tuple[float, np.ndarray]:  # type: ignore[type-arg]
@@ -40,11 +40,11 @@ def test_ranks_agree_with_minimising_the_stated_objective(seed: int) -> None:
     assert sum(a != b for a, b in zip(ranks, expected, strict=True)) <= 1  # scikit-learn stops a little earlier
 
 
-def ladder(classes: int) -> tuple[Labelled, Labelled]:
+def ladder(classes: int) -> tuple[LabelledRows, LabelledRows]:
     """Few samples of class 0 against many of class 1, and 101 queries on the way from these to those."""
     labels = torch.tensor([0, 0, *[1] * 12, *([2] * 4 if classes == 3 else [])])
     way = torch.linspace(0, 1, 101)[:, None]
-    return Labelled(torch.eye(4)[labels], labels), Labelled(
+    return LabelledRows(torch.eye(4)[labels], labels), LabelledRows(
         way * torch.eye(4)[0] + (1 - way) * torch.eye(4)[1], torch.zeros(101, dtype=torch.int64)
     )
 
@@ -63,25 +63,25 @@ def test_the_penalty_is_as_strong_as_stated(classes: int, c: float) -> None:
 
 
 def test_two_classes_need_no_special_case() -> None:
-    bank = Labelled(torch.tensor([[1.0], [-1.0]]), torch.tensor([0, 1]))
-    ranks, _ = probe_ranks(bank, Labelled(torch.tensor([[2.0], [2.0]]), torch.tensor([0, 1])), 1.0, 100)
+    bank = LabelledRows(torch.tensor([[1.0], [-1.0]]), torch.tensor([0, 1]))
+    ranks, _ = probe_ranks(bank, LabelledRows(torch.tensor([[2.0], [2.0]]), torch.tensor([0, 1])), 1.0, 100)
     assert ranks.tolist() == [1, 2]
 
 
 def test_a_class_that_was_not_taught_ranks_last() -> None:
-    ranks, _ = probe_ranks(blobs(0, 2), Labelled(torch.zeros(1, 4), torch.tensor([3])), 1.0, 100)
+    ranks, _ = probe_ranks(blobs(0, 2), LabelledRows(torch.zeros(1, 4), torch.tensor([3])), 1.0, 100)
     assert ranks.tolist() == [4]
 
 
 def test_one_class_alone_is_known_without_fitting() -> None:
-    bank = Labelled(torch.eye(2), torch.tensor([1, 1]))
-    ranks, fitted = probe_ranks(bank, Labelled(torch.eye(2), torch.tensor([1, 0])), 1.0, 100)
+    bank = LabelledRows(torch.eye(2), torch.tensor([1, 1]))
+    ranks, fitted = probe_ranks(bank, LabelledRows(torch.eye(2), torch.tensor([1, 0])), 1.0, 100)
     assert ranks.tolist() == [1, 2]
     assert fitted == {"iterations": 0, "converged": 1}
 
 
 def test_the_strongest_penalty_of_equals_is_chosen() -> None:
-    easy = Labelled(torch.eye(4).repeat(9, 1), torch.arange(4).repeat(9))
+    easy = LabelledRows(torch.eye(4).repeat(9, 1), torch.arange(4).repeat(9))
     assert choose(easy, easy, 1000) == GRID[0]
 
 

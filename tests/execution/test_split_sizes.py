@@ -11,7 +11,7 @@ from benchsuite.evaluation import rank_metrics
 from benchsuite.execution.evaluate import require_agreement
 from benchsuite.execution.measure import measure
 from benchsuite.planning.plan import Run
-from benchsuite.records.recompute import Rule, Scores
+from benchsuite.records.recompute import RankRule, Scores
 from benchsuite.records.schema import Result
 from benchsuite.setup import Protocol, Setup
 
@@ -50,7 +50,7 @@ def test_numbers_that_are_not_those_of_their_ranks_stop_the_run(make_record: Cal
 
 
 def test_a_plugins_task_is_held_to_its_own_rule(make_record: Callable[..., Any], monkeypatch: Any) -> None:
-    rule = Rule(lambda ranks: Scores({"top1": 0.25}, {"pictures": 4}, ranks))
+    rule = RankRule(lambda ranks: Scores({"top1": 0.25}, {"pictures": 4}, ranks))
     monkeypatch.setitem(rank_metrics.RULES, "contradictory", rule)
     stored = result("contradictory", metrics={"top1": 0.5})
     with pytest.raises(RunError, match=r"mine, contradictory: top1 is 0\.5 in the record, 0\.25 from its ranks"):

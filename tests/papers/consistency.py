@@ -8,7 +8,7 @@ from decimal import Decimal
 from statistics import fmean
 from typing import Any
 
-from benchsuite.papers.claims import gain
+from benchsuite.papers.claim import gain
 from benchsuite.papers.schema import Column, PublishedCell, Row, Table, TablePart
 
 

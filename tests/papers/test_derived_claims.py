@@ -4,7 +4,7 @@ import pytest
 from consistency import disagreements, problems
 
 from benchsuite.papers import Table, read_table, table_names
-from benchsuite.papers.claims import claims_of, claims_of_added
+from benchsuite.papers.claim import claims_of, claims_of_added
 
 
 def table(rows: list[dict[str, Any]], **changes: Any) -> Table:

@@ -7,7 +7,7 @@ import pytest
 from benchsuite.fields import temperatures
 from benchsuite.gate.decision import Expectations
 from benchsuite.papers import Column, Table, paper_names, read_table, table_names
-from benchsuite.papers.claims import claims_of
+from benchsuite.papers.claim import claims_of
 from benchsuite.papers.questions import HEADLINES, Premise
 from benchsuite.paths import baselines
 from benchsuite.registry import methods

@@ -7,59 +7,59 @@ import pytest
 
 from benchsuite.canonical import digest
 from benchsuite.errors import RecordError
-from benchsuite.records.manifest import Manifest, read_manifest, write_manifest
+from benchsuite.records.manifest import FolderManifest, read_manifest, write_manifest
 from benchsuite.records.schema import Record
 
 Make = Callable[..., tuple[Record, bytes]]
 
 
 @pytest.fixture
-def manifest(make_sound: Make) -> Manifest:
-    return Manifest.of({f"{seed}.json": make_sound(seed)[0] for seed in (2, 0, 1)})
+def manifest(make_sound: Make) -> FolderManifest:
+    return FolderManifest.of({f"{seed}.json": make_sound(seed)[0] for seed in (2, 0, 1)})
 
 
-def test_what_was_written_is_read_back(manifest: Manifest, tmp_path: Path) -> None:
+def test_what_was_written_is_read_back(manifest: FolderManifest, tmp_path: Path) -> None:
     file = tmp_path / "MANIFEST.json"
     write_manifest(file, manifest)
     assert read_manifest(file) == manifest
     assert json.loads(file.read_text()) == manifest.model_dump(exclude_defaults=True)
     assert [other.name for other in tmp_path.iterdir()] == [file.name]
-    write_manifest(file, Manifest.of({}))
+    write_manifest(file, FolderManifest.of({}))
     assert read_manifest(file).records == {}
 
 
-def test_a_record_is_one_line_and_lines_are_sorted(manifest: Manifest) -> None:
+def test_a_record_is_one_line_and_lines_are_sorted(manifest: FolderManifest) -> None:
     lines = [line for line in manifest.text().splitlines() if ".json" in line]
     assert [line.split('"')[1] for line in lines] == ["0.json", "1.json", "2.json"]
 
 
 def test_it_says_run_digest_and_ranks_of_each_record(make_sound: Make) -> None:
     record, _ = make_sound()
-    (entry,) = Manifest.of({"0.json": record}).records.values()
+    (entry,) = FolderManifest.of({"0.json": record}).records.values()
     assert (entry.run_id, entry.digest, entry.ranks) == (record.run_id, record.digest, record.ranks.sha256)
 
 
-def test_its_digest_is_that_of_its_records_and_not_of_their_order(make_sound: Make, manifest: Manifest) -> None:
-    other = Manifest.of({f"{seed}.json": make_sound(seed)[0] for seed in (1, 2, 0)})
+def test_its_digest_is_that_of_its_records_and_not_of_their_order(make_sound: Make, manifest: FolderManifest) -> None:
+    other = FolderManifest.of({f"{seed}.json": make_sound(seed)[0] for seed in (1, 2, 0)})
     assert other.digest == manifest.digest
     content = manifest.model_dump(exclude_defaults=True)
     assert manifest.digest == digest({key: value for key, value in content.items() if key != "digest"})
-    fewer = Manifest.of({f"{seed}.json": make_sound(seed)[0] for seed in (1, 2)})
-    slower = Manifest.of({f"{seed}.json": make_sound(seed, cost={"seconds": 9.0})[0] for seed in (0, 1, 2)})
+    fewer = FolderManifest.of({f"{seed}.json": make_sound(seed)[0] for seed in (1, 2)})
+    slower = FolderManifest.of({f"{seed}.json": make_sound(seed, cost={"seconds": 9.0})[0] for seed in (0, 1, 2)})
     assert len({manifest.digest, fewer.digest, slower.digest}) == 3
 
 
 def test_tables_and_recipes_are_listed_and_change_the_digest(
-    make_sound: Make, manifest: Manifest, tmp_path: Path
+    make_sound: Make, manifest: FolderManifest, tmp_path: Path
 ) -> None:
     records = {f"{seed}.json": make_sound(seed)[0] for seed in (0, 1, 2)}
-    listed = Manifest.of(records, {"recipes/b.toml": "1" * 64, "papers/a/b.toml": "0" * 64})
+    listed = FolderManifest.of(records, {"recipes/b.toml": "1" * 64, "papers/a/b.toml": "0" * 64})
     file = tmp_path / "MANIFEST.json"
     write_manifest(file, listed)
     assert read_manifest(file) == listed
     assert json.loads(file.read_text()) == listed.model_dump()
     assert listed.digest != manifest.digest
-    other = Manifest.of(records, {"papers/a/b.toml": "2" * 64, "papers/a/c.toml": "0" * 64})
+    other = FolderManifest.of(records, {"papers/a/b.toml": "2" * 64, "papers/a/c.toml": "0" * 64})
     changes = other.files_since(listed)
     assert (changes.added, changes.removed, changes.replaced) == (
         ["papers/a/c.toml"], ["recipes/b.toml"], ["papers/a/b.toml"],
@@ -67,10 +67,10 @@ def test_tables_and_recipes_are_listed_and_change_the_digest(
     assert other.changes_since(listed).lost == []
 
 
-def test_added_removed_and_replaced_records_are_told_apart(make_sound: Make, manifest: Manifest) -> None:
+def test_added_removed_and_replaced_records_are_told_apart(make_sound: Make, manifest: FolderManifest) -> None:
     records = {f"{seed}.json": make_sound(seed)[0] for seed in (1, 2, 3)}
     records["1.json"] = make_sound(1, cost={"seconds": 9.0})[0]
-    changes = Manifest.of(records).changes_since(manifest)
+    changes = FolderManifest.of(records).changes_since(manifest)
     assert (changes.added, changes.removed, changes.replaced) == (["3.json"], ["0.json"], ["1.json"])
     assert changes.lost == ["0.json", "1.json"]
 
@@ -85,7 +85,7 @@ def test_added_removed_and_replaced_records_are_told_apart(make_sound: Make, man
     ],
 )
 def test_an_edited_manifest_is_refused(
-    manifest: Manifest, tmp_path: Path, change: Callable[[dict[str, Any]], object], says: str
+    manifest: FolderManifest, tmp_path: Path, change: Callable[[dict[str, Any]], object], says: str
 ) -> None:
     content = manifest.model_dump()
     change(content)

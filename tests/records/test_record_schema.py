@@ -11,11 +11,11 @@ from benchsuite.errors import RecordError
 from benchsuite.records.schema import (
     FIRST_SEED,
     MethodPart,
-    Number,
     Record,
     Result,
     Resumption,
     Sidecar,
+    StoredNumber,
     content_digest,
     contradictions,
 )
@@ -202,8 +202,8 @@ def test_numbers_are_metrics_and_measures_of_all_protocols_or_of_one(make_record
     answer = Result(task="retrieval", version=1, metrics={"r1": 0.5}, measures={"gap": 7.0}, counts={})
     record = make_record(results={"retrieval": answer})[0]
     both = [
-        Number("retrieval", "retrieval", "r1", "metric", 0.5),
-        Number("retrieval", "retrieval", "gap", "measure", 7.0),
+        StoredNumber("retrieval", "retrieval", "r1", "metric", 0.5),
+        StoredNumber("retrieval", "retrieval", "gap", "measure", 7.0),
     ]
     assert [*record.numbers()] == [*record.numbers("retrieval")] == both
     assert [*record.numbers("other")] == []

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchsuite.analysis.building import build_table
-from benchsuite.analysis.tables import TableView
+from benchsuite.analysis.table_view import TableView
 from benchsuite.papers import read_table
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record, Result

@@ -8,9 +8,9 @@ import pytest
 from support.markdown_reader import tables, tags, texts
 from support.measured import HIGH, LOW, TIED, side
 
-from benchsuite.analysis.diff import FolderDiff, Side, diff_folders
+from benchsuite.analysis.folder_diff import FolderDiff, FolderSide, diff_folders
 from benchsuite.records.schema import Record
-from benchsuite.report.diff import FOLD, LIMIT, NOTE, Block, as_json, as_markdown, as_text, fitted
+from benchsuite.report.diff_formats import FOLD, LIMIT, NOTE, Block, as_json, as_markdown, as_text, fitted
 from benchsuite.report.numbers import measured as shown
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
@@ -41,7 +41,7 @@ def test_the_terminal_shows_cells_as_the_page_does(better: FolderDiff) -> None:
 
 
 def test_verdicts_that_only_say_that_runs_are_there_are_counted(make_record: MakeRecord) -> None:
-    nothing = Side("before", [], {})
+    nothing = FolderSide("before", [], {})
     text = as_text(diff_folders(nothing, side(make_record, {"InfoNCE": LOW, "TeMo": TIED})))
     assert "    2 claims: not run -> undecided\n" in text
     text = as_text(diff_folders(nothing, side(make_record, {"InfoNCE": LOW, "TeMo": HIGH, "TS": LOW[:1]})))
@@ -101,7 +101,7 @@ def test_the_comment_has_a_table_for_each_kind_of_difference(better: FolderDiff)
 
 def test_hostile_names_stay_names(make_record: MakeRecord) -> None:
     values = {HOSTILE: HIGH, "InfoNCE": LOW}
-    before = Side(HOSTILE, [], {}, skipped=[HOSTILE], ignored=[HOSTILE])
+    before = FolderSide(HOSTILE, [], {}, skipped=[HOSTILE], ignored=[HOSTILE])
     whole = diff_folders(before, side(make_record, values, scale=HOSTILE, description=HOSTILE))
     ends = side(make_record, values, description="x"), side(make_record, {HOSTILE: LOW}, description=HOSTILE)
     for diff in (whole, diff_folders(*ends), diff_folders(*reversed(ends))):
@@ -115,10 +115,10 @@ def test_hostile_names_stay_names(make_record: MakeRecord) -> None:
 
 
 def test_long_lists_are_folded_and_short_ones_are_not(make_record: MakeRecord) -> None:
-    few = as_markdown(diff_folders(Side("before", [], {}), side(make_record, {"TeMo": LOW})))
+    few = as_markdown(diff_folders(FolderSide("before", [], {}), side(make_record, {"TeMo": LOW})))
     assert "<details>" not in few
     many = {f"Mine {number}": LOW[:1] for number in range(FOLD)}
-    markdown = as_markdown(diff_folders(Side("before", [], {}), side(make_record, many)))
+    markdown = as_markdown(diff_folders(FolderSide("before", [], {}), side(make_record, many)))
     assert f"<details><summary>Cells: {2 * FOLD}</summary>\n\n|" in markdown
     assert markdown.count("<details>") == markdown.count("\n\n</details>\n") > 0
 
@@ -127,7 +127,7 @@ def test_long_lists_are_folded_and_short_ones_are_not(make_record: MakeRecord) -
 def test_a_comment_is_cut_at_its_limit_and_says_what_is_missing(make_record: MakeRecord, limit: int) -> None:
     many = {f"Mine {number}": LOW[:1] for number in range(60)}
     skipped = [f"file{number}.json: truncated" for number in range(30)]
-    diff = diff_folders(Side("before", [], {}, skipped), side(make_record, many))
+    diff = diff_folders(FolderSide("before", [], {}, skipped), side(make_record, many))
     whole, cut = as_markdown(diff), as_markdown(diff, limit)
     assert len(cut) <= limit
     assert cut.count("<details>") == cut.count("</details>")
@@ -152,7 +152,7 @@ def test_after_a_cut_nothing_follows_under_a_title_that_is_missing() -> None:
 
 def test_a_comment_with_everything_new_fits_into_githubs_limit(make_record: MakeRecord) -> None:
     many = {f"{'long name ' * 15}{number}": LOW[:1] for number in range(200)}
-    markdown = as_markdown(diff_folders(Side("before", [], {}), side(make_record, many)))
+    markdown = as_markdown(diff_folders(FolderSide("before", [], {}), side(make_record, many)))
     assert "Truncated" in markdown
     assert len(markdown) <= LIMIT < 65_536
 
@@ -160,6 +160,6 @@ def test_a_comment_with_everything_new_fits_into_githubs_limit(make_record: Make
 def test_what_is_judged_otherwise_comes_first(make_record: MakeRecord) -> None:
     early = side(make_record, {"InfoNCE": LOW, "TeMo": TIED}, scale="early")
     late = side(make_record, {"InfoNCE": LOW, "TeMo": HIGH}, scale="late")
-    both = Side("both", [*early.views, *late.views], {**early.records, **late.records})
-    markdown = as_markdown(diff_folders(Side("before", [], {}), both))
+    both = FolderSide("both", [*early.views, *late.views], {**early.records, **late.records})
+    markdown = as_markdown(diff_folders(FolderSide("before", [], {}), both))
     assert markdown.index("#### `temo/table1` at scale `late`") < markdown.index("#### `temo/table1` at scale `early`")

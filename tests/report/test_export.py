@@ -10,12 +10,12 @@ from support.exported import VALUES, MakeRecord, build
 from support.html_pages import Reading, leaderboard, pages
 from support.latex_reader import rows_of
 
-from benchsuite.analysis.tables import TableView
+from benchsuite.analysis.table_view import TableView
 from benchsuite.report.export import FORMATS, as_csv, as_json, as_markdown
 from benchsuite.report.latex import as_latex
 from benchsuite.report.look import DEFAULT, Look, Show, Spread
 from benchsuite.report.numbers import counts, difference, measured, published
-from benchsuite.report.printed import Printed
+from benchsuite.report.paper_table import PaperTable
 
 
 @pytest.fixture
@@ -44,11 +44,11 @@ def test_every_format_shows_the_same_numbers_and_marks(view: TableView) -> None:
     unbold = Look(best=False)
     markdown = [
         line.removesuffix(" |").split(" | ")
-        for line in as_markdown(Printed(view, unbold)).splitlines()
+        for line in as_markdown(PaperTable(view, unbold)).splitlines()
         if line.startswith("| RN50")
     ]
-    latex = rows_of(as_latex(Printed(view, unbold)))[3:]
-    signs = [[one.against for one in line.ours] for line in Printed(view, unbold).lines]
+    latex = rows_of(as_latex(PaperTable(view, unbold)))[3:]
+    signs = [[one.against for one in line.ours] for line in PaperTable(view, unbold).lines]
     board = [cell for cell in Reading(pages(leaderboard([view]))["tables/p-t-small"]).cells if "theirs" in cell]
     for number, row in enumerate(view.rows):
         for place, cell in enumerate(row.cells):

@@ -8,7 +8,7 @@ import pytest
 from support import claimed
 from support.html_pages import Reading, leaderboard, pages
 
-from benchsuite.analysis.tables import TableView
+from benchsuite.analysis.table_view import TableView
 from benchsuite.records.schema import Record
 from benchsuite.report.claim_lines import ClaimLine, anchor, forests
 from benchsuite.report.home import headlines

@@ -18,7 +18,7 @@ from support.latex_reader import COMMAND, require_whole, rows_of
 from support.markdown_reader import tables, tags
 from support.markdown_reader import texts as texts_of
 
-from benchsuite.analysis.tables import TableView
+from benchsuite.analysis.table_view import TableView
 from benchsuite.gate.decision import Check
 from benchsuite.gate.summary import junit, summary
 from benchsuite.report.export import FORMATS, table_lines

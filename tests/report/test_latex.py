@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from support.exported import VALUES, MakeRecord, build
 from support.latex_reader import BARE, COMMAND, require_whole, rows_of
 
-from benchsuite.analysis.tables import TableView
+from benchsuite.analysis.table_view import TableView
 from benchsuite.report.latex import SPECIAL as KNOWN
 from benchsuite.report.latex import as_latex, tex
 from benchsuite.report.look import Look, Show
-from benchsuite.report.printed import Printed
+from benchsuite.report.paper_table import PaperTable
 
 SPECIAL = "\\&%$#_{}~^<>|\"`'[]*-–—±−×τΩ★†…é\n\t\0\x1f😀"
 LOOKS = [Look(), Look(Show.ours, notes=False), Look(Show.published), Look(digits=3, best=False, marks=False)]
@@ -56,7 +56,7 @@ def test_characters_keep_their_meaning(text: str, escaped: str) -> None:
 
 @pytest.mark.parametrize("look", LOOKS)
 def test_each_row_is_as_wide_as_the_table(view: TableView, look: Look) -> None:
-    table = Printed(replace(view, rows=[replace(view.rows[0], label=HOSTILE), *view.rows[1:]]), look)
+    table = PaperTable(replace(view, rows=[replace(view.rows[0], label=HOSTILE), *view.rows[1:]]), look)
     text = as_latex(table)
     require_whole(text)
     rows = rows_of(text)
@@ -66,18 +66,18 @@ def test_each_row_is_as_wide_as_the_table(view: TableView, look: Look) -> None:
 
 
 def test_marks_of_a_number_and_of_a_quoted_row(view: TableView) -> None:
-    text = as_latex(Printed(view, Look()))
+    text = as_latex(PaperTable(view, Look()))
     assert r" & $\mathbf{41.5}^{\star} \pm 1.8$" in text.replace("2.1", "1.8")
     assert r"Twin\_2$^{\dagger}$ & $\mathbf{35.00}$" in text
     assert "$\\dagger$ quoted by the paper." in text
-    assert "dagger" not in as_latex(Printed(view, Look(notes=False)))
-    assert "dagger" not in as_latex(Printed(view, Look(Show.ours)))
+    assert "dagger" not in as_latex(PaperTable(view, Look(notes=False)))
+    assert "dagger" not in as_latex(PaperTable(view, Look(Show.ours)))
 
 
 def test_signs_say_which_row_differs_from_the_reference(make_record: MakeRecord) -> None:
     """ "Best" is the reference: first of the table. On the second column lower is better."""
     close = {name: (*values, values[-1] + 0.001) for name, values in VALUES.items()}
-    table = Printed(build(make_record, close), Look())
+    table = PaperTable(build(make_record, close), Look())
     assert [[number.against for number in line.ours] for line in table.lines] == [
         ["", ""],
         ["", ""],
@@ -89,28 +89,28 @@ def test_signs_say_which_row_differs_from_the_reference(make_record: MakeRecord)
     assert "^{\\star+}" in text
     caption = text[text.index("\\caption") : text.index("\\label")]
     assert "+: significantly better, $-$: significantly worse than Best (paired t-tests" in caption
-    unmarked = as_latex(Printed(table.view, Look(marks=False)))
+    unmarked = as_latex(PaperTable(table.view, Look(marks=False)))
     assert "^{" not in unmarked.replace("^{\\dagger}", "")
     assert "significantly" not in unmarked
-    assert "significantly worse" not in as_latex(Printed(table.view, Look(Show.published)))
+    assert "significantly worse" not in as_latex(PaperTable(table.view, Look(Show.published)))
 
 
 def test_rows_are_signed_within_their_board_and_only_beside_a_measured_reference(make_record: MakeRecord) -> None:
     hostile = build(make_record, VALUES)
     named = replace(hostile, table=hostile.table.model_copy(update={"rows": [hostile.table.rows[2]]}))
-    assert [[number.against for number in line.ours] for line in Printed(named, Look()).lines[:3]] == [
+    assert [[number.against for number in line.ours] for line in PaperTable(named, Look()).lines[:3]] == [
         ["+", "−"], ["+", "−"], ["", ""],
     ]  # fmt: skip
     unmeasured = build(make_record, {name: VALUES[name] for name in ("Twin_2", "Worst")})
-    assert not any(number.against for line in Printed(unmeasured, Look()).lines for number in line.ours)
-    assert Printed(unmeasured, Look()).against_legend == []
+    assert not any(number.against for line in PaperTable(unmeasured, Look()).lines for number in line.ours)
+    assert PaperTable(unmeasured, Look()).against_legend == []
 
 
 def test_the_label_of_the_reference_is_escaped_in_the_caption(make_record: MakeRecord) -> None:
     view = build(make_record, VALUES)
     table = view.table.model_copy(update={"rows": [view.table.rows[0].model_copy(update={"label": HOSTILE})]})
     rows = [replace(view.rows[0], label=HOSTILE), *view.rows[1:]]
-    text = as_latex(Printed(replace(view, table=table, rows=rows), Look()))
+    text = as_latex(PaperTable(replace(view, table=table, rows=rows), Look()))
     require_whole(text)
     assert f"significantly worse than {tex(HOSTILE)} (" in text
 
@@ -121,7 +121,7 @@ def test_it_compiles(view: TableView, look: Look, tmp_path: Path) -> None:
     every = "".join(map(chr, range(0x20, 0x250))) + SPECIAL + "".join(KNOWN)
     labels = [HOSTILE, every]
     rows = [replace(row, label=label) for row, label in zip(view.rows, labels, strict=False)] + [*view.rows[2:]]
-    table = as_latex(Printed(replace(view, rows=rows), look))
+    table = as_latex(PaperTable(replace(view, rows=rows), look))
     head = "\\documentclass{article}\\usepackage{booktabs,graphicx}\\begin{document}\n"
     (tmp_path / "paper.tex").write_text(f"{head}{table}\\end{{document}}\n", "utf-8")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]

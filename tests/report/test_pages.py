@@ -10,11 +10,11 @@ from support.html_pages import Reading, leaderboard, pages
 
 from benchsuite.analysis.building import build_table
 from benchsuite.analysis.items import OverItems
-from benchsuite.analysis.tables import TableView
+from benchsuite.analysis.table_view import TableView
 from benchsuite.papers import read_table
 from benchsuite.papers.questions import Premise
 from benchsuite.papers.schema import Plot, row_name
-from benchsuite.records.requests import Judged, RequestedRow, RequestedRuns, TableRequest
+from benchsuite.records.requests import RequestedRow, RequestedRuns, SmallestDifference, TableRequest
 from benchsuite.records.schema import Record
 from benchsuite.report.claim_lines import MOST_LINES, anchor, matrix
 from benchsuite.report.export import table_lines
@@ -265,7 +265,7 @@ def test_the_command_of_a_table_tunes_and_names_seeds_and_real_data(measured: Ta
     assert command(measured) == plain
     tuned = replace(measured, request=measured.request.model_copy(update={"regime": "tuned"}))
     assert command(tuned) == plain.replace("small", "small --tune")
-    stated = {"primary": {"retrieval": Judged(metric="t2i_r1", difference=0.01)}}
+    stated = {"primary": {"retrieval": SmallestDifference(metric="t2i_r1", difference=0.01)}}
     printed = replace(measured, request=measured.request.model_copy(update=stated))
     assert command(printed) == plain.replace("small", "small --regime printed")
     (row, *_) = measured.rows

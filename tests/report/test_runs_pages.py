@@ -9,8 +9,8 @@ from support.html_pages import Reading, leaderboard, pages
 from benchsuite.records.schema import Record
 from benchsuite.registry import tasks
 from benchsuite.report.figures.model import MANY
-from benchsuite.report.labels import explained
-from benchsuite.report.runs import AMOUNT, Configuration, Line, alike, apart, configurations, page_of
+from benchsuite.report.glossary import explained
+from benchsuite.report.runs_page import AMOUNT, Configuration, SeedNumbers, alike, apart, configurations, page_of
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
 
@@ -41,11 +41,11 @@ def test_a_hostile_name_is_no_address(make_record: MakeRecord) -> None:
 
 
 def test_a_number_that_a_seed_lacks_is_a_dash_and_no_part_of_the_mean() -> None:
-    line = Line("t2i_r1", "percent", [0.1, None, 0.3])
+    line = SeedNumbers("t2i_r1", "percent", [0.1, None, 0.3])
     assert (line.label, line.mean, line.by_seed) == ("t2i r1, %", "20.0", ["10.0", "–", "30.0"])
     assert line.spread == ["20.0", "14.1", "10.0", "30.0"]
-    assert Line("gap", "number", [None]).spread == ["–"] * 4
-    assert Line("gap", "number", [0.5, None]).spread == ["0.500", "–", "0.500", "0.500"]
+    assert SeedNumbers("gap", "number", [None]).spread == ["–"] * 4
+    assert SeedNumbers("gap", "number", [0.5, None]).spread == ["0.500", "–", "0.500", "0.500"]
 
 
 def test_many_seeds_are_told_by_their_mean_and_spread(make_record: MakeRecord) -> None:
@@ -109,7 +109,7 @@ def test_names_are_said_in_words(name: str, words: str) -> None:
 
 
 def test_a_count_that_all_runs_share_is_said_once() -> None:
-    assert Line("i2t", AMOUNT, [20, 20, 20]).common
-    assert not Line("i2t", AMOUNT, [20, 20, 19]).common, "runs that were tested on less must be seen"
-    assert not Line("i2t", AMOUNT, [20]).common
-    assert not Line("r1", "percent", [0.5, 0.5]).common, "equal results are results"
+    assert SeedNumbers("i2t", AMOUNT, [20, 20, 20]).common
+    assert not SeedNumbers("i2t", AMOUNT, [20, 20, 19]).common, "runs that were tested on less must be seen"
+    assert not SeedNumbers("i2t", AMOUNT, [20]).common
+    assert not SeedNumbers("r1", "percent", [0.5, 0.5]).common, "equal results are results"

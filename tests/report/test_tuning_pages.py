@@ -14,15 +14,15 @@ from support.made_trials import trials_file, trials_of
 from support.measured import CURVES
 
 from benchsuite.analysis.building import build_table
-from benchsuite.analysis.tuning import Drawn, subjects
+from benchsuite.analysis.tuned_methods import DrawnNumber, subjects
 from benchsuite.papers import read_table
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record, TunedBy
 from benchsuite.records.trials import TrialsFile, trials_digest, write_trials
 from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.site import downloads
-from benchsuite.report.tuning import near_end, own, page_of
-from benchsuite.report.tuning import values as of_tuning
+from benchsuite.report.tuning_page import near_end, own, page_of
+from benchsuite.report.tuning_page import values as of_tuning
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
 PAGE = page_of("latents-pairs", "RN50")
@@ -138,7 +138,7 @@ def test_temperatures_are_named_and_those_that_were_not_tuned_said_to_be_as_prin
     ("learning_rate", 0.07 * 2.9, False), ("learning_rate", 0.07 / 3.1, True), ("gamma", 0.07 * 7, False),
 ])  # fmt: skip
 def test_chosen_values_near_the_end_of_what_was_drawn_say_so(name: str, value: float, near: bool) -> None:
-    one = Drawn(name, {0: value}, 0.07, temperature=name == "tau")
+    one = DrawnNumber(name, {0: value}, 0.07, temperature=name == "tau")
     assert near_end(one, value, {"spread": 8, "learning_rate_spread": 4}) == near
     assert not near_end(one, value, {})
     assert not near_end(replace(one, default=None), value, {"spread": 8, "learning_rate_spread": 4})

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from benchsuite.evaluation.rank_metrics import RULES
-from benchsuite.records.manifest import Manifest, write_manifest
+from benchsuite.records.manifest import FolderManifest, write_manifest
 from benchsuite.records.names import ATTESTATIONS, ATTESTED, BUNDLE, MANIFEST
 from benchsuite.records.record_file import read_record
 from benchsuite.verify.audit import audit_folder
@@ -34,4 +34,4 @@ def attest(results: Path, sigstore: Sigstore, name: str = "first", **changes: An
 def list_unchecked(results: Path) -> None:
     """List records whose ranks do not give their numbers: what a page shows is not what `verify` checks."""
     records = {file.name: read_record(file) for file in results.glob("*.json") if file.name != MANIFEST}
-    write_manifest(results / MANIFEST, Manifest.of(records))
+    write_manifest(results / MANIFEST, FolderManifest.of(records))

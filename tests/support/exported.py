@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from benchsuite.analysis.building import build_table
-from benchsuite.analysis.tables import TableView
+from benchsuite.analysis.table_view import TableView
 from benchsuite.papers import Table
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html.parser import HTMLParser
 from typing import Any
 
-from benchsuite.analysis.tables import TableView
+from benchsuite.analysis.table_view import TableView
 from benchsuite.records.contents import Contents
 from benchsuite.records.schema import Record
 from benchsuite.report.leaderboard import Leaderboard

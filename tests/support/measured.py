@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from benchsuite.analysis.building import build_table
-from benchsuite.analysis.diff import Side
+from benchsuite.analysis.folder_diff import FolderSide
 from benchsuite.papers import read_table
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record, Result
@@ -53,11 +53,11 @@ def measured(
     return TableRequest(**{**parts, "rows": rows, **changes}), found
 
 
-def side(make: MakeRecord, values: Values, **changes: Any) -> Side:
+def side(make: MakeRecord, values: Values, **changes: Any) -> FolderSide:
     """As one side of a comparison."""
     request, found = measured(make, values, **changes)
     records = {record.run_id: record for record, _ in found}
-    return Side("results", [build_table(read_table("temo/table1"), request, records, {})], records)
+    return FolderSide("results", [build_table(read_table("temo/table1"), request, records, {})], records)
 
 
 def fill(folder: Path, make: MakeRecord, values: Values, **changes: Any) -> Path:

@@ -18,7 +18,7 @@ from benchsuite.data.base import Split
 from benchsuite.errors import Interrupted, RunError
 from benchsuite.files import sha256_of
 from benchsuite.records import checkpoints as folders
-from benchsuite.records.checkpoints import EVERY, MARKER, Every, Stored, checkpoints_in, read_marker
+from benchsuite.records.checkpoints import EVERY, MARKER, Every, StoredCheckpoint, checkpoints_in, read_marker
 from benchsuite.setup import Setup
 from benchsuite.training import checkpoint
 from benchsuite.training.checkpoint import Checkpoints
@@ -129,7 +129,7 @@ def test_a_checkpoint_that_would_run_code_is_refused(stopped: Place, tmp_path: P
     path, bomb = stopped.latest / file, Bomb(tmp_path / "exploded")
     torch.save({**torch.load(path, weights_only=False), "bomb": bomb}, path)
     marker = read_marker(stopped.latest)
-    files = {**marker.files, file: Stored(size=path.stat().st_size, sha256=sha256_of(path))}
+    files = {**marker.files, file: StoredCheckpoint(size=path.stat().st_size, sha256=sha256_of(path))}
     stopped.latest.rename(folders.draft(stopped.folder, STOP))
     folders.complete(stopped.folder, marker.model_copy(update={"files": files}))
     with pytest.raises(RunError, match="holds more than tensors and plain data"):
@@ -142,7 +142,7 @@ def test_a_checkpoint_that_would_run_code_is_refused(stopped: Place, tmp_path: P
 def test_a_marker_cannot_name_files_elsewhere(stopped: Place) -> None:
     marker = read_marker(stopped.latest)
     stopped.latest.rename(folders.draft(stopped.folder, STOP))
-    elsewhere = {**marker.files, "../../x": Stored(size=1, sha256="")}
+    elsewhere = {**marker.files, "../../x": StoredCheckpoint(size=1, sha256="")}
     folders.complete(stopped.folder, marker.model_copy(update={"files": elsewhere}))
     with pytest.raises(ValueError, match="names files elsewhere"):
         read_marker(stopped.latest)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from benchsuite.analysis.boards import Board, PrimaryMeasure
-from benchsuite.analysis.costs import Cost, pareto, reference
+from benchsuite.analysis.costs import RelativeCost, pareto, reference
 from benchsuite.report.figures.model import Axis, Figure, Trace, slug, unique
 
 LOG_FROM = 8
@@ -32,7 +32,7 @@ def cost_numbers(boards: Iterable[Board]) -> dict[str, int]:
 
 
 def cost_figures(
-    board: Board, tasks: Iterable[PrimaryMeasure], costs: Mapping[str, Cost], numbers: Mapping[str, int]
+    board: Board, tasks: Iterable[PrimaryMeasure], costs: Mapping[str, RelativeCost], numbers: Mapping[str, int]
 ) -> list[Figure]:
     """A figure for each of these tasks on which high or low is better; rows whose cost is not known are in none of
     them."""

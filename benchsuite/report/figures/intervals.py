@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from benchsuite.analysis.against import Against
-from benchsuite.analysis.claims import JudgedClaim
-from benchsuite.analysis.tables import TableView
+from benchsuite.analysis.judged_claims import JudgedClaim
+from benchsuite.analysis.table_view import TableView
 from benchsuite.papers.schema import row_name
 from benchsuite.report.figures.model import Axis, Figure, Trace, distinct, unique
 from benchsuite.report.figures.words import seeds_of

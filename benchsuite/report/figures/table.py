@@ -6,9 +6,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
 
-from benchsuite.analysis.curves import Curve, Ranks, Series, Source, mean_curve, series, similarities, sources, thinned
+from benchsuite.analysis.curves import (
+    Curve,
+    HistogramSource,
+    Ranks,
+    Series,
+    mean_curve,
+    series,
+    similarities,
+    sources,
+    thinned,
+)
 from benchsuite.analysis.rows import TableRow
-from benchsuite.analysis.tables import TableView
+from benchsuite.analysis.table_view import TableView
 from benchsuite.papers import Column
 from benchsuite.papers.schema import Plot
 from benchsuite.report.figures.model import STEP, Axis, Figure, Kind, Trace, distinct, slug, spoken, unique
@@ -130,7 +140,7 @@ def _published(view: TableView, x: Column, y: Column, styles: Mapping[str, int])
             yield Trace(label, [across], [up], "published", styles[label])
 
 
-def _histogram(view: TableView, source: Source, title: str, ranks: Ranks) -> Iterator[Figure]:
+def _histogram(view: TableView, source: HistogramSource, title: str, ranks: Ranks) -> Iterator[Figure]:
     rows = similarities(view, source, ranks)
     traces = [
         Trace(label, row.edges[:-1].tolist(), row.shares[side].tolist(), style=style, panel=_row_label(view, row.row))

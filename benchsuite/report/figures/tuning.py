@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from benchsuite.analysis.tuning import RATE, Drawn, Subject, reference_of
+from benchsuite.analysis.tuned_methods import RATE, DrawnNumber, TunedMethod, reference_of
 from benchsuite.report.figures.model import Axis, Figure, Trace, slug, unique
 
 ROOM = 0.12
@@ -12,14 +12,14 @@ LOG_FROM = 3
 """The axis of a drawn value is logarithmic if the greatest is more than so many times the least."""
 
 
-def tuning_figures(found: Sequence[Subject]) -> dict[tuple[str, ...], Figure]:
+def tuning_figures(found: Sequence[TunedMethod]) -> dict[tuple[str, ...], Figure]:
     """A panel for each subject of which any trial finished, by its key; one scale for all."""
     shown = [subject for subject in found if subject.chosen]
     ends = _ends([float(y) for subject in shown for y in subject.curve.median], shown)
     return {subject.key: _curve(subject, reference_of(subject, shown), ends) for subject in shown}
 
 
-def sensitivity_figures(found: Sequence[Subject]) -> dict[tuple[str, ...], list[Figure]]:
+def sensitivity_figures(found: Sequence[TunedMethod]) -> dict[tuple[str, ...], list[Figure]]:
     """A panel for each drawn value of each subject of which any trial finished; one scale of scores for all."""
     shown = [subject for subject in found if subject.chosen]
     ends = _ends([score for subject in shown for score in subject.finished.values()], shown)
@@ -31,7 +31,7 @@ def short(value: float) -> str:
     return f"{value:.3g}"
 
 
-def _curve(subject: Subject, reference: Subject | None, ends: tuple[float, float]) -> Figure:
+def _curve(subject: TunedMethod, reference: TunedMethod | None, ends: tuple[float, float]) -> Figure:
     curve, chosen = subject.curve, subject.chosen
     ns = curve.ns.tolist()
     series = [Trace(subject.label, ns, curve.median.tolist(), low=curve.low.tolist(), high=curve.high.tolist())]
@@ -47,7 +47,7 @@ def _curve(subject: Subject, reference: Subject | None, ends: tuple[float, float
     )  # fmt: skip
 
 
-def _scores(subject: Subject, drawn: Drawn, ends: tuple[float, float]) -> Figure:
+def _scores(subject: TunedMethod, drawn: DrawnNumber, ends: tuple[float, float]) -> Figure:
     scores, chosen = subject.finished, subject.chosen
     finished = {number: value for number, value in drawn.values.items() if number in scores}
     others = [number for number in finished if not chosen or number != chosen.number]
@@ -75,7 +75,7 @@ def _scores(subject: Subject, drawn: Drawn, ends: tuple[float, float]) -> Figure
     )  # fmt: skip
 
 
-def _ends(values: Sequence[float], shown: Sequence[Subject]) -> tuple[float, float]:
+def _ends(values: Sequence[float], shown: Sequence[TunedMethod]) -> tuple[float, float]:
     """A scale for all panels, with room for what leaves it; a fraction stays between 0 and 1."""
     finite = [value for value in values if math.isfinite(value)] or [0.0, 1.0]
     room = ROOM * (max(finite) - min(finite)) or ROOM * abs(max(finite)) or 1.0
@@ -83,10 +83,10 @@ def _ends(values: Sequence[float], shown: Sequence[Subject]) -> tuple[float, flo
     return (max(low, 0.0), min(high, 1.0)) if all(one.measure.unit == "percent" for one in shown) else (low, high)
 
 
-def _measure(subject: Subject) -> str:
+def _measure(subject: TunedMethod) -> str:
     protocol, _, metric = subject.measure.name.rpartition(".")
     return f"{metric} ({protocol})"
 
 
-def _id(subject: Subject) -> str:
+def _id(subject: TunedMethod) -> str:
     return f"tuning-{unique(' '.join(subject.key))}"

@@ -7,7 +7,7 @@ from benchsuite import PairDataset, Task, register_task
 from benchsuite.evaluation.base import Embedder
 from benchsuite.evaluation.rank_metrics import RULES
 from benchsuite.evaluation.retrieval import rank_both
-from benchsuite.records.recompute import Ranks, Rule, Scores
+from benchsuite.records.recompute import RankRule, Ranks, Scores
 
 
 @register_task("example-mrr", title="Mean reciprocal rank", version=1, metrics=("mrr",), headline="mrr")
@@ -29,4 +29,4 @@ def from_ranks(ranks: Ranks) -> Scores:
     return Scores({"mrr": float(np.mean(1 / ranks["t2i"]))}, {"queries": len(ranks["t2i"])}, ranks)
 
 
-RULES["example-mrr"] = Rule(from_ranks, split_count="queries")
+RULES["example-mrr"] = RankRule(from_ranks, split_count="queries")

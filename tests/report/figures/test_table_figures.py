@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sketches import HOSTILE
 
 from benchsuite.analysis.building import build_table
-from benchsuite.analysis.tables import TableView
+from benchsuite.analysis.table_view import TableView
 from benchsuite.papers import Table
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record, Result

@@ -5,12 +5,12 @@ import math
 import pytest
 from support.made_trials import trials_file, trials_of
 
-from benchsuite.analysis.tuning import Subject, subjects
+from benchsuite.analysis.tuned_methods import TunedMethod, subjects
 from benchsuite.report.figures.tuning import sensitivity_figures, tuning_figures
 
 
 @pytest.fixture(scope="module")
-def found() -> list[Subject]:
+def found() -> list[TunedMethod]:
     """InfoNCE, TeMo with its third trial failed, and a method whose trials all failed."""
     broken = [trial.model_copy(update={"score": None}) for trial in trials_of("ts", count=3)]
     temo = trials_of("temo", 0.6, count=6)
@@ -19,11 +19,11 @@ def found() -> list[Subject]:
     return page
 
 
-def by_method(found: list[Subject]) -> dict[str, Subject]:
+def by_method(found: list[TunedMethod]) -> dict[str, TunedMethod]:
     return {subject.method: subject for subject in found}
 
 
-def test_a_curve_has_its_band_and_the_reference_and_all_share_a_scale(found: list[Subject]) -> None:
+def test_a_curve_has_its_band_and_the_reference_and_all_share_a_scale(found: list[TunedMethod]) -> None:
     figures, named = tuning_figures(found), by_method(found)
     assert set(figures) == {named["infonce"].key, named["temo"].key}, "nothing of what failed altogether"
     own, beside = figures[named["temo"].key].series
@@ -33,7 +33,7 @@ def test_a_curve_has_its_band_and_the_reference_and_all_share_a_scale(found: lis
     assert len({figure.y.ends for figure in figures.values()}) == 1
 
 
-def test_a_panel_has_every_trial_once_with_the_chosen_one_and_the_default(found: list[Subject]) -> None:
+def test_a_panel_has_every_trial_once_with_the_chosen_one_and_the_default(found: list[TunedMethod]) -> None:
     temo = by_method(found)["temo"]
     figures = sensitivity_figures(found)[temo.key]
     assert [figure.x.name for figure in figures][:2] == ["tau (log scale)", "tau_min (log scale)"]

@@ -6,7 +6,7 @@ import pytest
 from support.claimed import HEADLINE, HIGH, LOW, TEXT, TWO, MakeRecord, row, table, view
 
 from benchsuite.analysis.building import build_table
-from benchsuite.analysis.claims import (
+from benchsuite.analysis.judged_claims import (
     agreements,
     interest_of,
     judged_added,
@@ -16,8 +16,8 @@ from benchsuite.analysis.claims import (
 )
 from benchsuite.analysis.rows import Cell
 from benchsuite.analysis.verdict import Family, Verdict
-from benchsuite.papers.claims import claims_of
-from benchsuite.records.requests import Judged
+from benchsuite.papers.claim import claims_of
+from benchsuite.records.requests import SmallestDifference
 from benchsuite.records.schema import Result
 
 
@@ -188,7 +188,9 @@ def test_the_difference_of_a_protocol_is_that_of_its_fractions_or_of_the_named_m
     result = make_record(0)[0].results["retrieval"].model_copy(update={"measures": {"gap": 0.3, "other": 2.0}})
     whole = view(make_record, table(*TWO), {"old": LOW})
     cell = with_results(replace(whole.rows[0].cells[0], measure=measure), {"retrieval": result})
-    stated = {protocol: Judged(metric=metric, difference=size) for protocol, (metric, size) in primary.items()}
+    stated = {
+        protocol: SmallestDifference(metric=metric, difference=size) for protocol, (metric, size) in primary.items()
+    }
     assert interest_of(cell, stated) == interest
 
 

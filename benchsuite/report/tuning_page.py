@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from benchsuite.analysis.labels import temperatures
-from benchsuite.analysis.tuning import RATE, Drawn, Subject
+from benchsuite.analysis.tuned_methods import RATE, DrawnNumber, TunedMethod
 from benchsuite.harmless import csv_text
 from benchsuite.records.schema import Record
 from benchsuite.report import numbers
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Tuned:
+class TunedPanels:
     """A subject with its panels."""
 
-    subject: Subject
+    subject: TunedMethod
     curve: Figure | None
     """None if all trials failed, as without panels."""
     panels: Sequence[Figure]
@@ -37,19 +37,19 @@ def page_of(recipe: str, backbone: str) -> str:
     return f"tuning/{slug(f'{recipe}-{backbone}')}"
 
 
-def anchor(subject: Subject) -> str:
+def anchor(subject: TunedMethod) -> str:
     """A method's place on its page."""
     return f"method-{slug(' '.join(subject.key[3:]))}"
 
 
-def values(found: Sequence[Subject]) -> Mapping[str, Any]:
+def values(found: Sequence[TunedMethod]) -> Mapping[str, Any]:
     """What the page shows."""
     curves, panels = tuning_figures(found), sensitivity_figures(found)
     figures = distinct([*curves.values(), *(figure for several in panels.values() for figure in several)])
     left = iter(figures)
     first = {key: next(left) for key in curves}
     rest = {key: [next(left) for _ in several] for key, several in panels.items()}
-    shown = [Tuned(one, first.get(one.key), rest.get(one.key, [])) for one in found]
+    shown = [TunedPanels(one, first.get(one.key), rest.get(one.key, [])) for one in found]
     return {
         "found": shown,
         "rule": rule(found[0]),
@@ -58,7 +58,7 @@ def values(found: Sequence[Subject]) -> Mapping[str, Any]:
     }
 
 
-def trials_csv(found: Sequence[Subject]) -> str:
+def trials_csv(found: Sequence[TunedMethod]) -> str:
     """A line for each trial, with a column for each number that any method draws."""
     names = list(dict.fromkeys(one.name for subject in found for one in subject.drawn))
     lines: list[Sequence[Any]] = [("method", "trial", "seed", "score", "chosen", "error", *names)]
@@ -77,7 +77,7 @@ def one_csv(figures: Sequence[Figure]) -> str:
     return "".join([f"{texts[0][0]}\n", *(lines for _, _, lines in texts)]) if texts else ""
 
 
-def rule(subject: Subject) -> Mapping[str, str]:
+def rule(subject: TunedMethod) -> Mapping[str, str]:
     """The recipe's rule, in words."""
     said, setup = subject.rule, subject.setup
     protocol, _, metric = subject.measure.name.rpartition(".")
@@ -106,12 +106,12 @@ def _factor(said: Mapping[str, Any], name: str) -> str:
     return f"{said[name]:g}" if name in said else "unknown"
 
 
-def settings(trial: "Trial", subject: Subject) -> str:
+def settings(trial: "Trial", subject: TunedMethod) -> str:
     """What was drawn in a trial: `tau 0.07, learning rate 0.003`."""
     return ", ".join(_setting(one, value) for one, value in _drawn(trial, subject))
 
 
-def chosen_settings(subject: Subject) -> str:
+def chosen_settings(subject: TunedMethod) -> str:
     """The same of the chosen trial, which says where a value is near the end of what was drawn."""
     if subject.chosen is None:
         return ""
@@ -121,15 +121,15 @@ def chosen_settings(subject: Subject) -> str:
     )
 
 
-def _drawn(trial: "Trial", subject: Subject) -> list[tuple[Drawn, float]]:
+def _drawn(trial: "Trial", subject: TunedMethod) -> list[tuple[DrawnNumber, float]]:
     return [(one, one.values[trial.number]) for one in subject.drawn if trial.number in one.values]
 
 
-def _setting(drawn: Drawn, value: float) -> str:
+def _setting(drawn: DrawnNumber, value: float) -> str:
     return f"{drawn.name.replace('_', ' ') if drawn.name == RATE else drawn.name} {short(value)}"
 
 
-def near_end(drawn: Drawn, value: float, rule: Mapping[str, Any]) -> bool:
+def near_end(drawn: DrawnNumber, value: float, rule: Mapping[str, Any]) -> bool:
     """Whether a better value may lie outside of what was drawn: a factor of 4/3 or less is left to the range's end. Of
     temperatures and the learning rate alone, which are drawn around a default by one factor."""
     spread = rule.get("learning_rate_spread" if drawn.name == RATE else "spread")
@@ -139,7 +139,7 @@ def near_end(drawn: Drawn, value: float, rule: Mapping[str, Any]) -> bool:
     return max(ratio, 1 / ratio) > 0.75 * float(spread)
 
 
-def score(subject: Subject, value: float | None) -> str:
+def score(subject: TunedMethod, value: float | None) -> str:
     """In the unit of the measure."""
     return numbers.DASH if value is None else numbers.in_unit(value, subject.measure.unit)
 

@@ -8,12 +8,12 @@ from itertools import groupby
 
 from benchsuite.analysis.items import Items
 from benchsuite.analysis.pairing import unpairable
-from benchsuite.analysis.premises import Finding, findings
+from benchsuite.analysis.premises import PremiseFinding, findings
 from benchsuite.analysis.ranking import Rank, Ranking, ranking
 from benchsuite.analysis.rows import Cell, TableRow
 from benchsuite.analysis.vouchers import NOBODY, Vouchers
 from benchsuite.papers import Column, Table
-from benchsuite.papers.claims import FamilySizes, family_sizes
+from benchsuite.papers.claim import FamilySizes, family_sizes
 from benchsuite.papers.schema import row_name
 from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import Record
@@ -43,7 +43,7 @@ class TableView:
         return family_sizes([self.table, *self.siblings])
 
     @cached_property
-    def premises(self) -> list[Finding]:
+    def premises(self) -> list[PremiseFinding]:
         """What was found of the table's premises."""
         return findings(self.table, self.request.scale, self.rows)
 

@@ -18,7 +18,7 @@ from benchsuite.registry import tasks
 from benchsuite.report import numbers
 from benchsuite.report.figures.model import MANY
 from benchsuite.report.figures.spark import Run
-from benchsuite.report.labels import explained_metrics, glossary
+from benchsuite.report.glossary import explained_metrics, glossary
 from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.links import slug
 
@@ -31,7 +31,7 @@ COST = "cost"
 
 
 @dataclass(frozen=True)
-class Line:
+class SeedNumbers:
     """A number of each seed."""
 
     name: str
@@ -100,23 +100,23 @@ class Configuration:
         seeds = [f"Seed {record.seed}" for record in self.records]
         return ["Mean", *seeds] if len(seeds) > 1 else seeds
 
-    def cells(self, line: Line) -> list[str]:
+    def cells(self, line: SeedNumbers) -> list[str]:
         """What a page shows of a number: its value with each seed, and their mean; of many seeds their spread."""
         if self.many:
             return line.spread
         return [line.mean, *line.by_seed] if len(self.records) > 1 else line.by_seed
 
     @cached_property
-    def results(self) -> Mapping[str, list[Line]]:
+    def results(self) -> Mapping[str, list[SeedNumbers]]:
         """By protocol."""
         return {name: list(self._lines(name)) for name in self.first.results}
 
-    def _lines(self, protocol: str) -> Iterator[Line]:
+    def _lines(self, protocol: str) -> Iterator[SeedNumbers]:
         found = [record.results.get(protocol) for record in self.records]
         for unit, kind in (("percent", "metrics"), ("number", "measures"), (AMOUNT, "counts")):
             by_seed: list[Mapping[str, float]] = [getattr(result, kind) if result else {} for result in found]
             for name in dict.fromkeys(name for values in by_seed for name in values):
-                yield Line(name, unit, [values.get(name) for values in by_seed])
+                yield SeedNumbers(name, unit, [values.get(name) for values in by_seed])
 
     @cached_property
     def curves(self) -> Mapping[str, list[Run]]:
@@ -133,10 +133,10 @@ class Configuration:
         return _by_seed([record.cost for record in self.records])
 
     @property
-    def spent(self) -> list[Line]:
+    def spent(self) -> list[SeedNumbers]:
         """Of many runs: what the trainings cost, where it differs by seed."""
         names = apart(self.costs) if self.many else ()
-        return [Line(name, COST, [record.cost.get(name) for record in self.records]) for name in names]
+        return [SeedNumbers(name, COST, [record.cost.get(name) for record in self.records]) for name in names]
 
     @cached_property
     def environment(self) -> Mapping[str, list[str]]:

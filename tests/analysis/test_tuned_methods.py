@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from support.made_trials import RATE, trials_file, trials_of
 
-from benchsuite.analysis.tuning import Subject, reference_of, subjects, tuning_curve
+from benchsuite.analysis.tuned_methods import TunedMethod, reference_of, subjects, tuning_curve
 
 SCORES = [0.31, 0.42, 0.44, 0.47, 0.5, 0.52, 0.52, 0.55]
 
 
-def of_one(*arguments: object, **more: object) -> Subject:
+def of_one(*arguments: object, **more: object) -> TunedMethod:
     """The only subject of a file."""
     file = trials_file({}, more=trials_of(*arguments, **more))  # type: ignore[arg-type]
     ((found,),) = subjects({"latents-pairs": file}).values()
@@ -45,7 +45,7 @@ def test_the_order_of_trials_changes_nothing() -> None:
 def test_curves_do_not_depend_on_what_was_asked_before() -> None:
     """At so many n that the least change of the band moves one of its steps."""
     code = (
-        "from benchsuite.analysis.tuning import tuning_curve; import sys\n"
+        "from benchsuite.analysis.tuned_methods import tuning_curve; import sys\n"
         "for n in map(int, sys.argv[1:]):\n"
         "    curve = tuning_curve([k / n for k in range(n)], [k / 5000 for k in range(1, 50000)], 0, 1)\n"
         "    print(n, curve.low.sum(), curve.high.sum())"
@@ -105,7 +105,7 @@ def test_what_was_drawn_temperatures_first_then_the_rate_with_defaults() -> None
 def test_temperatures_default_to_the_paper_s_times_the_factor() -> None:
     found = of_one("infonce")
     setup = found.setup.model_copy(update={"temperature_factor": 5.0})  # type: ignore[union-attr]
-    warm = Subject(found.recipe, found.rule, setup, found.trials)
+    warm = TunedMethod(found.recipe, found.rule, setup, found.trials)
     assert [one.default for one in warm.drawn] == [pytest.approx(0.05), RATE]
 
 
@@ -119,7 +119,7 @@ def test_a_method_that_is_not_registered_is_shown_without_defaults() -> None:
 @pytest.mark.parametrize(("measure", "unit"), [("validation.t2i_r10", "percent"), ("other.t2i_r10", "number")])
 def test_a_metric_of_a_task_is_a_fraction(measure: str, unit: str) -> None:
     found = of_one("infonce")
-    assert Subject("r", {"measure": measure}, found.setup, found.trials).measure.unit == unit
+    assert TunedMethod("r", {"measure": measure}, found.setup, found.trials).measure.unit == unit
 
 
 def test_a_page_has_the_reference_first_and_labels_that_differ() -> None:

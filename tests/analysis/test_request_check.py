@@ -9,7 +9,7 @@ import pytest
 from support.commands import exit_code
 from support.measured import HIGH, LOW, TIED, fill
 
-from benchsuite.analysis import bound
+from benchsuite.analysis import request_check
 from benchsuite.analysis.building import build_views
 from benchsuite.papers import read_table
 from benchsuite.records.contents import Contents
@@ -74,13 +74,13 @@ def forge(folder: Path, forgery: Forgery) -> TableRequest:
     return TableRequest.model_validate(content)
 
 
-def stored(contents: Contents) -> bound.Stored:
-    return bound.Stored.of(contents.records.values())
+def stored(contents: Contents) -> request_check.StoredRuns:
+    return request_check.StoredRuns.of(contents.records.values())
 
 
 def test_an_honest_request_has_no_problem(folder: Path) -> None:
     contents = Store(folder).read()
-    assert not list(bound.problems(read_table("temo/table1"), contents.requests[0], stored(contents)))
+    assert not list(request_check.problems(read_table("temo/table1"), contents.requests[0], stored(contents)))
     views, left_out = build_views(contents, None)
     assert len(views) == 1
     assert not left_out
@@ -90,7 +90,7 @@ def test_an_honest_request_has_no_problem(folder: Path) -> None:
 def test_a_forged_request_is_told_and_not_shown(folder: Path, forgery: Forgery) -> None:
     request = forge(folder, forgery)
     contents = Store(folder).read()
-    found = list(bound.problems(read_table("temo/table1"), request, stored(contents)))
+    found = list(request_check.problems(read_table("temo/table1"), request, stored(contents)))
     assert any(FORGERIES[forgery] in problem for problem in found), found
     views, left_out = build_views(contents, None)
     assert not views
@@ -126,18 +126,20 @@ def test_runs_with_another_value_of_what_the_row_states(folder: Path) -> None:
         row.model_copy(update={"hyperparameters": {"tau": 0.5}}) if row.label == "InfoNCE" else row
         for row in table.rows
     ]
-    found = list(bound.problems(table.model_copy(update={"rows": stated}), contents.requests[0], stored(contents)))
+    found = list(
+        request_check.problems(table.model_copy(update={"rows": stated}), contents.requests[0], stored(contents))
+    )
     assert len(found) == len(HIGH)
     assert "has tau = " in found[0]
     assert "but the row has 0.5" in found[0]
 
 
 def test_a_temperature_may_be_multiplied_by_the_factor_of_the_recipe() -> None:
-    assert bound._same(0.03, 0.01, 3.0)
-    assert bound._same(0.01, 0.01, 3.0)
-    assert not bound._same(0.02, 0.01, 3.0)
-    assert not bound._same(None, 0.01, 3.0)
-    assert not bound._same(True, "yes", 1.0)
+    assert request_check._same(0.03, 0.01, 3.0)
+    assert request_check._same(0.01, 0.01, 3.0)
+    assert not request_check._same(0.02, 0.01, 3.0)
+    assert not request_check._same(None, 0.01, 3.0)
+    assert not request_check._same(True, "yes", 1.0)
 
 
 def test_a_second_request_of_one_table_is_refused(folder: Path) -> None:

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
-from benchsuite.analysis.claims import judged_added, judged_claims, unrun_claims
+from benchsuite.analysis.judged_claims import judged_added, judged_claims, unrun_claims
 from benchsuite.analysis.pairing import comparable_fields, pairable
 from benchsuite.analysis.rows import Cell
-from benchsuite.analysis.tables import TableView
+from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.verdict import Verdict
 from benchsuite.papers import Table
 from benchsuite.papers.schema import row_name
 from benchsuite.records.code_version import stale
-from benchsuite.records.schema import Number, Record
+from benchsuite.records.schema import Record, StoredNumber
 from benchsuite.setup import differences
 
 K = TypeVar("K", bound=Hashable)
@@ -24,7 +24,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 @dataclass(frozen=True)
-class Side:
+class FolderSide:
     """One results folder: its name and tables, the valid records by run_id, and the files that are not shown."""
 
     folder: str
@@ -68,7 +68,7 @@ class Difference:
 class FolderDiff:
     """All differences of two results folders."""
 
-    sides: Mapping[Literal["before", "after"], Side]
+    sides: Mapping[Literal["before", "after"], FolderSide]
     tables: Mapping[tuple[str, str], Sequence[Difference]]
     """By table and scale; only tables that differ."""
     records: Sequence[Difference]
@@ -79,7 +79,7 @@ class FolderDiff:
         return not (self.tables or self.records)
 
 
-def diff_folders(before: Side, after: Side) -> FolderDiff:
+def diff_folders(before: FolderSide, after: FolderSide) -> FolderDiff:
     """From one folder to another."""
     old_views, new_views = ({(v.request.table, v.request.at): v for v in side.views} for side in (before, after))
     tables = {name: list(_table_differences(old, new)) for name, old, new in _matched(old_views, new_views)}
@@ -176,7 +176,7 @@ class RunDiff:
         }
 
     @property
-    def scores(self) -> dict[str, tuple[Number | None, Number | None]]:
+    def scores(self) -> dict[str, tuple[StoredNumber | None, StoredNumber | None]]:
         """The numbers of both runs by "protocol.metric"; none where a run did not measure it."""
         sides = ({f"{n.protocol}.{n.metric}": n for n in record.numbers()} for record in (self.left, self.right))
         return {name: (a, b) for name, a, b in _matched(*sides)}

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from benchsuite.analysis.rows import Cell, TableRow
-from benchsuite.analysis.tables import TableView
+from benchsuite.analysis.table_view import TableView
 from benchsuite.errors import UsageError
 from benchsuite.papers import Column
-from benchsuite.papers.claims import reference_of
+from benchsuite.papers.claim import reference_of
 from benchsuite.papers.schema import RowKey, row_name
 from benchsuite.report.look import Look, Show, Spread
 from benchsuite.report.numbers import DASH, counts, in_unit, published, units
@@ -26,7 +26,7 @@ KINDS = {Show.ours: "measured", Show.published: "published", Show.both: "measure
 
 
 @dataclass(frozen=True)
-class Number:
+class PrintedNumber:
     """A number as printed."""
 
     text: str
@@ -40,16 +40,16 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Line:
+class PrintedLine:
     """A row of the table: a number for each printed column. The numbers that are not shown are an empty list."""
 
     row: TableRow
-    theirs: Sequence[Number]
-    ours: Sequence[Number]
+    theirs: Sequence[PrintedNumber]
+    ours: Sequence[PrintedNumber]
 
 
 @dataclass(frozen=True)
-class Printed:
+class PaperTable:
     """A table in one look. Without both kinds of numbers, rows and columns that have none are left out."""
 
     view: TableView
@@ -82,7 +82,7 @@ class Printed:
         return [self.view.columns[n] for n in self._places]
 
     @cached_property
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[PrintedLine]:
         """Rows that are printed, in order."""
         rows = [row for row in self.view.rows if self.look.show is Show.both or any(map(self._has, row.cells))]
         if not rows or not self._places:
@@ -93,13 +93,14 @@ class Printed:
         theirs = {n: self._of_column(n, self._theirs(n)) for n in self._places if self.has_theirs}
         ours = {n: self._of_column(n, self._ours(n), stars=True) for n in self._places if self.has_ours}
         return [
-            Line(row, *([column[row.key] for column in columns.values()] for columns in (theirs, ours))) for row in rows
+            PrintedLine(row, *([column[row.key] for column in columns.values()] for columns in (theirs, ours)))
+            for row in rows
         ]
 
     @property
-    def backbones(self) -> dict[str, list[Line]]:
+    def backbones(self) -> dict[str, list[PrintedLine]]:
         """Lines by backbone, in order."""
-        lines: dict[str, list[Line]] = {}
+        lines: dict[str, list[PrintedLine]] = {}
         for line in self.lines:
             lines.setdefault(line.row.backbone, []).append(line)
         return lines
@@ -154,7 +155,7 @@ class Printed:
 
     @cached_property
     def _references(self) -> Mapping[RowKey, TableRow]:
-        """By row, the measured reference that it is compared with, as `papers.claims.reference_of` says."""
+        """By row, the measured reference that it is compared with, as `papers.claim.reference_of` says."""
         references = {}
         for (backbone, _), rows in self.view.boards.items():
             first = reference_of(self.view.table, backbone, rows[0].variant)
@@ -204,14 +205,14 @@ class Printed:
 
     def _of_column(
         self, place: int, texts: Mapping[RowKey, tuple[str, str]], stars: bool = False
-    ) -> dict[RowKey, Number]:
+    ) -> dict[RowKey, PrintedNumber]:
         bold = {
             key
             for rows in self.view.boards.values()
             for key in _best({row.key: texts[row.key][0] for row in rows}, self.view.columns[place].better)
         }
         return {
-            row.key: Number(
+            row.key: PrintedNumber(
                 *texts[row.key],
                 bold=self.look.best and row.key in bold,
                 star=stars and self.look.marks and self.view.is_best(row, row.cells[place]),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain, groupby
 from typing import Any, NamedTuple
 
-from benchsuite.analysis.diff import KINDS, Difference, FolderDiff, Kind, Side
+from benchsuite.analysis.folder_diff import KINDS, Difference, FolderDiff, FolderSide, Kind
 from benchsuite.analysis.rows import Cell
 from benchsuite.analysis.verdict import Verdict
 from benchsuite.harmless import json_text
@@ -29,7 +29,7 @@ LEGEND = (
 )
 
 
-class Line(NamedTuple):
+class DiffLine(NamedTuple):
     """One difference, or several claims with the same two verdicts."""
 
     where: str
@@ -76,7 +76,7 @@ def as_markdown(diff: FolderDiff, limit: int = LIMIT) -> str:
     return fitted(_blocks(diff), limit)
 
 
-def _size(side: Side) -> str:
+def _size(side: FolderSide) -> str:
     return f"{counted(len(side.records), 'record')}, {counted(len(side.views), 'table')}"
 
 
@@ -117,13 +117,13 @@ def _counts(differences: Iterable[Difference]) -> str:
     )
 
 
-def _sections(differences: Iterable[Difference]) -> dict[Kind, list[Line]]:
+def _sections(differences: Iterable[Difference]) -> dict[Kind, list[DiffLine]]:
     """The lines of each kind. Verdicts that only say whether there are enough runs are counted."""
     groups = groupby(differences, key=lambda difference: difference.item.kind)
     return {kind: _lines(list(group)) for kind, group in groups if kind != "tables"}
 
 
-def _lines(differences: Sequence[Difference]) -> list[Line]:
+def _lines(differences: Sequence[Difference]) -> list[DiffLine]:
     lines, minor = [], Counter[tuple[str, str]]()
     for difference in differences:
         before, after = (_shown(value, difference.item.kind) for value in (difference.before, difference.after))
@@ -131,9 +131,9 @@ def _lines(differences: Sequence[Difference]) -> list[Line]:
             minor[before, after] += 1
         else:
             why = difference.after.reason if difference.item.kind == "verdicts" and difference.after else ""
-            lines.append(Line(difference.item.name, before, after, why))
+            lines.append(DiffLine(difference.item.name, before, after, why))
     noun = "other claim" if lines else "claim"
-    return [*lines, *(Line(counted(n, noun), *verdicts) for verdicts, n in minor.items())]
+    return [*lines, *(DiffLine(counted(n, noun), *verdicts) for verdicts, n in minor.items())]
 
 
 def _is_decisive(difference: Difference) -> bool:

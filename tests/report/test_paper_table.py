@@ -4,10 +4,10 @@ from dataclasses import replace
 import pytest
 from support.exported import TABLE, VALUES, MakeRecord, build
 
-from benchsuite.analysis.tables import TableView
+from benchsuite.analysis.table_view import TableView
 from benchsuite.errors import UsageError
 from benchsuite.report.look import Look, Show, Spread
-from benchsuite.report.printed import Printed
+from benchsuite.report.paper_table import PaperTable
 
 
 @pytest.fixture
@@ -15,7 +15,7 @@ def view(make_record: MakeRecord) -> TableView:
     return build(make_record, VALUES)
 
 
-def ours(table: Printed, column: int = 0) -> list[str]:
+def ours(table: PaperTable, column: int = 0) -> list[str]:
     return [f"{line.ours[column].text} {line.ours[column].spread}".strip() for line in table.lines]
 
 
@@ -31,7 +31,7 @@ def ours(table: Printed, column: int = 0) -> list[str]:
     ],
 )
 def test_spread_and_digits_are_those_asked_for(view: TableView, look: Look, first: str) -> None:
-    assert ours(Printed(view, look))[0] == first
+    assert ours(PaperTable(view, look))[0] == first
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_spread_and_digits_are_those_asked_for(view: TableView, look: Look, firs
     ],
 )
 def test_rows_without_a_shown_number_are_left_out(view: TableView, show: Show, rows: list[str]) -> None:
-    table = Printed(view, Look(show))
+    table = PaperTable(view, Look(show))
     assert [line.row.label for line in table.lines] == rows
     assert [bool(table.lines[0].theirs), bool(table.lines[0].ours)] == [
         show is not Show.ours,
@@ -53,17 +53,17 @@ def test_rows_without_a_shown_number_are_left_out(view: TableView, show: Show, r
 
 def test_columns_without_a_shown_number_are_left_out(view: TableView) -> None:
     bare = [replace(row, cells=[row.cells[0], replace(row.cells[1], source=None)]) for row in view.rows]
-    assert [column.key for column in Printed(replace(view, rows=bare), Look(Show.published)).columns] == ["a"]
-    assert [column.key for column in Printed(replace(view, rows=bare), Look()).columns] == ["a", "b"]
+    assert [column.key for column in PaperTable(replace(view, rows=bare), Look(Show.published)).columns] == ["a"]
+    assert [column.key for column in PaperTable(replace(view, rows=bare), Look()).columns] == ["a", "b"]
 
 
 def test_a_table_without_any_shown_number_is_refused(make_record: MakeRecord) -> None:
     with pytest.raises(UsageError, match="p/t at scale small has no measured numbers"):
-        _ = Printed(build(make_record, {}), Look(Show.ours)).lines
+        _ = PaperTable(build(make_record, {}), Look(Show.ours)).lines
 
 
 def test_published_digits_are_alike_in_a_column(view: TableView) -> None:
-    lines = Printed(view, Look(Show.published)).lines
+    lines = PaperTable(view, Look(Show.published)).lines
     assert [line.theirs[0].text for line in lines] == ["12.50", "35.00", "1.00", "2.00"]
 
 
@@ -83,7 +83,7 @@ SAME_PRINT = {"Best": (0.4001, 0.4002, 0.4003), "Twin_2": (0.4003, 0.4002, 0.400
 def test_bold_is_the_best_printed_value(
     make_record: MakeRecord, values: dict[str, Sequence[float]], bold: tuple[list[str], list[str]], digits: int | None
 ) -> None:
-    table = Printed(build(make_record, values), Look(digits=digits))
+    table = PaperTable(build(make_record, values), Look(digits=digits))
     for column in (0, 1):
         assert [line.row.label for line in table.lines if line.ours[column].bold] == bold[column]
         sign = -1 if column else 1
@@ -95,7 +95,7 @@ def test_bold_is_the_best_printed_value(
 
 def test_no_row_is_bold_where_nothing_is_better(make_record: MakeRecord) -> None:
     columns = [column.model_copy(update={"better": "neither"}) for column in TABLE.columns]
-    table = Printed(build(make_record, VALUES, TABLE.model_copy(update={"columns": columns})), Look())
+    table = PaperTable(build(make_record, VALUES, TABLE.model_copy(update={"columns": columns})), Look())
     assert not any(number.bold or number.star for line in table.lines for number in (*line.theirs, *line.ours))
 
 
@@ -103,7 +103,7 @@ def test_no_row_is_bold_where_nothing_is_better(make_record: MakeRecord) -> None
     ("look", "bold", "star"), [(Look(), True, True), (Look(best=False), False, True), (Look(marks=False), True, False)]
 )
 def test_marks_are_explained_and_can_be_switched_off(view: TableView, look: Look, bold: bool, star: bool) -> None:
-    table = Printed(view, look)
+    table = PaperTable(view, look)
     numbers = [number for line in table.lines for number in line.ours]
     assert [any(number.bold for number in numbers), any(number.star for number in numbers)] == [bold, star]
     legend = " ".join(table.legend)
@@ -112,7 +112,7 @@ def test_marks_are_explained_and_can_be_switched_off(view: TableView, look: Look
 
 def test_where_all_are_tied_the_legend_says_so(make_record: MakeRecord) -> None:
     tied = build(make_record, {"Best": (0.1, 0.2, 0.3), "Twin_2": (0.2, 0.1, 0.3)})
-    assert "No difference is significant" in Printed(tied, Look()).legend[-1]
+    assert "No difference is significant" in PaperTable(tied, Look()).legend[-1]
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_where_all_are_tied_the_legend_says_so(make_record: MakeRecord) -> None:
 def test_the_caption_says_what_the_spread_is_and_over_how_many_seeds(
     make_record: MakeRecord, values: dict[str, Sequence[float]], look: Look, says: str, counted: bool
 ) -> None:
-    table = Printed(build(make_record, values), look)
+    table = PaperTable(build(make_record, values), look)
     assert table.caption("A / B")[:2] == ["T.", "Percent (gap: plain numbers)."]
     assert table.caption("A / B")[2].endswith(says)
     assert table.has_counts == counted
@@ -137,13 +137,13 @@ def test_the_caption_says_what_the_spread_is_and_over_how_many_seeds(
 
 @pytest.mark.parametrize(("look", "number"), [(Look(), 1), (Look(notes=False), 0), (Look(Show.published), 0)])
 def test_notes_say_what_ours_were_measured_on(view: TableView, look: Look, number: int) -> None:
-    assert len(Printed(view, look).notes) == number
+    assert len(PaperTable(view, look).notes) == number
 
 
 def test_a_column_without_a_group_goes_by_its_label_beside_grouped_ones(view: TableView) -> None:
     columns = [TABLE.columns[0], TABLE.columns[1].model_copy(update={"group": ""})]
     request = view.request.model_copy(update={"stand_ins": dict.fromkeys("ab", "scenes")})
     mixed = replace(view, table=view.table.model_copy(update={"columns": columns}), request=request)
-    assert Printed(mixed, Look()).notes == [
+    assert PaperTable(mixed, Look()).notes == [
         "Ours were measured at scale small.", "In ours, A & B was measured on scenes; gap was measured on scenes.",
     ]  # fmt: skip

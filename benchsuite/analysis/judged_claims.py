@@ -10,12 +10,12 @@ from benchsuite.analysis.premises import unmet_at
 from benchsuite.analysis.rank_correlation import Agreement, kendall
 from benchsuite.analysis.ranking import Better
 from benchsuite.analysis.rows import Cell, TableRow
-from benchsuite.analysis.tables import TableView
-from benchsuite.analysis.verdict import Family, Question, Verdict, judge_family
+from benchsuite.analysis.table_view import TableView
+from benchsuite.analysis.verdict import ClaimQuestion, Family, Verdict, judge_family
 from benchsuite.papers import Column, Table
-from benchsuite.papers.claims import Claim, claims_of, claims_of_added
+from benchsuite.papers.claim import Claim, claims_of, claims_of_added
 from benchsuite.papers.schema import RowKey, row_name
-from benchsuite.records.requests import Judged
+from benchsuite.records.requests import SmallestDifference
 
 NOT_SELECTED = "its rows were not selected"
 NO_RUN = "no stored run of this table at this scale"
@@ -106,7 +106,7 @@ def _judged_family(view: TableView, claims: Sequence[Claim], family: Family) -> 
 
 
 def _over_items(
-    asked: Sequence[Question], claims: Sequence[Claim], view: TableView, rows: Mapping[RowKey, TableRow]
+    asked: Sequence[ClaimQuestion], claims: Sequence[Claim], view: TableView, rows: Mapping[RowKey, TableRow]
 ) -> list[OverItems]:
     columns = [column.key for column in view.columns]
     compared: dict[int, tuple[list[Pair], str]] = {}
@@ -144,24 +144,24 @@ def agreements(view: TableView) -> list[ColumnAgreement]:
     return compared
 
 
-def _question(claim: Claim, view: TableView, rows: Mapping[RowKey, TableRow]) -> Question:
+def _question(claim: Claim, view: TableView, rows: Mapping[RowKey, TableRow]) -> ClaimQuestion:
     better: Better = "lower" if claim.column.better == "lower" else "higher"
     unit: Literal["points", ""] = "points" if claim.column.unit == "percent" else ""
     number = [column.key for column in view.columns].index(claim.column.key)
     both = [rows.get(key) for key in (claim.row, claim.reference)]
     if None in both:
-        return Question({}, {}, better, not_selected=NOT_SELECTED)
+        return ClaimQuestion({}, {}, better, not_selected=NOT_SELECTED)
     if reason := next(filter(None, (_why_not_run(row, number, view) for row in both if row)), ""):
-        return Question({}, {}, better, not_run=reason)
+        return ClaimQuestion({}, {}, better, not_run=reason)
     premises = [] if claim.added else [finding for finding in view.premises if finding.concerns(claim)]
     if unmet := [finding.refuted_for(claim) for finding in premises if finding.unmet]:
-        return Question({}, {}, better, premise=f"{'; '.join(unmet)}.")
+        return ClaimQuestion({}, {}, better, premise=f"{'; '.join(unmet)}.")
     if reason := next(filter(None, (finding.unknown_for(claim) for finding in premises)), ""):
-        return Question({}, {}, better, not_run=reason)
+        return ClaimQuestion({}, {}, better, not_run=reason)
     ours, theirs = (row.cells[number] for row in both if row)
     fields, refusal = _refusals(ours, theirs, view.table.factors)
     refuted = "; ".join(filter(None, (finding.refuted_for(claim) for finding in premises)))
-    return Question(
+    return ClaimQuestion(
         ours=ours.values,
         theirs=theirs.values,
         better=better,
@@ -182,7 +182,7 @@ def equal_seeds(ours: Cell, theirs: Cell) -> set[int]:
     return {seed for seed in shared if ours.records[seed].results == theirs.records[seed].results}
 
 
-def interest_of(cell: Cell, primary: Mapping[str, Judged]) -> float | None:
+def interest_of(cell: Cell, primary: Mapping[str, SmallestDifference]) -> float | None:
     """The smallest difference of interest of a cell's measure, if its recipe states one.
 
     That of a protocol is one of fractions, and so of all its metrics; of measures with a scale of their own, it is

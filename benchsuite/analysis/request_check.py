@@ -18,7 +18,7 @@ REPAIR = "put it back as it was written, or delete it and run the same `benchsui
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredRuns:
     """The records of a folder, as all its tables are looked at with them."""
 
     by_run: Mapping[str, Record]
@@ -26,7 +26,7 @@ class Stored:
     """By seed."""
 
     @classmethod
-    def of(cls, records: Iterable[Record]) -> "Stored":
+    def of(cls, records: Iterable[Record]) -> "StoredRuns":
         """All of a results folder."""
         by_run = {record.run_id: record for record in records}
         runs: defaultdict[Configuration, dict[int, str]] = defaultdict(dict)
@@ -40,7 +40,7 @@ class Stored:
         return self.runs.get((runs.setup_id, runs.method_id, runs.paraphrases), {})
 
 
-def with_stored_seeds(request: TableRequest, stored: Stored) -> TableRequest:
+def with_stored_seeds(request: TableRequest, stored: StoredRuns) -> TableRequest:
     """With the stored seeds of its rows that other tables asked for, so that it leaves none out."""
     rows = []
     for row in request.rows:
@@ -52,7 +52,7 @@ def with_stored_seeds(request: TableRequest, stored: Stored) -> TableRequest:
     return request.model_copy(update={"rows": rows})
 
 
-def problems(table: Table, request: TableRequest, stored: Stored) -> Iterator[str]:
+def problems(table: Table, request: TableRequest, stored: StoredRuns) -> Iterator[str]:
     """Every row's runs have its method, hyper-parameters, setup and seed, and no stored seed of them is left out."""
     by_run = stored.by_run
     printed = {row.key: row for row in table.rows}

@@ -77,7 +77,7 @@ class Measure:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnNumber:
     """One of the numbers that were drawn, in all trials."""
 
     name: str
@@ -89,7 +89,7 @@ class Drawn:
 
 
 @dataclass(frozen=True, eq=False)
-class Subject:
+class TunedMethod:
     """A method as it was tuned: its trials on one backbone, at what was given and not drawn."""
 
     recipe: str
@@ -171,7 +171,7 @@ class Subject:
         return math.fsum(known) if known else None
 
     @cached_property
-    def drawn(self) -> list[Drawn]:
+    def drawn(self) -> list[DrawnNumber]:
         """The numbers that differ between trials: temperatures, then the learning rate, then the others."""
         card = methods.card(self.method) if self.method in methods else None
         fields = {field.name: field for field in card.fields} if card else {}
@@ -183,9 +183,9 @@ class Subject:
             field = fields.get(name)
             warm = field.type in TEMPERATURES if field else name.startswith("tau")
             default = _numbers({0: field.default}).get(0) if field else None
-            found.append(Drawn(name, values, default * factor if warm and default is not None else default, warm))
+            found.append(DrawnNumber(name, values, default * factor if warm and default is not None else default, warm))
         rates = _numbers({t.number: t.method.learning_rate for t in self.trials})
-        found.append(Drawn(RATE, rates, self.setup.optimizer.lr if self.setup else None))
+        found.append(DrawnNumber(RATE, rates, self.setup.optimizer.lr if self.setup else None))
         varied = [one for one in found if len(set(one.values.values())) > 1]
         return sorted(varied, key=lambda one: (not one.temperature, one.name != RATE))
 
@@ -210,25 +210,25 @@ class Subject:
 
 def subjects(
     files: Mapping[str, "TrialsFile"], used: Collection[str] | None = None
-) -> dict[tuple[str, str], list[Subject]]:
+) -> dict[tuple[str, str], list[TunedMethod]]:
     """Everything that was tuned, by recipe and backbone; the reference first, the others by their labels.
 
     `used`: digests of the trials that runs name. With it, what is `outdated` is left out.
     """
-    pages: dict[tuple[str, str], list[Subject]] = {}
+    pages: dict[tuple[str, str], list[TunedMethod]] = {}
     for recipe, file in sorted(files.items()):
         groups: dict[tuple[str, ...], list[Trial]] = {}
         for trial in sorted(file.trials, key=lambda trial: (trial.backbone, trial.number)):
             groups.setdefault((trial.backbone, *trial.subject), []).append(trial)
         for trials in groups.values():
-            one = Subject(recipe, file.rule, file.setups.get(trials[0].setup_id), trials)
+            one = TunedMethod(recipe, file.rule, file.setups.get(trials[0].setup_id), trials)
             pages.setdefault((recipe, one.backbone), []).append(one)
     if used is not None:
         pages = {page: [one for one in found if not outdated(one, found, used)] for page, found in pages.items()}
     return {page: _labelled(found) for page, found in pages.items()}
 
 
-def outdated(subject: Subject, others: Sequence[Subject], used: Collection[str]) -> bool:
+def outdated(subject: TunedMethod, others: Sequence[TunedMethod], used: Collection[str]) -> bool:
     """Whether it was tuned again with newer code since, and no run names the earlier trials."""
     if subject.current or subject.digest in used:
         return False
@@ -236,7 +236,7 @@ def outdated(subject: Subject, others: Sequence[Subject], used: Collection[str])
     return any(one.current and (one.method, one.setup_id, one.fixed) == what for one in others)
 
 
-def reference_of(subject: Subject, others: Sequence[Subject]) -> Subject | None:
+def reference_of(subject: TunedMethod, others: Sequence[TunedMethod]) -> TunedMethod | None:
     """InfoNCE (SimCLR for one tower) as tuned under the same setup; of several that of current code, most trials."""
     if subject.setup is None:
         return None
@@ -245,7 +245,7 @@ def reference_of(subject: Subject, others: Sequence[Subject]) -> Subject | None:
     return max(found, key=lambda one: (one.current, len(one.trials), one.key), default=None)
 
 
-def _labelled(found: Sequence[Subject]) -> list[Subject]:
+def _labelled(found: Sequence[TunedMethod]) -> list[TunedMethod]:
     """With labels: what is fixed, and where that leaves equal ones, code and setup."""
     alike = [(one.trials[0].method.title, json.dumps(one.fixed, sort_keys=True)) for one in found]
     named = []
