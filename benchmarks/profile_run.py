@@ -157,7 +157,7 @@ def profile(method: str, recipe: str, backbone: str, steps: int | None, warm: bo
 
     from benchsuite.execution.measure import take_part
     from benchsuite.planning.plan import plan_run
-    from benchsuite.training.engine import import_deepspeed
+    from benchsuite.training.deepspeed_deviations import import_deepspeed
 
     torch.set_num_threads(1)
     import_deepspeed()

@@ -159,8 +159,8 @@ def _disk(name: str, recipe: Recipe, here: Here, own: list[Record]) -> Line:
     largest = max((_weights(record, here.results) for record in own), default=0)
     weights = f", and {gib(largest) if largest else 'the size'} of its weights" * recipe.keep_weights
     parameters = max((int(record.cost.get("trainable_parameters", 0)) for record in own), default=0)
-    saved = checkpoints_bytes(parameters, recipe.optimizer, recipe.training)
-    times = f"{checkpoints_bytes(1 / FLOAT, recipe.optimizer, recipe.training):.0f} times its towers' weights"
+    saved = checkpoints_bytes(parameters, recipe.optimizer)
+    times = f"{checkpoints_bytes(1 / FLOAT, recipe.optimizer):.0f} times its towers' weights"
     found = (
         f"about {gib(each)} a run{weights}; checkpoints of a run that lasts longer than their interval: "
         f"{gib(saved) if saved else times}; {gib(free)} are free"

@@ -1,17 +1,14 @@
 """Bytes that a training needs on the disk while it lasts. Needs no torch."""
 
 from benchsuite.records.checkpoints import KEPT
-from benchsuite.setup import Optimizer, Training
+from benchsuite.setup import Optimizer
 
 FLOAT = 4
 ONE_MOMENT = frozenset({"sgd", "sgdp", "nvnovograd", "lars"})
 """Optimizers that keep one number for each weight; the others keep two."""
 
 
-def checkpoints_bytes(parameters: float, optimizer: Optimizer, training: Training) -> float:
-    """Of all checkpoints that a training has at a time: those that are kept, and one that is being written.
-
-    With ZeRO, DeepSpeed stores a second copy of the weights beside the optimizer's numbers.
-    """
-    copies = 1 + (1 if optimizer.name in ONE_MOMENT else 2) + (training.zero_stage > 0)
+def checkpoints_bytes(parameters: float, optimizer: Optimizer) -> float:
+    """Of all checkpoints that a training has at a time: those that are kept, and one that is being written."""
+    copies = 1 + (1 if optimizer.name in ONE_MOMENT else 2)
     return (KEPT + 1) * copies * FLOAT * parameters

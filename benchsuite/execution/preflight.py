@@ -151,7 +151,7 @@ class _Checks:
     def checkpoints_bytes(self, run: Run) -> float:
         """What its checkpoints take at a time, if a dry pass has counted its weights."""
         objective, setup = self._objective(run), run.setup
-        towers = checkpoints_bytes(objective.tower_parameters, setup.optimizer, setup.training)
+        towers = checkpoints_bytes(objective.tower_parameters, setup.optimizer)
         return towers + (KEPT + 1) * objective.state_bytes
 
     def _objective(self, run: Run) -> Objective:

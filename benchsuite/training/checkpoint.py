@@ -1,6 +1,5 @@
 """When a training is saved, and from where it goes on."""
 
-import fcntl
 import json
 import math
 import shutil
@@ -12,13 +11,11 @@ from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import Any, Self
 
-import torch
-import torch.distributed as dist
-
-from benchsuite.errors import Interrupted
+from benchsuite.errors import Interrupted, UsageError
 from benchsuite.files import reason_of, write_whole
+from benchsuite.locks import BusyError, locked
 from benchsuite.records.checkpoints import (
     EVERY,
     Every,
@@ -34,10 +31,10 @@ from benchsuite.records.checkpoints import (
 )
 from benchsuite.records.code_version import ROOT, code_of
 from benchsuite.records.schema import Resumption
-from benchsuite.training.checkpoint_files import Writer, read_files, write_files
+from benchsuite.training.checkpoint_files import read_files, write_files
 from benchsuite.training.cost import Meter
 from benchsuite.training.curves import Curves
-from benchsuite.training.distributed import rank, world_size
+from benchsuite.training.distributed import gathered, largest, rank, same, world_size
 from benchsuite.training.stopping import Asked
 
 PROGRESS = "progress.json"
@@ -81,8 +78,8 @@ class Saver:
         """`skipped`: rows whose pictures are bad, as this process met them so far; those of before are added to it."""
         self._to, self._engine, self._curves, self._meter, self._steps = checkpoints, engine, curves, meter, steps
         self._digests, self._skipped = dict(digests), skipped
-        self._asked, self._writer, self._stack = Asked(), Writer(), ExitStack()
-        self._lock: IO[bytes] | None = None
+        self._asked, self._stack = Asked(), ExitStack()
+        self._locked = False
         self._good: Path | None = None
         """The last checkpoint that was written or read."""
         self._full = False
@@ -98,19 +95,17 @@ class Saver:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._lock:
-            self._lock.close()
         self._stack.__exit__(kind, error, trace)
 
     def resume(self) -> int:
         """The step to begin with: that of the last checkpoint that is sound and of this training, or 0."""
-        if not self._to or not self._same(self._to.folder.is_dir()):
+        if not self._to or not same(self._to.folder.is_dir()):
             return 0
-        if problem := self._same(self._take_lock(LOCK_SECONDS) if rank() == 0 else ""):
+        if problem := same(self._take_lock(LOCK_SECONDS) if rank() == 0 else ""):
             self._note(f"its checkpoints are left alone: {problem}; starts at step 0")
             return 0
         problems: list[str] = []
-        for checkpoint in self._same(checkpoints_in(self._to.folder)):
+        for checkpoint in same(checkpoints_in(self._to.folder)):
             marker, problem = self._read(checkpoint)
             if marker:
                 self._restore(checkpoint, marker)
@@ -126,7 +121,7 @@ class Saver:
         """Called after each step: save if it is time, stop if that was asked for."""
         if not self._to:
             return
-        wanted = self._agreed(self._wanted(done))
+        wanted = largest(self._wanted(done), self._engine.device)
         if wanted == SAVE:
             self._try_to_save(done)
         elif wanted == STOP:
@@ -149,7 +144,7 @@ class Saver:
     def _stop(self, done: int) -> None:
         assert self._to
         seconds = time.monotonic() - self._last
-        worth = self._agreed(seconds >= WORTH_SECONDS or self._to.every.steps is not None)
+        worth = largest(seconds >= WORTH_SECONDS or self._to.every.steps is not None, self._engine.device)
         problem = self._save(done) if worth else f"the last {math.ceil(seconds)} s of training are not worth it"
         state = f"is not saved: {problem}" if problem else "is saved"
         by = f" by {self._asked.by}" if self._asked.by else ""
@@ -166,13 +161,12 @@ class Saver:
         """Write a checkpoint; returns why it could not be, or nothing."""
         assert self._to
         folder = self._to.folder
-        if problem := self._same(self._prepare(done) if rank() == 0 else ""):
+        if problem := same(self._prepare(done) if rank() == 0 else ""):
             return self._saved(problem)
-        self._writer.begin()
-        write_files(self._engine, self._writer, draft(folder, done))
-        files = {name: stored for part in self._gathered(self._writer.files) for name, stored in part.items()}
-        problem = next(filter(None, self._gathered(self._writer.problem)), "")
-        skipped = {row: why for part in self._gathered(dict(self._skipped)) for row, why in part.items()}
+        written = gathered(write_files(self._engine, draft(folder, done)))
+        files = {name: stored for part, _ in written for name, stored in part.items()}
+        problem = next((problem for _, problem in written if problem), "")
+        skipped = {row: why for part in gathered(dict(self._skipped)) for row, why in part.items()}
         if rank() == 0:
             try:
                 if not problem:
@@ -184,7 +178,7 @@ class Saver:
                 problem = reason_of(error)
             if problem:
                 shutil.rmtree(draft(folder, done), ignore_errors=True)
-        problem = self._same(problem)
+        problem = same(problem)
         if not problem:
             self._good = place(folder, done)
         return self._saved(problem)
@@ -231,11 +225,11 @@ class Saver:
                     found = f"is ignored: its {', '.join(other)} is another"
             except ValueError as error:
                 found = f"is damaged: {error}"
-        found = self._same(found)
+        found = same(found)
         if isinstance(found, str):
             return None, found
         mine = dict(list(found.files.items())[rank() :: world_size()])
-        if broken := next(filter(None, self._gathered(damage(checkpoint, mine))), ""):
+        if broken := next(filter(None, gathered(damage(checkpoint, mine))), ""):
             return None, f"is damaged: {broken}"
         return found, ""
 
@@ -261,52 +255,16 @@ class Saver:
     def _take_lock(self, seconds: float) -> str:
         """Why this run cannot be saved here, or nothing: another process saves it. Held until this one ends."""
         assert self._to
-        if self._lock:
-            return ""
-        try:
-            file = (self._to.folder / LOCK).open("wb")
-        except OSError as error:
-            return reason_of(error)
-        until = time.monotonic() + seconds
-        while True:
+        if not self._locked:
             try:
-                fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except (BlockingIOError, PermissionError):
-                if time.monotonic() >= until:
-                    file.close()
-                    return "another process is training this run"
-                time.sleep(0.1)
-                continue
-            except OSError:
-                pass  # a file system without locks
-            self._lock = file
-            return ""
+                self._stack.enter_context(locked(self._to.folder / LOCK, seconds))
+            except BusyError:
+                return "another process is training this run"
+            except UsageError as error:
+                return str(error)
+            self._locked = True
+        return ""
 
     def _note(self, text: str) -> None:
         if self._to and rank() == 0:
             self._to.note(text)
-
-    def _agreed(self, value: int) -> int:
-        """The largest value of any process."""
-        if world_size() == 1:
-            return value
-        shared = torch.tensor(value, device=self._engine.device)
-        dist.all_reduce(shared, dist.ReduceOp.MAX)
-        return int(shared)
-
-    @staticmethod
-    def _same(value: Any) -> Any:
-        """The first process's value, on all."""
-        if world_size() == 1:
-            return value
-        values = [value]
-        dist.broadcast_object_list(values, src=0)
-        return values[0]
-
-    @staticmethod
-    def _gathered(value: Any) -> list[Any]:
-        """The values of all processes."""
-        values: list[Any] = [value] * world_size()
-        if world_size() > 1:
-            dist.all_gather_object(values, value)
-        return values

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import timedelta
+from typing import Any, TypeVar
 
 import torch
 import torch.distributed as dist
@@ -12,6 +13,7 @@ from torch import Tensor
 
 from benchsuite.methods.batch import PairBatch
 
+T = TypeVar("T")
 _alone = ContextVar("alone", default=False)
 
 
@@ -83,6 +85,32 @@ def lost_contact(error: Exception) -> str:
     return f"contact with another process was lost ({text.splitlines()[0]})"
 
 
+def same(value: Any) -> Any:
+    """The first process's value, on all."""
+    if world_size() == 1:
+        return value
+    values = [value]
+    dist.broadcast_object_list(values, src=0)
+    return values[0]
+
+
+def gathered(value: T) -> list[T]:
+    """The values of all processes."""
+    values = [value] * world_size()
+    if world_size() > 1:
+        dist.all_gather_object(values, value)
+    return values
+
+
+def largest(value: int, device: torch.device) -> int:
+    """The largest value of any process."""
+    if world_size() == 1:
+        return value
+    shared = torch.tensor(value, device=device)
+    dist.all_reduce(shared, dist.ReduceOp.MAX)
+    return int(shared)
+
+
 class _Gather(torch.autograd.Function):
     """Rows of all processes in order. Backward sums over processes what each derived for our rows.
 
@@ -107,8 +135,8 @@ def gather(rows: Tensor) -> Tensor:
     """All processes' rows, differentiable."""
     if world_size() == 1:
         return rows
-    gathered: Tensor = _Gather.apply(rows)  # type: ignore[no-untyped-call]
-    return gathered
+    all_rows: Tensor = _Gather.apply(rows)  # type: ignore[no-untyped-call]
+    return all_rows
 
 
 def gather_batch(parts: dict[str, Tensor]) -> PairBatch:

@@ -1,12 +1,9 @@
 """The DeepSpeed engine of a run: made from the setup, on CPU and GPU alike."""
 
-import logging
 import math
 import os
 from collections.abc import Iterable
-from functools import partial
 from typing import Any
-from unittest.mock import patch
 
 import torch
 import torch.distributed as dist
@@ -16,24 +13,8 @@ from benchsuite.methods.base import Method, ParameterGroup, trained_heads, with_
 from benchsuite.models.dual_encoder import DualEncoder
 from benchsuite.setup import Optimizer, Setup, Training
 from benchsuite.torchvision_ops import make_importable
+from benchsuite.training.deepspeed_deviations import start
 from benchsuite.training.distributed import patience, world_size
-
-
-def import_deepspeed() -> Any:
-    """DeepSpeed, quiet, and without the shared-memory operator it would compile at its first start on a CPU.
-
-    That operator only serves inference over several processes; compiling it takes most of a minute and ends the
-    program where there is no C++ compiler.
-    """
-    if not torch.cuda.is_available():
-        os.environ.setdefault("DS_ACCELERATOR", "cpu")
-    logging.getLogger("DeepSpeed").setLevel(logging.ERROR)
-    import deepspeed
-    import deepspeed.ops
-
-    deepspeed.utils.logger.setLevel(logging.ERROR)
-    deepspeed.ops.__compatible_ops__["deepspeed_shm_comm"] = False
-    return deepspeed
 
 
 def device() -> torch.device:
@@ -61,34 +42,9 @@ def join_processes() -> None:
 
 def start_engine(trainee: nn.Module, groups: list[dict[str, Any]], setup: Setup) -> Any:
     """A DeepSpeed engine around `trainee` with the setup's optimizer."""
-    deepspeed = import_deepspeed()
     join_processes()
     trainee.to(device())
-    optimizer = make_optimizer(groups, setup.optimizer)
-    with patch.object(deepspeed.DeepSpeedEngine, "_broadcast_model", broadcast_state):
-        engine, *_ = deepspeed.initialize(
-            model=trainee, optimizer=optimizer, config=engine_config(setup.training), dist_init_required=False
-        )
-    if dist.get_world_size() == 1 and not setup.training.zero_stage:
-        engine.enable_backward_allreduce = False  # flattens, sends and copies all gradients back to sum one of each
-    engine.zero_grad = partial(forget_gradients, [*trainee.parameters()])
-    return engine
-
-
-def forget_gradients(parameters: list[nn.Parameter]) -> None:
-    """Stands for the engine's `zero_grad`, which looks all modules through at each step to find these parameters."""
-    for parameter in parameters:
-        parameter.grad = None
-
-
-def broadcast_state(engine: Any) -> None:
-    """Give every process the first one's parameters and buffers.
-
-    Replaces DeepSpeed's own, which skips buffers and cannot send parameters without a dimension (a
-    learnable temperature) or in channels-last memory, because it views them as bytes.
-    """
-    for tensor in (*engine.module.parameters(), *engine.module.buffers()):
-        dist.broadcast(tensor.data, src=0)
+    return start(trainee, make_optimizer(groups, setup.optimizer), engine_config(setup.training))
 
 
 def make_optimizer(groups: list[dict[str, Any]], settings: Optimizer) -> torch.optim.Optimizer:

@@ -2,11 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import torch
-import torch.distributed as dist
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -18,7 +16,7 @@ from benchsuite.models.tokenizer import Tokens, Words
 from benchsuite.running import running
 from benchsuite.setup import Setup
 from benchsuite.training.copying import Copied
-from benchsuite.training.distributed import share, world_size
+from benchsuite.training.distributed import gathered, share
 from benchsuite.training.engine import device
 from benchsuite.training.loading import Ahead, workers_for
 from benchsuite.training.needs import VIEWS
@@ -137,10 +135,7 @@ class Feed:
 
     def skipped_by_all(self) -> list[int]:
         """The rows that any process replaced. Every process must ask."""
-        shares: list[Any] = [None] * world_size()
-        if world_size() > 1:
-            dist.all_gather_object(shares, sorted(self.skipped))
-        return sorted({row for rows in (shares if world_size() > 1 else [self.skipped]) for row in rows})
+        return sorted({row for rows in gathered([*self.skipped]) for row in rows})
 
     def close(self) -> None:
         """End the workers."""

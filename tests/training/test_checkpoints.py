@@ -78,11 +78,11 @@ def require_same(one: Outcome, other: Outcome) -> None:
         assert torch.equal(other.state[part], value), part
 
 
-MODEL, SHARD = "mp_rank_00_model_states.pt", "zero_pp_rank_0_mp_rank_00_optim_states.pt"
+MODEL, OWN = "shared.pt", "process_0.pt"
 DAMAGE: dict[str, tuple[str, Callable[[Path], None], str]] = {
     "truncated": (MODEL, cut, rf"{MODEL} has \d+ bytes instead of \d+"),
-    "one bit": (SHARD, flip, f"{SHARD} has another SHA-256 than it was written with"),
-    "a shard is missing": (SHARD, Path.unlink, rf"{SHARD} is missing \(No such file or directory\)"),
+    "one bit": (OWN, flip, f"{OWN} has another SHA-256 than it was written with"),
+    "a file is missing": (OWN, Path.unlink, rf"{OWN} is missing \(No such file or directory\)"),
     "curves": ("progress.json", flip, r"progress\.json has another SHA-256"),
     "marker truncated": (MARKER, cut, r"checkpoint\.json is damaged"),
     "marker edited": (MARKER, lambda f: f.write_text(f.read_text().replace('"step": 3', '"step": 4')), "is damaged"),
@@ -124,7 +124,7 @@ class Bomb:
         return os.mkdir, (str(self.file),)
 
 
-@pytest.mark.parametrize("file", [MODEL, SHARD, "process_0.pt"])
+@pytest.mark.parametrize("file", [MODEL, OWN])
 def test_a_checkpoint_that_would_run_code_is_refused(stopped: Place, tmp_path: Path, file: str) -> None:
     path, bomb = stopped.latest / file, Bomb(tmp_path / "exploded")
     torch.save({**torch.load(path, weights_only=False), "bomb": bomb}, path)
@@ -206,7 +206,7 @@ def test_a_full_disk_does_not_end_the_training(
 def test_while_another_process_trains_the_run_nothing_is_saved(stopped: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkpoint, "LOCK_SECONDS", 0.2)
     hold = (
-        "import fcntl, sys; file = open(sys.argv[1], 'wb'); fcntl.lockf(file, fcntl.LOCK_EX); "
+        "import sys; from filelock import FileLock; lock = FileLock(sys.argv[1]); lock.acquire(); "
         "print('held', flush=True); input()"
     )
     command = [sys.executable, "-c", hold, str(stopped.folder / "lock")]
@@ -227,10 +227,10 @@ def test_while_another_process_trains_the_run_nothing_is_saved(stopped: Place, m
 def test_drafts_of_a_killed_process_are_removed(stopped: Place) -> None:
     for step in (4, 9):
         folders.draft(stopped.folder, step).mkdir()
-        (folders.draft(stopped.folder, step) / "zero_pp_rank_7_mp_rank_00_optim_states.pt").touch()
+        (folders.draft(stopped.folder, step) / "process_7.pt").touch()
     stopped.run()
     step4 = checkpoints_in(stopped.folder)[1]
-    assert {path.name for path in step4.iterdir()} == {MODEL, SHARD, "process_0.pt", "progress.json", MARKER}
+    assert {path.name for path in step4.iterdir()} == {MODEL, OWN, "progress.json", MARKER}
     assert {path.name for path in stopped.folder.iterdir()} == {"lock", "step-00000004", "step-00000005"}
 
 
