@@ -46,10 +46,19 @@ class Card:
         return str(self.about.get("title", self.name))
 
     @property
+    def version(self) -> int:
+        """The decorator's version=, else 1: of a method or task, raised when what it computes changes in value."""
+        return int(self.about.get("version", 1))
+
+    @property
+    def built_in(self) -> bool:
+        """Whether it comes with benchsuite."""
+        return self.owner.startswith("benchsuite.")
+
+    @property
     def defaults_are_of(self) -> str:
         """Whose values the defaults of a method are: only what comes with benchsuite is checked against its paper."""
-        built_in = self.owner.startswith("benchsuite.")
-        return "the paper" if built_in and self.about.get("paper") else "the method's author"
+        return "the paper" if self.built_in and self.about.get("paper") else "the method's author"
 
     @property
     def summary(self) -> str:
@@ -66,7 +75,7 @@ class Card:
 
 REQUIRED = "required"
 """Marks a field without a default."""
-DEFAULTS: dict[str, dict[str, Any]] = {"method": {"paper": "", "needs": (), "serves": ("pair",)}}
+DEFAULTS: dict[str, dict[str, Any]] = {"method": {"version": 1, "paper": "", "needs": (), "serves": ("pair",)}}
 """Metadata that a decorator may leave out, by kind."""
 
 

@@ -30,7 +30,10 @@ class Registry:
         self._live_cards: dict[str, Card] = {}
 
     def register(self, name: str, **about: Any) -> Callable[[T], T]:
-        """Decorator: register the class under `name`. `about` are literals such as title= and paper=."""
+        """Decorator: register the class under `name`. `about` are literals such as title=, paper= and version=."""
+        version = about.get("version", 1)
+        if type(version) is not int or version < 1:
+            raise UsageError(f'{self.kind} "{name}": version = {version!r} is not possible: 1, 2, 3 and so on are.')
 
         def decorate(cls: T) -> T:
             card = card_of_class(self.kind, name, cls, about)

@@ -100,6 +100,20 @@ def test_an_unknown_name_says_what_it_was_to_be(registry: Registry, kind: str) -
 
 
 @pytest.mark.usefixtures("forgetful_registries")
+def test_a_version_is_1_unless_the_decorator_says_otherwise() -> None:
+    register_method("first")(type("First", (), {}))
+    register_method("third", version=3)(type("Third", (), {}))
+    assert (methods.card("first").version, methods.card("third").version) == (1, 3)
+    assert [methods.card(name).as_json()["version"] for name in ("first", "third")] == [1, 3]
+
+
+@pytest.mark.parametrize("version", [0, -1, True, 1.0, "2", None])
+def test_a_version_that_is_no_whole_number_from_1_on_is_refused(version: object) -> None:
+    with pytest.raises(UsageError, match=f'method "mine": version = {version!r} is not possible'):
+        register_method("mine", version=version)
+
+
+@pytest.mark.usefixtures("forgetful_registries")
 def test_a_taken_name_is_refused_naming_both_owners() -> None:
     with pytest.raises(UsageError, match=r'"temo" of .*test_registry\.py.*Mine.*benchsuite\.methods\.temo \(TeMo\)'):
 

@@ -16,7 +16,7 @@ from benchsuite.analysis.stats import Paired, compare, t_quantile
 from benchsuite.cards import Card
 from benchsuite.errors import unknown
 from benchsuite.papers import Column
-from benchsuite.records.code_version import stale
+from benchsuite.records.method_version import stale
 from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import Record, Result
 from benchsuite.registry import tasks

@@ -8,7 +8,7 @@ from typing import Any
 from benchsuite.analysis.boards import Board, BoardRow, PrimaryMeasure, Runs, paired
 from benchsuite.analysis.ranking import Better
 from benchsuite.analysis.stats import Paired
-from benchsuite.records.code_version import code_state
+from benchsuite.records.method_version import version_state
 from benchsuite.records.schema import Record
 from benchsuite.setup import REFERENCES
 
@@ -63,8 +63,10 @@ def costs(board: Board) -> dict[str, RelativeCost]:
 
 
 def reference(board: Board) -> BoardRow | None:
-    """The row that others are compared with: of several configurations the one of current code with most runs, tuned
-    if one is. One that trained longer is no reference: the others had less compute."""
+    """The row that others are compared with: of several the one of the current version with most runs, tuned if one is.
+
+    One that trained longer is no reference: the others had less compute.
+    """
     name = REFERENCES[board.setup.towers]
     rows = [row for row in board.rows if row.method == name and row.longer == 1]
     return max(rows, key=_standard, default=None)
@@ -146,7 +148,7 @@ def _standard(row: BoardRow) -> tuple[bool, int, bool, bool, str]:
     """What makes a row the one to compare with; a label without settings is that of the method's defaults."""
     record = row.record
     plain, tuned = row.label == record.method.title, record.tuned is not None
-    return code_state(record) == "current", len(row.records), tuned, plain, row.method_id
+    return version_state(record.method) == "current", len(row.records), tuned, plain, row.method_id
 
 
 def _known(runs: Runs, name: str) -> list[Any]:

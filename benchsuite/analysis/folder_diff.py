@@ -12,7 +12,7 @@ from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.verdict import Verdict
 from benchsuite.papers import Table
 from benchsuite.papers.schema import row_name
-from benchsuite.records.code_version import stale
+from benchsuite.records.method_version import stale
 from benchsuite.records.schema import Record, StoredNumber
 from benchsuite.setup import differences
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from benchsuite.canonical import canonical
-from benchsuite.records.code_version import code_state
+from benchsuite.records.method_version import version_state
 from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import READ_BY_SOME, Record
 from benchsuite.registry import methods
@@ -103,7 +103,7 @@ def _described(setup: Setup, name: str) -> tuple[str, ...]:
 
 
 def _settings(record: Record) -> dict[str, Any]:
-    """Hyper-parameters that are not at their defaults, what the row has of its own, what else it reads, older code."""
+    """Hyper-parameters that are not at their defaults, what the row has of its own, what else it reads, its version."""
     defaults = _defaults(record)
     hyperparameters = record.method.hyperparameters.items()
     settings = {name: value for name, value in hyperparameters if name not in defaults or defaults[name] != value}
@@ -114,7 +114,8 @@ def _settings(record: Record) -> dict[str, Any]:
     if record.tuned:
         settings["tuned"] = f"{record.tuned.trials} trials"
     settings |= {name: record.digests[name][:SHORT] for name in READ_BY_SOME if name in record.digests}
-    return settings if code_state(record) == "current" else {**settings, "code": record.method.code[:SHORT]}
+    current = version_state(record.method) == "current"
+    return settings if current else {**settings, "method version": record.method.version}
 
 
 def _varied(configurations: Sequence[Mapping[str, Any]]) -> set[str]:

@@ -242,7 +242,7 @@ def _read(folder: str | Path, repository: str | None = None) -> tuple[Contents, 
 
 TRIAL = (
     "recipe", "backbone", "method", "method_title", "number", "seed", "measure", "score", "chosen", "error",
-    "learning_rate", "fixed", "run_id", "setup_id", "code", "created",
+    "learning_rate", "fixed", "run_id", "setup_id", "method_version", "created",
 )  # fmt: skip
 """Columns of a trial, before costs and hyper-parameters."""
 
@@ -278,7 +278,7 @@ def trials_frame(contents: Contents) -> "DataFrame":
     rows = [
         (recipe, t.backbone, t.method.name, t.method.title, t.number, t.seed, file.rule.get("measure"), t.score,
          (recipe, t.run_id) in chosen, t.error, t.method.learning_rate, json.dumps(t.fixed, sort_keys=True), t.run_id,
-         t.setup_id, t.method.code, t.created, *map(t.cost.get, COSTS))
+         t.setup_id, t.method.version, t.created, *map(t.cost.get, COSTS))
         for recipe, file, t in trials
     ]  # fmt: skip
     frame = DataFrame(rows, columns=[*TRIAL, *COSTS]).astype({"score": "float64", "learning_rate": "float64"})

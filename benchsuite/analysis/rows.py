@@ -8,7 +8,7 @@ from functools import cached_property
 from benchsuite.analysis.stats import half_width
 from benchsuite.papers import Column, PublishedCell
 from benchsuite.papers.schema import RowKey
-from benchsuite.records.code_version import stale
+from benchsuite.records.method_version import stale
 from benchsuite.records.schema import Record
 
 

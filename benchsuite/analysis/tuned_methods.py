@@ -18,7 +18,7 @@ import numpy as np
 
 from benchsuite.analysis.labels import TEMPERATURES
 from benchsuite.analysis.stats import ALPHA, Floats
-from benchsuite.records.code_version import code_version
+from benchsuite.records.method_version import version_state
 from benchsuite.registry import methods, tasks
 from benchsuite.setup import REFERENCES, Setup
 
@@ -104,7 +104,7 @@ class TunedMethod:
     @property
     def key(self) -> tuple[str, ...]:
         """Identifies it in a folder."""
-        return self.recipe, self.backbone, *self.trials[0].subject
+        return self.recipe, self.backbone, *map(str, self.trials[0].subject)
 
     @property
     def backbone(self) -> str:
@@ -198,9 +198,8 @@ class TunedMethod:
 
     @property
     def current(self) -> bool:
-        """Whether the method's code is still the same."""
-        card = methods.card(self.method) if self.method in methods else None
-        return card is not None and code_version(card) == self.trials[0].method.code
+        """Whether the method is still at this version."""
+        return version_state(self.trials[0].method) == "current"
 
     @property
     def complete(self) -> bool:
@@ -217,7 +216,7 @@ def subjects(
     """
     pages: dict[tuple[str, str], list[TunedMethod]] = {}
     for recipe, file in sorted(files.items()):
-        groups: dict[tuple[str, ...], list[Trial]] = {}
+        groups: dict[tuple[str | int, ...], list[Trial]] = {}
         for trial in sorted(file.trials, key=lambda trial: (trial.backbone, trial.number)):
             groups.setdefault((trial.backbone, *trial.subject), []).append(trial)
         for trials in groups.values():
@@ -229,7 +228,7 @@ def subjects(
 
 
 def outdated(subject: TunedMethod, others: Sequence[TunedMethod], used: Collection[str]) -> bool:
-    """Whether it was tuned again with newer code since, and no run names the earlier trials."""
+    """Whether another version was tuned since, and no run names the earlier trials."""
     if subject.current or subject.digest in used:
         return False
     what = subject.method, subject.setup_id, subject.fixed
@@ -237,7 +236,7 @@ def outdated(subject: TunedMethod, others: Sequence[TunedMethod], used: Collecti
 
 
 def reference_of(subject: TunedMethod, others: Sequence[TunedMethod]) -> TunedMethod | None:
-    """InfoNCE (SimCLR for one tower) as tuned under the same setup; of several that of current code, most trials."""
+    """InfoNCE (SimCLR for one tower) as tuned under the same setup; of several the current version, most trials."""
     if subject.setup is None:
         return None
     name = REFERENCES[subject.setup.towers]
@@ -246,13 +245,13 @@ def reference_of(subject: TunedMethod, others: Sequence[TunedMethod]) -> TunedMe
 
 
 def _labelled(found: Sequence[TunedMethod]) -> list[TunedMethod]:
-    """With labels: what is fixed, and where that leaves equal ones, code and setup."""
+    """With labels: what is fixed, and where that leaves equal ones, version and setup."""
     alike = [(one.trials[0].method.title, json.dumps(one.fixed, sort_keys=True)) for one in found]
     named = []
     for one, name in zip(found, alike, strict=True):
         details = [f"{key}={value}" for key, value in one.fixed.items()]
         if alike.count(name) > 1:
-            details += [one.method, f"code {one.trials[0].method.code[:8]}", f"setup {one.setup_id[:8]}"]
+            details += [one.method, f"version {one.trials[0].method.version}", f"setup {one.setup_id[:8]}"]
         title = one.trials[0].method.title
         named.append(replace(one, label=f"{title} ({', '.join(details)})" if details else title))
     first = {reference.key for one in named if (reference := reference_of(one, named))}

@@ -11,7 +11,7 @@ import typer
 from benchsuite.cli.options import RESULTS, AsJson, Plugins, Results, load_plugins
 from benchsuite.cli.terminal import say, say_json, say_json_text, say_text
 from benchsuite.errors import UsageError
-from benchsuite.records.code_version import stale
+from benchsuite.records.method_version import stale
 from benchsuite.records.names import find_run
 from benchsuite.records.record_file import FileError, read_record
 from benchsuite.records.schema import Record, StoredNumber
@@ -181,6 +181,6 @@ def run_data(comparison: "RunDiff") -> dict[str, Any]:
 
 
 def identity(record: Record) -> dict[str, Any]:
-    """The ids of a record, and why its code is no longer current, if so."""
+    """The ids of a record, and why its method's version is not the current one, if so."""
     ids = {name: getattr(record, name) for name in ("run_id", "setup_id", "method_id", "seed", "digest")}
     return {**ids, "method": record.method.name, "stale": stale(record)}

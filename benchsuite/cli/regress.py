@@ -31,7 +31,8 @@ def regress(
     """Compare methods with stored expectations.
 
     Compared are values on fixed embeddings, and metrics and cost of short runs relative to a reference method.
-    Exit code 1 if a method crashed, measured nothing, or differs by more than the bands allow.
+    Exit code 1 if a method crashed, measured nothing, or differs by more than the bands allow. Values that changed on
+    purpose need a raised version of the method; then --update stores them.
     """
     from benchsuite.files import require_writable, write_whole
     from benchsuite.gate.decision import BAD
@@ -80,6 +81,7 @@ def regress(
 
 def updated(names: list[str], before: "Expectations | None") -> "Expectations":
     """New expectations of these methods; the others stay, except methods that are gone."""
+    from benchsuite.gate.decision import unraised
     from benchsuite.gate.regress import expect
     from benchsuite.registry import methods
 
@@ -87,12 +89,18 @@ def updated(names: list[str], before: "Expectations | None") -> "Expectations":
     others = {name: expected for name, expected in before.methods.items() if name in methods} if before else {}
     if before and before.setups != now.setups and set(others) - set(names):
         raise UsageError("the setups have changed: update all methods, without naming any.")
-    return now.model_copy(update={"methods": dict(sorted({**others, **now.methods}.items()))})
+    after = now.model_copy(update={"methods": dict(sorted({**others, **now.methods}.items()))})
+    if before and (names_of := unraised(before, after)):
+        raise UsageError(
+            f"values changed under the same version of {', '.join(names_of)}. Nothing was stored: raise the version of "
+            "each (register_method(..., version=2)), or undo what changed them."
+        )
+    return after
 
 
 def changes(before: "Expectations | None", after: "Expectations") -> list[str]:
     """What an update changed, for review."""
-    from benchsuite.gate.decision import Observed, check_method
+    from benchsuite.gate.decision import as_observed, check_method
 
     lines = []
     old = before.methods if before else {}
@@ -101,9 +109,12 @@ def changes(before: "Expectations | None", after: "Expectations") -> list[str]:
         if name not in old:
             lines.append(f"new: {name}")
             continue
-        differences = {metric: values[: after.seeds] for metric, values in now.differences.items()}
-        observed = Observed(now.arithmetic, now.curves, differences, now.cost)
-        lines += [c.line for c in check_method(name, old[name], observed, after.seeds) if c.kind != "unchanged"]
+        before_it = old[name]
+        if now.version != before_it.version:
+            lines.append(f"{name}: version {before_it.version} before, {now.version} now")
+        stored = before_it.model_copy(update={"version": now.version})
+        checks = check_method(name, stored, as_observed(now, after.seeds), after.seeds)
+        lines += [check.line for check in checks if check.kind != "unchanged" and check.what != "version"]
     for towers, metrics in after.collapsed.items():
         previous = before.collapsed.get(towers) if before else None
         lines += [f"collapsed towers ({towers}): {previous} before, {metrics} now"] if previous != metrics else []

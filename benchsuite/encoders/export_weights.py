@@ -50,7 +50,7 @@ def kept_weights_of(file: Path, record: Record) -> Path:
 
 
 def _config(record: Record, kept: Kept, folder: Path) -> Exported:
-    method = {"name": record.method.name, "title": record.method.title, "code": record.method.code}
+    method = {"name": record.method.name, "title": record.method.title, "version": record.method.version}
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     return Exported(
         run={

@@ -9,8 +9,8 @@ from typing import Literal
 
 from benchsuite.setup import Part
 
-Kind = Literal["crashed", "measured nothing", "regressed", "improved", "unchanged"]
-BAD: tuple[Kind, ...] = ("crashed", "measured nothing", "regressed")
+Kind = Literal["crashed", "measured nothing", "regressed", "outdated", "improved", "unchanged"]
+BAD: tuple[Kind, ...] = ("crashed", "measured nothing", "regressed", "outdated")
 Curve = Sequence[Sequence[float]]
 """First values, by seed and step."""
 Arithmetic = Mapping[str, Mapping[str, Sequence[float]]]
@@ -36,6 +36,8 @@ class Expected(Part):
     """Expected values of a method, by seed. The gate runs the first few of these seeds; all give the noise."""
 
     track: str
+    version: int
+    """Of the method whose values these are."""
     arithmetic: dict[str, dict[str, list[float]]]
     """On fixed embeddings, by towers: loss, terms, gauges and gradient norm, by step."""
     curves: dict[str, list[list[float]]]
@@ -69,6 +71,7 @@ class Observed:
     curves: Mapping[str, Curve] = field(default_factory=dict)
     differences: Mapping[str, Sequence[float]] = field(default_factory=dict)
     cost: float = math.nan
+    version: int = 1
     crash: str = ""
 
 
@@ -91,17 +94,31 @@ class Check:
 
 
 def check_method(name: str, expected: Expected, observed: Observed, seeds: int) -> Iterator[Check]:
-    """Everything that is compared of one method."""
+    """Everything that is compared of one method; of another version than that of the stored values, nothing."""
     if observed.crash:
         yield Check(name, "run", "crashed", found=observed.crash)
         return
-    yield from check_arithmetic(name, expected.arithmetic, observed.arithmetic)
+    if observed.version != expected.version:
+        message = f"values are stored for version {expected.version}, and {name} is at {observed.version}; review them"
+        yield Check(name, "version", "outdated", found=f"{message}, then run `benchsuite regress {name} --update`")
+        return
+    checks = [*check_arithmetic(name, expected.arithmetic, observed.arithmetic)]
     for curve, by_seed in expected.curves.items():
         label, shares = f"first values of {_words(curve)}", FIRST_STEPS.get(curve, FIRST_STEPS_OWN)
-        yield _curve(name, label, shares, by_seed[:seeds], observed.curves.get(curve, ()))
+        checks.append(_curve(name, label, shares, by_seed[:seeds], observed.curves.get(curve, ())))
+    yield from checks
+    yield _check_version(name, expected.version, checks)
     for metric, values in expected.differences.items():
         yield _metric(name, metric, values, observed.differences.get(metric, ()), seeds)
     yield check_cost(name, expected.cost, observed.cost)
+
+
+def _check_version(name: str, version: int, checks: Iterable[Check]) -> Check:
+    """Records are reused as long as the version is the same, so changed values need a new one."""
+    if not any(check.kind == "regressed" for check in checks):
+        return Check(name, "version", "unchanged")
+    message = f"values changed under version {version}: raise the version of {name}, or undo what changed them"
+    return Check(name, "version", "regressed", found=message)
 
 
 def check_arithmetic(name: str, expected: Arithmetic, observed: Arithmetic) -> Iterator[Check]:
@@ -112,6 +129,28 @@ def check_arithmetic(name: str, expected: Arithmetic, observed: Arithmetic) -> I
         for curve, values in curves.items():
             label = f"{_words(curve)} on fixed embeddings ({kind})"
             yield _curve(name, label, repeat(ARITHMETIC), [values], [observed.get(kind, {}).get(curve, ())])
+
+
+def as_observed(expected: Expected, seeds: int) -> Observed:
+    """Values that are to be stored, as the gate observes them."""
+    differences = {metric: values[:seeds] for metric, values in expected.differences.items()}
+    return Observed(expected.arithmetic, expected.curves, differences, expected.cost, expected.version)
+
+
+def unraised(before: Expectations, after: Expectations) -> list[str]:
+    """Methods whose values differ under an unchanged version.
+
+    Where setups or batches differ, so do first steps of a training: values on fixed embeddings alone are compared.
+    """
+    same_runs = (before.setups, before.batches) == (after.setups, after.batches)
+    found = []
+    for name in before.methods.keys() & after.methods.keys():
+        old = before.methods[name]
+        stored = old if same_runs else old.model_copy(update={"curves": {}})
+        checks = check_method(name, stored, as_observed(after.methods[name], after.seeds), after.seeds)
+        if any((check.what, check.kind) == ("version", "regressed") for check in checks):
+            found.append(name)
+    return sorted(found)
 
 
 def check_batches(track: str, expected: Sequence[str], observed: Sequence[str]) -> Iterator[Check]:

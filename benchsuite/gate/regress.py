@@ -125,6 +125,7 @@ class Bench:
                     for metric in track.metrics
                 },
                 cost=min(map(_seconds, ours)) / min(map(_seconds, units)),
+                version=methods.card(name).version,
             )
         except BenchsuiteError as error:
             return Observed(crash=str(error))
@@ -220,7 +221,7 @@ def collapsed(track: Track) -> dict[str, float]:
 def gated() -> list[str]:
     """The built-in methods, references first."""
     references = [track.reference for track in TRACKS]
-    own = [name for name in methods if methods.card(name).owner.startswith("benchsuite.")]
+    own = [name for name in methods if methods.card(name).built_in]
     return [*references, *(name for name in own if name not in references)]
 
 
@@ -256,6 +257,7 @@ def _run(track: Track, name: str, seed: int) -> Record:
 def _expected(name: str, observed: Observed) -> Expected:
     return Expected(
         track=track_of(name).towers,
+        version=observed.version,
         arithmetic={
             towers: {curve: [*map(eight_digits, values)] for curve, values in curves.items()}
             for towers, curves in observed.arithmetic.items()

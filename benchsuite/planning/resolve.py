@@ -10,7 +10,7 @@ from benchsuite.fields import resolve, temperatures
 from benchsuite.methods import create_method, method_class
 from benchsuite.planning.data_folders import protocols_of_classes, require_fitting, resolve_data
 from benchsuite.planning.recipe import Recipe
-from benchsuite.records.code_version import code_version
+from benchsuite.records.method_version import file_digest
 from benchsuite.records.schema import MethodPart
 from benchsuite.registry import methods, tasks
 from benchsuite.setup import Protocol, Setup
@@ -49,7 +49,7 @@ def resolve_setup(
 def resolve_protocol(protocol: Protocol, folders: Mapping[str, str]) -> Protocol:
     """The protocol with all options, its task's version, and its data's digest if it has data of its own."""
     options = create_task(protocol.task, **protocol.options).options()
-    version = tasks.card(protocol.task).about["version"]
+    version = tasks.card(protocol.task).version
     data = protocol.data and resolve_data(protocol.data, folders)
     return protocol.model_copy(update={"options": options, "version": version, "data": data})
 
@@ -73,8 +73,9 @@ def resolve_method(
     return MethodPart(
         name=name,
         title=card.title,
+        version=card.version,
         hyperparameters=checked,
-        code=code_version(card),
+        code=file_digest(card),
         owner=Path(card.owner).name,
         learning_rate=learning_rate,
     )

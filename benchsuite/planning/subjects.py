@@ -19,7 +19,6 @@ from benchsuite.planning.recipe import Recipe, Tuning
 from benchsuite.planning.resolve import NO_FOLDERS, resolve_method, resolve_setup
 from benchsuite.planning.search_space import ATTEMPTS, LEARNING_RATE, around, draws, space
 from benchsuite.records import trials
-from benchsuite.records.code_version import code_version
 from benchsuite.records.schema import MethodPart
 from benchsuite.registry import methods
 from benchsuite.setup import Setup
@@ -43,8 +42,8 @@ class Subject:
     @cached_property
     def key(self) -> trials.Subject:
         """As trials name it."""
-        code = code_version(methods.card(self.method))
-        return trials.subject_of(self.setup.setup_id, self.method, code, self.fixed)
+        version = methods.card(self.method).version
+        return trials.subject_of(self.setup.setup_id, self.method, version, self.fixed)
 
     def __str__(self) -> str:
         given = ", ".join(f"{name} = {value}" for name, value in self.fixed.items())

@@ -71,7 +71,7 @@ def recompute(result: Result, ranks: Ranks, options: Mapping[str, Any], rules: M
     """Compute the numbers of a protocol again from its ranks, by its task's rule."""
     numbers = {**result.metrics, **result.measures}
     rule = rules.get(result.task)
-    version = tasks.card(result.task).about.get("version") if result.task in tasks else result.version
+    version = tasks.card(result.task).version if result.task in tasks else result.version
     if version != result.version:
         return Recomputed(not_recomputable=[*numbers], why=f"version {result.version} of the task, {version} here")
     if rule is None:

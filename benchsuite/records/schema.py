@@ -38,8 +38,10 @@ class MethodPart(Part):
 
     name: str
     title: str
+    version: Count
     hyperparameters: dict[str, Any]
     code: str
+    """Digest of the file that defines the method: information, and no part of any identity."""
     owner: str
     """The module, or the name of the user's file without its folder."""
     learning_rate: Positive | None = None
@@ -49,10 +51,11 @@ class MethodPart(Part):
 
     @property
     def method_id(self) -> str:
-        """Identity: name, hyper-parameters, code, and what the row has of its own in place of the setup's."""
+        """Identity: name, version, hyper-parameters, and what the row has of its own in place of the setup's."""
         own = {"learning_rate": self.learning_rate} if self.learning_rate else {}
         own |= {"longer": self.longer} if self.longer != 1 else {}
-        return short_digest({"name": self.name, "hyperparameters": self.hyperparameters, "code": self.code, **own})
+        method = {"name": self.name, "version": self.version, "hyperparameters": self.hyperparameters}
+        return short_digest({**method, **own})
 
 
 class TunedBy(Part):

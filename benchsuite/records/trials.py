@@ -41,13 +41,13 @@ COUNTS = ("trials", "longer")
 """Of a rule: what decides no draw and no score."""
 
 
-Subject = tuple[str, str, str, str]
-"""What was tuned: setup, method, its code, and what was fixed, as JSON."""
+Subject = tuple[str, str, int, str]
+"""What was tuned: setup, method, its version, and what was fixed, as JSON."""
 
 
-def subject_of(setup_id: str, method: str, code: str, fixed: Mapping[str, Any]) -> Subject:
+def subject_of(setup_id: str, method: str, version: int, fixed: Mapping[str, Any]) -> Subject:
     """The subject of a method under a setup."""
-    return setup_id, method, code, json.dumps(fixed, sort_keys=True)
+    return setup_id, method, version, json.dumps(fixed, sort_keys=True)
 
 
 class Trial(Part):
@@ -77,7 +77,7 @@ class Trial(Part):
     @property
     def subject(self) -> Subject:
         """What was tuned."""
-        return subject_of(self.setup_id, self.method.name, self.method.code, self.fixed)
+        return subject_of(self.setup_id, self.method.name, self.method.version, self.fixed)
 
 
 class TrialsFile(Part):

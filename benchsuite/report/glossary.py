@@ -46,7 +46,7 @@ EXPLAINED = {
     "paraphrases": "hash of the second captions that the method reads",
     "ranks": "hash of the file of ranks, from which metrics are recomputed",
     "record": "hash of the record: an edited record has another one",
-    "code": "hash of the method's code",
+    "code": "hash of the file that defines the method",
     "commit": "of the code that ran",
     "dirty": "whether tracked files differed from the commit",
     "threads": "of each process",

@@ -12,7 +12,7 @@ from typing import Any
 
 from benchsuite.analysis.boards import Board
 from benchsuite.canonical import short_digest
-from benchsuite.records.code_version import stale
+from benchsuite.records.method_version import stale
 from benchsuite.records.schema import Record
 from benchsuite.registry import tasks
 from benchsuite.report import numbers

@@ -4,7 +4,7 @@ import json
 import math
 import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from hashlib import sha256
@@ -29,7 +29,6 @@ from benchsuite.records.checkpoints import (
     place,
     read_marker,
 )
-from benchsuite.records.code_version import ROOT, code_of
 from benchsuite.records.schema import Resumption
 from benchsuite.training.checkpoint_files import read_files, write_files
 from benchsuite.training.cost import Meter
@@ -44,8 +43,10 @@ LOCK_SECONDS = 10
 WORTH_SECONDS = 10
 """A shorter training is not saved when it is asked to stop, unless a number of steps was given."""
 LIBRARIES = ("torch", "deepspeed", "timm", "transformers", "numpy")
-CODE = ("training/*.py", "models/*.py", "data/*.py", "methods/base.py", "methods/batch.py", "methods/heads.py")
-"""What trains, beside the method's own code, which is in the run's identity."""
+PACKAGE = Path(__file__).parents[1]
+CODE = ("training/*.py", "models/*.py", "data/*.py", "methods/*.py", "objectives/*.py")
+"""What trains, beside a plugin's own file. A run's identity has its method's version and no code, since an edit that
+changes no value outdates no record; half a training does not go on with edited code."""
 NOTHING, SAVE, STOP = range(3)
 
 
@@ -248,7 +249,7 @@ class Saver:
 
     def _identity(self) -> dict[str, str]:
         assert self._to
-        code = code_of(file for pattern in CODE for file in ROOT.glob(pattern))
+        code = code_of(file for pattern in CODE for file in PACKAGE.glob(pattern))
         libraries = {name: version(name) for name in LIBRARIES}
         return {"run": self._to.run, "training code": code, **libraries, **self._digests}
 
@@ -268,3 +269,8 @@ class Saver:
     def _note(self, text: str) -> None:
         if self._to and rank() == 0:
             self._to.note(text)
+
+
+def code_of(files: Iterable[Path]) -> str:
+    """Digest of the files' bytes."""
+    return sha256(b"\0".join(file.read_bytes() for file in sorted(files))).hexdigest()[:16]

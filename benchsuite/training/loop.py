@@ -20,6 +20,7 @@ from benchsuite.models.dual_encoder import DualEncoder, seeded_encoder, weights_
 from benchsuite.models.tokenizer import Words
 from benchsuite.models.vectors import text_reader
 from benchsuite.objectives.shares import shared
+from benchsuite.records.method_version import file_digest
 from benchsuite.records.schema import Resumption
 from benchsuite.setup import Setup
 from benchsuite.streams import derived_seed
@@ -149,7 +150,8 @@ def train(
     feed = Feed(setup, plan, words, method.needs, prepared)
     curves = Curves(setup.training.steps)
     meter = Meter()
-    saver = Saver(checkpoints, engine, curves, meter, setup.training.steps, digests, feed.skipped)
+    made_of = {**digests, "method's file": file_digest(method.card)}
+    saver = Saver(checkpoints, engine, curves, meter, setup.training.steps, made_of, feed.skipped)
     with ended(engine), closing(feed), saver:
         engine.train()
         for step in range(saver.resume(), setup.training.steps):

@@ -11,9 +11,9 @@ from benchsuite.errors import UsageError
 from benchsuite.files import read_stored, reason_of, sha256_of
 from benchsuite.folders import recipes_in, shipped_trials, trials_in
 from benchsuite.locks import is_lock
-from benchsuite.records.code_version import code_state, stale
 from benchsuite.records.contents import read_contents
 from benchsuite.records.manifest import FolderManifest
+from benchsuite.records.method_version import edited, stale, version_state
 from benchsuite.records.names import (
     EVALUATIONS,
     FAILED,
@@ -145,7 +145,7 @@ def audit_folder(folder: Path, rules: Rules) -> Audit:
     audit.problems += [*check_digests(audit.records), *check_counts(audit.records)]
     audit.problems += _trials_problems(audit)
     audit.problems += [f for evaluation in contents.evaluations for f in _wrong_evaluation(folder, evaluation, rules)]
-    audit.notes += _code_notes(audit.records)
+    audit.notes += _version_notes(audit.records)
     audit.notes += _missing_runs(contents.requests, {file.record.run_id for file in contents.files if file.record})
     return audit
 
@@ -184,7 +184,7 @@ def audit_run(path: Path, rules: Rules) -> Audit:
         raise UsageError(f"{path}: not a record. Name a record's file, a run or a results folder.")
     audit = Audit(path)
     audit.add(with_ranks(file, counting(rules)))
-    audit.notes += _code_notes(audit.records)
+    audit.notes += _version_notes(audit.records)
     return audit
 
 
@@ -232,15 +232,23 @@ def _other_files(folder: Path, files: list[RecordFile]) -> Iterator[Finding]:
             yield Finding(path.name, "not written by benchsuite, ignored", "")
 
 
-def _code_notes(records: Mapping[str, Record]) -> Iterator[Finding]:
+def _version_notes(records: Mapping[str, Record]) -> Iterator[Finding]:
     for name, record in records.items():
         if reason := stale(record):
             yield Finding(name, reason, "the same command measures it again, under another run_id")
-    unknown = Counter(record.method.name for record in records.values() if code_state(record) == "unknown")
+    methods = [record.method for record in records.values()]
+    unknown = Counter(method.name for method in methods if version_state(method) == "unknown")
     for method, count in sorted(unknown.items()):
-        records_of_it = f"{count} record{'s' * (count != 1)}"
-        message = f"{records_of_it}: whether its code has changed is unknown, because it is not registered here"
+        message = f"{_records(count)}: whether it has another version now is unknown, because it is not registered here"
         yield Finding(f"method {method}", message, "load its file with --plugin")
+    changed = Counter(record.method.name for record in records.values() if edited(record))
+    for method, count in sorted(changed.items()):
+        message = f"{_records(count)} from before its file was edited, under the same version"
+        yield Finding(f"method {method}", message, f"if its values changed, raise the version of {method}")
+
+
+def _records(count: int) -> str:
+    return f"{count} record{'s' * (count != 1)}"
 
 
 def _missing_runs(requests: list[TableRequest], run_ids: set[str]) -> Iterator[Finding]:

@@ -51,13 +51,13 @@ def _contradictions(trial: Trial, file: TrialsFile) -> Iterator[str]:
 
 def check_tuned(records: Mapping[str, Record], files: Iterable[TrialsFile]) -> Iterator[Finding]:
     """Records, by file name, whose account of their tuning is not that of the trials."""
-    subjects: dict[tuple[str, str], list[tuple[TrialsFile, list[Trial]]]] = defaultdict(list)
+    subjects: dict[tuple[str, int], list[tuple[TrialsFile, list[Trial]]]] = defaultdict(list)
     for file in files:
-        for (_, method, code, _), trials in by_subject([file]).items():
-            subjects[method, code].append((file, sorted(trials, key=lambda trial: trial.number)))
+        for (_, method, version, _), trials in by_subject([file]).items():
+            subjects[method, version].append((file, sorted(trials, key=lambda trial: trial.number)))
     for name, record in records.items():
         if record.tuned:
-            candidates = subjects[record.method.name, record.method.code]
+            candidates = subjects[record.method.name, record.method.version]
             yield from (Finding(name, what, PUT_TRIALS) for what in _tuned_wrongly(record, record.tuned, candidates))
 
 

@@ -6,7 +6,7 @@ from benchsuite.canonical import canonical
 from benchsuite.cards import REQUIRED, Card
 from benchsuite.planning.recipe import Tuning
 from benchsuite.planning.search_space import Draw, draws
-from benchsuite.records.code_version import code_version
+from benchsuite.records.method_version import version_state
 from benchsuite.records.record_file import Finding
 from benchsuite.records.trials import Trial, TrialsFile
 from benchsuite.registry import methods
@@ -14,14 +14,14 @@ from benchsuite.verify.audit_trials import named
 
 
 def check_draws(file: TrialsFile, where: str) -> Iterator[Finding]:
-    """Trials whose hyper-parameters are not what their number draws, for methods whose code is as it was.
+    """Trials whose hyper-parameters are not what their number draws, for methods of the same version.
 
     A draw that a method refuses is passed over, and cards cannot tell which it refuses: any of a trial's draws counts.
     """
     rule = Tuning.model_validate(file.rule)
     for trial in file.trials:
         name = trial.method.name
-        if name in methods and code_version(methods.card(name)) == trial.method.code and trial.setup_id in file.setups:
+        if version_state(trial.method) == "current" and trial.setup_id in file.setups:
             for what in _wrong(trial, file, rule, methods.card(name)):
                 yield Finding(where, f"{named(trial)}: {what}", "delete the file and tune again")
 
@@ -29,14 +29,13 @@ def check_draws(file: TrialsFile, where: str) -> Iterator[Finding]:
 def unknown_draws(file: TrialsFile, where: str) -> Iterator[Finding]:
     """Notes on methods whose draws cannot be checked here."""
     for name in sorted({trial.method.name for trial in file.trials}):
-        codes = {trial.method.code for trial in file.trials if trial.method.name == name}
+        versions = {trial.method.version for trial in file.trials if trial.method.name == name}
         if name not in methods:
             message = f"whether the trials of {name} are what was drawn is unknown, because it is not registered here"
             yield Finding(where, message, "load its file with --plugin")
-        elif codes - {code_version(methods.card(name))}:
-            yield Finding(
-                where, f"trials of {name} were made with older code of it", "`benchsuite tune` makes new ones"
-            )
+        elif versions - {(here := methods.card(name).version)}:
+            message = f"trials of {name} were made with another version of it than {here}"
+            yield Finding(where, message, "`benchsuite tune` makes new ones")
 
 
 def _wrong(trial: Trial, file: TrialsFile, rule: Tuning, card: Card) -> Iterator[str]:

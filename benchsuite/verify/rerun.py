@@ -13,7 +13,7 @@ from benchsuite.execution.preflight import preflight
 from benchsuite.planning.data_folders import resolve_data
 from benchsuite.planning.plan import Run, make_run
 from benchsuite.planning.resolve import resolve_protocol
-from benchsuite.records.code_version import code_state
+from benchsuite.records.method_version import stale, version_state
 from benchsuite.records.schema import PARAPHRASES, Record
 
 
@@ -55,10 +55,11 @@ def devices_of(record: Record) -> Devices:
 
 def run_of(record: Record, folders: Mapping[str, str]) -> Run:
     """The same run. Refused if its method, tasks or data here are not those of the record."""
-    if (state := code_state(record)) != "current":
+    if version_state(record.method) == "unknown":
+        raise UsageError(f"method {record.method.name} is not registered here")
+    if why := stale(record):
         where = f" (commit {commit[:12]})" if (commit := record.environment.get("commit")) else ""
-        have = "is not registered here" if state == "unknown" else f"has other code than it was measured with{where}"
-        raise UsageError(f"method {record.method.name} {have}")
+        raise UsageError(f"it was {why}{where}")
     data = resolve_data(record.setup.data, folders)
     protocols = {name: resolve_protocol(protocol, folders) for name, protocol in record.setup.protocols.items()}
     setup = record.setup.model_copy(update={"data": data, "protocols": protocols})

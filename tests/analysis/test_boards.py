@@ -149,8 +149,8 @@ def test_the_order_of_records_says_nothing(make_runs: MakeRuns, backwards: bool)
     assert [list(one.records) for one in found.rows] == [[0, 1, 2]] * 3
 
 
-def test_rows_measured_with_older_code_are_told(make_runs: MakeRuns) -> None:
-    found = board(make_runs("infonce"), make_runs("ts", code="0123456789abcdef"))
+def test_rows_measured_with_another_version_are_told(make_runs: MakeRuns) -> None:
+    found = board(make_runs("infonce"), make_runs("ts", version=2))
     assert {one.method: one.stale for one in found.rows} == {
-        "infonce": "", "ts": "measured with older code of ts",
+        "infonce": "", "ts": "measured with version 2 of ts, which is at 1",
     }  # fmt: skip

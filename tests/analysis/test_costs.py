@@ -89,12 +89,12 @@ def test_one_tower_is_compared_with_simclr(make_runs: MakeRuns) -> None:
     assert costs(board(*alone))["MACL"].median == 2.0
 
 
-def test_of_several_references_that_of_the_defaults_is_taken_then_older_code_and_fewer_runs_lose(
+def test_of_several_references_that_of_the_defaults_is_taken_then_other_versions_and_fewer_runs_lose(
     make_runs: MakeRuns,
 ) -> None:
     plain, warm = make_runs("infonce", (0.1,)), make_runs("infonce", (0.1,), hyperparameters={"tau": 0.3})
     more = make_runs("infonce", (0.1, 0.2), hyperparameters={"tau": 0.2})
-    old = make_runs("infonce", code="0123456789abcdef")
+    old = make_runs("infonce", version=2)
     tuned = make_runs("infonce", (0.1,), hyperparameters={"tau": 0.5}, tuned=TUNED)
     longer = make_runs("infonce", (0.1, 0.2), longer=2.0)
     boards_of = (

@@ -36,9 +36,9 @@ def test_a_method_that_is_not_registered_shows_all_that_differs(make_runs: MakeR
     assert found == ["mine (warm=true, sizes=[200 values])", "mine (warm=false, sizes=[1, 0.5])"]
 
 
-def test_older_code_is_told_from_the_code_that_is_here(make_runs: MakeRuns) -> None:
-    found = labels([make_runs("infonce")[0], make_runs("infonce", code="0123456789abcdef")[0]])
-    assert found == ["InfoNCE", "InfoNCE (code=01234567)"]
+def test_another_version_is_told_from_the_one_that_is_here(make_runs: MakeRuns) -> None:
+    found = labels([make_runs("infonce")[0], make_runs("infonce", version=2)[0]])
+    assert found == ["InfoNCE", "InfoNCE (method version=2)"]
 
 
 def test_methods_that_share_a_title_are_told_apart_by_name(make_runs: MakeRuns) -> None:

@@ -83,9 +83,9 @@ def test_a_run_measured_twice_is_held_to_its_results(between: Callable[..., RunD
     assert "results" not in between(seed=1).fields
 
 
-def test_older_code_and_other_threads_are_mentioned(between: Callable[..., RunDiff], make_sound: Make) -> None:
-    older = between(method=method(make_sound, code="c0de"), environment={"threads": 2})
-    assert named(older)["method"] == {"code"}
+def test_another_version_and_other_threads_are_mentioned(between: Callable[..., RunDiff], make_sound: Make) -> None:
+    older = between(method=method(make_sound, version=2), environment={"threads": 2})
+    assert named(older)["method"] == {"version"}
     sentences = list(older.verdicts())
-    assert "Stale: the second was measured with older code of infonce." in sentences
+    assert "Stale: the second was measured with version 2 of infonce, which is at 1." in sentences
     assert any("numbers of threads" in line for line in sentences)

@@ -125,7 +125,7 @@ def test_a_metric_of_a_task_is_a_fraction(measure: str, unit: str) -> None:
 def test_a_page_has_the_reference_first_and_labels_that_differ() -> None:
     more = [
         *trials_of("ts", count=3, fixed={"periods": 2.0}),
-        *trials_of("ts", count=2, code="0" * 16),
+        *trials_of("ts", count=2, version=2),
         *trials_of("ts", count=2, backbone="ViT-B/16"),
     ]
     pages = subjects({"latents-pairs": trials_file({"ts": 0.5, "infonce": 0.5}, more=more)})

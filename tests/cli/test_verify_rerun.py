@@ -47,14 +47,14 @@ def test_a_record_whose_numbers_were_made_up_consistently_is_found(
     assert "run again: the digest of batches is another" in capsys.readouterr().out
 
 
-def test_older_code_cannot_be_run_again_and_asking_for_it_is_no_success(
+def test_another_version_cannot_be_run_again_and_asking_for_it_is_no_success(
     runs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("benchsuite.verify.rerun.code_state", lambda record: "older")
+    monkeypatch.setattr("benchsuite.cards.Card.version", property(lambda card: 2))
     capsys.readouterr()
     assert exit_code("verify", runs, "--rerun", "1") == 1
     told = capsys.readouterr().out
-    assert "cannot be run again here: method infonce has other code than it was measured with" in told
+    assert "cannot be run again here: it was measured with version 1 of infonce, which is at 2" in told
     assert "0 of 1 records to run again could be drawn" in told
 
 

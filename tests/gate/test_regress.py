@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import combinations
 from pathlib import Path
@@ -22,8 +23,8 @@ from benchsuite.gate.decision import (
     FIRST,
     Check,
     Expectations,
-    Expected,
     Observed,
+    as_observed,
     check_arithmetic,
     check_method,
 )
@@ -33,6 +34,7 @@ from benchsuite.methods.base import Clock, Loss
 from benchsuite.methods.batch import PairBatch
 from benchsuite.objectives.global_estimator import MovingAverage
 from benchsuite.paths import baselines
+from benchsuite.registry import methods
 
 NAMES = ["infonce", "ts", "temo", "sogclr", "gap-hard-swap"]
 METRICS = ("retrieval.r_mean",)
@@ -221,15 +223,15 @@ def test_no_two_methods_are_expected_to_do_the_same() -> None:
         if STORED.methods[first].track == STORED.methods[second].track
         and not any(
             check.kind in BAD and not check.what.startswith("cost")
-            for check in check_method(first, STORED.methods[first], as_observed(STORED.methods[second]), STORED.seeds)
+            for check in check_method(first, STORED.methods[first], values_of(second, first), STORED.seeds)
         )
     ]
     assert alike == []
 
 
-def as_observed(expected: Expected) -> Observed:
-    differences = {metric: values[: STORED.seeds] for metric, values in expected.differences.items()}
-    return Observed(expected.arithmetic, expected.curves, differences, expected.cost)
+def values_of(name: str, other: str) -> Observed:
+    """As the gate observes them, under the version of another method."""
+    return replace(as_observed(STORED.methods[name], STORED.seeds), version=STORED.methods[other].version)
 
 
 def test_the_stored_expectations_cover_every_built_in_method() -> None:
@@ -275,7 +277,18 @@ def test_the_command_stores_finds_names_and_stores_again(
         failed = [case for case in suite.iter("testcase") if len(case)]
         assert len(failed) == int(suite.attrib["failures"]) > 0
         assert all("ts" in case.attrib["classname"] for case in failed)
-        assert "regressed" in (folder / "regress.md").read_text()
+        assert "values changed under version 1: raise the version of ts" in (folder / "regress.md").read_text()
+        stored = (tmp_path / "expected.json").read_bytes()
+        assert command("ts", "--update") == 2
+        assert "values changed under the same version of ts. Nothing was stored" in capsys.readouterr().err
+        assert (tmp_path / "expected.json").read_bytes() == stored
+
+        raised = replace(methods.card("ts"), about={**methods.card("ts").about, "version": 2})
+        broken.setitem(methods._live_cards, "ts", raised)
+        assert command(*request) == 1
+        assert "outdated: ts, version: values are stored for version 1, and ts is at 2" in capsys.readouterr().out
         assert command("ts", "--update") == 0
-        assert "regressed: ts, loss on fixed embeddings (pair): found " in capsys.readouterr().out
+        printed = capsys.readouterr().out
+        assert "ts: version 1 before, 2 now" in printed
+        assert "regressed: ts, loss on fixed embeddings (pair): found " in printed
         assert command(*request) == 0

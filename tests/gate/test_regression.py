@@ -3,7 +3,17 @@ from typing import Any
 
 import pytest
 
-from benchsuite.gate.decision import Expected, Observed, check_batches, check_collapsed, check_method, half_band
+from benchsuite.gate.decision import (
+    Check,
+    Expectations,
+    Expected,
+    Observed,
+    check_batches,
+    check_collapsed,
+    check_method,
+    half_band,
+    unraised,
+)
 from benchsuite.gate.summary import junit, summary
 
 STORED = [0.10, 0.14, 0.12, 0.08, 0.11]
@@ -15,6 +25,7 @@ CURVES = {
 FIXED = {"loss": [4.0, 3.9], "gradient_norm": [1.0, 0.9]}
 EXPECTED = Expected(
     track="pair",
+    version=1,
     arithmetic={"pair": FIXED},
     curves=CURVES,
     differences={"retrieval.r_mean": STORED},
@@ -45,11 +56,12 @@ def kinds(**changes: Any) -> dict[str, str]:
 
 
 def notable(**changes: Any) -> dict[str, str]:
-    return {what: kind for what, kind in kinds(**changes).items() if kind != "unchanged"}
+    """Without what it says of the version."""
+    return {what: kind for what, kind in kinds(**changes).items() if kind != "unchanged" and what != "version"}
 
 
 def test_what_is_as_expected_is_unchanged() -> None:
-    assert len(kinds()) == 8
+    assert len(kinds()) == 9
     assert notable() == {}
 
 
@@ -120,7 +132,7 @@ def test_a_value_near_zero_is_judged_by_the_size_of_its_curve() -> None:
 
 def test_the_worst_of_the_first_values_is_shown_with_seed_step_and_band() -> None:
     checks = check_method("m", EXPECTED, observed(**with_curve("loss", [[4.0, 3.3], [4.1, 3.2]])), 2)
-    (line,) = [check.line for check in checks if check.kind == "regressed"]
+    line = next(check.line for check in checks if check.kind == "regressed")
     assert line == "regressed: m, first values of loss: found 3.3 (seed 0, step 1), expected 3, band ±1.2e-03"
 
 
@@ -140,7 +152,7 @@ def test_an_evaluation_that_is_kinder_to_collapsed_towers_is_named() -> None:
 def test_the_summary_names_method_metric_expected_found_and_band() -> None:
     moved = {"retrieval.r_mean": [value - 0.2 for value in STORED[:2]]}
     text = summary(list(check_method("temo", EXPECTED, observed(differences=moved), 2)))
-    assert "8 checks: 7 unchanged, 1 regressed." in text
+    assert "9 checks: 8 unchanged, 1 regressed." in text
     (line,) = [line for line in text.splitlines() if line.startswith("| regressed")]
     for cell in ("temo", "retrieval.r_mean", "+0.1200", "-0.0800", "±0.0632"):
         assert cell in line
@@ -150,6 +162,33 @@ def test_junit_counts_failures_and_errors_and_escapes() -> None:
     crash = list(check_method("<m>", EXPECTED, observed(crash='said "no" & died'), 2))
     good = list(check_method("good", EXPECTED, observed(), 2))
     text = junit([*crash, *good])
-    assert 'tests="9" failures="0" errors="1"' in text
+    assert 'tests="10" failures="0" errors="1"' in text
     assert 'classname="&lt;m&gt;"' in text
     assert "said &quot;no&quot; &amp; died" in text
+
+
+def test_changed_values_ask_for_a_raised_version_and_a_raised_version_for_new_values() -> None:
+    def version(observed: Observed) -> Check:
+        (check,) = (check for check in check_method("m", EXPECTED, observed, 2) if check.what == "version")
+        return check
+
+    for changes in (with_fixed(loss=[4.0, 3.901]), with_curve("loss", [[4.0, 3.0], [4.1, 3.102]])):
+        assert version(observed(**changes)).kind == "regressed"
+        assert "raise the version of m" in version(observed(**changes)).line
+    assert version(observed(cost=50.0)).kind == "unchanged", "no value"
+    (only,) = check_method("m", EXPECTED, observed(version=2, **with_fixed(loss=[4.0, 3.901])), 2)
+    assert only.kind == "outdated"
+    assert "values are stored for version 1, and m is at 2" in only.line
+
+
+def test_new_values_are_stored_only_under_a_new_version() -> None:
+    def stored(batches: str = "a", **changes: Any) -> Expectations:
+        methods = {"m": EXPECTED.model_copy(update=changes)}
+        return Expectations(seeds=2, setups={"pair": "s"}, batches={"pair": [batches]}, methods=methods, collapsed={})
+
+    fixed, curve = with_fixed(loss=[4.0, 3.901]), with_curve("loss", [[4.0, 3.0], [4.1, 3.102]])
+    assert unraised(stored(), stored()) == []
+    assert unraised(stored(), stored(**fixed)) == unraised(stored(), stored(**curve)) == ["m"]
+    assert unraised(stored(), stored(version=2, **fixed)) == []
+    assert unraised(stored(), stored("other", **curve)) == [], "other batches change every training"
+    assert unraised(stored(), stored("other", **fixed)) == ["m"]

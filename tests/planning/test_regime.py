@@ -145,9 +145,9 @@ def test_where_all_trials_diverged_a_problem_says_so(folder: Path) -> None:
     assert "mlp ts: all of its trials diverged" in str(plan(file).problems[0])
 
 
-def test_trials_of_other_code_or_setup_are_not_used(folder: Path) -> None:
+def test_trials_of_another_version_or_setup_are_not_used(folder: Path) -> None:
     file = file_of(plan().subjects)
-    older = [t.model_copy(update={"method": t.method.model_copy(update={"code": "older"})}) for t in file.trials]
+    older = [t.model_copy(update={"method": t.method.model_copy(update={"version": 2})}) for t in file.trials]
     planned = plan(file.model_copy(update={"trials": older}))
     assert untuned(planned) == {"ts", "infonce"}
     assert Trials([file.model_copy(update={"trials": older})]).others(planned.subjects[0]) == 3

@@ -28,7 +28,13 @@ from benchsuite.verify.redraw import check_draws
 
 def trial(number, score=0.5, method="infonce", **more):
     part = MethodPart(
-        name=method, title=method, hyperparameters={"tau": 0.1 + number}, code="c", owner="m", learning_rate=1e-3
+        name=method,
+        title=method,
+        version=1,
+        hyperparameters={"tau": 0.1 + number},
+        code="c",
+        owner="m",
+        learning_rate=1e-3,
     )
     about = {"run_id": f"{method}{number}", "setup_id": "s", "backbone": "RN50", "seed": FIRST_SEED + number}
     return Trial(method=part, number=number, score=score, metrics={"validation.t2i_r10": score or 0.0}, **about, **more)

@@ -64,7 +64,9 @@ def measured(make_record: MakeRecord) -> TableView:
         runs = {}
         for seed, value in enumerate(values):
             first = make_record(seed)[0]
-            part = first.method.model_copy(update={"name": name, "title": name.upper()})
+            part = first.method.model_copy(
+                update={"name": name, "title": name.upper(), "version": 1 + (name == "temo")}
+            )
             result = first.results["retrieval"]
             told = {"retrieval": result.model_copy(update={"metrics": {**result.metrics, "i2t_r1": value}})}
             temperatures = {"temperature": [0.1, 0.1], "temperature_positive": [0.1, 0.2]}
@@ -499,8 +501,8 @@ def test_rows_of_one_setup_can_be_compared_seed_by_seed(measured: TableView) -> 
 
 def test_stale_rows_and_runs_are_named(measured: TableView) -> None:
     found = pages(leaderboard([measured]))
-    assert "stale: measured with older code of temo" in Reading(found[TABLE1]).text
-    assert "measured with older code of temo" in found[run_page(measured.rows[1].records[0])]
+    assert "stale: measured with version 2 of temo, which is at 1" in Reading(found[TABLE1]).text
+    assert "measured with version 2 of temo" in found[run_page(measured.rows[1].records[0])]
 
 
 @pytest.mark.parametrize("room", [True, False])

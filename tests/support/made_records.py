@@ -5,9 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from benchsuite import registry
 from benchsuite.evaluation import rank_metrics
-from benchsuite.records.code_version import code_version
 from benchsuite.records.ranks import pack_ranks
 from benchsuite.records.schema import MethodPart, Record, Result
 from benchsuite.registry import methods
@@ -31,7 +29,9 @@ def any_record(seed: int = 0, **changes: Any) -> tuple[Record, bytes]:
         training=Training(batch=4, steps=2),
         protocols={"retrieval": Protocol(task="retrieval", version=1, options={"split": "test"})},
     )
-    method = MethodPart(name="infonce", title="InfoNCE", hyperparameters={"tau": 0.03}, code="c0de", owner="us")
+    method = MethodPart(
+        name="infonce", title="InfoNCE", version=1, hyperparameters={"tau": 0.03}, code="c0de", owner="us"
+    )
     content, sidecar = pack_ranks(f"infonce-s{seed}", [("retrieval.i2t", np.arange(1, 5, dtype=np.int32))])
     parts: dict[str, Any] = {
         "seed": seed,
@@ -49,13 +49,11 @@ def any_record(seed: int = 0, **changes: Any) -> tuple[Record, bytes]:
 
 
 def sound_record(seed: int = 0, ranks: Mapping[str, Any] = RANKS, **changes: Any) -> tuple[Record, bytes]:
-    """As any_record, but with the numbers that follow from its ranks, and current code; `ranks` replaces them."""
+    """As any_record, but with the numbers that follow from its ranks, and `ranks` in place of the usual ones."""
     scores = rank_metrics.retrieval(ranks)
     numbers = {"metrics": dict(scores.metrics), "measures": dict(scores.measures), "counts": dict(scores.counts)}
-    current = {"code": code_version(registry.methods.card("infonce"))}
     content, sidecar = pack_ranks(f"infonce-s{seed}", [(f"retrieval.{way}", values) for way, values in ranks.items()])
     parts = {
-        "method": any_record()[0].method.model_copy(update=current),
         "results": {"retrieval": Result(task="retrieval", version=1, split_size=len(ranks["i2t"]), **numbers)},
         "ranks": sidecar,
     }
@@ -70,7 +68,7 @@ def runs(
 ) -> Runs:
     """Records by seed, one for each value of r_mean; None skips a seed.
 
-    `hyperparameters` are laid over the method's defaults, `title` and `code` replace what is registered,
+    `hyperparameters` are laid over the method's defaults, `title` and `version` replace what is registered,
     `learning_rate` and `longer` are the method's; any other change is one of the record's content.
     """
     known = methods.card(method) if method in methods else None
@@ -79,8 +77,7 @@ def runs(
             "name": method,
             "title": changes.pop("title", known.title if known else method),
             "hyperparameters": {**DEFAULTS.get(method, {}), **changes.pop("hyperparameters", {})},
-            "code": changes.pop("code", code_version(known) if known else "c0de"),
-            **{name: changes.pop(name) for name in ("learning_rate", "longer") if name in changes},
+            **{name: changes.pop(name) for name in ("version", "learning_rate", "longer") if name in changes},
         }
     )
     found = {}

@@ -158,10 +158,12 @@ def test_a_checkpoint_of_another_run_is_ignored(stopped: Place) -> None:
 
 def test_so_is_one_of_other_code_libraries_or_batches(stopped: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkpoint, "code_of", lambda files: "other")
+    monkeypatch.setattr("benchsuite.training.loop.file_digest", lambda card: "other")
     monkeypatch.setattr(checkpoint, "version", lambda name: "other" if name == "torch" else "same")
     monkeypatch.setattr(checkpoint, "LIBRARIES", ("torch",))
     stopped.run()
-    assert "is ignored: its training code, torch, deepspeed, timm, transformers, numpy is another" in stopped.notes[0]
+    others = "training code, torch, method's file, deepspeed, timm, transformers, numpy"
+    assert f"is ignored: its {others} is another" in stopped.notes[0]
     assert stopped.steps == [5, 4]
 
 

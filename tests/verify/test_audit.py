@@ -4,6 +4,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -20,11 +21,12 @@ from benchsuite.errors import RecordError, UsageError
 from benchsuite.evaluation.rank_metrics import RULES
 from benchsuite.folders import shipped_trials
 from benchsuite.locks import lock_of
-from benchsuite.records.code_version import code_state, stale
+from benchsuite.records.method_version import file_digest
 from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import Record, Result, Sidecar, TunedBy, content_digest
 from benchsuite.records.store import Store
 from benchsuite.records.trials import TRIALS, TrialsFile, best, read_trials, trials_digest, write_trials
+from benchsuite.registry import methods
 from benchsuite.setup import Protocol
 from benchsuite.verify.audit import Audit, audit_folder, audit_run
 from benchsuite.verify.audit_trials import by_subject
@@ -264,17 +266,28 @@ def test_damaged_notes_and_requests_are_problems(folder: Path) -> None:
     assert [one.file for one in looked_at(folder).problems] == ["aaaa.failed.json", "tables/x.json"]
 
 
-def test_older_code_is_stale_and_current_code_is_not(folder: Path, make_sound: Make) -> None:
-    current = make_sound(0)[0]
-    older = make_sound(7, method=current.method.model_copy(update={"code": "c0de"}))[0]
-    elsewhere = make_sound(8, method=current.method.model_copy(update={"name": "from-a-plugin"}))[0]
-    assert [code_state(one) for one in (current, older, elsewhere)] == ["current", "older", "unknown"]
-    assert [stale(one) for one in (current, older, elsewhere)] == ["", "measured with older code of infonce", ""]
-    for record in (older, elsewhere):
-        Store(folder).write(record, make_sound(record.seed)[1])
+def test_other_versions_and_edited_plugins_are_noted(
+    folder: Path, tmp_path: Path, make_sound: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text("TAU = 0.1")
+    mine = replace(methods.card("infonce"), name="mine", owner=str(file), file=str(file), about={"version": 2})
+    monkeypatch.setitem(methods._live_cards, "mine", mine)
+    method = make_sound(0)[0].method
+    changes = (
+        {"version": 2}, {"name": "from-a-plugin"}, {"name": "mine", "version": 2, "code": file_digest(mine)},
+        {"name": "mine", "version": 1, "code": "c0de"},
+    )  # fmt: skip
+    for seed, change in enumerate(changes, 7):
+        Store(folder).write(*make_sound(seed, method=method.model_copy(update=change)))
     notes = [str(one) for one in looked_at(folder).notes]
-    assert any("measured with older code of infonce" in note for note in notes)
-    assert any("from-a-plugin: 1 record: whether" in note and "--plugin" in note for note in notes)
+    assert [note for note in notes if "measured with version 2 of infonce, which is at 1" in note]
+    assert [note for note in notes if "measured with version 1 of mine, which is at 2" in note]
+    assert [note for note in notes if "from-a-plugin: 1 record: whether" in note and "--plugin" in note]
+    assert not [note for note in notes if "edited" in note]
+    file.write_text("TAU = 0.2")
+    (note,) = [str(one) for one in looked_at(folder).notes if "edited" in str(one)]
+    assert note.startswith("method mine: 1 record from before its file was edited, under the same version")
 
 
 def test_one_run_is_audited_like_a_folder(folder: Path) -> None:
