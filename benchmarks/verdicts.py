@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from benchsuite.analysis.column_tests import friedman
 from benchsuite.analysis.items import OverItems, over_items
-from benchsuite.analysis.omnibus import friedman
 from benchsuite.analysis.ranking import ranking
 from benchsuite.analysis.stats import ALPHA, Paired, half_width
 from benchsuite.analysis.verdict import ClaimQuestion, Family, Verdict, judge_family

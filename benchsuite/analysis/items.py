@@ -1,31 +1,21 @@
 """Uncertainty from test items: how far would a difference move on other pictures of the same kind?
 
-Seeds change the training and not the test. Items are resampled jointly for both rows and all seeds, because all of
+Seeds change the training and not the test. An item's difference is that of both rows over all seeds, because all of
 these runs answer the same items.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TypeVar
 
 import numpy as np
 
-from benchsuite.analysis.stats import ALPHA, Floats
+from benchsuite.analysis.stats import ALPHA, Floats, half_width
 from benchsuite.records.recompute import Outcomes, RankRule, Ranks
 from benchsuite.records.schema import Record
-from benchsuite.streams import numpy_stream
 
-RESAMPLES = 2_000
-"""Bootstrap samples of the items."""
 KEPT = 512
 """Files, and outcomes of protocols, that are kept in memory: all runs of a table of 34 seeds."""
-SMALL = 2_000
-"""The most items of which the samples are kept: 32 MB."""
-FEW = 8
-"""Items for each value from which on it is faster to draw how many items have which value."""
-DECIMALS = 12
-"""Values that differ by less are one value: sums of fractions are rounded."""
 
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
@@ -40,7 +30,7 @@ class OverItems:
     difference: float | None = None
     low: float | None = None
     high: float | None = None
-    """Ends of the percentile interval of a bootstrap over items."""
+    """Ends of the interval over items."""
     floor: float | None = None
     """See `item_floor`."""
     items: int = 0
@@ -85,62 +75,23 @@ class Items:
             lines.append(ours - theirs)
         return np.array(lines) if lines else "no seed is shared"
 
-    def compare(self, asked: Sequence[tuple[Sequence[Pair], str]], alpha: float = ALPHA) -> list[OverItems]:
-        """For each the difference of two rows over these seeds by this measure."""
-        found = [self.differences(pairs, measure) for pairs, measure in asked]
-        over = iter(each_over_items([one for one in found if not isinstance(one, str)], alpha))
-        return [OverItems(reason=one) if isinstance(one, str) else next(over) for one in found]
+    def compare(self, pairs: Sequence[Pair], measure: str, alpha: float = ALPHA) -> OverItems:
+        """The difference of two rows over these seeds by this measure."""
+        found = self.differences(pairs, measure)
+        return OverItems(reason=found) if isinstance(found, str) else over_items(found, alpha)
 
     def _file(self, record: Record) -> Ranks:
         return _kept(self._files, record.run_id, lambda: self._read(record))
 
 
 def over_items(differences: Floats, alpha: float = ALPHA) -> OverItems:
-    """Of ours minus theirs, [seeds, items]: the mean, with the interval of a bootstrap over items."""
-    return each_over_items([differences], alpha)[0]
-
-
-def each_over_items(found: Sequence[Floats], alpha: float = ALPHA) -> list[OverItems]:
-    """The same of many: those over equally many items share the samples, so their means are one product."""
-    each = [differences.mean(axis=0) for differences in found]
-    over = []
-    for differences, items, means in zip(found, each, _resampled_means(each), strict=True):
-        ends = np.quantile(means, (alpha / 2, 1 - alpha / 2), method="inverted_cdf").round(DECIMALS)
-        low, high = ends.tolist()
-        over.append(OverItems(float(items.mean()), low, high, item_floor(differences), len(items)))
-    return over
-
-
-def _resampled_means(found: Sequence[Floats]) -> list[Floats]:
-    """The means of bootstrap samples of each; the same samples for all comparisons over equally many, few items."""
-    rounded = [each.round(DECIMALS) for each in found]
-    small: dict[int, list[int]] = {}
-    for number, each in enumerate(rounded):
-        if len(each) <= SMALL:
-            small.setdefault(len(each), []).append(number)
-    means: dict[int, Floats] = {}
-    for n, numbers in small.items():
-        samples = _times(n) @ np.stack([rounded[number] for number in numbers], axis=1) / n
-        means |= dict(zip(numbers, samples.T, strict=True))
-    return [means[number] if number in means else _means_of_many(each) for number, each in enumerate(rounded)]
-
-
-def _means_of_many(each: Floats) -> Floats:
-    """Of many items, those of one value are exchangeable: where values are few, as differences of shares are, how many
-    items of each are in a sample is drawn, and not each item."""
-    n = len(each)
-    rng = numpy_stream(0, "items", n)
-    values, counts = np.unique(each, return_counts=True)
-    if FEW * len(values) > n:
-        return np.array([each[rng.integers(n, size=n)].mean() for _ in range(RESAMPLES)])
-    means: Floats = rng.multinomial(n, counts / n, size=RESAMPLES) @ values / n
-    return means
-
-
-@lru_cache(maxsize=4)
-def _times(n: int) -> Floats:
-    """How often each item is in each bootstrap sample, [samples, items]."""
-    return numpy_stream(0, "items", n).multinomial(n, np.full(n, 1 / n), size=RESAMPLES).astype(np.float64)
+    """Of ours minus theirs, [seeds, items]: the mean, with its interval (Student's t) over items."""
+    each = differences.mean(axis=0)
+    mean, items = float(each.mean()), len(each)
+    if items < 2:
+        return OverItems(mean, items=items)
+    half = half_width(float(each.std(ddof=1)), items, alpha)
+    return OverItems(mean, mean - half, mean + half, item_floor(differences), items)
 
 
 def item_floor(differences: Floats) -> float | None:

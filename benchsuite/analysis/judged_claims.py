@@ -4,15 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from benchsuite.analysis.items import OverItems, Pair
+from benchsuite.analysis.items import OverItems
 from benchsuite.analysis.pairing import disallowed_fields, pairable
 from benchsuite.analysis.premises import unmet_at
-from benchsuite.analysis.rank_correlation import Agreement, kendall
 from benchsuite.analysis.ranking import Better
 from benchsuite.analysis.rows import Cell, TableRow
 from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.verdict import ClaimQuestion, Family, Verdict, judge_family
-from benchsuite.papers import Column, Table
+from benchsuite.papers import Table
 from benchsuite.papers.claim import Claim, claims_of, claims_of_added
 from benchsuite.papers.schema import RowKey, row_name
 from benchsuite.records.requests import SmallestDifference
@@ -53,16 +52,6 @@ class JudgedClaim:
         return (-high, -low) if self.claim.column.better == "lower" else (low, high)
 
 
-@dataclass(frozen=True)
-class ColumnAgreement:
-    """How far the order of the rows of one column is the published one."""
-
-    backbone: str
-    variant: str
-    column: Column
-    agreement: Agreement
-
-
 def judged_claims(view: TableView) -> list[JudgedClaim]:
     """The claims of a table at a scale, headline claims first.
 
@@ -95,7 +84,7 @@ def judged_added(view: TableView) -> list[JudgedClaim]:
 def _judged_family(view: TableView, claims: Sequence[Claim], family: Family) -> list[JudgedClaim]:
     rows = {row.key: row for row in view.rows}
     asked = [_question(claim, view, rows) for claim in claims]
-    over = _over_items(asked, claims, view, rows)
+    over = [_over_items(question, claim, view, rows) for question, claim in zip(asked, claims, strict=True)]
     floored = [replace(question, floor=found.floor) for question, found in zip(asked, over, strict=True)]
     verdicts = judge_family(floored, family)
     request = view.request
@@ -105,20 +94,13 @@ def _judged_family(view: TableView, claims: Sequence[Claim], family: Family) -> 
     ]
 
 
-def _over_items(
-    asked: Sequence[ClaimQuestion], claims: Sequence[Claim], view: TableView, rows: Mapping[RowKey, TableRow]
-) -> list[OverItems]:
-    columns = [column.key for column in view.columns]
-    compared: dict[int, tuple[list[Pair], str]] = {}
-    for number, (question, claim) in enumerate(zip(asked, claims, strict=True)):
-        seeds = sorted(question.ours.keys() & question.theirs.keys())
-        if seeds and not question.not_comparable and not question.refusal:
-            place = columns.index(claim.column.key)
-            ours, theirs = (rows[key].cells[place] for key in (claim.row, claim.reference))
-            pairs = [(ours.records[seed], theirs.records[seed]) for seed in seeds]
-            compared[number] = pairs, ours.measure or ""
-    found = dict(zip(compared, view.items.compare([*compared.values()]), strict=True)) if view.items else {}
-    return [found.get(number, NO_ITEMS) for number in range(len(asked))]
+def _over_items(question: ClaimQuestion, claim: Claim, view: TableView, rows: Mapping[RowKey, TableRow]) -> OverItems:
+    seeds = sorted(question.ours.keys() & question.theirs.keys())
+    if not (view.items and seeds) or question.not_comparable or question.refusal:
+        return NO_ITEMS
+    place = [column.key for column in view.columns].index(claim.column.key)
+    ours, theirs = (rows[key].cells[place] for key in (claim.row, claim.reference))
+    return view.items.compare([(ours.records[seed], theirs.records[seed]) for seed in seeds], ours.measure or "")
 
 
 def unrun_claims(table: Table, scale: str = "") -> list[JudgedClaim]:
@@ -129,19 +111,6 @@ def unrun_claims(table: Table, scale: str = "") -> list[JudgedClaim]:
         why = "; ".join(finding.refuted_for(claim) for finding in known if finding.concerns(claim))
         judged.append(JudgedClaim(claim, scale, Verdict("not run", "; ".join(filter(None, (NO_RUN, why))))))
     return judged
-
-
-def agreements(view: TableView) -> list[ColumnAgreement]:
-    """For each column and each setup's rows, how far our order is the published one."""
-    compared = []
-    for (backbone, variant), rows in view.boards.items():
-        for number, column in enumerate(view.columns):
-            cells = [row.cells[number] for row in rows]
-            published = any(cell.source for cell in cells)
-            if column.better != "neither" and published and any(cell.n for cell in cells):
-                order = kendall([cell.published for cell in cells], [cell.values for cell in cells])
-                compared.append(ColumnAgreement(backbone, variant, column, order))
-    return compared
 
 
 def _question(claim: Claim, view: TableView, rows: Mapping[RowKey, TableRow]) -> ClaimQuestion:

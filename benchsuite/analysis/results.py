@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchsuite.analysis.building import build_views
+from benchsuite.analysis.column_tests import table_column_tests
 from benchsuite.analysis.labels import recipes_of, titles
-from benchsuite.analysis.overall import overall_of_table
 from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.tuned_methods import subjects
 from benchsuite.analysis.vouchers import Vouchers, vouchers_of
@@ -134,9 +134,9 @@ def table_cells(view: TableView) -> Iterator[dict[str, Any]]:
 def table_tests(view: TableView) -> Iterator[dict[str, Any]]:
     """For each board and column: whether its rows differ at all, and each row's probability of improvement over the
     reference."""
-    for board in overall_of_table(view):
+    for board in table_column_tests(view):
         for test in board.columns:
-            found = test.omnibus
+            found = test.friedman
             yield {
                 "backbone": board.backbone,
                 "variant": board.variant,
@@ -146,7 +146,6 @@ def table_tests(view: TableView) -> Iterator[dict[str, Any]]:
                 "friedman": found.statistic,
                 "kendall_w": found.w,
                 "p": found.p,
-                "exact": found.exact,
                 "reason": found.reason,
                 "reference": board.reference,
                 "improvement": {

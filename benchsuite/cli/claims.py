@@ -12,7 +12,8 @@ from benchsuite.cli.terminal import say, say_json
 from benchsuite.errors import UsageError, unknown
 
 if TYPE_CHECKING:
-    from benchsuite.analysis.judged_claims import ColumnAgreement, JudgedClaim
+    from benchsuite.analysis.column_tests import ColumnAgreement
+    from benchsuite.analysis.judged_claims import JudgedClaim
     from benchsuite.analysis.table_view import TableView
     from benchsuite.analysis.verdict import Kind
 
@@ -49,7 +50,8 @@ def claims(
     backbone; each is a family of its own. --kind, --headline and --added choose what is shown, and change no verdict.
     """
     from benchsuite.analysis.building import build_views
-    from benchsuite.analysis.judged_claims import agreements, judged_added, judged_claims, unrun_claims
+    from benchsuite.analysis.column_tests import agreements
+    from benchsuite.analysis.judged_claims import judged_added, judged_claims, unrun_claims
     from benchsuite.analysis.results import in_regime
     from benchsuite.cli.report import items_of, require_all, tell_outdated
     from benchsuite.papers import named_tables, read_table

@@ -53,16 +53,6 @@ class MethodLine:
         excluded = interval is not None and not interval[0] <= 0 <= interval[1]
         return "after correction" if self.one.outcome == "undecided" and excluded else ""
 
-    @property
-    def sentence(self) -> str:
-        """The answer: `TeMo against InfoNCE, latents-pairs, RN50, retrieval r_mean, 10 seeds: worse, −2.64 points (95%
-        CI −3.32 to −1.96)`."""
-        one = self.one
-        unit = " points" if one.task.unit == "percent" else ""
-        shown = numbers_of(self.estimate, unit) if self.estimate else ""
-        where = f"{one.board.title}, {one.task.protocol} {one.task.metric}, {counted(one.pair.n, 'seed')}"
-        return f"{one.row.label} against {one.reference.label}, {where}: {one.outcome}{shown}."
-
 
 @dataclass(frozen=True)
 class MethodForest:
@@ -131,17 +121,3 @@ def matrix(found: Iterable[Against]) -> MethodMatrix:
         line[one.task.protocol, one.task.metric] = MethodLine(one)
     measures = list(dict.fromkeys(measure for line in placed.values() for measure in line))
     return MethodMatrix(measures, [[line.get(measure) for measure in measures] for line in placed.values()])
-
-
-def numbers_of(estimate: Estimate, unit: str) -> str:
-    """`, −2.64 points (95% CI −3.32 to −1.96)`."""
-
-    def shown(value: float) -> str:
-        return f"{value:+.{2 if unit else 3}f}".replace("-", "−")
-
-    ends = (
-        ""
-        if estimate.low is None or estimate.high is None
-        else (f" (95% CI {shown(estimate.low)} to {shown(estimate.high)})")
-    )
-    return f", {shown(estimate.mean)}{unit}{ends}"

@@ -8,9 +8,9 @@ from typing import Any, get_args
 
 from benchsuite.analysis.against import decisions, outcomes
 from benchsuite.analysis.boards import Board, comparison, paired
+from benchsuite.analysis.column_tests import agreements, board_column_tests, table_column_tests
 from benchsuite.analysis.costs import DEARER, equal_compute, reference
-from benchsuite.analysis.judged_claims import JudgedClaim, agreements
-from benchsuite.analysis.overall import overall_of_board, overall_of_table
+from benchsuite.analysis.judged_claims import JudgedClaim
 from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.tuned_methods import TunedMethod
 from benchsuite.analysis.verdict import Kind
@@ -19,7 +19,7 @@ from benchsuite.papers.schema import RowKey, row_name
 from benchsuite.records.benchmarks import Benchmark, Measurement, Timed
 from benchsuite.records.schema import Record
 from benchsuite.registry import methods
-from benchsuite.report import method_lines, method_page, runs_page, summaries
+from benchsuite.report import method_lines, method_page, runs_page
 from benchsuite.report.claim_lines import forests, matrix
 from benchsuite.report.export import FORMATS, SUFFIXES
 from benchsuite.report.figures import table_figures
@@ -58,12 +58,8 @@ def all_pages(leaderboard: Leaderboard) -> Iterator[Page]:
     """The home page first."""
 
     def page(name: str, title: str, template: str, values: Callable[..., Values], *subject: Any) -> Page:
-        def shown() -> Values:
-            found = {"leaderboard": leaderboard, **values(leaderboard, *subject)}
-            about = summaries.summary(template, title, found)
-            return {**found, "summary": about, "dataset": summaries.dataset(template, title, found, about)}
 
-        return Page(name, title, template, shown)
+        return Page(name, title, template, lambda: {"leaderboard": leaderboard, **values(leaderboard, *subject)})
 
     yield page("index", "Leaderboard", "home.html", home)
     for view in leaderboard.views:
@@ -129,7 +125,7 @@ def table(leaderboard: Leaderboard, view: TableView) -> Values:
         "added": [(view, claim) for claim in added],
         "of_added": of_added(leaderboard, view),
         "marks": verdicts_by_cell([*leaderboard.claims[view.request.name], *added]),
-        "tests": overall_of_table(view),
+        "tests": table_column_tests(view),
         "orders": [order for order in agreements(view) if order.agreement.tau is not None],
         "differences": any(column.key not in view.request.stand_ins for column in view.columns),
         "figures": figures,
@@ -205,7 +201,7 @@ def compare(leaderboard: Leaderboard, board: Board) -> Values:
         "counts": outcomes(first),
         "outcomes": method_lines.OUTCOMES,
         "forests": method_lines.forests,
-        "test": overall_of_board(board, baseline),
+        "test": board_column_tests(board, baseline),
         "dearer": DEARER,
         "equal_compute": equal_compute(board, leaderboard.costs[board.setup_id]),
         "figures": drawn,

@@ -1,7 +1,6 @@
 """Templates to text: everything is escaped, a missing value is an error, every link leads to a page that exists."""
 
 import inspect
-import re
 import textwrap
 from functools import lru_cache
 from typing import Any
@@ -31,25 +30,12 @@ TAGS = {
     "munder", "munderover", "mstyle", "mpadded", "mtable", "mtr", "mtd",
 }  # fmt: skip
 ATTRIBUTES = {"display", "stretchy", "width", "mathvariant", "fence", "form", "separator", "linethickness", "accent"}
-IMPLIED = re.compile(
-    r"</t[dh]>\s*(?=<t[dh][ >]|</tr>)|</tr>\s*(?=<tr[ >]|</t(?:head|body|able)>)|</d[td]>\s*(?=<d[td][ >]|</dl>)"
-)
-"""End tags that HTML does not ask for, with the space behind: a twentieth of a site is cells' ends."""
-
-
-QUOTED = re.compile(r'="([\w.#%:+,/-]*[\w.#%:+,-])"(?=[\s>])(?=(?:[^<>]*[^<>/])?>)')
-"""An attribute's value that needs no quotes; not in a tag that ends itself, whose slash would join it."""
-
-
-def terse(page: str) -> str:
-    """A page without the quotes of attributes that need none; not for one with a script or a style in it."""
-    return QUOTED.sub(r"=\1", page)
 
 
 def render(template: str, links: Links, body: bool = False, **values: Any) -> str:
     """A page; with `body` only what stands between header and footer."""
     base = "body.html" if body else "base.html"
-    return IMPLIED.sub("", _environment().get_template(template).render(links=links, base=base, **values))
+    return _environment().get_template(template).render(links=links, base=base, **values)
 
 
 @lru_cache(maxsize=1)

@@ -7,18 +7,19 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from benchsuite.files import require_writable, write_named
+from benchsuite.files import require_writable, write_named, write_whole, writing_to
 from benchsuite.locks import locked
-from benchsuite.report.build import Build, building
 from benchsuite.report.export import SUFFIXES
 from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.links import Links
 from benchsuite.report.pages import Page, all_pages, page_name
-from benchsuite.report.render import render, terse
+from benchsuite.report.render import render
 from benchsuite.workers import spread
 
 STATIC = Path(__file__).parent / "static"
 LOCK = ".lock"
+WRITTEN = ".written"
+"""Names the files of the last build, a line each: what the next one does not write again goes."""
 BUILDING_SECONDS = 600.0
 """How long to wait for another process that writes pages into the folder."""
 
@@ -42,31 +43,39 @@ class Site:
 
 
 def write_site(folder: Path, leaderboard: Leaderboard, progress: Progress = lambda done, of: None) -> Site:
-    """All pages; those of earlier builds are removed."""
+    """All pages, each file whole; those of the build before are removed at the end."""
     require_writable(folder, "--report")
     pages = list(all_pages(leaderboard))
     names = {page.name for page in pages}
     if (folder / f"{GUIDE}.html").is_file():
         names.add(GUIDE)
-    with locked(folder / LOCK, BUILDING_SECONDS), building(folder) as build:
-        for name, content in assets():
-            build.add(name, content)
+    with locked(folder / LOCK, BUILDING_SECONDS), writing_to(folder, "--report"):
+        written = [_write(folder, name, content) for name, content in assets()]
         leaderboard.prepare()
-        for number, drafts in enumerate(spread(lambda page: write_page(build, page, names), pages, few=FEW_PAGES)):
-            build.drafts.update(drafts)
+        for number, files in enumerate(spread(lambda page: write_page(folder, page, names), pages, few=FEW_PAGES)):
+            written += files
             progress(number + 1, len(pages))
-        build.show()
+        list_ = folder / WRITTEN
+        before = list_.read_text("utf-8").splitlines() if list_.is_file() else []
+        for name in {*before} - {*written}:
+            (folder / name).unlink(missing_ok=True)
+        _write(folder, WRITTEN, "\n".join(written).encode())
     requested = [view.request.name for view in leaderboard.views]
     tables = {name: folder / f"{page_name('tables', name)}.html" for name in requested}
     return Site(folder / "index.html", tables, len(pages))
 
 
-def write_page(build: Build, page: Page, names: Collection[str]) -> Mapping[str, Path]:
-    """One page, and the data files that it offers: their drafts by name."""
+def write_page(folder: Path, page: Page, names: Collection[str]) -> list[str]:
+    """One page, and the data files that it offers: their names."""
     values = page.values()
-    text = terse(render(page.template, Links(page.name, names), title=page.title, **values))
+    text = render(page.template, Links(page.name, names), title=page.title, **values)
     files = {f"{page.name}.html": text, **downloads(page.name, values)}
-    return {name: build.add(name, content.encode()) for name, content in files.items()}
+    return [_write(folder, name, content.encode()) for name, content in files.items()]
+
+
+def _write(folder: Path, name: str, content: bytes) -> str:
+    write_whole(folder / name, content, sync=False)
+    return name
 
 
 def write_single(file: Path, leaderboard: Leaderboard) -> Path:

@@ -6,8 +6,8 @@ import pytest
 from support.claimed import HEADLINE, HIGH, LOW, TEXT, TWO, MakeRecord, row, table, view
 
 from benchsuite.analysis.building import build_table
+from benchsuite.analysis.column_tests import agreements
 from benchsuite.analysis.judged_claims import (
-    agreements,
     interest_of,
     judged_added,
     judged_claims,

@@ -1,13 +1,8 @@
-from html.parser import HTMLParser
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from markupsafe import escape
 from support.html_pages import Reading
 
 from benchsuite.registry import methods
-from benchsuite.report.render import IMPLIED, aligned, math, paragraphs, prose, terse
+from benchsuite.report.render import aligned, math, paragraphs, prose
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -53,54 +48,3 @@ def test_a_docstring_becomes_paragraphs_and_its_lists_keep_their_lines() -> None
 def test_names_of_code_stand_out_and_all_else_is_text() -> None:
     assert prose(f"see `tau` and {HOSTILE}") == "see <code>tau</code> and &lt;script&gt;alert(1)&lt;/script&gt;"
     assert prose("an odd ` tick") == "an odd ` tick"
-
-
-def test_end_tags_are_left_out_where_html_implies_them_and_nowhere_else() -> None:
-    table = "<table><tr><th>a </th>\n<td>b</td>\n</tr>\n<tr><td>c</td></tr>\n</table>\n<dl><dt>d</dt> <dd>e</dd></dl>"
-    assert IMPLIED.sub("", table) == "<table><tr><th>a <td>b<tr><td>c</table>\n<dl><dt>d<dd>e</dl>"
-    for text in ("<th>a</th> b", "<pre>&lt;td>a&lt;/td>&lt;td></pre>", "<li>a</li><li>b</li>"):
-        assert IMPLIED.sub("", text) == text
-
-
-class Tokens(HTMLParser):
-    """What a browser makes of a page."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.found: list[object] = []
-        self.feed(page)
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found.append((tag, attrs))
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found.append((tag, attrs, "ended"))
-
-    def handle_data(self, data: str) -> None:
-        self.found.append(data)
-
-
-VALUES = st.text(st.sampled_from("aZ0-_./#:+,%=&;<>\"'` \n?–"), max_size=8)
-
-
-@given(st.lists(st.tuples(VALUES, VALUES, VALUES), max_size=4))
-def test_attributes_without_quotes_say_the_same(parts: list[tuple[str, str, str]]) -> None:
-    page = "".join(
-        f'<a class="{escape(one)}" href="{escape(two)}">{escape(text)} ="{escape(one)}" </a><path d="{escape(two)}"/>'
-        for one, two, text in parts
-    )
-    assert Tokens(terse(page)).found == Tokens(page).found
-
-
-def test_quotes_go_where_nothing_needs_them() -> None:
-    assert terse('<td class="n" id="a.b">="c" </td>') == '<td class=n id=a.b>="c" </td>'
-    for kept in (
-        '<td class="n m">',
-        '<td class="">',
-        '<a href="x/">',
-        '<rect x="1"/>',
-        '<a href="?a=b">',
-        '<a title="\'">',
-    ):
-        assert terse(kept) == kept

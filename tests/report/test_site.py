@@ -9,10 +9,12 @@ from support.html_pages import Reading, leaderboard
 
 from benchsuite.analysis.building import build_table
 from benchsuite.errors import UsageError
+from benchsuite.locks import locked
 from benchsuite.papers import read_table
 from benchsuite.papers.schema import Plot
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record
+from benchsuite.report import site
 from benchsuite.report.site import write_single, write_site
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
@@ -35,11 +37,11 @@ def board(make: MakeRecord, plots: bool = False):  # type: ignore[no-untyped-def
 
 
 def test_every_address_in_the_folder_leads_somewhere(tmp_path: Path, make_record: MakeRecord) -> None:
-    site = write_site(tmp_path / "new", board(make_record, plots=True))
-    assert site.index == tmp_path / "new" / "index.html"
-    assert site.tables == {NAME: tmp_path / "new" / "tables" / f"{NAME}.html"}
+    written = write_site(tmp_path / "new", board(make_record, plots=True))
+    assert written.index == tmp_path / "new" / "index.html"
+    assert written.tables == {NAME: tmp_path / "new" / "tables" / f"{NAME}.html"}
     found = {page: Reading(page.read_text("utf-8")) for page in (tmp_path / "new").rglob("*.html")}
-    assert len(found) == site.pages
+    assert len(found) == written.pages
     for page, reading in found.items():
         for address in reading.addresses:
             file, _, anchor = address.partition("#")
@@ -64,15 +66,28 @@ def test_a_table_lies_there_in_every_format_with_its_points(tmp_path: Path, make
     ]
 
 
-def test_pages_of_an_earlier_build_go_and_files_of_others_stay(tmp_path: Path, make_record: MakeRecord) -> None:
-    first = write_site(tmp_path, board(make_record))
-    (tmp_path / "runs" / "mine.html").write_text("<p>mine</p>")
-    (run,) = (tmp_path / "runs").glob("infonce*.html")
+def test_pages_and_data_of_the_build_before_go_and_files_of_others_stay(
+    tmp_path: Path, make_record: MakeRecord
+) -> None:
+    first = write_site(tmp_path, board(make_record, plots=True))
+    data = tmp_path / "tables" / f"{NAME}-gap-by-step.csv"
+    for mine in (tmp_path / "runs" / "mine.html", tmp_path / "tables" / f"{NAME}-mine.csv"):
+        mine.write_text("mine")
+    assert data.exists()
+    write_site(tmp_path, board(make_record))
+    assert not data.exists()
+    assert first.tables[NAME].exists()
     write_site(tmp_path, leaderboard())
-    assert not run.exists()
-    assert not list((tmp_path / "tables").iterdir())
-    assert not first.tables[NAME].exists()
-    assert (tmp_path / "runs" / "mine.html").read_text() == "<p>mine</p>"
+    assert [file.name for file in (tmp_path / "runs").iterdir()] == ["mine.html"]
+    assert [file.name for file in (tmp_path / "tables").iterdir()] == [f"{NAME}-mine.csv"]
+
+
+def test_two_reports_into_a_folder_take_turns_and_the_lock_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(site, "BUILDING_SECONDS", 0.1)
+    with locked(tmp_path / ".lock"), pytest.raises(UsageError, match=r"/\.lock: another process still holds this lock"):
+        write_site(tmp_path, leaderboard())
 
 
 def test_pages_load_nothing_from_elsewhere_and_say_so_in_their_policy(tmp_path: Path, make_record: MakeRecord) -> None:
@@ -127,7 +142,7 @@ def test_pages_lead_to_the_documentation_where_it_is_in_the_folder(tmp_path: Pat
     guide.parent.mkdir()
     guide.write_text("<title>Documentation</title>")
     write_site(tmp_path, board(make_record))
-    assert "<a href=docs/index.html>Documentation</a>" in (tmp_path / "index.html").read_text("utf-8")
+    assert '<a href="docs/index.html">Documentation</a>' in (tmp_path / "index.html").read_text("utf-8")
     (page,) = (tmp_path / "methods").glob("infonce.html")
-    assert "<a href=../docs/index.html>Documentation</a>" in page.read_text("utf-8")
+    assert '<a href="../docs/index.html">Documentation</a>' in page.read_text("utf-8")
     assert guide.exists()

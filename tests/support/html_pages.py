@@ -13,9 +13,6 @@ from benchsuite.report.pages import Page, all_pages
 from benchsuite.report.render import render
 
 VOID = {"meta", "link", "input", "br", "hr", "img"}
-CELL = {"td", "th"}
-ENDS = {"td": CELL, "th": CELL, "tr": {*CELL, "tr"}, "dt": {"dt", "dd"}, "dd": {"dt", "dd"}}
-"""What a tag ends that was not ended before it."""
 
 
 class Reading(HTMLParser):
@@ -39,8 +36,6 @@ class Reading(HTMLParser):
         self.ids += [given["id"]] if "id" in given else []
         if tag == "td":
             self.cells.append({})
-        while self._open and self._open[-1][0] in ENDS.get(tag, ()):
-            self._open.pop()
         if tag not in VOID:
             self._open.append((tag, set(given.get("class", "").split())))
 
