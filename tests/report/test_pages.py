@@ -117,9 +117,7 @@ def test_a_table_says_which_runs_it_is_of_and_how_to_cite_and_repeat_it(measured
 
 def test_heads_say_the_stand_in_which_direction_is_better_and_what_chance_reaches(measured: TableView) -> None:
     page = pages(leaderboard([measured]))[TABLE1]
-    heads = [
-        " ".join(Reading(head).text.split()) for head in re.findall(r"<th scope=.col. data-name.*?</th>", page)
-    ]
+    heads = [" ".join(Reading(head).text.split()) for head in re.findall(r"<th scope=.col. data-name.*?</th>", page)]
     pictures = measured.rows[0].records[0].results["retrieval"].counts["i2t"]
     assert heads[:2] == ["IR@1 ↑ chance 100.0", f"TR@1 ↑ chance {100 / pictures:.1f}"], "IR@1 is t2i_r5 here"
     assert any(head.startswith("Top-1 ↑ here: the 10 colours of scenes") for head in heads)
