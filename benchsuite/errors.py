@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells have it."""
 NEAR = 0.6
 """Smallest similarity of a suggested name."""
 

@@ -14,10 +14,10 @@ from pathlib import Path
 import typer
 
 from benchsuite import __version__
-from benchsuite.cli import completion
-from benchsuite.cli.examples import epilog
-from benchsuite.cli.terminal import keep_stdout_for_json, say
-from benchsuite.errors import BenchsuiteError, RunError
+from benchsuite.cli.shared import completion
+from benchsuite.cli.shared.examples import epilog
+from benchsuite.cli.shared.terminal import keep_stdout_for_json, say
+from benchsuite.errors import INTERRUPTED, BenchsuiteError, RunError
 
 COMMANDS = {
     "list": "list_",
@@ -44,8 +44,6 @@ COMMANDS = {
     "check-method": "check_method",
 }
 """In the order of the help. Each is the function of a module, both of one name."""
-INTERRUPTED = 130
-"""Exit code after Ctrl-C, as shells have it."""
 
 
 def application(called: Sequence[str] = tuple(COMMANDS)) -> typer.Typer:

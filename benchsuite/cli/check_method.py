@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from benchsuite.cli.completion import completed
-from benchsuite.cli.options import AsJson
-from benchsuite.cli.terminal import say, say_json
+from benchsuite.cli.shared.completion import completed
+from benchsuite.cli.shared.options import AsJson
+from benchsuite.cli.shared.terminal import say, say_json
 from benchsuite.errors import UsageError
 from benchsuite.registry import load_plugin, methods
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from benchsuite.cli.completion import completed
-from benchsuite.cli.options import RESULTS, AsJson, Plugins, Regimes, Results, Tables, load_own
-from benchsuite.cli.terminal import say, say_json
+from benchsuite.cli.shared.completion import completed
+from benchsuite.cli.shared.options import RESULTS, AsJson, Plugins, Regimes, Results, Tables, load_own
+from benchsuite.cli.shared.terminal import say, say_json
 from benchsuite.errors import UsageError, unknown
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from benchsuite.cli.options import RESULTS, AsJson, Plugins, Results, load_plugins
-from benchsuite.cli.terminal import say, say_json, say_json_text, say_text
+from benchsuite.cli.shared.options import RESULTS, AsJson, Plugins, Results, load_plugins
+from benchsuite.cli.shared.terminal import say, say_json, say_json_text, say_text
 from benchsuite.errors import UsageError
 from benchsuite.records.method_version import stale
 from benchsuite.records.names import find_run

@@ -7,9 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from benchsuite.cli.completion import completed
-from benchsuite.cli.options import RESULTS, AsJson, DeviceCount, Folders, Results, Tables, load_own, parse_folders
-from benchsuite.cli.terminal import say, say_json
+from benchsuite.cli.shared.completion import completed
+from benchsuite.cli.shared.options import (
+    RESULTS,
+    AsJson,
+    DeviceCount,
+    Folders,
+    Results,
+    Tables,
+    load_own,
+    parse_folders,
+)
+from benchsuite.cli.shared.terminal import say, say_json
 
 if TYPE_CHECKING:
     from benchsuite.doctor.libraries import Line

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from benchsuite.cli.completion import completed
-from benchsuite.cli.options import Folders, Plugins, load_plugins, parse_folders, parse_names
-from benchsuite.cli.terminal import say
+from benchsuite.cli.shared.completion import completed
+from benchsuite.cli.shared.options import Folders, Plugins, load_plugins, parse_folders, parse_names
+from benchsuite.cli.shared.terminal import say
 
 EVERY = 10
 """Seconds between lines of progress."""

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from benchsuite.cli.completion import completed
-from benchsuite.cli.options import AsJson, Plugins, Tables, load_own, parse_folders
-from benchsuite.cli.terminal import say, say_json
+from benchsuite.cli.shared.completion import completed
+from benchsuite.cli.shared.options import AsJson, Plugins, Tables, load_own, parse_folders
+from benchsuite.cli.shared.terminal import say, say_json
 from benchsuite.errors import UsageError
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def evaluate(
     load_own(tables, plugin)
     import torch
 
-    from benchsuite.cli.progress import show_reading
+    from benchsuite.cli.shared.progress import show_reading
     from benchsuite.encoders.evaluate import Wanted, evaluate_model, parse_option, plan_evaluation
     from benchsuite.files import require_writable
     from benchsuite.models.judged import judged

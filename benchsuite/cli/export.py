@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from benchsuite.cli.completion import completed
-from benchsuite.cli.options import (
+from benchsuite.cli.shared.completion import completed
+from benchsuite.cli.shared.options import (
     RESULTS,
     AsJson,
     Plugins,
@@ -19,7 +19,7 @@ from benchsuite.cli.options import (
     load_own,
     trust_of,
 )
-from benchsuite.cli.terminal import say, say_json_text, say_text
+from benchsuite.cli.shared.terminal import say, say_json_text, say_text
 from benchsuite.errors import UsageError
 from benchsuite.files import write_named
 from benchsuite.folders import tables_in

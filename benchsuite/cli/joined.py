@@ -7,9 +7,8 @@ from pathlib import Path
 import torch
 import torch.distributed as dist
 
-from benchsuite.cli.execute import keep_traceback
-from benchsuite.cli.progress import progress
-from benchsuite.cli.terminal import say
+from benchsuite.cli.shared.progress import progress
+from benchsuite.cli.shared.terminal import say
 from benchsuite.errors import BenchsuiteError, DivergedError, Interrupted, RunError
 from benchsuite.execution.events import Failed, Finished, Noted, Started, Stepped, unexpected
 from benchsuite.execution.measure import take_part
@@ -18,6 +17,7 @@ from benchsuite.records.checkpoints import Every, folder_of
 from benchsuite.records.store import Store
 from benchsuite.training.distributed import alone, lost_contact, rank, world_size
 from benchsuite.training.engine import device, join_processes
+from benchsuite.work.session import keep_traceback
 
 
 def agree(plan: Callable[[], Run], is_to_do: Callable[[Run], bool]) -> tuple[Run, bool]:

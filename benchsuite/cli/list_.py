@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from benchsuite.cards import REQUIRED
-from benchsuite.cli.options import AsJson, Plugins, Tables, load_own
-from benchsuite.cli.terminal import say, say_json, say_text
+from benchsuite.cli.shared.options import AsJson, Plugins, Tables, load_own
+from benchsuite.cli.shared.terminal import say, say_json, say_text
 from benchsuite.errors import UsageError
 from benchsuite.registry import datasets, embeddings, methods, tasks
 

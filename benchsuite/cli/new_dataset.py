@@ -1,6 +1,6 @@
 """`benchsuite new-dataset`: the file of a dataset, its tests, and a recipe that trains on it."""
 
-from benchsuite.cli.scaffolding import HERE, Into, NewName, new_files, quoted, say_next
+from benchsuite.cli.shared.scaffolding import HERE, Into, NewName, new_files, quoted, say_next
 from benchsuite.registry import datasets
 
 

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from benchsuite.cli.scaffolding import quoted, say_next
-from benchsuite.cli.terminal import say
+from benchsuite.cli.shared.scaffolding import quoted, say_next
+from benchsuite.cli.shared.terminal import say
 from benchsuite.folders import table_files
 from benchsuite.registry import methods
 from benchsuite.scaffolds import files_of, named, require_free_module, write_new

@@ -1,6 +1,6 @@
 """`benchsuite new-method`: the file of a method, and its tests."""
 
-from benchsuite.cli.scaffolding import HERE, Into, NewName, new_files, quoted, say_next
+from benchsuite.cli.shared.scaffolding import HERE, Into, NewName, new_files, quoted, say_next
 from benchsuite.registry import methods
 
 

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from benchsuite.cli.completion import completed
-from benchsuite.cli.options import Plugins, Tables, load_own
-from benchsuite.cli.scaffolding import HERE, Into, NewName, quoted, say_next
-from benchsuite.cli.terminal import say
+from benchsuite.cli.shared.completion import completed
+from benchsuite.cli.shared.options import Plugins, Tables, load_own
+from benchsuite.cli.shared.scaffolding import HERE, Into, NewName, quoted, say_next
+from benchsuite.cli.shared.terminal import say
 from benchsuite.errors import unknown
 from benchsuite.folders import RECIPES, recipe_files
 from benchsuite.scaffolds import files_of, named, write_new

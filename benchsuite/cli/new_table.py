@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
-from benchsuite.cli.options import Plugins, load_own
-from benchsuite.cli.terminal import say
+from benchsuite.cli.shared.options import Plugins, load_own
+from benchsuite.cli.shared.terminal import say
 from benchsuite.errors import IN_A_PLUGIN, UsageError, unknown
 from benchsuite.files import write_whole
 from benchsuite.folders import PAPERS, RECIPES, table_files

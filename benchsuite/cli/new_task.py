@@ -1,6 +1,6 @@
 """`benchsuite new-task`: the file of a task, its tests, and a recipe that is evaluated by it."""
 
-from benchsuite.cli.scaffolding import HERE, Into, NewName, new_files, quoted, say_next
+from benchsuite.cli.shared.scaffolding import HERE, Into, NewName, new_files, quoted, say_next
 from benchsuite.registry import tasks
 
 

@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from benchsuite.cli.completion import completed
-from benchsuite.cli.options import RESULTS, Plugins, Regimes, Results, Tables, load_own
-from benchsuite.cli.terminal import say
+from benchsuite.cli.shared.completion import completed
+from benchsuite.cli.shared.options import RESULTS, Plugins, Regimes, Results, Tables, load_own
+from benchsuite.cli.shared.terminal import say
 from benchsuite.errors import UsageError, unknown
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from benchsuite.cli.options import (
+from benchsuite.cli.shared.options import (
     REPORTS,
     RESULTS,
     Plugins,
@@ -18,7 +18,7 @@ from benchsuite.cli.options import (
     load_own,
     trust_of,
 )
-from benchsuite.cli.terminal import say, say_over
+from benchsuite.cli.shared.terminal import say, say_over
 from benchsuite.errors import BenchsuiteError, RecordError, UsageError
 from benchsuite.records.contents import Contents
 from benchsuite.records.names import ATTESTATIONS, attestation_files
@@ -100,7 +100,7 @@ def items_of(results: Path) -> "Items":
 
 def tell_outdated(contents: Contents) -> None:
     """Name stored tables that a folder or package has in another version."""
-    from benchsuite.cli.tables import outdated
+    from benchsuite.verify.stored_tables import outdated
 
     for finding in outdated(contents.tables):
         say(str(finding), error=True)

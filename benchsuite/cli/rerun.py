@@ -8,8 +8,7 @@ from random import Random
 
 from benchsuite.analysis.rerun import Again, is_other_seed
 from benchsuite.analysis.vouchers import incomparable
-from benchsuite.cli.execute import signals_raised
-from benchsuite.cli.progress import progress
+from benchsuite.cli.shared.progress import progress
 from benchsuite.execution.events import Failed, Finished
 from benchsuite.execution.pool import Pool
 from benchsuite.records.names import RERUNS
@@ -18,6 +17,7 @@ from benchsuite.records.reruns import Rerun, write_rerun
 from benchsuite.records.schema import Record
 from benchsuite.verify.audit import Audit
 from benchsuite.verify.rerun import devices_of, draw
+from benchsuite.work.session import signals_raised
 
 
 def rerun(audit: Audit, count: int, folders: Mapping[str, str], plugins: list[Path], store: bool) -> None:

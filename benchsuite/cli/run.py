@@ -6,46 +6,27 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from benchsuite.cli.cluster import OptionsFile, OptionsGiven, Schedulers, chosen_cluster
-from benchsuite.cli.completion import completed
-from benchsuite.cli.options import (
-    MINUTES,
-    RESULTS,
-    TRACKING,
-    AsJson,
-    CheckpointMinutes,
-    CheckpointSteps,
-    DeviceCount,
-    Folders,
-    KeepWeights,
-    Plugins,
-    Results,
-    SkipBadPictures,
-    Tables,
-    TrackFolder,
-    Tracks,
-    Workers,
-    load_own,
-    parse_folders,
-    require_reported,
-    saved_every,
-    use_machine,
-)
-from benchsuite.cli.terminal import say, say_json
+from benchsuite.cli.shared.completion import completed
+from benchsuite.cli.shared.groups import with_groups
+from benchsuite.cli.shared.options import AsJson, require_reported
+from benchsuite.cli.shared.terminal import say, say_json
+from benchsuite.cli.shared.training_options import KeepWeights, TrackingOptions, TrainingOptions
 from benchsuite.errors import UsageError
 from benchsuite.execution.joining import launched
 
 if TYPE_CHECKING:
-    from benchsuite.cli.means import Means
     from benchsuite.planning.plan import Run
     from benchsuite.records.schema import Record
-    from benchsuite.records.store import Store
+    from benchsuite.work.session import Session
 
 
+@with_groups
 def run(
     method: Annotated[
         str, typer.Argument(help="A registered method.", metavar="METHOD", autocompletion=completed("method"))
     ],
+    options: TrainingOptions,
+    tracking: TrackingOptions,
     recipe: Annotated[
         str,
         typer.Option(
@@ -58,21 +39,7 @@ def run(
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="Hyper-parameter as name=value. May be repeated.")
     ] = None,
-    devices: DeviceCount = None,
-    data: Folders = None,
-    plugin: Plugins = None,
-    tables: Tables = None,
-    cluster: Schedulers = None,
-    cluster_options: OptionsFile = None,
-    cluster_option: OptionsGiven = None,
-    results: Results = RESULTS,
-    checkpoint_minutes: CheckpointMinutes = MINUTES,
-    checkpoint_steps: CheckpointSteps = None,
     keep_weights: KeepWeights = False,
-    workers: Workers = None,
-    skip_bad_pictures: SkipBadPictures = False,
-    track: Tracks = None,
-    track_dir: TrackFolder = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the run, the estimated time and all problems; train nothing.")
     ] = False,
@@ -83,59 +50,58 @@ def run(
     The record is stored; `benchsuite report` shows it on the board of its setup. The processes of a setup for several
     are started here. If torchrun or srun starts this command, it joins the processes that these started.
     """
-    from benchsuite.cli.execute import duration, execute, failure
-    from benchsuite.cli.means import Means
-    from benchsuite.cli.progress import show_reading
-    from benchsuite.execution.devices import Devices
+    from benchsuite.cli.shared.progress import show_reading
     from benchsuite.planning.plan import plan_run
     from benchsuite.planning.recipe import read_recipe
-    from benchsuite.records.store import Store
+    from benchsuite.work.duration import duration
+    from benchsuite.work.session import failure
 
     require_reported([seed])
-    use_machine(workers, skip_bad_pictures, track, track_dir or results / TRACKING)
-    chosen = chosen_cluster(cluster, cluster_options, cluster_option)
-    every = saved_every(checkpoint_minutes, checkpoint_steps)
-    store, joins = Store(results), launched() > 1
-    if joins and (devices or chosen or dry_run):
-        given = "--devices" if devices else "--cluster" if chosen else "--dry-run"
+    options.use_machine(tracking)
+    joins = launched() > 1
+    if joins and (options.devices or options.cluster or dry_run):
+        given = "--devices" if options.devices else "--cluster" if options.cluster else "--dry-run"
         raise UsageError(f"{given}: torchrun or srun has started the processes already. Leave it out.")
 
-    def plan() -> "Run":
-        load_own(tables, plugin)
-        options = dict(parse_setting(text) for text in settings or ())
-        tower = backbone or next(iter(read_recipe(recipe).backbones))
-        planned = plan_run(method, recipe, tower, seed, options, parse_folders(data))
-        return planned.model_copy(update={"keep_weights": True}) if keep_weights else planned
+    def tower() -> str:
+        return backbone or next(iter(read_recipe(recipe).backbones))
 
+    def plan() -> "Run":
+        options.load_own()
+        given = dict(parse_setting(text) for text in settings or ())
+        planned = plan_run(method, recipe, tower(), seed, given, options.folders)
+        return planned.model_copy(update={"keep_weights": keep_weights or planned.keep_weights})
+
+    session = options.session()
+    store = session.store
     if joins:
         from benchsuite.cli.joined import agree, execute_joined
         from benchsuite.training.distributed import leaving_at_the_end, rank
 
-        means = Means(Devices(launched(), stated=True), every=every)
         with leaving_at_the_end():
-            planned, wanted = agree(plan, partial(is_to_do, store=store, means=means))
-            failed, first = execute_joined(planned, store, every) if wanted else [], rank() == 0
+            planned, wanted = agree(plan, partial(is_to_do, session=session))
+            failed, first = execute_joined(planned, store, options.every) if wanted else [], rank() == 0
         if not first:
             return
     else:
         show_reading()
-        means, planned = Means(Devices.here(devices), chosen, plugin or (), every), plan()
+        planned = plan()
+        wanted = is_to_do(planned, session, stored=not dry_run)
         if dry_run:
-            wanted = is_to_do(planned, store, means, stored=False)
-            time = duration([planned] if wanted else [], means.jobs_for([planned]), store.read().records)
+            time = duration([planned] if wanted else [], session.workplace.jobs_for([planned]), store.read().records)
             state = "to do" if wanted else "stored"
             say(f"{state}  {planned.run_id}  {planned.label}{time}")
             if as_json:
                 say_json({"run_id": planned.run_id, "label": planned.label, "state": state})
             return
-        failed = execute([planned], [planned], store, means) if is_to_do(planned, store, means) else []
+        failed = session.do([planned], [planned]) if wanted else []
     if failed:
         raise failure(failed, 1, store.logs)
     contents = store.read()
     record = contents.records[planned.run_id]
     if planned.keep_weights and record.weights is None:
-        say(without_weights(1, results))
-    show(record, recipe, backbone or next(iter(read_recipe(recipe).backbones)), seed)
+        say(without_weights(1, store.folder))
+    show(record, recipe, tower(), seed)
     file = next(each.file for each in contents.files if each.record and each.record.run_id == record.run_id)
     say(f"record: {file.resolve()}")
     if as_json:
@@ -153,21 +119,18 @@ def numbers(record: "Record") -> dict[str, Any]:
     }
 
 
-def is_to_do(run: "Run", store: "Store", means: "Means", stored: bool = True) -> bool:
+def is_to_do(run: "Run", session: "Session", stored: bool = True) -> bool:
     """Whether it is not stored yet; refused where it cannot be done, or not be stored if it is to be."""
     from benchsuite.execution.preflight import require_ready
 
-    contents = store.read()
+    contents = session.store.read()
     if refused := contents.refused_runs.get(run.run_id):
         raise refused.refusal()
     if run.run_id in contents.records:
         return False
-    checked = means.check([run], store.folder)
-    for note in checked.notes:
-        say(f"note: {note}")
-    require_ready(checked.problems)
+    require_ready(session.check([run]))
     if stored:
-        store.require_writable()
+        session.store.require_writable()
     return True
 
 

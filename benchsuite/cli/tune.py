@@ -5,29 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from benchsuite.cli.cluster import MaxJobs, OptionsFile, OptionsGiven, Schedulers, chosen_cluster
-from benchsuite.cli.completion import completed
-from benchsuite.cli.options import (
-    MINUTES,
-    RESULTS,
-    AsJson,
-    CheckpointMinutes,
-    CheckpointSteps,
-    DeviceCount,
-    Folders,
-    Jobs,
-    Plugins,
-    Results,
-    SkipBadPictures,
-    Tables,
-    Workers,
-    load_own,
-    parse_folders,
-    refuse_inside_launcher,
-    saved_every,
-    use_machine,
-)
-from benchsuite.cli.terminal import say, say_json
+from benchsuite.cli.shared.completion import completed
+from benchsuite.cli.shared.groups import with_groups
+from benchsuite.cli.shared.options import AsJson
+from benchsuite.cli.shared.terminal import say, say_json
+from benchsuite.cli.shared.training_options import Jobs, MaxJobs, TrainingOptions, refuse_inside_launcher
 from benchsuite.errors import UsageError
 
 if TYPE_CHECKING:
@@ -35,6 +17,7 @@ if TYPE_CHECKING:
     from benchsuite.planning.subjects import Subject
 
 
+@with_groups
 def tune(
     what: Annotated[
         list[str],
@@ -44,6 +27,7 @@ def tune(
             autocompletion=completed("method", "table"),
         ),
     ],
+    options: TrainingOptions,
     scale: Annotated[
         str, typer.Option(help="Scale: which of a table's recipes to use.", autocompletion=completed("scale"))
     ] = "latents",
@@ -58,19 +42,7 @@ def tune(
         int | None, typer.Option(min=1, help="Trials of each method (default: the recipe's number).")
     ] = None,
     jobs: Jobs = None,
-    cluster: Schedulers = None,
-    cluster_options: OptionsFile = None,
-    cluster_option: OptionsGiven = None,
     max_jobs: MaxJobs = None,
-    devices: DeviceCount = None,
-    plugin: Plugins = None,
-    data: Folders = None,
-    tables: Tables = None,
-    results: Results = RESULTS,
-    checkpoint_minutes: CheckpointMinutes = MINUTES,
-    checkpoint_steps: CheckpointSteps = None,
-    workers: Workers = None,
-    skip_bad_pictures: SkipBadPictures = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the trials, the estimated time and all problems; run nothing.")
     ] = False,
@@ -81,44 +53,35 @@ def tune(
     Every method gets the same number of trials. Stored trials are not repeated: after an interruption, the same command
     continues. `benchsuite repro --regime tuned` uses the best trial of each method.
     """
-    from benchsuite.cli.execute import duration, failure
-    from benchsuite.cli.means import Means
-    from benchsuite.cli.trials import Work, execute_trials, outcome_line, outcomes, spaces
-    from benchsuite.execution.devices import Devices
     from benchsuite.execution.preflight import require_ready
-    from benchsuite.planning.trial_runs import example_run
-    from benchsuite.records.store import Store
     from benchsuite.report.numbers import counted
+    from benchsuite.work.duration import duration
+    from benchsuite.work.session import failure
+    from benchsuite.work.trials import TrialWork, outcome_line, outcomes, spaces
 
-    use_machine(workers, skip_bad_pictures)
+    options.use_machine()
     refuse_inside_launcher("tune")
-    chosen = chosen_cluster(cluster, cluster_options, cluster_option, max_jobs, jobs)
-    every = saved_every(checkpoint_minutes, checkpoint_steps)
-    means = Means(Devices.here(devices, jobs), chosen, plugin or (), every)
-    extra, folders = load_own(tables, plugin), parse_folders(data)
-    subjects, problems = find_subjects(what, scale, recipe, extra, folders)
+    session = options.session(jobs, max_jobs)
+    subjects, problems = find_subjects(what, scale, recipe, options.load_own(), options.folders)
     if backbone and not (subjects := [subject for subject in subjects if subject.backbone == backbone]):
         raise UsageError(f'backbone "{backbone}": none of the methods is run on it.')
-    work, store = Work.of(subjects, results, trials), Store(results)
+    work, store = TrialWork.of(subjects, options.results, trials), session.store
     runs = [trial.run for trial in work.to_do]
     total = sum(len(done) for _, done in work.done) + len(runs)
-    time = duration(runs, means.jobs_for(runs), work.measured)
-    say(f"{', '.join(what)}: {counted(total, 'trial')}, {len(runs)} to do{time}.")
-    checked = means.check([example_run(subject) for subject in work.lacking], results)
-    for line in (*spaces(work), *(f"note: {note}" for note in checked.notes)):
-        say(line)
-    require_ready([*problems, *checked.problems])
+    time = duration(runs, session.workplace.jobs_for(runs), work.measured)
+    say(f"{', '.join(what)}: {counted(total, 'trial')}, {len(runs)} to do{time}.", *spaces(work))
+    require_ready([*problems, *session.check([], work)])
     folder = (store.folder / "trials").resolve()
     failed = []
     if not dry_run:
         store.require_writable()
-        failed = execute_trials(work, store, means) if work.to_do else []
-        work = Work.of(subjects, results, trials)
+        failed = session.do_trials(work)
+        work = TrialWork.of(subjects, options.results, trials)
         say(*map(outcome_line, outcomes(work)), f"trials: {folder}")
     if as_json:
         say_json({"methods": outcomes(work), "to_do": len(work.to_do), "trials": str(folder)})
     if failed:
-        raise failure(failed, len(work.to_do), store.logs)
+        raise failure(failed, len(runs), store.logs)
 
 
 def find_subjects(

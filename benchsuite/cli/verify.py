@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from benchsuite.cli.options import (
+from benchsuite.cli.shared.options import (
     RESULTS,
     AsJson,
     Folders,
@@ -18,7 +18,7 @@ from benchsuite.cli.options import (
     load_own,
     parse_folders,
 )
-from benchsuite.cli.terminal import say, say_json
+from benchsuite.cli.shared.terminal import say, say_json
 from benchsuite.errors import UsageError
 from benchsuite.folders import TRIALS, tables_in
 from benchsuite.records.names import find_run
@@ -74,8 +74,8 @@ def verify(
     packages; elsewhere, numbers may lie as far apart as those of the row's seeds. An attestation must be signed by the
     workflow measure.yml on the main branch of --repository; nothing is asked of the network.
     """
-    from benchsuite.cli.tables import outdated, problems
     from benchsuite.evaluation.rank_metrics import RULES
+    from benchsuite.verify.stored_tables import outdated, problems
 
     if allow_removal and not update:
         raise UsageError("--allow-removal goes with --update, which writes the manifest.")

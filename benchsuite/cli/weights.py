@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from benchsuite.cli.options import RESULTS, Results
-from benchsuite.cli.terminal import say
+from benchsuite.cli.shared.options import RESULTS, Results
+from benchsuite.cli.shared.terminal import say
 from benchsuite.records.names import find_run
 from benchsuite.records.record_file import read_record
 

@@ -54,6 +54,10 @@ class Pool:
             jobs = self.devices.at_a_time(processes, together[processes])
             yield from self._execute(of_size, processes, jobs, numbers)
 
+    def left(self) -> Sequence[str]:
+        """Nothing goes on without the command: closing `execute` ends all processes."""
+        return ()
+
     def _processes(self, run: Run) -> int:
         return self.devices.processes(run.setup.training.processes)
 

@@ -5,7 +5,7 @@ from typing import Any
 import typer
 
 from benchsuite.cli import COMMANDS, application
-from benchsuite.cli.examples import EXAMPLES
+from benchsuite.cli.shared.examples import EXAMPLES
 from generate.words import contents, doc, page, prose, shell, table
 
 

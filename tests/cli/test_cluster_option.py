@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from support.commands import exit_code
 
-from benchsuite.cli.progress import Bars, Lines
+from benchsuite.cli.shared.progress import Bars, Lines
 from benchsuite.execution.events import Failed, Queued, Started, Stepped
 from benchsuite.planning.plan import plan_run
 

@@ -3,21 +3,18 @@
 import re
 import shlex
 import shutil
-from collections.abc import Generator, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 from support.commands import exit_code
 from support.feature_folders import pairs_of, write_clip_retrieval
+from support.in_process import InProcess
 from support.own_data import write_image_folder
 
 from benchsuite.errors import UsageError
-from benchsuite.execution.events import Event, Finished, Started
-from benchsuite.execution.measure import measure
-from benchsuite.execution.pool import Pool
 from benchsuite.paths import baselines
-from benchsuite.planning.plan import Run, plan_table
+from benchsuite.planning.plan import plan_table
 from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
 
@@ -28,15 +25,6 @@ REAL = ROOT.parent / "shared" / "data" / "features"
 SMALL = ["--image", "timm:test_resnet?size=32", "--text", "distilbert?dim=16&n_layers=1&n_heads=2", "--untrained"]
 
 
-class Here(Pool):
-    """Does the runs in this process."""
-
-    def execute(self, runs: Sequence[Run], planned: Sequence[Run]) -> Generator[Event, None, None]:
-        for run in runs:
-            yield Started(run)
-            yield Finished(run, *measure(run))
-
-
 @pytest.fixture
 def short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """TeMo's Table 1 and a recipe of few steps; runs are measured in this process."""
@@ -45,7 +33,7 @@ def short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shortened = recipe.read_text().replace("steps = 1000", "steps = 50").replace("batch = 256", "batch = 16")
     recipe.write_text(shortened.replace("warmup_steps = 50", "warmup_steps = 5").replace("trials = 16", "trials = 1"))
     monkeypatch.setattr("benchsuite.folders.baselines", lambda: tmp_path / "own")
-    monkeypatch.setattr("benchsuite.cli.means.Pool", Here)
+    monkeypatch.setattr("benchsuite.work.workplace.Pool", InProcess)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

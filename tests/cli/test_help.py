@@ -12,7 +12,7 @@ import typer
 from support.commands import exit_code
 
 from benchsuite.cli import COMMANDS, application
-from benchsuite.cli.examples import EXAMPLES
+from benchsuite.cli.shared.examples import EXAMPLES
 from benchsuite.folders import recipe_files, table_files
 from benchsuite.registry import datasets, methods, tasks
 

@@ -2,15 +2,13 @@
 
 import re
 import shlex
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 from support.commands import exit_code
+from support.in_process import InProcess
 from support.own_data import as_csv, caption, colour, name, write_image_folder, write_pictures
 
-from benchsuite.execution.measure import measure
 from benchsuite.paths import baselines
 from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
@@ -38,13 +36,8 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / "recipes").mkdir(exist_ok=True)
         (tmp_path / "recipes" / recipe.name).write_text(short, "utf-8")
 
-    def execute(runs: Sequence[Any], planned: Sequence[Any], store: Store, *_: Any) -> list[Any]:
-        for run in runs:
-            store.write(*measure(run))
-        return []
-
     monkeypatch.setattr("benchsuite.folders.baselines", lambda: tmp_path)
-    monkeypatch.setattr("benchsuite.cli.execute.execute", execute)
+    monkeypatch.setattr("benchsuite.work.workplace.Pool", InProcess)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

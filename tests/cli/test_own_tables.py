@@ -14,7 +14,6 @@ from support.own_tables import FILE, NAME, TABLE, own_folder
 
 from benchsuite.analysis.building import same_paper
 from benchsuite.analysis.results import load_table
-from benchsuite.cli.tables import keep
 from benchsuite.errors import UsageError
 from benchsuite.folders import use_folders
 from benchsuite.papers import read_table
@@ -23,6 +22,7 @@ from benchsuite.records.contents import read_contents
 from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
+from benchsuite.verify.stored_tables import keep
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
 ASKED = {"table": NAME, "scale": "smoke", "recipe": "tiny"}

@@ -1,6 +1,6 @@
 import pytest
 
-from benchsuite.cli.options import parse_names
+from benchsuite.cli.shared.options import parse_names
 from benchsuite.papers import read_table, table_names
 from benchsuite.papers.schema import names_of
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from support.commands import exit_code
 
-from benchsuite.cli.options import parse_seeds
+from benchsuite.cli.shared.options import parse_seeds
 from benchsuite.errors import UsageError
 
 plan = partial(exit_code, "repro", "temo/table1", "--scale", "smoke", "--rows", "RN50/TeMo", "--dry-run")

@@ -12,7 +12,7 @@ from rich.console import Console
 from support.commands import exit_code
 from support.hostile import is_clean, is_command
 
-from benchsuite.cli import progress
+from benchsuite.cli.shared import progress
 from benchsuite.execution.events import Event, Failed, Noted, Queued, Started
 from benchsuite.records.schema import Record, Result
 from benchsuite.records.store import Store

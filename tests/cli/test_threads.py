@@ -7,7 +7,6 @@ import pytest
 from support import tiny_tuning
 from support.commands import exit_code
 
-from benchsuite.cli.trials import Work
 from benchsuite.folders import use_folders
 from benchsuite.planning.chosen_trials import Trials
 from benchsuite.planning.plan import plan_table
@@ -16,6 +15,7 @@ from benchsuite.records.names import find_run
 from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
 from benchsuite.records.trials import add_trials
+from benchsuite.work.trials import TrialWork
 
 REPRO = ("repro", tiny_tuning.NAME, "--scale", "latents", "--tables", "own", "--rows", "TS")
 
@@ -49,9 +49,9 @@ def test_a_run_that_is_done_alone_computes_with_as_many_threads_as_before() -> N
 
 def test_stored_trials_count_as_planned(tmp_path: Path) -> None:
     plan = plan_table(tiny_tuning.NAME, "latents", trials=Trials([]))
-    all_to_do = Work.of(plan.subjects, tmp_path)
+    all_to_do = TrialWork.of(plan.subjects, tmp_path)
     trial = all_to_do.to_do[0]
     add_trials(tmp_path, content_of(trial.failed("diverged"), trial.subject, "vectors"))
-    one_less = Work.of(plan.subjects, tmp_path)
+    one_less = TrialWork.of(plan.subjects, tmp_path)
     assert len(one_less.to_do) == len(all_to_do.to_do) - 1
     assert len(one_less.planned) == len(all_to_do.planned) == len(all_to_do.to_do)

@@ -9,7 +9,7 @@ import torch
 from support.real_files import write_cifar, write_senteval
 from torch import Tensor, nn
 
-from benchsuite.cli.options import parse_folders
+from benchsuite.cli.shared.options import parse_folders
 from benchsuite.errors import RunError, UsageError
 from benchsuite.execution.evaluate import evaluate, opened
 from benchsuite.models.dual_encoder import DualEncoder

@@ -7,11 +7,11 @@ import pytest
 
 from benchsuite.errors import UsageError
 from benchsuite.paths import baselines
-from benchsuite.planning.estimate import estimated_seconds
 from benchsuite.planning.plan import plan_run, plan_table, plan_under, recipe_name
 from benchsuite.planning.recipe import read_recipe
 from benchsuite.planning.resolve import resolve_method
 from benchsuite.registry import load_plugin
+from benchsuite.work.duration import estimated_seconds
 
 WRITE = Callable[..., Path]
 NAMESAKE = """

@@ -26,8 +26,9 @@ def say_json_text(text: str) -> None:
 
 
 def say(*lines: str, error: bool = False) -> None:
-    """Print lines. A line break inside of one is spelled like any other control character."""
-    print(*map(line, lines), sep="\n", file=sys.stderr if error or _only_json else sys.stdout, flush=True)
+    """Print lines, if any. A line break inside of one is spelled like any other control character."""
+    if lines:
+        print(*map(line, lines), sep="\n", file=sys.stderr if error or _only_json else sys.stdout, flush=True)
 
 
 def say_text(text: str) -> None:

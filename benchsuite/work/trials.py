@@ -1,12 +1,10 @@
-"""Tuning trials: which are to do, doing them, what came of them. Shared by `tune` and `repro --tune`."""
+"""Tuning trials of `tune` and `repro --tune`: which are to do, what came of them, and both in words."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchsuite.cli.execute import carry_out, keep_traceback
-from benchsuite.cli.means import Means
 from benchsuite.execution.events import Failed, Finished
 from benchsuite.planning.chosen_trials import Trials, chosen_trial
 from benchsuite.planning.plan import Run, recipe_name
@@ -18,7 +16,7 @@ from benchsuite.records.trials import Trial, add_trials
 
 
 @dataclass(frozen=True)
-class Work:
+class TrialWork:
     """Subjects with the trials that they have and those that they lack."""
 
     done: Sequence[tuple[Subject, Sequence[Trial]]]
@@ -26,7 +24,7 @@ class Work:
     results: Path
 
     @classmethod
-    def of(cls, subjects: Sequence[Subject], results: Path, count: int | None = None) -> "Work":
+    def of(cls, subjects: Sequence[Subject], results: Path, count: int | None = None) -> "TrialWork":
         """Of as many trials as the recipe's rule says, or `count`."""
         rules = {subject.recipe: subject.rule for subject in subjects}
         stored = {name: Trials.stored(recipe_name(name), rule, results) for name, rule in rules.items()}
@@ -48,41 +46,27 @@ class Work:
         """The stored trials by run, for estimates of time."""
         return {trial.run_id: trial for _, trials in self.done for trial in trials if trial.cost}
 
+    def store(self, event: Finished | Failed, store: Store) -> None:
+        """Keep what came of a trial: its scores, or that it diverged."""
+        done = next(trial for trial in self.to_do if trial.run.run_id == event.run.run_id)
+        trial = done.finished(event.record) if isinstance(event, Finished) else done.failed(event.reason)
+        add_trials(store.folder, content_of(trial, done.subject, recipe_name(done.subject.recipe)))
+        store.discard_checkpoints(event.run.run_id)
+
     @property
     def lacking(self) -> list[Subject]:
         """Subjects with trials to do."""
         return list({str(trial.subject): trial.subject for trial in self.to_do}.values())
 
 
-def execute_trials(work: Work, store: Store, means: Means) -> list[Failed]:
-    """Do the missing trials and store each as it comes. A diverged run is a trial; returns the other failures."""
-    by_run = {trial.run.run_id: trial for trial in work.to_do}
-    failed: list[Failed] = []
-    pool = means.executor(store)
-
-    def keep(event: Finished | Failed) -> bool:
-        done = by_run[event.run.run_id]
-        if isinstance(event, Failed) and not event.diverged:
-            keep_traceback(event, store.logs)
-            failed.append(event)
-            return False
-        trial = done.finished(event.record) if isinstance(event, Finished) else done.failed(event.reason)
-        add_trials(store.folder, content_of(trial, done.subject, recipe_name(done.subject.recipe)))
-        store.discard_checkpoints(event.run.run_id)
-        return True
-
-    carry_out([trial.run for trial in work.to_do], work.planned, pool, keep, "trials", store.folder)
-    return failed
-
-
-def spaces(work: Work) -> Iterator[str]:
+def spaces(work: TrialWork) -> Iterator[str]:
     """A line for each subject: what is drawn, and from where to where."""
     for subject, trials in work.done:
         drawn = ", ".join(subject.space())
         yield f"  {subject}: {len(trials)} trials stored; drawn: {drawn}"
 
 
-def untuned(work: Work, tables: Sequence[str], scale: str, plugins: Sequence[Path]) -> Iterator[Problem]:
+def untuned(work: TrialWork, tables: Sequence[str], scale: str, plugins: Sequence[Path]) -> Iterator[Problem]:
     """What lacks trials, as problems that say what to do."""
     added = "".join(f" --plugin {plugin}" for plugin in plugins)
     command = f"`benchsuite tune {' '.join(tables)} --scale {scale}{added}`"
@@ -113,7 +97,7 @@ def outcome(subject: Subject, trials: Sequence[Trial]) -> dict[str, Any]:
     }
 
 
-def outcomes(work: Work) -> list[dict[str, Any]]:
+def outcomes(work: TrialWork) -> list[dict[str, Any]]:
     """One for each subject; keys are in docs/formats.md."""
     return [outcome(subject, trials) for subject, trials in work.done]
 

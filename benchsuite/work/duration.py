@@ -1,10 +1,32 @@
 """How long runs may take, before they start."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 from benchsuite.planning.plan import Run
 from benchsuite.records.schema import Record
 from benchsuite.records.trials import Trial
+
+STARTUP_SECONDS = 15
+"""What a command takes besides its runs: imports, checks, the start of its workers, and pages."""
+
+
+def duration(runs: Sequence[Run], jobs: int, measured: Mapping[str, Record | Trial]) -> str:
+    """How long the runs may take, in words, and what that includes; empty if there are none."""
+    if not runs:
+        return ""
+    seconds = estimated_seconds(runs, jobs, measured) + STARTUP_SECONDS
+    known = all(run.estimate for run in runs)
+    if not known:
+        return f"; no estimate (a recipe gives no step_seconds), with {jobs} in parallel"
+    evaluated = {run.setup.setup_id for run in runs} <= evaluation_seconds(measured).keys()
+    included = "start-up and evaluation included" if evaluated else "start-up included, evaluation not"
+    return f"; {about(seconds)} with {jobs} in parallel ({included})"
+
+
+def about(seconds: float) -> str:
+    """A rough duration in words."""
+    return f"about {math.ceil(seconds)} s" if seconds < 90 else f"about {math.ceil(seconds / 60)} min"
 
 
 def estimated_seconds(runs: Sequence[Run], jobs: int, records: Mapping[str, Record | Trial]) -> float:

@@ -3,9 +3,9 @@
 import sys
 import time
 from types import TracebackType
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Self
 
-from benchsuite.cli.terminal import say
+from benchsuite.cli.shared.terminal import say
 from benchsuite.execution.events import Event, Failed, Finished, Noted, Queued, Started, Stepped
 from benchsuite.harmless import line
 
@@ -31,27 +31,21 @@ def show_reading() -> None:
     watching.set(watch)
 
 
-class Progress(Protocol):
-    """Shows events as they come."""
-
-    def __enter__(self) -> Self:
-        """Begin."""
-        ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """End."""
-        ...
-
-    def show(self, event: Event) -> None:
-        """Show one event."""
-        ...
-
-
-def progress(total: int) -> Progress:
+def progress(total: int) -> "Bars | Lines":
     """Bars on a terminal, lines elsewhere."""
     return Bars(total) if sys.stderr.isatty() else Lines(total)
+
+
+class Terminal:
+    """The display of work."""
+
+    def say(self, *lines: str, error: bool = False) -> None:
+        """Print lines."""
+        say(*lines, error=error)
+
+    def progress(self, total: int) -> "Bars | Lines":
+        """Bars or lines."""
+        return progress(total)
 
 
 class Lines:

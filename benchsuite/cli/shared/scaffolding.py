@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from benchsuite.cli.terminal import say
+from benchsuite.cli.shared.terminal import say
 from benchsuite.registry import Registry
 from benchsuite.scaffolds import files_of, named, require_free_module, write_new
 

@@ -1,11 +1,11 @@
-"""What a command does its runs with: this machine's devices or a cluster's jobs, and the user's plugins."""
+"""Where a command's runs are done: on this machine's devices or as jobs of a cluster, with the user's plugins."""
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from benchsuite.cli.cluster import ChosenCluster
+from benchsuite.cluster.options import ClusterOptions
 from benchsuite.execution.devices import Devices
 from benchsuite.execution.events import Event
 from benchsuite.execution.pool import Pool
@@ -22,15 +22,21 @@ class Executor(Protocol):
         """Do the runs and yield what happens. `planned`: they and those that were done before."""
         ...
 
+    def left(self) -> Sequence[str]:
+        """What goes on where the events are no longer read, in lines; none if nothing does."""
+        ...
+
 
 @dataclass(frozen=True)
-class Means:
-    """As the options of `repro`, `run` and `tune` say."""
+class Workplace:
+    """As the options of a command say."""
 
     devices: Devices
     """This machine's."""
-    cluster: ChosenCluster | None = None
-    """Where runs are jobs; then this machine's devices are not used."""
+    cluster: ClusterOptions | None = None
+    """What jobs ask of a cluster, where runs are jobs; then this machine's devices are not used."""
+    max_jobs: int | None = None
+    """Jobs of the cluster at a time; none: the cluster decides."""
     plugins: Sequence[Path] = ()
     every: Every | None = EVERY
     """How often a long training is saved; None: never."""
@@ -38,12 +44,16 @@ class Means:
     def executor(self, store: Store) -> Executor:
         """What does the runs."""
         if self.cluster:
-            return self.cluster.executor(store.folder, self.plugins, self.every)
+            from benchsuite.cluster.jobs import Cluster
+
+            return Cluster(self.cluster, store.folder, self.plugins, self.max_jobs, self.every)
         return Pool(self.devices, store.logs, self.plugins, Saving(store.folder, self.every))
 
     def jobs_for(self, runs: Sequence[Run]) -> int:
         """How many of these runs are done at a time."""
-        return self.cluster.jobs(len(runs)) if self.cluster else self.devices.jobs_for(runs)
+        if self.cluster:
+            return max(1, min(self.max_jobs or len(runs), len(runs)))
+        return self.devices.jobs_for(runs)
 
     def check(self, runs: Sequence[Run], results: Path) -> Checked:
         """Check the runs before the first one starts."""

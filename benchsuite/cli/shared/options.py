@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from benchsuite.cli.terminal import keep_stdout_for_json
+from benchsuite.cli.shared.terminal import keep_stdout_for_json
 from benchsuite.errors import UsageError
-from benchsuite.execution.joining import launched
 from benchsuite.folders import use_folders
 from benchsuite.registry import load_plugin, methods
-from benchsuite.running import Running, require_trainable_here
 
 if TYPE_CHECKING:
-    from benchsuite.records.checkpoints import Every
     from benchsuite.records.sigstore_bundle import Trust
 
 Plugins = Annotated[
@@ -48,29 +45,6 @@ AsJson = Annotated[
     ),
 ]
 Results = Annotated[Path, typer.Option("--results", help="Folder of run records.", metavar="FOLDER")]
-Jobs = Annotated[
-    int | None, typer.Option("--jobs", min=1, help="Parallel runs (default: as many as have devices of their own).")
-]
-DeviceCount = Annotated[
-    int | None,
-    typer.Option(
-        "--devices",
-        min=1,
-        help="Devices that all runs together may use (default: all GPUs; without a GPU, a CPU process for each core).",
-    ),
-]
-
-CheckpointMinutes = Annotated[
-    float,
-    typer.Option(
-        "--checkpoint-minutes", min=0, help="Minutes between a training's checkpoints (0: none).", metavar="MINUTES"
-    ),
-]
-CheckpointSteps = Annotated[
-    int | None,
-    typer.Option("--checkpoint-steps", min=1, help="Steps between a training's checkpoints, besides.", metavar="STEPS"),
-]
-
 Folders = Annotated[
     list[str] | None,
     typer.Option(
@@ -85,45 +59,6 @@ Tables = Annotated[
     typer.Option(
         "--tables", help="Folder with papers/<paper>/<table>.toml and recipes/. May be repeated.", metavar="FOLDER"
     ),
-]
-
-KeepWeights = Annotated[
-    bool,
-    typer.Option("--keep-weights", help="Store the trained towers with each record, for `benchsuite weights`."),
-]
-Workers = Annotated[
-    int | None,
-    typer.Option(
-        min=0,
-        help="Data-loading workers of each training process (default: none for data in memory; for images that are "
-        "decoded, one for each two threads, at most 8). Results are the same for any number.",
-        show_default=False,
-    ),
-]
-SkipBadPictures = Annotated[
-    bool,
-    typer.Option(
-        "--skip-bad-pictures",
-        help="Replace a training pair whose picture cannot be decoded by the next good one; the record counts them.",
-    ),
-]
-
-
-class Track(StrEnum):
-    """Where the curves of runs can be watched."""
-
-    tensorboard = "tensorboard"
-    wandb = "wandb"
-    csv = "csv"
-
-
-Tracks = Annotated[
-    Track | None,
-    typer.Option("--track", help="Keep each run's curves as they come, for TensorBoard, Weights & Biases, or as CSV."),
-]
-TrackFolder = Annotated[
-    Path | None,
-    typer.Option("--track-dir", help="Folder of tracked runs (default: tracking in --results).", metavar="FOLDER"),
 ]
 
 
@@ -142,18 +77,17 @@ Regimes = Annotated[
         show_default=False,
     ),
 ]
+DeviceCount = Annotated[
+    int | None,
+    typer.Option(
+        "--devices",
+        min=1,
+        help="Devices that all runs together may use (default: all GPUs; without a GPU, a CPU process for each core).",
+    ),
+]
 
 RESULTS = Path("runs")
-MINUTES = 10.0
 REPORTS = Path("reports")
-TRACKING = "tracking"
-
-
-def saved_every(minutes: float, steps: int | None) -> "Every | None":
-    """What the two options on checkpoints say; none for no checkpoints."""
-    from benchsuite.records.checkpoints import Every  # with pydantic, as is the next
-
-    return Every(minutes or None, steps) if minutes or steps else None
 
 
 def load_own(tables: Sequence[Path] | None, plugins: Sequence[Path] | None = None) -> list[str]:
@@ -192,15 +126,6 @@ def parse_folders(texts: Sequence[str] | None) -> dict[str, str]:
     return folders
 
 
-def refuse_inside_launcher(command: str) -> None:
-    """Refuse a command that starts processes itself where torchrun or srun started it several times."""
-    if (count := launched()) > 1:
-        raise UsageError(
-            f"{count} processes of `benchsuite {command}` were started by torchrun or srun. Start it once: it starts "
-            "the processes of its runs itself. Only `benchsuite run` joins processes that were started from outside."
-        )
-
-
 def require_reported(seeds: Sequence[int]) -> None:
     """Refuse seeds of tuning trials: what was used to choose is never reported."""
     from benchsuite.records.schema import FIRST_SEED
@@ -228,18 +153,6 @@ def parse_names(texts: Sequence[str] | None, whole: Container[str] = ()) -> list
     """Names from repeated options or separated by commas; a name in `whole` may contain commas itself."""
     parts = (part for text in texts or () for part in ([text] if text in whole else text.split(",")))
     return [name.strip() for name in parts if name.strip()]
-
-
-def use_machine(
-    workers: int | None, skip_bad_pictures: bool, track: Track | None = None, folder: Path | None = None
-) -> None:
-    """Carry out the runs of this command in this way, in all of its processes."""
-    require_trainable_here()
-    if track:
-        from benchsuite.training.tracking import require_library
-
-        require_library(track)
-    Running(workers, skip_bad_pictures, track or "", str((folder or RESULTS / TRACKING).absolute())).set()
 
 
 def trust_of(repository: str | None, root: Path | None) -> "Trust | None":

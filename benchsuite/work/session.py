@@ -1,0 +1,147 @@
+"""The runs of one command: checked before the first one starts, done, and each stored as it finishes."""
+
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from benchsuite.errors import INTERRUPTED, BenchsuiteError, Interrupted, RunError
+from benchsuite.execution.events import Failed, Finished
+from benchsuite.files import write_whole
+from benchsuite.planning.plan import Run
+from benchsuite.planning.problems import Problem
+from benchsuite.planning.trial_runs import example_run
+from benchsuite.records.checkpoints import latest_step
+from benchsuite.records.store import Store
+from benchsuite.training.stopping import SIGNALS
+from benchsuite.work.display import Display
+from benchsuite.work.trials import TrialWork
+from benchsuite.work.workplace import Workplace
+
+
+@dataclass(frozen=True)
+class Session:
+    """Where runs are done, where they are stored, and who sees how far they are."""
+
+    workplace: Workplace
+    store: Store
+    display: Display
+
+    def check(self, runs: Sequence[Run], trials: TrialWork | None = None) -> Sequence[Problem]:
+        """Every problem of the runs, and of trials that come before them; shows what else is to be known."""
+        examples = [example_run(subject) for subject in trials.lacking] if trials else []
+        checked = self.workplace.check([*examples, *runs], self.store.folder)
+        for note in checked.notes:
+            self.display.say(f"note: {note}")
+        return checked.problems
+
+    def do(self, runs: Sequence[Run], planned: Sequence[Run]) -> list[Failed]:
+        """Do those of the planned runs and store each record as it comes. Returns the runs that failed."""
+        failed: list[Failed] = []
+
+        def keep(event: Finished | Failed) -> bool:
+            if isinstance(event, Finished):
+                self.store.write(event.record, event.ranks)
+                return True
+            self.store.add_failure(event.run.run_id, event.reason)
+            keep_traceback(event, self.store.logs)
+            if event.diverged:
+                self.store.discard_checkpoints(event.run.run_id)
+            failed.append(event)
+            return False
+
+        self._carry_out(runs, planned, keep, "runs", "; `benchsuite report` shows the stored runs")
+        return failed
+
+    def do_trials(self, work: TrialWork) -> list[Failed]:
+        """Do the missing trials and store each as it comes. A diverged run is a trial; returns the other failures."""
+        failed: list[Failed] = []
+
+        def keep(event: Finished | Failed) -> bool:
+            if isinstance(event, Failed) and not event.diverged:
+                keep_traceback(event, self.store.logs)
+                failed.append(event)
+                return False
+            work.store(event, self.store)
+            return True
+
+        self._carry_out([trial.run for trial in work.to_do], work.planned, keep, "trials")
+        return failed
+
+    def _carry_out(
+        self,
+        runs: Sequence[Run],
+        planned: Sequence[Run],
+        keep: Callable[[Finished | Failed], bool],
+        what: str,
+        hint: str = "",
+    ) -> None:
+        """Do the runs and show their progress. `keep` stores what comes of a run, and says whether it did."""
+        if not runs:
+            return
+        kept, executor = 0, self.workplace.executor(self.store)
+        try:
+            with (
+                self.display.progress(len(runs)) as shown,
+                signals_raised(),
+                closing(executor.execute(runs, planned)) as events,
+            ):
+                for event in events:
+                    if isinstance(event, Failed) and event.interrupted:
+                        raise Interrupted(event.reason)
+                    if isinstance(event, Finished | Failed):
+                        kept += keep(event)
+                    shown.show(event)
+        except (KeyboardInterrupt, Interrupted) as stop:
+            stored = f"{kept} of {len(runs)} {what} are stored in {self.store.folder}"
+            if left := executor.left():
+                self.display.say(f"stopped watching: {stored}; {left[0]}", *left[1:], error=True)
+                raise SystemExit(INTERRUPTED) from None
+            saved = under_way(runs, self.store.folder)
+            self.display.say(f"stopped: {stored}{saved}. The same command continues{hint}.", error=True)
+            raise SystemExit(stop.exit_code if isinstance(stop, Interrupted) else INTERRUPTED) from None
+
+
+@contextmanager
+def signals_raised() -> Iterator[None]:
+    """Inside, the first SIGTERM or SIGUSR1 raises `Interrupted`, as Ctrl-C raises KeyboardInterrupt."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        for each in SIGNALS:
+            signal.signal(each, signal.SIG_IGN)
+        raise Interrupted(f"stopped by {signal.Signals(number).name}")
+
+    before = {number: signal.signal(number, stop) for number in SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def under_way(runs: Sequence[Run], results: Path) -> str:
+    """Which trainings have checkpoints, in words for the end of a sentence; empty if none has."""
+    steps = {run.label: latest_step(results, run.run_id) for run in runs}
+    saved = [f"{label} at step {step}" for label, step in steps.items() if step is not None]
+    return f", and trainings are saved: {', '.join(saved)}" if saved else ""
+
+
+def keep_traceback(event: Failed, logs: Path) -> None:
+    """Keep the traceback of an unexpected failure."""
+    if event.traceback:
+        write_whole(logs / f"{event.run.run_id}.txt", event.traceback.encode())
+
+
+def failure(failed: Sequence[Failed], total: int, logs: Path, left_out: Sequence[BenchsuiteError] = ()) -> RunError:
+    """The error that ends a command after failed runs, and other errors to report."""
+    reasons = [f"  {event.run.label}: {event.reason}" for event in failed]
+    tracebacks = ", ".join(str(logs / f"{event.run.run_id}.txt") for event in failed if event.traceback)
+    where = [f"Details: {tracebacks}"] if tracebacks else []
+    others = [line for error in left_out for line in error.lines]
+    return RunError(f"{len(failed)} of {total} runs failed; the others are stored.", more=[*reasons, *where, *others])

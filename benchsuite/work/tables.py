@@ -1,0 +1,85 @@
+"""The runs of tables beside what is stored of them: which are to be done, and which trials come first."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from benchsuite.analysis.request_check import StoredRuns, with_stored_seeds
+from benchsuite.papers.schema import row_name
+from benchsuite.planning.plan import Plan, Run
+from benchsuite.planning.problems import Problem
+from benchsuite.planning.trial_runs import grouped
+from benchsuite.records.contents import Contents
+from benchsuite.records.store import Store
+from benchsuite.work.trials import TrialWork
+
+
+@dataclass(frozen=True)
+class TableWork:
+    """The plans of several tables, and what the results folder has of them."""
+
+    plans: Sequence[Plan]
+    contents: Contents
+    results: Path
+    """The folder of the contents."""
+    keep_weights: bool = False
+    """Whether every run keeps its weights, whatever its recipe says."""
+
+    @cached_property
+    def runs(self) -> list[Run]:
+        """Each run of the plans once."""
+        runs = {run.run_id: run for plan in self.plans for run in plan.runs}.values()
+        return [run.model_copy(update={"keep_weights": self.keep_weights or run.keep_weights}) for run in runs]
+
+    @cached_property
+    def trials(self) -> TrialWork:
+        """The tuning trials of the plans' rows."""
+        subjects = grouped(subject for plan in self.plans for subject in plan.subjects)
+        return TrialWork.of(subjects, self.results)
+
+    @property
+    def missing(self) -> list[Run]:
+        """Runs that are still to be done."""
+        return [run for run in self.runs if self.state(run) == "to do"]
+
+    @property
+    def problems(self) -> list[Problem]:
+        """Each problem of the plans once."""
+        return list(dict.fromkeys(problem for plan in self.plans for problem in plan.problems))
+
+    @property
+    def without_weights(self) -> int:
+        """How many runs are stored without the weights that they are now to keep."""
+        records = self.contents.records
+        kept = [run for run in self.runs if run.keep_weights and run.run_id in records]
+        return sum(records[run.run_id].weights is None for run in kept)
+
+    def state(self, run: Run) -> str:
+        """Whether a run is stored, to be done, or stored in a file that is refused."""
+        if run.run_id in self.contents.records:
+            return "stored"
+        return "refused" if run.run_id in self.contents.refused_runs else "to do"
+
+    def states(self) -> list[dict[str, str]]:
+        """The state of each run; keys are in docs/formats.md."""
+        return [{"run_id": run.run_id, "state": self.state(run), "label": run.label} for run in self.runs]
+
+    def lines(self) -> list[str]:
+        """What is to be tuned, run and left out, a line each."""
+        rows = [(plan.request.table, row) for plan in self.plans for row in plan.request.rows if row.not_run]
+        return [
+            *(f"  to tune  {subject}" for subject in self.trials.lacking),
+            *(f"  {one['state']:<7}  {one['run_id']}  {one['label']}" for one in self.states()),
+            *(f"  not run  {table} {row_name(row.key)}: {row.not_run}" for table, row in rows),
+        ]
+
+
+def with_all_seeds(store: Store) -> Contents:
+    """The folder, in which each table now lists every stored seed of its rows, whichever table asked for it."""
+    contents = store.read()
+    stored = StoredRuns.of(contents.records.values())
+    grown = [new for request in contents.requests if (new := with_stored_seeds(request, stored)) != request]
+    for request in grown:
+        store.add_request(request)
+    return store.read() if grown else contents
