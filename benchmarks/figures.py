@@ -1,4 +1,4 @@
-"""Milliseconds and bytes of a figure of each kind, as large as those of a real table, in one process.
+"""CPU milliseconds and bytes of a figure of each kind, as large as those of a real table, in one process.
 
 python benchmarks/figures.py [--repeats 51]
 """
@@ -6,11 +6,16 @@ python benchmarks/figures.py [--repeats 51]
 import argparse
 import statistics
 import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
 from benchsuite.report.figures import Axis, Figure, Trace, svg
-from benchsuite.report.figures.cost import CostPoint, cost_figure
+from benchsuite.report.figures.from_costs import CostPoint, cost_figure
+from benchsuite.report.figures.saving import save
 
 RNG = np.random.default_rng(0)
 SEEDS = (0, 1, 2)
@@ -68,23 +73,28 @@ def cost() -> Figure:
     return cost_figure(methods, Axis("Cost, as a multiple of InfoNCE's"), Axis("R@1", percent=True), "e")
 
 
+def cpu(draw: Callable[[], object], repeats: int) -> float:
+    """Median of milliseconds; the first time is left out: it imports what is needed."""
+    clock: list[float] = []
+    for _ in range(repeats + 1):
+        start = time.process_time()
+        draw()
+        clock.append(1e3 * (time.process_time() - start))
+    return statistics.median(clock[1:])
+
+
 def main() -> None:
-    """Print a line for each kind: the first figure also imports matplotlib."""
+    """Print a line for each kind."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=51)
     repeats = parser.parse_args().repeats
-    print("kind        first ms  median ms  CPU ms   bytes")
-    for make in (curves, points, histogram, rows, cost):
-        figure = make()
-        clock: list[float] = []
-        cpu: list[float] = []
-        for _ in range(repeats + 1):
-            start, start_cpu = time.perf_counter(), time.process_time()
-            drawing = svg(figure)
-            clock.append(1e3 * (time.perf_counter() - start))
-            cpu.append(1e3 * (time.process_time() - start_cpu))
-        medians = f"{statistics.median(clock[1:]):9.1f} {statistics.median(cpu[1:]):7.1f}"
-        print(f"{make.__name__:11} {clock[0]:8.1f}  {medians} {len(drawing.encode()):7}")
+    print("kind        page ms   bytes  PDF ms")
+    with TemporaryDirectory() as folder:
+        for make in (curves, points, histogram, rows, cost):
+            figure = make()
+            page = cpu(partial(svg, figure), repeats)
+            file = cpu(partial(save, figure, Path(folder) / "figure.pdf", 72), repeats)
+            print(f"{make.__name__:11} {page:7.1f} {len(svg(figure).encode()):7} {file:7.1f}")
 
 
 if __name__ == "__main__":

@@ -61,7 +61,7 @@ def plot(
     from benchsuite.cli.report import items_of, leaderboard, require_all, tell_outdated
     from benchsuite.papers import named_tables
     from benchsuite.records.store import Store
-    from benchsuite.report.plots import added_rows_of_table, chosen, plots_of_method, plots_of_table, save
+    from benchsuite.report.plots import added_rows_of_table, chosen, plots_of_method, plots_of_table
 
     load_own(tables, plugin)
     if not results.is_dir():
@@ -90,6 +90,8 @@ def plot(
         about = subject
     picture = chosen(figures, figure, about)
     if out:
+        from benchsuite.report.figures.saving import save
+
         save(picture, out, dpi)
         say(f"{picture.title}: {out.resolve()}", picture.caption)
     else:

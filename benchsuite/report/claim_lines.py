@@ -13,8 +13,9 @@ from benchsuite.canonical import short_digest
 from benchsuite.papers import Column
 from benchsuite.papers.claim import Claim
 from benchsuite.papers.schema import RowKey
-from benchsuite.report.figures.forest import Estimate, Ruler
-from benchsuite.report.numbers import counted, paired, published_gain, size, tick
+from benchsuite.report.figures.scale import Scale
+from benchsuite.report.figures.strips import Estimate, ruler
+from benchsuite.report.numbers import counted, paired, published_gain, size
 
 MOST_LINES = 16
 """More claims of a table than these are a matrix of marks."""
@@ -141,18 +142,14 @@ class ClaimForest:
         return any(line.estimate for line in self.lines)
 
     @cached_property
-    def published(self) -> Ruler:
+    def published(self) -> Scale:
         """Of published gains."""
-        return Ruler.over(line.claim.published for line in self.lines if line.claim.published is not None)
+        return ruler(line.claim.published for line in self.lines if line.claim.published is not None)
 
     @cached_property
-    def ours(self) -> Ruler:
+    def ours(self) -> Scale:
         """Of our gains."""
-        return Ruler.over(value for line in self.lines if line.estimate for value in line.estimate.values)
-
-    def labels(self, ruler: Ruler) -> list[str]:
-        """The numbers of its ticks."""
-        return [tick(value) for value in ruler.ticks]
+        return ruler(value for line in self.lines if line.estimate for value in line.estimate.values)
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from benchsuite.records.contents import Contents
 from benchsuite.records.requests import SmallestDifference
 from benchsuite.records.schema import Record
 from benchsuite.registry import methods
-from benchsuite.report.figures.cost import cost_numbers
+from benchsuite.report.figures.from_costs import cost_numbers
 from benchsuite.report.origin import data_of
 from benchsuite.workers import spread
 

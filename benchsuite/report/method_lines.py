@@ -8,8 +8,9 @@ from functools import cached_property
 
 from benchsuite.analysis.against import Against, Outcome, principal
 from benchsuite.analysis.boards import BoardRow
-from benchsuite.report.figures.forest import Estimate, Ruler
-from benchsuite.report.numbers import counted, paired, tick
+from benchsuite.report.figures.scale import Scale
+from benchsuite.report.figures.strips import Estimate, ruler
+from benchsuite.report.numbers import counted, paired
 
 COLOURS = {"better": "reproduced", "worse": "opposite"}
 """Verdicts whose colours differences between rows have, too."""
@@ -62,14 +63,9 @@ class MethodForest:
     lines: Sequence[MethodLine]
 
     @cached_property
-    def ruler(self) -> Ruler:
+    def ruler(self) -> Scale:
         """Of all gains."""
-        return Ruler.over(value for line in self.lines if line.estimate for value in line.estimate.values)
-
-    @property
-    def labels(self) -> list[str]:
-        """The numbers of its ticks."""
-        return [tick(value) for value in self.ruler.ticks]
+        return ruler(value for line in self.lines if line.estimate for value in line.estimate.values)
 
 
 def forests(found: Iterable[Against]) -> list[MethodForest]:

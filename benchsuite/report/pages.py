@@ -23,7 +23,7 @@ from benchsuite.report import method_lines, method_page, runs_page
 from benchsuite.report.claim_lines import forests, matrix
 from benchsuite.report.export import FORMATS, SUFFIXES
 from benchsuite.report.figures import table_figures
-from benchsuite.report.figures.cost import cost_figures, named_numbers
+from benchsuite.report.figures.from_costs import cost_figures, named_numbers
 from benchsuite.report.glossary import explained_metrics, glossary
 from benchsuite.report.home import families, headlines, standings
 from benchsuite.report.leaderboard import Appearance, Leaderboard

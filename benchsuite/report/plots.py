@@ -1,27 +1,16 @@
-"""The pages' figures as files for papers: which there are of a table or a method, and how one is saved."""
+"""Which figures of a table or of a method `plot` can save, by name."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from io import BytesIO
-from pathlib import Path
-from typing import Any
 
 from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.tuned_methods import TunedMethod
 from benchsuite.errors import UsageError, unknown
-from benchsuite.files import write_named
 from benchsuite.report.figures import method_figures, table_figures
-from benchsuite.report.figures.intervals import claims_figures, difference_figures
+from benchsuite.report.figures.from_claims import claims_figures, difference_figures
+from benchsuite.report.figures.from_trials import sensitivity_figures, tuning_figures
 from benchsuite.report.figures.model import Figure, distinct
-from benchsuite.report.figures.tuning import sensitivity_figures, tuning_figures
 from benchsuite.report.leaderboard import Leaderboard, MethodSummary
-
-METADATA: Mapping[str, Mapping[str, Any]] = {
-    ".pdf": {"Creator": None, "Producer": None, "CreationDate": None},
-    ".svg": {"Date": None, "Creator": None},
-    ".png": {"Software": None},
-}
-"""Kinds of files, and what they would say of the program and the time: equal records give equal files."""
 
 
 def plots_of_table(leaderboard: Leaderboard, view: TableView) -> dict[str, Figure]:
@@ -55,22 +44,6 @@ def chosen(figures: Mapping[str, Figure], name: str | None, subject: str) -> Fig
     if name and name not in figures:
         raise unknown("figure", name, figures, f"{subject}: ")
     return figures[name] if name else next(iter(figures.values()))
-
-
-def save(figure: Figure, path: Path, dpi: int) -> None:
-    """As PDF, SVG or PNG, by the ending of the name: in the light theme's colours, on white, with fonts that can be
-    embedded."""
-    from benchsuite.report.figures.draw import draw, settings
-
-    kind = path.suffix.lower()
-    if kind not in METADATA:
-        raise UsageError(f"--out {path}: a figure ends with {', '.join(METADATA)}.")
-    file = BytesIO()
-    with settings(**{"svg.hashsalt": figure.id, "pdf.fonttype": 42}):
-        drawing = draw(figure)
-        drawing.set_frameon(True)
-        drawing.savefig(file, format=kind[1:], dpi=dpi, facecolor="white", metadata=METADATA[kind])
-    write_named(path, "--out", file.getvalue())
 
 
 def _tuning(shown: list[TunedMethod], every: list[TunedMethod]) -> list[Figure]:

@@ -16,7 +16,7 @@ from benchsuite.papers.schema import row_name
 from benchsuite.report import numbers, pages, runs_page, tuning_page
 from benchsuite.report.claim_lines import anchor, remark
 from benchsuite.report.figures import sparkline, svg
-from benchsuite.report.figures.forest import bar, strip, ticks
+from benchsuite.report.figures.strips import bar, strip, ticks
 from benchsuite.report.links import Links
 
 POLICY = (

@@ -11,13 +11,13 @@ from statistics import fmean, stdev
 from typing import Any
 
 from benchsuite.analysis.boards import Board
+from benchsuite.analysis.curves import Curve, curve
 from benchsuite.canonical import short_digest
 from benchsuite.records.method_version import stale
 from benchsuite.records.schema import Record
 from benchsuite.registry import tasks
 from benchsuite.report import numbers
 from benchsuite.report.figures.model import MANY
-from benchsuite.report.figures.spark import Run
 from benchsuite.report.glossary import explained_metrics, glossary
 from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.links import slug
@@ -119,13 +119,10 @@ class Configuration:
                 yield SeedNumbers(name, unit, [values.get(name) for values in by_seed])
 
     @cached_property
-    def curves(self) -> Mapping[str, list[Run]]:
-        """Steps and values of each run, by name."""
+    def curves(self) -> Mapping[str, list[Curve]]:
+        """Of each run, by name."""
         names = dict.fromkeys(name for record in self.records for name in record.curves if name != "step")
-        return {
-            name: [(record.curves["step"], record.curves[name]) for record in self.records if name in record.curves]
-            for name in names
-        }
+        return {name: [curve(record, name) for record in self.records if name in record.curves] for name in names}
 
     @cached_property
     def costs(self) -> Mapping[str, list[str]]:

@@ -9,8 +9,8 @@ from benchsuite.analysis.tuned_methods import RATE, DrawnNumber, TunedMethod
 from benchsuite.harmless import csv_text
 from benchsuite.records.schema import Record
 from benchsuite.report import numbers
+from benchsuite.report.figures.from_trials import sensitivity_figures, short, tuning_figures
 from benchsuite.report.figures.model import Figure, distinct
-from benchsuite.report.figures.tuning import sensitivity_figures, short, tuning_figures
 from benchsuite.report.links import slug
 
 if TYPE_CHECKING:

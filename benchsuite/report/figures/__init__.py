@@ -1,11 +1,11 @@
-"""Figures of the pages: what they show as data, and their drawing as SVG. matplotlib is imported when one is drawn."""
+"""Figures: what they show as data, and how it is drawn, on pages as SVG and in files for papers."""
 
-from benchsuite.report.figures.cost import cost_figures
-from benchsuite.report.figures.method import method_figures
+from benchsuite.report.figures.from_costs import cost_figures
+from benchsuite.report.figures.from_method import method_figures
+from benchsuite.report.figures.from_table import table_figures
+from benchsuite.report.figures.inline_svg import svg
 from benchsuite.report.figures.model import Axis, Figure, Trace
-from benchsuite.report.figures.picture import svg
-from benchsuite.report.figures.spark import sparkline
-from benchsuite.report.figures.table import table_figures
+from benchsuite.report.figures.sparklines import sparkline
 
 __all__ = [
     "Axis",

@@ -1,125 +1,108 @@
-"""Forest plots as strips, one for each row of a page's table: an interval, its seeds, and what they could not confirm.
-
-A strip is SVG whose places are percentages of its width, so it is as wide as its cell and never scaled: marks stay
-round and lines thin on a telephone too. Heights and radii are those of `static/figures.css`: a page has hundreds. All
-strips of a table share a ruler, whose numbers stand in one strip of ticks.
-"""
+"""Forest plots for papers: a line for each comparison, its name to the left, its numbers to the right."""
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Self
+from collections.abc import Mapping
 
-from markupsafe import Markup, escape
+from benchsuite.report.figures.canvas import Canvas, Look, fitted, segments
+from benchsuite.report.figures.chart import Drawn, area_sample, draw_scale, mark_sample
+from benchsuite.report.figures.model import Axis, Figure, Trace
+from benchsuite.report.figures.scale import Scale
+from benchsuite.report.figures.style import FOOT, HUES, QUIET, RULE
 
-from benchsuite.harmless import spelled
-
-MARGIN = 3.0
-"""Percent of the width that stay free at both ends: half a mark needs room."""
-TICKS = (1.0, 2.0, 2.5, 5.0, 10.0)
-MOST = 2
-"""Ticks on each side of zero."""
-
-
-@dataclass(frozen=True)
-class Ruler:
-    """A scale around zero, with round ticks. The unit of the values is that of whatever lies on it."""
-
-    low: float
-    high: float
-    step: float
-
-    @classmethod
-    def over(cls, values: Iterable[float]) -> Self:
-        """Holds all of the values, and zero."""
-        finite = [value for value in values if math.isfinite(value)]
-        low, high = min([0.0, *finite]), max([0.0, *finite])
-        if low == high:
-            return cls(-1.0, 1.0, 1.0)
-        rough = max(-low, high) / MOST
-        power = 10.0 ** math.floor(math.log10(rough))
-        step = next(power * tick for tick in TICKS if power * tick >= rough * (1 - 1e-9))
-        return cls(low, high, step)
-
-    @property
-    def ticks(self) -> list[float]:
-        """From left to right; zero is one of them."""
-        first, last = math.ceil(self.low / self.step - 1e-9), math.floor(self.high / self.step + 1e-9)
-        return [number * self.step for number in range(first, last + 1)]
-
-    def at(self, value: float) -> float:
-        """Its place, in percent of the width; what lies beyond an end is at the end."""
-        share = (value - self.low) / (self.high - self.low)
-        return MARGIN + (100 - 2 * MARGIN) * min(1.0, max(0.0, share))
+WIDTH, LEFT, RIGHT = 540, 210, 180
+"""In 1/72 inch: the whole, and what names and numbers take of it."""
+STEP, LETTERS = 17, 36
+"""A line's height, and letters of a name."""
+AHEAD, BEHIND = ("o", HUES[4], 6.5, False), ("X", HUES[1], 6.5, False)
+LOOKS: Mapping[str, tuple[str, str, float, bool]] = {
+    "reproduced": AHEAD, "better": AHEAD, "opposite": BEHIND, "worse": BEHIND,
+    "equivalent": ("s", HUES[0], 6.5, False),
+}  # fmt: skip
+"""Of marks by verdict."""
+OTHERS = ("o", QUIET, 6.5, True)
+OPACITY = 0.6
+"""Of grey bands."""
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """What one strip shows, in the ruler's unit."""
+def forest(figure: Figure, canvas: Canvas) -> Drawn:
+    """Marks with intervals, seeds and grey bands. Headings stand above their lines, published differences beside.
 
-    mean: float
-    low: float | None = None
-    high: float | None = None
-    """Of an interval."""
-    seeds: Sequence[float] = ()
-    unconfirmable: float | None = None
-    """Differences up to this size, to either side of zero, could not have been confirmed: the grey band."""
-    kind: str = ""
-    """A verdict, which gives the colour."""
-
-    @property
-    def values(self) -> list[float]:
-        """All that must lie on a ruler."""
-        ends = [end for end in (self.low, self.high) if end is not None]
-        band = [] if self.unconfirmable is None else [-self.unconfirmable, self.unconfirmable]
-        return [self.mean, *self.seeds, *ends, *band]
-
-
-def strip(ruler: Ruler, estimate: Estimate | None, words: str) -> Markup:
-    """The estimate on its ruler; without one, the empty ruler. `words` say the same to those who cannot see it."""
-    parts = [_zero(ruler)]
-    if estimate:
-        if (band := estimate.unconfirmable) is not None:
-            parts.insert(0, _box("band", ruler, -band, band))
-        parts += [f'<circle cx="{_place(ruler, seed)}"/>' for seed in estimate.seeds]
-        if estimate.low is not None and estimate.high is not None:
-            parts.append(_box("reach", ruler, estimate.low, estimate.high))
-        parts.append(f'<circle class="mean" cx="{_place(ruler, estimate.mean)}"/>')
-    return _svg(f"strip {estimate.kind.replace(' ', '-') if estimate else ''}".strip(), parts, words)
-
-
-def bar(ruler: Ruler, value: float | None, words: str) -> Markup:
-    """A single number as a bar from zero, such as a published difference; without one, the empty ruler."""
-    parts = [_zero(ruler)]
-    if value is not None:
-        parts.insert(0, _box("given", ruler, min(0, value), max(0, value)))
-    return _svg("strip", parts, words)
+    The scale holds zero, means, intervals and seeds: a band that few seeds make wide is cut off there.
+    """
+    heights = _heights(figure)
+    foot = max(heights.values()) + STEP
+    inside = [trace for trace in figure.series if trace.part in ("mean", "seed")]
+    values = [value for trace in inside for value in (*trace.x, *trace.low, *trace.high)]
+    scale = Scale.over(figure.x, [0.0, *values], LEFT, WIDTH - RIGHT, 0.06)
+    legend = [("mean, 95% CI", mark_sample(*OTHERS))]
+    for trace in (trace for trace in figure.series if trace.part == "band"):
+        at, left, right = heights[trace.y[0]], max(trace.low[0], scale.low), min(trace.high[0], scale.high)
+        corners = [(left, at - STEP / 2), (right, at - STEP / 2), (right, at + STEP / 2), (left, at + STEP / 2)]
+        canvas.area([(scale.at(x), y) for x, y in corners], RULE, OPACITY)
+    draw_scale(canvas, scale, foot, WIDTH, grid=True)
+    canvas.line([(scale.at(0), 0), (scale.at(0), foot)], QUIET)
+    for trace in figure.series:
+        at = heights[trace.y[0]]
+        if trace.part == "published":
+            _text(canvas, LEFT - 8, at, _signed(trace.x[0], figure.x), "end")
+        elif trace.part == "seed":
+            canvas.line(segments(((scale.at(x), at + 3), (scale.at(x), at + 7)) for x in trace.x), QUIET, 0.8)
+        elif trace.part == "mean":
+            _draw_mean(canvas, trace, at, scale)
+    _draw_headings(figure, canvas, heights)
+    parts = {trace.part for trace in figure.series}
+    if "seed" in parts:
+        legend.append(
+            ("single seeds", lambda canvas, x, y: canvas.line([(x + 15.5, y - 2), (x + 15.5, y + 2)], QUIET, 0.8))
+        )
+    if "band" in parts:
+        legend.append(("not confirmable", area_sample(RULE, OPACITY)))
+    return Drawn(WIDTH, foot + FOOT, legend)
 
 
-def ticks(ruler: Ruler, labels: Sequence[str]) -> Markup:
-    """The ruler's numbers, which the caller has written in its unit: one label for each of its ticks."""
-    parts = [
-        f'<text x="{_place(ruler, tick)}" y="13">{escape(spelled(label))}</text>'
-        for tick, label in zip(ruler.ticks, labels, strict=True)
-    ]
-    return _svg("strip ticks", parts, "")
+def _heights(figure: Figure) -> dict[float, float]:
+    """How far from the top each line stands; a heading takes a line."""
+    heights: dict[float, float] = {}
+    heading, at = None, -0.4
+    for trace in figure.series:
+        if trace.y[0] not in heights:
+            at += 1 if trace.panel == heading else 2 if heights or trace.panel else 1
+            heights[trace.y[0]], heading = at * STEP, trace.panel
+    return heights
 
 
-def _svg(kind: str, parts: Iterable[str], words: str) -> Markup:
-    said = f'role="img" aria-label="{escape(spelled(words))}"' if words else 'aria-hidden="true"'
-    drawn = "".join(parts)
-    return Markup(f'<svg class="{kind}" {said}>{drawn}</svg>')
+def _draw_headings(figure: Figure, canvas: Canvas, heights: Mapping[float, float]) -> None:
+    """Above the first line of each heading; beside the first of all what the columns of numbers are."""
+    heading = None
+    for trace in figure.series:
+        at = heights[trace.y[0]] - STEP
+        if heading is None:
+            _text(canvas, WIDTH - RIGHT + 8, at, "mean [95% CI]")
+            if any(trace.part == "published" for trace in figure.series):
+                _text(canvas, LEFT - 8, at, "published", "end")
+        if trace.panel != heading:
+            _text(canvas, 1, at, fitted(trace.panel, LETTERS if heading is None else 2 * LETTERS), "dark", "bold")
+        heading = trace.panel
 
 
-def _zero(ruler: Ruler) -> str:
-    return f'<rect class="zero" x="{_place(ruler, 0)}"/>'
+def _draw_mean(canvas: Canvas, trace: Trace, at: float, scale: Scale) -> None:
+    """With its interval, its name and its numbers."""
+    (mean,), reach = trace.x, ""
+    if math.isfinite(mean):
+        look = LOOKS.get(trace.note, OTHERS)
+        if trace.low:
+            canvas.line([(scale.at(trace.low[0]), at), (scale.at(trace.high[0]), at)], look[1], 1.6)
+            reach = f" [{_signed(trace.low[0], scale.axis)}, {_signed(trace.high[0], scale.axis)}]"
+        canvas.marks([(scale.at(mean), at)], *look)
+        reach = f"{_signed(mean, scale.axis)}{reach} "
+    _text(canvas, 8, at, fitted(trace.label, LETTERS), "dark")
+    _text(canvas, WIDTH - RIGHT + 8, at, f"{reach}{trace.note}")
 
 
-def _box(kind: str, ruler: Ruler, low: float, high: float) -> str:
-    """As wide as from one value to the other."""
-    wide = ruler.at(high) - ruler.at(low)
-    return f'<rect class="{kind}" x="{_place(ruler, low)}" width="{wide:.1f}%"/>'
+def _text(canvas: Canvas, x: float, middle: float, text: str, *looks: Look) -> None:
+    canvas.text(x, middle + 3.3, text, "small", *looks)
 
 
-def _place(ruler: Ruler, value: float) -> str:
-    return f"{ruler.at(value):.1f}%"
+def _signed(value: float, axis: Axis) -> str:
+    """With its sign: in percentage points, or a plain number."""
+    return (f"{value:+.2f}" if axis.points else f"{value:+.3g}").replace("-", "−")

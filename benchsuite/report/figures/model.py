@@ -26,7 +26,7 @@ class Axis:
     name: str
     percent: bool = False
     points: bool = False
-    """Whether it is a difference of fractions, which is shown in percentage points."""
+    """Whether it is in percentage points."""
     log: bool = False
     whole: bool = False
     """Whether there is nothing between 1 and 2."""
@@ -44,9 +44,7 @@ class Trace:
     label: str
     x: Sequence[float]
     y: Sequence[float]
-    part: Literal["seed", "mean", "published", "front", "reference", "trial", "chosen", "failed", "default", "band"] = (
-        "mean"
-    )
+    part: Part = "mean"
     """Single runs, their mean, the paper's number; for costs, points on the front (others are means); for tuning, the
     reference's curve, and trials: any, the chosen one, failed ones; and the value that is the default; in forest plots
     the band of differences that could not have been confirmed."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from sketches import EVERY, SKETCHES
+from small_figures import EVERY, ON_PAGES
 
 from benchsuite.report.figures import Figure
 
@@ -11,10 +11,10 @@ from benchsuite.report.figures import Figure
 @pytest.fixture(params=EVERY)
 def every_kind(request: pytest.FixtureRequest) -> Callable[..., Figure]:
     """Makes a figure of each kind in turn; its labels begin with `label`."""
-    return EVERY[request.param]  # type: ignore[return-value]
+    return EVERY[request.param]
 
 
-@pytest.fixture(params=SKETCHES)
-def every_sketch(request: pytest.FixtureRequest) -> Callable[..., Figure]:
+@pytest.fixture(params=ON_PAGES)
+def on_pages(request: pytest.FixtureRequest) -> Callable[..., Figure]:
     """The same of each kind that pages have."""
-    return SKETCHES[request.param]  # type: ignore[return-value]
+    return ON_PAGES[request.param]

@@ -1,13 +1,11 @@
-from itertools import combinations
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from benchsuite.report.figures import Axis, Figure, cost_figures, svg
-from benchsuite.report.figures.cost import CostPoint, cost_figure, cost_numbers
-from benchsuite.report.figures.draw import draw
-from benchsuite.report.figures.words import alt
+from benchsuite.report.figures.description import alt
+from benchsuite.report.figures.from_costs import CostPoint, cost_figure, cost_numbers
 
 QUALITY = Axis("R@1", percent=True)
 
@@ -63,7 +61,7 @@ def board(*rows: tuple[str, dict[str, float]], tasks: str = "AB") -> Any:
 
 @pytest.fixture(autouse=True)
 def _first_row_is_the_reference(monkeypatch: pytest.MonkeyPatch) -> None:
-    first = "benchsuite.report.figures.cost.reference"
+    first = "benchsuite.report.figures.from_costs.reference"
     monkeypatch.setattr(first, lambda board: board.rows[0] if board.rows else None)
 
 
@@ -97,15 +95,3 @@ def test_fewer_than_two_rows_with_a_cost_are_no_figure() -> None:
     rows = board(("X", {"A": 0.1}), ("Y", {"A": 0.2}))
     assert cost_figures(rows, rows.tasks, costs(X=1.0, Y=None), cost_numbers([rows])) == []
     assert cost_figures(board(), board().tasks, {}, {}) == []
-
-
-@pytest.mark.parametrize("quality", [[0.5] * 12, [0.5 + k / 1000 for k in range(12)]])
-def test_numbers_of_points_that_coincide_do_not_overlap(quality: list[float]) -> None:
-    points = [CostPoint(row, f"Row {row}", 1.0, value) for row, value in enumerate([*quality, 0.9])]
-    drawing = draw(cost_figure(points, Axis("Cost"), QUALITY, "setup"))
-    drawing.draw_without_rendering()
-    boxes = [text.get_window_extent() for text in drawing.axes[0].texts]
-    assert len(boxes) == 13
-    assert not [(a, b) for a, b in combinations(boxes, 2) if a.overlaps(b)]
-    whole = drawing.bbox
-    assert all(whole.contains(box.x0, box.y0) and whole.contains(box.x1, box.y1) for box in boxes)

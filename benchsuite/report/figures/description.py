@@ -1,10 +1,8 @@
 """Figures in words, for those who cannot see them: what is plotted, from where to where, and who ends where."""
 
 import math
-import textwrap
 from collections.abc import Iterable, Sequence
 
-from benchsuite.harmless import spelled
 from benchsuite.report.figures.model import Axis, Figure, Trace
 
 MOST = 12
@@ -22,20 +20,9 @@ def seeds_of(counts: Iterable[int]) -> str:
     return _count(most, "seed") if least == most else f"{least} to {most} seeds"
 
 
-def fitted(text: str, letters: int, lines: int = 1) -> str:
-    """Text that SVG can hold, in lines of so many letters; what does not fit is cut off."""
-    wrapped = textwrap.wrap(spelled(text, keep="\n\t"), letters)
-    return "\n".join(wrapped[:lines]) + ("…" if len(wrapped) > lines else "")
-
-
-def difference(value: float, axis: Axis) -> str:
-    """With its sign: in percentage points, or a plain number."""
-    return (f"{100 * value:+.2f}" if axis.points else f"{value:+.3g}").replace("-", "−")
-
-
 def _curves(figure: Figure) -> str:
-    means = [trace for trace in figure.series if trace.part == "mean"]
-    several = any(trace.part == "seed" or trace.low for trace in figure.series)
+    means = [trace for trace in figure.series if trace.part in ("mean", "reference")]
+    several = figure.kind == "curves" and any(trace.part == "seed" or trace.low for trace in figure.series)
     over = "" if not several else ", a mean over seeds" if len(means) == 1 else ", each a mean over seeds"
     ordered = sorted(means, key=lambda trace: (trace.points[-1][1], trace.label), reverse=True)
     ends = [
@@ -90,19 +77,6 @@ def _rows(figure: Figure) -> str:
     return f"{what}, {ends}. Means, from the lowest: {_listed(rows)}."
 
 
-def _tuning(figure: Figure) -> str:
-    sentences = []
-    for trace in figure.series:
-        first, last = (f"{_said(trace.y[at], figure.y)} after {_count(int(trace.x[at]), 'trial')}" for at in (0, -1))
-        band = (
-            f", 95% band from {_said(trace.low[-1], figure.y)} to {_said(trace.high[-1], figure.y)}"
-            if trace.low
-            else ""
-        )
-        sentences.append(f" {trace.label}: {first}, {last}{band}.")
-    return f"Line chart of {figure.y.name} by the number of trials.{''.join(sentences)}"
-
-
 def _sensitivity(figure: Figure) -> str:
     points = [point for trace in figure.series for point in trace.points]
     failed = sum(len(trace.x) for trace in figure.series if trace.part == "failed")
@@ -114,32 +88,14 @@ def _sensitivity(figure: Figure) -> str:
     return said + (f" {failed} failed." if failed else "")
 
 
-def _forest(figure: Figure) -> str:
-    means = [trace for trace in figure.series if trace.part == "mean"]
-    headed = dict.fromkeys(trace.panel for trace in means)
-    sentences = []
-    for heading in headed:
-        lines = [_line(trace, figure.x) for trace in means if trace.panel == heading]
-        sentences.append(f" {heading}: {_listed(lines)}.")
-    return f"Forest plot of {figure.x.name}, {_count(len(means), 'line')}.{''.join(sentences)}"
-
-
-def _line(trace: Trace, axis: Axis) -> str:
-    if math.isnan(trace.x[0]):
-        return f"{trace.label} {trace.note}"
-    reach = f", 95% CI {difference(trace.low[0], axis)} to {difference(trace.high[0], axis)}" if trace.low else ""
-    return f"{trace.label} {difference(trace.x[0], axis)}{reach} ({trace.note})"
-
-
 WORDS = {
     "curves": _curves,
     "points": _points,
     "cost": _cost,
     "histogram": _histogram,
     "rows": _rows,
-    "tuning": _tuning,
+    "tuning": _curves,
     "sensitivity": _sensitivity,
-    "forest": _forest,
 }
 
 

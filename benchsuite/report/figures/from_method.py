@@ -6,8 +6,8 @@ from typing import Any
 
 from benchsuite.analysis.curves import Curve, curve, mean_curve, span_of, thinned
 from benchsuite.records.schema import Record
+from benchsuite.report.figures.from_table import lines_of, seed_words
 from benchsuite.report.figures.model import MANY, STEP, Axis, Figure, Trace, distinct, in_words, slug, spoken, unique
-from benchsuite.report.figures.table import lines_of, seed_words
 from benchsuite.setup import Setup
 
 MOST_SETUPS = 6

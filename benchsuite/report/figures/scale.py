@@ -1,4 +1,4 @@
-"""An axis: from values to places, with few round ticks and their labels."""
+"""A scale: from values to places, with few round ticks and their labels."""
 
 import math
 from collections.abc import Iterable
@@ -6,16 +6,17 @@ from dataclasses import dataclass
 from typing import Self
 
 from benchsuite.report.figures.model import Axis
-from benchsuite.report.figures.style import SAME
 
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 LARGE = 1e4
 MINUS = "−"
+SAME = 1e-6
+"""Values that differ by less, relative to their size, are a level line and not noise as high as the figure."""
 
 
 @dataclass(frozen=True)
-class Rule:
+class Scale:
     """A range of values between two places."""
 
     axis: Axis
@@ -50,15 +51,21 @@ class Rule:
 
     def ticks(self, most: int) -> list[tuple[float, str]]:
         """Places and labels, at most so many steps."""
+        return [(self.at(value), self._label(value, most)) for value in self.round_values(most)]
+
+    def round_values(self, most: int) -> list[float]:
+        """Multiples of a round step, at most so many steps; powers on a logarithmic axis."""
         if self.axis.log:
-            return [(self.at(value), self._label(value, 0)) for value in self._powers(most)]
+            return self._powers(most)
+        step = self._step(most)
+        first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
+        return [number * step for number in range(first, last + 1)]
+
+    def _step(self, most: int) -> float:
         rough = (self.high - self.low) / most
         power = 10.0 ** math.floor(math.log10(rough))
         step = next(power * size for size in STEPS if power * size >= rough * (1 - 1e-9))
-        if self.axis.whole:
-            step = max(1.0, step if step == round(step) else 2 * step)
-        numbers = range(math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9) + 1)
-        return [(self.at(number * step), self._label(number * step, step)) for number in numbers]
+        return max(1.0, step if step == round(step) else 2 * step) if self.axis.whole else step
 
     def _powers(self, most: int) -> list[float]:
         first, last = math.floor(math.log10(self.low)), math.ceil(math.log10(self.high))
@@ -67,16 +74,20 @@ class Rule:
         values = [size * 10.0**power for power in range(first, last + 1, apart) for size in sizes]
         return [value for value in values if self.low <= value <= self.high]
 
-    def _label(self, value: float, step: float) -> str:
-        if self.axis.percent:
-            value, step = 100 * value, 100 * step
+    def _label(self, value: float, most: int) -> str:
+        factor = 100 if self.axis.percent else 1
         if self.axis.log:
-            shown = f"{value:g}"
+            shown = f"{factor * value:g}"
         elif self.axis.whole or max(abs(self.low), abs(self.high)) >= LARGE:
             size, letter = next(((size, letter) for size, letter in PREFIXES if abs(value) >= size), (1.0, ""))
             shown = f"{value / size:g}{letter}"
         else:
-            digits = max(0, -math.floor(math.log10(step) + 1e-9))
-            digits += abs(step * 10**digits - round(step * 10**digits)) > 1e-6
-            shown = f"{value:z.{digits}f}"
+            shown = f"{factor * value:z.{_digits(factor * self._step(most))}f}"
         return shown.replace("-", MINUS) + "%" * self.axis.percent
+
+
+def _digits(step: float) -> int:
+    """Decimals of the multiples of a step."""
+    digits = max(0, -math.floor(math.log10(step) + 1e-9))
+    grid = 10.0**digits
+    return digits + (abs(step * grid - round(step * grid)) > 1e-6)

@@ -1,12 +1,16 @@
-"""Figures of every kind, small and by hand; and their drawings as trees."""
+"""Figures of every kind, small and by hand; and what is drawn of them."""
 
 import math
 import re
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
-from benchsuite.report.figures import Axis, Figure, Trace, svg
-from benchsuite.report.figures.cost import CostPoint, cost_figure
+from benchsuite.report.figures import Axis, Figure, Trace
+from benchsuite.report.figures.canvas import Look, Point
+from benchsuite.report.figures.drawing import draw
+from benchsuite.report.figures.from_costs import CostPoint, cost_figure
 
 HOSTILE = "<script>alert(1)</script>"
 GAP = math.nan
@@ -87,19 +91,19 @@ def sensitivity(label: str = "Row") -> Figure:
 
 def forest(label: str = "Row") -> Figure:
     """A line with all there can be, one that is a single seed, and one of which nothing is known."""
-    whole = Trace(f"{label} 0", [0.02], [1], low=[0.01], high=[0.03], panel=f"{label}s", note="reproduced")
+    whole = Trace(f"{label} 0", [2.0], [1], low=[1.0], high=[3.0], panel=f"{label}s", note="reproduced")
     series = [
-        replace(whole, part="band", x=[0.0], low=[-0.3], high=[0.3]),
-        replace(whole, part="published", x=[0.7], low=(), high=()),
-        replace(whole, part="seed", x=[0.012, 0.028], y=[1, 1], seeds=[0, 1], low=(), high=()),
+        replace(whole, part="band", x=[0.0], low=[-30.0], high=[30.0]),
+        replace(whole, part="published", x=[70.0], low=(), high=()),
+        replace(whole, part="seed", x=[1.2, 2.8], y=[1, 1], seeds=[0, 1], low=(), high=()),
         whole,
-        Trace(f"{label} 1", [-0.01], [2], panel=f"{label}s", note="undecided"),
+        Trace(f"{label} 1", [-1.0], [2], panel=f"{label}s", note="undecided"),
         Trace(f"{label} 2", [GAP], [3], panel="Other", note="not run"),
     ]
     return Figure("t-forest", "forest", "forest", label, "", Axis("Difference", points=True), Axis("Line"), series)
 
 
-EVERY = {
+EVERY: dict[str, Callable[..., Figure]] = {
     "curves": curves,
     "points": points,
     "histogram": histogram,
@@ -110,18 +114,45 @@ EVERY = {
     "forest": forest,
 }
 
-
-SKETCHES = {kind: make for kind, make in EVERY.items() if kind != "forest"}
+ON_PAGES = {kind: make for kind, make in EVERY.items() if kind != "forest"}
 """Kinds of which pages have drawings."""
 
 
-def tree(figure: Figure) -> ElementTree.Element:
-    """The drawing, read as XML."""
-    return ElementTree.fromstring(svg(figure))
+@dataclass
+class Recorder:
+    """A canvas that keeps what is drawn, by what it is, in order."""
+
+    lines: list[SimpleNamespace] = field(default_factory=list)
+    areas: list[SimpleNamespace] = field(default_factory=list)
+    marked: list[SimpleNamespace] = field(default_factory=list)
+    texts: list[SimpleNamespace] = field(default_factory=list)
+    size: tuple[float, float] = (0, 0)
+
+    def line(self, points: Sequence[Point], colour: str, width: float = 1, dash: Sequence[float] = ()) -> None:
+        self.lines.append(SimpleNamespace(points=list(points), colour=colour, width=width, dash=tuple(dash)))
+
+    def area(self, points: Sequence[Point], colour: str, opacity: float) -> None:
+        self.areas.append(SimpleNamespace(points=list(points), colour=colour, opacity=opacity))
+
+    def marks(self, points: Sequence[Point], mark: str, colour: str, size: float, hollow: bool = False) -> None:
+        self.marked.append(SimpleNamespace(points=list(points), mark=mark, colour=colour, size=size, hollow=hollow))
+
+    def text(self, x: float, y: float, text: str, *looks: Look) -> None:
+        self.texts.append(SimpleNamespace(x=x, y=y, text=text, looks=looks))
+
+    @property
+    def said(self) -> list[str]:
+        return [text.text for text in self.texts]
+
+
+def drawn(figure: Figure, alone: bool = False) -> Recorder:
+    canvas = Recorder()
+    canvas.size = draw(figure, canvas, alone)
+    return canvas
 
 
 def texts(root: ElementTree.Element) -> list[str]:
-    """What is written in it, and in its description: the names of numbered points are there."""
+    """What is written in a drawing, and in its description: the names of numbered points are there."""
     return [element.text or "" for tag in ("text", "desc") for element in root.iter(tag)]
 
 

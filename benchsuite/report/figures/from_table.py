@@ -21,8 +21,8 @@ from benchsuite.analysis.rows import TableRow
 from benchsuite.analysis.table_view import TableView
 from benchsuite.papers import Column
 from benchsuite.papers.schema import Plot
+from benchsuite.report.figures.description import seeds_of
 from benchsuite.report.figures.model import STEP, Axis, Figure, Kind, Trace, distinct, slug, spoken, unique
-from benchsuite.report.figures.words import seeds_of
 
 SIDES = {"positives": "Positive pairs", "negatives": "Negative pairs"}
 MOST = 8

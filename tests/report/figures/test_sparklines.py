@@ -2,15 +2,22 @@ import re
 from xml.etree import ElementTree
 
 import pytest
-from sketches import HOSTILE, through
+from small_figures import HOSTILE, through
 
+from benchsuite.analysis.curves import Curve
 from benchsuite.report.figures import sparkline
 from benchsuite.report.figures.model import MANY
-from benchsuite.report.figures.spark import Run
+
+Run = tuple[list[int], list[float]]
+GAP = float("nan")
+
+
+def small(name: str, *runs: Run) -> str:
+    return sparkline(name, *[Curve(*run) for run in runs])
 
 
 def drawn(name: str, *runs: Run) -> tuple[dict[str, str], str]:
-    root = ElementTree.fromstring(sparkline(name, *runs))
+    root = ElementTree.fromstring(small(name, *runs))
     parts = {one.tag: one.text or "" for one in root}
     path = root.find("path")
     assert path is not None
@@ -18,7 +25,7 @@ def drawn(name: str, *runs: Run) -> tuple[dict[str, str], str]:
 
 
 def test_a_curve_is_told_and_drawn() -> None:
-    parts, path = drawn("loss", ([0, 10, 20], [4.0, 1.0, 2.0]))
+    parts, path = drawn("loss", ([1, 11, 21], [4.0, 1.0, 2.0]))
     assert parts["title"] == "loss"
     assert parts["desc"] == ("loss from step 1 to 21: first 4, last 2, least 1 at step 11, greatest 4 at step 1.")
     (x0, y0), (x1, y1), (x2, y2) = through(path)
@@ -27,27 +34,21 @@ def test_a_curve_is_told_and_drawn() -> None:
 
 
 def test_a_name_is_shown_in_words() -> None:
-    assert ">gradient norm<" in sparkline("gradient_norm", ([0, 1], [4.0, 1.0]))
-    assert ">learning rate<" in sparkline("lr", ([0, 1], [4.0, 1.0]))
+    assert ">gradient norm<" in small("gradient_norm", ([0, 1], [4.0, 1.0]))
+    assert ">learning rate<" in small("lr", ([0, 1], [4.0, 1.0]))
 
 
 def test_a_missing_value_is_a_gap_and_told() -> None:
-    parts, path = drawn("loss", ([0, 1, 2, 3, 4], [4.0, None, 2.0, 1.0, float("inf")]))
+    parts, path = drawn("loss", ([0, 1, 2, 3, 4], [4.0, GAP, 2.0, 1.0, float("inf")]))
     assert path.count("M") == 2
     assert path.split("M")[1].endswith("h0"), "a value alone is a dot"
     assert "no value at 2 steps" in parts["desc"]
     assert "inf" not in path
 
 
-def test_what_is_evaluated_now_and_then_is_one_line() -> None:
-    parts, path = drawn("knn.top1", ([0, 1, 2, 3], [None, 0.1, None, 0.3]))
-    assert path.count("M") == 1
-    assert "no value" not in parts["desc"]
-
-
-@pytest.mark.parametrize("values", [[], [None, None], [float("nan")]])
-def test_nothing_is_drawn_of_nothing(values: list[float | None]) -> None:
-    assert sparkline("loss", ([0, 1], values)) == ""
+@pytest.mark.parametrize("runs", [[], [([], [])], [([1, 2], [GAP, GAP])]])
+def test_nothing_is_drawn_of_nothing(runs: list[Run]) -> None:
+    assert small("loss", *runs) == ""
 
 
 @pytest.mark.parametrize("values", [[2.0], [2.0, 2.0, 2.0], [0.0, 0.0]])
@@ -65,14 +66,14 @@ def test_a_long_curve_is_thinned_to_its_end() -> None:
 
 
 def test_a_hostile_name_is_text_and_nothing_comes_from_elsewhere() -> None:
-    text = sparkline(HOSTILE * 20, ([0, 1], [1.0, 2.0]))
+    text = small(HOSTILE * 20, ([0, 1], [1.0, 2.0]))
     assert "<script" not in text
     assert drawn(HOSTILE, ([0, 1], [1.0, 2.0]))[0]["title"] == HOSTILE
     assert not re.search(r"style=|href|url\(|id=", text)
 
 
 def test_several_runs_share_a_scale_and_their_ends_are_told() -> None:
-    parts, path = drawn("loss", ([0, 10], [4.0, 2.0]), ([0, 10], [3.0, None]), ([0, 10], [None, None]))
+    parts, path = drawn("loss", ([1, 11], [4.0, 2.0]), ([1, 11], [3.0, GAP]), ([1, 11], [GAP, GAP]))
     assert parts["desc"].startswith("loss of 2 runs from step 1 to 11: first 3 to 4, last 2 to 3, least 2 at step 11")
     assert "no value at 3 steps" in parts["desc"]
     assert path.count("M") == 2
@@ -81,9 +82,9 @@ def test_several_runs_share_a_scale_and_their_ends_are_told() -> None:
 
 
 def test_many_runs_are_their_mean_and_range() -> None:
-    steps = list(range(100))
-    six = [(steps, [100.0 - step + run for step in steps]) for run in range(6)]
-    root = ElementTree.fromstring(sparkline("loss", *six))
+    steps = list(range(1, 101))
+    six = [(steps, [101.0 - step + run for step in steps]) for run in range(6)]
+    root = ElementTree.fromstring(small("loss", *six))
     band, mean = root.findall("path")
     assert band.get("class") == "band"
     corners, line = through(band.attrib["d"]), through(mean.attrib["d"])
@@ -98,11 +99,16 @@ def test_many_runs_are_their_mean_and_range() -> None:
 
 
 def test_many_equal_runs_have_no_range() -> None:
-    (line,) = ElementTree.fromstring(sparkline("lr", *[([0, 1, 2], [0.1, 0.3, 0.2])] * 6)).findall("path")
+    (line,) = ElementTree.fromstring(small("lr", *[([0, 1, 2], [0.1, 0.3, 0.2])] * 6)).findall("path")
     assert line.get("class") is None
     assert len(through(line.attrib["d"])) == 3
 
 
-@pytest.mark.parametrize("odd", [([0, 1], [1.0, None]), ([0, 2], [1.0, 2.0]), ([0], [1.0])])
-def test_runs_with_gaps_or_other_steps_have_a_line_each(odd: Run) -> None:
-    assert drawn("loss", *[([0, 1], [2.0, 1.0])] * 5, odd)[1].count("M") == 6
+@pytest.mark.parametrize("odd", [([0, 1], [1.0, GAP]), ([0, 2], [1.0, 2.0]), ([0], [1.0])])
+def test_a_mean_of_many_runs_is_over_the_steps_at_which_all_have_a_value(odd: Run) -> None:
+    mean = ElementTree.fromstring(small("loss", *[([0, 1], [2.0, 1.0])] * 5, odd)).findall("path")[-1]
+    assert len(through(mean.attrib["d"])) == 1
+
+
+def test_many_runs_without_a_common_step_have_a_line_each() -> None:
+    assert drawn("loss", *[([2 * run, 2 * run + 1], [2.0, 1.0]) for run in range(6)])[1].count("M") == 6

@@ -5,11 +5,12 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from sketches import costs, curves, forest, histogram, points, rows, sensitivity, tuning
+from small_figures import costs, curves, histogram, points, rows, sensitivity, tuning
 
 from benchsuite.report.figures import Axis, Figure, Trace
+from benchsuite.report.figures.canvas import fitted
+from benchsuite.report.figures.description import alt, seeds_of
 from benchsuite.report.figures.model import distinct, slug, unique
-from benchsuite.report.figures.words import alt, fitted, seeds_of
 
 
 def test_curves_are_described_by_their_ranges_and_last_values() -> None:
@@ -127,10 +128,10 @@ def test_text_is_wrapped_and_cut_to_its_room_and_fit_for_xml() -> None:
     assert fitted("a\x00\x1b\ud800b", 30) == r"a\u0000\u001b\ud800b"
 
 
-def test_tuning_is_described_by_first_and_last_values_and_the_last_band() -> None:
+def test_tuning_is_described_by_first_and_last_values() -> None:
     assert alt(tuning()) == (
-        "Line chart of Median best R@1 by the number of trials. Row 0: 20.0% after 1 trial, 50.0% after 3 trials, 95% "
-        "band from 30.0% to 100.0%. Row 1: 30.0% after 1 trial, 40.0% after 3 trials."
+        "Line chart, 2 lines. Trials from 1 to 3; Median best R@1 from 20.0% to 50.0%. "
+        "Last values, from highest to lowest: Row 0 50.0% (from 20.0%), Row 1 40.0% (from 30.0%)."
     )
 
 
@@ -138,11 +139,4 @@ def test_sensitivity_is_described_by_its_range_and_what_was_chosen() -> None:
     assert alt(sensitivity()) == (
         "Scatter plot, 5 trials. Row from 0.01 to 0.1, logarithmic; R@1 from 30.0% to 50.0%. "
         "Chosen: 50.0% at 0.04. Default: 0.02. 2 failed."
-    )
-
-
-def test_a_forest_plot_is_described_line_by_line() -> None:
-    assert alt(forest()) == (
-        "Forest plot of Difference, 3 lines. Rows: Row 0 +2.00, 95% CI +1.00 to +3.00 (reproduced), "
-        "Row 1 −1.00 (undecided). Other: Row 2 not run."
     )

@@ -6,7 +6,7 @@ import pytest
 from support.made_trials import trials_file, trials_of
 
 from benchsuite.analysis.tuned_methods import TunedMethod, subjects
-from benchsuite.report.figures.tuning import sensitivity_figures, tuning_figures
+from benchsuite.report.figures.from_trials import sensitivity_figures, tuning_figures
 
 
 @pytest.fixture(scope="module")

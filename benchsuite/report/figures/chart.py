@@ -1,0 +1,134 @@
+"""What figures of all kinds share: scales around the data, numbers beside points, a legend below."""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from benchsuite.report.figures.canvas import Canvas, Point, fitted, runs, segments
+from benchsuite.report.figures.model import Figure, Trace
+from benchsuite.report.figures.scale import Scale
+from benchsuite.report.figures.style import FOOT, HEIGHT, LEFT, LETTERS, LINE, QUIET, RULE, SIDE, TOP, WIDTH, hue_of
+
+Sample = Callable[[Canvas, float, float], None]
+"""Draws a sample of what a legend names, from a place to the right, about a height."""
+BAND = 0.2
+"""Opacity of bands."""
+RINGS = (11, 22, 33, 44, 55)
+"""Distances of a number from its point: the nearest that is free is taken."""
+DIGIT, POINT = (8, 12), 10
+"""Sizes."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """The size of a drawing without its legend, and what the legend names."""
+
+    width: float
+    height: float
+    legend: Sequence[tuple[str, Sample]]
+
+
+@dataclass
+class Chart:
+    """Two axes, and what is drawn between them."""
+
+    figure: Figure
+    canvas: Canvas
+    width: float = WIDTH
+    height: float = HEIGHT
+    right: float = SIDE
+    room: float = 0.02
+    """Around the data, as a share of the x axis."""
+
+    def __post_init__(self) -> None:
+        traces, right, foot = self.figure.series, self.width - self.right, TOP + self.height
+        self.x = Scale.over(self.figure.x, [x for trace in traces for x in trace.x], LEFT, right, self.room)
+        values = [y for trace in traces for y in (*trace.y, *trace.low, *trace.high)]
+        self.y = Scale.over(self.figure.y, values, foot, TOP, 0.05)
+        ticks = self.y.ticks(4)
+        self.canvas.line(segments(((LEFT, place), (right, place)) for place, _ in ticks), RULE)
+        for place, label in ticks:
+            self.canvas.text(LEFT - 5, place + 4, label, "end")
+        self.canvas.text(0, TOP - 10, fitted(self.figure.y.name, letters(self.width)), "word")
+        draw_scale(self.canvas, self.x, foot, self.width)
+
+    def places(self, x: Sequence[float], y: Sequence[float]) -> list[Point]:
+        """Of points; what leaves stated ends stays at the end."""
+        low, high = self.figure.y.ends or (-math.inf, math.inf)
+        return [(self.x.at(a), self.y.at(min(max(b, low), high) if b == b else b)) for a, b in zip(x, y, strict=True)]
+
+    def band(self, trace: Trace) -> None:
+        """Between its bounds, with gaps where it has none."""
+        bounds = zip(self.places(trace.x, trace.low), self.places(trace.x, trace.high), strict=True)
+        for run in runs((*low, *high) for low, high in bounds):
+            below, above = [(x, y) for x, y, _, _ in run], [(x, y) for _, _, x, y in reversed(run)]
+            self.canvas.area([*below, *above], hue_of(trace.style), BAND)
+
+    def numbers(self, places: Sequence[Point], numbers: Sequence[int]) -> None:
+        """Each near its point, where it covers no other number and no point, if there is such a place."""
+        taken = [(x, y, float(POINT), float(POINT)) for x, y in places]
+        turns = [math.pi * quarter / 4 for quarter in range(8)]
+        for (x, y), number in zip(places, numbers, strict=True):
+            wide, high = DIGIT[0] * len(str(number)), DIGIT[1]
+            around = [(x + r * math.cos(turn), y - r * math.sin(turn)) for r in RINGS for turn in turns]
+            right, foot = self.width - high / 2, TOP + self.height + 8
+            inside = [(a, b) for a, b in around if LEFT - high < a < right and 8 < b < foot]
+            at = min(inside, key=lambda place: sum(_meet((*place, wide, high), box) for box in taken))
+            taken.append((*at, wide, high))
+            self.canvas.text(at[0], at[1] + 4, str(number), "dark", "mid")
+
+    def drawn(self, legend: Iterable[tuple[str, Sample]] = ()) -> Drawn:
+        """All of it."""
+        return Drawn(self.width, TOP + self.height + FOOT, list(legend))
+
+
+def draw_scale(canvas: Canvas, scale: Scale, foot: float, width: float, grid: bool = False) -> None:
+    """An x axis below the data, perhaps with lines through them; the drawing is so wide."""
+    ticks = scale.ticks(5)
+    if grid:
+        canvas.line(segments(((place, 0), (place, foot)) for place, _ in ticks), RULE)
+    marks = [((place, foot), (place, foot + 3.5)) for place, _ in ticks]
+    canvas.line(segments([*marks, ((scale.start, foot), (scale.end, foot))]), QUIET)
+    for place, label in ticks:
+        canvas.text(place, foot + 15, label, "mid")
+    canvas.text(scale.end, foot + 31, fitted(scale.axis.name, letters(width)), "word", "end")
+
+
+def draw_legend(canvas: Canvas, drawn: Drawn) -> float:
+    """Samples with their names below a drawing; the height of the whole."""
+    names, top = [name for name, _ in drawn.legend], drawn.height
+    most = letters(drawn.width)
+    columns = max(1, most // (max(map(len, names), default=0) + 7))
+    for first in range(0, len(names), columns):
+        lines = [fitted(name, most - 7, lines=2).split("\n") for name in names[first : first + columns]]
+        for column, text in enumerate(lines):
+            left = drawn.width * column / columns
+            drawn.legend[first + column][1](canvas, left, top + 8)
+            for row, line in enumerate(text):
+                canvas.text(left + 38, top + 12 + 14 * row, line, "word")
+        top += LINE + 14 * (max(map(len, lines)) - 1)
+    return top + 8
+
+
+def mark_sample(mark: str, colour: str, size: float, hollow: bool = False) -> Sample:
+    """A mark alone."""
+    return lambda canvas, x, y: canvas.marks([(x + 15.5, y)], mark, colour, size, hollow)
+
+
+def line_sample(colour: str, width: float, dash: Sequence[float] = ()) -> Sample:
+    """A line alone."""
+    return lambda canvas, x, y: canvas.line([(x, y), (x + 31, y)], colour, width, dash)
+
+
+def area_sample(colour: str, opacity: float) -> Sample:
+    """A filled box."""
+    return lambda canvas, x, y: canvas.area([(x, y - 4), (x + 31, y - 4), (x + 31, y + 4), (x, y + 4)], colour, opacity)
+
+
+def letters(width: float) -> int:
+    """How many fit into a line."""
+    return int(LETTERS * width / WIDTH)
+
+
+def _meet(a: tuple[float, ...], b: tuple[float, ...]) -> bool:
+    return abs(a[0] - b[0]) < (a[2] + b[2]) / 2 and abs(a[1] - b[1]) < (a[3] + b[3]) / 2

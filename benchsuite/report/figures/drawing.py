@@ -1,0 +1,183 @@
+"""Draws a figure on a canvas: curves, points, costs and the panels of tuning here, other kinds beside it."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+from benchsuite.report.figures.canvas import Canvas, Point, segments
+from benchsuite.report.figures.chart import (
+    BAND,
+    Chart,
+    Drawn,
+    Sample,
+    area_sample,
+    draw_legend,
+    line_sample,
+    mark_sample,
+)
+from benchsuite.report.figures.forest import forest
+from benchsuite.report.figures.model import Figure, Kind, Trace
+from benchsuite.report.figures.stacked import histogram, rows
+from benchsuite.report.figures.style import (
+    HUES,
+    INK,
+    PANEL_HEIGHT,
+    PANEL_WIDTH,
+    QUIET,
+    REFERENCE_DASH,
+    SIDE,
+    TOP,
+    dash_of,
+    hue_of,
+    is_hollow,
+    mark_of,
+)
+
+BEHIND = (13, 29, 45)
+"""How far to the right of lines' ends numbers stand; of neighbours in y each at another place."""
+PANELS = ("tuning", "sensitivity")
+"""Many on a page, which says once what their marks are."""
+
+
+def draw(figure: Figure, canvas: Canvas, alone: bool = False) -> tuple[float, float]:
+    """Draw it, with a legend in any case if it stands alone; its width and height."""
+    drawn = KINDS[figure.kind](figure, canvas)
+    if figure.kind in PANELS and not alone:
+        drawn = Drawn(drawn.width, drawn.height, ())
+    return drawn.width, draw_legend(canvas, drawn)
+
+
+def _curves(figure: Figure, canvas: Canvas) -> Drawn:
+    """A line for each mean, thin ones for single seeds, bands between bounds."""
+    means = [trace for trace in figure.series if trace.part == "mean"]
+    numbered = len(means) > len(HUES)
+    chart = Chart(figure, canvas, right=SIDE + BEHIND[-1] if numbered else SIDE)
+    for trace in figure.series:
+        if trace.low:
+            chart.band(trace)
+        if trace.part == "seed":
+            canvas.line(chart.places(trace.x, trace.y), hue_of(trace.style), 0.75)
+    for number, trace in enumerate(means):
+        places = chart.places(trace.x, trace.y)
+        canvas.line(places, hue_of(trace.style), 2.2, dash_of(trace.style))
+        apart = max(1, len(places) // 5)
+        first = apart * number // len(means) + apart // 2 if len(places) > 1 else 0
+        marked = places[first::apart] if len(means) > 1 else []
+        _marks(canvas, list(dict.fromkeys([*marked, *_alone(places)])), trace.style, 7)
+    if numbered:
+        ends = sorted((_end(chart, trace), number) for number, trace in enumerate(means, 1))
+        for order, ((x, y), number) in enumerate(sorted(ends, key=lambda end: end[0][1])):
+            canvas.text(x + BEHIND[order % len(BEHIND)], y + 4, str(number), "dark", "mid")
+    return chart.drawn(_legend(means, numbered, _line_sample) if len(means) > 1 else ())
+
+
+def _points(figure: Figure, canvas: Canvas) -> Drawn:
+    """A mark for each mean, hollow ones for single seeds and for what the paper has."""
+    means, published = ([trace for trace in figure.series if trace.part == part] for part in ("mean", "published"))
+    chart = Chart(figure, canvas)
+    for part, size in (("seed", 4.5), ("mean", 8.0), ("published", 9.0)):
+        for trace in (trace for trace in figure.series if trace.part == part):
+            _marks(canvas, chart.places(trace.x, trace.y), trace.style, size, hollow=part != "mean")
+    numbered = len(means) > len(HUES)
+    if numbered:
+        numbers = {trace.label: number for number, trace in enumerate(means, 1)}
+        shown = [*means, *published]
+        chart.numbers([_end(chart, trace) for trace in shown], [numbers[trace.label] for trace in shown])
+    return chart.drawn(_legend(means, numbered, _mark_sample))
+
+
+def _cost(figure: Figure, canvas: Canvas) -> Drawn:
+    """Points with their intervals, and the front as stairs; each has its row's number, which the page names."""
+    chart = Chart(figure, canvas)
+    for part, colour, mark, size in (("mean", QUIET, "s", 7.0), ("front", HUES[0], "o", 8.0)):
+        traces = sorted((trace for trace in figure.series if trace.part == part), key=lambda trace: trace.points)
+        bars = [chart.places([one.x[0]] * 2, [one.low[0], one.high[0]]) for one in traces if one.low]
+        canvas.line(segments((low, high) for low, high in bars), colour, 1.2)
+        x, y = [trace.x[0] for trace in traces], [trace.y[0] for trace in traces]
+        if part == "front":
+            ends = [*x[1:], max(trace.x[0] for trace in figure.series)]
+            stairs = [place for a, b, end in zip(x, y, ends, strict=True) for place in ((a, b), (end, b))]
+            canvas.line(chart.places(*zip(*stairs, strict=True)), colour, 1.5)
+        canvas.marks(chart.places(x, y), mark, colour, size, hollow=part == "mean")
+    order = sorted(figure.series, key=lambda trace: trace.style)
+    chart.numbers([_end(chart, trace) for trace in order], [trace.style + 1 for trace in order])
+    on, off = mark_sample("o", HUES[0], 8), mark_sample("s", QUIET, 7, hollow=True)
+    return chart.drawn([("on the Pareto front", on), ("not on it", off)])
+
+
+def _tuning(figure: Figure, canvas: Canvas) -> Drawn:
+    """A median with its band, beside the reference's."""
+    chart = Chart(figure, canvas, PANEL_WIDTH, PANEL_HEIGHT)
+    legend: dict[str, Sample] = {}
+    for trace in figure.series:
+        if trace.low:
+            chart.band(trace)
+        reference = trace.part == "reference"
+        look = (QUIET, 1.6, REFERENCE_DASH) if reference else (HUES[0], 2.4)
+        canvas.line(chart.places(trace.x, trace.y), *look)
+        legend[trace.label if reference else "this method"] = line_sample(*look)
+        if trace.low:
+            legend["95% band"] = area_sample(hue_of(trace.style), BAND)
+    return chart.drawn(legend.items())
+
+
+def _sensitivity(figure: Figure, canvas: Canvas) -> Drawn:
+    """Each trial's score at one of its drawn values; failed ones stand on the floor."""
+    chart = Chart(figure, canvas, PANEL_WIDTH, PANEL_HEIGHT, room=0.06)
+    floor, _ = figure.y.ends or (0.0, 1.0)
+    looks = {"trial": ("o", HUES[0], 6.0), "chosen": ("D", HUES[1], 9.0), "failed": ("x", INK, 7.0)}
+    legend: dict[str, Sample] = {}
+    for trace in sorted(figure.series, key=lambda trace: trace.part != "default"):
+        if trace.part == "default":
+            x = chart.x.at(trace.x[0])
+            canvas.line([(x, TOP), (x, TOP + PANEL_HEIGHT)], QUIET, 1.4, REFERENCE_DASH)
+            legend[trace.part] = line_sample(QUIET, 1.4, REFERENCE_DASH)
+        else:
+            y = [floor] * len(trace.x) if trace.part == "failed" else trace.y
+            canvas.marks(chart.places(trace.x, y), *looks[trace.part])
+            legend[trace.part] = mark_sample(*looks[trace.part])
+    return chart.drawn(legend.items())
+
+
+KINDS: Mapping[Kind, Callable[[Figure, Canvas], Drawn]] = {
+    "curves": _curves,
+    "points": _points,
+    "cost": _cost,
+    "histogram": histogram,
+    "rows": rows,
+    "tuning": _tuning,
+    "sensitivity": _sensitivity,
+    "forest": forest,
+}
+
+
+def _marks(canvas: Canvas, places: Sequence[Point], style: int, size: float, hollow: bool = False) -> None:
+    canvas.marks(places, mark_of(style), hue_of(style), size, hollow or is_hollow(style))
+
+
+def _legend(traces: Sequence[Trace], numbered: bool, sample: Callable[[Trace], Sample]) -> list[tuple[str, Sample]]:
+    """Series by name; those that are too many for hues, dashes and marks have a number before it."""
+    return [(f"{n} {trace.label}" if numbered else trace.label, sample(trace)) for n, trace in enumerate(traces, 1)]
+
+
+def _line_sample(trace: Trace) -> Sample:
+    def sample(canvas: Canvas, x: float, y: float) -> None:
+        canvas.line([(x, y), (x + 31, y)], hue_of(trace.style), 2.2, dash_of(trace.style))
+        _marks(canvas, [(x + 15.5, y)], trace.style, 7)
+
+    return sample
+
+
+def _mark_sample(trace: Trace) -> Sample:
+    return mark_sample(mark_of(trace.style), hue_of(trace.style), 8, is_hollow(trace.style))
+
+
+def _end(chart: Chart, trace: Trace) -> Point:
+    """The place of the last point."""
+    x, y = trace.points[-1]
+    return chart.places([x], [y])[0]
+
+
+def _alone(places: Sequence[Point]) -> list[Point]:
+    """Points between gaps, of which a line shows next to nothing."""
+    there = [False, *(math.isfinite(y) for _, y in places), False]
+    return [place for n, place in enumerate(places, 1) if there[n] and not there[n - 1] and not there[n + 1]]

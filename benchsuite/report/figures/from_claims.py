@@ -1,0 +1,113 @@
+"""Forest plots for papers: what a table's claims ask, and a method beside the reference on every board.
+
+A figure holds differences of one unit: percentage points and plain numbers have a figure each.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from benchsuite.analysis.against import Against
+from benchsuite.analysis.judged_claims import JudgedClaim
+from benchsuite.analysis.table_view import TableView
+from benchsuite.report.claim_lines import ClaimLine
+from benchsuite.report.figures.description import seeds_of
+from benchsuite.report.figures.model import Axis, Figure, Trace, distinct, unique
+from benchsuite.report.figures.strips import Estimate
+from benchsuite.report.method_lines import MethodLine
+
+SUFFIX = {"percent": "", "number": "-in-numbers"}
+"""Of a figure's name by unit."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A line of a forest plot, with all numbers in its unit; more is better."""
+
+    heading: str
+    label: str
+    verdict: str
+    unit: str
+    estimate: Estimate | None
+    seeds: int
+    published: float | None = None
+
+
+def claims_figures(view: TableView, judged: Sequence[JudgedClaim], name: str = "Claims") -> list[Figure]:
+    """Headline claims, then further ones: a figure for each unit. Without headline claims all are in one."""
+    both = {True: "claims", False: "further-claims"}
+    if len({judge.claim.headline for judge in judged}) < 2:
+        both = dict.fromkeys(both, "claims")
+    figures: list[Figure] = []
+    for headline in (True, False):
+        lines = [ClaimLine(view, judge) for judge in judged if judge.claim.headline == headline]
+        several = len({line.common for line in lines}) > 1
+        what = {"claims": name, "further-claims": "Further claims"}[both[headline]]
+        where = f"scale {view.request.at}" + f", {view.on_stand_ins}" * bool(view.on_stand_ins)
+        title = f"{what} of {view.request.table} ({where})"
+        axis = "Difference in favour of the claim"
+        shown = [_of_claim(line, several) for line in lines]
+        figures += _figures(shown, unique(f"{view.request.name} forest"), both[headline], title, axis)
+    return distinct(figures)
+
+
+def difference_figures(name: str, title: str, found: Sequence[Against]) -> list[Figure]:
+    """A method's rows beside the reference of their boards, better to the right: a figure for each unit."""
+    bases = ", ".join(dict.fromkeys(one.reference.record.method.title for one in found))
+    lines = [_of_row(MethodLine(one)) for one in found]
+    axis = f"Difference to {bases}, better is +"
+    return list(_figures(lines, f"method-{unique(name)}", "differences", f"{title} against {bases}", axis))
+
+
+def _of_claim(line: ClaimLine, several: bool) -> Comparison:
+    """Under its column; with what row and reference have in common where lines differ in it."""
+    claim, pair = line.claim, line.judged.verdict.paired
+    label = (f"{line.common}: " if several and line.common else "") + " vs. ".join(line.rows)
+    same_unit = claim.column.unit == "percent" or isinstance(claim.column.measure, str)
+    return Comparison(
+        claim.column.name, label, line.judged.verdict.kind, claim.column.unit, line.estimate,
+        len(pair.seeds) if pair else 0, claim.published if same_unit else None,
+    )  # fmt: skip
+
+
+def _of_row(line: MethodLine) -> Comparison:
+    """Under its board."""
+    one = line.one
+    heading, label = f"{one.board.title}: {one.row.label}", f"{one.task.protocol}, {one.task.metric}"
+    return Comparison(heading, label, one.outcome, one.task.unit, line.estimate, len(one.pair.seeds))
+
+
+def _figures(lines: Sequence[Comparison], name: str, slug: str, title: str, axis: str) -> Iterator[Figure]:
+    headings = list(dict.fromkeys(line.heading for line in lines))
+    ordered = sorted(lines, key=lambda line: headings.index(line.heading))
+    for unit, suffix in SUFFIX.items():
+        shown = [line for line in ordered if line.unit == unit]
+        if any(line.estimate for line in shown):
+            short, points = f"{slug}{suffix}", unit == "percent"
+            x = Axis(f"{axis} (percentage points)" if points else axis, points=points)
+            traces = [trace for number, line in enumerate(shown, 1) for trace in _traces(number, line)]
+            yield Figure(f"{name}-{short}", short, "forest", title, _caption(shown), x, Axis("Line"), traces)
+
+
+def _traces(number: int, line: Comparison) -> Iterator[Trace]:
+    """What lies on a line, from the back to the front; the mean is always there, as a gap where nothing is known."""
+    estimate = line.estimate or Estimate(math.nan)
+    mean = Trace(line.label, [estimate.mean], [number], panel=line.heading, note=line.verdict)
+    if (band := estimate.unconfirmable) is not None:
+        yield replace(mean, part="band", x=[0.0], low=[-band], high=[band])
+    if line.published is not None:
+        yield replace(mean, part="published", x=[line.published])
+    if estimate.seeds:
+        yield replace(mean, part="seed", x=estimate.seeds, y=[number] * len(estimate.seeds))
+    low, high = estimate.low, estimate.high
+    yield mean if low is None or high is None else replace(mean, low=[low], high=[high])
+
+
+def _caption(lines: Sequence[Comparison]) -> str:
+    seeds = seeds_of(line.seeds for line in lines if line.seeds)
+    said = f"Large marks: means over {seeds}, paired by seed, with 95% CI; small marks: single seeds."
+    if any(line.estimate and line.estimate.unconfirmable is not None for line in lines):
+        said += " Grey band: differences that these seeds could not have confirmed."
+    if any(line.published is not None for line in lines):
+        said += " Published: the paper's difference, which may be of other data."
+    return said

@@ -1,0 +1,248 @@
+"""What is drawn of figures of every kind: things lie where axes say, and differ as far as eyes must tell them apart."""
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import combinations, pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from small_figures import (
+    GAP,
+    Recorder,
+    costs,
+    curves,
+    drawn,
+    forest,
+    histogram,
+    line,
+    points,
+    rows,
+    sensitivity,
+    tuning,
+)
+
+from benchsuite.report.figures import Axis, Figure, Trace
+from benchsuite.report.figures.from_costs import CostPoint, cost_figure, named_numbers
+from benchsuite.report.figures.scale import Scale
+from benchsuite.report.figures.style import HUES, INK, LEFT, LINE, QUIET, SIDE, TOP, WIDTH
+
+Make = Callable[..., Figure]
+
+
+def lines(figure: Figure, width: float) -> list[list[tuple[float, float]]]:
+    return [line.points for line in drawn(figure).lines if line.width == width]
+
+
+@given(st.floats(-1e9, 1e9), st.floats(1e-6, 1e9), st.integers(2, 6))
+def test_ticks_are_few_round_and_where_their_values_are(low: float, span: float, most: int) -> None:
+    scale = Scale.over(Axis("x"), [low, low + span], 0, 100, 0.05)
+    found = scale.ticks(most)
+    assert len(found) <= most + 1
+    assert all(-1e-6 <= place <= 100 + 1e-6 for place, _ in found)
+    gaps = [b - a for (a, _), (b, _) in pairwise(found)]
+    assert max(gaps, default=0) - min(gaps, default=0) < 1e-3
+
+
+def test_labels_have_the_digits_that_their_steps_need() -> None:
+    def labels(axis: Axis, *values: float) -> list[str]:
+        return [label for _, label in Scale.over(axis, values, 0, 1, 0).ticks(4)]
+
+    assert labels(Axis("x"), -0.5, 0.5) == ["−0.50", "−0.25", "0.00", "0.25", "0.50"]
+    assert labels(Axis("x", percent=True), 0.1, 0.3) == ["10%", "15%", "20%", "25%", "30%"]
+    assert labels(Axis("x", percent=True), 0.1, 0.11) == ["10.00%", "10.25%", "10.50%", "10.75%", "11.00%"]
+    assert labels(Axis("x", whole=True), 0, 20_000) == ["0", "5k", "10k", "15k", "20k"]
+    assert labels(Axis("x", log=True), 1, 1000) == ["1", "10", "100", "1000"]
+    assert labels(Axis("x", log=True), 1, 9) == ["1", "2", "5"]
+
+
+@pytest.mark.parametrize("steps", [[1], [1, 2], [1, 3]])
+def test_ticks_of_steps_are_whole(steps: list[float]) -> None:
+    said = drawn(line(steps, [10.0] * len(steps))).said
+    assert {f"{step:g}" for step in steps} <= set(said)
+    assert not [text for text in said if text.startswith("1.")]
+
+
+def test_axes_are_named_and_counted_in_their_unit() -> None:
+    assert {"R@1", "Gap", "20%", "30%"} <= set(drawn(points()).said)
+
+
+@pytest.mark.parametrize("value", [0.0, 0.05, -3.0, 1e-12, 1e12])
+def test_a_constant_is_a_line_in_the_middle(value: float) -> None:
+    (shown,) = lines(line([1, 2], [value, value * (1 + 1e-12)]), 2.2)
+    assert [y for _, y in shown] == pytest.approx([TOP + 110] * 2, abs=1)
+
+
+def test_a_line_goes_through_its_points_and_has_gaps_with_marks_between_them() -> None:
+    ((low, high, middle),) = lines(line([0, 1, 4], [0.0, 2.0, 1.0]), 2.2)
+    assert (high[0] - low[0]) / (middle[0] - low[0]) == pytest.approx(0.25)
+    assert (low[1] - middle[1]) / (low[1] - high[1]) == pytest.approx(0.5)
+    assert LEFT < low[0] < middle[0] < WIDTH - SIDE
+    broken = drawn(line([1, 2, 3, 4], [1.0, GAP, 2.0, 3.0]))
+    (shown,) = (line.points for line in broken.lines if line.width == 2.2)
+    assert [math.isnan(y) for _, y in shown] == [False, True, False, False]
+    assert [mark.points for mark in broken.marked] == [[shown[0]]]
+
+
+def test_seeds_are_thin_lines_of_their_mean_s_colour_and_lines_differ_in_hue_dash_and_mark() -> None:
+    shown = drawn(curves(9))
+    thin, bold = ([one for one in shown.lines if one.width == width] for width in (0.75, 2.2))
+    assert [one.colour for one in thin] == [one.colour for one in bold[:9]]
+    for values in ({one.colour for one in bold}, {one.dash for one in bold}, {mark.mark for mark in shown.marked}):
+        assert len(values) == len(HUES), "the ninth has the first one's look, hollow, and a number"
+    assert [mark.hollow for mark in shown.marked[:9]] == [False] * 8 + [True]
+    assert {"1 Row 0", "1", "9 Row 8", "9"} <= set(shown.said)
+    assert "1 Row 0" not in drawn(curves(8)).said
+
+
+def test_bands_lie_between_their_bounds() -> None:
+    figure = line([1, 2, 3], [2.0, 3.0, 2.0], low=[1.0, 2.0, GAP], high=[3.0, 4.0, GAP])
+    (band,), ((first, second, _),) = drawn(figure).areas, lines(figure, 2.2)
+    assert {x for x, _ in band.points} == {first[0], second[0]}, "the third step has no bounds"
+    heights = [y for x, y in band.points if x == first[0]]
+    assert min(heights) < first[1] < max(heights)
+    assert sum(heights) / 2 == pytest.approx(first[1])
+
+
+def test_bands_end_at_the_scale_that_panels_share() -> None:
+    (band,) = drawn(tuning()).areas
+    heights = [y for _, y in band.points]
+    assert (min(heights), max(heights)) == pytest.approx((TOP, TOP + 150))
+
+
+def test_panels_have_a_legend_where_they_stand_alone() -> None:
+    """A page says once for all of them which mark is which."""
+    for make, names in ((tuning, {"this method", "95% band"}), (sensitivity, {"trial", "chosen", "default", "failed"})):
+        alone, beside = drawn(make(), alone=True), drawn(make())
+        assert names <= set(alone.said)
+        assert not names & set(beside.said)
+        assert alone.size[1] > beside.size[1]
+
+
+def test_the_front_is_stairs_and_what_is_off_it_is_hollow_and_bars_reach_over_intervals() -> None:
+    shown = drawn(costs())
+    off, on = shown.marked[:2]
+    assert (len(off.points), off.hollow, len(on.points), on.hollow) == (1, True, 2, False)
+    ((*stairs,),) = lines(costs(), 1.5)
+    assert stairs == [on.points[0], (on.points[1][0], on.points[0][1]), on.points[1], on.points[1]]
+    bars = [point for bar in lines(costs(), 1.2) for point in bar if not math.isnan(point[0])]
+    assert len(bars) == 6
+    assert {y for _, y in bars} == {bars[0][1], bars[1][1]}, "all three have one interval"
+    assert bars[0][1] > max(y for _, y in [*off.points, *on.points]) > bars[1][1]
+
+
+def digits(shown: Recorder) -> list[tuple[float, float, float]]:
+    """Places of numbers in the plot, and half of their width."""
+    return [(text.x, text.y, 4 * len(text.text)) for text in shown.texts if text.looks == ("dark", "mid")]
+
+
+@pytest.mark.parametrize("quality", [[0.5] * 12, [0.5 + k / 1000 for k in range(12)]])
+def test_numbers_of_points_that_coincide_do_not_overlap(quality: list[float]) -> None:
+    same = [CostPoint(row, f"Row {row}", 1.0, value) for row, value in enumerate([*quality, 0.9])]
+    for figure, count in ((cost_figure(same, Axis("Cost"), Axis("R@1"), "t"), 13), (points(12), 12), (curves(12), 12)):
+        shown = drawn(figure)
+        found = digits(shown)
+        assert len(found) == count
+        assert not [
+            (a, b) for a, b in combinations(found, 2) if abs(a[0] - b[0]) < a[2] + b[2] and abs(a[1] - b[1]) < 9
+        ]
+        assert all(0 < x < shown.size[0] and 0 < y < shown.size[1] for x, y, _ in found)
+
+
+def test_costs_have_the_number_of_their_row_beside_them_and_the_page_names_it() -> None:
+    assert {"1", "2", "3"} <= set(drawn(costs()).said)
+    assert named_numbers([costs(), costs()]) == {1: "Row 0", 2: "Row 1", 3: "Row 2"}
+
+
+@pytest.mark.parametrize("count", [3, 10])
+def test_published_points_have_their_row_s_colour_and_are_hollow(count: int) -> None:
+    figure = points(count)
+    paper = Trace("Row 1", [0.5], [0.4], "published", 1)
+    shown = drawn(replace(figure, series=[*figure.series, paper]))
+    (mark,) = (mark for mark in shown.marked if mark.size == 9)
+    assert (mark.colour, mark.hollow) == (HUES[1], True)
+    assert shown.said.count("2") == (2 if count > 8 else 0), "the number of the row, beside both points"
+
+
+def test_failed_trials_stand_on_the_floor_and_the_default_is_a_line_through_all() -> None:
+    shown = drawn(sensitivity())
+    marks = {mark.mark: mark for mark in shown.marked}
+    assert [y for _, y in marks["x"].points] == [TOP + 150] * 2
+    assert (marks["D"].colour, marks["o"].colour) == (HUES[1], HUES[0])
+    (default,) = (line for line in shown.lines if line.dash)
+    assert [y for _, y in default.points] == [TOP, TOP + 150]
+
+
+def test_a_histogram_s_highest_share_fills_its_row_and_all_stand_on_its_floor() -> None:
+    outlines = lines(histogram(), 1.5)[:4]
+    for row, (positive, negative) in enumerate((outlines[:2], outlines[2:])):
+        floor = (row + 1) * (90 + LINE + 6)
+        assert {positive[0][1], positive[-1][1], negative[0][1], negative[-1][1]} == {floor}
+        high, low = (floor - min(y for _, y in side) for side in (positive, negative))
+        assert high == pytest.approx(90)
+        assert high / low == pytest.approx(0.75 / 0.5)
+
+
+def test_a_histogram_s_bins_have_their_places_and_empty_ends_are_left_away() -> None:
+    positive, negative = lines(histogram(), 1.5)[:2]
+    middle, end = WIDTH / 2, WIDTH - SIDE
+    assert (positive[0][0], positive[-1][0]) == pytest.approx((middle, end)), "from 0 to 1"
+    assert (negative[0][0], negative[-1][0]) == pytest.approx((SIDE, (middle + end) / 2)), "from -1 to .5"
+    levels = [a[1] for a, b in pairwise(positive) if a[1] == b[1]]
+    assert (positive[0][1] - levels[0]) / (positive[0][1] - levels[1]) == pytest.approx(0.25 / 0.75)
+
+
+def test_sides_of_a_histogram_differ_in_hue_dash_and_fill() -> None:
+    shown = drawn(histogram())
+    positive, negative = [line for line in shown.lines if line.width == 1.5][:2]
+    assert positive.colour != negative.colour
+    assert (bool(positive.dash), bool(negative.dash)) == (False, True)
+    assert {area.colour for area in shown.areas} == {positive.colour}
+    assert {"Positive pairs", "Negative pairs", "Row 0", "Row 1"} <= set(shown.said)
+
+
+def test_each_row_s_numbers_lie_on_one_line_where_the_axis_says() -> None:
+    shown = drawn(rows())
+    places = {float(text.text): text.x for text in shown.texts if text.text in ("0.4", "0.6")}
+    seeds, mean, published = shown.marked[:3]
+    assert [x for x, _ in mean.points] == pytest.approx([places[0.6], places[0.4]])
+    assert [y for _, y in mean.points] == [26, 26 + 2 * LINE]
+    assert {y for _, y in (*seeds.points, *published.points)} == {26}
+    assert (seeds.hollow, published.colour, published.mark) == (True, INK, "X")
+
+
+def test_rows_say_what_their_marks_are_where_there_are_several() -> None:
+    assert {"single run", "mean of our runs", "published"} <= set(drawn(rows()).said)
+    alone = Figure("t", "t", "rows", "", "", Axis("Gap"), Axis("Row"), [Trace("A", [1.0], [1])])
+    assert "our run" not in drawn(alone).said
+
+
+def test_a_forest_plot_is_scaled_by_intervals_and_not_by_bands_or_by_published_numbers() -> None:
+    """A band of three seeds can be a hundred points wide, and published numbers are of other data."""
+    shown = drawn(forest())
+    assert {"−1", "0", "1", "2", "3"} <= set(shown.said)
+    assert "70" not in shown.said
+    whole, undecided = (mark.points[0] for mark in shown.marked[:2])
+    (reach,) = (line.points for line in shown.lines if line.width == 1.6)
+    assert whole[0] == pytest.approx((reach[0][0] + reach[1][0]) / 2)
+    assert undecided[0] < reach[0][0] < reach[1][0]
+    (band,) = (area.points for area in shown.areas if area.points[0][1] < shown.size[1] / 2)
+    assert (min(x for x, _ in band) < undecided[0], max(x for x, _ in band) > reach[1][0]) == (True, True)
+    assert 210 <= min(x for x, _ in band) < max(x for x, _ in band) <= 360, "between names and numbers"
+
+
+def test_a_forest_plot_says_what_its_marks_show_and_what_has_none() -> None:
+    said = [text.strip() for text in drawn(forest()).said]
+    assert "+2.00 [+1.00, +3.00] reproduced" in said
+    assert "−1.00 undecided" in said
+    assert {"+70.00", "published", "not run", "Rows", "Other", "Row 2", "single seeds", "not confirmable"} <= set(said)
+    assert said.index("Rows") < said.index("Other")
+
+
+def test_verdicts_of_a_forest_plot_differ_in_mark_and_not_in_hue_alone() -> None:
+    verdicts = ("better", "worse", "equivalent", "undecided")
+    series = [Trace(verdict, [1.0], [n], note=verdict) for n, verdict in enumerate(verdicts)]
+    marks = drawn(replace(forest(), series=series)).marked[:4]
+    assert len({(mark.mark, mark.hollow) for mark in marks}) == len({mark.colour for mark in marks}) == 4
+    assert marks[3].colour == QUIET
