@@ -1,13 +1,10 @@
-"""The home page: headline claims at a glance, and the methods of each board by task. See also `overview.py`."""
+"""The home page: headline claims at a glance. See also `overview.py`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from benchsuite.analysis.boards import Board, BoardRow, PrimaryMeasure, paired
-from benchsuite.analysis.costs import reference
+from benchsuite.analysis.boards import Board, PrimaryMeasure
 from benchsuite.analysis.judged_claims import JudgedClaim
-from benchsuite.analysis.ranking import Rank
-from benchsuite.analysis.stats import Paired
 from benchsuite.analysis.table_view import TableView
 from benchsuite.report.claim_lines import ClaimForest, forests
 from benchsuite.report.leaderboard import Leaderboard
@@ -22,17 +19,6 @@ class Headlines:
     scale: str
     origin: Origin
     forests: Sequence[ClaimForest]
-
-
-@dataclass(frozen=True)
-class Standing:
-    """A row of a board on one task: its number, its place, and the paired difference to the reference."""
-
-    task: PrimaryMeasure
-    rank: Rank | None
-    best: bool
-    difference: Paired | None
-    """None for the reference itself, and where the board has none."""
 
 
 def headlines(leaderboard: Leaderboard) -> list[Headlines]:
@@ -56,20 +42,6 @@ def families(board: Board) -> list[PrimaryMeasure]:
         if task.better != "neither" or not task.registered:
             first.setdefault(task.title, task)
     return list(first.values())
-
-
-def standings(board: Board, row: BoardRow) -> list[Standing]:
-    """A row's place in each family of tasks."""
-    base = reference(board)
-    return [
-        Standing(
-            task,
-            board.rank(row, task),
-            board.is_best(row, task),
-            None if base is None or row is base else paired(board, row, base, task),
-        )
-        for task in families(board)
-    ]
 
 
 def _against_reference(view: TableView, judged: JudgedClaim) -> bool:

@@ -25,7 +25,7 @@ from benchsuite.report.export import FORMATS, SUFFIXES
 from benchsuite.report.figures import table_figures
 from benchsuite.report.figures.from_costs import cost_figures, named_numbers
 from benchsuite.report.glossary import explained_metrics, glossary
-from benchsuite.report.home import families, headlines, standings
+from benchsuite.report.home import families, headlines
 from benchsuite.report.leaderboard import Appearance, Leaderboard
 from benchsuite.report.links import slug
 from benchsuite.report.look import DEFAULT
@@ -36,8 +36,6 @@ from benchsuite.report.tuning_page import values as of_tuning
 
 KINDS = get_args(Kind)
 """Verdicts in the order in which pages list them."""
-BOARDS = 20
-"""Boards in full on the home page, those with most runs; the others are on the pages that compare their methods."""
 
 Values = Mapping[str, Any]
 """What a template shows, by name."""
@@ -71,7 +69,7 @@ def all_pages(leaderboard: Leaderboard) -> Iterator[Page]:
         title = f"Claims of {paper} ({', '.join(filter(None, (scale, stand_ins(views))))})"
         yield page(page_name("claims", f"{paper}-{scale}"), title, "claims.html", claims, paper, scale, views)
     for board in leaderboard.boards:
-        yield page(page_name("compare", board.setup_id), f"Compare on {board.title}", "compare.html", compare, board)
+        yield page(compare_page(board), f"Compare on {board.title}", "compare.html", compare, board)
     for (recipe, backbone), found in leaderboard.tuning.items():
         yield page(page_of(recipe, backbone), f"Tuning, {recipe}, {backbone}", "tuning.html", tuning, found)
     if leaderboard.contents.measurements:
@@ -89,9 +87,6 @@ def home(leaderboard: Leaderboard) -> Values:
         "headlines": headlines(leaderboard),
         "headline_counts": judged(leaderboard, leaderboard.views)["headline_counts"],
         "origin": Origin.of(leaderboard.views),
-        "reference_of": reference,
-        "families": families,
-        "standings": standings,
         "overviews": overviews(leaderboard),
         "papers": [(*key, stand_ins(views), judged(leaderboard, views)) for key, views in leaderboard.by_paper.items()],
         "measured_on": stand_ins(leaderboard.views),
@@ -283,6 +278,11 @@ def is_built_in(method: str) -> bool:
 def page_name(folder: str, *names: str) -> str:
     """`tables/temo-table1-small`, `methods/temo`."""
     return "/".join([folder, *map(slug, names)])
+
+
+def compare_page(board: Board) -> str:
+    """The page of a board."""
+    return page_name("compare", board.setup_id)
 
 
 def run_page(record: Record) -> str:

@@ -40,13 +40,6 @@ def words(page: str) -> str:
     return " ".join(Reading(page).text.split())
 
 
-def test_the_first_sentence_counts_headline_claims_by_verdict(make_record: MakeRecord) -> None:
-    said = words(pages(leaderboard([view(make_record)]))["index"])
-    assert "Of 1 headline claim of 1 paper: ✓ 1 reproduced here." in said
-    synthetic = words(pages(leaderboard([view(make_record, stand_ins={"a": "scenes"})]))["index"])
-    assert "Tested on stand-ins, not on the papers' data and networks: synthetic data (small, 4 seeds)." in synthetic
-
-
 @pytest.mark.parametrize(("better", "sign"), [("higher", 1), ("lower", -1)])
 def test_a_line_has_our_gain_in_points_with_its_interval_its_seeds_and_what_they_leave_open(
     make_record: MakeRecord, better: str, sign: int
@@ -94,25 +87,18 @@ def test_numbers_in_other_units_have_rulers_of_their_own(make_record: MakeRecord
     assert second.ours.high < 1
 
 
-def test_published_gains_have_a_column_only_where_a_claim_has_one(make_record: MakeRecord) -> None:
-    values = {"ours": claimed.HIGH, "old": claimed.LOW}
-    bare = [{**claimed.row("old", 0), "published": {}}, {**claimed.row("ours", 0, "proposed"), "published": {}}]
-    own = claimed.view(make_record, claimed.table(*bare, **CLAIM), values)
-    index = pages(leaderboard([own]))["index"]
-    assert "ours beats old" in words(index)
-    assert "Published gain" not in words(index)
-    assert "no published difference" not in index
-    assert "Published gain" in words(pages(leaderboard([view(make_record)]))["index"])
-
-
-def test_our_gains_have_a_column_only_where_one_was_measured(make_record: MakeRecord) -> None:
+def test_a_column_of_gains_is_there_only_where_one_is_known(make_record: MakeRecord) -> None:
     rows = [claimed.row("old", 0), claimed.row("ours", 0, "proposed")]
-    half = claimed.view(make_record, claimed.table(*rows, **CLAIM), {"old": claimed.LOW})
-    index = pages(leaderboard([half]))["index"]
-    assert "ours beats old" in words(index)
-    assert "not run" in words(index)
-    assert "Our gain, 95% CI" not in words(index)
-    assert "Our gain, 95% CI" in words(pages(leaderboard([view(make_record)]))["index"])
+    bare = [{**row, "published": {}} for row in rows]
+    values = {"ours": claimed.HIGH, "old": claimed.LOW}
+    for shown, published, ours in (
+        (claimed.view(make_record, claimed.table(*bare, **CLAIM), values), False, True),
+        (claimed.view(make_record, claimed.table(*rows, **CLAIM), {"old": claimed.LOW}), True, False),
+    ):
+        board = leaderboard([shown])
+        (plot,) = forests((shown, claim) for claim in board.claims["p-t-small"])
+        assert (plot.has_published, plot.has_ours) == (published, ours)
+        assert "ours beats old" in words(pages(board)["index"])
 
 
 def test_each_line_leads_to_its_claim(make_record: MakeRecord) -> None:
@@ -164,9 +150,6 @@ def test_a_line_says_where_the_table_contradicts_the_text_and_names_the_method_o
     values = {"ours": claimed.HIGH, "old": claimed.LOW}
     worse = claimed.view(make_record, claimed.table(*rows, **CLAIM), values, {"ours": {"method": other(make_record)}})
     assert (line(worse).contradicted, line(view(make_record)).contradicted) == (True, False)
-    assert "TeMo · G R@1 · B · the paper's text; its table has the opposite" in words(
-        pages(leaderboard([worse]))["index"]
-    )
     named = replace(line(worse).claim, row=("B", "", "TeMo (ours)"))
     own = [replace(row, label="TeMo (ours)") if row.label == "ours" else row for row in worse.rows]
     assert ClaimLine(replace(worse, rows=own), replace(line(worse).judged, claim=named)).method == ""
@@ -216,3 +199,21 @@ def test_data_of_a_plugin_is_neither_synthetic_nor_real(make_record: MakeRecord)
         data = first.setup.data.model_copy(update={"name": name})
         record = first.model_copy(update={"setup": first.setup.model_copy(update={"data": data})})
         assert Origin([record], [1]).data == said
+
+
+def test_an_empty_results_folder_gives_a_page_that_says_what_to_run_and_names_what_was_skipped() -> None:
+    empty = pages(leaderboard())
+    assert list(empty) == ["index"]
+    assert "benchsuite repro temo/table1 --scale smoke" in empty["index"]
+
+
+def test_each_board_is_linked_and_says_if_all_are_tied(measured: TableView, monkeypatch: pytest.MonkeyPatch) -> None:
+    compare = f"compare/{measured.rows[0].records[0].setup_id}"
+    for separates in (True, False):
+        monkeypatch.setattr("benchsuite.analysis.boards.Board.separates", separates)
+        board = leaderboard([measured], problems=["x.json: edited"])
+        found = pages(board)
+        assert f"{compare}.html#board" in Reading(found["index"]).addresses
+        assert "board" in Reading(found[compare]).ids
+        assert "x.json: edited" in found["index"]
+        assert ("No difference on this board is significant" in found[compare]) is not separates

@@ -2,14 +2,18 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from support.html_pages import Reading, leaderboard
+from support.html_pages import Reading, pages
+from support.html_pages import leaderboard as board_of
 from support.made_results import write_results
 
 from benchsuite.analysis.against import against, decisions
 from benchsuite.analysis.building import build_views
+from benchsuite.analysis.table_view import TableView
 from benchsuite.cli.report import items_of
 from benchsuite.cli.report import leaderboard as read_leaderboard
 from benchsuite.papers.bibliography import Cited, bibliography, cited
@@ -176,7 +180,7 @@ def test_a_method_stands_once_on_each_board_and_its_other_configurations_apart(m
     near, far, between = (0.5, 0.51, 0.52, 0.53), (0.7, 0.71, 0.72, 0.73), (0.6, 0.61, 0.62, 0.635)
     rows = [make_runs("infonce", near), make_runs("temo", near[:3])]
     rows += [make_runs("temo", values, hyperparameters={"tau": tau}) for values, tau in ((between, 0.3), (far, 0.2))]
-    made = leaderboard([], [record for one in rows for record in one.values()])
+    made = board_of([], [record for one in rows for record in one.values()])
     own, others = by_role(made.against("temo"))
     assert [one.row.label for one in own] == ["TeMo"]
     assert [one.row.label for one in by_gain(others)] == ["TeMo (tau=0.2)", "TeMo (tau=0.3)"]
@@ -194,7 +198,7 @@ def test_an_undecided_difference_whose_interval_has_no_zero_says_why(make_runs: 
     near = (0.50, 0.51, 0.52, 0.53)
     small = tuple(value + gain for value, gain in zip(near, (0.01, 0.002, 0.015, 0.012), strict=True))
     rows = [make_runs("infonce", near), make_runs("temo", small), make_runs("ts", near), make_runs("cwcl", near)]
-    made = leaderboard([], [record for one in rows for record in one.values()])
+    made = board_of([], [record for one in rows for record in one.values()])
     (one,) = made.against("temo")
     line = MethodLine(one)
     assert one.interval is not None
@@ -202,3 +206,30 @@ def test_an_undecided_difference_whose_interval_has_no_zero_says_why(make_runs: 
     assert "≈ undecided after correction" in " ".join(Reading(page_of(made, "methods/temo")).text.split())
     (tied,) = made.against("ts")
     assert (tied.outcome, MethodLine(tied).remark) == ("undecided", "")
+
+
+def test_a_method_shows_what_its_docstring_says_and_leads_to_its_rows(measured: TableView) -> None:
+    other = replace(measured, request=measured.request.model_copy(update={"scale": "smoke"}))
+    page = Reading(pages(board_of([measured, other]))["methods/temo"])
+    assert "math" in page.tags
+    for said in ("Traps:", "tau_alpha", "image view, text view", "benchsuite.methods.temo"):
+        assert said in page.text
+    assert {f"../tables/temo-table1-{scale}.html" for scale in ("small", "smoke")} <= {*page.addresses}
+
+
+def test_a_method_whose_plugin_is_not_loaded_still_has_its_page(make_record: Callable[..., Any]) -> None:
+    part = make_record()[0].method.model_copy(update={"name": "mine", "title": "Mine"})
+    assert "its plugin is not loaded" in pages(board_of(records=[make_record(method=part)[0]]))["methods/mine"]
+
+
+def test_a_plugins_values_are_not_called_a_papers_and_its_file_has_no_folder(measured: TableView) -> None:
+    board = board_of([measured])
+    method = board.methods["temo"]
+    assert method.card is not None
+    about = {**method.card.about, "paper": "me2026", "citation": "Me <et al.>,\nMine, 2026"}
+    mine = replace(method, card=replace(method.card, owner="/somewhere/mine.py", about=about))
+    vars(board)["methods"] = {**board.methods, "temo": mine}
+    text = Reading(pages(board)["methods/temo"]).text
+    assert "Defaults are those of the paper." not in text
+    assert "Me <et al.>,\nMine, 2026" in text
+    assert mine.owner == "mine.py"

@@ -1,15 +1,18 @@
 """Configurations: which runs share a page, what they share there, and what names mean."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
-import pytest
 from support.html_pages import Reading, leaderboard, pages
 
+from benchsuite.analysis.table_view import TableView
+from benchsuite.papers.schema import row_name
 from benchsuite.records.schema import Record
 from benchsuite.registry import tasks
 from benchsuite.report.figures.model import MANY
 from benchsuite.report.glossary import explained
+from benchsuite.report.pages import run_page
 from benchsuite.report.runs_page import AMOUNT, Configuration, SeedNumbers, alike, apart, configurations, page_of
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
@@ -95,21 +98,40 @@ def test_every_metric_of_a_built_in_task_of_embeddings_is_explained() -> None:
             assert explained(metric), f"{name}: {metric}"
 
 
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("t2i_r5", "R@5: share of text queries with the right image among the first 5"),
-        ("k1_top1", "share of test items whose class is the first choice, by 1 nearest neighbour"),
-        ("top5", "share of test items whose class is among the first 5"),
-        ("some_plugin_s", ""),
-    ],
-)
-def test_names_are_said_in_words(name: str, words: str) -> None:
-    assert explained(name) == words
-
-
 def test_a_count_that_all_runs_share_is_said_once() -> None:
     assert SeedNumbers("i2t", AMOUNT, [20, 20, 20]).common
     assert not SeedNumbers("i2t", AMOUNT, [20, 20, 19]).common, "runs that were tested on less must be seen"
     assert not SeedNumbers("i2t", AMOUNT, [20]).common
     assert not SeedNumbers("r1", "percent", [0.5, 0.5]).common, "equal results are results"
+
+
+def test_a_run_has_its_digests_numbers_and_the_command_that_repeats_it(measured: TableView) -> None:
+    found, record = pages(leaderboard([measured])), measured.rows[1].records[2]
+    text = " ".join(Reading(found[run_page(record)]).text.split())
+    command = "benchsuite repro temo/table1 --scale small --rows RN50/TeMo --seed 0 --results again"
+    for said in (command, record.digest[:16], record.ranks.sha256[:16], record.setup_id):
+        assert said in text
+    assert re.search(r"Metric ?Mean ?Seed 0 ?Seed 1 ?Seed 2", text)
+    assert re.search(r"i2t r1, % ?41\.2 ?40\.0 ?42\.5 ?41\.0", text)
+
+
+def test_the_seeds_of_a_row_share_a_page_on_which_each_has_a_place(measured: TableView) -> None:
+    found = pages(leaderboard([measured]))
+    for row in measured.rows:
+        (name,) = {run_page(record) for record in row.records}
+        assert {record.run_id for record in row.records} <= set(Reading(found[name]).ids)
+        assert (
+            f'<li>{row_name(row.key)}: <a href="../{name}.html">3 seeds</a></li>' in found["tables/temo-table1-small"]
+        )
+    assert len({name for name in found if name.startswith("runs/")}) == len(measured.rows)
+    assert "single-runs" not in Reading(found["index"]).ids
+
+
+def test_a_run_that_no_table_asked_for_is_on_the_board_of_its_setup(make_record: MakeRecord) -> None:
+    record = make_record(5, recipe="my-recipe")[0]
+    found = pages(leaderboard(records=[record]))
+    board, run = f"compare/{record.setup_id}", run_page(record)
+    assert "<dt>recipe</dt><dd>my-recipe" in found[run]
+    assert f'<a href="{board}.html#single-runs">my-recipe, test_vit, distilbert</a>' in found["index"]
+    assert f"../{run}.html#{record.run_id}" in Reading(found[board]).addresses
+    assert "picker" not in Reading(found[board]).ids

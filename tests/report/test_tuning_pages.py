@@ -21,7 +21,7 @@ from benchsuite.records.schema import Record, TunedBy
 from benchsuite.records.trials import TrialsFile, trials_digest, write_trials
 from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.site import downloads
-from benchsuite.report.tuning_page import near_end, own, page_of
+from benchsuite.report.tuning_page import near_end, own, page_of, rule
 from benchsuite.report.tuning_page import values as of_tuning
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
@@ -68,12 +68,8 @@ def words(page: str) -> str:
 def test_a_page_says_the_rule_and_lists_what_was_chosen(board: Leaderboard) -> None:
     page = pages(board)[PAGE]
     text = words(page)
-    for said in (
-        "16 for each method", "within a factor of 8 of its default", "within a factor of 4 of the recipe's",
-        "t2i_r10 of validation, on the split validation", "trial k (0, 1, 2, ...) has seed 1000 + k",
-        "these are not tuned equally: TS (1)", "none: all trials failed", "diverged <b>",
-    ):  # fmt: skip
-        assert said in text
+    assert "diverged <b>" in text
+    assert all(said in text for said in rule(board.tuning["latents-pairs", "RN50"][0]).values())
     ((recipe, backbone),) = board.tuning
     (temo,) = (one for one in board.tuning[recipe, backbone] if one.method == "temo")
     assert temo.chosen is not None
@@ -98,27 +94,10 @@ def test_tables_boards_and_runs_lead_to_the_trials_of_a_row(board: Leaderboard) 
         target = link.rpartition("#")
         assert target[0].endswith(f"{PAGE.rpartition('/')[2]}.html")
         assert target[2] in Reading(found[PAGE]).ids
-    assert "Tuning" in words(found["index"])
-    assert f'href="../{PAGE}.html"' in found[table_of(board)]
-    assert "Every method was tuned with the same number of trials" in words(found[table_of(board)])
-    assert "Rows use the paper's hyper-parameters" not in words(found[table_of(board)])
-
-
-def test_a_method_s_page_leads_to_its_trials(board: Leaderboard) -> None:
-    found = pages(board)
-    (link,) = {one for one in Reading(found["methods/temo"]).addresses if "/tuning/" in one and "#" in one}
-    assert link.rpartition("#")[2] in Reading(found[PAGE]).ids
-
-
-def test_rows_say_what_they_have_of_their_own(board: Leaderboard) -> None:
-    found = pages(board)
-    rate = next(one.method.learning_rate for one in board.records.values() if one.tuned)
-    (compare,) = (name for name in found if name.startswith("compare/"))
-    for name in (compare, table_of(board)):
-        assert f"learning rate {rate:.3g}" in words(found[name])
-        assert "2 times the steps" in words(found[name])
-    kinds = [cell["words"] for cell in Reading(found["index"]).cells if cell.get("words") in ("tuned", "as printed")]
-    assert sorted(kinds) == ["as printed", "tuned"]
+    assert f"{PAGE}.html" in Reading(found["index"]).addresses
+    assert f"../{PAGE}.html" in Reading(found[table_of(board)]).addresses
+    for page in (table_of(board), f"compare/{record.setup_id}"):
+        assert all(own(one) in words(found[page]) for one in board.records.values())
 
 
 def test_temperatures_are_named_and_those_that_were_not_tuned_said_to_be_as_printed(make_record: MakeRecord) -> None:
@@ -160,12 +139,6 @@ def test_a_row_whose_trials_are_not_in_the_folder_names_them_without_a_link(boar
     assert "The trials are not in this results folder." in words(found[table_of(board)])
     assert PAGE not in found
     assert "Tuning" not in words(found["index"])
-
-
-def test_ids_are_unique_on_the_page_and_in_the_single_file(board: Leaderboard) -> None:
-    for single in (False, True):
-        ids = Reading(pages(board, single)[PAGE]).ids
-        assert len(ids) == len(set(ids))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,236 @@
+"""Pages of tables and of claims."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import pytest
+from support import claimed
+from support.exported import VALUES, build
+from support.html_pages import Reading, leaderboard, pages
+
+from benchsuite.analysis.items import OverItems
+from benchsuite.analysis.table_view import TableView
+from benchsuite.papers.schema import Plot
+from benchsuite.records.requests import SmallestDifference
+from benchsuite.records.schema import Record
+from benchsuite.report.claim_lines import MOST_LINES, anchor, matrix, remark
+from benchsuite.report.numbers import signed
+from benchsuite.report.pages import command
+
+MakeRecord = Callable[..., tuple[Record, bytes]]
+TABLE1 = "tables/temo-table1-small"
+
+
+@dataclass(frozen=True)
+class Over:
+    """Stands for what reads test items."""
+
+    floor: float | None = 0.01
+
+    def compare(self, pairs: Sequence[object], measure: str) -> OverItems:
+        return OverItems(0.2, -0.012, 0.347, self.floor, 500)
+
+
+def test_a_table_says_what_stands_for_what_how_to_repeat_it_and_why_runs_are_missing(measured: TableView) -> None:
+    text = Reading(pages(leaderboard([measured]))[TABLE1]).text
+    for said in (
+        "21.64", command(measured), measured.request.description, measured.rows[0].records[0].setup_id,
+        *measured.stand_ins.values(), *measured.missing.values(), *measured.request.backbones.values(),
+        *(row.gap for row in measured.rows), *measured.request.tuned.values(),
+    ):  # fmt: skip
+        assert said in text
+
+
+def test_a_figure_s_page_begins_with_it(measured: TableView) -> None:
+    found = pages(leaderboard([measured]))[TABLE1]
+    assert 'class="figures"' not in found
+    plot = Plot(title="Loss", y=["loss"])
+    shown = replace(measured, table=measured.table.model_copy(update={"plots": [plot]}))
+    led = pages(leaderboard([shown]))[TABLE1]
+    assert led.index('class="figures"') < led.index('id="board-1"')
+
+
+def test_heads_say_the_stand_in_which_direction_is_better_and_what_chance_reaches(measured: TableView) -> None:
+    page = pages(leaderboard([measured]))[TABLE1]
+    heads = [" ".join(Reading(head).text.split()) for head in re.findall(r"<th scope=.col. data-name.*?</th>", page)]
+    pictures = measured.rows[0].records[0].results["retrieval"].counts["i2t"]
+    assert heads[:2] == ["IR@1 ↑ chance 100.0", f"TR@1 ↑ chance {100 / pictures:.1f}"], "IR@1 is t2i_r5 here"
+    assert any(head.startswith("Top-1 ↑ here: the 10 colours of scenes") for head in heads)
+    assert not [head for head in heads if head.startswith("Top-3 ↑ chance")]
+
+
+def test_a_table_lists_every_claim_with_its_verdict_and_counts_them_on_their_number(measured: TableView) -> None:
+    board = leaderboard([measured])
+    found, claims = pages(board), board.claims["temo-table1-small"]
+    page, reasons = Reading(found[TABLE1]), Reading(found["claims/temo-small"])
+    unselected = [one for one in claims if "not selected" in one.verdict.reason]
+    assert f"○ {len(unselected)} not selected" in page.text
+    texts = {one.claim.said for one in claims if one.claim.locator}
+    assert texts
+    for text in texts:
+        assert reasons.text.count(f"{text.locator}: {text.statement}") == 1
+    tested = {one.claim.column.key for one in claims if one.gain is not None and not one.claim.headline}
+    lines = {address for address in page.addresses if "claims/temo-small.html#claim-" in address}
+    assert {address.partition("#")[2] for address in lines} == {
+        anchor(one.claim) for one in claims if one.claim.headline or one.claim.column.key in tested
+    }
+    assert {anchor(one.claim) for one in claims} <= set(reasons.ids)
+    (cell,) = [cell for cell in page.cells if "reproduced" in cell.get("marks", "")]
+    assert cell["marks"].startswith("✓1")
+    assert "41.2" in cell["ours"], "the verdict stands on the number of the claim's row"
+
+
+def test_many_claims_are_a_matrix_in_which_each_has_its_verdict_and_gain_once(measured: TableView) -> None:
+    board = leaderboard([measured])
+    claims = board.claims["temo-table1-small"]
+    found = matrix([(measured, claim) for claim in claims])
+    assert found is not None
+    for line in found.lines:
+        shown = [one for cell in line for one in cell]
+        assert len({(one.claim.row, one.claim.reference) for one in shown}) == 1
+        for column, cell in zip(found.columns, line, strict=True):
+            assert {one.claim.column.key for one in cell} <= {column.key}
+    placed = [one.judged for line in found.lines for cell in line for one in cell]
+    left_out = {column.key for column in found.unmeasured}
+    assert sorted(map(id, placed)) == sorted(id(one) for one in claims if one.claim.column.key not in left_out)
+    assert {one.claim.column.key for one in claims if one.gain is not None} == {column.key for column in found.columns}
+    assert left_out == {one.claim.column.key for one in claims} - {column.key for column in found.columns}
+    assert sum(width for _, width in found.groups) == len(found.columns)
+    order = [row.key for row in measured.table.rows]
+    pairs = [next((one.claim.row, one.claim.reference) for cell in line for one in cell) for line in found.lines]
+    assert pairs == sorted(pairs, key=lambda pair: [order.index(key) for key in pair])
+    assert matrix([(measured, claim) for claim in claims[:MOST_LINES]]) is None
+    cells = [cell["matrix"] for cell in Reading(pages(board)[TABLE1]).cells if "matrix" in cell]
+    (shown,) = [cell for cell in cells if "reproduced" in cell]
+    (claim,) = [one for one in claims if one.verdict.kind == "reproduced"]
+    assert shown == f"✓ {signed(claim.gain, claim.claim.column.unit)} reproduced"
+
+
+def test_reasons_stand_where_there_is_no_test(measured: TableView) -> None:
+    claims = leaderboard([measured]).claims["temo-table1-small"]
+    said = Reading(pages(leaderboard([measured]))["claims/temo-small"]).text
+    assert {one.verdict.p_adjusted is None for one in claims} == {True, False}
+    for one in claims:
+        assert (one.verdict.reason in said) == (one.verdict.p_adjusted is None)
+
+
+def test_claims_without_a_number_of_ours_have_their_own_table(measured: TableView) -> None:
+    claims = leaderboard([measured]).claims["temo-table1-small"]
+    page = pages(leaderboard([measured]))["claims/temo-small"]
+    tested, untested = (Reading(part) for part in page.split("Not measured</h2>"))
+    assert set(untested.ids) & {anchor(one.claim) for one in claims} == {
+        anchor(one.claim) for one in claims if one.gain is None
+    }
+    assert {anchor(one.claim) for one in claims if one.gain is not None} <= set(tested.ids)
+
+
+def test_pages_say_whether_rows_differ_at_all_before_they_compare_pairs(
+    make_record: MakeRecord,
+) -> None:
+    found = pages(leaderboard([build(make_record, VALUES)]))
+    text = Reading(found["tables/p-t-small"]).text
+    assert "A & B R@1: W 0.75, p 0.050; G gap: W 0.75, p 0.050." in text
+    assert "Friedman's test over 3 rows and 4 seeds" in text
+    assert "Probability of improvement over Best" in text
+    assert re.search(r"Twin_2\s*0\.50 0\.\d\d to 0\.\d\d", text)
+
+
+@pytest.mark.parametrize("better", ["higher", "lower"])
+def test_our_difference_sorts_by_the_gain_that_is_shown(measured: TableView, better: str) -> None:
+    columns = [column.model_copy(update={"better": better}) for column in measured.table.columns]
+    view = replace(measured, table=measured.table.model_copy(update={"columns": columns}))
+    page = pages(leaderboard([view]))["claims/temo-small"]
+    gains = re.findall(r'<td data-order="([^"]+)">([+−])[0-9.]+ ± ', page)
+    assert gains
+    assert all((float(order) > 0) == (sign == "+") for order, sign in gains)
+
+
+def test_the_command_of_a_table_tunes_and_names_seeds_and_real_data(measured: TableView) -> None:
+    plain = f"benchsuite repro temo/table1 --scale small --seeds {len({run.seed for run in measured.runs})}"
+    assert command(measured) == plain
+    tuned = replace(measured, request=measured.request.model_copy(update={"regime": "tuned"}))
+    assert command(tuned) == plain.replace("small", "small --tune")
+    stated = {"primary": {"retrieval": SmallestDifference(metric="t2i_r1", difference=0.01)}}
+    printed = replace(measured, request=measured.request.model_copy(update=stated))
+    assert command(printed) == plain.replace("small", "small --regime printed")
+    (row, *_) = measured.rows
+    setup = row.records[0].setup
+    real = setup.model_copy(update={"data": setup.data.model_copy(update={"name": "cifar10"})})
+    runs = [row.records[1].model_copy(update={"setup": real})]
+    assert command(replace(measured, rows=[replace(row, records=runs)])) == (
+        "benchsuite repro temo/table1 --scale small --data cifar10=FOLDER"
+    )
+
+
+@pytest.mark.parametrize("floor", [0.3, None])
+def test_a_claim_is_remarked_on_where_the_spread_over_seeds_was_not_used(
+    make_record: MakeRecord, floor: float | None
+) -> None:
+    view = claimed.view(make_record, claimed.table(*claimed.TWO), {"ours": claimed.HIGH, "old": claimed.LOW})
+    (claim,) = leaderboard([replace(view, items=Over(floor))]).claims["p-t-small"]  # type: ignore[arg-type]
+    assert claim.verdict.p_adjusted is not None
+    assert bool(remark(claim)) == bool(floor)
+
+
+@pytest.mark.parametrize(("columns", "where"), [((), ""), (("coco_ir1",), "partly on stand-ins")])
+def test_no_published_number_is_subtracted_where_a_stand_in_was_measured(
+    measured: TableView, columns: tuple[str, ...], where: str
+) -> None:
+    request = measured.request.model_copy(update={"stand_ins": dict.fromkeys(columns, "synthetic images")})
+    view = replace(measured, request=request)
+    found = pages(leaderboard([view]))
+    page = Reading(found[TABLE1])
+    assert view.on_stand_ins == where
+    assert where in re.findall("<title>.*</title>", found[TABLE1])[0]
+    subtracted = [cell["diff"].strip() for cell in page.cells if cell.get("diff", "–").strip() != "–"]
+    ours = [cell for row in measured.rows for cell in row.cells if cell.n and cell.column.key not in columns]
+    assert len(subtracted) == len(ours)
+
+
+def test_headline_claims_come_first_and_their_picture_leads_to_their_lines(measured: TableView) -> None:
+    board = leaderboard([measured])
+    claims = board.claims["temo-table1-small"]
+    headline = {anchor(one.claim) for one in claims if one.claim.headline}
+    assert [one.claim.headline for one in claims] == sorted((one.claim.headline for one in claims), reverse=True)
+    page = pages(board)["claims/temo-small"]
+    assert set(re.findall(r'<a href="#(claim-[^"]*)', page)) == headline
+    for part in page.split("Not measured</h2>"):
+        lines = re.findall(r'<tr id="(claim-[^"]*)', part)
+        marked = [line in headline for line in lines]
+        assert marked == sorted(marked, reverse=True)
+
+
+def test_rows_of_one_setup_can_be_compared_seed_by_seed(measured: TableView) -> None:
+    page = Reading(pages(leaderboard([measured]))[f"compare/{measured.rows[0].records[0].setup_id}"])
+    (line,) = [cell for cell in page.cells if "seeds" in cell]
+    assert line["seeds"] == "0.0, 0.0, 0.0", "r_mean, of which all runs have the same"
+
+
+@pytest.mark.parametrize("single", [False, True])
+def test_no_two_places_of_a_page_or_of_the_one_file_have_the_same_id(measured: TableView, single: bool) -> None:
+    found = [Reading(text).ids for text in pages(leaderboard([measured]), single).values()]
+    for ids in [[one for page in found for one in page]] if single else found:
+        assert len(ids) == len(set(ids))
+
+
+@pytest.mark.parametrize(("better", "shown"), [("higher", "−1.2 to +34.7"), ("lower", "−34.7 to +1.2")])
+def test_claims_have_their_interval_over_test_items_beside_that_over_seeds(
+    make_record: MakeRecord, better: str, shown: str
+) -> None:
+    table = claimed.table(*claimed.TWO, column={"better": better})
+    view = claimed.view(make_record, table, {"ours": claimed.HIGH, "old": claimed.LOW})
+    for items, said in ((Over(), shown), (None, "–")):
+        page = Reading(pages(leaderboard([replace(view, items=items)]))["claims/p-small"])
+        assert "95% CI over test items" in page.text
+        assert said in page.text
+        assert (shown in page.text) == (said == shown)
+
+
+def test_regions_of_a_page_have_names_of_their_own(measured: TableView, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchsuite.report.claim_lines.MOST_LINES", 0)
+    rows = [replace(row, label="Mine") if row.label == "TeMo" else row for row in measured.rows]
+    for name, page in pages(leaderboard([replace(measured, rows=rows)])).items():
+        regions = re.findall(r'role="region" aria-label="([^"]*)"', page)
+        assert len(regions) == len(set(regions)), name
+        assert ("Added rows" in regions) == (name == TABLE1)
