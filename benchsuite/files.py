@@ -13,7 +13,7 @@ import stat
 from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Self
+from typing import BinaryIO, Self
 from uuid import uuid4
 
 from benchsuite.errors import UsageError
@@ -150,12 +150,24 @@ def read_stored(path: Path, at_most: int = LARGEST) -> bytes:
 
 def require_stored(path: Path, at_most: int) -> int:
     """The size of a regular file of limited size; an OSError for anything else."""
+    size = require_regular(path)
+    if size > at_most:
+        raise OSError(errno.EOVERFLOW, f"{size:,} bytes; at most {at_most:,} are read", str(path))
+    return size
+
+
+def require_regular(path: Path) -> int:
+    """The size of a regular file; an OSError for anything else."""
     status = path.stat()
     if not stat.S_ISREG(status.st_mode):
         raise OSError(errno.EINVAL, "no regular file", str(path))
-    if status.st_size > at_most:
-        raise OSError(errno.EOVERFLOW, f"{status.st_size:,} bytes; at most {at_most:,} are read", str(path))
     return status.st_size
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """A regular file of any size, to read: the way to open what a user named. A pipe would wait for ever."""
+    require_regular(path)
+    return path.open("rb")
 
 
 def require_writable(folder: Path, option: str) -> None:
@@ -180,5 +192,5 @@ def sha256_of(file: Path, at_most: int | None = None) -> str:
     """Of a file too large for the memory; `at_most`, in bytes, is for files that anyone may have put there."""
     if at_most is not None:
         require_stored(file, at_most)
-    with file.open("rb") as content:
+    with open_regular(file) as content:
         return hashlib.file_digest(content, "sha256").hexdigest()

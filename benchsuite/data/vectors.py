@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from benchsuite.data.readers.images import LazyArray
 from benchsuite.errors import UsageError
+from benchsuite.files import require_regular
 
 Matrix = NDArray[np.float32]
 Positions = NDArray[np.int64]
@@ -25,15 +26,22 @@ BANK = 4096
 
 def mapped(file: Path) -> NDArray[Any]:
     """A matrix of floats in a .npy file, mapped from disk. Neighbouring pages are not read ahead: rows are random."""
-    try:
-        array: NDArray[Any] = np.load(file, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        raise UsageError(f"{file}: not an .npy file of numbers ({error}).") from error
+    array = numbers_in(file)
     if array.ndim != 2 or array.dtype.kind != "f" or not array.shape[1]:
         raise UsageError(f"{file}: it must hold vectors of floats, [rows, width]; it has {array.dtype} {array.shape}.")
     source: Any = array.base  # the map itself; numpy's types say an array
     if hasattr(source, "madvise") and hasattr(mmap, "MADV_RANDOM"):
         source.madvise(mmap.MADV_RANDOM)
+    return array
+
+
+def numbers_in(file: Path) -> NDArray[Any]:
+    """The array in a .npy file, mapped from disk."""
+    try:
+        require_regular(file)
+        array: NDArray[Any] = np.load(file, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise UsageError(f"{file}: not an .npy file of numbers ({error}).") from error
     return array
 
 

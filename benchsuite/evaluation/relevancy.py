@@ -1,6 +1,5 @@
 """Relevancy of sentences to clips by shared verbs and nouns, as EPIC-KITCHENS-100 defines it."""
 
-import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchsuite.data.readers.csv_files import read_csv
+from benchsuite.data.readers.tables import read_csv, whole_numbers
 from benchsuite.errors import UsageError
 
 Floats = NDArray[np.float64]
@@ -53,7 +52,7 @@ def relevancy(clips_csv: Path | str, sentences_csv: Path | str) -> Floats:
     rows = _read(clips, CLIP_FIELDS)
     actions = Actions.of(
         [_number(clips, i, row["verb_class"]) for i, row in enumerate(rows)],
-        [_numbers(clips, i, row["all_noun_classes"]) for i, row in enumerate(rows)],
+        [whole_numbers(f"{clips}, row {i + 2}", "all_noun_classes", row) for i, row in enumerate(rows)],
     )
     positions = {row["narration_id"]: i for i, row in enumerate(rows)}
     wanted = [row["narration_id"] for row in _read(sentences, ("narration_id",))]
@@ -97,7 +96,7 @@ def _read(file: Path, fields: Sequence[str]) -> list[dict[str, str]]:
     rows = read_csv(file, fields)
     seen: set[str] = set()
     for i, row in enumerate(rows):
-        if short := [field for field in fields if row[field] is None]:
+        if short := [field for field in fields if not row[field]]:
             raise UsageError(f'{file}, row {i + 2}: there is no value for "{short[0]}".')
         if row["narration_id"] in seen:
             raise UsageError(f'{file}, row {i + 2}: narration_id "{row["narration_id"]}" stands there twice.')
@@ -110,13 +109,3 @@ def _number(file: Path, row: int, text: str) -> int:
         return int(text)
     except ValueError as error:
         raise UsageError(f'{file}, row {row + 2}: verb_class "{text}" is not a whole number.') from error
-
-
-def _numbers(file: Path, row: int, text: str) -> list[int]:
-    try:
-        numbers = json.loads(text)
-    except ValueError:
-        numbers = None
-    if not (isinstance(numbers, list) and numbers and all(type(n) is int and n >= 0 for n in numbers)):
-        raise UsageError(f'{file}, row {row + 2}: all_noun_classes "{text}" is not a list of classes such as [2, 13].')
-    return numbers

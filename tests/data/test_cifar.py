@@ -46,7 +46,7 @@ def test_a_jpeg_and_a_grey_image_are_decoded_to_colour(tmp_path: Path) -> None:
     file = next(tmp_path.glob("test-*"))
     rows = [{"bytes": png(np.full((32, 32), 9 * i, np.uint8), "JPEG"), "path": ""} for i in range(10)]
     pq.write_table(pa.table({"img": rows, "label": TEST}), file)
-    images = create_dataset("cifar10", folder=str(tmp_path)).split("test").images
+    images = create_dataset("cifar10", folder=str(tmp_path)).split("test").images[:]
     assert images.shape == (10, 32, 32, 3)
     assert np.abs(images.astype(int) - 9 * np.arange(10)[:, None, None, None]).max() <= 2
 
@@ -80,7 +80,7 @@ def test_what_changes_the_pairs_changes_the_digest(tiny: str) -> None:
 
 def test_decoded_once_then_read_from_the_cache(tiny: str, monkeypatch: pytest.MonkeyPatch) -> None:
     first = create_dataset("cifar10", folder=tiny).manifest()
-    monkeypatch.setattr("benchsuite.data.readers.parquet._decode", lambda *_: pytest.fail("decoded again"))
+    monkeypatch.setattr("benchsuite.data.readers.from_library.digests_of", lambda *_: pytest.fail("digested again"))
     assert create_dataset("cifar10", folder=tiny).manifest() == first
 
 
@@ -166,16 +166,12 @@ ROW = {"bytes": png(pictures(1)[0]), "path": ""}
 @pytest.mark.parametrize(
     ("columns", "told"),
     [
-        ({"label": None}, r"train-00000-of-00001.parquet: no column label \(it has img\)"),
-        ({"img": None}, "no column img"),
-        ({"img": [b"x"] * 40}, "column img: not a struct"),
-        ({"label": [0.5] * 40}, "column label: class ids must be whole numbers"),
-        ({"label": [*TRAIN[:39], 10]}, "row 39, column label: class 10 is not one of 0 to 9"),
-        ({"label": [*TRAIN[:39], None]}, "row 39, column label: class None"),
-        ({"label": [0] * 40}, r"column label: class 1 \(automobile\) has no image"),
-        ({"img": [ROW, {"bytes": b"GIF87", "path": ""}] + [ROW] * 38}, "row 1, column img: these 5 bytes are not"),
-        ({"img": [{"bytes": png(pictures(1, side=28)[0]), "path": ""}] + [ROW] * 39}, "row 0, .* 28x28; it must be 32"),
-        ({"img": [{"bytes": None, "path": ""}] + [ROW] * 39}, "row 0, column img: no bytes"),
+        ({"label": None}, "cannot be read"),
+        ({"label": [0.5] * 40}, r"row 0: column label holds no class \(0.5\)"),
+        ({"label": [*TRAIN[:39], 10]}, "column label has class 10, but there are 10 names"),
+        ({"label": [*TRAIN[:39], None]}, r"row 39: column label holds no class \(None\)"),
+        ({"img": [ROW, {"bytes": b"GIF87", "path": ""}] + [ROW] * 38}, "row 1: not an image"),
+        ({"img": [{"bytes": None, "path": ""}] + [ROW] * 39}, 'row 0: column "img" holds no picture'),
     ],
 )  # fmt: skip
 def test_wrong_files_are_refused_by_file_and_column(tmp_path: Path, columns: dict[str, Any], told: str) -> None:
@@ -188,11 +184,11 @@ def test_no_folder_a_wrong_one_and_an_empty_one_are_refused(tmp_path: Path) -> N
         create_dataset("cifar10").manifest()
     with pytest.raises(UsageError, match="/no/such is not a folder"):
         create_dataset("cifar10", folder="/no/such").manifest()
-    with pytest.raises(UsageError, match=r"no train-\*.parquet. cifar10 needs .* columns img .* label"):
+    with pytest.raises(UsageError, match="cannot be read"):
         create_dataset("cifar10", folder=str(tmp_path)).manifest()
-    (tmp_path / "train-0.parquet").write_bytes(b"none")
-    (tmp_path / "test-0.parquet").write_bytes(b"none")
-    with pytest.raises(UsageError, match=r"train-0.parquet: not a readable parquet file"):
+    write_cifar(tmp_path, TRAIN, TEST)
+    next(tmp_path.glob("test-*")).unlink()
+    with pytest.raises(UsageError, match='split "test" does not exist \\(known: train\\)'):
         create_dataset("cifar10", folder=str(tmp_path)).manifest()
 
 
@@ -201,7 +197,7 @@ def test_a_hub_name_reads_what_the_library_stores(tiny: str, tmp_path: Path, mon
 
     real = datasets.load_dataset
     stored = str(tmp_path / "stored")
-    monkeypatch.setattr(datasets, "load_dataset", lambda *_: real("parquet", data_dir=tiny, cache_dir=stored))
+    monkeypatch.setattr(datasets, "load_dataset", lambda *_, **__: real("parquet", data_dir=tiny, cache_dir=stored))
     hub = create_dataset("cifar10", folder="uoft-cs/cifar10")
     assert hub.manifest() == create_dataset("cifar10", folder=tiny).manifest()
     assert np.array_equal(hub.split("test").images, pictures(10, seed=1))

@@ -10,8 +10,7 @@ from PIL import Image
 from support.real_files import flat, png, write_pictures
 
 from benchsuite.data.readers import images
-from benchsuite.data.readers.images import LazyArray, LazyClips, LazyImages, square
-from benchsuite.data.readers.listing import ImageFiles
+from benchsuite.data.readers.images import LazyArray, LazyClips, LazyImages, image_files, square
 from benchsuite.errors import UsageError
 
 NAMES = [f"{i}.jpg" for i in range(10)]
@@ -31,7 +30,7 @@ def threads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def lazy(files: list[Path], size: int) -> LazyArray:
-    return ImageFiles(files[0].parent, [file.name for file in files]).array(size, "crop")
+    return image_files(files, size)
 
 
 def greys(rows: Any) -> list[int]:

@@ -23,7 +23,7 @@ from support.own_data import (
 
 from benchsuite.data import PairDataset, create_dataset
 from benchsuite.data.batches import BatchPlan
-from benchsuite.data.readers.columns import Pictures
+from benchsuite.data.readers.index import Index
 from benchsuite.errors import UsageError
 from benchsuite.setup import Augmentation
 
@@ -87,8 +87,8 @@ def test_only_the_pictures_of_a_batch_are_read(
 ) -> None:
     split = pairs().split("train")
     read: list[int] = []
-    original = Pictures.read
-    monkeypatch.setattr(Pictures, "read", lambda self, i: read.append(i) or original(self, i))
+    original = Index.read
+    monkeypatch.setattr(Index, "read", lambda self, i: read.append(i) or original(self, i))
     assert split.images[[0, 3]].shape == (2, 8, 8, 3)
     assert len(read) == 2
 
@@ -318,7 +318,7 @@ def test_images_have_no_captions_and_classes_by_folder(tmp_path: Path) -> None:
     data = create_dataset("images", folder=str(tmp_path), **NO_CUT)
     assert data.class_names == {"class": ("cat", "dog")}
     split = data.split("train")
-    assert (len(split), split.captions) == (6, [])
+    assert (len(split), len(split.captions)) == (6, 0)
     assert split.labels["class"].tolist() == [0, 0, 0, 1, 1, 1]
     assert not data.captioned
 

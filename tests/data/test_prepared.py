@@ -12,8 +12,7 @@ from benchsuite.data import create_dataset
 from benchsuite.data.base import Split
 from benchsuite.data.embeddings import create_embedding
 from benchsuite.data.prepared import Prepared, prepare
-from benchsuite.data.readers.images import LazyClips, LazyImages
-from benchsuite.data.readers.listing import ImageFiles
+from benchsuite.data.readers.images import LazyClips, LazyImages, image_files
 from benchsuite.errors import UsageError
 from benchsuite.setup import Clusters, Data, Expert, Experts, ImageTower, Optimizer, Protocol, Setup, Training
 
@@ -187,7 +186,7 @@ def test_an_image_expert_never_holds_more_images_than_its_batch(files: list[Path
 @pytest.mark.parametrize("moving", [False, True])
 def test_an_expert_of_decoded_images_is_that_of_lazy_ones(files: list[Path], moving: bool) -> None:
     clips = LazyClips(6, 2, 8, lambda i: files[2 * i : 2 * i + 2], "crop")
-    stills = ImageFiles(files[0].parent, [file.name for file in files]).array(8, "crop")
+    stills = image_files(files, 8)
     lazy = clips if moving else stills
     experts = Experts(image=Expert(embedding="pixel-svd", options={"dimensions": 4}))
     rows = []

@@ -118,7 +118,7 @@ def test_youcook2_is_validated_on_the_clips_of_the_retrieval_file_if_it_is_there
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ("{", "not YouCook2's annotations"),
+        ("{", "not valid JSON"),
         ({"database": {"v": {"subset": "training"}}}, "not YouCook2's annotations, .*'annotations'"),
         (
             {"database": {"v": {"subset": "training", "annotations": [{"segment": [5, 5], "sentence": "a"}]}}},
@@ -190,7 +190,7 @@ def test_a_video_without_frames_is_named(tmp_path: Path) -> None:
 def test_the_real_annotations_of_epic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "EPIC_100_retrieval_test.csv").symlink_to(REAL / "epic100" / "EPIC_100_retrieval_test.csv")
     (tmp_path / "frames" / "P01_11").mkdir(parents=True)
-    monkeypatch.setattr("benchsuite.data.readers.videos.size_of", lambda file: 1)
+    monkeypatch.setattr("benchsuite.data.readers.listing.size_of", lambda file: 1)
     data = create_dataset("epic-kitchens", folder=str(tmp_path))
     assert data.manifest().splits == {"test": 9_668}
     split = data.split("test")
@@ -204,7 +204,7 @@ def test_the_real_annotations_of_epic(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_the_real_clips_of_youcook2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "validation_youcook.csv").symlink_to(REAL / "youcook2" / "validation_youcook.csv")
     (tmp_path / "frames" / "xHr8X2Wpmno").mkdir(parents=True)
-    monkeypatch.setattr("benchsuite.data.readers.videos.size_of", lambda file: 1)
+    monkeypatch.setattr("benchsuite.data.readers.listing.size_of", lambda file: 1)
     assert create_dataset("youcook2", folder=str(tmp_path)).manifest().splits == {"validation": 3_350}
 
 

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from benchsuite.data.real.youcook2 import Clip, read_clips
+from benchsuite.data.real.youcook2 import Step, read_clips
 from benchsuite.errors import UsageError
 
 FILE = Path(__file__).parents[2].parent / "shared" / "data" / "youcook2" / "validation_youcook.csv"
@@ -15,7 +15,7 @@ def test_the_real_file_has_the_clips_and_texts_that_are_reported_on() -> None:
     clips = read_clips(FILE)
     assert len(clips) == 3350
     assert len({clip.text for clip in clips}) == 3273
-    assert clips[0] == Clip("xHr8X2Wpmno", 47, 60, "pick the ends off the verdalago")
+    assert clips[0] == Step("xHr8X2Wpmno", 47, 60, "pick the ends off the verdalago")
 
 
 @pytest.mark.parametrize(

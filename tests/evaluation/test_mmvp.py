@@ -102,7 +102,7 @@ def test_the_digest_follows_content_not_place(tiny: Path, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ("Statement", "Text", r"Questions.csv: no column statement \(it has Question ID, Type, Text\)"),
+        ("Statement", "Text", r'there is no column "Statement" \(it has Question ID, Type, Text\)'),
         ("\n3,", "\n1,", "column Question ID: 1 occurs twice"),
         ("\n3,", "\nx,", 'line 4, column Question ID: "x" is not a number'),
         ('"a dog, number 2"', "", "line 4, column Statement: empty"),

@@ -1,29 +1,29 @@
 """What the CIFAR data sets share: labelled parquet files in, images, class names as captions and labels out."""
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
-from typing import Annotated, ClassVar
+from dataclasses import replace
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from annotated_types import Ge
 from numpy.typing import NDArray
 
 from benchsuite.canonical import short_digest
-from benchsuite.data.base import Manifest, PairDataset, Split
+from benchsuite.data.base import Manifest, Split
 from benchsuite.data.long_tail import long_tailed
 from benchsuite.data.prompts import CIFAR_18, NAMES
-from benchsuite.data.readers.images import LazyImages
-from benchsuite.data.readers.parquet import Decoded, Layout, load_labelled
+from benchsuite.data.readers.from_library import FromLibrary, Wanted
 from benchsuite.errors import unknown
 from benchsuite.fields import Count, Finite
 
 TEMPLATES: Mapping[str, Sequence[str]] = {"names": NAMES, "cifar-18": CIFAR_18}
 
 
-class Cifar(PairDataset):
-    """Base of the CIFAR data sets: say what the parquet files hold."""
+class Cifar(FromLibrary):
+    """Base of the CIFAR data sets: say what the classes are, and which column has them."""
 
-    _layout: ClassVar[Layout]
+    _label: ClassVar[str]
+    _read_later: ClassVar = (*FromLibrary._read_later, "imbalance", "seed", "captions")
     templates: ClassVar = TEMPLATES
 
     folder: str = ""
@@ -38,23 +38,26 @@ class Cifar(PairDataset):
     """Side to which images are enlarged, for towers that were trained on larger ones."""
 
     def manifest(self) -> Manifest:
-        sizes = {split: len(self._positions(split)) for split in self._layout.splits}
-        content = [self._decoded.digest, self.imbalance, self.seed if self.imbalance > 1 else 0, *self._texts(0)]
-        return Manifest(self.card.name, 1, sizes, short_digest(content), {"content": self._decoded.digest})
+        stored = super().manifest()
+        sizes = {split: len(self._positions(split)) for split in stored.splits}
+        content = [stored.digest, self.imbalance, self.seed if self.imbalance > 1 else 0, *self._texts(0)]
+        return replace(stored, splits=sizes, digest=short_digest(content), about={"content": stored.digest})
 
     def read(self, split: str) -> Split:
-        stored, positions = self._decoded.splits[split], self._positions(split)
-        labels = stored.labels[positions]
-        images = stored.images if len(positions) == len(stored.labels) else stored.images[positions]
-        if self.size != self._layout.side:
-            images = enlarged(images, self.size, f"{self._layout.dataset}, {split}")
-        class_texts = [self._texts(label) for label in range(len(self._layout.classes))]
+        index, positions = self.index(split), self._positions(split)
+        labels = index.labels()["class"][positions]
+        images = index.images(self.size, self.fit, positions.tolist()).as_array()
+        class_texts = [self._texts(label) for label in range(len(self.class_names["class"]))]
         captions = [class_texts[label] for label in labels]
         return Split(split, images, captions, captions, {"class": labels})
 
+    def _wanted(self, splits: Mapping[str, Any]) -> Wanted:
+        asked: dict[str, tuple[Sequence[str], Sequence[str]]] = {"image": (["img"], ()), "label": ([self._label], ())}
+        return Wanted(asked, self.class_names["class"], {"train": "train", "test": "test"})
+
     def _positions(self, split: str) -> NDArray[np.int64]:
         """Of the images that are used: all, or those that a long-tailed version keeps."""
-        labels = self._decoded.splits[split].labels
+        labels = self.index(split).labels()["class"]
         if split != "train" or self.imbalance == 1:
             return np.arange(len(labels))
         return long_tailed(labels, self.imbalance, self.seed)
@@ -62,16 +65,4 @@ class Cifar(PairDataset):
     def _texts(self, label: int) -> list[str]:
         if self.captions not in self.templates:
             raise unknown("set of templates", self.captions, self.templates, f"{self.card.name}: ")
-        return [template.format(self._layout.classes[label]) for template in self.templates[self.captions]]
-
-    @cached_property
-    def _decoded(self) -> Decoded:
-        return load_labelled(self.folder, self._layout)
-
-
-def enlarged(images: NDArray[np.uint8], size: int, name: str) -> NDArray[np.uint8]:
-    """The same images at another size, resampled when they are asked for."""
-    from PIL import Image
-
-    sized = LazyImages(len(images), size, lambda i: Image.fromarray(images[i]), lambda i: f"{name}, image {i}")
-    return sized.as_array()
+        return [template.format(self.class_names["class"][label]) for template in self.templates[self.captions]]

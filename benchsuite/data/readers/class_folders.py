@@ -1,6 +1,6 @@
 """ImageNet's layout: a folder a class, in a folder a split."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Annotated, ClassVar
@@ -12,7 +12,8 @@ from benchsuite.data.long_tail import long_tailed
 from benchsuite.data.prompts import SMALL
 from benchsuite.data.readers.files import read_text, require_file
 from benchsuite.data.readers.imagenet_names import IMAGENET100
-from benchsuite.data.readers.listing import ImageFiles, Listed, Listing
+from benchsuite.data.readers.index import Item
+from benchsuite.data.readers.listing import Listed, listed
 from benchsuite.errors import UsageError
 from benchsuite.fields import Finite
 
@@ -48,7 +49,7 @@ class ClassFolders(Listed):
         """A class's name by its folder's."""
         return {}
 
-    def _splits(self) -> Mapping[str, Callable[[], Listing]]:
+    def _splits(self) -> Mapping[str, Callable[[], Iterable[Item]]]:
         return {split: partial(self._list, split) for split in SPLITS if self._split_folder(split)}
 
     def _sources(self) -> Mapping[str, Path]:
@@ -57,20 +58,21 @@ class ClassFolders(Listed):
         lists = [self._root / name for name in (str(self.classes), self.train_list) if self._is_file(name)]
         return {str(path.relative_to(self._root)): path for path in [*classes, *lists]}
 
-    def _list(self, split: str) -> Listing:
-        listed = split == "train" and self.train_list
-        names = self._names_in_list() if listed else self._names_in_folders(split)
+    def _list(self, split: str) -> Iterator[Item]:
+        from_list = split == "train" and self.train_list
+        names = self._names_in_list() if from_list else self._names_in_folders(split)
         number = {class_id: i for i, class_id in enumerate(self._class_ids)}
         if foreign := next((name for name in names if Path(name).parent.name not in number), None):
             raise UsageError(f"{self._root / self.train_list}: {foreign} is of none of the {len(number)} classes.")
         labels = np.array([number[Path(name).parent.name] for name in names], np.int64)
         if empty := sorted(set(range(len(number))) - set(labels.tolist())):
             raise UsageError(f"{self._root}, split {split}: class {self._class_ids[empty[0]]} has no image.")
-        if split == "train" and not listed and self.imbalance > 1:
+        if split == "train" and not from_list and self.imbalance > 1:
             positions = long_tailed(labels, self.imbalance, self.seed)
             names, labels = [names[i] for i in positions], labels[positions]
-        words = [[word] for word in self.class_names["class"]]
-        return Listing(ImageFiles(self._root, names), [words[i] for i in labels], labels={"class": labels})
+        words = self.class_names["class"]
+        for name, label in zip(names, labels.tolist(), strict=True):
+            yield listed(self._root, [name], [words[label]], {"class": label})
 
     def _names_in_folders(self, split: str) -> list[str]:
         folder = self._split_folder(split)

@@ -1,7 +1,6 @@
 """Columns of a table by what they hold: pictures, texts and classes, named by an option or guessed from their names."""
 
 import hashlib
-import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchsuite.data.readers.contents import watching
-from benchsuite.data.readers.images import Fit, LazyArray, LazyImages, in_threads
+from benchsuite.data.readers.images import in_threads, open_image, with_image
 from benchsuite.errors import SeveralError, UsageError, did_you_mean
+from benchsuite.files import open_regular, reason_of
 
 IMAGE = (
     "image",
@@ -33,8 +33,8 @@ LABEL = ("label", "class", "cls")
 """Names from which a column is guessed."""
 REQUIRED = {"image": "pictures", "caption": "captions"}
 """What a column must be there for, by option."""
-ROWS = 1000
-"""Rows that are read at a time."""
+ROWS = 100
+"""Pictures whose bytes are in memory at a time."""
 SHOWN = 5
 """Unreadable pictures that an error names."""
 
@@ -81,6 +81,55 @@ def remedy(option: str, columns: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True)
+class Picture:
+    """A row of a column of pictures: bytes or a path, or both by name."""
+
+    value: Any
+    column: "Pictures"
+    row: int
+
+    @property
+    def where(self) -> str:
+        """Names the row, with its file if it has one."""
+        path = self.value.get("path") if isinstance(self.value, dict) else self.value
+        return f"{self.column.name}, row {self.row}" + (f" ({path})" if path and isinstance(path, str) else "")
+
+    def place(self) -> bytes | Path:
+        """The picture's bytes, or its file."""
+        named = self.value if isinstance(self.value, dict) else {"bytes": self.value, "path": self.value}
+        if isinstance(named.get("bytes"), bytes):
+            return bytes(named["bytes"])
+        if not isinstance(named.get("path"), str) or not named["path"]:
+            raise UsageError(f'{self.where}: column "{self.column.column}" holds no picture.')
+        return self.column.file(named["path"])
+
+    def read(self) -> bytes:
+        """The bytes of the picture's file."""
+        place, root = self.place(), self.column.root
+        if isinstance(place, bytes):
+            return place
+        try:
+            with open_regular(place) as stream:
+                return stream.read()
+        except FileNotFoundError as error:
+            name, looked = place, ""
+            if root and place.is_relative_to(root):
+                name, looked = place.relative_to(root), f"; looked in {root}/ and {root}/images/"
+            raise UsageError(f"{self.column.name}, row {self.row}: picture {name} not found{looked}.") from error
+        except OSError as error:
+            raise UsageError(f"{self.where}: {place} cannot be read: {reason_of(error)}.") from error
+
+    def digest(self) -> bytes | UsageError:
+        """SHA-256 of the picture's bytes, or why it cannot be decoded to its end."""
+        try:
+            data = self.read()
+            with_image(lambda: open_image(data), self.where, lambda image: image.load())
+        except UsageError as error:
+            return error
+        return hashlib.sha256(data).digest()
+
+
+@dataclass(frozen=True)
 class Pictures:
     """A column of pictures: bytes, or paths that are absolute or relative to a folder."""
 
@@ -93,29 +142,15 @@ class Pictures:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def where(self, i: int) -> str:
-        """Names row i, with its file if it has one."""
-        value = self.rows[i][self.column]
-        path = value.get("path") if isinstance(value, dict) else value if isinstance(value, str) else ""
-        return f"{self.name}, row {i}" + (f" ({path})" if path else "")
+    def at(self, rows: Sequence[int]) -> list[Picture]:
+        """The pictures of a few rows: all their bytes are in memory."""
+        values = self.rows[rows][self.column]
+        return [Picture(value, self, row) for value, row in zip(values, rows, strict=True)]
 
-    def read(self, i: int) -> bytes:
-        """The bytes of the picture's file."""
-        value = self.rows[i][self.column]
-        data = value.get("bytes") if isinstance(value, dict) else value
-        if isinstance(data, bytes):
-            return data
-        path = value.get("path") if isinstance(value, dict) else value
-        if not isinstance(path, str) or not path:
-            raise UsageError(f'{self.where(i)}: column "{self.column}" holds no picture.')
-        try:
-            return self.file(path).read_bytes()
-        except OSError as error:
-            if self.file(path).exists():
-                raise UsageError(f"{self.name}, row {i}: picture {self.file(path)} cannot be read.") from error
-            inside = self.root and not Path(path).is_absolute()
-            looked = f"; looked in {self.root}/ and {self.root}/images/" if inside else ""
-            raise UsageError(f"{self.name}, row {i}: picture {path} not found{looked}.") from error
+    def blocks(self) -> Iterator[list[Picture]]:
+        """All pictures, a few at a time."""
+        for start in range(0, len(self), ROWS):
+            yield self.at(range(start, min(start + ROWS, len(self))))
 
     def file(self, path: str) -> Path:
         """The file at a path of the column: relative to the folder, or to `images` in it."""
@@ -133,29 +168,6 @@ class Pictures:
         stored = self.rows.data.column(self.column)
         suspect = stored.filter(pc.fill_null(pc.match_substring_regex(stored, r"^/|\.\."), False)).to_pylist()
         return [path for path in suspect if Path(path).is_absolute() or ".." in Path(path).parts]
-
-    def digest(self, i: int) -> bytes | UsageError:
-        """SHA-256 of a picture's bytes, or why it cannot be decoded to its end."""
-        from PIL import Image
-
-        try:
-            data = self.read(i)
-            with Image.open(io.BytesIO(data)) as image:
-                image.load()
-        except UsageError as error:
-            return error
-        except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as error:
-            return UsageError(f"{self.where(i)}: not an image that can be decoded ({error}).")
-        return hashlib.sha256(data).digest()
-
-    def array(self, positions: NDArray[np.int64], size: int, fit: Fit) -> LazyArray:
-        """The pictures at these rows, decoded when asked for."""
-        from PIL import Image
-
-        def open_(i: int) -> Any:
-            return Image.open(io.BytesIO(self.read(int(positions[i]))))
-
-        return LazyImages(len(positions), size, open_, lambda i: self.where(int(positions[i])), fit)
 
 
 def pictures_of(rows: Any, column: str, root: Path | None, name: str) -> Pictures:
@@ -181,14 +193,13 @@ def digests_of(splits: Mapping[str, Pictures], where: str, size: int = 0) -> dic
     found = {split: np.empty((len(own), 32), np.uint8) for split, own in splits.items()}
     total, done, wrong, watch = sum(map(len, splits.values())), 0, [], watching.get()
     for split, own in splits.items():
-        for start in range(0, len(own), ROWS):
-            digests = in_threads(lambda i, own=own, start=start: own.digest(start + i), min(ROWS, len(own) - start))  # type: ignore[misc]
-            for i, digest in enumerate(digests, start):
+        for block in own.blocks():
+            for picture, digest in zip(block, in_threads(Picture.digest, block), strict=True):
                 if isinstance(digest, UsageError):
                     wrong.append(str(digest))
                 else:
-                    found[split][i] = np.frombuffer(digest, np.uint8)
-            done += len(digests)
+                    found[split][picture.row] = np.frombuffer(digest, np.uint8)
+            done += len(block)
             watch(size * done // total, size)
     if len(wrong) == 1:
         raise UsageError(wrong[0])
@@ -199,23 +210,25 @@ def digests_of(splits: Mapping[str, Pictures], where: str, size: int = 0) -> dic
     return found
 
 
-def texts_of(rows: Any, columns: Sequence[str], name: str) -> Iterator[list[str]]:
-    """All texts of each row, from columns of texts or of lists of texts, without space around them."""
-    number = 0
-    for batch in rows.select_columns(list(columns)).iter(ROWS):
-        for values in zip(*(batch[column] for column in columns), strict=True):
-            own: list[str] = []
-            for column, value in zip(columns, values, strict=True):
-                several = value if isinstance(value, list) else [] if value is None else [value]
-                if wrong := [type(text).__name__ for text in several if not isinstance(text, str)]:
-                    raise UsageError(f"{name}, row {number}: column {column} holds {wrong[0]}, not text.")
-                own += [text.strip() for text in several if text.strip()]
-            if not own:
-                raise UsageError(
-                    f"{name}, row {number}: {' and '.join(columns)} is empty. Remove the row or name another column."
-                )
-            yield own
-            number += 1
+def texts_at(rows: Any, columns: Sequence[str], positions: Sequence[int], name: str) -> dict[int, list[str]]:
+    """All texts of some rows, from columns of texts or of lists of texts, without space around them."""
+    found: dict[int, list[str]] = {}
+    if not columns:
+        return found
+    cells = rows.select_columns(list(columns))[positions]
+    for number, *values in zip(positions, *(cells[column] for column in columns), strict=True):
+        own: list[str] = []
+        for column, value in zip(columns, values, strict=True):
+            several = value if isinstance(value, list) else [] if value is None else [value]
+            if wrong := [type(text).__name__ for text in several if not isinstance(text, str)]:
+                raise UsageError(f"{name}, row {number}: column {column} holds {wrong[0]}, not text.")
+            own += [text.strip() for text in several if text.strip()]
+        if not own:
+            raise UsageError(
+                f"{name}, row {number}: {' and '.join(columns)} is empty. Remove the row or name another column."
+            )
+        found[number] = own
+    return found
 
 
 @dataclass(frozen=True)

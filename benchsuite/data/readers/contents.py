@@ -32,7 +32,7 @@ def content_digests(files: Mapping[str, Path]) -> dict[str, str]:
             watch(sum(done), sum(sizes.values()))
         return found
 
-    return dict(zip(names, in_threads(digest, len(names)), strict=True))
+    return dict(zip(names, in_threads(digest, range(len(names))), strict=True))
 
 
 def remember(name: str, path: Path, digest: str) -> None:

@@ -10,7 +10,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, ValidationError
 
@@ -18,7 +17,7 @@ from benchsuite.canonical import short_digest
 from benchsuite.data.readers.contents import content_digests
 from benchsuite.data.readers.files import read_json
 from benchsuite.data.readers.sources import Lists, Source
-from benchsuite.data.vectors import mapped
+from benchsuite.data.vectors import mapped, numbers_in
 from benchsuite.errors import UsageError, unknown
 from benchsuite.setup import Part
 
@@ -143,7 +142,7 @@ class EmbeddedFolder:
         return self._sized(mapped(self._folder / file.file), file)
 
     def _array(self, file: File) -> NDArray[Any]:
-        return self._sized(np.load(self._folder / file.file, allow_pickle=False), file)
+        return self._sized(numbers_in(self._folder / file.file), file)
 
     def _sized(self, array: NDArray[Any], file: File) -> NDArray[Any]:
         if array.shape != file.shape:

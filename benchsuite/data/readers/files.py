@@ -9,6 +9,7 @@ from typing import Any
 from benchsuite.canonical import short_digest
 from benchsuite.data.cached import made_once
 from benchsuite.errors import UsageError
+from benchsuite.files import open_regular, reason_of, require_regular
 from benchsuite.paths import cache
 
 CHUNK = 1 << 20
@@ -34,17 +35,27 @@ def require_file(path: Path, layout: str) -> Path:
 def read_text(path: Path, encoding: str = "utf-8") -> str:
     """The file's text, or an error that names the file."""
     try:
+        require_regular(path)
         return path.read_text(encoding)
     except UnicodeDecodeError as error:
         raise UsageError(f"{path}: not {encoding} text (byte {error.start}).") from error
+    except OSError as error:
+        raise UsageError(f"{path}: {reason_of(error)}.") from error
 
 
 def read_json(path: Path) -> Any:
     """The file's content, or an error that names the file."""
+    return json_of(read_text(path), str(path))
+
+
+def json_of(text: str, where: str) -> Any:
+    """What a JSON text says, or an error that begins with `where`."""
     try:
-        return json.loads(read_text(path))
+        return json.loads(text)
     except json.JSONDecodeError as error:
-        raise UsageError(f"{path}: not valid JSON: {error}.") from error
+        raise UsageError(f"{where}: not valid JSON: {error}.") from error
+    except RecursionError as error:
+        raise UsageError(f"{where}: not readable JSON: lists or objects are nested too deeply.") from error
 
 
 def files_under(folder: Path) -> dict[str, Path]:
@@ -77,7 +88,7 @@ def _digest(files: Mapping[str, Path]) -> str:
     sha = hashlib.sha256()
     for name, path in sorted(files.items()):
         sha.update(f"{name}\0{path.stat().st_size}\0".encode())
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             while chunk := stream.read(CHUNK):
                 sha.update(chunk)
     return sha.hexdigest()[:16]

@@ -1,10 +1,11 @@
 """Images and clips of any size from files or a library's data set, decoded when they are asked for."""
 
+import io
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
 
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchsuite.errors import UsageError
+from benchsuite.files import open_regular
 from benchsuite.workers import processors
 
 
@@ -23,7 +25,10 @@ Fit = Literal["crop", "squash", "draft"]
 """How an image becomes a square: its middle cut out at full height or width, or the whole image squashed. "draft" is
 "crop" of a JPEG that its decoder reduced to 1/2, 1/4 or 1/8 first, as long as no side falls below the wanted one:
 faster for large pictures, and other pixels."""
+MOST_PIXELS = 89_478_485
+"""Of a picture that is decoded or resized: Pillow's own limit before it warns. A file of few bytes may declare more."""
 MOST_THREADS = 16
+S = TypeVar("S")
 T = TypeVar("T")
 
 
@@ -49,7 +54,7 @@ class LazyArray(ABC):
         def make(k: int) -> None:
             rows[k] = self._row(int(positions[k]))
 
-        in_threads(make, len(positions))
+        in_threads(make, range(len(positions)))
         return rows
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
@@ -99,18 +104,17 @@ class LazyClips(LazyArray):
 
     def stills(self) -> LazyImages:
         """All frames of all clips, one after another."""
-        from PIL import Image
-
         frames = self.shape[1]
 
         def file(i: int) -> Path:
             return self._files(i // frames)[i % frames]
 
         count = len(self) * frames
-        return LazyImages(count, self.shape[2], lambda i: Image.open(file(i)), lambda i: str(file(i)), self._fit)
+        return LazyImages(count, self.shape[2], lambda i: open_file(file(i)), lambda i: str(file(i)), self._fit)
 
     def _row(self, i: int) -> NDArray[np.uint8]:
-        return np.stack([read_image(file, self.shape[2], self._fit) for file in self._files(i)])
+        size, fit = self.shape[2], self._fit
+        return np.stack([decoded(partial(open_file, file), str(file), size, fit) for file in self._files(i)])
 
 
 def stills(images: Any) -> NDArray[np.uint8]:
@@ -120,22 +124,46 @@ def stills(images: Any) -> NDArray[np.uint8]:
     return cast("NDArray[np.uint8]", images if len(images.shape) == 4 else images.reshape(-1, *images.shape[-3:]))
 
 
-def read_image(file: Path, size: int, fit: Fit) -> NDArray[np.uint8]:
-    """The image in a file, as a square."""
+def image_files(files: Sequence[Path], size: int, fit: Fit = "crop") -> LazyImages:
+    """Images that are a file each."""
+    return LazyImages(len(files), size, lambda i: open_file(files[i]), lambda i: str(files[i]), fit)
+
+
+def open_file(file: Path) -> Any:
+    """The image in a file, not decoded yet."""
+    with open_regular(file) as stream:
+        return open_image(stream.read())
+
+
+def open_image(content: bytes) -> Any:
+    """The image that these bytes are, not decoded yet."""
     from PIL import Image
 
-    return decoded(lambda: Image.open(file), str(file), size, fit)
+    return Image.open(io.BytesIO(content))
 
 
 def decoded(open_: Callable[[], Any], where: str, size: int, fit: Fit = "crop") -> NDArray[np.uint8]:
     """uint8 [size, size, 3] of what `open_` opens; an image that cannot be decoded to its end is refused by name."""
+    return with_image(open_, where, lambda image: square(image, size, fit))
+
+
+def with_image(open_: Callable[[], Any], where: str, use: Callable[[Any], T]) -> T:
+    """What `use` makes of an image; one that cannot be decoded to its end, or is too large, is refused by name."""
     from PIL import Image
 
     try:
         with open_() as image:
-            return square(image, size, fit)
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+            require_small(image.size, "decoded")
+            return use(image)
+    except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as error:
         raise BadPicture(f"{where}: not an image that can be decoded ({error}).") from error
+
+
+def require_small(size: tuple[int, int], what: str) -> None:
+    """Refuse more pixels than MOST_PIXELS."""
+    width, height = size
+    if width * height > MOST_PIXELS:
+        raise ValueError(f"{width:,} by {height:,} pixels; at most {MOST_PIXELS:,} are {what}")
 
 
 def square(image: Any, size: int, fit: Fit = "crop") -> NDArray[np.uint8]:
@@ -151,15 +179,16 @@ def square(image: Any, size: int, fit: Fit = "crop") -> NDArray[np.uint8]:
         wide, high = (size, size)
         if fit != "squash":
             wide, high = max(size, round(width * scale)), max(size, round(height * scale))
+            require_small((wide, high), "made of one whose shorter side is fitted")
         left, top = (wide - size) // 2, (high - size) // 2
         image = image.resize((wide, high), Image.Resampling.BICUBIC).crop((left, top, left + size, top + size))
     return np.asarray(image, np.uint8)
 
 
-def in_threads(make: Callable[[int], T], count: int) -> list[T]:
-    """What `make` gives for 0, 1, ... in a few threads, if there are processors for them."""
-    run = map if count < 2 or _threads() < 2 else _pool().map
-    return list(run(make, range(count)))
+def in_threads(make: Callable[[S], T], items: Sequence[S]) -> list[T]:
+    """What `make` gives for each item, in a few threads, if there are processors for them."""
+    run = map if len(items) < 2 or _threads() < 2 else _pool().map
+    return list(run(make, items))
 
 
 def decode_alone() -> None:

@@ -1,12 +1,13 @@
 """Karpathy's JSON: all images of a data set with their captions and splits; or a JSON file for each split."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 from benchsuite.data.readers.files import read_json
-from benchsuite.data.readers.listing import ImageFiles, Listed, Listing, base_folder
+from benchsuite.data.readers.index import Item
+from benchsuite.data.readers.listing import Listed, base_folder, listed
 from benchsuite.errors import UsageError
 from benchsuite.fields import Count
 
@@ -30,19 +31,19 @@ class Karpathy(Listed):
     captions: Count = 5
     """How many captions of an image are used: the first ones."""
 
-    def _splits(self) -> Mapping[str, Callable[[], Listing]]:
+    def _splits(self) -> Mapping[str, Callable[[], Iterable[Item]]]:
         return {split: partial(self._list, split) for split in SPLITS if self._images.get(split)}
 
     def _sources(self) -> Mapping[str, Path]:
         return {file.name: file for file in self._files}
 
-    def _list(self, split: str) -> Listing:
+    def _list(self, split: str) -> Iterator[Item]:
         images = self._images[split]
         if uncaptioned := next((image for image in images if not image.captions), None):
             raise UsageError(f"{self._files[0].parent}: {uncaptioned.name} of split {split} has no caption.")
-        names = [image.name for image in images]
-        root = base_folder(self._root, names[0], self._image_folders)
-        return Listing(ImageFiles(root, names), [list(image.captions[: self.captions]) for image in images])
+        base = base_folder(self._root, images[0].name, self._image_folders)
+        for image in images:
+            yield listed(base, [image.name], image.captions[: self.captions])
 
     @cached_property
     def _files(self) -> list[Path]:

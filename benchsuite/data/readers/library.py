@@ -6,14 +6,12 @@ read in place.
 """
 
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from benchsuite.data.readers.files import files_under
 from benchsuite.errors import UsageError
-from benchsuite.paths import cache
 
 TABLES = (".csv", ".tsv", ".jsonl", ".json", ".ndjson", ".parquet")
 IMAGES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff")
@@ -21,8 +19,8 @@ METADATA = ("metadata.csv", "metadata.jsonl", "metadata.parquet")
 LAYOUT = "parquet, CSV, JSON lines, tar files, images in folders, or what save_to_disk wrote"
 
 
-def open_splits(dataset: str, source: str, config: str = "", layout: str = LAYOUT) -> Mapping[str, Any]:
-    """The splits by the names that the source has for them; a single one without a name is "train"."""
+def require_source(dataset: str, source: str, layout: str = LAYOUT) -> Path:
+    """A folder, or a path that is none for what may be a hub name; anything else is refused."""
     if not source:
         raise UsageError(
             f"{dataset}: no data was given. Add --data {dataset}=FOLDER, which holds {layout}, or a hub name."
@@ -32,9 +30,20 @@ def open_splits(dataset: str, source: str, config: str = "", layout: str = LAYOU
         raise UsageError(
             f"{dataset}: {source} is not a folder. Give one that holds {layout}, or a hub name as OWNER/NAME."
         )
+    return folder
+
+
+def open_splits(dataset: str, source: str, config: str = "", copy: Path | None = None) -> Mapping[str, Any]:
+    """The splits by the names that the source has for them; a single one without a name is "train".
+
+    Of a folder's tables and tar files the library makes a copy in the folder `copy`, which may go when all is read.
+    """
+    import datasets
+
+    folder = Path(source).expanduser()
+    datasets.disable_progress_bars()
     try:
-        with _quiet():
-            stored = _from_folder(folder, config) if folder.is_dir() else _from_hub(source, config)
+        stored = _from_folder(folder, config, copy) if folder.is_dir() else _from_hub(source, config)
     except Exception as error:
         what = (
             "cannot be read" if folder.is_dir() else "is neither a folder nor a dataset that can be read from the hub"
@@ -46,11 +55,8 @@ def open_splits(dataset: str, source: str, config: str = "", layout: str = LAYOU
     return splits
 
 
-def files_of(source: str, splits: Mapping[str, Any]) -> dict[str, Path]:
-    """The files that the splits come from: all in the folder, or those that the library stored of a hub's."""
-    folder = Path(source).expanduser()
-    if folder.is_dir():
-        return files_under(folder)
+def stored_files(splits: Mapping[str, Any]) -> dict[str, Path]:
+    """The files in which the library keeps splits."""
     return {
         f"{split} {i}": Path(file["filename"]) for split in splits for i, file in enumerate(splits[split].cache_files)
     }
@@ -93,7 +99,7 @@ def _from_hub(name: str, config: str) -> Any:
     return datasets.load_dataset(name, config or None)
 
 
-def _from_folder(folder: Path, config: str) -> Any:
+def _from_folder(folder: Path, config: str, copy: Path | None) -> Any:
     import datasets
 
     if any((folder / name).is_file() for name in ("dataset_dict.json", "state.json")):
@@ -101,8 +107,7 @@ def _from_folder(folder: Path, config: str) -> Any:
     files = _tables_beside_images(folder)
     # pandas would take the texts "None" and "NA" for missing ones
     own = {"keep_default_na": False} if files and _kind(next(iter(files.values()))[0]) in (".csv", ".tsv") else {}
-    kept = str(cache() / "datasets")
-    return datasets.load_dataset(str(folder), config or None, data_files=files, cache_dir=kept, **own)
+    return datasets.load_dataset(str(folder), config or None, data_files=files, cache_dir=str(copy), **own)
 
 
 def _tables_beside_images(folder: Path) -> dict[str, list[str]] | None:
@@ -142,17 +147,3 @@ def _reason(error: BaseException) -> str:
         error = error.__cause__
     lines = str(error).strip().splitlines()
     return lines[0].rstrip(".") if lines else type(error).__name__
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Without the library's progress bars."""
-    from datasets.utils import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
-
-    were_shown = not are_progress_bars_disabled()
-    disable_progress_bars()
-    try:
-        yield
-    finally:
-        if were_shown:
-            enable_progress_bars()

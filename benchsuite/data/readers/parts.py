@@ -1,7 +1,7 @@
 """Which rows of a source make a split: cut by a seed, and rows with the same picture taken together."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -58,9 +58,3 @@ def cut(
 def place(seed: int, digest: bytes) -> float:
     """In [0, 1): the first 8 bytes of the SHA-256 of the seed in decimal, a zero byte and the picture's SHA-256."""
     return int.from_bytes(hashlib.sha256(f"{seed}\0".encode() + digest).digest()[:8], "big") / 2**64
-
-
-def gathered(texts: Sequence[Sequence[str]], part: Part) -> Iterator[list[str]]:
-    """Each picture's texts, those of its further rows included, every text once."""
-    for row in part.rows.tolist():
-        yield list(dict.fromkeys(text for i in (row, *part.repeats.get(row, ())) for text in texts[i]))

@@ -1,117 +1,50 @@
 """Pairs in tar files as img2dataset and webdataset write them: an image and its caption under one key.
 
 Tar files are read in place, where the library `datasets` would copy them, and a cut one is refused. Each is gone
-through once; where its members are, and their captions, stays in the cache until the file changes, and is mapped.
+through once; where its members are, and their captions, stays in the cache until the file changes.
 """
 
-import io
-import json
 import tarfile
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from benchsuite.canonical import short_digest
 from benchsuite.data.cached import made_once
 from benchsuite.data.readers.contents import watching
-from benchsuite.data.readers.files import stamp
-from benchsuite.data.readers.images import BadPicture, Fit, LazyArray, LazyImages
-from benchsuite.data.texts import TextLists, Texts, TextsWriter
+from benchsuite.data.readers.files import json_of, stamp
+from benchsuite.data.texts import as_bytes, as_text
 from benchsuite.errors import UsageError
+from benchsuite.files import open_regular
 from benchsuite.paths import cache
 from benchsuite.workers import spread
 
 IMAGES = ("jpg", "jpeg", "png", "webp")
-VERSION = 1
+VERSION = 2
 """Of the kept indexes."""
 
 
-@dataclass(frozen=True)
-class Members:
-    """Images in tar files: the file of each, where its bytes start, and how many they are."""
+class Member(NamedTuple):
+    """An image in a tar file with its caption."""
 
-    tars: Sequence[Path]
-    keys: Sequence[str]
-    which: NDArray[np.int32]
-    offset: NDArray[np.int64]
-    size: NDArray[np.int64]
-
-    def __len__(self) -> int:
-        return len(self.keys)
-
-    def mark(self, i: int) -> str:
-        """Key and size: what is digested of image i."""
-        return f"{self.keys[i]}\0{self.size[i]}"
-
-    def array(self, size: int, fit: Fit) -> LazyArray:
-        """The images, decoded when asked for."""
-        from PIL import Image
-
-        return LazyImages(len(self), size, lambda i: Image.open(io.BytesIO(self.read(i))), self._where, fit)
-
-    def read(self, i: int) -> bytes:
-        """The bytes of image i; a tar file that ends before them is refused."""
-        tar: Path = self.tars[int(self.which[i])]
-        size = int(self.size[i])
-        with tar.open("rb") as stream:
-            stream.seek(int(self.offset[i]))
-            content = stream.read(size)
-        if len(content) < size:
-            raise BadPicture(
-                f"{self._where(i)}: the tar file ends in the middle of it; it was cut since it was indexed."
-            )
-        return content
-
-    def _where(self, i: int) -> str:
-        return f"{self.tars[self.which[i]]}, {self.keys[i]}"
+    tar: Path
+    key: str
+    offset: int
+    size: int
+    caption: str
 
 
-def read_tars(tars: Sequence[Path], limit: int | None = None) -> tuple[Members, TextLists]:
-    """The images of all tar files in order, and a caption each; the first `limit` of them if there is one."""
-    key = short_digest([VERSION, stamp({f"{i:07}": tar for i, tar in enumerate(tars)}), limit])
-    index = made_once(cache() / "pairs" / f"tars-{key}", lambda draft: _join(tars, limit, draft))
-    numbers = {name: np.load(index / f"{name}.npy", mmap_mode="r").view(np.ndarray) for name in NUMBERS}
-    return Members(tars, Texts(index, "key"), **numbers), TextLists(index, "caption")
-
-
-NUMBERS = ("which", "offset", "size")
-
-
-def _join(tars: Sequence[Path], limit: int | None, draft: Path) -> None:
-    """The indexes of all tar files as one, column by column."""
-    parts: dict[str, list[NDArray[Any]]] = {name: [] for name in NUMBERS}
-    with TextsWriter(draft, "key") as keys, TextsWriter(draft, "caption") as captions:
-        for number, index in enumerate(_indexes(tars, limit is None)):
-            rows = index.slice(0, None if limit is None else limit - len(keys))
-            keys.add_column(rows.column("key"))
-            captions.add_column(rows.column("caption"))
-            parts["which"].append(np.full(len(rows), number, np.int32))
-            for name in ("offset", "size"):
-                parts[name].append(rows.column(name).to_numpy())
-            if limit is not None and len(keys) >= limit:
-                break
-        if not len(keys):
-            raise UsageError(
-                f"{tars[0]}: there is no pair of an image and its caption in it, or in the other tar files."
-            )
-    for name, own in parts.items():
-        np.save(draft / f"{name}.npy", np.concatenate(own))
-
-
-def _indexes(tars: Sequence[Path], all_of_them: bool) -> Iterable[Any]:
-    """The index of each, made now if it is not kept; by several processes if all are needed."""
+def members_of(tars: Sequence[Path], all_of_them: bool) -> Iterator[Member]:
+    """The images of all tar files in order; by several processes if all are needed."""
     import pyarrow.parquet as pq
 
     sizes, watch, done = [tar.stat().st_size for tar in tars], watching.get(), 0
-    files = spread(_index, tars) if all_of_them else map(_index, tars)
-    for file, size in zip(files, sizes, strict=True):
+    indexes = spread(_index, tars) if all_of_them else map(_index, tars)
+    for tar, index, size in zip(tars, indexes, sizes, strict=True):
         done += size
         watch(done, sum(sizes))
-        yield pq.read_table(file)
+        columns = [column.to_pylist() for column in pq.read_table(index).columns]
+        for key, offset, length, caption in zip(*columns, strict=True):
+            yield Member(tar, as_text(key), offset, length, as_text(caption))
 
 
 def _index(tar: Path) -> Path:
@@ -119,20 +52,25 @@ def _index(tar: Path) -> Path:
     import pyarrow.parquet as pq
 
     def write(draft: Path) -> None:
-        keys, offsets, sizes, captions = _scan(tar)
-        columns = {"key": pa.array(keys, pa.string()), "caption": pa.array(captions, pa.string())}
-        columns |= {"offset": pa.array(offsets, pa.int64()), "size": pa.array(sizes, pa.int64())}
+        members = _scan(tar)
+        binary, number = pa.binary(), pa.int64()
+        columns = {
+            "key": pa.array([as_bytes(member.key) for member in members], binary),
+            "offset": pa.array([member.offset for member in members], number),
+            "size": pa.array([member.size for member in members], number),
+            "caption": pa.array([as_bytes(member.caption) for member in members], binary),
+        }
         pq.write_table(pa.table(columns), draft)
 
     return made_once(cache() / "tars" / f"{stamp({f'v{VERSION}': tar})}.parquet", write)
 
 
-def _scan(file: Path) -> tuple[list[str], list[int], list[int], list[str]]:
+def _scan(file: Path) -> list[Member]:
     images: dict[str, tuple[int, int]] = {}
     captions: dict[str, str] = {}
     metadata: dict[str, tarfile.TarInfo] = {}
     try:
-        with tarfile.open(file, "r:") as tar:
+        with open_regular(file) as stream, tarfile.open(fileobj=stream, mode="r:") as tar:
             for member in tar:
                 folder, _, name = member.name.rpartition("/")
                 stem, _, kind = name.partition(".")
@@ -145,21 +83,17 @@ def _scan(file: Path) -> tuple[list[str], list[int], list[int], list[str]]:
                     captions[key] = _text(tar, member)
                 elif kind == "json":
                     metadata[key] = member
-            if tar.fileobj is None or not _ends(tar.fileobj, tar.offset):
+            if not _ends(stream, tar.offset):
                 raise tarfile.ReadError("it ends in the middle")
             for key in images.keys() - captions.keys() & metadata.keys():
-                captions[key] = str(json.loads(_text(tar, metadata[key])).get("caption") or "")
+                about = json_of(_text(tar, metadata[key]), f"{file}, {key}.json")
+                captions[key] = str(about.get("caption") or "")
     except (OSError, tarfile.TarError, UnicodeDecodeError, ValueError, AttributeError) as error:
         raise UsageError(f"{file}: not a complete tar file as img2dataset writes them ({error}).") from error
     if uncaptioned := [key for key in images if not captions.get(key, "").strip()]:
         key = uncaptioned[0]
         raise UsageError(f"{file}, {key}: an image without a caption; there must be {key}.txt or .json.")
-    return (
-        list(images),
-        [offset for offset, _ in images.values()],
-        [size for _, size in images.values()],
-        [captions[key] for key in images],
-    )
+    return [Member(file, key, offset, size, captions[key]) for key, (offset, size) in images.items()]
 
 
 def _ends(stream: Any, offset: int) -> bool:

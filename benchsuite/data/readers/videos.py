@@ -1,87 +1,74 @@
 """Clips from folders of frames: a folder a video, a file a frame, a few frames sampled from each clip."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
-from benchsuite.data.readers.images import Fit, LazyArray, LazyClips
-from benchsuite.data.readers.listing import Listed, size_of
+from benchsuite.data.readers.index import Ids, Item
+from benchsuite.data.readers.listing import Listed, listed
 from benchsuite.errors import UsageError
 from benchsuite.fields import Count
 
 KINDS = (".jpg", ".jpeg", ".png")
 
 
-class Span(NamedTuple):
+class Clip(NamedTuple):
     """Frames `first` to `last` of a video, counted as its files are; all of them if there is no last one."""
 
     video: str
+    caption: str
+    labels: Mapping[str, Ids]
     first: int = 0
     last: int | None = None
 
 
-@dataclass(frozen=True)
-class Frames:
-    """Clips whose frames are files: `folder` is a video's folder under the root, `pattern` a frame's name in it."""
-
-    root: Path
-    folder: str
-    pattern: str
-    spans: Sequence[Span]
-    frames: int
-
-    def __len__(self) -> int:
-        return len(self.spans)
-
-    def files(self, i: int) -> list[Path]:
-        """The sampled frames of clip i."""
-        span = self.spans[i]
-        folder = self.root / folder_of(self.folder, span.video)
-        if span.last is not None:
-            return [folder / self.pattern.format(n) for n in spread(span.first, span.last, self.frames)]
-        try:
-            names = sorted(file.name for file in folder.iterdir() if file.suffix.lower() in KINDS)
-        except OSError as error:
-            raise UsageError(f"{folder}: no such folder of frames, but video {span.video} is listed.") from error
-        if not names:
-            raise UsageError(f"{folder}: there is no frame of video {span.video} in it.")
-        return [folder / names[n] for n in spread(0, len(names) - 1, self.frames)]
-
-    def mark(self, i: int) -> str:
-        """The video, and names and sizes of the sampled frames: what is digested of clip i."""
-        sizes = [f"{file.name} {size_of(file)}" for file in self.files(i)]
-        return "\0".join([self.spans[i].video, *sizes])
-
-    def array(self, size: int, fit: Fit) -> LazyArray:
-        """The clips, decoded when asked for."""
-        return LazyClips(len(self), self.frames, size, self.files, fit)
-
-
 class Videos(Listed):
-    """Base of data sets of clips."""
+    """Base of data sets of clips. Say which clips a split has."""
 
     shows: ClassVar = "clips"
-    _folders: ClassVar[Sequence[str]] = ("frames/{video}", "{video}")
-    """Where a video's folder may be."""
+    _folders: ClassVar[Sequence[str]] = ("frames", "")
+    """Where videos' folders may be. EPIC-KITCHENS has one of each participant, P01 of P01_11."""
 
     frames: Count = 16
     """How many frames of a clip are sampled: the middles of as many equal segments."""
     pattern: str = "frame_{:010d}.jpg"
     """Name of a frame's file, with its number from 1 on."""
 
-    def _source(self, spans: Sequence[Span]) -> Frames:
-        first = spans[0].video
-        folder = next((folder for folder in self._folders if (self._root / folder_of(folder, first)).is_dir()), None)
-        if folder is None:
-            tried = " or ".join(str(self._root / folder_of(folder, first)) for folder in self._folders)
-            raise UsageError(f"{tried}: no such folder of frames, but video {first} is listed.")
-        return Frames(self._root, folder, self.pattern, spans, self.frames)
+    @abstractmethod
+    def _clips(self, split: str) -> Iterable[Clip]:
+        """The clips of a split in order."""
 
+    def _list(self, split: str) -> Iterator[Item]:
+        template = None
+        for clip in self._clips(split):
+            if template is None:
+                template = self._template(clip.video)
+            base = self._folder(template, clip.video)
+            files = [f"{clip.video}/{name}" for name in self._names(base / clip.video, clip)]
+            yield listed(base, files, [clip.caption], clip.labels)
 
-def folder_of(folder: str, video: str) -> str:
-    """A video's folder; EPIC-KITCHENS has it under the participant, P01 of P01_11."""
-    return folder.format(video=video, participant=video.partition("_")[0])
+    def _template(self, video: str) -> str:
+        places = {template: self._folder(template, video) / video for template in self._folders}
+        if (found := next((template for template, place in places.items() if place.is_dir()), None)) is None:
+            tried = " or ".join(map(str, places.values()))
+            raise UsageError(f"{tried}: no such folder of frames, but video {video} is listed.")
+        return found
+
+    def _folder(self, template: str, video: str) -> Path:
+        return self._root / template.format(participant=video.partition("_")[0])
+
+    def _names(self, folder: Path, clip: Clip) -> list[str]:
+        """Files of the sampled frames."""
+        if clip.last is not None:
+            return [self.pattern.format(n) for n in spread(clip.first, clip.last, self.frames)]
+        try:
+            names = sorted(file.name for file in folder.iterdir() if file.suffix.lower() in KINDS)
+        except OSError as error:
+            raise UsageError(f"{folder}: no such folder of frames, but video {clip.video} is listed.") from error
+        if not names:
+            raise UsageError(f"{folder}: there is no frame of video {clip.video} in it.")
+        return [names[n] for n in spread(0, len(names) - 1, self.frames)]
 
 
 def spread(first: int, last: int, count: int) -> list[int]:

@@ -1,14 +1,15 @@
 """Image-text pairs from the web: one caption an image, in tables or in tar files, and paraphrases if there are any."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import ClassVar
 
-from benchsuite.data.readers.files import stamp
-from benchsuite.data.readers.listing import ImageFiles, Listed, Listing, Source, base_folder
-from benchsuite.data.readers.tables import find_table, paraphrases_of, read_pairs
-from benchsuite.data.readers.tars import read_tars
+from benchsuite.data.readers.index import Item
+from benchsuite.data.readers.listing import Listed, base_folder, listed
+from benchsuite.data.readers.tables import LAYOUT, find_table, pairs_in, read_paraphrases
+from benchsuite.data.readers.tars import members_of
 from benchsuite.errors import UsageError
 from benchsuite.fields import Count
 
@@ -27,7 +28,7 @@ class WebPairs(Listed):
     limit: Count | None = None
     """How many training pairs: the first of the table, or of the tar files in the order of their names."""
 
-    def _splits(self) -> Mapping[str, Callable[[], Listing]]:
+    def _splits(self) -> Mapping[str, Callable[[], Iterable[Item]]]:
         return {split: partial(self._list, split) for split in SPLITS if self._files(split)}
 
     def _sources(self) -> Mapping[str, Path]:
@@ -36,22 +37,34 @@ class WebPairs(Listed):
             files.append(self._paraphrases)
         return {str(file.relative_to(self._root)): file for file in files}
 
-    def _list(self, split: str) -> Listing:
+    def _list(self, split: str) -> Iterator[Item]:
         files, limit = self._files(split), self.limit if split == "train" else None
-        source: Source
-        if files[0].suffix == ".tar":
-            source, captions = read_tars(files, limit)
-            ids = source.keys
-        else:
-            pairs = read_pairs(files[0], limit)
-            ids, captions = pairs.ids, pairs.captions
-            source = ImageFiles(base_folder(self._root, pairs.images[0], ("", "images", split)), pairs.images)
-        if limit is not None and len(ids) < limit:
-            raise UsageError(f"{self.card.name}: limit = {limit}, but {files[0].parent} has {len(ids)} pairs.")
-        if split != "train" or not self._paraphrases:
-            return Listing(source, captions)
-        pairs_key = stamp({str(number): file for number, file in enumerate(files)})
-        return Listing(source, captions, paraphrases_of(ids, self._paraphrases, f"{pairs_key} {limit}"))
+        further = self._paraphrases if split == "train" else None
+        paraphrases = read_paraphrases(further) if further else {}
+        pairs = self._members(files, limit) if files[0].suffix == ".tar" else self._rows(files[0], split)
+        count = 0
+        for id_, item in islice(pairs, limit):
+            if further and id_ not in paraphrases:
+                raise UsageError(f'{further}: there is no paraphrase for "{id_}"; every pair needs one.')
+            count += 1
+            yield item._replace(paraphrases=paraphrases.get(id_, ()))
+        if not count:
+            wanted = "a pair of an image and its caption" if files[0].suffix == ".tar" else f"a row with {LAYOUT}"
+            raise UsageError(f"{files[0]}: there are no pairs, here or in a file beside it; there must be {wanted}.")
+        if limit is not None and count < limit:
+            raise UsageError(f"{self.card.name}: limit = {limit}, but {files[0].parent} has {count} pairs.")
+
+    def _members(self, tars: Sequence[Path], limit: int | None) -> Iterator[tuple[str, Item]]:
+        for tar, key, offset, size, caption in members_of(tars, limit is None):
+            mark, name = f"{key}\0{size}", f"{tar}, {key}"
+            yield key, Item(mark, [str(tar)], [caption], offset=offset, size=size, name=name)
+
+    def _rows(self, table: Path, split: str) -> Iterator[tuple[str, Item]]:
+        base = None
+        for pair in pairs_in(table):
+            if base is None:
+                base = base_folder(self._root, pair.image, ("", "images", split))
+            yield pair.id, listed(base, [pair.image], pair.captions)
 
     def _files(self, split: str) -> list[Path]:
         """The table of a split, or its tar files."""

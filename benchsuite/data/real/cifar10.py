@@ -3,7 +3,6 @@
 from typing import ClassVar
 
 from benchsuite.data.readers.cifar import Cifar
-from benchsuite.data.readers.parquet import Layout
 from benchsuite.registry import register_dataset
 
 CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
@@ -16,5 +15,5 @@ class Cifar10(Cifar):
     Splits train and test; classes "class". `imbalance` makes CIFAR-10-LT of the training split.
     """
 
-    _layout: ClassVar = Layout("cifar10", "img", "label", CLASSES, 32)
+    _label: ClassVar = "label"
     class_names: ClassVar = {"class": CLASSES}

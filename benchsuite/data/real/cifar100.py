@@ -3,7 +3,6 @@
 from typing import ClassVar
 
 from benchsuite.data.readers.cifar import Cifar
-from benchsuite.data.readers.parquet import Layout
 from benchsuite.registry import register_dataset
 
 _NAMES = """
@@ -25,5 +24,5 @@ class Cifar100(Cifar):
     Splits train and test; classes "class", the fine labels. `imbalance` makes CIFAR-100-LT of the training split.
     """
 
-    _layout: ClassVar = Layout("cifar100", "img", "fine_label", CLASSES, 32)
+    _label: ClassVar = "fine_label"
     class_names: ClassVar = {"class": CLASSES}

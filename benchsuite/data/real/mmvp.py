@@ -1,6 +1,5 @@
 """MMVP-VLM: pairs of images that CLIP embeds alike, and a statement for each of the two."""
 
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchsuite.data.base import Manifest, PairDataset, Split
-from benchsuite.data.readers.files import files_digest, read_text, require_file, require_folder
-from benchsuite.data.readers.listing import ImageFiles
+from benchsuite.data.readers.files import files_digest, require_file, require_folder
+from benchsuite.data.readers.images import image_files
+from benchsuite.data.readers.tables import read_csv
 from benchsuite.errors import UsageError
 from benchsuite.fields import Count
 from benchsuite.registry import register_dataset
@@ -21,7 +21,7 @@ LAYOUT = (
     "Questions.csv (columns Question ID, Type, Statement) and MLLM_VLM Images/<Type>/<Question ID>.jpg, as in the "
     "published MMVP_VLM"
 )
-COLUMNS = ("question id", "type", "statement")
+COLUMNS = ("Question ID", "Type", "Statement")
 PATTERNS = (
     "orientation",
     "presence",
@@ -68,7 +68,7 @@ class Mmvp(PairDataset):
         return Manifest("mmvp", 1, {"test": len(self._questions)}, digest)
 
     def read(self, split: str) -> Split:
-        images = ImageFiles(self._root, [q.image for q in self._questions]).array(self.size, "crop")
+        images = image_files([self._root / q.image for q in self._questions], self.size)
         statements = [[q.statement] for q in self._questions]
         return Split(split, images.as_array(), statements, labels={"pattern": self._patterns()})
 
@@ -84,7 +84,7 @@ class Mmvp(PairDataset):
     def _questions(self) -> Sequence[Question]:
         file = self._root / "Questions.csv"
         questions = read_questions(self._root)
-        if len(questions) % (2 * len(PATTERNS)) or not questions:
+        if len(questions) % (2 * len(PATTERNS)):
             raise UsageError(
                 f"{file}: {len(questions)} rows are not an equal number of pairs for each of {len(PATTERNS)} patterns."
             )
@@ -100,16 +100,8 @@ class Mmvp(PairDataset):
 def read_questions(root: Path) -> list[Question]:
     """The rows of Questions.csv, each with its image file, checked to be pairs."""
     file = require_file(root / "Questions.csv", LAYOUT)
-    header, *rows = csv.reader(read_text(file, "utf-8-sig").splitlines())
-    names = [name.strip().lower() for name in header]
-    if missing := [column for column in COLUMNS if column not in names]:
-        raise UsageError(f"{file}: no column {missing[0]} (it has {', '.join(header)}). It must hold {LAYOUT}.")
-    positions = [names.index(column) for column in COLUMNS]
-    questions = [
-        _question(root, file, line, [row[p] if p < len(row) else "" for p in positions])
-        for line, row in enumerate(rows, 2)
-        if any(row)
-    ]
+    rows = enumerate(read_csv(file, COLUMNS, "questions"), start=2)
+    questions = [_question(root, file, line, [row[column] for column in COLUMNS]) for line, row in rows]
     numbers = [q.number for q in questions]
     if twice := [n for n in numbers if numbers.count(n) > 1]:
         raise UsageError(f"{file}, column Question ID: {twice[0]} occurs twice.")

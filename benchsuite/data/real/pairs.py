@@ -1,9 +1,9 @@
 """`pairs`: a user's own images with captions."""
 
-from collections.abc import Iterable, Sequence
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
-from benchsuite.data.readers.columns import CAPTION, Asked, texts_of
+from benchsuite.data.readers.columns import CAPTION, Asked
 from benchsuite.data.readers.own import Names, Own
 from benchsuite.registry import register_dataset
 
@@ -30,9 +30,5 @@ class Pairs(Own):
     def _merges(self) -> bool:
         return self.merge
 
-    def _asked(self) -> Asked:
-        return {**super()._asked(), "caption": (self.caption, CAPTION), "paraphrase": (self.paraphrase, ())}
-
-    def _texts(self, option: str, source: str) -> Iterable[Sequence[str]]:
-        columns = self._columns[option]
-        return texts_of(self._stored[source], columns, f"{self._where}, split {source}") if columns else ()
+    def _asked(self, splits: Mapping[str, Any]) -> Asked:
+        return {**super()._asked(splits), "caption": (self.caption, CAPTION), "paraphrase": (self.paraphrase, ())}

@@ -1,15 +1,13 @@
 """Something-Something v2: people do something with something, and a sentence says what."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
-import numpy as np
-
 from benchsuite.data.readers.files import read_json, read_text, require_file
-from benchsuite.data.readers.listing import Listing
-from benchsuite.data.readers.videos import Span, Videos
+from benchsuite.data.readers.index import Item
+from benchsuite.data.readers.videos import Clip, Videos
 from benchsuite.errors import UsageError
 from benchsuite.registry import register_dataset
 
@@ -49,7 +47,7 @@ class SomethingSomething(Videos):
         """The templates of the sentences, as "class"."""
         return {"class": tuple(sorted(self._classes, key=lambda name: self._classes[name]))}
 
-    def _splits(self) -> Mapping[str, Callable[[], Listing]]:
+    def _splits(self) -> Mapping[str, Callable[[], Iterable[Item]]]:
         splits = [split for split in LISTED if self._list_of(split)] if self.lists else OFFICIAL
         return {split: partial(self._list, split) for split in splits}
 
@@ -58,12 +56,10 @@ class SomethingSomething(Videos):
         files += [file for split in self._chosen if self.lists and (file := self._list_of(split))]
         return {str(file.relative_to(self._root)): file for file in files}
 
-    def _list(self, split: str) -> Listing:
-        ids = self._ids(split)
-        videos = [self._videos[id_] for id_ in ids]
-        labels = {"class": np.array([video.label for video in videos], np.int64)}
-        source = self._source([Span(id_) for id_ in ids])
-        return Listing(source, [[video.caption] for video in videos], labels=labels)
+    def _clips(self, split: str) -> Iterator[Clip]:
+        for id_ in self._ids(split):
+            video = self._videos[id_]
+            yield Clip(id_, video.caption, {"class": video.label})
 
     def _ids(self, split: str) -> list[str]:
         if not self.lists:

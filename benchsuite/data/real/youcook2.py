@@ -1,16 +1,15 @@
 """YouCook2: the steps of cooking videos, from frames and the official annotations."""
 
-import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
-from benchsuite.data.readers.csv_files import read_csv
-from benchsuite.data.readers.files import read_text, require_file
-from benchsuite.data.readers.listing import Listing
-from benchsuite.data.readers.videos import Span, Videos
+from benchsuite.data.readers.files import read_json, require_file
+from benchsuite.data.readers.index import Item
+from benchsuite.data.readers.tables import read_csv
+from benchsuite.data.readers.videos import Clip, Videos
 from benchsuite.errors import UsageError
 from benchsuite.fields import Positive
 from benchsuite.registry import register_dataset
@@ -23,7 +22,7 @@ SUBSETS: Mapping[str, str] = {"training": "train", "validation": "validation"}
 """The split of each subset in the annotations."""
 
 
-class Clip(NamedTuple):
+class Step(NamedTuple):
     """Seconds `start` to `end` of a video, and their caption."""
 
     video_id: str
@@ -47,51 +46,48 @@ class YouCook2(Videos):
     fps: Positive = 1.0
     """Frames a second of the folders; frame 1 is second 0."""
 
-    def _splits(self) -> Mapping[str, Callable[[], Listing]]:
-        return {split: partial(self._list, split) for split in SUBSETS.values() if self._clips[split]}
+    def _splits(self) -> Mapping[str, Callable[[], Iterable[Item]]]:
+        return {split: partial(self._list, split) for split in SUBSETS.values() if self._steps[split]}
 
     def _sources(self) -> Mapping[str, Path]:
         return {name: file for name in (ANNOTATIONS, RETRIEVAL) if (file := self._root / name).is_file()}
 
-    def _list(self, split: str) -> Listing:
-        clips = self._clips[split]
-        return Listing(self._source([self._span(clip) for clip in clips]), [[clip.text] for clip in clips])
-
-    def _span(self, clip: Clip) -> Span:
-        first = math.floor(clip.start * self.fps) + 1
-        return Span(clip.video_id, first, max(first, math.floor(clip.end * self.fps)))
+    def _clips(self, split: str) -> Iterator[Clip]:
+        for step in self._steps[split]:
+            first = math.floor(step.start * self.fps) + 1
+            yield Clip(step.video_id, step.text, {}, first, max(first, math.floor(step.end * self.fps)))
 
     @cached_property
-    def _clips(self) -> dict[str, list[Clip]]:
+    def _steps(self) -> dict[str, list[Step]]:
         retrieval = self._root / RETRIEVAL
         if retrieval.is_file() and not (self._root / ANNOTATIONS).is_file():
             return {"train": [], "validation": read_clips(retrieval)}
         file = require_file(self._root / ANNOTATIONS, self._layout)
-        clips: dict[str, list[Clip]] = {split: [] for split in SUBSETS.values()}
+        steps: dict[str, list[Step]] = {split: [] for split in SUBSETS.values()}
         try:
-            for video, entry in json.loads(read_text(file))["database"].items():
+            for video, entry in read_json(file)["database"].items():
                 if entry["subset"] in SUBSETS:
-                    steps = [_clip(video, step["segment"], step["sentence"]) for step in entry["annotations"]]
-                    clips[SUBSETS[entry["subset"]]] += steps
-        except (json.JSONDecodeError, KeyError, TypeError, ValueError, AttributeError) as error:
+                    own = [_step(video, step["segment"], step["sentence"]) for step in entry["annotations"]]
+                    steps[SUBSETS[entry["subset"]]] += own
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
             layout = "a database of videos with subset and annotations (segment, sentence)"
             raise UsageError(f"{file}: not YouCook2's annotations, {layout}: {error}.") from error
-        return {**clips, "validation": read_clips(retrieval)} if retrieval.is_file() else clips
+        return {**steps, "validation": read_clips(retrieval)} if retrieval.is_file() else steps
 
 
-def read_clips(file: Path | str) -> list[Clip]:
+def read_clips(file: Path | str) -> list[Step]:
     """The clips in the file's order, a caption each. Some captions stand at several clips, and one clip has two."""
     path = Path(file)
     rows = read_csv(path, COLUMNS, "clips")
-    clips = [_clip_in_row(path, number, row) for number, row in enumerate(rows, start=2)]
-    seen: dict[Clip, int] = {}
+    clips = [_step_in_row(path, number, row) for number, row in enumerate(rows, start=2)]
+    seen: dict[Step, int] = {}
     for number, clip in enumerate(clips, start=2):
         if (before := seen.setdefault(clip, number)) != number:
             raise UsageError(f"{path}, row {number}: the clip of row {before} again.")
     return clips
 
 
-def _clip_in_row(path: Path, number: int, row: dict[str, str]) -> Clip:
+def _step_in_row(path: Path, number: int, row: dict[str, str]) -> Step:
     for field in ("video_id", "text"):
         if not (row[field] or "").strip():
             raise UsageError(f'{path}, row {number}: "{field}" is empty.')
@@ -101,11 +97,11 @@ def _clip_in_row(path: Path, number: int, row: dict[str, str]) -> Clip:
         raise UsageError(f"{path}, row {number}: start and end must be seconds: {error}.") from error
     if not 0 <= start < end < float("inf"):
         raise UsageError(f"{path}, row {number}: a clip cannot run from {start:g} to {end:g} seconds.")
-    return Clip(row["video_id"], start, end, row["text"])
+    return Step(row["video_id"], start, end, row["text"])
 
 
-def _clip(video: str, segment: list[float], sentence: str) -> Clip:
+def _step(video: str, segment: list[float], sentence: str) -> Step:
     start, end = segment
     if not (0 <= start < end and sentence.strip()):
         raise ValueError(f"{video}: a step from {start} to {end} seconds with the sentence {sentence!r}")
-    return Clip(video, float(start), float(end), sentence)
+    return Step(video, float(start), float(end), sentence)
