@@ -80,16 +80,16 @@ class Series:
     """Of a table whose columns come from different runs: which of them a line is of; several, if they share it."""
 
 
-def series(view: TableView, plot: Plot, gaps: bool = False) -> list[Series]:
-    """All lines of a plot, none of a histogram. Points without a value are skipped; with `gaps` they are NaN."""
+def series(view: TableView, plot: Plot) -> list[Series]:
+    """All lines of a plot, none of a histogram. A curve is NaN where it has no value; other points are skipped."""
     if plot.kind == "histogram":
         return []
     make = _over_training if plot.x == "step" else _against_column
-    lines = (line for row in view.rows for name in plot.y for line in make(view, plot, row, name, gaps))
+    lines = (line for row in view.rows for name in plot.y for line in make(view, plot, row, name))
     return [line for line in lines if line.x]
 
 
-def _over_training(view: TableView, plot: Plot, row: TableRow, name: str, gaps: bool) -> Iterator[Series]:
+def _over_training(view: TableView, plot: Plot, row: TableRow, name: str) -> Iterator[Series]:
     parts: dict[str, dict[str, None]] = {}
     for cell in row.cells:
         for record in cell.records.values():
@@ -97,12 +97,12 @@ def _over_training(view: TableView, plot: Plot, row: TableRow, name: str, gaps: 
     for record in {record.run_id: record for record in row.records}.values():
         whole = curve(record, name)
         points = [(_x(plot, step), value) for step, value in zip(whole.steps, whole.values, strict=True)]
-        shown = [(x, y) for x, y in points if x is not None and (gaps or not math.isnan(y))]
+        shown = [(x, y) for x, y in points if x is not None]
         part = " and ".join(parts.get(record.run_id, ()))
         yield Series(row, name, [record.seed], [x for x, _ in shown], [y for _, y in shown], part)
 
 
-def _against_column(view: TableView, plot: Plot, row: TableRow, name: str, gaps: bool) -> Iterator[Series]:
+def _against_column(view: TableView, plot: Plot, row: TableRow, name: str) -> Iterator[Series]:
     keys = [column.key for column in view.columns]
     across, up = (row.cells[keys.index(key)].values for key in (plot.x, name))
     x = {seed: _x(plot, across[seed]) for seed in across if seed in up}

@@ -24,7 +24,7 @@ from benchsuite.errors import UsageError
 from benchsuite.files import write_named
 from benchsuite.folders import tables_in
 from benchsuite.harmless import csv_cell
-from benchsuite.report.look import DEFAULT, Look, Show, Spread
+from benchsuite.report.export_options import DEFAULT, ExportOptions, Show, Spread
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -49,7 +49,7 @@ OPTIONS = {
     "marks": ("--no-marks", TEXT),
     "notes": ("--no-notes", TEXT),
 }
-"""Of a look: its option, and the formats that have it."""
+"""Of a field of `ExportOptions`: its option, and the formats that have it."""
 
 
 def export(
@@ -133,15 +133,15 @@ def export(
         raise UsageError(f"--format {format_}: {what} exported as {', '.join(formats[:-1])} or {formats[-1]}.")
     if format_ is Format.parquet and out is None:
         raise UsageError("--format parquet is not text: name a file with --out results.parquet.")
-    look = Look(show, spread, digits, best, marks, notes)
-    require_possible(look, format_, everything)
+    options = ExportOptions(show, spread, digits, best, marks, notes)
+    require_possible(options, format_, everything)
     load_own(tables, plugin)
     if table:
         named_tables([table], stored=tables_in(results))
     trust = trust_of(repository, trusted_root)
     contents, views, vouchers, skipped = read_folder(results, table or "temo/table1", trust)
     if table:
-        text = FORMATS[format_](find_view(views, table, scale, results, regime), look)
+        text = FORMATS[format_](find_view(views, table, scale, results, regime), options)
         write_text(text, f"{table} at scale {scale}", out, is_json=format_ is Format.json)
     else:
         write_frame(results_frame(contents, views, vouchers), format_, out)
@@ -150,10 +150,10 @@ def export(
     require_all(skipped)
 
 
-def require_possible(look: Look, format_: Format, everything: bool) -> None:
+def require_possible(options: ExportOptions, format_: Format, everything: bool) -> None:
     """Refuse options that would change nothing."""
     for name, (option, formats) in OPTIONS.items():
-        if getattr(look, name) != getattr(DEFAULT, name) and (everything or format_ not in formats):
+        if getattr(options, name) != getattr(DEFAULT, name) and (everything or format_ not in formats):
             what = "all runs" if everything else f"--format {format_}"
             raise UsageError(f"{option} does nothing for {what}: it is for a table as {', '.join(formats)}.")
 

@@ -9,8 +9,8 @@ from benchsuite.analysis.rows import TableRow
 from benchsuite.analysis.table_view import TableView
 from benchsuite.harmless import csv_text, json_lines
 from benchsuite.report import markdown
+from benchsuite.report.export_options import DEFAULT, ExportOptions, Show, Spread
 from benchsuite.report.latex import as_latex
-from benchsuite.report.look import DEFAULT, Look, Show, Spread
 from benchsuite.report.numbers import OURS, counted, counts, measured, published, units
 from benchsuite.report.paper_table import PaperTable, PrintedNumber
 
@@ -24,12 +24,12 @@ OF_COLUMN = ("column", "measure", "measured_on", "unit")
 """Keys that JSON has once for the table, and once for each column."""
 
 
-def as_csv(view: TableView, look: Look = DEFAULT) -> str:
-    """A line a cell; numbers in the column's unit, to twelve digits. A look says whose numbers, and which spread."""
-    spread = SPREAD_OF_CELL[look.spread] if look.spread else ("sd", "low", "high")
-    theirs = ("published",) if look.show is not Show.ours else ()
-    ours = ("mean", *spread, *OURS_OF_CELL) if look.show is not Show.published else ()
-    needed = {Show.ours: "mean", Show.published: "published", Show.both: "row"}[look.show]
+def as_csv(view: TableView, options: ExportOptions = DEFAULT) -> str:
+    """A line a cell; numbers in the column's unit, to twelve digits. Options say whose numbers, and which spread."""
+    spread = SPREAD_OF_CELL[options.spread] if options.spread else ("sd", "low", "high")
+    theirs = ("published",) if options.show is not Show.ours else ()
+    ours = ("mean", *spread, *OURS_OF_CELL) if options.show is not Show.published else ()
+    needed = {Show.ours: "mean", Show.published: "published", Show.both: "row"}[options.show]
     columns = (*CELL, *theirs, *ours)
     cells = [
         {**cell, "se": None if cell["sd"] is None else cell["sd"] / math.sqrt(cell["n"])}
@@ -79,11 +79,11 @@ def _number(number: PrintedNumber) -> str:
     return f"{f'**{shown}**' if number.bold else shown}{' ★' if number.star else ''}"
 
 
-FORMATS: Mapping[str, Callable[[TableView, Look], str]] = {
+FORMATS: Mapping[str, Callable[[TableView, ExportOptions], str]] = {
     "csv": as_csv,
     "json": lambda view, _: as_json(view),
-    "latex": lambda view, look: as_latex(PaperTable(view, look)),
-    "md": lambda view, look: as_markdown(PaperTable(view, look)),
+    "latex": lambda view, options: as_latex(PaperTable(view, options)),
+    "md": lambda view, options: as_markdown(PaperTable(view, options)),
 }
 SUFFIXES = {"csv": "csv", "json": "json", "latex": "tex", "md": "md"}
 """How files of each format end."""

@@ -22,13 +22,13 @@ from benchsuite.registry import methods
 from benchsuite.report import method_lines, method_page, runs_page
 from benchsuite.report.claim_lines import forests, matrix
 from benchsuite.report.export import FORMATS, SUFFIXES
+from benchsuite.report.export_options import DEFAULT
 from benchsuite.report.figures import table_figures
 from benchsuite.report.figures.from_costs import cost_figures, named_numbers
 from benchsuite.report.glossary import explained_metrics, glossary
 from benchsuite.report.home import families, headlines
 from benchsuite.report.leaderboard import Appearance, Leaderboard
 from benchsuite.report.links import slug
-from benchsuite.report.look import DEFAULT
 from benchsuite.report.origin import REAL, Origin, chances, citation, data_of
 from benchsuite.report.overview import overviews
 from benchsuite.report.tuning_page import page_of

@@ -11,7 +11,7 @@ from benchsuite.errors import UsageError
 from benchsuite.papers import Column
 from benchsuite.papers.claim import reference_of
 from benchsuite.papers.schema import RowKey, row_name
-from benchsuite.report.look import Look, Show, Spread
+from benchsuite.report.export_options import ExportOptions, Show, Spread
 from benchsuite.report.numbers import DASH, counts, in_unit, published, units
 
 SPREADS = {
@@ -50,31 +50,31 @@ class PrintedLine:
 
 @dataclass(frozen=True)
 class PaperTable:
-    """A table in one look. Without both kinds of numbers, rows and columns that have none are left out."""
+    """A table as its options say. Without both kinds of numbers, rows and columns that have none are left out."""
 
     view: TableView
-    look: Look
+    options: ExportOptions
 
     @property
     def spread(self) -> Spread:
         """What follows ±."""
-        return self.look.spread or Spread.ci
+        return self.options.spread or Spread.ci
 
     @property
     def has_theirs(self) -> bool:
         """Whether published numbers are shown."""
-        return self.look.show is not Show.ours
+        return self.options.show is not Show.ours
 
     @property
     def has_ours(self) -> bool:
         """Whether measured numbers are shown."""
-        return self.look.show is not Show.published
+        return self.options.show is not Show.published
 
     @cached_property
     def _places(self) -> list[int]:
         """Numbers of the printed columns."""
         places = [n for n, _ in enumerate(self.view.columns) if any(self._has(row.cells[n]) for row in self.view.rows)]
-        return [*range(len(self.view.columns))] if self.look.show is Show.both else places
+        return [*range(len(self.view.columns))] if self.options.show is Show.both else places
 
     @property
     def columns(self) -> list[Column]:
@@ -84,11 +84,11 @@ class PaperTable:
     @cached_property
     def lines(self) -> list[PrintedLine]:
         """Rows that are printed, in order."""
-        rows = [row for row in self.view.rows if self.look.show is Show.both or any(map(self._has, row.cells))]
+        rows = [row for row in self.view.rows if self.options.show is Show.both or any(map(self._has, row.cells))]
         if not rows or not self._places:
             request = self.view.request
             raise UsageError(
-                f"{request.table} at scale {request.scale} has no {KINDS[self.look.show]} numbers to show."
+                f"{request.table} at scale {request.scale} has no {KINDS[self.options.show]} numbers to show."
             )
         theirs = {n: self._of_column(n, self._theirs(n)) for n in self._places if self.has_theirs}
         ours = {n: self._of_column(n, self._ours(n), stars=True) for n in self._places if self.has_ours}
@@ -125,7 +125,7 @@ class PaperTable:
             Show.both: f"{order}; ours: {ours}.",
         }
         title = self.view.table.title
-        return [title if title.endswith(".") else f"{title}.", f"{units(self.columns)}.", shown[self.look.show]]
+        return [title if title.endswith(".") else f"{title}.", f"{units(self.columns)}.", shown[self.options.show]]
 
     @property
     def legend(self) -> list[str]:
@@ -133,7 +133,7 @@ class PaperTable:
         numbers = [number for line in self.lines for number in (*line.theirs, *line.ours)]
         bold = ["Bold: the best value among comparable rows."] if any(number.bold for number in numbers) else []
         test = "paired t-tests, Holm, alpha 0.05"
-        if not (self.look.marks and self.has_ours):
+        if not (self.options.marks and self.has_ours):
             return bold
         if any(number.star for number in numbers):
             return [*bold, f"★: no row is significantly better ({test})."]
@@ -175,7 +175,7 @@ class PaperTable:
     @property
     def notes(self) -> list[str]:
         """Footnotes: on what ours were measured."""
-        if not (self.look.notes and self.has_ours):
+        if not (self.options.notes and self.has_ours):
             return []
         request, printed = self.view.request, {line.row.backbone for line in self.lines}
         towers = {name: request.backbones[name] for name in self.view.backbones if name in request.backbones}
@@ -199,7 +199,7 @@ class PaperTable:
         for row in self.view.rows:
             cell, unit = row.cells[place], self.view.columns[place].unit
             spread = _spread(cell, self.spread)
-            mean, half = (None if x is None else in_unit(x, unit, self.look.digits) for x in (cell.mean, spread))
+            mean, half = (None if x is None else in_unit(x, unit, self.options.digits) for x in (cell.mean, spread))
             texts[row.key] = (mean or DASH, half or "")
         return texts
 
@@ -214,9 +214,9 @@ class PaperTable:
         return {
             row.key: PrintedNumber(
                 *texts[row.key],
-                bold=self.look.best and row.key in bold,
-                star=stars and self.look.marks and self.view.is_best(row, row.cells[place]),
-                against=self._against(row, place) if stars and self.look.marks else "",
+                bold=self.options.best and row.key in bold,
+                star=stars and self.options.marks and self.view.is_best(row, row.cells[place]),
+                against=self._against(row, place) if stars and self.options.marks else "",
             )
             for row in self.view.rows
         }

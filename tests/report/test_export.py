@@ -12,8 +12,8 @@ from support.latex_reader import rows_of
 
 from benchsuite.analysis.table_view import TableView
 from benchsuite.report.export import FORMATS, as_csv, as_json, as_markdown
+from benchsuite.report.export_options import DEFAULT, ExportOptions, Show, Spread
 from benchsuite.report.latex import as_latex
-from benchsuite.report.look import DEFAULT, Look, Show, Spread
 from benchsuite.report.numbers import counts, difference, measured, published
 from benchsuite.report.paper_table import PaperTable
 
@@ -41,7 +41,7 @@ def test_where_all_are_tied_none_is_marked_best(make_record: MakeRecord) -> None
 def test_every_format_shows_the_same_numbers_and_marks(view: TableView) -> None:
     lines = {(one["row"], one["column"]): one for one in csv.DictReader(io.StringIO(as_csv(view)))}
     cells = {(one["row"], one["column"]): one for one in json.loads(as_json(view))["cells"]}
-    unbold = Look(best=False)
+    unbold = ExportOptions(best=False)
     markdown = [
         line.removesuffix(" |").split(" | ")
         for line in as_markdown(PaperTable(view, unbold)).splitlines()
@@ -88,18 +88,20 @@ def test_json_has_every_seed_and_the_reason_of_gaps(view: TableView) -> None:
 
 
 @pytest.mark.parametrize(
-    ("look", "rows", "numbers"),
+    ("options", "rows", "numbers"),
     [
         (DEFAULT, 8, ["published", "mean", "sd", "low", "high", "n"]),
-        (Look(spread=Spread.ci), 8, ["published", "mean", "low", "high", "n"]),
-        (Look(Show.ours, Spread.sd), 6, ["mean", "sd", "n"]),
-        (Look(Show.ours, Spread.se), 6, ["mean", "se", "n"]),
-        (Look(spread=Spread.none), 8, ["published", "mean", "n"]),
-        (Look(Show.published), 5, ["published"]),
+        (ExportOptions(spread=Spread.ci), 8, ["published", "mean", "low", "high", "n"]),
+        (ExportOptions(Show.ours, Spread.sd), 6, ["mean", "sd", "n"]),
+        (ExportOptions(Show.ours, Spread.se), 6, ["mean", "se", "n"]),
+        (ExportOptions(spread=Spread.none), 8, ["published", "mean", "n"]),
+        (ExportOptions(Show.published), 5, ["published"]),
     ],
 )
-def test_csv_has_the_numbers_that_were_asked_for(view: TableView, look: Look, rows: int, numbers: list[str]) -> None:
-    lines = list(csv.DictReader(io.StringIO(as_csv(view, look))))
+def test_csv_has_the_numbers_that_were_asked_for(
+    view: TableView, options: ExportOptions, rows: int, numbers: list[str]
+) -> None:
+    lines = list(csv.DictReader(io.StringIO(as_csv(view, options))))
     assert len(lines) == rows
     known = ("published", "mean", "sd", "se", "low", "high", "n")
     assert [name for name in lines[0] if name in known] == numbers
@@ -112,5 +114,5 @@ def test_csv_has_the_numbers_that_were_asked_for(view: TableView, look: Look, ro
 @pytest.mark.parametrize("kind", FORMATS)
 def test_no_format_changes_the_table(view: TableView, kind: str) -> None:
     before: Any = json.loads(as_json(view))
-    FORMATS[kind](view, Look(Show.ours, Spread.none, 0, best=False, marks=False, notes=False))
+    FORMATS[kind](view, ExportOptions(Show.ours, Spread.none, 0, best=False, marks=False, notes=False))
     assert json.loads(as_json(view)) == before

@@ -22,13 +22,13 @@ from benchsuite.analysis.table_view import TableView
 from benchsuite.gate.decision import Check
 from benchsuite.gate.summary import junit, summary
 from benchsuite.report.export import FORMATS, table_lines
+from benchsuite.report.export_options import DEFAULT, ExportOptions
 from benchsuite.report.figures.model import Axis, Figure, Trace
 from benchsuite.report.latex import ACCENTS, LETTERS, SPECIAL
-from benchsuite.report.look import DEFAULT, Look
 from benchsuite.report.markdown import plain
 
 View = Callable[[list[str]], TableView]
-LOOK = Look(best=False, marks=False)
+LOOK = ExportOptions(best=False, marks=False)
 PLAIN = ["plain"] * 6
 many = st.lists(texts, min_size=6, max_size=6)
 on_one_view = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -11,13 +11,18 @@ from support.exported import VALUES, MakeRecord, build
 from support.latex_reader import BARE, COMMAND, require_whole, rows_of
 
 from benchsuite.analysis.table_view import TableView
+from benchsuite.report.export_options import ExportOptions, Show
 from benchsuite.report.latex import SPECIAL as KNOWN
 from benchsuite.report.latex import as_latex, tex
-from benchsuite.report.look import Look, Show
 from benchsuite.report.paper_table import PaperTable
 
 SPECIAL = "\\&%$#_{}~^<>|\"`'[]*-–—±−×τΩ★†…é\n\t\0\x1f😀"
-LOOKS = [Look(), Look(Show.ours, notes=False), Look(Show.published), Look(digits=3, best=False, marks=False)]
+OPTIONS = [
+    ExportOptions(),
+    ExportOptions(Show.ours, notes=False),
+    ExportOptions(Show.published),
+    ExportOptions(digits=3, best=False, marks=False),
+]
 HOSTILE = '[2] *x* a_b & 5% $1 #2 {y ~^ \\\\ --- τ±😀 <z>|"`'
 
 
@@ -54,9 +59,9 @@ def test_characters_keep_their_meaning(text: str, escaped: str) -> None:
     assert tex(text) == escaped
 
 
-@pytest.mark.parametrize("look", LOOKS)
-def test_each_row_is_as_wide_as_the_table(view: TableView, look: Look) -> None:
-    table = PaperTable(replace(view, rows=[replace(view.rows[0], label=HOSTILE), *view.rows[1:]]), look)
+@pytest.mark.parametrize("options", OPTIONS)
+def test_each_row_is_as_wide_as_the_table(view: TableView, options: ExportOptions) -> None:
+    table = PaperTable(replace(view, rows=[replace(view.rows[0], label=HOSTILE), *view.rows[1:]]), options)
     text = as_latex(table)
     require_whole(text)
     rows = rows_of(text)
@@ -66,18 +71,18 @@ def test_each_row_is_as_wide_as_the_table(view: TableView, look: Look) -> None:
 
 
 def test_marks_of_a_number_and_of_a_quoted_row(view: TableView) -> None:
-    text = as_latex(PaperTable(view, Look()))
+    text = as_latex(PaperTable(view, ExportOptions()))
     assert r" & $\mathbf{41.5}^{\star} \pm 1.8$" in text.replace("2.1", "1.8")
     assert r"Twin\_2$^{\dagger}$ & $\mathbf{35.00}$" in text
     assert "$\\dagger$ quoted by the paper." in text
-    assert "dagger" not in as_latex(PaperTable(view, Look(notes=False)))
-    assert "dagger" not in as_latex(PaperTable(view, Look(Show.ours)))
+    assert "dagger" not in as_latex(PaperTable(view, ExportOptions(notes=False)))
+    assert "dagger" not in as_latex(PaperTable(view, ExportOptions(Show.ours)))
 
 
 def test_signs_say_which_row_differs_from_the_reference(make_record: MakeRecord) -> None:
     """ "Best" is the reference: first of the table. On the second column lower is better."""
     close = {name: (*values, values[-1] + 0.001) for name, values in VALUES.items()}
-    table = PaperTable(build(make_record, close), Look())
+    table = PaperTable(build(make_record, close), ExportOptions())
     assert [[number.against for number in line.ours] for line in table.lines] == [
         ["", ""],
         ["", ""],
@@ -89,39 +94,39 @@ def test_signs_say_which_row_differs_from_the_reference(make_record: MakeRecord)
     assert "^{\\star+}" in text
     caption = text[text.index("\\caption") : text.index("\\label")]
     assert "+: significantly better, $-$: significantly worse than Best (paired t-tests" in caption
-    unmarked = as_latex(PaperTable(table.view, Look(marks=False)))
+    unmarked = as_latex(PaperTable(table.view, ExportOptions(marks=False)))
     assert "^{" not in unmarked.replace("^{\\dagger}", "")
     assert "significantly" not in unmarked
-    assert "significantly worse" not in as_latex(PaperTable(table.view, Look(Show.published)))
+    assert "significantly worse" not in as_latex(PaperTable(table.view, ExportOptions(Show.published)))
 
 
 def test_rows_are_signed_within_their_board_and_only_beside_a_measured_reference(make_record: MakeRecord) -> None:
     hostile = build(make_record, VALUES)
     named = replace(hostile, table=hostile.table.model_copy(update={"rows": [hostile.table.rows[2]]}))
-    assert [[number.against for number in line.ours] for line in PaperTable(named, Look()).lines[:3]] == [
+    assert [[number.against for number in line.ours] for line in PaperTable(named, ExportOptions()).lines[:3]] == [
         ["+", "−"], ["+", "−"], ["", ""],
     ]  # fmt: skip
     unmeasured = build(make_record, {name: VALUES[name] for name in ("Twin_2", "Worst")})
-    assert not any(number.against for line in PaperTable(unmeasured, Look()).lines for number in line.ours)
-    assert PaperTable(unmeasured, Look()).against_legend == []
+    assert not any(number.against for line in PaperTable(unmeasured, ExportOptions()).lines for number in line.ours)
+    assert PaperTable(unmeasured, ExportOptions()).against_legend == []
 
 
 def test_the_label_of_the_reference_is_escaped_in_the_caption(make_record: MakeRecord) -> None:
     view = build(make_record, VALUES)
     table = view.table.model_copy(update={"rows": [view.table.rows[0].model_copy(update={"label": HOSTILE})]})
     rows = [replace(view.rows[0], label=HOSTILE), *view.rows[1:]]
-    text = as_latex(PaperTable(replace(view, table=table, rows=rows), Look()))
+    text = as_latex(PaperTable(replace(view, table=table, rows=rows), ExportOptions()))
     require_whole(text)
     assert f"significantly worse than {tex(HOSTILE)} (" in text
 
 
 @pytest.mark.skipif(not shutil.which("pdflatex"), reason="no pdflatex on this machine")
-@pytest.mark.parametrize("look", LOOKS)
-def test_it_compiles(view: TableView, look: Look, tmp_path: Path) -> None:
+@pytest.mark.parametrize("options", OPTIONS)
+def test_it_compiles(view: TableView, options: ExportOptions, tmp_path: Path) -> None:
     every = "".join(map(chr, range(0x20, 0x250))) + SPECIAL + "".join(KNOWN)
     labels = [HOSTILE, every]
     rows = [replace(row, label=label) for row, label in zip(view.rows, labels, strict=False)] + [*view.rows[2:]]
-    table = as_latex(PaperTable(replace(view, rows=rows), look))
+    table = as_latex(PaperTable(replace(view, rows=rows), options))
     head = "\\documentclass{article}\\usepackage{booktabs,graphicx}\\begin{document}\n"
     (tmp_path / "paper.tex").write_text(f"{head}{table}\\end{{document}}\n", "utf-8")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]

@@ -6,7 +6,7 @@ from support.exported import TABLE, VALUES, MakeRecord, build
 
 from benchsuite.analysis.table_view import TableView
 from benchsuite.errors import UsageError
-from benchsuite.report.look import Look, Show, Spread
+from benchsuite.report.export_options import ExportOptions, Show, Spread
 from benchsuite.report.paper_table import PaperTable
 
 
@@ -20,18 +20,18 @@ def ours(table: PaperTable, column: int = 0) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("look", "first"),
+    ("options", "first"),
     [
-        (Look(), "41.5 2.1"),
-        (Look(spread=Spread.sd), "41.5 1.3"),
-        (Look(spread=Spread.se), "41.5 0.6"),
-        (Look(spread=Spread.none), "41.5"),
-        (Look(digits=3), "41.500 2.054"),
-        (Look(digits=0), "42 2"),
+        (ExportOptions(), "41.5 2.1"),
+        (ExportOptions(spread=Spread.sd), "41.5 1.3"),
+        (ExportOptions(spread=Spread.se), "41.5 0.6"),
+        (ExportOptions(spread=Spread.none), "41.5"),
+        (ExportOptions(digits=3), "41.500 2.054"),
+        (ExportOptions(digits=0), "42 2"),
     ],
 )
-def test_spread_and_digits_are_those_asked_for(view: TableView, look: Look, first: str) -> None:
-    assert ours(PaperTable(view, look))[0] == first
+def test_spread_and_digits_are_those_asked_for(view: TableView, options: ExportOptions, first: str) -> None:
+    assert ours(PaperTable(view, options))[0] == first
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_spread_and_digits_are_those_asked_for(view: TableView, look: Look, firs
     ],
 )
 def test_rows_without_a_shown_number_are_left_out(view: TableView, show: Show, rows: list[str]) -> None:
-    table = PaperTable(view, Look(show))
+    table = PaperTable(view, ExportOptions(show))
     assert [line.row.label for line in table.lines] == rows
     assert [bool(table.lines[0].theirs), bool(table.lines[0].ours)] == [
         show is not Show.ours,
@@ -53,17 +53,19 @@ def test_rows_without_a_shown_number_are_left_out(view: TableView, show: Show, r
 
 def test_columns_without_a_shown_number_are_left_out(view: TableView) -> None:
     bare = [replace(row, cells=[row.cells[0], replace(row.cells[1], source=None)]) for row in view.rows]
-    assert [column.key for column in PaperTable(replace(view, rows=bare), Look(Show.published)).columns] == ["a"]
-    assert [column.key for column in PaperTable(replace(view, rows=bare), Look()).columns] == ["a", "b"]
+    assert [column.key for column in PaperTable(replace(view, rows=bare), ExportOptions(Show.published)).columns] == [
+        "a"
+    ]
+    assert [column.key for column in PaperTable(replace(view, rows=bare), ExportOptions()).columns] == ["a", "b"]
 
 
 def test_a_table_without_any_shown_number_is_refused(make_record: MakeRecord) -> None:
     with pytest.raises(UsageError, match="p/t at scale small has no measured numbers"):
-        _ = PaperTable(build(make_record, {}), Look(Show.ours)).lines
+        _ = PaperTable(build(make_record, {}), ExportOptions(Show.ours)).lines
 
 
 def test_published_digits_are_alike_in_a_column(view: TableView) -> None:
-    lines = PaperTable(view, Look(Show.published)).lines
+    lines = PaperTable(view, ExportOptions(Show.published)).lines
     assert [line.theirs[0].text for line in lines] == ["12.50", "35.00", "1.00", "2.00"]
 
 
@@ -83,7 +85,7 @@ SAME_PRINT = {"Best": (0.4001, 0.4002, 0.4003), "Twin_2": (0.4003, 0.4002, 0.400
 def test_bold_is_the_best_printed_value(
     make_record: MakeRecord, values: dict[str, Sequence[float]], bold: tuple[list[str], list[str]], digits: int | None
 ) -> None:
-    table = PaperTable(build(make_record, values), Look(digits=digits))
+    table = PaperTable(build(make_record, values), ExportOptions(digits=digits))
     for column in (0, 1):
         assert [line.row.label for line in table.lines if line.ours[column].bold] == bold[column]
         sign = -1 if column else 1
@@ -95,15 +97,22 @@ def test_bold_is_the_best_printed_value(
 
 def test_no_row_is_bold_where_nothing_is_better(make_record: MakeRecord) -> None:
     columns = [column.model_copy(update={"better": "neither"}) for column in TABLE.columns]
-    table = PaperTable(build(make_record, VALUES, TABLE.model_copy(update={"columns": columns})), Look())
+    table = PaperTable(build(make_record, VALUES, TABLE.model_copy(update={"columns": columns})), ExportOptions())
     assert not any(number.bold or number.star for line in table.lines for number in (*line.theirs, *line.ours))
 
 
 @pytest.mark.parametrize(
-    ("look", "bold", "star"), [(Look(), True, True), (Look(best=False), False, True), (Look(marks=False), True, False)]
+    ("options", "bold", "star"),
+    [
+        (ExportOptions(), True, True),
+        (ExportOptions(best=False), False, True),
+        (ExportOptions(marks=False), True, False),
+    ],
 )
-def test_marks_are_explained_and_can_be_switched_off(view: TableView, look: Look, bold: bool, star: bool) -> None:
-    table = PaperTable(view, look)
+def test_marks_are_explained_and_can_be_switched_off(
+    view: TableView, options: ExportOptions, bold: bool, star: bool
+) -> None:
+    table = PaperTable(view, options)
     numbers = [number for line in table.lines for number in line.ours]
     assert [any(number.bold for number in numbers), any(number.star for number in numbers)] == [bold, star]
     legend = " ".join(table.legend)
@@ -112,38 +121,45 @@ def test_marks_are_explained_and_can_be_switched_off(view: TableView, look: Look
 
 def test_where_all_are_tied_the_legend_says_so(make_record: MakeRecord) -> None:
     tied = build(make_record, {"Best": (0.1, 0.2, 0.3), "Twin_2": (0.2, 0.1, 0.3)})
-    assert "No difference is significant" in PaperTable(tied, Look()).legend[-1]
+    assert "No difference is significant" in PaperTable(tied, ExportOptions()).legend[-1]
 
 
 @pytest.mark.parametrize(
-    ("values", "look", "says", "counted"),
+    ("values", "options", "says", "counted"),
     [
-        (VALUES, Look(), "ours: mean ± half-width of the 95% CI over 4 seeds.", False),
-        (VALUES, Look(Show.ours, Spread.sd), "Mean ± standard deviation over 4 seeds.", False),
-        (VALUES, Look(Show.ours, Spread.none), "Mean over 4 seeds.", False),
-        ({"Best": (0.1, 0.2), "Worst": (0.1,)}, Look(spread=Spread.se), "mean ± standard error over n seeds.", True),
-        ({"Best": (0.1,), "Worst": (0.1,)}, Look(), "ours: one seed.", False),
-        (VALUES, Look(Show.published), "Published numbers.", False),
+        (VALUES, ExportOptions(), "ours: mean ± half-width of the 95% CI over 4 seeds.", False),
+        (VALUES, ExportOptions(Show.ours, Spread.sd), "Mean ± standard deviation over 4 seeds.", False),
+        (VALUES, ExportOptions(Show.ours, Spread.none), "Mean over 4 seeds.", False),
+        (
+            {"Best": (0.1, 0.2), "Worst": (0.1,)},
+            ExportOptions(spread=Spread.se),
+            "mean ± standard error over n seeds.",
+            True,
+        ),
+        ({"Best": (0.1,), "Worst": (0.1,)}, ExportOptions(), "ours: one seed.", False),
+        (VALUES, ExportOptions(Show.published), "Published numbers.", False),
     ],
 )
 def test_the_caption_says_what_the_spread_is_and_over_how_many_seeds(
-    make_record: MakeRecord, values: dict[str, Sequence[float]], look: Look, says: str, counted: bool
+    make_record: MakeRecord, values: dict[str, Sequence[float]], options: ExportOptions, says: str, counted: bool
 ) -> None:
-    table = PaperTable(build(make_record, values), look)
+    table = PaperTable(build(make_record, values), options)
     assert table.caption("A / B")[:2] == ["T.", "Percent (gap: plain numbers)."]
     assert table.caption("A / B")[2].endswith(says)
     assert table.has_counts == counted
 
 
-@pytest.mark.parametrize(("look", "number"), [(Look(), 1), (Look(notes=False), 0), (Look(Show.published), 0)])
-def test_notes_say_what_ours_were_measured_on(view: TableView, look: Look, number: int) -> None:
-    assert len(PaperTable(view, look).notes) == number
+@pytest.mark.parametrize(
+    ("options", "number"), [(ExportOptions(), 1), (ExportOptions(notes=False), 0), (ExportOptions(Show.published), 0)]
+)
+def test_notes_say_what_ours_were_measured_on(view: TableView, options: ExportOptions, number: int) -> None:
+    assert len(PaperTable(view, options).notes) == number
 
 
 def test_a_column_without_a_group_goes_by_its_label_beside_grouped_ones(view: TableView) -> None:
     columns = [TABLE.columns[0], TABLE.columns[1].model_copy(update={"group": ""})]
     request = view.request.model_copy(update={"stand_ins": dict.fromkeys("ab", "scenes")})
     mixed = replace(view, table=view.table.model_copy(update={"columns": columns}), request=request)
-    assert PaperTable(mixed, Look()).notes == [
+    assert PaperTable(mixed, ExportOptions()).notes == [
         "Ours were measured at scale small.", "In ours, A & B was measured on scenes; gap was measured on scenes.",
     ]  # fmt: skip

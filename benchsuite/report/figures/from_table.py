@@ -73,7 +73,7 @@ def _plotted(view: TableView, plot: Plot, ranks: Ranks) -> Iterator[Figure]:
 
 def _curves(view: TableView, plot: Plot) -> Iterator[Figure]:
     """Curves of one quantity, such as temperatures of different pairs, share a figure unless they are too many."""
-    runs = [run for run in series(view, plot, gaps=True) if not all(map(math.isnan, run.y))]
+    runs = [run for run in series(view, plot) if not all(map(math.isnan, run.y))]
     quantities: dict[str, list[str]] = {}
     for name in plot.y:
         quantities.setdefault(_quantity(name), []).append(name)

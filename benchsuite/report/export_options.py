@@ -22,7 +22,7 @@ class Spread(StrEnum):
 
 
 @dataclass(frozen=True)
-class Look:
+class ExportOptions:
     """What of a table is printed, and how."""
 
     show: Show = Show.both
@@ -35,4 +35,4 @@ class Look:
     notes: bool = True
 
 
-DEFAULT = Look()
+DEFAULT = ExportOptions()

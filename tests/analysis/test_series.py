@@ -1,0 +1,33 @@
+from collections.abc import Callable
+from typing import Any
+
+from benchsuite.analysis.building import build_table
+from benchsuite.analysis.curves import series
+from benchsuite.papers import Table
+from benchsuite.papers.schema import Plot
+from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
+from benchsuite.records.schema import Record
+
+MakeRecord = Callable[..., tuple[Record, bytes]]
+COLUMNS = [
+    {"key": "a", "group": "", "label": "R@1", "measure": "retrieval.i2t_r1"},
+    {"key": "b", "group": "", "label": "R@5", "measure": "retrieval.t2i_r5"},
+]
+
+
+def test_a_run_that_two_parts_of_a_table_share_is_one_line(make_record: MakeRecord) -> None:
+    record = make_record(0, curves={"step": [0], "loss": [1.0]})[0]
+    row: dict[str, Any] = {"label": "One", "backbone": "B", "method": "infonce"}
+    columns = [{**column, "part": part} for column, part in zip(COLUMNS, ("first", "second"), strict=True)]
+    table = Table.model_validate(
+        {"file_format": 1, "paper": "p", "table": "t", "locator": "", "title": "", "recipes": {"small": "r"},
+         "columns": columns, "rows": [row], "parts": {"first": {}, "second": {}}}
+    )  # fmt: skip
+    parts = {name: RequestedRuns(setup_id="", method_id="", runs={0: "0"}) for name in ("first", "second")}
+    request = TableRequest(
+        table="p/t", scale="small", recipe="r", track="s", description="", tuned={}, backbones={},
+        temperature_factor=1.0,
+        measures={"a": "retrieval.i2t_r1", "b": "retrieval.t2i_r5"}, rows=[RequestedRow(**row, parts=parts)],
+    )  # fmt: skip
+    (one,) = series(build_table(table, request, {"0": record}, {}), Plot(title="", y=["loss"]))
+    assert (one.part, one.y) == ("first and second", [1.0])
