@@ -88,7 +88,8 @@ def test_a_line_goes_through_its_points_and_has_gaps_with_marks_between_them() -
 def test_seeds_are_thin_lines_of_their_mean_s_colour_and_lines_differ_in_hue_dash_and_mark() -> None:
     shown = drawn(curves(9))
     thin, bold = ([one for one in shown.lines if one.width == width] for width in (0.75, 2.2))
-    assert [one.colour for one in thin] == [one.colour for one in bold[:9]]
+    bold = bold[:9]  # those of the legend come after
+    assert [one.colour for one in thin] == [one.colour for one in bold]
     for values in ({one.colour for one in bold}, {one.dash for one in bold}, {mark.mark for mark in shown.marked}):
         assert len(values) == len(HUES), "the ninth has the first one's look, hollow, and a number"
     assert [mark.hollow for mark in shown.marked[:9]] == [False] * 8 + [True]
