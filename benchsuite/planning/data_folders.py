@@ -4,7 +4,7 @@ Paths are not hashed: `Data.folder` goes with a run to its worker, but is never 
 folder is part of the identity, by the manifest's digest.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
 from benchsuite.data import PairDataset, create_dataset
@@ -41,7 +41,7 @@ def resolve_data(data: Data, folders: Mapping[str, str]) -> Data:
     """
     given = dict(data.options) | options_given(data.name, folders)
     own = given.pop(FOLDER, data.folder)
-    folder = next((folders[source] for source in sources(data.name) if source in folders), own)
+    folder = next((folders[name] for name in folder_names(data.name) if name in folders), own)
     dataset = open_dataset(data.model_copy(update={"options": given, "folder": folder}))
     manifest, options = dataset.manifest(), dataset.options()
     folder = options.pop(FOLDER, None)
@@ -54,7 +54,7 @@ def require_used(recipe: Recipe, folders: Mapping[str, str]) -> None:
     """Every folder must be for a dataset that the recipe, or a variant of it, reads from files."""
     from_variants = filter(None, (trained_on(recipe, variant) for variant in recipe.variants))
     read = [*read_by(recipe), *from_variants]
-    known = {source for data in read for source in sources(data.name) if takes_folder(data.name)}
+    known = {given for data in read for given in folder_names(data.name)}
     for name in folders:
         dataset, dot, _ = name.partition(".")
         if dataset not in ({data.name for data in read} if dot else known):
@@ -79,13 +79,15 @@ def trained_on(recipe: Recipe, variant: str) -> Data | None:
     return Data.model_validate(change) if "name" in change else None
 
 
-def nowhere(recipe: Recipe, variants: Iterable[str], folders: Mapping[str, str]) -> str:
-    """Why these variants cannot be run: they train on another dataset, whose folder was not given; "" if they can."""
-    for data in filter(None, (trained_on(recipe, variant) for variant in variants)):
-        given = FOLDER in data.options or any(source in folders for source in sources(data.name))
-        if takes_folder(data.name) and not given:
-            return f"no data was given: add --data {data.name}=FOLDER"
-    return ""
+def variants_without_data(recipe: Recipe, folders: Mapping[str, str]) -> dict[str, str]:
+    """Variants that train on another dataset whose folder was not given, with the reason. No folder may be unused."""
+    require_used(recipe, folders)
+    others = {name: data for name in recipe.variants if (data := trained_on(recipe, name))}
+    return {
+        name: f"no data was given: add --data {data.name}=FOLDER"
+        for name, data in others.items()
+        if (given := folder_names(data.name)) and FOLDER not in data.options and not folders.keys() & {*given}
+    }
 
 
 def require_fitting(recipe: str, setup: Setup) -> None:
@@ -152,11 +154,8 @@ def _classes_in(dataset: PairDataset, split: str, name: str) -> set[int]:
     return set(labels[name].tolist())
 
 
-def sources(name: str) -> Iterable[str]:
-    """The dataset's own name, and that of the files it shares with another."""
-    return dict.fromkeys((name, datasets.card(name).about.get("source", name)))
-
-
-def takes_folder(name: str) -> bool:
-    """Whether the dataset reads files."""
-    return FOLDER in {field.name for field in datasets.card(name).fields}
+def folder_names(name: str) -> Sequence[str]:
+    """Names under which the folder of a dataset is given: its own and that of files it shares; none without files."""
+    card = datasets.card(name)
+    reads_files = any(field.name == FOLDER for field in card.fields)
+    return tuple(dict.fromkeys((name, card.about.get("source", name)))) if reads_files else ()

@@ -12,12 +12,12 @@ from benchsuite.papers import Row, Table, read_table
 from benchsuite.papers.schema import names_of
 from benchsuite.planning.chosen_trials import Trials
 from benchsuite.planning.columns import measured_columns
-from benchsuite.planning.data_folders import lacking, nowhere, require_used
+from benchsuite.planning.data_folders import lacking, require_used, variants_without_data
 from benchsuite.planning.problems import Problem, Problems
 from benchsuite.planning.recipe import Recipe, read_recipe
-from benchsuite.planning.regime import LongerRow, Printed, Rows, Tuned, longer_rows, part_for
+from benchsuite.planning.regime import Printed, Rows, Tuned
 from benchsuite.planning.resolve import NO_FOLDERS, resolve_method, resolve_setup
-from benchsuite.planning.row_selection import select
+from benchsuite.planning.rows import longer_rows, part_for, rows_to_run
 from benchsuite.planning.subjects import Subject, require_tuning
 from benchsuite.records.requests import RequestedRow, RequestedRuns, SmallestDifference, TableRequest
 from benchsuite.records.schema import MethodPart, TunedBy, run_id
@@ -87,11 +87,9 @@ def plan_table(
     if scale not in table.recipes:
         raise unknown("scale", scale, table.recipes, f"{name}: ")
     recipe = read_recipe(table.recipes[scale])
-    longer = longer_rows(table.rows, recipe, rows) if trials else []
-    labels = {label for added in longer for label in names_of(added.row)}
-    own = [wanted for wanted in rows if wanted not in labels]
-    chosen = [LongerRow(row, 1.0) for row in (select(table, own, extra) if own or not rows else [])] + longer
-    require_used(recipe, folders)
+    absent = variants_without_data(recipe, folders)
+    recipe = recipe.model_copy(update={"missing": {**absent, **recipe.missing}})
+    chosen = rows_to_run(table, recipe, rows, extra, tuned=trials is not None)
     columns = measured_columns(table, recipe)
 
     @cache
@@ -100,12 +98,12 @@ def plan_table(
 
     problems = Problems()
     tuned = Tuned(table, recipe, table.recipes[scale], trials, folders) if trials else None
-    under = Under(table.recipes[scale], recipe, setup, folders, problems, tuned or Printed())
+    under = Under(table.recipes[scale], recipe, setup, problems, tuned or Printed())
     planned = [_plan_row(table, row, times, under, seeds or range(recipe.seeds)) for row, times in chosen]
     used = {name for row, _ in chosen for name in (row.variant, *(part.variant for part in table.parts.values()))}
     nothing = not problems.rows and not any(runs for _, runs in planned)
-    if nothing and (reason := nowhere(recipe, sorted(used), folders)):
-        raise UsageError(f"{name} at scale {scale}: nothing can be run: {reason}.")
+    if nothing and (reasons := [absent[variant] for variant in sorted(used & absent.keys())]):
+        raise UsageError(f"{name} at scale {scale}: nothing can be run: {reasons[0]}.")
     if unmeasured := {what: why for _, runs in planned for run in runs[:1] for what, why in lacking(recipe, run.setup)}:
         columns = measured_columns(table, recipe, unmeasured)
         if not columns.measures:
@@ -224,7 +222,6 @@ class Under:
     """The recipe's."""
     recipe: Recipe
     setup: Callable[..., Setup]
-    folders: Mapping[str, str]
     problems: Problems
     rows: Rows
 
@@ -232,15 +229,15 @@ class Under:
 def _plan_row(
     table: Table, row: Row, times: float, under: Under, seeds: Sequence[int]
 ) -> tuple[RequestedRow, list[Run]]:
-    recipe, folders = under.recipe, under.folders
+    recipe = under.recipe
     request = RequestedRow(label=row.label, backbone=row.backbone, variant=row.variant, method=row.method)
-    if reason := row.not_run or recipe.lacks(row.backbone, row.variant) or nowhere(recipe, (row.variant,), folders):
+    if reason := row.not_run or recipe.lacks(row.backbone, row.variant):
         return request.model_copy(update={"not_run": reason}), []
     assert row.method is not None
     parts, missing, runs = {}, {}, []
     for name, whole in table.all_parts.items():
         part = part_for(row, times, whole)
-        if reason := recipe.lacks(part.variant) or nowhere(recipe, (part.variant,), folders):
+        if reason := recipe.lacks(part.variant):
             missing[name] = reason
             continue
         label = " ".join(filter(None, (row.backbone, row.variant, row.label, name)))

@@ -221,9 +221,7 @@ def recipe_names() -> list[str]:
 
 def read_recipe(name: str) -> Recipe:
     """The recipe of that name, or the one in a TOML file."""
-    if name.endswith(".toml"):
-        return read_toml(Path(name), Recipe)
-    files = recipe_files()
+    files = {name: Path(name)} if name.endswith(".toml") else recipe_files()
     if name not in files:
         raise unknown("recipe", name, files)
     return read_toml(files[name], Recipe)

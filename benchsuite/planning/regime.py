@@ -3,20 +3,19 @@
 docs/tuning.md has the rule, with an example.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from benchsuite.papers import Row, Table
-from benchsuite.papers.schema import TablePart, names_of
+from benchsuite.papers.schema import TablePart
 from benchsuite.planning.chosen_trials import Trials, chosen_trial, tuned_by
 from benchsuite.planning.recipe import Recipe
 from benchsuite.planning.resolve import resolve_method
 from benchsuite.planning.subjects import Subject, fixed_switches, require_tuning, tunable, tuning_setup, varied
 from benchsuite.records.requests import Regime
 from benchsuite.records.schema import MethodPart, TunedBy
-from benchsuite.registry import methods
-from benchsuite.setup import REFERENCES, Setup
+from benchsuite.setup import Setup
 
 
 class Choice(NamedTuple):
@@ -103,38 +102,3 @@ class Tuned:
         """Hyper-parameters that are not tuned in this row."""
         assert row.method is not None
         return varied(self.table, row.method) | {*self.table.printed, *part.hyperparameters}
-
-
-class LongerRow(NamedTuple):
-    """A row of the reference method that is given a dearer method's compute."""
-
-    row: Row
-    times: float
-
-
-def part_for(row: Row, times: float, part: TablePart) -> TablePart:
-    """The part; for a row of the reference trained longer without what is another method's hyper-parameter."""
-    if times == 1 or row.method is None:
-        return part
-    known = {field.name for field in methods.card(row.method).fields}
-    given = {name: value for name, value in part.hyperparameters.items() if name in known}
-    return part.model_copy(update={"hyperparameters": given})
-
-
-def longer_label(method: str, times: float) -> str:
-    """Label of the row of a method that is trained longer."""
-    return f"{methods.card(method).title}, {times:g} times the steps"
-
-
-def longer_rows(rows: Sequence[Row], recipe: Recipe, wanted: Sequence[str]) -> list[LongerRow]:
-    """One for each group of rows that are compared, and each length of the recipe's rule; those wanted, if any are."""
-    groups = dict.fromkeys((row.backbone, row.variant) for row in rows if row.method)
-    added = []
-    for backbone, variant in groups:
-        if recipe.lacks(backbone, variant):
-            continue
-        reference = REFERENCES[recipe.setup(backbone, (variant,)).towers]
-        for times in recipe.tuning.longer if recipe.tuning else ():
-            row = Row(label=longer_label(reference, times), backbone=backbone, variant=variant, method=reference)
-            added += [LongerRow(row, times)] if not wanted or names_of(row) & {*wanted} else []
-    return added

@@ -22,7 +22,7 @@ from support.real_files import (
 
 from benchsuite.errors import RunError
 from benchsuite.execution.measure import measure
-from benchsuite.planning.data_folders import read_by, sources
+from benchsuite.planning.data_folders import folder_names, read_by
 from benchsuite.planning.plan import Run, resolve_method, resolve_setup
 from benchsuite.planning.recipe import Recipe, read_recipe
 from benchsuite.records.schema import Record, run_id
@@ -165,7 +165,7 @@ def test_a_recipe_for_real_data_runs_on_small_towers_and_tiny_files(
     tmp_path: Path, name: str, method: str, counts: dict[str, int]
 ) -> None:
     recipe = tiny(name)
-    needed = {source for data in read_by(recipe) for source in sources(data.name)} & FOLDERS.keys()
+    needed = {source for data in read_by(recipe) for source in folder_names(data.name)} & FOLDERS.keys()
     folders = {source: str(FOLDERS[source](tmp_path / source)) for source in needed}
     setup = resolve_setup(recipe, next(iter(recipe.backbones)), folders)
     part = resolve_method(method, {}, 1.0)

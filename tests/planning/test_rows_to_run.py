@@ -5,7 +5,7 @@ import tomllib
 from support.own_tables import TABLE
 
 from benchsuite.papers import Table
-from benchsuite.planning.row_selection import select
+from benchsuite.planning.rows import select
 
 
 def test_a_plugins_method_is_added_unless_the_table_has_rows_of_it() -> None:

@@ -1,0 +1,81 @@
+"""Which rows of a table are run: all, those a user names, added methods, and the reference trained longer."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from benchsuite.errors import IN_A_PLUGIN, UsageError, unknown
+from benchsuite.papers import Row, Table
+from benchsuite.papers.schema import TablePart, names_of
+from benchsuite.planning.recipe import Recipe
+from benchsuite.registry import methods
+from benchsuite.setup import REFERENCES
+
+
+class LongerRow(NamedTuple):
+    """A row of the reference method that is given a dearer method's compute."""
+
+    row: Row
+    times: float
+
+
+def rows_to_run(
+    table: Table, recipe: Recipe, wanted: Sequence[str], extra: Sequence[str], tuned: bool
+) -> list[LongerRow]:
+    """The rows of the table and of added methods; where rows are tuned, those of the reference trained longer too."""
+    longer = longer_rows(table.rows, recipe, wanted) if tuned else []
+    labels = {label for added in longer for label in names_of(added.row)}
+    own = [name for name in wanted if name not in labels]
+    return [LongerRow(row, 1.0) for row in (select(table, own, extra) if own or not wanted else [])] + longer
+
+
+def select(table: Table, wanted: Sequence[str], extra: Sequence[str]) -> list[Row]:
+    """The named rows (all if none is named), and a row under each setup for every added method without rows."""
+    rows, own = list(table.rows), {row.method for row in table.rows}
+    added = [] if wanted else [name for name in extra if name not in own]
+    if wanted:
+        matches = {w: [row for row in rows if w == row.method or w in names_of(row)] for w in wanted}
+        added += [w for w, matching in matches.items() if not matching and w in methods and w not in added]
+        if missing := [w for w, matching in matches.items() if not matching and w not in added]:
+            labels = {row.label for row in rows} | set(methods)
+            raise unknown("row", missing[0], labels, f"{table.name}: ", IN_A_PLUGIN)
+        rows = [row for row in rows if any(row in matching for matching in matches.values())]
+    labels = {row.label for row in table.rows}
+    for name in added:
+        if methods.card(name).title in labels:
+            raise UsageError(
+                f'{table.name} has a row "{methods.card(name).title}": give method "{name}" another title.'
+            )
+    setups = dict.fromkeys((row.backbone, row.variant) for row in table.rows if row.method)
+    return rows + [
+        Row(label=methods.card(name).title, backbone=backbone, variant=variant, method=name)
+        for backbone, variant in setups
+        for name in added
+    ]
+
+
+def part_for(row: Row, times: float, part: TablePart) -> TablePart:
+    """The part; for a row of the reference trained longer without what is another method's hyper-parameter."""
+    if times == 1 or row.method is None:
+        return part
+    known = {field.name for field in methods.card(row.method).fields}
+    given = {name: value for name, value in part.hyperparameters.items() if name in known}
+    return part.model_copy(update={"hyperparameters": given})
+
+
+def longer_label(method: str, times: float) -> str:
+    """Label of the row of a method that is trained longer."""
+    return f"{methods.card(method).title}, {times:g} times the steps"
+
+
+def longer_rows(rows: Sequence[Row], recipe: Recipe, wanted: Sequence[str]) -> list[LongerRow]:
+    """One for each group of rows that are compared, and each length of the recipe's rule; those wanted, if any are."""
+    groups = dict.fromkeys((row.backbone, row.variant) for row in rows if row.method)
+    added = []
+    for backbone, variant in groups:
+        if recipe.lacks(backbone, variant):
+            continue
+        reference = REFERENCES[recipe.setup(backbone, (variant,)).towers]
+        for times in recipe.tuning.longer if recipe.tuning else ():
+            row = Row(label=longer_label(reference, times), backbone=backbone, variant=variant, method=reference)
+            added += [LongerRow(row, times)] if not wanted or names_of(row) & {*wanted} else []
+    return added
