@@ -41,7 +41,7 @@ def claims_figures(view: TableView, judged: Sequence[JudgedClaim], name: str = "
     figures: list[Figure] = []
     for headline in (True, False):
         lines = [ClaimLine(view, judge) for judge in judged if judge.claim.headline == headline]
-        several = len({line.common for line in lines}) > 1
+        several = len(view.backbones) > 1 or len({line.common for line in lines}) > 1
         what = {"claims": name, "further-claims": "Further claims"}[both[headline]]
         where = f"scale {view.request.at}" + f", {view.on_stand_ins}" * bool(view.on_stand_ins)
         title = f"{what} of {view.request.table} ({where})"
@@ -60,7 +60,7 @@ def difference_figures(name: str, title: str, found: Sequence[Against]) -> list[
 
 
 def _of_claim(line: ClaimLine, several: bool) -> Comparison:
-    """Under its column; with what row and reference have in common where lines differ in it."""
+    """Under its column; with what row and reference have in common where the table's rows differ in it."""
     claim, pair = line.claim, line.judged.verdict.paired
     label = (f"{line.common}: " if several and line.common else "") + " vs. ".join(line.rows)
     same_unit = claim.column.unit == "percent" or isinstance(claim.column.measure, str)
