@@ -15,6 +15,7 @@ from small_figures import curves, drawn
 from benchsuite.errors import UsageError
 from benchsuite.report.figures import Figure
 from benchsuite.report.figures.saving import SETTINGS, save, sheet_of
+from benchsuite.report.figures.style import PAPER
 
 Make = Callable[..., Figure]
 
@@ -38,6 +39,9 @@ def test_a_sheet_has_every_line_area_mark_and_text_at_its_place(every_kind: Make
     assert str(shown(joined)) == str(expected(canvas.lines)), "as text, in which no numbers are equal too"
     marks = [line for line in axes.lines if line not in joined]
     assert str(shown(marks)) == str(expected([placed(mark) for mark in canvas.marked]))
+    assert [mark.get_markerfacecolor() for mark in marks] == [
+        PAPER if mark.hollow else mark.colour for mark in canvas.marked
+    ]
     assert [patch.get_alpha() for patch in axes.patches] == [area.opacity for area in canvas.areas]
     assert [(text.get_text(), *text.get_position()) for text in axes.texts] == [
         (text.text, text.x, text.y) for text in canvas.texts
