@@ -51,25 +51,12 @@ def test_a_gain_is_the_mean_of_its_seeds_within_its_interval(found: dict[str, Ag
     assert one.interval[0] < 0.101 < one.interval[1]
 
 
-def test_without_a_smallest_difference_of_interest_nothing_is_equivalent(make_runs: MakeRuns) -> None:
-    made = board(make_runs("infonce", BASE), make_runs("cwcl", NEAR))
-    (one,) = against_reference(made, {})
-    assert (one.outcome, one.interest) == ("undecided", None)
-
-
 @pytest.mark.parametrize(("seeds", "outcome"), [(2, "undecided"), (3, "equivalent")])
 def test_two_seeds_are_too_few_for_rows_to_be_equivalent(make_runs: MakeRuns, seeds: int, outcome: str) -> None:
     base = BASE[:seeds]
     near = tuple(value + noise for value, noise in zip(base, (0.0001, -0.0001, 0.0001), strict=False))
     (one,) = against_reference(board(make_runs("infonce", base), make_runs("cwcl", near)), INTEREST)
     assert one.outcome == outcome
-
-
-def test_verdicts_are_those_of_the_board_s_ranks(found: dict[str, Against]) -> None:
-    for one in found.values():
-        rank = one.board.rank(one.row, one.task)
-        assert rank is not None
-        assert (one.outcome in ("better", "worse")) == (one.reference.label not in rank.tied_with)
 
 
 def test_any_two_rows_can_be_compared_and_turned_around(found: dict[str, Against]) -> None:
@@ -84,10 +71,6 @@ def test_rows_without_a_seed_in_common_are_not_compared(make_runs: MakeRuns) -> 
     made = board(make_runs("infonce", (*BASE, None)), make_runs("temo", (None, None, None, None, 0.5)))
     (one,) = against_reference(made, INTEREST)
     assert (one.outcome, one.gain, one.interval) == ("not compared", None, None)
-
-
-def test_without_the_reference_s_runs_nothing_is_compared(make_runs: MakeRuns) -> None:
-    assert against_reference(board(make_runs("temo", UP), make_runs("ts", DOWN)), INTEREST) == []
 
 
 def test_the_row_that_stands_for_a_method_is_tuned_in_all_numbers_then_plain_then_has_most_seeds(

@@ -1,8 +1,6 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import pytest
-
 from benchsuite.analysis.boards import Board, boards, paired
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record, Result
@@ -72,21 +70,6 @@ def test_places_are_of_pairs_and_only_the_unbeaten_are_marked(make_runs: MakeRun
     assert found.separates
 
 
-def test_where_all_are_tied_none_is_marked_and_means_order_the_rows(make_runs: MakeRuns) -> None:
-    found = board(make_runs("ts", (0.4, 0.2)), make_runs("infonce", (0.1, 0.3)))
-    assert [one.label for one in found.rows] == ["TS", "InfoNCE"]
-    assert not any(found.is_best(one, found.tasks[0]) for one in found.rows)
-    assert not found.separates
-
-
-def test_runs_that_a_seed_did_not_mean_the_same_to_are_not_compared(make_runs: MakeRuns) -> None:
-    found = board(make_runs("infonce", LOW), make_runs("ts", HIGH, digests={"initial_weights": "w", "batches": "x"}))
-    assert list(found.unpairable) == [("InfoNCE", "TS")]
-    assert list(found.unpairable["InfoNCE", "TS"]) == [0, 1, 2]
-    assert "the batches differ" in found.unpairable["InfoNCE", "TS"][0]
-    assert {rank.rank for rank in found.rankings["retrieval"].ranks.values()} == {1}
-
-
 def test_a_seed_at_which_two_rows_may_not_be_paired_is_skipped_between_them(make_runs: MakeRuns) -> None:
     other = {"initial_weights": "w", "batches": "x"}
     found = board(make_runs("infonce", LOW), {**make_runs("ts", HIGH), 1: make_runs("ts", HIGH, digests=other)[1]})
@@ -127,26 +110,6 @@ def test_a_task_that_ranks_nothing_is_shown_and_counts_for_no_order(make_runs: M
     assert not found.is_best(found.rows[0], gap)
     assert measured(found.rows[0].cell(gap)) == "0.100 ± 0.000"
     assert found.is_best(found.rows[0], recall)
-
-
-def test_means_of_what_ranks_nothing_order_no_rows(make_runs: MakeRuns) -> None:
-    """Both tied on recall, where TS has the better mean; it has the larger gap, which is neither good nor bad."""
-    found = board(two_protocols(make_runs, "infonce", (0.1, 0.3), 0.1), two_protocols(make_runs, "ts", (0.4, 0.2), 0.9))
-    assert [one.label for one in found.rows] == ["TS", "InfoNCE"]
-
-
-def test_a_board_is_called_as_the_tables_that_asked_for_it(make_runs: MakeRuns) -> None:
-    runs = make_runs("infonce"), make_runs("ts")
-    setup_id = runs[0][0].setup_id
-    assert board(*runs, request=[request("another"), request(setup_id)]).title == "scenes-small, RN50"
-
-
-@pytest.mark.parametrize("backwards", [False, True])
-def test_the_order_of_records_says_nothing(make_runs: MakeRuns, backwards: bool) -> None:
-    records = [r for name in ("ts", "infonce", "mine") for r in make_runs(name, HIGH).values()]
-    (found,) = boards(records[::-1] if backwards else records)
-    assert [one.label for one in found.rows] == ["InfoNCE", "TS", "mine"]
-    assert [list(one.records) for one in found.rows] == [[0, 1, 2]] * 3
 
 
 def test_rows_measured_with_another_version_are_told(make_runs: MakeRuns) -> None:

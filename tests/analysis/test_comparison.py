@@ -1,4 +1,3 @@
-import json
 from collections.abc import Callable
 
 import pytest
@@ -7,7 +6,6 @@ from scipy import stats
 from benchsuite.analysis.boards import Board, boards, comparison
 from benchsuite.analysis.stats import compare
 from benchsuite.records.schema import Record
-from benchsuite.setup import Protocol
 
 Runs = dict[int, Record]
 MakeRuns = Callable[..., Runs]
@@ -46,21 +44,3 @@ def test_the_quantiles_give_the_interval_that_the_analysis_gives(make_runs: Make
     mean, reach = sum(differences) / 3, told["quantiles"]["3"] * stats.sem(differences)
     paired = compare(dict(enumerate(ours)), dict(enumerate(theirs)))
     assert (mean - reach, mean + reach) == (pytest.approx(paired.low), pytest.approx(paired.high))
-
-
-def test_a_large_board_is_small_data(make_runs: MakeRuns) -> None:
-    """35 rows, 10 tasks and 3 seeds, with all the digits they may have."""
-    plain = make_runs()[0]
-    names = [f"retrieval-{n}" for n in range(10)]
-    setup = plain.setup.model_copy(update={"protocols": dict.fromkeys(names, Protocol(task="retrieval", version=1))})
-    rows = []
-    for n in range(35):
-        result = plain.results["retrieval"]
-        results = {
-            name: result.model_copy(update={"metrics": {**result.metrics, "r_mean": (n + k + 1) / 47}})
-            for k, name in enumerate(names)
-        }
-        rows.append(make_runs("ts", setup=setup, results=results, hyperparameters={"periods": n / 7}))
-    told = json.dumps(comparison(board(*rows)), separators=(",", ":"))
-    assert len(json.loads(told)["rows"]) == 35
-    assert len(told) < 20_000

@@ -29,15 +29,6 @@ def test_costs_are_multiples_of_the_references_paired_by_seed(make_runs: MakeRun
     assert found["InfoNCE"].median == 1.0
 
 
-def test_memory_is_the_most_and_parameters_are_told(make_runs: MakeRuns) -> None:
-    more = {"peak_memory_bytes": 700, "trainable_parameters": 12}
-    costs_of = {0: {"seconds": 1.0, **more}, 1: {"seconds": 1.0, **more, "peak_memory_bytes": 900}}
-    runs = make_runs("ts", (0.1, 0.1))
-    found = cost({seed: record.model_copy(update={"cost": costs_of[seed]}) for seed, record in runs.items()}, {})
-    assert (found.peak_memory, found.parameters) == (900, 12)
-    assert cost(make_runs("ts", (0.1,)), {}).peak_memory is None
-
-
 def test_only_seeds_of_both_count_and_without_any_it_says_so(make_runs: MakeRuns) -> None:
     ours, theirs = (
         make_runs("ts", (0.1, 0.1, None), (2.0, 2.0, 2.0)),
@@ -64,31 +55,6 @@ def test_without_cpu_seconds_it_is_seconds_and_says_so(make_runs: MakeRuns) -> N
     assert dict(found.ratios) == {0: 4.0 / 1.5}
 
 
-def test_what_a_gpu_did_is_not_told_by_the_processors_seconds(make_runs: MakeRuns) -> None:
-    gpu = {**HERE, "device": "cuda:0"}
-    found = cost(make_runs("ts", (0.1,), (2.0,), environment=gpu), make_runs("infonce", (0.1,), environment=gpu))
-    assert found.note == "in seconds, since the work is done by cuda:0"
-
-
-def test_a_record_without_a_time_is_skipped(make_runs: MakeRuns) -> None:
-    theirs = make_runs("infonce", (0.1,), (1.0,))
-    nothing = {0: theirs[0].model_copy(update={"cost": {"cpu_seconds": 0.0, "seconds": 0.0}})}
-    for one, other in ((nothing, theirs), (theirs, nothing)):
-        assert cost(one, other).reason == "a record does not say how long it took"
-
-
-def test_a_board_without_the_reference_says_which_is_missing(make_runs: MakeRuns) -> None:
-    found = costs(board(make_runs("ts", cost=(1.0,) * 3), make_runs("mine", cost=(1.0,) * 3)))
-    assert {one.reason for one in found.values()} == {"infonce has no run with the steps of this setup"}
-    assert {one.median for one in found.values()} == {None}
-
-
-def test_one_tower_is_compared_with_simclr(make_runs: MakeRuns) -> None:
-    setup = make_runs()[0].setup.model_copy(update={"text": None})
-    alone = [make_runs(name, cost=cpu, setup=setup) for name, cpu in (("simclr", (1.0,) * 3), ("macl", (2.0,) * 3))]
-    assert costs(board(*alone))["MACL"].median == 2.0
-
-
 def test_of_several_references_that_of_the_defaults_is_taken_then_other_versions_and_fewer_runs_lose(
     make_runs: MakeRuns,
 ) -> None:
@@ -110,13 +76,6 @@ def test_a_reference_that_trained_longer_is_none(make_runs: MakeRuns) -> None:
     found = board(make_runs("infonce", cost=(2.0,) * 3, longer=2.0), make_runs("temo", cost=(1.0,) * 3))
     assert reference(found) is None
     assert {label: one.median for label, one in costs(found).items()} == {"InfoNCE (steps=×2)": None, "TeMo": None}
-
-
-def test_a_front_is_what_is_neither_dearer_nor_worse() -> None:
-    points = [(1.0, 0.5), (2.0, 0.4), (2.0, 0.7), (3.0, 0.7), (0.5, 0.1), (2.0, 0.7), (4.0, 0.9)]
-    assert pareto(points) == [4, 0, 2, 5, 6]
-    assert pareto(points, "lower") == [4]
-    assert pareto([]) == []
 
 
 numbers = st.integers(0, 6).map(float)
@@ -159,9 +118,3 @@ def test_a_dearer_method_is_beside_the_reference_given_as_much_compute(make_runs
     ((task, pair),) = by_name["ts"].differences
     assert (task.protocol, pair.difference) == ("retrieval", pytest.approx(0.1))
     assert (by_name["sogclr"].longest, by_name["sogclr"].differences) == (3.0, [])
-
-
-def test_without_a_longer_row_nothing_is_named(make_runs: MakeRuns) -> None:
-    found = board(make_runs("infonce", cost=(1.0,) * 3), make_runs("ts", cost=(1.25,) * 3))
-    (one,) = equal_compute(found, costs(found))
-    assert (one.ratio, one.reference, one.longest) == (1.25, None, None)

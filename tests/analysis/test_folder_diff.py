@@ -45,11 +45,6 @@ def test_cells_are_added_removed_or_changed_by_their_values(make_record: MakeRec
     }
 
 
-def test_another_seed_of_the_same_mean_is_a_change(make_record: MakeRecord) -> None:
-    diff = diff_folders(side(make_record, {"TeMo": (0.5,)}), side(make_record, {"TeMo": (0.5, 0.5)}))
-    assert [(cell.before.n, cell.after.n) for cell in of_kind(diff, "cells").values()] == [(1, 2), (1, 2)]
-
-
 def test_verdicts_that_are_of_another_kind_are_named(make_record: MakeRecord) -> None:
     before = side(make_record, {"InfoNCE": LOW, "TeMo": TIED})
     diff = diff_folders(before, side(make_record, {"InfoNCE": LOW, "TeMo": HIGH}))
@@ -83,17 +78,6 @@ def test_a_whole_table_that_was_added_or_removed_shows_all_its_cells_and_verdict
         assert of_kind(diff, "missing runs") == {}
 
 
-def test_claims_of_rows_that_a_new_table_does_not_select_are_no_difference(make_record: MakeRecord) -> None:
-    diff = diff_folders(NONE, side(make_record, {"InfoNCE": LOW, "TeMo": HIGH}))
-    assert "not selected" not in {value.after.kind for value in of_kind(diff, "verdicts").values()}
-
-
-def test_of_a_new_table_only_rows_with_missing_runs_are_listed(make_record: MakeRecord) -> None:
-    there = side(make_record, {"InfoNCE": LOW, "TeMo": HIGH})
-    missing = of_kind(diff_folders(NONE, without_seed_0(there, "TeMo")), "missing runs")
-    assert {keys: (d.before, d.after) for keys, d in missing.items()} == {("RN50/TeMo",): (None, "not run yet: seed 0")}
-
-
 def test_differences_are_in_reading_order(make_record: MakeRecord) -> None:
     before = side(make_record, {"InfoNCE": LOW, "TeMo": TIED, "TS": LOW})
     after = side(make_record, {"InfoNCE": LOW, "TeMo": HIGH}, description="Other.")
@@ -101,13 +85,6 @@ def test_differences_are_in_reading_order(make_record: MakeRecord) -> None:
     kinds = dict.fromkeys(difference.item.kind for difference in table)
     assert list(kinds) == ["cells", "verdicts", "ranks", "missing runs", "page text"]
     assert [d.item.kind for d in table] == sorted((d.item.kind for d in table), key=list(kinds).index)
-
-
-def test_another_scale_is_another_table(make_record: MakeRecord) -> None:
-    small = side(make_record, {"TeMo": LOW})
-    diff = diff_folders(small, side(make_record, {"TeMo": LOW}, scale="smoke"))
-    changes = {scale: differences[0].change for (_, scale), differences in diff.tables.items()}
-    assert changes == {"smoke": "added", "small": "removed"}
 
 
 def without_seed_0(whole: FolderSide, title: str) -> FolderSide:

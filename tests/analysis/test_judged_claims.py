@@ -71,16 +71,6 @@ def test_each_added_row_is_a_family_of_its_own(make_record: MakeRecord) -> None:
     assert judged_added(alone) == []
 
 
-def test_a_column_that_nothing_measures_is_judged_by_no_other(make_record: MakeRecord) -> None:
-    columns = [
-        {"key": "a", "group": "G", "label": "R@1", "measure": "retrieval.i2t_r1"},
-        {"key": "b", "group": "G", "label": "rest", "measure": "retrieval.r_mean", "unit": "number"},
-    ]
-    both = [{**one, "published": {"a": number, "b": number}} for one, number in zip(TWO, (10, 12), strict=True)]
-    judged = judged_claims(view(make_record, table(*both, columns=columns), {"ours": HIGH, "old": LOW}))
-    assert [(one.claim.column.key, one.verdict.kind) for one in judged] == [("a", "reproduced"), ("b", "not run")]
-
-
 def test_where_lower_is_better_the_lower_row_is_ahead(make_record: MakeRecord) -> None:
     lower = table(row("old", 12), row("ours", 10, "proposed"), column={"better": "lower"})
     (one,) = judged_claims(view(make_record, lower, {"ours": LOW, "old": HIGH}))
@@ -125,11 +115,6 @@ def test_rows_differ_only_in_a_tables_factors(make_record: MakeRecord, factors: 
     judged = judged_claims(view(make_record, told, {"ours": HIGH, "old": LOW}, {"ours": {"setup": other}}))
     assert [one.verdict.kind for one in judged] == [kind]
     assert factors or "optimizer.name" in "".join(judged[0].verdict.fields)
-
-
-def test_a_claim_of_the_text_and_the_table_is_one_claim() -> None:
-    (one,) = unrun_claims(table(*TWO, claims=[TEXT]))
-    assert (one.claim.locator, one.verdict.kind, one.scale) == ("abstract", "not run", "")
 
 
 def test_the_order_of_rows_is_compared_with_the_published_one(make_record: MakeRecord) -> None:

@@ -7,11 +7,6 @@ from benchsuite.records.schema import Record, TunedBy
 MakeRuns = Callable[..., dict[int, Record]]
 
 
-def test_one_configuration_of_a_method_goes_by_its_title(make_runs: MakeRuns) -> None:
-    found = labels([make_runs("infonce", hyperparameters={"tau": 0.3})[0], make_runs("ts")[0]])
-    assert found == ["InfoNCE", "TS"]
-
-
 def test_a_row_that_trained_longer_says_so_alone_too(make_runs: MakeRuns) -> None:
     assert labels([make_runs("infonce", longer=2.0)[0]]) == ["InfoNCE (steps=×2)"]
 
@@ -39,10 +34,6 @@ def test_a_method_that_is_not_registered_shows_all_that_differs(make_runs: MakeR
 def test_another_version_is_told_from_the_one_that_is_here(make_runs: MakeRuns) -> None:
     found = labels([make_runs("infonce")[0], make_runs("infonce", version=2)[0]])
     assert found == ["InfoNCE", "InfoNCE (method version=2)"]
-
-
-def test_methods_that_share_a_title_are_told_apart_by_name(make_runs: MakeRuns) -> None:
-    assert labels([make_runs("ts")[0], make_runs("mine", title="TS")[0]]) == ["TS, ts", "TS, mine"]
 
 
 def test_settings_that_look_alike_are_told_apart_by_identity(make_runs: MakeRuns) -> None:
@@ -79,11 +70,6 @@ def test_a_setup_is_called_as_tables_asked_for_it(make_runs: MakeRuns) -> None:
     assert found == {
         "a": "scenes-small, RN50", "b": "scenes-small, ViT, CC12M", "c": "scenes-small, X, p",
     }  # fmt: skip
-
-
-def test_of_names_as_short_the_one_of_most_rows_is_taken(make_runs: MakeRuns) -> None:
-    rows = [("A", "", "", "s"), ("B", "", "", "s"), ("B", "", "", "s")]
-    assert titles({"s": make_runs()[0].setup}, [request(*rows)]) == {"s": "scenes-small, B"}
 
 
 def test_what_no_table_asked_for_is_called_by_data_and_towers(make_runs: MakeRuns) -> None:

@@ -19,10 +19,6 @@ def run(make: MakeRecord, seed: int = 0, digests: dict[str, str] | None = None, 
     return make(seed, setup=Setup.model_validate(plain), digests=DIGESTS if digests is None else digests)[0]
 
 
-def test_runs_of_one_setup_and_seed_may_be_paired(make_record: MakeRecord) -> None:
-    assert pairable(run(make_record), run(make_record)) == ""
-
-
 def test_methods_may_differ_and_read_what_they_like(make_record: MakeRecord) -> None:
     other = run(make_record, digests={**DIGESTS, "clusters": "c"})
     assert pairable(run(make_record), other) == ""
@@ -46,22 +42,11 @@ def test_what_a_seed_fixes_must_be_equal(make_record: MakeRecord, name: str, say
     assert "(" + DIGESTS[name] + " against another)" in pairable(run(make_record), other)
 
 
-def test_clusters_that_both_read_must_be_equal(make_record: MakeRecord) -> None:
-    one, other = (run(make_record, digests={**DIGESTS, "clusters": which}) for which in "ab")
-    assert pairable(one, other) == "the clusters differ (a against b)"
-
-
 @pytest.mark.parametrize("name", ["initial_weights", "batches", "words"])
 def test_what_is_not_recorded_is_not_taken_for_equal(make_record: MakeRecord, name: str) -> None:
     silent = run(make_record, digests={key: value for key, value in DIGESTS.items() if key != name})
     says = f"a record does not say its {name.replace('_', ' ')}"
     assert pairable(run(make_record), silent) == pairable(silent, run(make_record)) == says
-
-
-@pytest.mark.parametrize("name", ["initial_weights", "batches"])
-def test_two_records_that_are_silent_alike_are_not_taken_for_equal(make_record: MakeRecord, name: str) -> None:
-    silent = run(make_record, digests={key: value for key, value in DIGESTS.items() if key != name})
-    assert pairable(silent, silent) == f"a record does not say its {name.replace('_', ' ')}"
 
 
 def test_pictures_alone_have_no_words(make_record: MakeRecord) -> None:
@@ -98,13 +83,6 @@ def test_an_allowed_difference_excuses_only_what_follows_from_it(make_record: Ma
     assert pairable(run(make_record), rate, ["optimizer"]) == "the initial weights differ (w against x)"
 
 
-def test_another_batch_size_has_other_batches_and_the_same_weights(make_record: MakeRecord) -> None:
-    batches = run(make_record, digests={**DIGESTS, "batches": "y"}, training={"batch": 8})
-    weights = run(make_record, digests={**DIGESTS, "initial_weights": "x"}, training={"batch": 8})
-    assert pairable(run(make_record), batches, ["training.batch"]) == ""
-    assert pairable(run(make_record), weights, ["training.batch"]).startswith("the initial weights differ")
-
-
 def test_rows_are_kept_apart_only_at_the_seeds_that_meant_something_else(make_record: MakeRecord) -> None:
     other = {**DIGESTS, "batches": "y"}
     rows = {
@@ -115,19 +93,6 @@ def test_rows_are_kept_apart_only_at_the_seeds_that_meant_something_else(make_re
     found = unpairable(rows)
     assert {duel: list(seeds) for duel, seeds in found.items()} == {("a", "c"): [0], ("b", "c"): [0]}
     assert "the batches differ" in found["a", "c"][0]
-
-
-def test_what_only_one_of_two_rows_read_keeps_neither_from_a_third(make_record: MakeRecord) -> None:
-    """Clusters differ between two rows; a row that reads none may be paired with both."""
-    rows = {name: {0: run(make_record, digests={**DIGESTS, "clusters": name})} for name in ("one", "two")}
-    rows["none"] = {0: run(make_record)}
-    assert list(unpairable(rows)) == [("one", "two")]
-
-
-def test_a_difference_that_is_allowed_keeps_no_rows_unpairable(make_record: MakeRecord) -> None:
-    rows = {"slow": {0: run(make_record, optimizer={"lr": 0.5})}, "usual": {0: run(make_record)}}
-    assert unpairable(rows, ["optimizer"]) == {}
-    assert list(unpairable(rows)) == [("slow", "usual")]
 
 
 def test_records_filed_under_another_seed_are_kept_unpairable(make_record: MakeRecord) -> None:

@@ -81,15 +81,6 @@ def test_a_claim_whose_rows_were_not_run_is_not_run_whatever_premise_is_known_no
         assert (one.verdict.kind, one.verdict.reason) == ("not run", reason)
 
 
-def test_what_is_known_not_to_hold_needs_no_numbers(make_record: MakeRecord) -> None:
-    premise = {**OLD, "unmet": {"small": "the runs are too short"}}
-    said = ("premise not met", '"there is a gap" does not hold at this scale: the runs are too short.')
-    assert judged(measured(make_record, premise, gap=0.9)) == said
-    assert judged(measured(make_record, {**OLD, "unmet": {"small": "x"}}, gap=0.9))[0] == "premise not met"
-    alone = {"statement": "P", "unmet": {"small": "x"}}
-    assert state(measured(make_record, alone)).state == "not met"
-
-
 def test_a_premise_without_runs_is_not_checked_and_its_claims_wait(make_record: MakeRecord) -> None:
     three = table(*TWO, row("gapped", 3), premises=[{**OLD, "rows": ["gapped"]}])
     found = view(make_record, three, BOTH)
@@ -109,11 +100,6 @@ def test_a_row_without_a_gauge_that_others_have_is_not_checked(make_record: Make
     bare = [record.model_copy(update={"curves": {"step": [0.0]}}) for record in found.rows[0].records]
     found = replace(found, rows=[replace(found.rows[0], records=bare), found.rows[1]])
     assert judged(found) == ("not run", '"there is a gap" is not checked: no run of B/old has the gauge gap')
-
-
-def test_a_gauge_is_not_missed_where_its_rows_have_no_runs(make_record: MakeRecord) -> None:
-    found = measured(make_record, {**OLD, "gauge": "gab"}, ours=HIGH)
-    assert judged(found)[0] == "not run"
 
 
 def test_added_rows_are_no_claims_of_the_paper(make_record: MakeRecord) -> None:

@@ -6,14 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.commands import exit_code
 from support.measured import HIGH, LOW, TIED, fill
 
 from benchsuite.analysis import request_check
 from benchsuite.analysis.building import build_views
 from benchsuite.papers import read_table
 from benchsuite.records.contents import Contents
-from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
+from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
 
@@ -97,28 +96,6 @@ def test_a_forged_request_is_told_and_not_shown(folder: Path, forgery: Forgery) 
     assert "temo-table1-small.json" in str(left_out[0])
 
 
-def test_verify_tells_one_run_listed_as_three_seeds(
-    sound_folder: Callable[[int], Path], capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder = sound_folder(3)
-    record = next(record for record in Store(folder).read().records.values() if record.seed == 1)
-    listed = RequestedRuns(
-        setup_id=record.setup_id, method_id=record.method_id, runs=dict.fromkeys(range(3), record.run_id)
-    )
-    row = RequestedRow(label="Mine", backbone="RN50", method="infonce", parts={"": listed})
-    Store(folder).add_request(
-        TableRequest(
-            table="temo/table1", scale="smoke", recipe="r", track="t", description="", tuned={}, backbones={},
-            temperature_factor=1.0, rows=[row],
-        )
-    )  # fmt: skip
-    assert exit_code("verify", folder) == 1
-    told = capsys.readouterr().out
-    assert "tables/temo-table1-smoke.json: RN50 Mine" in told
-    assert "is listed for seed 0, but its seed is 1, not 0" in told
-    assert "is listed for seed 1" not in told
-
-
 def test_runs_with_another_value_of_what_the_row_states(folder: Path) -> None:
     table = read_table("temo/table1")
     contents = Store(folder).read()
@@ -148,23 +125,3 @@ def test_a_second_request_of_one_table_is_refused(folder: Path) -> None:
     contents = Store(folder).read()
     assert len(contents.requests) == 1
     assert "temo-table1-small.json alone" in str(contents.unreadable[0])
-
-
-def test_edited_texts_differ_from_the_manifest(
-    sound_folder: Callable[[int], Path], capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder = sound_folder(1)
-    request = TableRequest(
-        table="temo/table1", scale="smoke", recipe="r", track="t", description="As it was", tuned={}, backbones={},
-        temperature_factor=1.0, rows=[],
-    )  # fmt: skip
-    Store(folder).add_request(request)
-    assert exit_code("verify", folder, "--update") == 0
-    assert exit_code("verify", folder) == 0
-    file = folder / "tables" / "temo-table1-smoke.json"
-    file.write_text(file.read_text().replace("As it was", "Better than it was"))
-    assert exit_code("verify", folder) == 1
-    assert "tables/temo-table1-smoke.json: not as listed in MANIFEST.json" in capsys.readouterr().out
-    file.unlink()
-    assert exit_code("verify", folder) == 1
-    assert "listed in MANIFEST.json, but gone" in capsys.readouterr().out

@@ -3,7 +3,6 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
@@ -121,19 +120,6 @@ def test_a_table_can_be_computed_from_the_data_frame_alone(folder: Path, view: T
         assert set(cells[cells.best].row) == {"TeMo", "SogCLR"}
 
 
-def test_a_table_has_the_pages_numbers(folder: Path, view: TableView) -> None:
-    table = benchsuite.load_table("temo/table1", "small", folder)
-    cells = [(row, cell) for row in view.rows for cell in row.cells]
-    assert len(table) == len(cells)
-    for line, (row, cell) in zip(table.to_dict("records"), cells, strict=True):
-        assert (line["row"], line["column"], line["n"], line["best"]) == (
-            row.label, cell.column.key, cell.n, view.is_best(row, cell),
-        )  # fmt: skip
-        for name in ("published", "mean", "sd", "low", "high"):
-            expected = getattr(cell, name)
-            assert line[name] == (pytest.approx(np.nan, nan_ok=True) if expected is None else expected)
-
-
 def test_a_run_that_no_table_shows_has_its_numbers_and_no_table(folder: Path, make_record: MakeRecord) -> None:
     Store(folder).write(*make_record(7, recipe="mine"))
     alone = benchsuite.load_results(folder).query("seed == 7")
@@ -165,24 +151,6 @@ def test_hyperparameters_are_columns_of_their_own_type(tmp_path: Path, make_reco
     assert first[["hp_sizes", "hp_detach"]].loc[1].isna().all()
     first.to_parquet(tmp_path / "all.parquet")
     assert pd.read_parquet(tmp_path / "all.parquet").hp_tau.tolist() == [0.5, 1.0]
-
-
-def test_costs_and_where_it_ran_are_columns(tmp_path: Path, make_record: MakeRecord) -> None:
-    store = Store(tmp_path / "runs")
-    store.require_writable()
-    store.write(*make_record(cost={"seconds": 2.0, "cpu_seconds": 3.0}, environment={"device": "cpu", "threads": 1}))
-    line = benchsuite.load_results(store.folder).iloc[0]
-    assert (line.seconds, line.cpu_seconds, line.device, line.threads) == (2.0, 3.0, "cpu", 1)
-    assert pd.isna(line.peak_memory_bytes)
-
-
-def test_an_empty_folder_has_the_columns_and_no_row(tmp_path: Path, folder: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    empty = benchsuite.load_results(tmp_path / "empty")
-    assert len(empty) == 0
-    of_methods = set(benchsuite.load_results(folder).columns) - set(empty.columns)
-    assert of_methods >= {"hp_row", "hp_tau"}
-    assert all(name.startswith("hp_") for name in of_methods)
 
 
 def test_an_invalid_file_is_skipped_with_a_warning(folder: Path) -> None:

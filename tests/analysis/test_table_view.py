@@ -75,13 +75,6 @@ def test_the_interval_of_a_mean_is_students_t(make_record: MakeRecord) -> None:
     assert cell.half == pytest.approx((high - low) / 2)
 
 
-def test_one_seed_has_no_spread_and_none_no_mean(make_record: MakeRecord) -> None:
-    run = record(make_record, 0, 0.1)
-    alone = view([row("First", [run])], [run]).rows[0].cells[1]
-    assert (alone.mean, alone.sd, alone.half, alone.low, alone.high) == (0.1, None, None, None, None)
-    assert view([row("First", [run])], []).rows[0].cells[1].mean is None
-
-
 def test_rows_stand_as_printed_and_others_after(make_record: MakeRecord) -> None:
     runs = [record(make_record, 0, 0.1)]
     labels = ["Mine", "Second", "First"]
@@ -114,24 +107,6 @@ def test_rows_of_another_setup_are_named_and_not_shown(make_record: MakeRecord) 
     assert built.rows[1].cells[1].values == {}
     assert built.rows[1].gap.startswith(f"not comparable: measured under another setup, {other.setup_id}")
     assert "optimizer.lr 0.5 against 0.001" in built.rows[1].gap
-
-
-def test_what_the_runs_ran_on_is_counted(make_record: MakeRecord) -> None:
-    runs = [record(make_record, seed, 0.1) for seed in range(2)]
-    assert [origin.split(":")[0] for origin in view([row("First", runs)], runs).origins] == ["2 runs"]
-
-
-@pytest.mark.parametrize(
-    ("commit", "dirty", "source"),
-    [(None, None, "(installed package)"), ("a" * 40, True, f"(commit {'a' * 12} with changes)")],
-)
-def test_an_origin_names_the_commit_or_the_installed_package(
-    make_record: MakeRecord, commit: str | None, dirty: bool | None, source: str
-) -> None:
-    run = record(make_record, 0, 0.1)
-    measured = run.model_copy(update={"environment": {**run.environment, "commit": commit, "dirty": dirty}})
-    (origin,) = view([row("First", [measured])], [measured]).origins
-    assert source in origin
 
 
 PARTS = Table.model_validate(
@@ -179,26 +154,12 @@ def test_columns_of_different_parts_come_from_different_runs(make_record: MakeRe
     assert (found.shown, found.requested, found.measured) == ("First · V", 2, 2)
 
 
-def test_a_part_that_is_not_run_is_named_and_the_others_stand(make_record: MakeRecord) -> None:
-    ten, hundred = [record(make_record, 0, 0.1)], [record(make_record, 1, 0.2)]
-    found = parted({"ten": ten, "hundred": hundred}, ten).rows[0]
-    assert [cell.n for cell in found.cells] == [1, 0, 0]
-    assert found.gap == "hundred: not run yet: seed 1"
-
-
 def test_what_a_scale_has_nothing_for_is_told_by_row_and_column(make_record: MakeRecord) -> None:
     ten = [record(make_record, 0, 0.1)]
     found = parted({"ten": ten}, ten, row={"missing": {"hundred": "no such data"}})
     assert found.rows[0].gap == "no such data"
     assert found.missing == {"100 gap": "no geometry here"}
     assert found.rows[0].cells[2].published == 0.3
-
-
-def test_a_part_of_another_setup_stands_on_no_board_with_the_others(make_record: MakeRecord) -> None:
-    ten = [record(make_record, 0, 0.1)]
-    found = parted({"ten": ten}, ten, setups={"RN50/V/ten": "another"}).rows[0]
-    assert found.cells[0].values == {}
-    assert found.gap.startswith("not comparable: measured under another setup")
 
 
 def test_parts_are_kept_apart_by_their_own_runs(make_record: MakeRecord) -> None:

@@ -74,22 +74,11 @@ def test_every_page_can_be_reached_from_the_first(site: MadeSite, pages: dict[Pa
     assert set(by_file) - reached == set()
 
 
-def test_no_two_places_of_a_page_have_one_name(pages: dict[Path, Addresses], site: MadeSite) -> None:
-    for page in (*pages.values(), Addresses(site.single)):
-        assert len(page.ids) == len(set(page.ids)), page.file
-
-
 def test_the_single_file_links_to_nothing_but_itself(site: MadeSite) -> None:
     page = Addresses(site.single)
     links = [one for one in page.addresses if not one.startswith("data:,")]
     assert len(links) > 100
     assert [one for one in links if not one.startswith("#") or unquote(one[1:]) not in page.ids] == []
-
-
-def test_an_empty_folder_gives_a_page_that_says_what_to_run(site: MadeSite) -> None:
-    (page,) = [Addresses(file) for file in site.empty.parent.rglob("*.html")]
-    assert "benchsuite repro temo/table1 --scale smoke" in page.file.read_text("utf-8")
-    assert broken({page.file: page}) == []
 
 
 def test_a_link_to_a_claim_shows_its_row_below_the_head_of_the_table(new_page: Callable[..., "Page"]) -> None:

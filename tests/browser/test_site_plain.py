@@ -1,11 +1,9 @@
 """Without scripts everything is there; on paper too."""
 
-import re
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from conftest import TABLE, MadeSite
+from conftest import MadeSite
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -68,27 +66,3 @@ def test_paper_has_no_tools_and_whole_tables(new_page: Open, kinds: Mapping[str,
         )
         assert cut == [], kind
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{kind}: wider than the paper"
-
-
-def test_a_table_its_headline_claims_and_figures_print_on_two_pages(
-    new_page: Open, site: MadeSite, tmp_path: Path
-) -> None:
-    pages = {}
-    for file in sorted((site.folder / "tables").glob("*.html")):
-        new_page(f"tables/{file.stem}").pdf(path=tmp_path / "table.pdf", prefer_css_page_size=True)
-        pages[file.stem] = len(re.findall(rb"/Type /Page\b", (tmp_path / "table.pdf").read_bytes()))
-    assert {name: number for name, number in pages.items() if not 1 <= number <= 2} == {}
-    page = new_page(TABLE)
-    page.emulate_media(media="print")
-    assert (
-        page.locator(".board, .forest").evaluate_all("all => all.filter(one => one.getClientRects().length).length") > 2
-    )
-
-
-def test_the_legend_is_printed_and_folded_again(new_page: Open) -> None:
-    page = new_page(TABLE)
-    count = page.locator("details[open]").count()
-    page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    assert page.locator(".legend[open]").count() == 1
-    page.evaluate("dispatchEvent(new Event('afterprint'))")
-    assert page.locator("details[open]").count() == count

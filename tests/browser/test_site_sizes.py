@@ -116,22 +116,6 @@ def test_pages_follow_the_readers_theme(new_page: Open, scheme: str) -> None:
     assert (light + 0.05) / (dark + 0.05) >= 7
 
 
-@pytest.mark.parametrize("width", [380, 1280])
-def test_the_first_screen_has_the_count_of_verdicts_and_lines_of_claims(new_page: Open, width: int) -> None:
-    page = new_page("index", viewport={"width": width, "height": 800})
-    for seen in (".answer .lead", ".forest tbody tr"):
-        box = page.locator(seen).first.bounding_box()
-        assert box
-        assert box["y"] + box["height"] <= 800, seen
-
-
-def test_a_table_begins_near_the_top(new_page: Open) -> None:
-    page = new_page(TABLE, viewport={"width": 1280, "height": 800})
-    box = page.locator("#board-1").bounding_box()
-    assert box
-    assert box["y"] < 350
-
-
 def test_a_reader_s_theme_is_kept_over_the_system_s(new_page: Open, site: MadeSite) -> None:
     page = new_page("index", color_scheme="dark")
     button = page.get_by_role("button", name="Theme:")
@@ -145,20 +129,6 @@ def test_a_reader_s_theme_is_kept_over_the_system_s(new_page: Open, site: MadeSi
     button.click()
     page.emulate_media(color_scheme="light")
     assert luminance(page, "backgroundColor") > 0.9, "the system's again"
-
-
-def test_on_paper_everything_is_light(new_page: Open) -> None:
-    page = new_page("index", color_scheme="dark")
-    page.get_by_role("button", name="Theme:").click(click_count=2)
-    page.emulate_media(media="print")
-    assert luminance(page, "backgroundColor") > 0.9
-    assert luminance(page, "color") < 0.05
-
-
-def test_the_navigation_says_where_a_page_is(new_page: Open, kinds: Mapping[str, str]) -> None:
-    for kind, section in (("home", "benchsuite"), ("table", "Tables"), ("method", "Methods"), ("claims", "Claims")):
-        current = new_page(kinds[kind]).locator("header [aria-current]")
-        assert current.all_inner_texts() == [section], kind
 
 
 @pytest.mark.parametrize("size", [PHONE, {"width": 1280, "height": 900}], ids=["phone", "desktop"])
@@ -184,14 +154,3 @@ def test_on_phones_every_number_of_a_run_says_its_column(new_page: Open, kinds: 
     page = new_page(kinds["run"], viewport=PHONE)
     assert page.locator("table.data tbody").count() > page.locator("table.data").count()
     assert [text for label, text in page.evaluate(LABELS) if text and not label] == []
-
-
-def test_on_phones_cells_beside_one_that_spans_rows_say_their_own_column(new_page: Open, site: MadeSite) -> None:
-    head = "<tr><th>Work</th><th>By</th><th>Seconds</th></tr>"
-    rows = '<tr><th rowspan="2">ranks</th><td>By</td><td>Seconds</td></tr><tr><td>By</td><td>Seconds</td></tr>'
-    table = f'<table class="data"><thead>{head}</thead><tbody>{rows * 2}</tbody></table>'
-    home = (site.folder / "index.html").read_text("utf-8")
-    (site.folder / "spanned.html").write_text(home.replace("<main", f"{table}<main", 1), "utf-8")
-    found = new_page("spanned", viewport=PHONE).evaluate(LABELS)[:8]
-    (site.folder / "spanned.html").unlink()
-    assert found == [["By", "By"], ["Seconds", "Seconds"]] * 4

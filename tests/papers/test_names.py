@@ -9,10 +9,6 @@ def test_a_paper_is_all_of_its_tables_and_all_is_every_table() -> None:
     assert named_tables(["all"]) == table_names()
 
 
-def test_a_table_named_twice_is_there_once() -> None:
-    assert named_tables(["temo/table1", "temo/table1"]) == ["temo/table1"]
-
-
 def test_a_paper_brings_in_tables_with_a_recipe_at_the_scale_alone() -> None:
     tables = named_tables(["all"], "smoke")
     assert tables == [name for name in table_names() if "smoke" in read_table(name).recipes]
@@ -41,11 +37,3 @@ def test_only_a_papers_table_is_read(name: str) -> None:
 def test_tables_stand_in_the_order_of_their_numbers() -> None:
     numbers = [int("".join(c for c in name if c.isdigit())) for name in table_names() if name.startswith("temo/table")]
     assert numbers == sorted(numbers)
-
-
-def test_what_follows_a_number_is_not_part_of_it() -> None:
-    names = [name for name in table_names() if name.startswith(("dystress/table12", "modality-gap/fig"))]
-    assert names == [
-        "dystress/table12", "dystress/table12-imagenet1k", "modality-gap/figure2", "modality-gap/figure4a",
-        "modality-gap/figure4b", "modality-gap/figure6", "modality-gap/figure7",
-    ]  # fmt: skip

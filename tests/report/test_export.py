@@ -2,7 +2,6 @@ import csv
 import io
 import json
 import math
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,28 +13,13 @@ from benchsuite.analysis.table_view import TableView
 from benchsuite.report.export import FORMATS, as_csv, as_json, as_markdown
 from benchsuite.report.export_options import DEFAULT, ExportOptions, Show, Spread
 from benchsuite.report.latex import as_latex
-from benchsuite.report.numbers import counts, difference, measured, published
+from benchsuite.report.numbers import difference, measured, published
 from benchsuite.report.paper_table import PaperTable
 
 
 @pytest.fixture
 def view(make_record: MakeRecord) -> TableView:
     return build(make_record, VALUES)
-
-
-def bests(view: TableView) -> set[tuple[str, str]]:
-    return {(row.label, c.column.key) for row in view.rows for c in row.cells if view.is_best(row, c)}
-
-
-def test_rows_without_a_significantly_better_one_share_the_first_rank(view: TableView) -> None:
-    assert bests(view) == {("Best", "a"), ("Twin_2", "a"), ("Worst", "b")}
-    rank = view.rank(view.rows[0], view.rows[0].cells[0])
-    assert rank is not None
-    assert (rank.rank, rank.tied_with) == (1, ("RN50/Twin_2",))
-
-
-def test_where_all_are_tied_none_is_marked_best(make_record: MakeRecord) -> None:
-    assert bests(build(make_record, {"Best": (0.1, 0.2, 0.3), "Twin_2": (0.2, 0.1, 0.3)})) == set()
 
 
 def test_every_format_shows_the_same_numbers_and_marks(view: TableView) -> None:
@@ -70,14 +54,6 @@ def test_every_format_shows_the_same_numbers_and_marks(view: TableView) -> None:
             assert page["theirs"] == published(cell)
             assert page["ours"].replace("± ", " ± ") == ("★ best: " if best else "") + measured(cell)
             assert page["diff"] == difference(cell)
-
-
-def test_how_many_seeds_a_row_has_is_told_with_its_numbers(make_record: MakeRecord) -> None:
-    built = build(make_record, VALUES)
-    assert [counts(row) for row in built.rows] == ["4", "4", "4", "–"]
-    one, other = built.rows[0].cells
-    fewer = replace(other, records={seed: record for seed, record in other.records.items() if seed < 2})
-    assert counts(replace(built.rows[0], cells=[one, fewer])) == "2–4"
 
 
 def test_json_has_every_seed_and_the_reason_of_gaps(view: TableView) -> None:

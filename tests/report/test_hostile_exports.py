@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -21,7 +20,7 @@ from support.markdown_reader import texts as texts_of
 from benchsuite.analysis.table_view import TableView
 from benchsuite.gate.decision import Check
 from benchsuite.gate.summary import junit, summary
-from benchsuite.report.export import FORMATS, table_lines
+from benchsuite.report.export import FORMATS
 from benchsuite.report.export_options import DEFAULT, ExportOptions
 from benchsuite.report.figures.model import Axis, Figure, Trace
 from benchsuite.report.latex import ACCENTS, LETTERS, SPECIAL
@@ -120,23 +119,6 @@ def test_nothing_leaves_latex(view_with: View, given_: list[str]) -> None:
     assert {name for name in COMMAND.findall(text) if name.isalpha()} <= OWN
     comments = re.sub(r"\\\\|\\%", "", text).splitlines()
     assert [line for line in comments if "%" in line] == [comments[0], next(x for x in comments if "resizebox" in x)]
-
-
-@on_one_view
-@given(given_=many)
-def test_json_is_the_same_content(view_with: View, given_: list[str]) -> None:
-    view = view_with(given_)
-    text = FORMATS["json"](view, DEFAULT)
-    content = json.loads(text)
-    assert is_clean(text.replace("\n", ""))
-    assert {cell["row"] for cell in content["cells"]} == {row.label for row in view.rows}
-    assert content["title"] == given_[4]
-
-
-@on_one_view
-@given(given_=many)
-def test_a_terminal_gets_as_many_lines(view_with: View, given_: list[str]) -> None:
-    assert len(table_lines(view_with(given_))) == len(table_lines(view_with(PLAIN)))
 
 
 @given(label=texts, axis=texts)

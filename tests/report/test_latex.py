@@ -100,26 +100,6 @@ def test_signs_say_which_row_differs_from_the_reference(make_record: MakeRecord)
     assert "significantly worse" not in as_latex(PaperTable(table.view, ExportOptions(Show.published)))
 
 
-def test_rows_are_signed_within_their_board_and_only_beside_a_measured_reference(make_record: MakeRecord) -> None:
-    hostile = build(make_record, VALUES)
-    named = replace(hostile, table=hostile.table.model_copy(update={"rows": [hostile.table.rows[2]]}))
-    assert [[number.against for number in line.ours] for line in PaperTable(named, ExportOptions()).lines[:3]] == [
-        ["+", "−"], ["+", "−"], ["", ""],
-    ]  # fmt: skip
-    unmeasured = build(make_record, {name: VALUES[name] for name in ("Twin_2", "Worst")})
-    assert not any(number.against for line in PaperTable(unmeasured, ExportOptions()).lines for number in line.ours)
-    assert PaperTable(unmeasured, ExportOptions()).against_legend == []
-
-
-def test_the_label_of_the_reference_is_escaped_in_the_caption(make_record: MakeRecord) -> None:
-    view = build(make_record, VALUES)
-    table = view.table.model_copy(update={"rows": [view.table.rows[0].model_copy(update={"label": HOSTILE})]})
-    rows = [replace(view.rows[0], label=HOSTILE), *view.rows[1:]]
-    text = as_latex(PaperTable(replace(view, table=table, rows=rows), ExportOptions()))
-    require_whole(text)
-    assert f"significantly worse than {tex(HOSTILE)} (" in text
-
-
 @pytest.mark.skipif(not shutil.which("pdflatex"), reason="no pdflatex on this machine")
 @pytest.mark.parametrize("options", OPTIONS)
 def test_it_compiles(view: TableView, options: ExportOptions, tmp_path: Path) -> None:

@@ -2,8 +2,6 @@ from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
-
 from benchsuite.analysis.rows import Cell
 from benchsuite.analysis.stats import compare
 from benchsuite.papers import Column, PublishedCell
@@ -64,11 +62,6 @@ def test_a_paired_difference_shows_half_of_its_interval() -> None:
     assert numbers.paired(None, None, "percent") == "–"
 
 
-@pytest.mark.parametrize(("value", "text"), [(None, "–"), (0.04, "0.040"), (0.0004, "< 0.001"), (1.0, "1.000")])
-def test_p_is_short(value: float | None, text: str) -> None:
-    assert numbers.p(value) == text
-
-
 def test_costs_are_multiples_and_what_is_unknown_is_a_dash() -> None:
     assert [numbers.times(2.345), numbers.times(None)] == ["×\N{NO-BREAK SPACE}2.35", "–"]
     assert [numbers.megabytes(84_600_000), numbers.megabytes(None)] == ["85 MB", "–"]
@@ -89,12 +82,3 @@ def test_numbers_in_other_units_are_not_sorted_among_percentages() -> None:
     ordered = sorted(values, key=lambda value: numbers.order(*value))
     assert ordered == [(-0.5, "percent"), (0.3, "percent"), (-0.2, "number"), (0.01, "number")]
     assert numbers.order(None, "number") == ""
-
-
-def test_times_are_in_minutes_until_they_are_hours() -> None:
-    assert [numbers.duration(hours) for hours in (0.5, 1.99, 12.34)] == ["30 minutes", "119 minutes", "12.3 hours"]
-    assert numbers.duration(0.017) == "1 minute"
-
-
-def test_ticks_have_a_sign() -> None:
-    assert [numbers.tick(value) for value in (-2.5, 0.0, 10.0)] == ["−2.5", "0", "+10"]

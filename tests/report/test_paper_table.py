@@ -1,5 +1,4 @@
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 from support.exported import TABLE, VALUES, MakeRecord, build
@@ -49,14 +48,6 @@ def test_rows_without_a_shown_number_are_left_out(view: TableView, show: Show, r
         show is not Show.ours,
         show is not Show.published,
     ]
-
-
-def test_columns_without_a_shown_number_are_left_out(view: TableView) -> None:
-    bare = [replace(row, cells=[row.cells[0], replace(row.cells[1], source=None)]) for row in view.rows]
-    assert [column.key for column in PaperTable(replace(view, rows=bare), ExportOptions(Show.published)).columns] == [
-        "a"
-    ]
-    assert [column.key for column in PaperTable(replace(view, rows=bare), ExportOptions()).columns] == ["a", "b"]
 
 
 def test_a_table_without_any_shown_number_is_refused(make_record: MakeRecord) -> None:
@@ -119,11 +110,6 @@ def test_marks_are_explained_and_can_be_switched_off(
     assert [("Bold" in legend), ("★" in legend)] == [bold, star]
 
 
-def test_where_all_are_tied_the_legend_says_so(make_record: MakeRecord) -> None:
-    tied = build(make_record, {"Best": (0.1, 0.2, 0.3), "Twin_2": (0.2, 0.1, 0.3)})
-    assert "No difference is significant" in PaperTable(tied, ExportOptions()).legend[-1]
-
-
 @pytest.mark.parametrize(
     ("values", "options", "says", "counted"),
     [
@@ -147,19 +133,3 @@ def test_the_caption_says_what_the_spread_is_and_over_how_many_seeds(
     assert table.caption("A / B")[:2] == ["T.", "Percent (gap: plain numbers)."]
     assert table.caption("A / B")[2].endswith(says)
     assert table.has_counts == counted
-
-
-@pytest.mark.parametrize(
-    ("options", "number"), [(ExportOptions(), 1), (ExportOptions(notes=False), 0), (ExportOptions(Show.published), 0)]
-)
-def test_notes_say_what_ours_were_measured_on(view: TableView, options: ExportOptions, number: int) -> None:
-    assert len(PaperTable(view, options).notes) == number
-
-
-def test_a_column_without_a_group_goes_by_its_label_beside_grouped_ones(view: TableView) -> None:
-    columns = [TABLE.columns[0], TABLE.columns[1].model_copy(update={"group": ""})]
-    request = view.request.model_copy(update={"stand_ins": dict.fromkeys("ab", "scenes")})
-    mixed = replace(view, table=view.table.model_copy(update={"columns": columns}), request=request)
-    assert PaperTable(mixed, ExportOptions()).notes == [
-        "Ours were measured at scale small.", "In ours, A & B was measured on scenes; gap was measured on scenes.",
-    ]  # fmt: skip
