@@ -9,7 +9,7 @@ so after the first few the upper limit is the greatest possible score.
 import json
 import math
 import warnings
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -208,12 +208,9 @@ class TunedMethod:
 
 
 def subjects(
-    files: Mapping[str, "TrialsFile"], used: Collection[str] | None = None
+    files: Mapping[str, "TrialsFile"],
 ) -> dict[tuple[str, str], list[TunedMethod]]:
-    """Everything that was tuned, by recipe and backbone; the reference first, the others by their labels.
-
-    `used`: digests of the trials that runs name. With it, what is `outdated` is left out.
-    """
+    """Everything that was tuned, by recipe and backbone; the reference first, the others by their labels."""
     pages: dict[tuple[str, str], list[TunedMethod]] = {}
     for recipe, file in sorted(files.items()):
         groups: dict[tuple[str | int, ...], list[Trial]] = {}
@@ -222,17 +219,7 @@ def subjects(
         for trials in groups.values():
             one = TunedMethod(recipe, file.rule, file.setups.get(trials[0].setup_id), trials)
             pages.setdefault((recipe, one.backbone), []).append(one)
-    if used is not None:
-        pages = {page: [one for one in found if not outdated(one, found, used)] for page, found in pages.items()}
     return {page: _labelled(found) for page, found in pages.items()}
-
-
-def outdated(subject: TunedMethod, others: Sequence[TunedMethod], used: Collection[str]) -> bool:
-    """Whether another version was tuned since, and no run names the earlier trials."""
-    if subject.current or subject.digest in used:
-        return False
-    what = subject.method, subject.setup_id, subject.fixed
-    return any(one.current and (one.method, one.setup_id, one.fixed) == what for one in others)
 
 
 def reference_of(subject: TunedMethod, others: Sequence[TunedMethod]) -> TunedMethod | None:

@@ -133,14 +133,8 @@ class Leaderboard:
 
     @cached_property
     def tuning(self) -> Mapping[tuple[str, str], list[TunedMethod]]:
-        """What was tuned, by recipe and backbone, without outdated trials that no run uses."""
-        return subjects(self.contents.all_trials, {run.tuned.digest for run in self.records.values() if run.tuned})
-
-    @cached_property
-    def outdated_trials(self) -> Mapping[tuple[str, str], int]:
-        """How many there are, by recipe and backbone."""
-        every = subjects(self.contents.all_trials)
-        return {page: _trials(found) - _trials(self.tuning[page]) for page, found in every.items()}
+        """What was tuned, by recipe and backbone."""
+        return subjects(self.contents.all_trials)
 
     @cached_property
     def tuned_by(self) -> Mapping[str, TunedMethod]:
@@ -207,7 +201,3 @@ class Leaderboard:
     @property
     def _rows(self) -> Iterator[Appearance]:
         return (Appearance(view, row) for view in self.views for row in view.rows)
-
-
-def _trials(found: Sequence[TunedMethod]) -> int:
-    return sum(len(subject.trials) for subject in found)

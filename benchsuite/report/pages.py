@@ -25,7 +25,7 @@ from benchsuite.report.export import FORMATS, SUFFIXES
 from benchsuite.report.export_options import DEFAULT
 from benchsuite.report.figures import table_figures
 from benchsuite.report.figures.from_costs import cost_figures, named_numbers
-from benchsuite.report.glossary import explained_metrics, glossary
+from benchsuite.report.glossary import explained_metrics
 from benchsuite.report.home import families, headlines
 from benchsuite.report.leaderboard import Appearance, Leaderboard
 from benchsuite.report.links import slug
@@ -202,14 +202,12 @@ def compare(leaderboard: Leaderboard, board: Board) -> Values:
         "figures": drawn,
         "named_numbers": named_numbers(drawn),
         "metrics": explained_metrics(row.record for row in board.rows),
-        "digests": (digests := runs_page.shared_digests(board)),
-        "words": defaultdict(str, glossary(digests)),
     }
 
 
 def tuning(leaderboard: Leaderboard, found: Sequence[TunedMethod]) -> Values:
     """What was tuned under one recipe on one backbone."""
-    return {**of_tuning(found), "outdated": leaderboard.outdated_trials[found[0].recipe, found[0].backbone]}
+    return of_tuning(found)
 
 
 def tuning_pages(leaderboard: Leaderboard, view: TableView) -> list[tuple[str, str]]:

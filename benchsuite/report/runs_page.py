@@ -4,13 +4,12 @@ What the seeds share stands there once; a run's place on the page is its run_id.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean, stdev
 from typing import Any
 
-from benchsuite.analysis.boards import Board
 from benchsuite.analysis.curves import Curve, curve
 from benchsuite.canonical import short_digest
 from benchsuite.records.method_version import stale
@@ -26,8 +25,6 @@ DIGITS = 16
 """Of a hash that pages show: as many as an id has. Whole ones are in the records."""
 AMOUNT = "amount"
 """Unit of a count."""
-COST = "cost"
-"""Unit of what a training cost."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +68,7 @@ class SeedNumbers:
         return [numbers.DASH if value is None else self._shown(value) for value in self.values]
 
     def _shown(self, value: float) -> str:
-        show = {"percent": numbers.percent, AMOUNT: numbers.amount, COST: numbers.amount}.get(self.unit, numbers.exact)
+        show = {"percent": numbers.percent, AMOUNT: numbers.amount}.get(self.unit, numbers.exact)
         return show(value)
 
 
@@ -129,12 +126,6 @@ class Configuration:
         """What the trainings cost, in words by seed."""
         return _by_seed([record.cost for record in self.records])
 
-    @property
-    def spent(self) -> list[SeedNumbers]:
-        """Of many runs: what the trainings cost, where it differs by seed."""
-        names = apart(self.costs) if self.many else ()
-        return [SeedNumbers(name, COST, [record.cost.get(name) for record in self.records]) for name in names]
-
     @cached_property
     def environment(self) -> Mapping[str, list[str]]:
         """Where the runs ran, in words by seed; versions of packages too."""
@@ -148,14 +139,6 @@ class Configuration:
         ends = [{"ranks": record.ranks.sha256, "record": record.digest} for record in self.records]
         found = [{**record.digests, **end} for record, end in zip(self.records, ends, strict=True)]
         return _by_seed([{name: digest[:DIGITS] for name, digest in one.items()} for one in found])
-
-    def own_digests(self, shared: Collection[str]) -> Mapping[str, list[str]]:
-        """Those that the page shows: of many runs what their board does not have, and the record's alone.
-
-        The record has that of its ranks.
-        """
-        left_out = {*shared, "ranks"} & set(apart(self.digests)) if self.many else ()
-        return {name: digests for name, digests in self.digests.items() if name not in left_out}
 
     @property
     def words(self) -> Mapping[str, str]:
@@ -176,33 +159,17 @@ def values(leaderboard: Leaderboard, shown: Configuration) -> Mapping[str, Any]:
     every = (one for record in shown.records for one in leaderboard.appearances.get(record.run_id, []))
     rows = {(one.view.request.name, one.row.key): one for one in every}
     words = defaultdict(str, shown.words)
-    board = next(
-        (one for one in leaderboard.boards if (one.setup_id, one.setup) == (shown.first.setup_id, shown.first.setup)),
-        None,
-    )
+    setup = shown.first.setup_id, shown.first.setup
+    on_board = any((board.setup_id, board.setup) == setup for board in leaderboard.boards)
     return {
         "shown": shown,
         "shown_in": list(rows.values()),
         "stale": stale(shown.first),
         "unregistered": {result.task for result in shown.first.results.values() if result.task not in tasks},
         "words": words,
-        "on_board": board is not None,
-        "costs": {
-            name: costs for name, costs in shown.costs.items() if name not in {line.name for line in shown.spent}
-        },
-        "digests": shown.own_digests(shared_digests(board) if board else ()),
-        "metrics": {} if board else explained_metrics(shown.records),
+        "on_board": on_board,
+        "metrics": {} if on_board else explained_metrics(shown.records),
     }
-
-
-def shared_digests(board: Board) -> Mapping[str, Mapping[int, str]]:
-    """By name and seed, the beginnings of hashes that are equal in all runs of each seed."""
-    found: dict[str, dict[int, set[str]]] = {}
-    for record in (*(one for row in board.rows for one in row.records.values()), *board.outside):
-        for name, digest in record.digests.items():
-            found.setdefault(name, {}).setdefault(record.seed, set()).add(digest[:DIGITS])
-    equal = {name: seeds for name, seeds in found.items() if all(len(digests) == 1 for digests in seeds.values())}
-    return {name: {seed: min(seeds[seed]) for seed in sorted(seeds)} for name, seeds in equal.items()}
 
 
 def title(leaderboard: Leaderboard, shown: Configuration) -> str:

@@ -59,32 +59,6 @@ def test_many_seeds_are_told_by_their_mean_and_spread(make_record: MakeRecord) -
         assert {len(shown.cells(line)) for lines in shown.results.values() for line in lines} == {len(shown.heads)}
 
 
-def test_digests_that_a_seed_s_runs_share_are_on_their_board_and_not_on_each_page(make_record: MakeRecord) -> None:
-    def marked(one: Record, method: int) -> Record:
-        own = {"batches": f"{one.seed + 1:x}" * 64, "own": f"a{method if one.seed == 1 else 0}{one.seed}b" * 16}
-        return one.model_copy(update={"digests": {**one.digests, **own}})
-
-    every = [marked(one, method) for method in (3, 5) for one in runs(make_record, MANY + 1, tau=method / 100)]
-    found = pages(leaderboard(records=every))
-    board, page = (found[f"compare/{every[0].setup_id}"], found[f"runs/{page_of(every[0])}"])
-    for record in every[: MANY + 1]:
-        batches, own = record.digests["batches"][:16], record.digests["own"][:16]
-        assert (batches in board, batches in page) == (True, False)
-        assert (own in board, own in page) == (False, True), "methods differ in it at one seed"
-        assert record.digest[:16] in page
-    assert f"../compare/{every[0].setup_id}.html#digests" in page
-
-
-def test_costs_of_many_seeds_are_told_by_their_mean_and_spread(make_record: MakeRecord) -> None:
-    every = [
-        one.model_copy(update={"cost": {"seconds": 10.0 + 2 * one.seed, "trainable_parameters": 99}})
-        for one in runs(make_record, MANY + 1)
-    ]
-    text = Reading(pages(leaderboard(records=every))[f"runs/{page_of(every[0])}"]).text
-    cost = " ".join(text.partition("Cost of a run")[2].partition("Environment")[0].split())
-    assert cost == "CostMeanStandard deviationLowestHighest seconds training time132.5821016"
-
-
 def test_facts_are_alike_or_apart_and_never_both() -> None:
     facts = {"device": ["cpu", "cpu"], "seconds": ["1", "2"]}
     assert alike(facts) == {"device": "cpu"}

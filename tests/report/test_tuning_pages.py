@@ -14,7 +14,7 @@ from support.made_trials import trials_file, trials_of
 from support.measured import CURVES
 
 from benchsuite.analysis.building import build_table
-from benchsuite.analysis.tuned_methods import DrawnNumber, subjects
+from benchsuite.analysis.tuned_methods import DrawnNumber
 from benchsuite.papers import read_table
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record, TunedBy
@@ -139,33 +139,6 @@ def test_a_row_whose_trials_are_not_in_the_folder_names_them_without_a_link(boar
     assert "The trials are not in this results folder." in words(found[table_of(board)])
     assert PAGE not in found
     assert "Tuning" not in words(found["index"])
-
-
-@pytest.mark.parametrize(
-    ("method", "again", "in_use", "shown"),
-    [("temo", True, False, False), ("temo", True, True, True), ("cwcl", False, False, True)],
-    ids=["tuned again", "in use", "not tuned again"],
-)
-def test_trials_of_another_version_are_shown_unless_newer_ones_took_their_place(
-    method: str, again: bool, in_use: bool, shown: bool
-) -> None:
-    earlier = trials_of(method, count=2, version=7)
-    files = {"latents-pairs": trials_file({"infonce": 0.5, **({method: 0.55} if again else {})}, more=earlier)}
-    used = {trials_digest(earlier)} if in_use else set()
-    (found,) = subjects(files, used).values()
-    assert [one.trials[0].method.version == 7 for one in found if one.method == method].count(True) == shown
-    assert len(found) == 1 + again + shown
-    assert any("version 7" in one.label for one in found) == (shown and again)
-
-
-def test_a_page_counts_the_trials_that_it_leaves_out(board: Leaderboard) -> None:
-    assert "earlier trial" not in words(pages(board)[PAGE])
-    file = trials_file({"infonce": 0.5, "temo": 0.55}, more=trials_of("temo", count=2, version=7))
-    with_older = replace(board, contents=replace(board.contents, trials={"latents-pairs": file}))
-    text = words(pages(with_older)[PAGE])
-    assert "2 earlier trials with other versions of these methods are stored, too. No run uses them." in text
-    assert "not tuned equally" not in text
-    assert "version 7" not in text
 
 
 def test_the_data_of_all_panels_are_two_files(board: Leaderboard, trials: TrialsFile) -> None:
