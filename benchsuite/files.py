@@ -156,9 +156,9 @@ def require_stored(path: Path, at_most: int) -> int:
     return size
 
 
-def require_regular(path: Path) -> int:
+def require_regular(path: Path | str) -> int:
     """The size of a regular file; an OSError for anything else."""
-    status = path.stat()
+    status = os.stat(path)  # noqa: PTH116 - for millions of files
     if not stat.S_ISREG(status.st_mode):
         raise OSError(errno.EINVAL, "no regular file", str(path))
     return status.st_size

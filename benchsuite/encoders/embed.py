@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from benchsuite.data import PairDataset
 from benchsuite.data.base import Split
-from benchsuite.data.readers.contents import content_digests, remember
 from benchsuite.data.readers.embedded import FORMAT, MANIFEST, Embedded, File, Request, SplitFiles, read_manifest
+from benchsuite.data.readers.files import content_digests, remember
 from benchsuite.errors import RunError, UsageError, unknown
 from benchsuite.execution.free_space import free_disk, gib
 from benchsuite.files import require_writable, write_whole

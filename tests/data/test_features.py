@@ -235,7 +235,7 @@ DRAWN = """
     import psutil
     from benchsuite.data import create_dataset
     from benchsuite.data.batches import BatchPlan
-    from benchsuite.data.readers.contents import remember
+    from benchsuite.data.readers.files import remember
     from benchsuite.setup import Augmentation
     from pathlib import Path
 

@@ -129,7 +129,7 @@ def test_any_kind_of_image_becomes_three_colours(tmp_path: Path, mode: str) -> N
 
 
 def test_clips_have_their_frames_in_order(files: list[Path], threads: int) -> None:
-    clips = LazyClips(3, 2, 4, lambda i: files[2 * i : 2 * i + 2], "crop")
+    clips = LazyClips(image_files(files[:6], 4), 2)
     assert clips.shape == (3, 2, 4, 4, 3)
     found = clips[np.array([2, 0])]
     assert found.shape == (2, 2, 4, 4, 3)

@@ -44,7 +44,7 @@ def test_texts_read_as_written(tmp_path_factory: pytest.TempPathFactory, lists: 
 def test_an_image_is_a_file_a_part_of_one_or_bytes(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"whole file")
     inside = written(tmp_path / "inside", Item("", content=b"bytes", name="row 0"), Item("", content=b""))
-    part = written(tmp_path / "part", Item("", [str(tmp_path / "a")], offset=6, size=4))
+    part = written(tmp_path / "part", Item("", [str(tmp_path / "a")], part=(6, 4)))
     whole = written(tmp_path / "whole", Item("", [str(tmp_path / "a")]))
     assert [inside.read(0), inside.read(1), part.read(0), whole.read(0)] == [b"bytes", b"", b"file", b"whole file"]
     assert (inside.where(0), whole.where(0)) == ("row 0", str(tmp_path / "a"))

@@ -106,6 +106,30 @@ def test_the_digest_follows_the_content_and_not_the_folder(folders: Path, tmp_pa
     assert create_dataset("pairs", folder=str(moved)).manifest().digest != before.digest
 
 
+def test_a_picture_outside_of_the_folder_that_changes_is_seen(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, own: Callable[..., PairDataset]
+) -> None:
+    outside = tmp_path_factory.mktemp("outside") / "a.png"
+    outside.write_bytes(picture(0))
+    rows = [{"image": str(outside), "caption": "a"}, {"image": name(1), "caption": "b"}]
+    before = own(rows).manifest().digest
+    outside.write_bytes(picture(7))
+    assert own(rows).manifest().digest != before
+
+
+def test_a_later_visit_needs_no_library_which_leaves_no_copy(
+    folders: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BENCHSUITE_CACHE", str(tmp_path))
+    before = create_dataset("pairs", folder=str(folders / "parquet")).manifest()
+    assert not list((tmp_path / "library").glob("*"))
+    monkeypatch.setattr("datasets.load_dataset", lambda *_, **__: pytest.fail("opened again"))
+    later = create_dataset("pairs", folder=str(folders / "parquet"))
+    assert later.manifest() == before
+    assert later.class_names == {"class": COLOURS}
+    assert len(later.split("train").images[:2]) == 2
+
+
 def test_a_cut_is_a_function_of_seed_and_picture(pairs: Callable[..., PairDataset]) -> None:
     data = pairs(seed=5, validation_share=0.25, test_share=0.25)
     expected: dict[str, list[list[str]]] = {"train": [], "validation": [], "test": []}
@@ -114,27 +138,6 @@ def test_a_cut_is_a_function_of_seed_and_picture(pairs: Callable[..., PairDatase
         expected["test" if number < 0.25 else "validation" if number < 0.5 else "train"].append([caption(i)])
     assert all(expected.values())
     assert {split: data.split(split).captions for split in data.manifest().splits} == expected
-
-
-def test_further_pictures_move_none(tmp_path: Path) -> None:
-    def places(count: int) -> dict[str, str]:
-        folder = tmp_path / str(count)
-        write_csv(folder, count)
-        data = create_dataset("pairs", folder=str(folder))
-        return {texts[0]: split for split in data.manifest().splits for texts in data.split(split).captions}
-
-    few, more = places(20), places(COUNT)
-    assert set(few.values()) == {"train", "validation", "test"}
-    assert {text: more[text] for text in few} == few
-
-
-def test_shares_are_kept_on_average() -> None:
-    from benchsuite.data.readers.parts import cut
-
-    digests = np.random.default_rng(0).integers(0, 256, (20_000, 32)).astype(np.uint8)
-    pieces = cut(np.arange(20_000), digests, {"test": 0.2, "validation": 0.1}, "train", 0)
-    assert [len(rows) / 20_000 for rows in pieces.values()] == pytest.approx([0.2, 0.1, 0.7], abs=0.01)
-    assert sorted(np.concatenate(list(pieces.values())).tolist()) == list(range(20_000))
 
 
 def test_an_empty_split_is_refused_with_the_number_of_pictures(own: Callable[..., PairDataset]) -> None:

@@ -185,7 +185,7 @@ def test_an_image_expert_never_holds_more_images_than_its_batch(files: list[Path
 
 @pytest.mark.parametrize("moving", [False, True])
 def test_an_expert_of_decoded_images_is_that_of_lazy_ones(files: list[Path], moving: bool) -> None:
-    clips = LazyClips(6, 2, 8, lambda i: files[2 * i : 2 * i + 2], "crop")
+    clips = LazyClips(image_files(files, 8), 2)
     stills = image_files(files, 8)
     lazy = clips if moving else stills
     experts = Experts(image=Expert(embedding="pixel-svd", options={"dimensions": 4}))

@@ -2,7 +2,6 @@
 
 import re
 
-import numpy as np
 import pytest
 
 from benchsuite.data.synthetic import scene_grammar as grammar
@@ -46,24 +45,6 @@ def test_every_caption_is_parsed_word_for_word_and_is_true_of_its_image(world_of
             statement = read(text)
             words = [word for word in text.removeprefix("a picture of ").split() if MEANING.get(word)]
             assert len(words) == sum(map(len, statement.objects)) + len(statement.ground), text
-
-
-def test_five_captions_and_five_paraphrases_each(world_of_tests):
-    split = world_of_tests[1]
-    assert {len(texts) for texts in split["captions"] + split["paraphrases"]} == {5}
-    assert split["captions"] != split["paraphrases"]
-
-
-def test_captions_vary_within_an_image(world_of_tests):
-    assert np.mean([len(set(texts)) for texts in world_of_tests[1]["captions"]]) > 4.8
-
-
-def test_captions_fit_other_images_too(world_of_tests):
-    """False negatives are real: a good share of captions is true of more than its own image."""
-    scenes, split = world_of_tests
-    others = [sum(is_true(texts[0], scene) for scene in scenes) - 1 for texts in split["captions"][:100]]
-    assert min(others) == 0
-    assert np.mean([count > 0 for count in others]) > 0.15
 
 
 def test_no_word_has_two_meanings():

@@ -233,18 +233,6 @@ def write_paraphrases(folder: Path, ids: list[str], kind: str = "jsonl") -> None
     (folder / f"paraphrases.{kind}").write_text("\n".join(rows) + "\n")
 
 
-def test_paraphrases_have_a_digest_of_their_own(tmp_path: Path) -> None:
-    ids = [str(i) for i in range(12)]
-    plain = create_dataset("cc3m", folder=str(write_pairs(tmp_path, kind="json"))).manifest()
-    write_paraphrases(tmp_path, ids)
-    added = create_dataset("cc3m", folder=str(tmp_path)).manifest()
-    write_paraphrases(tmp_path, [*ids, "0"])
-    longer = create_dataset("cc3m", folder=str(tmp_path)).manifest()
-    assert plain.digest == added.digest == longer.digest
-    assert len({plain.paraphrases, added.paraphrases, longer.paraphrases}) == 3
-    assert plain.paraphrases is None
-
-
 @pytest.mark.parametrize("kind", ["jsonl", "csv"])
 def test_paraphrases_are_found_by_the_tables_id(tmp_path: Path, kind: str) -> None:
     write_pairs(tmp_path, kind="json")

@@ -106,7 +106,7 @@ def test_the_digest_follows_content_not_place(tiny: Path, tmp_path: Path) -> Non
         ("\n3,", "\n1,", "column Question ID: 1 occurs twice"),
         ("\n3,", "\nx,", 'line 4, column Question ID: "x" is not a number'),
         ('"a dog, number 2"', "", "line 4, column Statement: empty"),
-        ("\n4,Orientation", "\n4,State", "line 5: its image .*State/4.jpg is missing"),
+        ("\n4,Orientation", "\n4,State", "column Type: one pattern spans two ninths"),
         ('\n36,View,"a dog, number 35"', "", "35 rows are not an equal number of pairs for each of 9 patterns"),
     ],
 )
@@ -115,6 +115,12 @@ def test_a_wrong_file_is_refused_by_line_and_column(tiny: Path, old: str, new: s
     assert old in file.read_text()
     file.write_text(file.read_text().replace(old, new, 1))
     with pytest.raises(UsageError, match=told):
+        create_dataset("mmvp", folder=str(tiny)).manifest()
+
+
+def test_an_image_that_is_not_there_is_named(tiny: Path) -> None:
+    next(tiny.rglob("4.jpg")).unlink()
+    with pytest.raises(UsageError, match=r"Orientation/4\.jpg: no such file, but it is listed"):
         create_dataset("mmvp", folder=str(tiny)).manifest()
 
 

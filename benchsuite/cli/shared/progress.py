@@ -19,7 +19,7 @@ READING_EVERY = 10
 
 def show_reading() -> None:
     """From here on, say on stderr how far the one reading of large files is."""
-    from benchsuite.data.readers.contents import watching
+    from benchsuite.data.readers.files import watching
 
     shown = [time.monotonic()]
 

@@ -1,7 +1,7 @@
 """ImageNet's layout: a folder a class, in a folder a split."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, ClassVar
 
@@ -11,7 +11,6 @@ from annotated_types import Ge
 from benchsuite.data.long_tail import long_tailed
 from benchsuite.data.prompts import SMALL
 from benchsuite.data.readers.files import read_text, require_file
-from benchsuite.data.readers.imagenet_names import IMAGENET100
 from benchsuite.data.readers.index import Item
 from benchsuite.data.readers.listing import Listed, listed
 from benchsuite.errors import UsageError
@@ -20,7 +19,6 @@ from benchsuite.fields import Finite
 SPLITS: Mapping[str, Sequence[str]] = {"train": ("train",), "validation": ("val", "validation")}
 """Each split with the names that its folder may have."""
 KINDS = (".jpeg", ".jpg", ".png")
-LISTS: Mapping[str, Sequence[str]] = {"imagenet100": IMAGENET100}
 
 
 class ClassFolders(Listed):
@@ -28,10 +26,9 @@ class ClassFolders(Listed):
 
     _layout: ClassVar = "train/<class>/*.JPEG and val/<class>/*.JPEG, classes by their WordNet ids"
     templates: ClassVar = SMALL
+    _chosen_classes: ClassVar[Sequence[str]] = ()
+    """Names of the folders that count; all if empty."""
 
-    classes: int | str = ""
-    """Which classes: the first so many by name, "imagenet100" (Tian et al.), or a file in the folder that has one a
-    line; all if empty."""
     train_list: str = ""
     """A file in the folder that names the training images, one a line, for ImageNet-LT's; all if empty."""
     imbalance: Annotated[float, Ge(1), Finite] = 1.0
@@ -49,14 +46,13 @@ class ClassFolders(Listed):
         """A class's name by its folder's."""
         return {}
 
-    def _splits(self) -> Mapping[str, Callable[[], Iterable[Item]]]:
-        return {split: partial(self._list, split) for split in SPLITS if self._split_folder(split)}
+    def _splits(self) -> Iterable[str]:
+        return [split for split in SPLITS if self._split_folder(split)]
 
-    def _sources(self) -> Mapping[str, Path]:
+    def _sources(self) -> Iterable[Path]:
         splits = [folder for split in self._chosen if (folder := self._split_folder(split))]
         classes = [path for folder in splits for class_id in self._class_ids if (path := folder / class_id).is_dir()]
-        lists = [self._root / name for name in (str(self.classes), self.train_list) if self._is_file(name)]
-        return {str(path.relative_to(self._root)): path for path in [*classes, *lists]}
+        return [*classes, self._root / self.train_list] if self.train_list else classes
 
     def _list(self, split: str) -> Iterator[Item]:
         from_list = split == "train" and self.train_list
@@ -92,21 +88,12 @@ class ClassFolders(Listed):
     def _split_folder(self, split: str) -> Path | None:
         return next((folder for name in SPLITS[split] if (folder := self._root / name).is_dir()), None)
 
-    def _is_file(self, name: str) -> bool:
-        return name != "" and not name.isdigit() and name not in LISTS
-
     @cached_property
     def _class_ids(self) -> list[str]:
-        if self.classes in LISTS:
-            return sorted(LISTS[str(self.classes)])
-        if self._is_file(str(self.classes)):
-            return sorted(line.split()[0] for line in _lines(self._root / str(self.classes), self._layout))
+        if self._chosen_classes:
+            return sorted(self._chosen_classes)
         folder = next(folder for split in self._chosen if (folder := self._split_folder(split)))
-        class_ids = sorted(path.name for path in folder.iterdir() if path.is_dir())
-        count = int(self.classes) if self.classes != "" else len(class_ids)
-        if not 0 < count <= len(class_ids):
-            raise UsageError(f"{folder}: {len(class_ids)} folders of classes, of which {count} are wanted.")
-        return class_ids[:count]
+        return sorted(path.name for path in folder.iterdir() if path.is_dir())
 
 
 class ImageNet(ClassFolders):

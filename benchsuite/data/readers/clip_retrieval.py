@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchsuite.canonical import short_digest
-from benchsuite.data.readers.contents import content_digests
+from benchsuite.data.readers.files import content_digests
 from benchsuite.data.readers.sources import Lists, Source
 from benchsuite.data.vectors import mapped
 from benchsuite.errors import UsageError

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchsuite.data.readers.contents import watching
+from benchsuite.data.readers.files import watching
 from benchsuite.data.readers.images import in_threads, open_image, with_image
 from benchsuite.errors import SeveralError, UsageError, did_you_mean
 from benchsuite.files import open_regular, reason_of

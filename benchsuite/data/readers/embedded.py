@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from pydantic import Field, ValidationError
 
 from benchsuite.canonical import short_digest
-from benchsuite.data.readers.contents import content_digests
-from benchsuite.data.readers.files import read_json
+from benchsuite.data.readers.files import content_digests, read_json
 from benchsuite.data.readers.sources import Lists, Source
 from benchsuite.data.vectors import mapped, numbers_in
 from benchsuite.errors import UsageError, unknown

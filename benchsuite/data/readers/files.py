@@ -1,18 +1,21 @@
 """Folders of files: required files, text and JSON, and digests of what the files hold."""
 
-import hashlib
 import json
 from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
 from benchsuite.canonical import short_digest
 from benchsuite.data.cached import made_once
+from benchsuite.data.readers.images import in_threads
 from benchsuite.errors import UsageError
-from benchsuite.files import open_regular, reason_of, require_regular
+from benchsuite.files import reason_of, require_regular, sha256_of
 from benchsuite.paths import cache
 
-CHUNK = 1 << 20
+Watch = Callable[[int, int], None]
+watching: ContextVar[Watch] = ContextVar("watching", default=lambda done, total: None)
+"""Called after each file that was read, with the bytes done and to do. The command line shows them."""
 
 
 def require_folder(dataset: str, folder: str, layout: str) -> Path:
@@ -72,8 +75,39 @@ def stamp(files: Mapping[str, Path]) -> str:
 
 
 def files_digest(files: Mapping[str, Path]) -> str:
-    """SHA-256 (16 digits) over names and contents, not paths; kept in the cache while no file changes."""
-    return str(computed_once(stamp(files), lambda: {"digest": _digest(files), "files": len(files)})["digest"])
+    """Of names and contents, not of paths; kept in the cache while no file changes."""
+
+    def compute() -> dict[str, str]:
+        return {"digest": short_digest({name: sha256_of(path) for name, path in files.items()})}
+
+    return str(computed_once(stamp(files), compute)["digest"])
+
+
+def content_digests(files: Mapping[str, Path]) -> dict[str, str]:
+    """SHA-256 of each large file: each is read once, and again only when its size or time changes."""
+    stamps = {name: f"content-{stamp({name: path})}" for name, path in files.items()}
+    sizes, watch, done = {name: path.stat().st_size for name, path in files.items()}, watching.get(), []
+    names = list(files)
+
+    def digest(i: int) -> str:
+        name, read = names[i], []
+
+        def compute() -> dict[str, str]:
+            read.append(name)
+            return {"sha256": sha256_of(files[name])}
+
+        found = str(computed_once(stamps[name], compute)["sha256"])
+        done.append(sizes[name])
+        if read:
+            watch(sum(done), sum(sizes.values()))
+        return found
+
+    return dict(zip(names, in_threads(digest, range(len(names))), strict=True))
+
+
+def remember(name: str, path: Path, digest: str) -> None:
+    """Keep the digest of a file that was just written, so that it is not read for it."""
+    computed_once(f"content-{stamp({name: path})}", lambda: {"sha256": digest})
 
 
 def computed_once(key: str, compute: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
@@ -82,13 +116,3 @@ def computed_once(key: str, compute: Callable[[], Mapping[str, Any]]) -> Mapping
     made_once(file, lambda draft: draft.write_text(json.dumps(compute()), "utf-8"))
     result: dict[str, Any] = json.loads(file.read_text("utf-8"))
     return result
-
-
-def _digest(files: Mapping[str, Path]) -> str:
-    sha = hashlib.sha256()
-    for name, path in sorted(files.items()):
-        sha.update(f"{name}\0{path.stat().st_size}\0".encode())
-        with open_regular(path) as stream:
-            while chunk := stream.read(CHUNK):
-                sha.update(chunk)
-    return sha.hexdigest()[:16]

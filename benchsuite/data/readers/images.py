@@ -5,7 +5,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
 
@@ -96,31 +96,21 @@ class LazyImages(LazyArray):
 
 
 class LazyClips(LazyArray):
-    """uint8 [n, frames, size, size, 3]. `files` gives the files of clip i's frames, as many as there must be."""
+    """uint8 [n, frames, size, size, 3], of images that are the frames of one clip after another."""
 
-    def __init__(self, count: int, frames: int, size: int, files: Callable[[int], Sequence[Path]], fit: Fit) -> None:
-        super().__init__(count, (frames, size, size, 3))
-        self._files, self._fit = files, fit
-
-    def stills(self) -> LazyImages:
-        """All frames of all clips, one after another."""
-        frames = self.shape[1]
-
-        def file(i: int) -> Path:
-            return self._files(i // frames)[i % frames]
-
-        count = len(self) * frames
-        return LazyImages(count, self.shape[2], lambda i: open_file(file(i)), lambda i: str(file(i)), self._fit)
+    def __init__(self, stills: LazyImages, frames: int) -> None:
+        super().__init__(len(stills) // frames, (frames, *stills.shape[1:]))
+        self.stills = stills
 
     def _row(self, i: int) -> NDArray[np.uint8]:
-        size, fit = self.shape[2], self._fit
-        return np.stack([decoded(partial(open_file, file), str(file), size, fit) for file in self._files(i)])
+        frames = self.shape[1]
+        return np.stack([self.stills[k] for k in range(i * frames, (i + 1) * frames)])
 
 
 def stills(images: Any) -> NDArray[np.uint8]:
     """Images as they are; of clips [n, T, ...] the frames, [n * T, ...], as lazy as the clips are."""
     if isinstance(images, LazyClips):
-        return images.stills().as_array()
+        return images.stills.as_array()
     return cast("NDArray[np.uint8]", images if len(images.shape) == 4 else images.reshape(-1, *images.shape[-3:]))
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from benchsuite.data.readers.images import BadPicture, Fit, LazyArray, LazyClips, LazyImages, open_image
+from benchsuite.data.readers.images import BadPicture, Fit, LazyClips, LazyImages, open_file, open_image
 from benchsuite.data.texts import TextLists, as_bytes, as_text
 from benchsuite.errors import UsageError
 from benchsuite.files import open_regular
@@ -23,8 +23,6 @@ from benchsuite.files import open_regular
 ROWS, BYTES = 1 << 14, 1 << 26
 """Most rows of a batch, and most bytes of images unless one alone has more: what writing holds in memory."""
 FACTS = "facts.json"
-LABELS = "labels."
-"""Begins the name of a column of classes."""
 Ids = int | Sequence[int]
 
 
@@ -38,10 +36,8 @@ class Item(NamedTuple):
     paraphrases: Sequence[str] = ()
     labels: Mapping[str, Ids] = {}
     """By set of classes, the image's class, or all its classes."""
-    offset: int | None = None
-    """Where it begins in a tar file."""
-    size: int | None = None
-    """Of it there, in bytes."""
+    part: Sequence[int] = ()
+    """Where it begins in a tar file, and how many bytes it has there."""
     content: bytes | None = None
     """It itself, where it is in no file of its own."""
     name: str = ""
@@ -64,7 +60,7 @@ def write(folder: Path, splits: Mapping[str, Iterable[Item]], root: Path, beginn
         nonlocal with_paraphrases
         for item in items:
             sizes[split] += 1
-            sha.update(json.dumps([item.mark, item.captions, item.labels], sort_keys=True).encode())
+            sha.update(json.dumps([item.mark, item.captions, item.labels]).encode())
             if item.paraphrases:
                 with_paraphrases = True
                 paraphrases.update(json.dumps([split, item.paraphrases]).encode())
@@ -79,27 +75,24 @@ def write(folder: Path, splits: Mapping[str, Iterable[Item]], root: Path, beginn
 
 
 def _write_items(file: Path, items: Iterable[Item], where: str, root: str) -> None:
-    """One file of items. All have texts, classes and places of the same kinds as the first."""
+    """One file of items. All have texts and classes of the same kinds as the first."""
     import pyarrow as pa
 
     items = iter(items)
     if (first := next(items, None)) is None:
         raise UsageError(f"{where}: there are no images.")
-    binary, number = pa.binary(), pa.int64()
-    schema = {"name": binary, "files": pa.list_(binary), "content": binary}
-    schema |= {"offset": number, "size": number} if first.offset is not None else {}
-    schema |= {kind: pa.list_(binary) for kind in TEXTS if getattr(first, kind)}
-    schema |= {LABELS + k: number if isinstance(ids, int) else pa.list_(number) for k, ids in first.labels.items()}
-    with pa.OSFile(str(file), "wb") as stream, pa.ipc.new_file(stream, pa.schema(list(schema.items()))) as arrow:
+    schema = _schema(first)
+    with pa.OSFile(str(file), "wb") as stream, pa.ipc.new_file(stream, schema) as arrow:
         for start, batch in _batches(chain([first], items)):
             for kind in TEXTS:
-                if wrong := [i for i, item in enumerate(batch, start) if bool(getattr(item, kind)) != (kind in schema)]:
-                    raise UsageError(f"{where}: image {wrong[0]} has no {kind[:-1]}, but others have.")
-            columns = [_column(batch, name, kind, root) for name, kind in schema.items()]
-            arrow.write_batch(pa.record_batch(columns, names=list(schema)))
+                has = bool(getattr(first, kind))
+                if wrong := [i for i, item in enumerate(batch, start) if bool(getattr(item, kind)) != has]:
+                    raise UsageError(f"{where}: image {wrong[0] if has else 0} has no {kind[:-1]}, but others have.")
+            arrow.write_batch(pa.RecordBatch.from_pydict(_columns(batch, root), schema))
 
 
 def _batches(items: Iterable[Item]) -> Iterator[tuple[int, list[Item]]]:
+    """Items with the number of the first of them."""
     batch: list[Item] = []
     start, held = 0, 0
     for item in items:
@@ -112,17 +105,26 @@ def _batches(items: Iterable[Item]) -> Iterator[tuple[int, list[Item]]]:
         yield start, batch
 
 
-def _column(batch: Sequence[Item], name: str, kind: Any, root: str) -> Any:
+def _schema(first: Item) -> Any:
     import pyarrow as pa
 
-    if name.startswith(LABELS):
-        return pa.array([item.labels[name.removeprefix(LABELS)] for item in batch], kind)
-    values = [getattr(item, name) for item in batch]
-    if name == "name":
-        values = list(map(as_bytes, values))
-    elif name in ("files", *TEXTS):
-        values = [[as_bytes(text.removeprefix(root) if name == "files" else text) for text in own] for own in values]
-    return pa.array(values, kind)
+    binary, number = pa.binary(), pa.int64()
+    labels = [(name, number if isinstance(ids, int) else pa.list_(number)) for name, ids in first.labels.items()]
+    columns = {"name": binary, "files": pa.list_(binary), "part": pa.list_(number), "content": binary}
+    columns |= {kind: pa.list_(binary) for kind in TEXTS}
+    return pa.schema([*columns.items(), ("labels", pa.struct(labels))])
+
+
+def _columns(batch: Sequence[Item], root: str) -> dict[str, Sequence[Any]]:
+    texts = {kind: [[as_bytes(text) for text in getattr(item, kind)] for item in batch] for kind in TEXTS}
+    return {
+        "name": [as_bytes(item.name) for item in batch],
+        "files": [[as_bytes(file.removeprefix(root)) for file in item.files] for item in batch],
+        "part": [item.part for item in batch],
+        "content": [item.content for item in batch],
+        **texts,
+        "labels": [item.labels for item in batch],
+    }
 
 
 @dataclass(frozen=True)
@@ -135,38 +137,43 @@ class Index:
     def __len__(self) -> int:
         return len(self._table)
 
-    def clips(self, size: int, fit: Fit) -> LazyArray:
-        """The clips, decoded when asked for."""
-        return LazyClips(len(self), len(self.files(0)), size, self.files, fit)
-
-    def images(self, size: int, fit: Fit, rows: Sequence[int] | None = None) -> LazyArray:
+    def images(self, size: int, fit: Fit, rows: Sequence[int] | None = None) -> LazyImages:
         """The images, or those of some rows, decoded when asked for."""
         row = range(len(self)) if rows is None else rows
         return LazyImages(len(row), size, lambda i: open_image(self.read(row[i])), lambda i: self.where(row[i]), fit)
 
+    def clips(self, size: int, fit: Fit) -> LazyClips:
+        """The clips, decoded when asked for."""
+        frames = len(self.files(0))
+
+        def file(i: int) -> Path:
+            return self.files(i // frames)[i % frames]
+
+        count = len(self) * frames
+        return LazyClips(LazyImages(count, size, lambda i: open_file(file(i)), lambda i: str(file(i)), fit), frames)
+
     def texts(self, kind: str) -> Sequence[Sequence[str]]:
         """Captions or paraphrases; none if there are none."""
-        return TextLists(self._table.column(kind)) if kind in self._table.column_names else ()
+        texts = TextLists(self._table.column(kind))
+        return texts if texts[0] else ()
 
     def labels(self) -> dict[str, NDArray[np.int64]]:
         """The ids of each set of classes: [N], or [N, K] padded with -1 where an image may have several."""
-        names = [name for name in self._table.column_names if name.startswith(LABELS)]
-        return {name.removeprefix(LABELS): _ids(self._table.column(name)) for name in names}
+        column = self._table.column("labels")
+        names = [field.name for field in column.type]
+        return {name: _ids(ids) for name, ids in zip(names, column.flatten(), strict=True)}
 
     def read(self, i: int) -> bytes:
         """The bytes of image i; a tar file that ends before them is refused."""
         content = self._value("content", i)
         if content is not None:
             return bytes(content)
+        start, size = self._value("part", i) or (0, -1)
         with open_regular(self.files(i)[0]) as stream:
-            if "offset" not in self._table.column_names:
-                return stream.read()
-            stream.seek(self._value("offset", i))
-            content = stream.read(self._value("size", i))
-        if len(content) < self._value("size", i):
-            raise BadPicture(
-                f"{self.where(i)}: the tar file ends in the middle of it; it was cut since it was indexed."
-            )
+            stream.seek(start)
+            content = stream.read(size)
+        if len(content) < size:
+            raise BadPicture(f"{self.where(i)}: the tar file ends in the middle of it: cut since it was indexed.")
         return content
 
     def where(self, i: int) -> str:

@@ -1,7 +1,7 @@
 """Karpathy's JSON: all images of a data set with their captions and splits; or a JSON file for each split."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
@@ -31,11 +31,11 @@ class Karpathy(Listed):
     captions: Count = 5
     """How many captions of an image are used: the first ones."""
 
-    def _splits(self) -> Mapping[str, Callable[[], Iterable[Item]]]:
-        return {split: partial(self._list, split) for split in SPLITS if self._images.get(split)}
+    def _splits(self) -> Iterable[str]:
+        return [split for split in SPLITS if self._images.get(split)]
 
-    def _sources(self) -> Mapping[str, Path]:
-        return {file.name: file for file in self._files}
+    def _sources(self) -> Iterable[Path]:
+        return self._files
 
     def _list(self, split: str) -> Iterator[Item]:
         images = self._images[split]

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
-from benchsuite.data.readers.contents import watching
-from benchsuite.data.readers.files import json_of
+from benchsuite.data.readers.files import json_of, watching
 from benchsuite.errors import UsageError, did_you_mean
 from benchsuite.files import reason_of, require_regular
 

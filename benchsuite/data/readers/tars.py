@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchsuite.data.cached import made_once
-from benchsuite.data.readers.contents import watching
-from benchsuite.data.readers.files import json_of, stamp
+from benchsuite.data.readers.files import json_of, stamp, watching
 from benchsuite.data.texts import as_bytes, as_text
 from benchsuite.errors import UsageError
 from benchsuite.files import open_regular

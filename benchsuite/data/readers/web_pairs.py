@@ -1,7 +1,6 @@
 """Image-text pairs from the web: one caption an image, in tables or in tar files, and paraphrases if there are any."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import ClassVar
@@ -28,14 +27,12 @@ class WebPairs(Listed):
     limit: Count | None = None
     """How many training pairs: the first of the table, or of the tar files in the order of their names."""
 
-    def _splits(self) -> Mapping[str, Callable[[], Iterable[Item]]]:
-        return {split: partial(self._list, split) for split in SPLITS if self._files(split)}
+    def _splits(self) -> Iterable[str]:
+        return [split for split in SPLITS if self._files(split)]
 
-    def _sources(self) -> Mapping[str, Path]:
+    def _sources(self) -> Iterable[Path]:
         files = [file for split in self._chosen for file in self._files(split)]
-        if self._paraphrases:
-            files.append(self._paraphrases)
-        return {str(file.relative_to(self._root)): file for file in files}
+        return [*files, self._paraphrases] if self._paraphrases else files
 
     def _list(self, split: str) -> Iterator[Item]:
         files, limit = self._files(split), self.limit if split == "train" else None
@@ -57,7 +54,7 @@ class WebPairs(Listed):
     def _members(self, tars: Sequence[Path], limit: int | None) -> Iterator[tuple[str, Item]]:
         for tar, key, offset, size, caption in members_of(tars, limit is None):
             mark, name = f"{key}\0{size}", f"{tar}, {key}"
-            yield key, Item(mark, [str(tar)], [caption], offset=offset, size=size, name=name)
+            yield key, Item(mark, [str(tar)], [caption], part=(offset, size), name=name)
 
     def _rows(self, table: Path, split: str) -> Iterator[tuple[str, Item]]:
         base = None

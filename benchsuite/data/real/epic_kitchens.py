@@ -1,11 +1,10 @@
 """EPIC-KITCHENS-100 as its multi-instance retrieval has it: narrated actions with classes of verbs and nouns."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import ClassVar
 
-from benchsuite.data.readers.index import Ids, Item
+from benchsuite.data.readers.index import Ids
 from benchsuite.data.readers.tables import read_csv, whole_numbers
 from benchsuite.data.readers.videos import Clip, Videos
 from benchsuite.errors import UsageError
@@ -34,11 +33,11 @@ class EpicKitchens(Videos):
     )
     _folders: ClassVar = ("frames", "{participant}/rgb_frames", "rgb_frames", "")
 
-    def _splits(self) -> Mapping[str, Callable[[], Iterable[Item]]]:
-        return {split: partial(self._list, split) for split in SPLITS if self._file(split)}
+    def _splits(self) -> Iterable[str]:
+        return [split for split in SPLITS if self._file(split)]
 
-    def _sources(self) -> Mapping[str, Path]:
-        return {split: file for split in self._chosen if (file := self._file(split))}
+    def _sources(self) -> Iterable[Path]:
+        return [file for split in self._chosen if (file := self._file(split))]
 
     def _clips(self, split: str) -> Iterator[Clip]:
         file = self._file(split)

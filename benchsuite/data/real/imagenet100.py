@@ -1,6 +1,9 @@
 """ImageNet-100: 100 classes of ImageNet-1k, from the same folders."""
 
+from typing import ClassVar
+
 from benchsuite.data.readers.class_folders import ImageNet
+from benchsuite.data.readers.imagenet_names import IMAGENET100
 from benchsuite.registry import register_dataset
 
 
@@ -11,4 +14,4 @@ class ImageNet100(ImageNet):
     With train_list = "imageNet_100_LT_train.txt", a file as SDCLR publishes it, it is ImageNet-100-LT.
     """
 
-    classes = "imagenet100"
+    _chosen_classes: ClassVar = IMAGENET100

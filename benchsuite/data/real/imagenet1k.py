@@ -8,6 +8,6 @@ from benchsuite.registry import register_dataset
 class ImageNet1k(ImageNet):
     """1.28 million images of 1,000 classes, and 50,000 to validate, in the usual folders. Classes "class".
 
-    Splits train and validation (the folder val, sorted into classes). `classes` takes fewer of them, `train_list` or
-    `imbalance` makes the training split long-tailed.
+    Splits train and validation (the folder val, sorted into classes). `train_list` or `imbalance` makes the training
+    split long-tailed.
     """

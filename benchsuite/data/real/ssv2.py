@@ -1,12 +1,11 @@
 """Something-Something v2: people do something with something, and a sentence says what."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 from benchsuite.data.readers.files import read_json, read_text, require_file
-from benchsuite.data.readers.index import Item
 from benchsuite.data.readers.videos import Clip, Videos
 from benchsuite.errors import UsageError
 from benchsuite.registry import register_dataset
@@ -47,14 +46,12 @@ class SomethingSomething(Videos):
         """The templates of the sentences, as "class"."""
         return {"class": tuple(sorted(self._classes, key=lambda name: self._classes[name]))}
 
-    def _splits(self) -> Mapping[str, Callable[[], Iterable[Item]]]:
-        splits = [split for split in LISTED if self._list_of(split)] if self.lists else OFFICIAL
-        return {split: partial(self._list, split) for split in splits}
+    def _splits(self) -> Iterable[str]:
+        return [split for split in LISTED if self._list_of(split)] if self.lists else OFFICIAL
 
-    def _sources(self) -> Mapping[str, Path]:
+    def _sources(self) -> Iterable[Path]:
         files = [self._json(split) for split in (*OFFICIAL, "labels")]
-        files += [file for split in self._chosen if self.lists and (file := self._list_of(split))]
-        return {str(file.relative_to(self._root)): file for file in files}
+        return [*files, *(file for split in self._chosen if self.lists and (file := self._list_of(split)))]
 
     def _clips(self, split: str) -> Iterator[Clip]:
         for id_ in self._ids(split):

@@ -1,13 +1,12 @@
 """YouCook2: the steps of cooking videos, from frames and the official annotations."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cached_property, partial
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 from benchsuite.data.readers.files import read_json, require_file
-from benchsuite.data.readers.index import Item
 from benchsuite.data.readers.tables import read_csv
 from benchsuite.data.readers.videos import Clip, Videos
 from benchsuite.errors import UsageError
@@ -46,11 +45,11 @@ class YouCook2(Videos):
     fps: Positive = 1.0
     """Frames a second of the folders; frame 1 is second 0."""
 
-    def _splits(self) -> Mapping[str, Callable[[], Iterable[Item]]]:
-        return {split: partial(self._list, split) for split in SUBSETS.values() if self._steps[split]}
+    def _splits(self) -> Iterable[str]:
+        return [split for split in SUBSETS.values() if self._steps[split]]
 
-    def _sources(self) -> Mapping[str, Path]:
-        return {name: file for name in (ANNOTATIONS, RETRIEVAL) if (file := self._root / name).is_file()}
+    def _sources(self) -> Iterable[Path]:
+        return [file for name in (ANNOTATIONS, RETRIEVAL) if (file := self._root / name).is_file()]
 
     def _clips(self, split: str) -> Iterator[Clip]:
         for step in self._steps[split]:
