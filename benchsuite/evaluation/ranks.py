@@ -1,7 +1,7 @@
 """Ranks of the right answers. Ties are decided here alone, always against the model.
 
-Scores are those of `exact_scores`, to the last bit. A product in single precision decides nearly all comparisons; those
-within its largest possible error are made in double precision.
+Scores are those of `exact_scores`, to the last bit. A matrix product in double precision decides nearly all
+comparisons; the pairs within its largest possible error are scored one by one.
 """
 
 import numpy as np
@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from benchsuite.evaluation.exact_scores import Bound, ExactSide, full_precision, pair_scores, single
+from benchsuite.evaluation.exact_scores import ExactSide, pair_scores, radius
 from benchsuite.evaluation.rank_metrics import recall
 
 __all__ = ["best_ranks_of_groups", "block_rows", "ranks_both_ways", "ranks_of_columns", "recall"]
@@ -20,10 +20,6 @@ SCORES = 8_000_000
 """Largest number of similarities in a block: 64 MB in double precision, with a few copies."""
 ACCELERATOR = 8
 """On a GPU, blocks have this many times more rows and columns."""
-COUNTED = 1 << 24
-"""Rows of a block at most: single precision, in which they are counted, has all whole numbers up to it."""
-DENSE = 64
-"""If more than one in so many pairs of a block is undecided, a product in double precision comes first."""
 
 
 def block_rows(columns: int) -> int:
@@ -81,51 +77,32 @@ class Way:
         self.best = torch.full((count,), -1, device=device)
         best = scores == self.right[query]
         self.best[query[best]] = candidate[best]
-        self.counts = not_below(self.right, self.right).long()
-        self.bounds = {dtype: Bound(queries, candidates, dtype) for dtype in (torch.float32, torch.float64)}
+        self.counts = torch.ones(count, dtype=torch.long, device=device)
 
-    def count(self, scores: Tensor, flags: Tensor, rows: slice, columns: slice) -> None:
-        """Count a block of single-precision scores, where those of own candidates are -inf. `flags` is scratch."""
-        low, high = single(*self._limits(torch.float32, rows, columns))
-        above = torch.gt(scores, high[:, None], out=flags).sum(1)
-        below = torch.lt(scores, low[:, None], out=flags).sum(1)
-        self.counts[rows] += above.long()
-        unclear = (above + below < scores.shape[1]).nonzero().flatten()
-        if len(unclear):
-            self._settle(scores[unclear], low[unclear, None], high[unclear, None], unclear + rows.start, columns)
+    def count(self, scores: Tensor, own: tuple[Tensor, Tensor], rows: slice, columns: slice) -> None:
+        """Count a block of products, but for those of own candidates, which are at `own`."""
+        width = self.queries.values.shape[1]
+        error = radius(self.queries.lengths[rows], self.candidates.lengths[columns].max(), width)
+        low, high = (self.right[rows] + sign * error for sign in (-1, 1))
+        above, decided = scores > high[:, None], scores < low[:, None]
+        decided |= above
+        above[own] = False
+        decided[own] = True
+        self.counts[rows] += above.sum(1)
+        query, candidate = decided.logical_not_().nonzero(as_tuple=True)
+        if len(query):
+            self._settle(query + rows.start, candidate + columns.start)
 
-    def _limits(self, dtype: torch.dtype, rows: slice | Tensor, columns: slice) -> tuple[Tensor, Tensor]:
-        longest = self.candidates.lengths[columns].max()
-        return self.bounds[dtype].around(self.right[rows], self.queries.lengths[rows], longest)
-
-    def _settle(self, scores: Tensor, low: Tensor, high: Tensor, rows: Tensor, columns: slice) -> None:
-        """Count the undecided pairs of some queries with a block of candidates."""
-        undecided = ~((scores < low) | (scores > high) | (scores == -torch.inf))
-        if int(undecided.sum()) * DENSE > undecided.numel():
-            undecided = self._in_double(undecided, rows, columns)
-        row, column = undecided.nonzero(as_tuple=True)
-        query = rows[row]
-        exact = pair_scores(self.queries.values, self.candidates.values, query, column + columns.start, SCORES)
-        self.counts.index_add_(0, query, not_below(exact, self.right[query]).long())
-
-    def _in_double(self, undecided: Tensor, rows: Tensor, columns: slice) -> Tensor:
-        """Count what a product in double precision decides, and pairs whose score is known; give back the others."""
-        scores = self.queries.double(rows) @ self.candidates.double(columns).T
-        low, high = (limit[:, None] for limit in self._limits(torch.float64, rows, columns))
-        counted = undecided & (scores > high)
-        undecided &= ~((scores < low) | (scores > high))
-        right = self.right[rows]
-        nan = self.queries.nan[rows][:, None] | self.candidates.nan[columns]
-        counted |= undecided & nan & not_below(torch.full_like(right, torch.nan), right)[:, None]
-        undecided &= ~nan
-        # Without an own candidate, or beside infinite ones, all count anyway.
-        tied = self.candidates.same[columns] == self.candidates.same[self.best[rows]][:, None]
-        tied |= self.queries.zero[rows][:, None]
-        tied |= right.isnan()[:, None]
-        counted |= undecided & tied & not_below(right, right)[:, None]
-        undecided &= ~tied
-        self.counts[rows] += counted.sum(1)
-        return undecided
+    def _settle(self, query: Tensor, candidate: Tensor) -> None:
+        """Count pairs that the product left open: those that are known to tie or to be no numbers count."""
+        known = self.queries.nan[query] | self.candidates.nan[candidate] | self.right[query].isnan()
+        # Without an own candidate, all count anyway.
+        known |= self.candidates.same[candidate] == self.candidates.same[self.best[query]]
+        known |= self.queries.zero[query]
+        self.counts += query[known].bincount(minlength=len(self.counts))
+        query, candidate = query[~known], candidate[~known]
+        exact = pair_scores(self.queries.values, self.candidates.values, query, candidate)
+        self.counts += query[not_below(exact, self.right[query])].bincount(minlength=len(self.counts))
 
     def ranks(self) -> NDArray[np.int32]:
         return self.counts.cpu().numpy().astype(np.int32)
@@ -135,7 +112,7 @@ class Way:
 def _ranks(queries: Tensor, candidates: Tensor, pairs: Tensor, both: bool) -> list[NDArray[np.int32]]:
     """Of the queries and, if asked, of the candidates. `pairs` [2, P] are right for both."""
     a, b = ExactSide(queries, SCORES), ExactSide(candidates, SCORES)
-    scores = pair_scores(queries, candidates, pairs[0], pairs[1], SCORES)
+    scores = pair_scores(queries, candidates, pairs[0], pairs[1])
     ways = [Way(a, b, pairs, scores)]
     if both:
         ways.append(Way(b, a, pairs.flip(0), scores))
@@ -143,19 +120,15 @@ def _ranks(queries: Tensor, candidates: Tensor, pairs: Tensor, both: bool) -> li
         return [way.ranks() for way in ways]
     high, wide = _block_shape(len(queries), len(candidates), queries.device)
     own = OwnPairs(pairs, high, wide, len(candidates))
-    memory = [torch.empty(high * wide, device=queries.device) for _ in range(2)]
-    with full_precision():
-        for top in range(0, len(queries), high):
-            rows = slice(top, min(top + high, len(queries)))
-            for left in range(0, len(candidates), wide):
-                columns = slice(left, min(left + wide, len(candidates)))
-                shape = rows.stop - top, columns.stop - left
-                block, flags = (part[: shape[0] * shape[1]].view(shape) for part in memory)
-                torch.mm(a.single[rows], b.single[columns].T, out=block)
-                block[own.within(top, left)] = -torch.inf
-                ways[0].count(block, flags, rows, columns)
-                for way in ways[1:]:
-                    way.count(block.T, flags.T, columns, rows)
+    for top in range(0, len(queries), high):
+        rows = slice(top, min(top + high, len(queries)))
+        left_side = a.double(rows)
+        for left in range(0, len(candidates), wide):
+            columns = slice(left, min(left + wide, len(candidates)))
+            block, (row, column) = torch.mm(left_side, b.double(columns).T), own.within(top, left)
+            ways[0].count(block, (row, column), rows, columns)
+            for way in ways[1:]:
+                way.count(block.T, (column, row), columns, rows)
     return [way.ranks() for way in ways]
 
 
@@ -164,7 +137,7 @@ def _block_shape(rows: int, columns: int, device: torch.device) -> tuple[int, in
     factor = 1 if device.type == "cpu" else ACCELERATOR
     scores = min(BLOCK**2, SCORES) * factor**2
     wide = min(columns, BLOCK * factor, scores)
-    return min(rows, max(1, scores // wide), COUNTED), wide
+    return min(rows, max(1, scores // wide)), wide
 
 
 class OwnPairs:
