@@ -28,9 +28,8 @@ Floats = NDArray[np.float64]
 class Histograms:
     """Cosines of positive pairs and of all other image-text pairs, counted in equal bins of [-1, 1]."""
 
-    edges: NDArray[np.float64]  # [bins + 1]
-    positives: NDArray[np.int64]  # [bins]
-    negatives: NDArray[np.int64]  # [bins]
+    positives: NDArray[np.int64]  # [BINS]
+    negatives: NDArray[np.int64]  # [BINS]
     positive_mean: float
     negative_mean: float
 
@@ -92,23 +91,20 @@ def class_structure(rows: ArrayLike, labels: ArrayLike) -> dict[str, float]:
     }
 
 
-def histograms(image: ArrayLike, text: ArrayLike, bins: int = BINS) -> Histograms:
+def histograms(image: ArrayLike, text: ArrayLike) -> Histograms:
     """Cosine histograms of positives and negatives, for embeddings [N, D] (TeMo, Figure 4)."""
     a, b = _pair(image, text)
-    if bins < 1:
-        raise UsageError(f"geometry: bins = {bins}: at least 1.")
-    all_pairs = np.zeros(bins, np.int64)
+    all_pairs = np.zeros(BINS, np.int64)
     total = 0.0
     for i in range(0, len(a), SIDE):
         for j in range(0, len(b), SIDE):
             cosines = _cosines(a, b, i, j)
             total += float(cosines.sum())
-            all_pairs += _counts(cosines, bins)
+            all_pairs += _counts(cosines)
     positives = (a * b).sum(1)
-    own = _counts(positives.numpy().copy(), bins)
+    own = _counts(positives.numpy().copy())
     others = len(a) * (len(a) - 1)
     return Histograms(
-        edges=np.linspace(-1, 1, bins + 1),
         positives=own,
         negatives=all_pairs - own,
         positive_mean=float(positives.mean()),
@@ -160,14 +156,14 @@ def _cosines(a: Tensor, b: Tensor, i: int, j: int) -> Floats:
     return (a[i : i + SIDE] @ b[j : j + SIDE].T).numpy()
 
 
-def _counts(cosines: Floats, bins: int) -> NDArray[np.int64]:
+def _counts(cosines: Floats) -> NDArray[np.int64]:
     """How many lie in each of the equal bins of [-1, 1]; changes the cosines."""
     cosines += 1
-    cosines *= bins / 2
-    number = torch.from_numpy(cosines.ravel().astype(np.uint8 if bins < 256 else np.int64))  # uint8 counts fastest
-    counts = torch.bincount(number, minlength=bins + 1).numpy()
-    counts[bins - 1] += counts[bins]
-    return counts[:bins]
+    cosines *= BINS / 2
+    number = torch.from_numpy(cosines.ravel().astype(np.uint8))  # which counts fastest
+    counts = torch.bincount(number, minlength=BINS + 1).numpy()
+    counts[-2] += counts[-1]
+    return counts[:-1]
 
 
 def _pair(image: ArrayLike, text: ArrayLike) -> tuple[Tensor, Tensor]:

@@ -69,56 +69,28 @@ def rank(similarity: Numbers, relevancy: Numbers, full_relevancy: float, way: st
 
 
 def _ranking(scores: Floats, worth: Floats, full_relevancy: float) -> GradedRanking:
-    """Only relevant items are looked at after sorting; `rows` holds those of each query, then zeros."""
-    at = np.flatnonzero(worth != 0)  # several times faster than of the numbers themselves
-    values = worth.ravel()[at]
-    begins = np.arange(len(worth) + 1) * worth.shape[1]
-    relevant = np.diff(np.searchsorted(at, begins))
-    before = np.repeat(np.cumsum(relevant) - relevant, relevant)
-    places, numbers = _placed(scores, worth, at, np.arange(1, len(at) + 1) - before)
-    places -= np.repeat(begins[:-1], relevant)
-    ranked = values[before + numbers - 1]
-    full = np.flatnonzero(ranked == full_relevancy)
-    first = np.flatnonzero(places < np.repeat(relevant, relevant))
-    gains = np.zeros(len(at))
-    gains[(before + places)[first]] = ranked[first]
-    used = np.arange(relevant.max()) < relevant[:, None]
-    rows = np.zeros(used.shape)
-    rows[used] = ranked
-    sums = np.cumsum(rows, axis=1)[used][full]
-    rows[used] = -values
-    rows.sort(axis=1)
+    order = _order(scores, worth)
+    ranked = np.take_along_axis(worth, order, axis=1)
+    relevant = np.count_nonzero(worth, axis=1)
+    cut = np.arange(worth.shape[1]) < relevant[:, None]
+    query, place = np.nonzero(ranked == full_relevancy)
     return GradedRanking(
-        full=np.diff(np.searchsorted(full, np.append(0, np.cumsum(relevant)))),
-        ranks=places[full] + 1,
-        sums=sums,
+        full=np.bincount(query, minlength=len(worth)),
+        ranks=place + 1,
+        sums=np.cumsum(ranked, axis=1)[query, place],
         relevant=relevant,
-        gains=gains,
-        ideal=-rows[used],
+        gains=ranked[cut],
+        ideal=-np.sort(-worth, axis=1)[cut],
     )
 
 
-def _placed(scores: Floats, worth: Floats, at: Whole, numbers: Whole) -> tuple[Whole, Whole]:
-    """Where the items `at` are after sorting each row by falling score, and their numbers in that order.
-
-    Sorting scores is several times faster than sorting positions. So the number of each item `at` (from 1; all others
-    have 0) replaces the last bits of its score. Rows in which the other bits do not decide are sorted again.
-    """
-    tail = (1 << int(numbers.max(initial=0)).bit_length()) - 1
-    keys = 0.0 - scores  # 0 - x, because the bits of -0.0 and 0.0 differ
-    bits = keys.view(np.int64)
-    bits &= ~tail
-    bits.ravel()[at] |= numbers
-    keys.sort(axis=1)
-    ranked = bits & tail
-    tied = ((bits[:, 1:] ^ bits[:, :-1]).view(np.uint64) <= tail).any(1)
-    if tied.any():
-        order = np.lexsort((worth[tied], -scores[tied]), axis=1)
-        unsorted = np.zeros(scores.shape, np.int64)
-        unsorted.ravel()[at] = numbers
-        ranked[tied] = np.take_along_axis(unsorted[tied], order, axis=1)
-    places = np.flatnonzero(ranked != 0)
-    return places, ranked.ravel()[places]
+def _order(scores: Floats, worth: Floats) -> Whole:
+    """Of each row: by falling score, then by rising worth. Rows without equal scores need only one sort."""
+    order = np.argsort(-scores, axis=1)
+    ranked = np.take_along_axis(scores, order, axis=1)
+    if (tied := (ranked[:, 1:] == ranked[:, :-1]).any(axis=1)).any():
+        order[tied] = np.lexsort((worth[tied], -scores[tied]), axis=1)
+    return order
 
 
 def _judged(way: str, blocks: Iterable[GradedRanking]) -> tuple[Floats, Floats]:

@@ -1,7 +1,5 @@
 """Nearest-neighbour classification of frozen features, weighted and plain."""
 
-from collections.abc import Callable, Iterator
-
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -9,8 +7,8 @@ from torch import Tensor
 
 from benchsuite.data.base import PairDataset
 from benchsuite.errors import UsageError
-from benchsuite.evaluation.base import Embedder, Task
-from benchsuite.evaluation.labelled import labelled, labelled_reads, require_rows, require_taught
+from benchsuite.evaluation.base import Embedder
+from benchsuite.evaluation.labelled import Classification, require_rows
 from benchsuite.evaluation.rank_metrics import PLAIN
 from benchsuite.evaluation.ranks import block_rows
 from benchsuite.fields import Count, Positive
@@ -21,7 +19,7 @@ BLOCK = 512
 
 
 @register_task("knn", title="Weighted nearest neighbours", version=2, metrics=("top1", "top5"), headline="top1")
-class NearestNeighbours(Task):
+class NearestNeighbours(Classification):
     """Top-1/5 accuracy of a vote among the k nearest training samples, each weighing exp(cos / temperature).
 
     Features are the tower's own, before the projection, L2-normalised. k = 200 and temperature 0.1 are the protocol of
@@ -29,31 +27,13 @@ class NearestNeighbours(Task):
     a class without votes ranks last.
     """
 
-    classes: str
-    """Name of the dataset's set of classes."""
-    side: str = "image"
-    """Whose features: image, or text (each image's first caption)."""
     k: Count = 200
     """Number of neighbours; the whole bank if it is smaller."""
     temperature: Positive = 0.1
     """Of the vote weights."""
-    bank: str = "train"
-    """The split that holds the neighbours."""
-    split: str = "test"
-    """The split to classify."""
-
-    @property
-    def embeds(self) -> frozenset[str]:
-        return frozenset({self.side})
-
-    def reads(self, dataset: PairDataset) -> Iterator[Callable[[], object]]:
-        return labelled_reads("knn", dataset, self.classes, self.side, self.bank, [self.split])
 
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
-        bank, queries = (
-            labelled("knn", embed, dataset, split, self.classes, self.side) for split in (self.bank, self.split)
-        )
-        require_taught("knn", dataset, self.classes, bank.labels, queries.labels)
+        bank, queries = self.rows(embed, dataset)
         ranks = vote_ranks(queries.rows, bank.rows, bank.labels, queries.labels, self.k, self.temperature)
         return self.from_ranks({"class": ranks})
 
@@ -65,34 +45,15 @@ class NearestNeighbours(Task):
     metrics=("k1_top1", "k10_top1"),
     headline="k1_top1",
 )
-class PlainNearestNeighbours(Task):
+class PlainNearestNeighbours(Classification):
     """Accuracy of an unweighted vote among the 1 and the 10 nearest training samples by Euclidean distance (TeMo, TS).
 
     Features are the tower's own, before the projection, L2-normalised. A class wins only with more votes than any
     other: ties count against the model. So k = 10 is slightly lower than in code where the first class of a tie wins.
     """
 
-    classes: str
-    """Name of the dataset's set of classes."""
-    side: str = "image"
-    """Whose features: image, or text (each image's first caption)."""
-    bank: str = "train"
-    """The split that holds the neighbours."""
-    split: str = "test"
-    """The split to classify."""
-
-    @property
-    def embeds(self) -> frozenset[str]:
-        return frozenset({self.side})
-
-    def reads(self, dataset: PairDataset) -> Iterator[Callable[[], object]]:
-        return labelled_reads("knn-plain", dataset, self.classes, self.side, self.bank, [self.split])
-
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
-        bank, queries = (
-            labelled("knn-plain", embed, dataset, split, self.classes, self.side) for split in (self.bank, self.split)
-        )
-        require_taught("knn-plain", dataset, self.classes, bank.labels, queries.labels)
+        bank, queries = self.rows(embed, dataset)
         by_k = plain_vote_ranks(queries.rows, bank.rows, bank.labels, queries.labels, PLAIN)
         return self.from_ranks({f"k{k}": ranks for k, ranks in by_k.items()})
 

@@ -1,8 +1,9 @@
-"""Frozen features with class labels: what kNN and the linear probe classify."""
+"""What tasks read that classify: labels with names, and features of splits with their classes."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
+from typing import Literal
 
 import numpy as np
 import torch
@@ -11,7 +12,7 @@ from torch import Tensor
 
 from benchsuite.data.base import PairDataset, Split
 from benchsuite.errors import UsageError, unknown
-from benchsuite.evaluation.base import Embedder
+from benchsuite.evaluation.base import Embedder, Task
 from benchsuite.evaluation.tensors import tensor_of
 
 
@@ -41,36 +42,6 @@ def class_labels(task: str, dataset: PairDataset, split: str, classes: str) -> T
     return labels
 
 
-def labelled(task: str, embed: Embedder, dataset: PairDataset, split: str, classes: str, side: str) -> LabelledRows:
-    """A split's L2-normalised features before the projection, with labels. Side "text" uses first captions."""
-    labels = class_labels(task, dataset, split, classes)
-    rows = _features(task, embed, dataset.split(split), side)
-    require_rows(task, f"features of split {split}", rows)
-    return LabelledRows(rows, labels)
-
-
-def labelled_reads(
-    task: str, dataset: PairDataset, classes: str, side: str, bank: str, queries: Sequence[str]
-) -> Iterator[Callable[[], object]]:
-    """What a task reads that learns classes from the split `bank`, before anything is embedded."""
-
-    @cache
-    def labels(split: str) -> Tensor:
-        return class_labels(task, dataset, split, classes)
-
-    yield partial(require_side, task, side)
-    for split in (bank, *queries):
-        yield from class_reads(task, dataset, split, classes)
-        if side == "text":
-            yield partial(_first_captions, task, dataset, split)
-    for split in queries:
-        yield partial(_require_all_taught, task, dataset, classes, labels, bank, split)
-
-
-def _first_captions(task: str, dataset: PairDataset, split: str) -> list[str]:
-    return [texts[0] for texts in dataset.split(split).captions_for(f"{task} of texts")]
-
-
 def class_reads(task: str, dataset: PairDataset, split: str, classes: str) -> Iterator[Callable[[], object]]:
     """The split, the names of the classes, and its labels: three calls, so that each of them is refused by itself."""
     yield partial(dataset.split, split)
@@ -78,27 +49,65 @@ def class_reads(task: str, dataset: PairDataset, split: str, classes: str) -> It
     yield partial(class_labels, task, dataset, split, classes)
 
 
-def _require_all_taught(
-    task: str, dataset: PairDataset, classes: str, labels: Callable[[str], Tensor], bank: str, queries: str
-) -> None:
-    require_taught(task, dataset, classes, labels(bank), labels(queries))
+class Classification(Task):
+    """Learns classes from the features of one split, and classifies those of another."""
 
+    classes: str
+    """Name of the dataset's set of classes."""
+    side: Literal["image", "text"] = "image"
+    """Whose features: image, or text (each image's first caption)."""
+    bank: str = "train"
+    """The split to learn from."""
+    split: str = "test"
+    """The split to classify."""
 
-def require_taught(task: str, dataset: PairDataset, classes: str, bank: Tensor, queries: Tensor) -> None:
-    """Refuse queries of a class that has no example in the bank."""
-    empty = sorted(set(queries.tolist()) - set(bank.tolist()))
-    if empty:
-        name = dataset.class_names[classes][empty[0]]
-        raise UsageError(
-            f'{task}: class "{name}" of "{classes}" is asked for but is empty where features are learned from. '
-            f"Use a larger or another bank of {dataset.card.name}."
-        )
+    @property
+    def embeds(self) -> frozenset[str]:
+        return frozenset({self.side})
 
+    @property
+    def classified(self) -> Sequence[str]:
+        """The splits whose classes must all be in the bank."""
+        return [self.split]
 
-def require_side(task: str, side: str) -> None:
-    """Refuse a side that is none."""
-    if side not in ("image", "text"):
-        raise UsageError(f'{task}: side "{side}" is neither image nor text.')
+    def reads(self, dataset: PairDataset) -> Iterator[Callable[[], object]]:
+        name = self.card.name
+        for split in (self.bank, *self.classified):
+            yield from class_reads(name, dataset, split, self.classes)
+            if self.side == "text":
+                yield partial(self._first_captions, dataset, split)
+        for split in self.classified:
+            yield lambda split=split: self._require_taught(  # type: ignore[misc]
+                dataset, *(class_labels(name, dataset, each, self.classes) for each in (self.bank, split))
+            )
+
+    def rows(self, embed: Embedder, dataset: PairDataset) -> list[LabelledRows]:
+        """Of the bank, then of the splits to classify: L2-normalised features before the projection, with labels."""
+        found = [self._rows(embed, dataset, split) for split in (self.bank, *self.classified)]
+        for queries in found[1:]:
+            self._require_taught(dataset, found[0].labels, queries.labels)
+        return found
+
+    def _rows(self, embed: Embedder, dataset: PairDataset, split: str) -> LabelledRows:
+        labels = class_labels(self.card.name, dataset, split, self.classes)
+        if self.side == "image":
+            rows = embed.images(dataset.split(split), features=True)
+        else:
+            rows = embed.texts(self._first_captions(dataset, split), features=True)
+        require_rows(self.card.name, f"features of split {split}", rows)
+        return LabelledRows(rows, labels)
+
+    def _first_captions(self, dataset: PairDataset, split: str) -> list[str]:
+        return [texts[0] for texts in dataset.split(split).captions_for(f"{self.card.name} of texts")]
+
+    def _require_taught(self, dataset: PairDataset, bank: Tensor, queries: Tensor) -> None:
+        """Refuse queries of a class that has no example in the bank."""
+        if empty := sorted(set(queries.tolist()) - set(bank.tolist())):
+            name = dataset.class_names[self.classes][empty[0]]
+            raise UsageError(
+                f'{self.card.name}: class "{name}" of "{self.classes}" is asked for but is empty where features are '
+                f"learned from. Use a larger or another bank of {dataset.card.name}."
+            )
 
 
 def require_rows(task: str, what: str, rows: Tensor) -> None:
@@ -107,10 +116,3 @@ def require_rows(task: str, what: str, rows: Tensor) -> None:
         raise UsageError(f"{task}: {what} must be [N, D] with N at least 1; given {list(rows.shape)}.")
     if bad := torch.nonzero(~torch.isfinite(rows).all(1)).flatten()[:1].tolist():
         raise UsageError(f"{task}: {what}: row {bad[0]} is not finite.")
-
-
-def _features(task: str, embed: Embedder, split: Split, side: str) -> Tensor:
-    require_side(task, side)
-    if side == "image":
-        return embed.images(split, features=True)
-    return embed.texts([texts[0] for texts in split.captions_for(f"{task} of texts")], features=True)

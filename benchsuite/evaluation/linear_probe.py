@@ -1,7 +1,7 @@
 """Linear probe: logistic regression on frozen features."""
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchsuite.data.base import PairDataset
-from benchsuite.evaluation.base import Embedder, Task
-from benchsuite.evaluation.labelled import LabelledRows, labelled, labelled_reads, require_taught
+from benchsuite.evaluation.base import Embedder
+from benchsuite.evaluation.labelled import Classification, LabelledRows
 from benchsuite.evaluation.rank_metrics import recall
 from benchsuite.fields import Count, Positive
 from benchsuite.records.recompute import Scores
@@ -28,7 +28,7 @@ GRID = tuple(10.0**power for power in range(-3, 7))
     measures=("c", "iterations", "converged"),
     headline="top1",
 )
-class LinearProbe(Task):
+class LinearProbe(Classification):
     """Top-1/5 accuracy of multinomial logistic regression with an L2 penalty, fitted on the training split's features.
 
     Features are the tower's own, before the projection, L2-normalised, in double precision; scikit-learn's L-BFGS. The
@@ -38,10 +38,6 @@ class LinearProbe(Task):
     count against the model.
     """
 
-    classes: str
-    """Name of the dataset's set of classes."""
-    side: str = "image"
-    """Whose features: image, or text (each image's first caption)."""
     rule: Literal["fixed", "validation"] = "fixed"
     """What sets the penalty."""
     c: Positive = 1.0
@@ -50,32 +46,16 @@ class LinearProbe(Task):
     """The split that chooses c, under rule "validation"."""
     max_iterations: Count = 1000
     """Limit for L-BFGS. The measure `converged` says whether it was enough."""
-    bank: str = "train"
-    """The split to train on."""
-    split: str = "test"
-    """The split to classify."""
 
     @property
-    def embeds(self) -> frozenset[str]:
-        return frozenset({self.side})
-
-    def reads(self, dataset: PairDataset) -> Iterator[Callable[[], object]]:
-        queries = [self.split, *([self.chosen_on] if self.rule == "validation" else [])]
-        return labelled_reads("linear-probe", dataset, self.classes, self.side, self.bank, queries)
+    def classified(self) -> Sequence[str]:
+        return [self.split, *([self.chosen_on] if self.rule == "validation" else [])]
 
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
-        bank, queries = (self._read(embed, dataset, split) for split in (self.bank, self.split))
-        require_taught("linear-probe", dataset, self.classes, bank.labels, queries.labels)
-        c = self.c
-        if self.rule == "validation":
-            held_out = self._read(embed, dataset, self.chosen_on)
-            require_taught("linear-probe", dataset, self.classes, bank.labels, held_out.labels)
-            c = choose(bank, held_out, self.max_iterations)
+        bank, queries, *held_out = self.rows(embed, dataset)
+        c = choose(bank, held_out[0], self.max_iterations) if held_out else self.c
         ranks, fitted = probe_ranks(bank, queries, c, self.max_iterations)
         return replace(self.from_ranks({"class": ranks}), measures={"c": c, **fitted})
-
-    def _read(self, embed: Embedder, dataset: PairDataset, split: str) -> LabelledRows:
-        return labelled("linear-probe", embed, dataset, split, self.classes, self.side)
 
 
 def choose(bank: LabelledRows, held_out: LabelledRows, max_iterations: int) -> float:

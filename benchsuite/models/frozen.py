@@ -5,7 +5,8 @@ Weights come from the hub or a local folder, as safetensors or by torch's `weigh
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -81,6 +82,17 @@ class Asked:
             else (f" Give a local folder with {folder[self.library]} ({self.library}:FOLDER){untrained}.")
         )
         return UsageError(f'encoder "{self.shown}": it cannot be loaded ({first_line(error)}).{remedy}')
+
+
+@contextmanager
+def refusing(asked: Asked) -> Iterator[None]:
+    """What goes wrong inside is told as a refusal of the encoder: the hub and each model fail in their own ways."""
+    try:
+        yield
+    except UsageError:
+        raise
+    except Exception as error:
+        raise asked.refused(error) from error
 
 
 def asked(text: str, library: str, untrained: bool, option: str = "--image") -> Asked:
@@ -164,17 +176,12 @@ def _timm(asked: Asked) -> tuple[nn.Module, Preprocessing]:
     if not folder.is_dir() and not timm.is_model(asked.name):
         hint = did_you_mean(asked.name, timm.list_models())
         raise UsageError(f'{asked.option} "{asked.shown}": timm has no such model, and there is no such folder.{hint}')
-    try:
+    with refusing(asked), torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
         if folder.is_dir():
             model = _timm_folder(asked, folder, options)
         else:
-            with torch.random.fork_rng(devices=[]):
-                torch.manual_seed(0)
-                model = timm.create_model(asked.name, pretrained=asked.trained, num_classes=0, **options)
-    except UsageError:
-        raise
-    except Exception as error:  # the hub and each model refuse in their own ways
-        raise asked.refused(error) from error
+            model = timm.create_model(asked.name, pretrained=asked.trained, num_classes=0, **options)
     cfg = timm.data.resolve_model_data_config(model)
     return model, Preprocessing(int(side or cfg["input_size"][-1]), cfg["mean"], cfg["std"])
 
@@ -188,11 +195,9 @@ def _timm_folder(asked: Asked, folder: Path, options: dict[str, Any]) -> nn.Modu
     overlay = {
         key: value for key, value in config.get("pretrained_cfg", {}).items() if key in ("mean", "std", "input_size")
     }
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        model: nn.Module = timm.create_model(
-            config["architecture"], num_classes=classes, pretrained_cfg_overlay=overlay, **options
-        )
+    model: nn.Module = timm.create_model(
+        config["architecture"], num_classes=classes, pretrained_cfg_overlay=overlay, **options
+    )
     if asked.trained:
         model.load_state_dict(_weights(folder))
     model.reset_classifier(0)  # type: ignore[operator]
@@ -213,24 +218,23 @@ def _weights(folder: Path) -> dict[str, Tensor]:
 
 def _clip_images(asked: Asked) -> tuple[nn.Module, Preprocessing]:
     _require_trained(asked)
-    try:
+    with refusing(asked):
         if asked.library == "open_clip":
             model, about = open_clip_model(asked.name, asked.options.get("pretrained"))
             return OpenClipSide(model, "image"), about
         if (found := transformers_model(asked.name)) is None:
             raise UsageError(f'--image "{asked.shown}": not a model of images and texts, such as CLIP. Use timm:NAME.')
-    except UsageError:
-        raise
-    except Exception as error:
-        raise asked.refused(error) from error
-    return TransformersSide(found[0], "image"), found[1]
+        return TransformersSide(found[0], "image"), found[1]
 
 
 def _texts(asked: Asked, data: Data | None, train: Split | None) -> tuple[Words, nn.Module]:
     options = dict(asked.options)
     pool, most = options.pop("pool", "mean"), options.pop("max_tokens", None)
     if asked.library == "open_clip":
-        return _open_clip_texts(asked)
+        _require_trained(asked)
+        with refusing(asked):
+            model, _ = open_clip_model(asked.name, options.get("pretrained"))
+            return open_clip_words(asked.name), OpenClipSide(model, "text")
     if not asked.trained:
         if data is None or train is None:
             raise UsageError(f'"{asked.shown}": a text encoder with random weights needs captions for its tokenizer.')
@@ -244,7 +248,7 @@ def _texts(asked: Asked, data: Data | None, train: Split | None) -> tuple[Words,
             return words, TextEncoder(tower, words.size)
     from transformers import AutoConfig, AutoTokenizer
 
-    try:
+    with refusing(asked):
         config = AutoConfig.from_pretrained(asked.name)
         own = getattr(config, "text_config", config)
         longest = min(getattr(own, "max_position_embeddings", MOST_TOKENS), MOST_TOKENS)
@@ -256,19 +260,6 @@ def _texts(asked: Asked, data: Data | None, train: Split | None) -> tuple[Words,
             transformer=asked.name, config=options, pretrained=True, pool=pool, max_tokens=most or longest
         )
         return pretrained_words(tower), TextEncoder(tower, 0)
-    except Exception as error:
-        raise asked.refused(error) from error
-
-
-def _open_clip_texts(asked: Asked) -> tuple[Words, nn.Module]:
-    _require_trained(asked)
-    try:
-        model, _ = open_clip_model(asked.name, asked.options.get("pretrained"))
-        return open_clip_words(asked.name), OpenClipSide(model, "text")
-    except UsageError:
-        raise
-    except Exception as error:
-        raise asked.refused(error) from error
 
 
 def _require_trained(asked: Asked) -> None:

@@ -14,11 +14,13 @@ from benchsuite.data.embeddings.pretrained import fastest
 from benchsuite.data.readers.embedded import Encoder as About
 from benchsuite.data.readers.images import Fit
 from benchsuite.errors import UsageError
+from benchsuite.models.clip_models import transformers_model
 from benchsuite.models.dual_encoder import weights_digest
-from benchsuite.models.frozen import LIBRARIES, Asked, FrozenImages, FrozenTexts, asked
+from benchsuite.models.frozen import LIBRARIES, Asked, FrozenImages, FrozenTexts, asked, refusing
 from benchsuite.models.layout import Exported
 from benchsuite.models.saved import load_encoder
 from benchsuite.models.sides import Sides
+from benchsuite.torchvision_ops import make_importable
 
 PREFIXES = ", ".join(f"{library}:NAME" for library in LIBRARIES)
 
@@ -104,11 +106,6 @@ def _frozen(wanted: Asked) -> Judged:
 
 def has_images(wanted: Asked) -> bool:
     """Whether a model of transformers has an image side beside its text side."""
-    from benchsuite.models.clip_models import transformers_model
-    from benchsuite.torchvision_ops import make_importable
-
     make_importable()
-    try:
+    with refusing(wanted):
         return transformers_model(wanted.name) is not None
-    except Exception as error:  # the hub and each model refuse in their own ways
-        raise wanted.refused(error) from error

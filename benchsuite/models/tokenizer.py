@@ -47,11 +47,6 @@ class Tokens:
         """The same in memory from which a GPU copies by itself."""
         return Tokens(self.ids.pin_memory(), self.mask.pin_memory())
 
-    def record_stream(self, stream: torch.Stream) -> None:
-        """Not to be freed before this stream is done with them."""
-        self.ids.record_stream(stream)
-        self.mask.record_stream(stream)
-
     def __getitem__(self, rows: slice) -> "Tokens":
         """Some rows, padded to their own longest text, as if they had been tokenized apart."""
         length = int(self.mask[rows].sum(1).max())

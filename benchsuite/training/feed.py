@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,7 +16,6 @@ from benchsuite.methods.batch import TEACHER
 from benchsuite.models.tokenizer import Tokens, Words
 from benchsuite.running import running
 from benchsuite.setup import Setup
-from benchsuite.training.copying import Copied
 from benchsuite.training.distributed import gathered, share
 from benchsuite.training.engine import device
 from benchsuite.training.loading import Ahead, workers_for
@@ -61,27 +61,18 @@ class Rows:
 
     def pin_memory(self) -> "Rows":
         """The same in memory from which a GPU copies by itself."""
-        return self._each(lambda part: part.pin_memory(), lambda part: part.pin_memory())
+        return self._each(lambda part: part.pin_memory())
 
     def to(self, device: torch.device) -> "Rows":
-        """The same on another device."""
-        return self._each(
-            lambda part: part.to(device, non_blocking=True), lambda part: part.to(device, non_blocking=True)
-        )
+        """The same on another device; from pinned memory without waiting for the copy."""
+        return self._each(lambda part: part.to(device, non_blocking=True))
 
-    def record_stream(self, stream: torch.Stream) -> None:
-        """Not to be freed before this stream is done with it."""
-        for part in (*self.tokens.values(), *self.extra.values(), *([] if self.images is None else [self.images])):
-            part.record_stream(stream)
-
-    def _each(
-        self, of_tensor: Callable[[Tensor], Tensor], of_tokens: Callable[[Tokens | Tensor], Tokens | Tensor]
-    ) -> "Rows":
+    def _each(self, moved: Callable[[Any], Any]) -> "Rows":
         return replace(
             self,
-            images=None if self.images is None else of_tensor(self.images),
-            tokens={name: of_tokens(part) for name, part in self.tokens.items()},
-            extra={name: of_tensor(part) for name, part in self.extra.items()},
+            images=None if self.images is None else moved(self.images),
+            tokens={name: moved(part) for name, part in self.tokens.items()},
+            extra={name: moved(part) for name, part in self.extra.items()},
         )
 
 
@@ -109,7 +100,7 @@ class Feed:
         self._device = on or device()
         self._pictures = Pictures(plan.split.images, running().skip_bad_pictures)
         self._workers = workers_for(plan.split) if workers is None else workers
-        self._ahead: Copied[Rows] | None = None
+        self._ahead: Ahead[Rows] | None = None
         self.skipped: dict[int, str] = {}
         """Rows of the split that were replaced so far in this process's share, because their pictures are bad."""
 
@@ -128,8 +119,8 @@ class Feed:
             self.close()
             stop = max(number + 1, training.steps * training.accumulation)
             on_gpu = self._device.type == "cuda"
-            self._ahead = Copied(Ahead(self._read, number, stop, self._workers, pinned=on_gpu), self._device)
-        rows = next(self._ahead)
+            self._ahead = Ahead(self._read, number, stop, self._workers, pinned=on_gpu)
+        rows = next(self._ahead).to(self._device)
         self.skipped |= rows.replaced
         return self._inputs(rows)
 

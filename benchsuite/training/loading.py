@@ -129,11 +129,6 @@ class Ahead(Generic[T]):
         self.next += 1
         return made
 
-    @property
-    def more(self) -> bool:
-        """Whether any is left."""
-        return self.next < self._stop
-
     def close(self) -> None:
         """End the workers. They hold nothing that would be lost."""
         atexit.unregister(self.close)

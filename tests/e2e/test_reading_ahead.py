@@ -69,17 +69,6 @@ def test_workers_and_tracking_change_no_byte_of_a_result(folder: Path) -> None:
     assert not (folder / "a" / "tracking").exists()
 
 
-def test_workers_of_two_processes_change_no_byte_of_a_result(folder: Path) -> None:
-    kept = {}
-    for workers in ("0", "1"):
-        done = run(folder, "--results", workers, "--workers", workers, "--devices", "2", processes=2)
-        assert done.returncode == 0, done.stderr
-        kept[workers] = record(folder / workers)
-        assert kept[workers]["environment"]["processes"] == 2
-    for part in ("run_id", "curves", "results", "digests"):
-        assert kept["0"][part] == kept["1"][part], part
-
-
 def test_a_bad_picture_is_named_by_tar_file_and_key_or_skipped(folder: Path) -> None:
     tar = folder / "data" / "train" / "00001.tar"
     content = tar.read_bytes()

@@ -192,15 +192,6 @@ def test_lengths_are_the_same_however_many_coordinates_are_converted_at_a_time(b
     torch.testing.assert_close(ExactSide(values, block).lengths, values.double().norm(dim=1), atol=0, rtol=1e-15)
 
 
-def test_reduced_precision_changes_no_rank() -> None:
-    image, text = torch.randn(2, 40, 256, generator=torch.Generator().manual_seed(0))
-    text += 0.1 * image
-    wanted = [way.tolist() for way in ranks_both_ways(image, text, torch.arange(40))]
-    with torch.autocast("cpu", torch.bfloat16):
-        assert [way.tolist() for way in ranks_both_ways(image, text, torch.arange(40))] == wanted
-    assert wanted == list(expected(defined(image, text), list(range(40))))
-
-
 def test_both_ways_take_one_product(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[int] = []
 

@@ -1,7 +1,6 @@
 import itertools
 import math
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -82,26 +81,16 @@ def test_classes_agree_with_the_formulas_by_hand(seed: int) -> None:
     }
 
 
-@given(SEEDS, st.integers(1, 30))
-def test_histograms_agree_with_numpys(seed: int, bins: int) -> None:
+@given(SEEDS)
+def test_histograms_agree_with_numpys(seed: int) -> None:
     raw = embeddings(seed)
     image, text = map(unit, raw)
     cosines = image @ text.T
     off = cosines[~np.eye(9, dtype=bool)]
-    found = geometry.histograms(*raw, bins=bins)
-    assert found.positives.tolist() == np.histogram(np.diag(cosines), bins, (-1, 1))[0].tolist()
-    assert found.negatives.tolist() == np.histogram(off, bins, (-1, 1))[0].tolist()
-    assert found.edges == pytest.approx(np.histogram_bin_edges([], bins, (-1, 1)))
+    found = geometry.histograms(*raw)
+    assert found.positives.tolist() == np.histogram(np.diag(cosines), geometry.BINS, (-1, 1))[0].tolist()
+    assert found.negatives.tolist() == np.histogram(off, geometry.BINS, (-1, 1))[0].tolist()
     assert (found.positive_mean, found.negative_mean) == pytest.approx((np.diag(cosines).mean(), off.mean()))
-
-
-@pytest.mark.parametrize("bins", [255, 256, 1000])
-def test_histograms_may_have_many_bins(bins: int) -> None:
-    image = np.array([[1.0, 0], [1, 0], [-1, 0], [5 / 13, 12 / 13]])
-    found = geometry.histograms(image, image, bins=bins)
-    off = (image @ image.T)[~np.eye(4, dtype=bool)]
-    assert found.positives.tolist() == [0] * (bins - 1) + [4]
-    assert found.negatives.tolist() == np.histogram(off, bins, (-1, 1))[0].tolist()
 
 
 @given(SEEDS, st.integers(2, 40), st.integers(1, 12))
@@ -123,9 +112,9 @@ def test_tiles_of_any_side_count_each_pair_once(seed: int, n: int, side: int) ->
 
 
 def test_identical_pairs_stand_in_the_last_bin_and_opposite_ones_in_the_first() -> None:
-    found = geometry.histograms(np.eye(3), np.diag([1.0, 1.0, -1.0]), bins=5)
-    assert found.positives.tolist() == [1, 0, 0, 0, 2]
-    assert found.negatives.tolist() == [0, 0, 6, 0, 0]
+    found = geometry.histograms(np.eye(3), np.diag([1.0, 1.0, -1.0]))
+    assert found.positives.tolist() == [1, *[0] * 98, 2]
+    assert found.negatives.tolist() == [*[0] * 50, 6, *[0] * 49]
 
 
 def test_lowest_positives_come_lowest_first() -> None:
@@ -134,20 +123,6 @@ def test_lowest_positives_come_lowest_first() -> None:
     found = geometry.lowest_positives(np.tile([5.0, 0.0], (4, 1)), text, 2)
     assert found == [(1, pytest.approx(math.cos(2.0))), (3, pytest.approx(math.cos(1.0)))]
     assert len(geometry.lowest_positives(text, text, 20)) == 4
-
-
-def test_blocks_do_not_change_anything(monkeypatch: pytest.MonkeyPatch) -> None:
-    pair = embeddings(0, 50)
-    labels = np.arange(50) % 7
-
-    def everything() -> list[Any]:
-        histograms = geometry.histograms(*pair)
-        counts = [*histograms.positives, *histograms.negatives, histograms.negative_mean]
-        return [*geometry.score(*pair).values(), *geometry.class_structure(pair[0], labels).values(), *counts]
-
-    whole = everything()
-    monkeypatch.setattr(geometry, "SIDE", 7)
-    assert everything() == pytest.approx(whole)
 
 
 @given(SEEDS)
@@ -198,8 +173,3 @@ def test_what_has_no_geometry_is_refused(image: NDArray[np.float64], text: NDArr
 def test_classes_without_pairs_are_refused(labels: list[int], says: str) -> None:
     with pytest.raises(UsageError, match=says):
         geometry.class_structure(EYE, labels)
-
-
-def test_a_histogram_needs_a_bin() -> None:
-    with pytest.raises(UsageError, match="bins = 0"):
-        geometry.histograms(EYE, EYE, bins=0)

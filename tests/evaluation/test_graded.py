@@ -91,8 +91,3 @@ def test_inputs_are_left_as_they_were() -> None:
         list(rank(*way, 1, "v2t"))
     assert (scores == before[0]).all()
     assert (worth == before[1]).all()
-
-
-def test_zeros_of_both_signs_are_equal() -> None:
-    for row in ([0.0, -0.0], [-0.0, 0.0]):
-        assert_same(np.array([row]), np.array([[1.0, 0.0]]))

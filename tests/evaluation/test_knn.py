@@ -1,14 +1,11 @@
 import math
 
 import numpy as np
-import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from torch.nn.functional import normalize
 
-from benchsuite.data.base import PairDataset
-from benchsuite.errors import UsageError
 from benchsuite.evaluation.base import create_task
 from benchsuite.evaluation.knn import vote_ranks
 
@@ -43,12 +40,3 @@ def test_all_neighbours_are_asked_where_there_are_fewer_than_k() -> None:
     ranks = vote_ranks(bank, bank, torch.arange(3), torch.arange(3), 200, 0.1)
     assert ranks.tolist() == [1, 1, 1]
     assert ranks.dtype == np.int32
-
-
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [({"classes": "colours"}, 'Did you mean "colour"'), ({"classes": "colour", "side": "sound"}, 'side "sound"')],
-)
-def test_what_cannot_be_classified_is_refused(options: dict[str, str], told: str, pictures: PairDataset) -> None:
-    with pytest.raises(UsageError, match=told):
-        create_task("knn", bank="test", **options).evaluate(None, pictures)  # type: ignore[arg-type]

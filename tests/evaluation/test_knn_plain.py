@@ -3,7 +3,6 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.neighbors import KNeighborsClassifier
 
 from benchsuite.errors import UsageError
 from benchsuite.evaluation import knn as module
@@ -29,28 +28,6 @@ def test_votes_agree_with_counting_by_hand(seed: int, k: int) -> None:
         near = sorted(range(len(bank)), key=lambda j: float((query - bank[j]).norm()))[:k]
         votes = [sum(int(labels[j]) == c for j in near) for c in range(4)]
         assert found[i] == sum(vote >= votes[int(truth[i])] for vote in votes)
-
-
-@given(SEEDS)
-def test_nearest_and_untied_votes_agree_with_scikit_learn(seed: int) -> None:
-    queries, bank, labels, truth = points(seed)
-    found = plain_vote_ranks(queries, bank, labels, truth, (1, 10))
-    for k, ranks in found.items():
-        fitted = KNeighborsClassifier(k, algorithm="brute").fit(bank.numpy(), labels.numpy())
-        votes = np.sort(fitted.predict_proba(queries.numpy()), axis=1)
-        untied = votes[:, -1] > votes[:, -2]
-        right = fitted.predict(queries.numpy()) == truth.numpy()
-        assert (ranks == 1)[untied].tolist() == right[untied].tolist()
-        assert (ranks == 1).sum() <= right.sum()
-
-
-@given(SEEDS)
-def test_weighted_votes_agree_with_scikit_learn(seed: int) -> None:
-    queries, bank, labels, truth = points(seed)
-    queries, bank = (torch.nn.functional.normalize(rows, dim=1) for rows in (queries, bank))
-    fitted = KNeighborsClassifier(10, algorithm="brute", weights=lambda d: np.exp((1 - d**2 / 2) / 0.1))
-    predicted = fitted.fit(bank.numpy(), labels.numpy()).predict(queries.numpy())
-    assert ((vote_ranks(queries, bank, labels, truth, 10, 0.1) == 1) == (predicted == truth.numpy())).all()
 
 
 def test_a_tie_counts_against_the_model() -> None:

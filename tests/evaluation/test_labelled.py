@@ -6,13 +6,13 @@ import pytest
 
 from benchsuite.data.base import PairDataset
 from benchsuite.errors import UsageError
-from benchsuite.evaluation.labelled import labelled_reads
+from benchsuite.evaluation.knn import NearestNeighbours
 from benchsuite.evaluation.linear_probe import LinearProbe
 
 
 def reads(dataset: PairDataset, side: str, **changes: Any) -> list[object]:
-    given = {"classes": "colour", "bank": "test", "queries": ["test"], **changes}
-    return [read() for read in labelled_reads("knn", dataset, side=side, **given)]
+    given = {"classes": "colour", "bank": "test", **changes}
+    return [read() for read in NearestNeighbours(side=side, **given).reads(dataset)]
 
 
 @pytest.mark.parametrize("side", ["image", "text"])
@@ -24,7 +24,7 @@ def test_a_sound_data_set_is_refused_nowhere(pictures: PairDataset, side: str) -
 
 @pytest.mark.parametrize(
     ("changes", "says"),
-    [({"classes": "shape"}, "shape"), ({"bank": "train"}, "train"), ({"queries": ["val"]}, "val"), ({}, "side")],
+    [({"classes": "shape"}, "shape"), ({"bank": "train"}, "train"), ({"split": "val"}, "val"), ({}, "side")],
 )
 def test_what_is_missing_is_refused_before_anything_is_embedded(
     pictures: PairDataset, changes: dict[str, Any], says: str

@@ -143,7 +143,8 @@ def test_numbers_come_in_order_though_workers_take_turns_at_being_slow() -> None
 
     ahead = Ahead(slowly, 3, 20, 3)
     assert [next(ahead) for _ in range(17)] == list(range(3, 20))
-    assert not ahead.more
+    with pytest.raises(StopIteration):
+        next(ahead)
     ahead.close()
 
 

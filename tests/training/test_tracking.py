@@ -91,23 +91,6 @@ with tracking("temo, RN50/seed 0", "a1b2", {"tau": 0.05}):
     assert b"gradient_norm" in file.read_bytes()
 
 
-def test_without_tracking_nothing_is_written(
-    make_setup: Callable[..., Setup], split: Split, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("BENCHSUITE_TRACK", raising=False)
-    with tracking.tracking("a run", "a1b2", {}):
-        train(make_setup(), create_method("infonce"), split, 0)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_tracking_changes_nothing_of_the_training(
-    watched: Watched, make_setup: Callable[..., Setup], split: Split
-) -> None:
-    curves, _ = watched("csv")
-    assert curves == train(make_setup(), create_method("infonce-learnable"), split, 0).curves
-
-
 def test_a_missing_library_and_an_unknown_way_are_one_message(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(UsageError, match=r"--track wandb: the library wandb is not installed: pip install wandb"):
