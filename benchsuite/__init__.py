@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from benchsuite.data.base import Manifest, PairDataset, Split
     from benchsuite.evaluation.base import Task
     from benchsuite.methods import create_method
-    from benchsuite.methods.base import Clock, Loss, Method
+    from benchsuite.methods.base import Clock, Loss, Method, ParameterGroup
     from benchsuite.methods.batch import PairBatch
     from benchsuite.methods.heads import Head
     from benchsuite.methods.queue import Queue
@@ -29,6 +29,7 @@ _LAZY = {
     "Method": "benchsuite.methods.base",
     "PairBatch": "benchsuite.methods.batch",
     "PairDataset": "benchsuite.data.base",
+    "ParameterGroup": "benchsuite.methods.base",
     "Queue": "benchsuite.methods.queue",
     "Split": "benchsuite.data.base",
     "Task": "benchsuite.evaluation.base",
@@ -52,6 +53,7 @@ __all__ = [
     "Method",
     "PairBatch",
     "PairDataset",
+    "ParameterGroup",
     "Queue",
     "Split",
     "Task",

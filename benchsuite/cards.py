@@ -58,7 +58,8 @@ class Card:
     @property
     def defaults_are_of(self) -> str:
         """Whose values the defaults of a method are: only what comes with benchsuite is checked against its paper."""
-        return "the paper" if self.built_in and self.about.get("paper") else "the method's author"
+        usual = "the paper" if self.built_in and self.about.get("paper") else "the method's author"
+        return str(self.about.get("defaults", usual))
 
     @property
     def summary(self) -> str:

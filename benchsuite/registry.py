@@ -10,6 +10,7 @@ import importlib.util
 import inspect
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -49,7 +50,8 @@ class Registry:
         """The class registered under `name`. Imports its module if needed."""
         if name not in self._live:
             card = self.card(name)
-            importlib.import_module(card.module)
+            with nullcontext() if card.built_in else own_errors(f"{card.module}, of {self.kind} {name},"):
+                importlib.import_module(card.module)
         return self._live[name]
 
     def card(self, name: str) -> Card:
@@ -85,7 +87,8 @@ class Registry:
         for point in entry_points(group=self.package):
             where = f"entry point of {self.package}, module {point.module}: "
             try:
-                spec = importlib.util.find_spec(point.module)
+                with own_errors(f"package {point.module.partition('.')[0]}", ModuleNotFoundError):
+                    spec = importlib.util.find_spec(point.module)  # imports the packages around it
             except ModuleNotFoundError:
                 spec = None
             if spec is None or spec.origin is None:
@@ -125,13 +128,24 @@ def load_plugin(path: Path) -> None:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
+        with own_errors(f"plugin {path}"):
+            spec.loader.exec_module(module)
+    except UsageError:
+        del sys.modules[name]
+        raise
+
+
+@contextmanager
+def own_errors(plugin: str, *others: type[Exception]) -> Iterator[None]:
+    """Whatever ends the import of other people's code, such as a sys.exit, is an error that names the plugin."""
+    try:
+        yield
+    except (KeyboardInterrupt, *others):
+        raise
     except UsageError as error:
-        del sys.modules[name]
-        raise UsageError(f"plugin {path}: {error}") from error
-    except Exception as error:
-        del sys.modules[name]
-        raise UsageError(f"plugin {path} failed to import: {type(error).__name__}: {error}") from error
+        raise UsageError(f"{plugin}: {error}") from error
+    except BaseException as error:
+        raise UsageError(f"{plugin} failed to import: {type(error).__name__}: {error}") from error
 
 
 methods = Registry("method", "benchsuite.methods")

@@ -132,6 +132,10 @@ def test_only_defaults_of_built_in_methods_are_a_papers(owner: str, paper: str, 
     assert replace(unread(methods, "temo"), owner=owner, about={"paper": paper}).defaults_are_of == whose
 
 
+def test_a_method_says_whose_defaults_it_has_if_not_its_papers() -> None:
+    assert unread(methods, "fastclip").defaults_are_of == "the released script for v3 on CC3M"
+
+
 def test_without_a_title_the_name_is_the_title(tmp_path: Path) -> None:
     assert cards(tmp_path, one='@register_method("plain")\nclass Plain: pass')["plain"].title == "plain"
 

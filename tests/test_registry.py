@@ -131,6 +131,23 @@ def test_a_plugin_adds_what_it_registers(plugin_file: PluginFile) -> None:
     assert "temo" in methods
 
 
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("raise SystemExit(3)", "SystemExit: 3"),
+        ("import sys; sys.exit('no GPU')", "SystemExit: no GPU"),
+        ("class Halt(BaseException): pass\nraise Halt('now')", "Halt: now"),
+    ],
+)
+def test_whatever_ends_the_import_of_a_plugin_is_an_error_that_names_it(
+    line: str, told: str, plugin_file: PluginFile
+) -> None:
+    path = plugin_file(line)
+    with pytest.raises(UsageError, match=re.escape(f"plugin {path} failed to import: {told}")):
+        load_plugin(path)
+    assert f"benchsuite_plugin_{path.stem}" not in sys.modules
+
+
 def test_a_plugin_named_twice_is_loaded_once(plugin_file: PluginFile) -> None:
     path = plugin_file(LIGHT.format(name="mine", title="Mine", cls="Mine"))
     load_plugin(path)
@@ -248,6 +265,16 @@ def test_an_installed_package_cannot_take_a_builtin_name(tmp_path: Path) -> None
     assert 'method "temo"' in said
     assert "fake_module.py (Fake)" in said
     assert "benchsuite.methods.temo (TeMo)" in said
+
+
+def test_an_installed_package_that_ends_its_import_is_named(tmp_path: Path) -> None:
+    source = f"{LIGHT.format(name='fake', title='Fake', cls='Fake')}\nraise SystemExit(3)"
+    distribution(tmp_path, {"fake": "fake_module:Fake"}, fake_module=source)
+    code = (
+        "from benchsuite.errors import UsageError\nfrom benchsuite.registry import methods\n"
+        "try: methods.get('fake')\nexcept UsageError as error: print(error)"
+    )
+    assert python(code, tmp_path) == "fake_module, of method fake, failed to import: SystemExit: 3"
 
 
 @pytest.mark.parametrize("module", ["fake_absent", "fake_absent.inner"])

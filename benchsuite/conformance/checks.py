@@ -12,8 +12,20 @@ from benchsuite.conformance.needs import check_needs
 from benchsuite.conformance.processes import Together, check_processes
 from benchsuite.conformance.report import Outcome
 from benchsuite.conformance.state import check_state
-from benchsuite.conformance.subject import NotMetError, Subject, differentiable, modes, nasty, parts, tensors, unlike
-from benchsuite.errors import UsageError, unknown
+from benchsuite.conformance.subject import (
+    SAMPLES,
+    WIDTH,
+    NotMetError,
+    Subject,
+    differentiable,
+    modes,
+    nasty,
+    parts,
+    tensors,
+    unlike,
+)
+from benchsuite.errors import BenchsuiteError, UsageError, unknown
+from benchsuite.methods import create_method
 from benchsuite.methods.base import Clock, Method
 from benchsuite.methods.batch import PairBatch
 from benchsuite.methods.queue import Queue
@@ -56,6 +68,26 @@ def check_finite(subject: Subject) -> None:
                     require_finite(method, rows, Clock(step, 3), f"{kind} batch, {mode}, {dtype}, step {step} of 3")
     bare = subject.make(width=None)
     require_finite(bare, tensors(parts(bare, modes(bare)[0]), 6, seed=0), Clock(0, 3), "made without a width")
+    require_no_other_error(subject)
+
+
+def require_no_other_error(subject: Subject) -> None:
+    """With its own defaults, but for sizes: numbers, or an error of ours, on difficult batches; no number from NaN."""
+    sizes = {name: value for name, value in subject.cls.miniature.items() if isinstance(value, int)}
+    for mode in modes(subject.template):
+        method = create_method(subject.name, num_samples=SAMPLES, width=WIDTH, **sizes)
+        batches = dict(nasty(parts(method, mode), SAMPLES, torch.float32))
+        nothing = {n: rows * math.nan if rows.is_floating_point() else rows for n, rows in batches["random"].items()}
+        for kind, rows in {**batches, "not-a-number": nothing}.items():
+            where = f"its defaults, {kind} batch, {mode}"
+            try:
+                total = method(PairBatch(**differentiable(rows)), Clock(1, 3)).total
+            except BenchsuiteError:
+                continue
+            except Exception as error:
+                raise NotMetError(f"{where}: {type(error).__name__}: {error}") from error
+            if total.isfinite().item() == (rows is nothing):
+                raise NotMetError(f"{where}: the total is {total:g}.")
 
 
 def require_finite(method: Method, rows: Mapping[str, Tensor], clock: Clock, where: str) -> None:
@@ -148,7 +180,11 @@ def comparable(method: Method) -> dict[str, Tensor]:
 CHECKS = {
     check.name: check
     for check in (
-        Check("finite", "finite losses and gradients on difficult batches, temperatures down to 0.005", check_finite),
+        Check(
+            "finite",
+            "finite losses and gradients on difficult batches, and of NaN no number",
+            check_finite,
+        ),
         Check("precision", "float32 and float64 agree up to rounding", check_precision),
         Check("permutation", "the result does not depend on the order of the pairs", check_permutation),
         Check("processes", "two processes compute the same gradients as one", check_processes, on_processes=True),

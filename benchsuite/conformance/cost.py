@@ -5,7 +5,7 @@ from statistics import median
 
 import torch
 
-from benchsuite.conformance.matrices import kept_matrices
+from benchsuite.conformance.matrices import bytes_per_pair, kept_tensors
 from benchsuite.conformance.report import Cost
 from benchsuite.conformance.subject import Subject, differentiable, modes, parts
 from benchsuite.errors import UsageError
@@ -16,15 +16,21 @@ from benchsuite.objectives.blocks import Sizes, sized
 
 SAMPLES = 1000
 BATCH = 128
-WIDTH = 128
+WIDTH = 64
 CALLS = 9
-FEW = 101
-"""Rows of a batch that stands for a large one; of no other size that a method has is it a divisor."""
 
 
-def measure(subject: Subject) -> Cost:
+def measure(subject: Subject) -> Cost | None:
+    """Of a method with its defaults; None of one that refuses a batch as small as those here."""
+    try:
+        return _measure(subject.name)
+    except UsageError:
+        return None
+
+
+def _measure(name: str) -> Cost:
     """Time of loss and gradient relative to InfoNCE's, measured alternately; bytes of parameters and state."""
-    method = _made(subject)
+    method = _made(name)
     baseline = create_method("infonce")
     batches = [_batch(each) for each in (method, baseline)]
     seconds: tuple[list[float], list[float]] = ([], [])
@@ -35,24 +41,26 @@ def measure(subject: Subject) -> Cost:
                 times.append(taken)
     tensors = (*method.parameters(), *method.buffers())
     state = sum(tensor.numel() * tensor.element_size() for tensor in tensors)
-    return Cost(round(median(seconds[0]) / median(seconds[1]), 2), state, SAMPLES, _pair_bytes(method))
+    return Cost(round(median(seconds[0]) / median(seconds[1]), 2), state, SAMPLES, _pair_bytes(name))
 
 
-def _made(subject: Subject) -> Method:
-    """With its defaults; with its miniature sizes if it refuses a batch as small as those here."""
-    method = create_method(subject.name, num_samples=SAMPLES, width=WIDTH)
-    try:
-        method(_batch(method, FEW), Clock(0, CALLS))
-    except UsageError:
-        return create_method(subject.name, num_samples=SAMPLES, width=WIDTH, **subject.cls.miniature)
-    return create_method(subject.name, num_samples=SAMPLES, width=WIDTH)
+def _made(name: str) -> Method:
+    return create_method(name, num_samples=SAMPLES, width=WIDTH)
 
 
-def _pair_bytes(method: Method) -> float:
+def _pair_bytes(name: str) -> float:
     """What the loss of a large batch keeps for each pair of its rows."""
-    with sized(Sizes(whole=0)), kept_matrices(FEW) as kept:
-        method(_batch(method, FEW), Clock(CALLS, CALLS))
-    return round(kept.bytes / FEW**2, 1)
+
+    def kept_of(rows: int) -> int:
+        method = _made(name)
+        torch.manual_seed(0)
+        with sized(Sizes(whole=0)), kept_tensors() as kept:
+            loss = method(_batch(method, rows), Clock(CALLS, CALLS))
+        held = kept.bytes
+        del loss  # whose graph held it
+        return held
+
+    return round(bytes_per_pair(kept_of, BATCH), 1)
 
 
 def _batch(method: Method, size: int = BATCH) -> PairBatch:

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from benchsuite.conformance.matrices import kept_matrices
+from benchsuite.conformance.matrices import kept_tensors
 from benchsuite.data.base import Split
 from benchsuite.data.batches import BatchPlan
 from benchsuite.data.prepared import Prepared, labelled_clusters
@@ -45,7 +45,10 @@ class Objective:
     """What a method's objective holds in memory."""
 
     bytes_per_pair: float
-    """Of matrices with an entry for each pair of rows of a batch that are kept for the gradient, and one gradient."""
+    """Of matrices with an entry for each pair of rows of a batch that are kept for the gradient, and one gradient.
+
+    A matrix is seen by its shape: [B, B + 1] and the like are not.
+    """
     state_bytes: float
     """The method's parameters and buffers, for all training samples."""
     block_bytes: float = 0
@@ -135,7 +138,7 @@ def _kept(
     with torch.autocast("cpu", torch.bfloat16, enabled=setup.training.precision == "bf16"):
         parts = {name: _widened(part, rows, generator) for name, part in trainee.parts(inputs, first).items()}
     parts["index"] = torch.arange(rows)
-    with kept_matrices(rows) as kept:
+    with kept_tensors(rows) as kept:
         loss = trainee.loss(parts, first)
     return kept.bytes, loss, trainee, parts
 

@@ -13,6 +13,7 @@ from benchsuite.registry import register_method
 @register_method(
     "amclr-robust",
     title="AmCLR with individual temperatures",
+    defaults="isogclr",
     equation=r"\sum_i \min_{\tau_i} \sum_{k=1}^{8} \tau_i \log \mathrm{mean}_{j \neq i}"
     r" e^{(S^k_{ij} - S^k_{ii})/\tau_i} + \tau_i \rho",
     needs=("index", "image_view", "text_view"),

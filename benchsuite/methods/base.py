@@ -143,6 +143,8 @@ class Method(Options, nn.Module, ABC):
         Parameters take part in the precision of the batch, so that layers made in `setup` work in any.
         """
         dtype = batch.dtype
+        if batch.size == 1 and has_batch_norm(self):
+            raise self.refuse("a batch of one sample has no batch statistics, and it has a batch norm; take 2 or more.")
         for module in self.modules():
             if isinstance(module, LazyModuleMixin) and module.has_uninitialized_params():
                 module.to(dtype)
@@ -162,6 +164,14 @@ class Method(Options, nn.Module, ABC):
     def refuse(self, reason: str) -> UsageError:
         """The error for what cannot work: a combination of hyper-parameters, or what `loss` returned."""
         return UsageError(f"{self.card.name}: {reason}")
+
+
+def has_batch_norm(method: Method) -> bool:
+    """Whether a layer or a head, which may not be built yet, needs the statistics of the batch."""
+    return any(
+        isinstance(module, nn.BatchNorm1d) or (isinstance(module, HeadModule) and module.head.has_batch_norm)
+        for module in method.modules()
+    )
 
 
 def all_heads(method: Method) -> list[HeadModule]:

@@ -1,12 +1,13 @@
 """Losses without negatives that keep the dimensions of an embedding apart: Barlow Twins, VICReg, W-MSE."""
 
+import math
 from typing import ClassVar
 
 import torch
 from torch import Tensor
 from torch.nn.functional import mse_loss, normalize, relu
 
-from benchsuite.errors import UsageError
+from benchsuite.errors import DivergedError
 from benchsuite.fields import NonNegative, Positive, Share
 from benchsuite.methods.base import Clock, Loss, Method
 from benchsuite.methods.batch import PairBatch
@@ -50,6 +51,7 @@ class BarlowTwins(Method):
     "vicreg",
     title="VICReg",
     paper="bardes2022",
+    defaults="the released code, which halves the variance term",
     equation=r"\lambda\,MSE(x, x') + \mu\,\frac12 \sum_v mean_d\,max(0, 1 - \sqrt{Var_d + \epsilon})"
     r" + \nu \sum_v \frac1D \sum_{d \neq e} Cov_{de}^2",
     needs=("image_view",),
@@ -119,12 +121,22 @@ class WMSE(Method):
     def loss(self, batch: PairBatch, clock: Clock) -> Loss:
         size, width = batch.views[0].shape
         if size <= width and not self.shrinkage:
-            raise UsageError(
-                f"{self.card.name}: {size} samples of {width} dimensions have a singular covariance; "
+            raise self.refuse(
+                f"{size} samples of {width} dimensions have a singular covariance; "
                 f"take a batch of at least {2 * width}, narrower embeddings, or a shrinkage above 0."
             )
-        first, second = (normalize(whitened(view, self.shrinkage), dim=1) for view in batch.views)
+        try:
+            first, second = (normalize(whitened(view, self.shrinkage), dim=1) for view in batch.views)
+        except SingularError as error:
+            raise DivergedError(
+                f"{self.card.name}: at step {clock.step} the covariance of the batch is singular: embeddings have "
+                "collapsed to fewer dimensions. A shrinkage above 0 or a lower learning rate keeps it regular."
+            ) from error
         return Loss(2 - 2 * (first * second).sum(1).mean())
+
+
+class SingularError(ArithmeticError):
+    """A covariance has no Cholesky factor."""
 
 
 def standardized(x: Tensor, epsilon: float) -> Tensor:
@@ -149,8 +161,12 @@ def covarying(x: Tensor) -> Tensor:
 
 
 def whitened(x: Tensor, shrinkage: float) -> Tensor:
-    """The embeddings with the identity as their covariance."""
+    """The embeddings with the identity as their covariance. What holds no numbers stays so, and with it the loss."""
     identity = torch.eye(x.shape[1], dtype=x.dtype, device=x.device)
-    factor = torch.linalg.cholesky((1 - shrinkage) * covariance(x) + shrinkage * identity)
+    factor, failed = torch.linalg.cholesky_ex((1 - shrinkage) * covariance(x) + shrinkage * identity)
+    if failed:
+        if x.isfinite().all():
+            raise SingularError
+        return x * math.nan
     rows: Tensor = torch.linalg.solve_triangular(factor, (x - x.mean(0)).T, upper=False).T
     return rows

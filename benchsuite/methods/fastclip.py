@@ -20,6 +20,7 @@ from benchsuite.registry import register_method
     "fastclip",
     title="FastCLIP",
     paper="wei2024",
+    defaults="the released script for v3 on CC3M",
     equation=r"\frac{\tau}{n}\sum_i [\log(\epsilon + g_{1,i}) + \log(\epsilon + g_{2,i})] + 2\rho\tau,\ "
     r"u_i \leftarrow (1-\gamma_t) u_i + \gamma_t g_i,\ "
     r"\gamma_t = \frac12 (1 + \cos(\pi t/E))(1 - \gamma) + \gamma",
@@ -35,8 +36,11 @@ class FastCLIP(ISogCLR):
 
     Defaults are those of the released script for v3 on CC3M. Its script for v2 has tau 0.03 and rho 7. Deviations of
     that code: it learns -log tau (`learned="log-scale"`); halves the loss; moves v2's tau_i by a form of Adam in steps
-    of 0.0133; and divides v3's temperature rate by 3 below 0.03. The last three are not options: the optimizer here is
-    the run's, at `lr_factor` of its rate, without decay. That v2 is iSogCLR but for gamma is what its README says.
+    of 0.0133; and divides v3's temperature rate by 3 below 0.03. In v3 the halved gradient of tau has all of its spread
+    term, tau / (eps + u) dg / dtau, where half of the paper's has half. v2's loss is never multiplied by tau_i, so that
+    a sample's part of the towers' gradient is 1 / tau_i of the equation's; v1's is multiplied by tau only under its
+    flag `multiply_tau`. Only the first is an option: the optimizer here is the run's, at `lr_factor` of its rate,
+    without decay. That v2 is iSogCLR but for gamma is what its README says.
 
     Traps: the total is a surrogate, as for sogclr; `gamma` is where the schedule ends. By default it falls at every
     step, as a run may be shorter than an epoch; with `decay_epochs` once an epoch, as in the paper.

@@ -20,7 +20,7 @@ NORMS = ("batch", "none")
 
 @dataclass(frozen=True)
 class Head:
-    """Linear layers over [B, width], with a norm and an activation between them.
+    """Linear layers over [B, width], with a norm and an activation between them, and perhaps a norm of the result.
 
     Batch norm has the statistics of the batch that it is given, always, so a head has no buffers. Layers in front of
     one have no bias, which it would cancel.
@@ -32,6 +32,8 @@ class Head:
     out: int | None = None
     """Width of the result; None: as wide as what it is given."""
     norm: Literal["batch", "none"] = "batch"
+    out_norm: Literal["batch", "none"] = "none"
+    """Of the result: "batch", without scale and shift, as in MoCo v3's and SimSiam's projectors."""
     activation: Literal["relu", "gelu"] = "relu"
     averaged: bool = False
     """Keep an averaged copy for what the teacher embeds: `self.teacher_head[name]`."""
@@ -45,9 +47,16 @@ class Head:
         for field, size in sizes.items():
             if size < 1:
                 raise UsageError(f"Head: {field} = {size} is not possible: it must be at least 1.")
-        for field, value, known in (("norm", self.norm, NORMS), ("activation", self.activation, ACTIVATIONS)):
-            if value not in known:
+        for field, known in (("norm", NORMS), ("out_norm", NORMS), ("activation", ACTIVATIONS)):
+            if (value := getattr(self, field)) not in known:
                 raise UsageError(f"Head: {field} = {value!r} is not possible: there are {', '.join(known)}.")
+        if self.prototypes and self.out_norm != "none":
+            raise UsageError("Head: prototypes gives cosines, and out_norm would rescale them; leave one of them out.")
+
+    @property
+    def has_batch_norm(self) -> bool:
+        """Whether a layer needs the statistics of the batch."""
+        return self.out_norm == "batch" or (self.norm == "batch" and self.layers > 1)
 
 
 class HeadModule(nn.Module):
@@ -71,12 +80,14 @@ class HeadModule(nn.Module):
         widths = [width, *[head.hidden] * (head.layers - 1), head.out or width]
         for number, (inner, outer) in enumerate(pairwise(widths), 1):
             last = number == head.layers
-            bias = not head.prototypes if last else head.norm == "none"
+            bias = not head.prototypes and head.out_norm == "none" if last else head.norm == "none"
             self.layers.append(seeded_linear(inner, outer, bias, generator))
             if not last and head.norm == "batch":
                 self.layers.append(nn.BatchNorm1d(outer, track_running_stats=False))
             if not last:
                 self.layers.append(ACTIVATIONS[head.activation]())
+        if head.out_norm == "batch":
+            self.layers.append(nn.BatchNorm1d(widths[-1], affine=False, track_running_stats=False))
         self.layers.requires_grad_(self.trained)
 
     def forward(self, x: Tensor, *, frozen: bool = False) -> Tensor:

@@ -18,6 +18,7 @@ from benchsuite.registry import register_method
     "softclip",
     title="SoftCLIP",
     paper="gao2024",
+    defaults="this suite, not checked against the paper",
     equation=r"\alpha\,CLIP + \beta\,D(q_i, p_i) + \gamma\,D(q_i^*, p_i^*),\ p_i = softmax(S_i/\tau),"
     r"\ q_i = softmax(\langle r_i, r_j \rangle/\tau),\ p_{ij}^* = p_{ij} / \sum_{k \neq i} p_{ik}",
 )

@@ -8,10 +8,9 @@ import torch.distributed as dist
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from benchsuite import Clock, Head, Loss, Method, PairBatch, Queue, register_method
+from benchsuite import Clock, Head, Loss, Method, PairBatch, ParameterGroup, Queue, register_method
 from benchsuite.errors import UsageError
-from benchsuite.fields import Real, Temperature
-from benchsuite.methods import ParameterGroup
+from benchsuite.fields import NonNegative, Real, Temperature
 from benchsuite.objectives.softmax import info_nce
 
 
@@ -76,6 +75,38 @@ class InfiniteSlope(Contrast):
 class BadGauge(Contrast):
     def loss(self, batch: PairBatch, clock: Clock) -> Loss:
         return Loss(super().loss(batch, clock).total, gauges={"share": 0.0 if clock.step < 3 else float("nan")})
+
+
+@register_method("raw-error")
+class RawError(Contrast):
+    def contrast(self, image: Tensor, text: Tensor) -> Tensor:
+        return super().contrast(image, text) + torch.linalg.eigvalsh(image.T @ image).sum()
+
+
+@register_method("hides-nan")
+class HidesNaN(Contrast):
+    def contrast(self, image: Tensor, text: Tensor) -> Tensor:
+        return super().contrast(image, text).nan_to_num()
+
+
+@register_method("only-in-miniature")
+class OnlyInMiniature(Contrast):
+    """Its default divides by the spread of the batch, and the kit was to see another value."""
+
+    miniature: ClassVar[Mapping[str, Any]] = {"floor": 1.0}
+    floor: NonNegative = 0.0
+
+    def contrast(self, image: Tensor, text: Tensor) -> Tensor:
+        return super().contrast(image, text) / (image.var(0).sum() + self.floor)
+
+
+@register_method("extra-column")
+class ExtraColumn(Contrast):
+    """Breaks nothing; its dense matrix is no square."""
+
+    def contrast(self, image: Tensor, text: Tensor) -> Tensor:
+        logits = torch.cat([image @ text.T, image @ text.mean(0, keepdim=True).T], dim=1) / self.tau
+        return (logits.logsumexp(1) - logits.diagonal()).mean()
 
 
 @register_method("rows")

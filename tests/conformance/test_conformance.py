@@ -19,6 +19,9 @@ BROKEN = {
     "overflows": ("finite", r"(random|collapsed|duplicated) batch, pair, torch.float32.*: total is inf"),
     "infinite-slope": ("finite", r"collapsed batch.*: the gradient of image is not finite"),
     "bad-gauge": ("finite", r"step 3 of 3: share is nan"),
+    "raw-error": ("finite", r"its defaults, not-a-number batch, pair: _LinAlgError"),
+    "hides-nan": ("finite", r"its defaults, not-a-number batch, pair: the total is -?\d"),
+    "only-in-miniature": ("finite", r"its defaults, collapsed batch, pair: the total is (inf|nan)"),
     "single-only": ("finite", r"the total is torch.float32, the embeddings are torch.float64"),
     "coarse": ("precision", r"in float64, .* in float32|differ by .*% between precisions"),
     "coarse-gradient": ("precision", r"gradients of image differ by 4.8% between precisions"),
@@ -61,7 +64,8 @@ def broken() -> Iterator[Report]:
     before = set(methods)
     load_plugin(BROKEN_FILE)
     yield check_methods(
-        [*BROKEN, *MANY, "whole", "excused", "reads-late", "two-towers", "centred", "decays", "taught"], with_cost=True
+        [*BROKEN, *MANY, "whole", "excused", "reads-late", "two-towers", "centred", "decays", "taught", "extra-column"],
+        with_cost=True,
     )
     for name in set(methods) - before:
         del methods._live[name], methods._live_cards[name]
@@ -115,6 +119,8 @@ def test_cost_is_told_of_sound_methods_only(broken: Report) -> None:
     assert cost is not None
     assert cost.time_ratio > 0
     assert cost.state_bytes == 0
+    assert cost.pair_bytes >= 4
+    assert broken["extra-column"].cost.pair_bytes >= 4, "a matrix of pairs that is no square"
     assert broken["by-position"].cost is None
 
 
@@ -130,7 +136,8 @@ def test_nothing_asked_is_nothing_done() -> None:
     assert check_methods([]).methods == ()
 
 
-def test_the_cost_of_a_method_that_refuses_small_batches_is_measured() -> None:
-    """W-MSE needs twice as many samples as dimensions; `check-method --all` ended there."""
-    cost = measure(Subject("w-mse"))
-    assert cost.time_ratio > 0
+@pytest.mark.parametrize(("name", "held"), [("infonce", 0), ("w-mse", 0), ("arb", 0), ("moco", 0), ("zero-cl", 8)])
+def test_what_a_loss_keeps_for_each_pair_is_told(name: str, held: float) -> None:
+    cost = measure(Subject(name))
+    assert cost is not None
+    assert cost.pair_bytes == held

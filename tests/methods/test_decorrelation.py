@@ -5,7 +5,7 @@ import torch
 from family import NASTY, assert_finite, assert_order_is_free, assert_twins, batch_of, gradients, one_sided, total
 from torch import Tensor
 
-from benchsuite.errors import UsageError
+from benchsuite.errors import DivergedError, UsageError
 from benchsuite.methods import create_method
 from benchsuite.methods.batch import PairBatch
 from benchsuite.methods.decorrelation import covariance, whitened
@@ -132,6 +132,12 @@ def test_fewer_samples_than_dimensions_are_refused_where_they_have_no_inverse() 
     ):
         total(create_method("w-mse"), few)
     assert torch.isfinite(gradients(total(create_method("w-mse", shrinkage=0.1), few), few)["image"]).all()
+
+
+def test_a_collapse_without_shrinkage_is_a_divergence_that_says_what_helps() -> None:
+    flat = torch.ones(12, 4, dtype=torch.float64)
+    with pytest.raises(DivergedError, match=r"w-mse: at step 0 the covariance .* singular: .* shrinkage above 0"):
+        total(create_method("w-mse"), PairBatch(image=flat, image_view=flat))
 
 
 def test_one_sample_has_no_variance() -> None:

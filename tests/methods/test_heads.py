@@ -1,6 +1,7 @@
 """Heads of a method: their layers, their first weights, both precisions, and who trains them."""
 
 import copy
+from contextlib import nullcontext
 from typing import Any, ClassVar
 
 import pytest
@@ -74,6 +75,29 @@ def test_without_a_norm_layers_have_a_bias_and_gelu_is_gelu() -> None:
     head = HeadModule(Head(hidden=5, norm="none", activation="gelu"), 0, 4)
     assert [type(layer) for layer in head.layers] == [nn.Linear, nn.GELU, nn.Linear]
     assert head.layers[0].bias is not None
+
+
+def test_a_norm_of_the_result_has_no_weights_and_no_bias_in_front() -> None:
+    head = HeadModule(Head(layers=2, hidden=5, out=3, out_norm="batch"), 0, 4)
+    assert {name for name, _ in head.layers.named_parameters()} == {"0.weight", "1.weight", "1.bias", "3.weight"}
+    plain = HeadModule(Head(layers=2, hidden=5, out=3), 0, 4)
+    plain.layers[-1].weight, plain.layers[-1].bias = head.layers[3].weight, nn.Parameter(torch.zeros(3))
+    x = plain(rows())
+    torch.testing.assert_close(head(rows()), (x - x.mean(0)) / torch.sqrt(x.var(0, correction=0) + 1e-5))
+    assert not list(head.buffers())
+    with pytest.raises(UsageError, match="prototypes gives cosines, and out_norm would rescale them"):
+        Head(prototypes=True, out_norm="batch")
+
+
+@pytest.mark.parametrize(
+    ("head", "refused"),
+    [(Head(hidden=5), True), (Head(layers=1, out_norm="batch"), True), (Head(hidden=5, norm="none"), False)],
+)
+def test_one_sample_alone_is_refused_where_a_head_has_a_batch_norm(head: Head, refused: bool) -> None:
+    for width in (4, None):
+        alone = PairBatch(image=rows()[:1], text=rows()[:1])
+        with pytest.raises(UsageError, match=r"headed-for-test: a batch of one sample") if refused else nullcontext():
+            make({"head": head}, width)(alone, NOW)
 
 
 def test_prototypes_have_length_one_and_no_bias() -> None:

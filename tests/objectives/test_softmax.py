@@ -5,6 +5,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchsuite.objectives.blocks import Sizes, sized
+from benchsuite.objectives.pairwise import similarities
 from benchsuite.objectives.softmax import cross_entropy_rows, info_nce
 
 SIZES = st.integers(1, 6)
@@ -87,6 +89,15 @@ def test_overflowing_logits_stay_finite() -> None:
     assert value.item() == 800.0
     assert logits.grad is not None
     assert torch.isfinite(logits.grad).all()
+
+
+def test_a_queue_of_past_keys_adds_columns() -> None:
+    query, key, past = (torch.randn(n, 3, generator=torch.Generator().manual_seed(n)) for n in (5, 5, 4))
+    logits = similarities(query, torch.cat([key, past]))
+    with sized(Sizes(whole=0, rows=2)):
+        found = cross_entropy_rows(logits / 0.2)
+    dense = torch.cat([query @ key.T, query @ past.T], 1) / 0.2
+    torch.testing.assert_close(found, torch.nn.functional.cross_entropy(dense, torch.arange(5)))
 
 
 def test_one_pair_alone_costs_nothing() -> None:
