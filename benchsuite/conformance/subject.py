@@ -103,6 +103,11 @@ def nasty(names: Iterable[str], size: int, dtype: torch.dtype) -> Iterator[tuple
     against = {name: first.clone() * (-1 if "view" in name else 1) for name in embeddings}
     yield "anti-aligned views", {**against, **ids}
     yield "duplicated", {**{name: twice.clone() for name in embeddings}, **ids}
+    apart = torch.eye(WIDTH, dtype=dtype)[torch.arange(size) % WIDTH]
+    shifted = {name: apart.roll(1, 1) if name.startswith("text") or "view" in name else apart for name in embeddings}
+    yield "orthogonal", {**{name: rows.clone() for name, rows in shifted.items()}, **ids}
+    far = first * torch.where(torch.arange(size) % 2 == 0, 1, -1)[:, None]
+    yield "far", {**{name: far.clone() for name in embeddings}, **ids}  # positives at 1, most negatives at -1
 
 
 def differentiable(batch: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -1,5 +1,4 @@
 import copy
-import io
 import math
 from collections.abc import Iterator
 from typing import Any
@@ -241,63 +240,6 @@ def test_what_cannot_work_is_refused(name: str) -> None:
         make(name)(PairBatch(**{p: torch.ones(1, 3) for p in PARTS}, index=torch.tensor([0])), NOW)
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
-@pytest.mark.parametrize("kind", ["collapsed", "anti-aligned", "duplicated", "mixed"])
-@pytest.mark.parametrize("state", STATES)
-@pytest.mark.parametrize("name", NAMES)
-def test_nasty_batches_at_the_coldest_temperature_stay_finite(
-    name: str, state: str, kind: str, dtype: torch.dtype
-) -> None:
-    method, eye = make(name, tau=0.005, state=state), torch.eye(4, dtype=dtype)
-    same, twin = eye[[0, 0, 0, 0]], eye[[0, 0, 1, 1]]
-    parts = {
-        "collapsed": (same, same, same, same),
-        "anti-aligned": (same, -same, same, -same),
-        "duplicated": (twin, twin, twin, twin),
-        "mixed": (eye, eye.roll(1, 0) - eye, same, -eye),
-    }
-    ids = torch.tensor([0, 0, 1, 1]) if kind == "duplicated" else torch.arange(4)
-    for rows in (parts[kind], parts["collapsed"], parts[kind]):
-        leaves = {p: t.clone().requires_grad_() for p, t in zip(PARTS, rows, strict=True)}
-        batch = PairBatch(**leaves, index=ids)
-        loss = method(batch, NOW)
-        for number in (*gradients(loss.total, batch), *loss.terms.values(), *loss.gauges.values()):
-            assert torch.isfinite(torch.as_tensor(number)).all()
-    assert not any(t.isnan().any() for t in method.state_dict().values())
-
-
-@pytest.mark.parametrize("state", STATES)
-@pytest.mark.parametrize("name", NAMES)
-def test_the_order_of_the_batch_is_free_state_included(name: str, state: str) -> None:
-    first, second, order = make(name, state=state), make(name, state=state), torch.tensor([2, 0, 3, 1])
-    for batch in batches():
-        shuffled = PairBatch(**{p: getattr(batch, p)[order] for p in (*PARTS, "index")})
-        ours, theirs = first(batch, NOW).total, second(shuffled, NOW).total
-        assert theirs.item() == pytest.approx(ours.item(), abs=1e-12)
-        assert_close(gradients(theirs, batch), gradients(ours, batch), 1e-10)
-    for mine, twin in zip(first.state_dict().values(), second.state_dict().values(), strict=True):
-        torch.testing.assert_close(mine, twin, atol=1e-12, rtol=1e-12)
-
-
-@pytest.mark.parametrize("state", STATES)
-@pytest.mark.parametrize("name", NAMES)
-def test_state_saved_and_loaded_goes_on_bit_for_bit(name: str, state: str) -> None:
-    straight, every = make(name, state=state), list(batches(dtype=torch.float32))
-    for batch in every[:2]:
-        straight(batch, NOW)
-    file = io.BytesIO()
-    torch.save(straight.state_dict(), file)
-    file.seek(0)
-    resumed = make(name, state=state)
-    resumed.load_state_dict(torch.load(file))
-    for batch in every[2:]:
-        ours, theirs = straight(batch, NOW).total, resumed(batch, NOW).total
-        assert torch.equal(ours, theirs)
-        assert_close(gradients(theirs, batch), gradients(ours, batch), 0)
-    for mine, twin in zip(straight.state_dict().values(), resumed.state_dict().values(), strict=True):
-        assert torch.equal(mine, twin)
-
-
 @pytest.mark.parametrize("state", STATES)
 @pytest.mark.parametrize("name", NAMES)
 def test_evaluation_changes_no_state_and_gives_what_training_would(name: str, state: str) -> None:
@@ -310,18 +252,3 @@ def test_evaluation_changes_no_state_and_gives_what_training_would(name: str, st
     assert torch.equal(again, request)
     assert_close(gradients(again, second), gradients(request, second), 0)
     assert any(not torch.equal(t, before[n]) for n, t in method.state_dict().items())
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_single_precision_and_rounded_inputs_stay_near(name: str) -> None:
-    for bound, rounded in ((5e-5, False), (0.3, True)):
-        exact, near = make(name, tau=0.05), make(name, tau=0.05)
-        for batch in batches(steps=2):
-            rows = {p: getattr(batch, p).detach() for p in PARTS}
-            rows = {p: (t.bfloat16() if rounded else t).float().requires_grad_() for p, t in rows.items()}
-            rough = PairBatch(**rows, index=batch.index)
-            ours, theirs = exact(batch, NOW).total, near(rough, NOW).total
-            assert theirs.dtype == torch.float32
-            assert theirs.item() == pytest.approx(ours.item(), abs=bound)
-            for mine, twin in zip(gradients(ours, batch), gradients(theirs, rough), strict=True):
-                assert (mine - twin.double()).abs().max() < bound * mine.abs().max()

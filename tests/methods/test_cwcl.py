@@ -5,24 +5,19 @@ import pytest
 import torch
 from family import (
     EXTRA,
-    NASTY,
     NOW,
     PARTS,
-    assert_finite,
-    assert_order_is_free,
-    assert_rounding_is_all,
     assert_twins,
     batch_of,
+    collapsed,
     dot,
     gradients,
     minus_log_softmax,
-    nasty,
     rows,
     total,
 )
 from torch import Tensor
 
-from benchsuite.errors import UsageError
 from benchsuite.methods import create_method
 from benchsuite.methods.batch import PairBatch
 from benchsuite.methods.cwcl import closeness, weighted_cross_entropy_rows
@@ -155,24 +150,5 @@ def test_experts_are_needed_only_where_they_weigh(settings: dict[str, Any], need
             total(method, batch_of(4))
 
 
-@pytest.mark.parametrize("settings", [{}, {"symmetric": True}, {"symmetric": True, "weights": "expert"}])
-@pytest.mark.parametrize("kind", NASTY)
-def test_finite_on_nasty_batches_at_the_lowest_temperature(kind: str, settings: dict[str, Any]) -> None:
-    assert_finite(lambda: create_method("cwcl", tau=0.005, **settings), kind)
-
-
 def test_a_collapsed_batch_costs_the_logarithm_of_its_size() -> None:
-    assert total(create_method("cwcl"), nasty("collapsed", torch.float64)).item() == pytest.approx(math.log(6))
-
-
-def test_order_is_free_and_rounding_is_all() -> None:
-    assert_order_is_free(lambda: create_method("cwcl", symmetric=True))
-    assert_rounding_is_all(lambda: create_method("cwcl", tau=0.1, symmetric=True))
-
-
-@pytest.mark.parametrize(
-    ("field", "value"), [("tau", 0), ("tau", math.nan), ("modality", "sound"), ("weights", 1), ("symmetric", "maybe")]
-)
-def test_impossible_values_are_refused_by_name(field: str, value: Any) -> None:
-    with pytest.raises(UsageError, match=f"cwcl: {field} = .* is not possible"):
-        create_method("cwcl", **{field: value})
+    assert total(create_method("cwcl"), collapsed()).item() == pytest.approx(math.log(6))

@@ -2,7 +2,7 @@ import math
 
 import pytest
 import torch
-from family import NASTY, assert_finite, assert_order_is_free, assert_twins, batch_of, gradients, one_sided, total
+from family import assert_twins, batch_of, gradients, one_sided, total
 from torch import Tensor
 
 from benchsuite.errors import DivergedError, UsageError
@@ -112,17 +112,6 @@ def test_views_are_equals_and_text_is_trained_as_an_image_is(name: str) -> None:
     )
     as_text = PairBatch(text=batch.image, text_view=batch.image_view)
     assert total(create_method(name), as_text).item() == total(create_method(name), one_sided(batch, "image")).item()
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_order_is_free(name: str) -> None:
-    assert_order_is_free(lambda: create_method(name))
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("kind", NASTY)
-def test_finite_on_nasty_batches(name: str, kind: str) -> None:
-    assert_finite(lambda: create_method(name, **({"shrinkage": 0.1} if name == "w-mse" else {})), kind)
 
 
 def test_fewer_samples_than_dimensions_are_refused_where_they_have_no_inverse() -> None:

@@ -1,15 +1,10 @@
 import math
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 import torch
 from family import (
-    NASTY,
     NOW,
-    assert_finite,
-    assert_order_is_free,
-    assert_rounding_is_all,
     assert_twins,
     batch_of,
     dot,
@@ -175,41 +170,7 @@ def test_time_does_not_matter() -> None:
     assert len({total(method, batch, Clock(step=step, total_steps=3)).item() for step in range(4)}) == 1
 
 
-@pytest.mark.parametrize("detach", [True, False])
-@pytest.mark.parametrize("kind", NASTY)
-@pytest.mark.parametrize("name", ["dystress", "dystress-shifted"])
-def test_finite_on_nasty_batches_at_the_lowest_temperature(name: str, kind: str, detach: bool) -> None:
-    assert_finite(lambda: create_method(name, tau_min=0.005, tau_max=0.01, detach_temperature=detach), kind)
-
-
-@pytest.mark.parametrize("profile", ["linear", "exponential", "monotone"])
-@pytest.mark.parametrize("kind", NASTY)
-def test_every_profile_is_finite_on_nasty_batches(profile: str, kind: str) -> None:
-    assert_finite(lambda: create_method("dystress", tau_min=0.005, profile=profile, detach_temperature=False), kind)
-
-
-@pytest.mark.parametrize("name", ["dystress", "dystress-shifted"])
-def test_order_is_free_and_rounding_is_all(name: str) -> None:
-    assert_order_is_free(lambda: create_method(name))
-    assert_rounding_is_all(lambda: create_method(name))
-
-
 @pytest.mark.parametrize("name", ["dystress", "dystress-shifted"])
 def test_crossed_bounds_are_refused_with_both_numbers(name: str) -> None:
     with pytest.raises(UsageError, match=rf"{name}: tau_min 0\.3 is above tau_max 0\.2"):
         create_method(name, tau_min=0.3)
-
-
-@pytest.mark.parametrize(
-    ("name", "field", "value"),
-    [
-        ("dystress", "tau_min", 0),
-        ("dystress", "tau_max", math.nan),
-        ("dystress", "profile", "sine"),
-        ("dystress-shifted", "scale", 0),
-        ("dystress-shifted", "shift", math.inf),
-    ],
-)
-def test_impossible_values_are_refused_by_name(name: str, field: str, value: Any) -> None:
-    with pytest.raises(UsageError, match=f"{name}: {field} = .* is not possible"):
-        create_method(name, **{field: value})

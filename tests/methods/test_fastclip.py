@@ -3,7 +3,6 @@ from typing import Any
 
 import pytest
 import torch
-from family import NASTY, assert_finite, assert_order_is_free, assert_rounding_is_all
 from global_batches import NOW, SAMPLES, assert_close, batches, gradients, naive_contrasts
 from torch import Tensor
 
@@ -162,33 +161,6 @@ def test_only_what_a_version_learns_is_kept(version: str) -> None:
     assert ("tau_image" in method.state_dict()) == (version == "v2")
     assert (method.needs, method.serves) == ({"index"}, {"pair"})
     assert temperatures(method_class("fastclip")) == ["tau", "eta", "tau_min", "tau_max"]
-
-
-@pytest.mark.parametrize("version", VERSIONS)
-def test_evaluation_leaves_the_state_alone(version: str) -> None:
-    method = make(version)
-    first, second = list(batches(steps=2))
-    method(first, NOW)
-    before = {n: t.clone() for n, t in method.state_dict().items()}
-    method.eval()(second, Clock(9, 9))
-    assert all(torch.equal(t, before[n]) for n, t in method.state_dict().items())
-
-
-@pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.parametrize("kind", NASTY)
-def test_finite_on_nasty_batches_at_a_low_temperature(version: str, kind: str) -> None:
-    assert_finite(
-        lambda: create_method("fastclip", num_samples=6, version=version, tau=0.005, tau_min=0.005, eta=0.001), kind
-    )
-
-
-@pytest.mark.parametrize("version", VERSIONS)
-def test_order_is_free_and_rounding_is_all(version: str) -> None:
-    def still() -> Method:
-        return create_method("fastclip", num_samples=6, version=version, eta=0.0)
-
-    assert_order_is_free(still)
-    assert_rounding_is_all(still)
 
 
 @pytest.mark.parametrize(

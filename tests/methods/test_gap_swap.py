@@ -1,11 +1,9 @@
-import math
 from collections.abc import Callable
 
 import pytest
 import torch
 from torch import Tensor
 
-from benchsuite.errors import UsageError
 from benchsuite.fields import declared
 from benchsuite.methods import create_method, method_class
 from benchsuite.methods.base import Clock, Loss
@@ -211,13 +209,6 @@ def test_the_baselines_options_stay(name: str) -> None:
     (group,) = method.parameter_groups()
     assert method.temperature.item() == pytest.approx(0.1)
     assert group.weight_decay == 0.02
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("p", [-0.1, 1.1, math.nan])
-def test_an_impossible_share_is_refused(name: str, p: float) -> None:
-    with pytest.raises(UsageError, match=f"{name}: p = .* is not possible"):
-        create_method(name, p=p)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -229,24 +229,6 @@ def test_without_normalization_of_unit_rows_is_infonce(make_batch: MakeBatch) ->
     assert ours(batch, NOW).total.item() == pytest.approx(fixed(batch, NOW).total.item(), abs=1e-10)
 
 
-@pytest.mark.parametrize(
-    ("name", "field", "value"),
-    [
-        ("gap-flt", "tau", 0),
-        ("gap-ts", "tau_start", -0.01),
-        ("gap-ts", "tau_end", math.nan),
-        ("gap-ts-cosine", "periods", 0),
-        ("gap-tr-softplus", "tau", math.inf),
-        ("gap-tr-scale", "s", 0),
-        ("gap-slrt", "lr_factor", -1),
-        ("gap-no-normalization", "tau", math.nan),
-    ],
-)
-def test_impossible_values_are_refused_by_name(name: str, field: str, value: float) -> None:
-    with pytest.raises(UsageError, match=f"{name}: {field} = .* is not possible"):
-        create_method(name, **{field: value})
-
-
 @pytest.mark.parametrize("name", ["gap-tr-softplus", "gap-tr-scale"])
 def test_a_largest_scale_below_the_smallest_is_refused_with_its_number(name: str) -> None:
     with pytest.raises(UsageError, match=rf"{name}: max_scale 0\.5 is below 1"):

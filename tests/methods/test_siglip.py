@@ -3,11 +3,7 @@ import math
 import pytest
 import torch
 from family import (
-    NASTY,
     NOW,
-    assert_finite,
-    assert_order_is_free,
-    assert_rounding_is_all,
     assert_twins,
     batch_of,
     dot,
@@ -69,16 +65,6 @@ def test_scale_and_bias_learn_and_do_not_decay() -> None:
 def test_gauges_are_the_current_temperature_and_bias() -> None:
     gauges = create_method("siglip", tau=0.25, bias=-1.5)(batch_of(4), NOW).gauges
     assert {name: float(value) for name, value in gauges.items()} == pytest.approx({"temperature": 0.25, "bias": -1.5})
-
-
-@pytest.mark.parametrize("kind", NASTY)
-def test_finite_on_nasty_batches(kind: str) -> None:
-    assert_finite(lambda: create_method("siglip", tau=0.005), kind)
-
-
-def test_order_is_free_and_rounding_is_all() -> None:
-    assert_order_is_free(lambda: create_method("siglip"))
-    assert_rounding_is_all(lambda: create_method("siglip"))
 
 
 def test_pairs_that_are_all_right_cost_next_to_nothing() -> None:

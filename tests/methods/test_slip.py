@@ -1,16 +1,11 @@
-import math
 from typing import Any
 
 import pytest
 import torch
 from family import (
     EXTRA,
-    NASTY,
     NOW,
     PARTS,
-    assert_finite,
-    assert_order_is_free,
-    assert_rounding_is_all,
     assert_twins,
     batch_of,
     dot,
@@ -22,7 +17,6 @@ from family import (
 )
 from torch import Tensor, nn
 
-from benchsuite.errors import UsageError
 from benchsuite.methods import create_method
 from benchsuite.methods.batch import PairBatch
 from benchsuite.methods.slip import SLIP
@@ -197,26 +191,8 @@ def test_saved_and_loaded_training_goes_on_bit_for_bit(width: int | None) -> Non
         assert torch.equal(value, resumed.state_dict()[name]), name
 
 
-@pytest.mark.parametrize("kind", NASTY)
-def test_finite_on_nasty_batches_at_the_lowest_temperature(kind: str) -> None:
-    assert_finite(lambda: slip(6, tau=0.01, ssl_tau=0.005), kind)
-
-
-def test_order_is_free_and_rounding_is_all() -> None:
-    assert_order_is_free(slip)
-    assert_rounding_is_all(slip, value=1e-4, gradient=1e-3)
-
-
 def test_the_length_of_raw_embeddings_does_not_matter() -> None:
     batch, method = batch_of(5), slip()
     longer = PairBatch(**{name: 3 * t for name, t in given(batch).items()})
     assert total(method, longer).item() == pytest.approx(total(method, batch).item(), abs=1e-10)
     assert gradients(total(method, batch), batch)["image_view"].abs().max().item() > 0
-
-
-@pytest.mark.parametrize(
-    ("field", "value"), [("ssl_scale", -1), ("ssl_tau", 0), ("head_hidden", 0), ("head_width", 1.5), ("tau", math.nan)]
-)
-def test_impossible_values_are_refused_by_name(field: str, value: Any) -> None:
-    with pytest.raises(UsageError, match=f"slip: {field} = .* is not possible"):
-        create_method("slip", **{field: value})

@@ -5,23 +5,18 @@ import pytest
 import torch
 from family import (
     EXTRA,
-    NASTY,
     NOW,
     PARTS,
-    assert_finite,
-    assert_order_is_free,
-    assert_rounding_is_all,
     assert_twins,
     batch_of,
+    collapsed,
     dot,
     gradients,
-    nasty,
     rows,
     total,
 )
 from torch import Tensor
 
-from benchsuite.errors import UsageError
 from benchsuite.methods import create_method
 from benchsuite.methods.base import Method
 from benchsuite.methods.batch import PairBatch
@@ -163,22 +158,5 @@ def fixed_targets(batch: PairBatch, tau: float) -> float:
     return value.item()
 
 
-@pytest.mark.parametrize("guidance", ["expert", "own"])
-@pytest.mark.parametrize("kind", NASTY)
-def test_finite_on_nasty_batches_at_the_lowest_temperature(kind: str, guidance: str) -> None:
-    assert_finite(lambda: create_method("softclip", tau=0.005, guidance=guidance), kind)
-
-
 def test_a_collapsed_batch_costs_the_logarithm_of_its_size() -> None:
-    assert total(make(), nasty("collapsed", torch.float64)).item() == pytest.approx(math.log(6))
-
-
-def test_order_is_free_and_rounding_is_all() -> None:
-    assert_order_is_free(lambda: create_method("softclip", guidance="own"))
-    assert_rounding_is_all(lambda: create_method("softclip", tau=0.1, guidance="own"))
-
-
-@pytest.mark.parametrize(("field", "value"), [("tau", 0), ("guidance", "tags"), ("soft_weight", -1.0)])
-def test_impossible_values_are_refused_by_name(field: str, value: Any) -> None:
-    with pytest.raises(UsageError, match=f"softclip: {field} = .* is not possible"):
-        make(**{field: value})
+    assert total(make(), collapsed()).item() == pytest.approx(math.log(6))

@@ -315,26 +315,6 @@ def test_the_order_of_the_pairs_changes_neither_value_nor_gradients(seed: int, o
     torch.testing.assert_close(gradients(ours, batch), gradients(theirs, batch), atol=1e-8, rtol=1e-8)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("tau", 0),
-        ("tau", math.nan),
-        ("tau_min", 0),
-        ("tau_min", -0.1),
-        ("tau_alpha", -0.01),
-        ("tau_alpha", math.inf),
-        ("schedule", "cubic"),
-        ("similarity_map", "abs"),
-        ("unimodal", True),
-        ("base", "maybe"),
-    ],
-)
-def test_impossible_values_are_refused_by_name(name: str, value: object) -> None:
-    with pytest.raises(UsageError, match=f"temo: {name} = .* is not possible"):
-        create_method("temo", **{name: value})
-
-
 def test_a_misspelt_hyperparameter_is_refused_with_the_nearest() -> None:
     with pytest.raises(UsageError, match=r'temo: hyper-parameter "tau_aplha" .*Did you mean "tau_alpha"'):
         create_method("temo", tau_aplha=0.1)

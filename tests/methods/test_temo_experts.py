@@ -4,11 +4,7 @@ import pytest
 import torch
 from family import (
     EXTRA,
-    NASTY,
     PARTS,
-    assert_finite,
-    assert_order_is_free,
-    assert_rounding_is_all,
     assert_twins,
     batch_of,
     dot,
@@ -136,17 +132,6 @@ def test_without_modulation_the_end_is_infonce_and_both_unimodal_losses_at_tau_m
     method = create_method("temo", tau=0.5, tau_min=0.03, tau_alpha=0)
     plain = create_method("temo", tau=0.03, modulated=False, unimodal="plain", schedule="none")
     assert_twins(total(method, batch, END), total(plain, batch, END), batch)
-
-
-@pytest.mark.parametrize("kind", NASTY)
-@pytest.mark.parametrize("expert", EXPERTS)
-def test_finite_on_nasty_batches_at_the_lowest_temperature(expert: str, kind: str) -> None:
-    assert_finite(lambda: create_method("temo", tau=0.005, tau_min=0.005, expert=expert), kind)
-
-
-def test_order_is_free_and_rounding_is_all() -> None:
-    assert_order_is_free(lambda: create_method("temo", schedule="none"))
-    assert_rounding_is_all(lambda: create_method("temo", tau=0.1, tau_min=0.1, schedule="none"))
 
 
 @pytest.mark.parametrize("expert", ["image", "text", "both"])

@@ -91,14 +91,6 @@ def test_crossed_bounds_are_refused_with_both_numbers() -> None:
         create_method("ts", tau_min=0.2, tau_max=0.1)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"), [("tau_min", 0), ("tau_max", -1), ("tau_min", math.nan), ("periods", 0), ("periods", math.inf)]
-)
-def test_impossible_values_are_refused_by_name(name: str, value: float) -> None:
-    with pytest.raises(UsageError, match=f"ts: {name} = .* is not possible"):
-        create_method("ts", **{name: value})
-
-
 def test_a_misspelt_hyperparameter_is_refused_with_the_nearest() -> None:
     with pytest.raises(UsageError, match=r'"tau_mxa".*Did you mean "tau_max"'):
         create_method("ts", tau_mxa=0.1)

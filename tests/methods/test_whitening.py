@@ -4,10 +4,6 @@ import numpy as np
 import pytest
 import torch
 from family import (
-    NASTY,
-    assert_finite,
-    assert_order_is_free,
-    assert_rounding_is_all,
     assert_twins,
     batch_of,
     gradients,
@@ -141,15 +137,3 @@ def test_views_are_equals_and_text_is_trained_as_an_image_is(name: str) -> None:
     as_text = PairBatch(text=batch.image, text_view=batch.image_view)
     assert total(method, turned).item() == pytest.approx(total(method, batch).item(), abs=1e-10)
     assert total(method, as_text).item() == total(method, batch).item()
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_order_is_free_and_rounding_is_all(name: str) -> None:
-    assert_order_is_free(lambda: create_method(name))
-    assert_rounding_is_all(lambda: create_method(name), gradient=1e-3)
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("kind", NASTY)
-def test_finite_on_nasty_batches(name: str, kind: str) -> None:
-    assert_finite(lambda: create_method(name), kind)
