@@ -125,7 +125,7 @@ def test_fewer_samples_than_dimensions_are_refused_where_they_have_no_inverse() 
 
 def test_a_collapse_without_shrinkage_is_a_divergence_that_says_what_helps() -> None:
     flat = torch.ones(12, 4, dtype=torch.float64)
-    with pytest.raises(DivergedError, match=r"w-mse: at step 0 the covariance .* singular: .* shrinkage above 0"):
+    with pytest.raises(DivergedError, match=r"w-mse: at step 1 the covariance .* singular: .* shrinkage above 0"):
         total(create_method("w-mse"), PairBatch(image=flat, image_view=flat))
 
 
