@@ -138,9 +138,10 @@ def load_plugin(path: Path) -> None:
 @contextmanager
 def own_errors(plugin: str, *others: type[Exception]) -> Iterator[None]:
     """Whatever ends the import of other people's code, such as a sys.exit, is an error that names the plugin."""
+    passed_on: tuple[type[BaseException], ...] = (KeyboardInterrupt, *others)
     try:
         yield
-    except (KeyboardInterrupt, *others):
+    except passed_on:
         raise
     except UsageError as error:
         raise UsageError(f"{plugin}: {error}") from error
