@@ -1,11 +1,12 @@
 """`benchsuite new-table`: a table's file from a CSV."""
 
+import json
 import re
 import shlex
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, get_args
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,18 +15,21 @@ from benchsuite.cli.shared.terminal import say
 from benchsuite.errors import IN_A_PLUGIN, UsageError, unknown
 from benchsuite.files import write_whole
 from benchsuite.folders import PAPERS, RECIPES, table_files
-from benchsuite.papers.from_csv import FILL_IN, CsvColumn, CsvRow, as_toml, key_of, read_csv
-from benchsuite.papers.schema import Row
+from benchsuite.papers.from_csv import FILL_IN, as_toml, column, read_csv, row
+from benchsuite.papers.schema import Table
 from benchsuite.registry import methods, tasks
-from benchsuite.toml_files import line_of
 
 if TYPE_CHECKING:
     from benchsuite.planning.recipe import Recipe
 
 DEFAULT_RECIPES = ["smoke=scenes-smoke", "small=scenes-small"]
-NEAREST = 5
-"""Measures that are named where one does not exist: recipes have hundreds."""
 NAME = re.compile(r"[\w.+-]*\w/[\w.+-]*\w")
+HINTS = {
+    f'measure = "{FILL_IN}"': 'measure, one of the list below, and unit = "number" if it is not in percent',
+    f'method = "{FILL_IN}"': 'method, one of `benchsuite list methods`, or instead not_run = "why nothing runs it"',
+    'better = "neither"': 'better, "higher" or "lower", or nothing is claimed on it',
+}
+"""Lines of a draft that need a look, and what to write there."""
 
 
 def new_table(
@@ -67,21 +71,32 @@ def new_table(
         raise UsageError(f'table "{name}" exists already, in {taken}. Choose another name, or edit that file.')
     scales = pairs("--recipe", recipe or DEFAULT_RECIPES, "SCALE=RECIPE")
     recipes = {scale: read_recipe(of) for scale, of in scales.items()}
-    headers, rows = read_csv(file)
-    columns = measured(headers, pairs("--measure", measure or [], "COLUMN=PROTOCOL.METRIC"), recipes, rows)
-    described = [described_row(f"{file}, line {row.line}", row, backbone, recipes) for row in rows]
-    text = as_toml(name, title or name, scales, columns, described)
+    headers, lines = read_csv(file)
+    measures = pairs("--measure", measure or [], "COLUMN=PROTOCOL.METRIC")
+    if other := [header for header in measures if header not in headers]:
+        raise unknown("column", other[0], headers, "--measure: ")
+    paper, _, table = name.partition("/")
+    tower = backbone or next(iter(next(iter(recipes.values())).backbones))
+    rows = [row(cells, headers, backbone=tower, method=by_label(cells["label"])) for cells in lines]
+    draft = {
+        "file_format": 1, "paper": paper, "table": table, "locator": "", "title": title or name, "recipes": scales,
+        "columns": [measured(header, measures.get(header, ""), list(recipes.values()), rows) for header in headers],
+        "rows": rows,
+    }  # fmt: skip
+    text = as_toml(draft)
+    read = checked(file, text, recipes)
     write_whole(target, text.encode(), overwrite=False)
-    numbers = sum(len(row.published) for row in rows)
-    say(f"{target}: {len(rows)} rows, {len(columns)} columns, {numbers} published numbers")
-    for row, whole in zip(rows, described, strict=True):
-        if "method" not in row.about and whole.about["method"] != FILL_IN:
-            say(f'  row "{row.label}": method {whole.about["method"]}, by its label')
-    if missing := list(to_fill_in(text, columns, described)):
+    numbers = sum(len(each.published) for each in read.rows)
+    say(f"{target}: {len(read.rows)} rows, {len(read.columns)} columns, {numbers} published numbers")
+    for cells, each in zip(lines, read.rows, strict=True):
+        if not cells.get("method") and each.method != FILL_IN:
+            say(f'  row "{each.label}": method {each.method}, by its label')
+    if missing := [*to_fill_in(text), *fractions(read)]:
         say("to fill in or check:", *(f"  {what}" for what in missing))
-    if any(column.measure == FILL_IN for column in columns):
-        say("measures:", *(f"  {what}" for what in listed(recipes)))
-    if not any(row.about.get("role") == "proposed" for row in described):
+    if any(each.measure == FILL_IN for each in read.columns):
+        of_each = metrics(list(recipes.values())).items()
+        say("measures:", *(f"  {own}.METRIC, METRIC one of {', '.join(names)}" for own, names in of_each))
+    if not any(each.role == "proposed" for each in read.rows):
         say('No row is proposed, so the table claims nothing: add role = "proposed" to your own.')
     files = "".join(f" --plugin {shlex.quote(str(file))}" for file in plugin or ())
     say(f"then: benchsuite repro {name} --scale {next(iter(scales))} --tables {shlex.quote(str(tables))}{files}")
@@ -95,92 +110,66 @@ def pairs(option: str, texts: Sequence[str], form: str) -> dict[str, str]:
     return {left: right for left, _, right in split.values()}
 
 
-def measured(
-    headers: Sequence[str], given: Mapping[str, str], recipes: "Mapping[str, Recipe]", rows: Sequence[CsvRow]
-) -> list[CsvColumn]:
-    """The columns with what measures them, where that is given or is the header itself."""
-    for name in given:
-        if name not in headers:
-            raise unknown("column", name, headers, "--measure: ")
-    known = set.intersection(*(set(measures(recipe)) for recipe in recipes.values()))
-    columns: list[CsvColumn] = []
-    for header in headers:
-        measure = given.get(header, header if header in known else FILL_IN)
-        if measure not in {*known, FILL_IN}:
-            where = f'--measure "{header}={measure}", at {", ".join(recipes)}: '
-            raise unknown("measure", measure, known, where, most=NEAREST)
-        column = CsvColumn(key_of(header), header, measure, *kind(measure, next(iter(recipes.values()))))
-        values = [row.published[column.key] for row in rows if column.key in row.published]
-        columns.append(in_unit(column, values))
-    return columns
+def measured(header: str, given: str, recipes: "Sequence[Recipe]", rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """The column, with what measures it where that is given or is the header itself."""
+    measure = given or (header if all(about_of(header, each) for each in recipes) else FILL_IN)
+    unit, better = kind(measure, recipes[0])
+    own = column(header)
+    values = [each["published"][own["key"]] for each in rows if own["key"] in each.get("published", ())]
+    if measure == FILL_IN and not all(0 <= value <= 100 for value in values):
+        unit = "number"
+    more = {"unit": unit} if unit != "percent" else {}
+    return {**own, "measure": measure, **more, **({"better": better} if better != "higher" else {})}
 
 
-def in_unit(column: CsvColumn, values: Sequence[float]) -> CsvColumn:
-    """The column, refused if its numbers are not percentages and its measure is one."""
-    impossible = [value for value in values if not 0 <= value <= 100]
-    if column.unit == "number" or not values:
-        return column
-    if column.measure == FILL_IN:
-        return replace(column, unit="number") if impossible else column
-    if impossible:
-        raise UsageError(
-            f'column "{column.header}": {impossible[0]:g} is not a percentage, and {column.measure} is one.'
-        )
-    return column
-
-
-def measures(recipe: "Recipe") -> Iterator[str]:
-    """All that a recipe measures, by the papers' names of protocols and by its own."""
+def about_of(measure: str, recipe: "Recipe") -> Mapping[str, Any]:
+    """What the task says of itself that a recipe measures it by, under the papers' or its own name; else nothing."""
     from benchsuite.planning.columns import metrics_of
 
-    own = {
-        **{name: stand_in.protocol for name, stand_in in recipe.stand_ins.items()},
-        **{n: n for n in recipe.protocols},
-    }
-    for name, protocol in own.items():
-        yield from (f"{name}.{metric}" for metric in metrics_of(recipe.protocols[protocol].task))
+    name, _, metric = measure.rpartition(".")
+    own = recipe.protocols.get(recipe.stand_ins[name].protocol if name in recipe.stand_ins else name)
+    return tasks.card(own.task).about if own and metric in metrics_of(own.task) else {}
 
 
 def kind(measure: str, recipe: "Recipe") -> tuple[str, str]:
     """The unit of a measure, and what is better, as its task says."""
-    name, _, metric = measure.rpartition(".")
-    protocol = recipe.stand_ins[name].protocol if name in recipe.stand_ins else name
-    if protocol not in recipe.protocols:
-        return "percent", "higher"
-    about = tasks.card(recipe.protocols[protocol].task).about
-    if metric in about["metrics"]:
+    metric, about = measure.rpartition(".")[2], about_of(measure, recipe)
+    if not about or metric in about["metrics"]:
         return "percent", "higher"
     headline = about.get("headline", ())
     is_headline = metric in ((headline,) if isinstance(headline, str) else headline)
     return (about.get("unit", "number"), about.get("better", "neither")) if is_headline else ("number", "neither")
 
 
-def described_row(where: str, row: CsvRow, backbone: str | None, recipes: "Mapping[str, Recipe]") -> CsvRow:
-    """The row with backbone and method; refused if what it names does not exist."""
-    first = next(iter(recipes.values()))
-    about = {"backbone": backbone or next(iter(first.backbones)), "method": by_label(row.label), **row.about}
-    roles = get_args(Row.model_fields["role"].annotation)
-    if about.get("role", "baseline") not in roles:
-        raise unknown("role", about["role"], roles, f"{where}: ")
-    if about["method"] != FILL_IN and about["method"] not in methods:
-        raise unknown("method", about["method"], methods, f"{where}: ", IN_A_PLUGIN)
+def checked(file: Path, text: str, recipes: "Mapping[str, Recipe]") -> Table:
+    """The draft as the reader of tables and the planner see it, but for what is to be filled in."""
+    from pydantic import ValidationError
+
+    from benchsuite.planning.columns import measured_columns
+
+    try:
+        table = Table.model_validate(tomllib.loads(text))
+    except ValidationError as error:
+        problem = error.errors()[0]
+        raise UsageError(f"{file}: {'.'.join(map(str, problem['loc']))}: {problem['msg']}.") from error
+    known = table.model_copy(update={"columns": [each for each in table.columns if each.measure != FILL_IN]})
     for recipe in recipes.values():
-        for what, name, known in (
-            ("backbone", about["backbone"], recipe.backbones), ("variant", about.get("variant", ""), recipe.variants)
-        ):  # fmt: skip
-            if name and name not in known and not recipe.lacks(name):
-                raise unknown(what, name, known, f'{where}, recipe "{recipe.title}": ')
-    return replace(row, about=about)
+        measured_columns(known, recipe)
+        for each in table.rows:
+            if each.method not in (*methods, FILL_IN):
+                raise unknown("method", str(each.method), methods, f'{file}, row "{each.label}": ', IN_A_PLUGIN)
+            if not recipe.lacks(each.backbone, each.variant):
+                recipe.setup(each.backbone, [each.variant])
+    return table
 
 
-def listed(recipes: "Mapping[str, Recipe]") -> Iterator[str]:
-    """A line for each protocol that all recipes have, with what it measures."""
+def metrics(recipes: "Sequence[Recipe]") -> dict[str, Sequence[str]]:
+    """What each protocol measures that all recipes have."""
     from benchsuite.planning.columns import metrics_of
 
-    first, *others = recipes.values()
-    for name, protocol in first.protocols.items():
-        if all(name in other.protocols for other in others):
-            yield f"{name}.METRIC, METRIC one of {', '.join(metrics_of(protocol.task))}"
+    first, *others = recipes
+    shared = {name: protocol for name, protocol in first.protocols.items() if all(name in o.protocols for o in others)}
+    return {name: metrics_of(protocol.task) for name, protocol in shared.items()}
 
 
 def by_label(label: str) -> str:
@@ -190,23 +179,19 @@ def by_label(label: str) -> str:
     return found[0] if len(found) == 1 else FILL_IN
 
 
-def to_fill_in(text: str, columns: Sequence[CsvColumn], rows: Sequence[CsvRow]) -> Iterator[str]:
-    """Each place that the user must fill in or check: its line, what it is, and what it can be."""
-    for number, column in enumerate(columns):
-        if column.measure == FILL_IN:
-            line = line_of(text, ("columns", number, "measure"))
-            more = 'and unit = "number" if it is not in percent' if column.unit == "percent" else "in plain numbers"
-            yield f'line {line}, column "{column.header}": measure, one of the list below, {more}'
-        elif column.better == "neither":
-            line = line_of(text, ("columns", number, "better"))
-            yield f'line {line}, column "{column.header}": better, "higher" or "lower", or nothing is claimed on it'
-        values = [row.published[column.key] for row in rows if column.key in row.published]
-        if column.unit == "percent" and values and max(values) <= 1:
-            yield f'column "{column.header}": no number is above 1; if these are fractions, write 21.6 instead of 0.216'
-    for number, row in enumerate(rows):
-        if row.about["method"] == FILL_IN:
-            line = line_of(text, ("rows", number, "method"))
-            yield (
-                f'line {line}, row "{row.label}": method, one of `benchsuite list methods`, '
-                'or in its place not_run = "why nothing runs it"'
-            )
+def to_fill_in(text: str) -> Iterator[str]:
+    """Each line of a draft that the user must fill in or check, and what it can be."""
+    label = ""
+    for number, line in enumerate(text.splitlines(), start=1):
+        key, _, value = line.partition(" = ")
+        label = json.loads(value) if key == "label" else label
+        if line in HINTS:
+            yield f'line {number}, "{label}": {HINTS[line]}'
+
+
+def fractions(table: Table) -> Iterator[str]:
+    """Columns of percentages whose numbers look like fractions."""
+    for each in table.columns:
+        values = [line.published[each.key].value for line in table.rows if each.key in line.published]
+        if each.unit == "percent" and values and max(values) <= 1:
+            yield f'column "{each.name}": no number is above 1; if these are fractions, write 21.6 instead of 0.216'

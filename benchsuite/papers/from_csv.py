@@ -1,14 +1,15 @@
-"""A table's file from a CSV: its first column has the labels of rows, columns of known names describe them.
+"""The draft of a table's file from a CSV; what a CSV cannot tell is marked to be filled in.
 
-All other columns are the table's, with published numbers or empty. What a CSV cannot tell is marked to be filled in.
+Its first column has the labels of rows, and columns of known names describe them. All other columns are the table's,
+with published numbers or empty. Whether names and numbers are possible is for the reader of tables and the planner.
 """
 
 import csv
 import json
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from benchsuite.errors import UsageError
 
@@ -18,61 +19,29 @@ ABOUT_ROWS = ("method", "backbone", "variant", "role", "note")
 EMPTY = ("", "-", "–", "—")
 
 
-@dataclass(frozen=True)
-class CsvColumn:
-    """A column: what is printed above it, and what measures it."""
-
-    key: str
-    header: str
-    measure: str = FILL_IN
-    unit: str = "percent"
-    better: str = "higher"
-
-    @property
-    def group(self) -> str:
-        """What stands before a slash in its header."""
-        return self.header.rpartition("/")[0].strip()
-
-    @property
-    def label(self) -> str:
-        """What stands after it."""
-        return self.header.rpartition("/")[2].strip()
-
-
-@dataclass(frozen=True)
-class CsvRow:
-    """A row: its label, what describes it, and its published numbers by column key."""
-
-    line: int
-    label: str
-    about: dict[str, str] = field(default_factory=dict)
-    published: dict[str, float] = field(default_factory=dict)
-
-
-def read_csv(file: Path) -> tuple[list[str], list[CsvRow]]:
-    """The headers of the table's columns, and the rows; separated by commas, semicolons or tabs."""
+def read_csv(file: Path) -> tuple[list[str], list[dict[str, str]]]:
+    """The headers of the table's own columns, and its rows by header; the first column is the `label`."""
     try:
         text = file.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{file}: {getattr(error, 'strerror', None) or 'not UTF-8 text'}.") from error
     first = text.partition("\n")[0]
     reader = csv.reader(text.splitlines(), delimiter=max(",;\t", key=first.count))
-    lines = [(reader.line_num, [cell.strip() for cell in cells]) for cells in reader]
-    lines = [(number, cells) for number, cells in lines if any(cells)]
-    if len(lines) < 2 or len(lines[0][1]) < 2:
-        raise UsageError(
-            f"{file}: a table needs a line of headers, and below it rows of a label and a column at least."
-        )
-    headers = lines[0][1]
-    if empty := [number for number, header in enumerate(headers[1:], 2) if not header]:
-        raise UsageError(f"{file}, line {lines[0][0]}: column {empty[0]} has no header.")
-    own = [header for header in headers[1:] if header.lower() not in ABOUT_ROWS]
-    if not own:
-        raise UsageError(f"{file}: all columns describe rows ({', '.join(headers)}); the table has none of its own.")
-    keys = [key_of(header) for header in headers[1:]]
-    if twice := [header for number, header in enumerate(headers[1:]) if keys[number] in keys[:number]]:
-        raise UsageError(f'{file}: column "{twice[0]}" and one before it have the key {key_of(twice[0])}; rename one.')
-    return own, [_row(file, number, headers, cells) for number, cells in lines[1:]]
+    try:
+        lines = [(reader.line_num, [cell.strip() for cell in cells]) for cells in reader]
+    except csv.Error as error:
+        raise UsageError(f"{file}, line {reader.line_num}: {error}.") from error
+    (_, head), *rows = [(number, cells) for number, cells in lines if any(cells)] or [(0, [])]
+    headers = ["label", *(cell.lower() if cell.lower() in ABOUT_ROWS else cell for cell in head[1:])]
+    own = [header for header in headers[1:] if header not in ABOUT_ROWS]
+    if not own or not rows:
+        raise UsageError(f"{file}: write a line of headers, and below it rows of a label and a column at least.")
+    for number, cells in rows:
+        if len(cells) != len(headers):
+            raise UsageError(f"{file}, line {number}: {len(cells)} cells, but {len(headers)} headers.")
+    if "" in headers or not all(cells[0] for _, cells in rows):
+        raise UsageError(f"{file}: each column needs a header, and each row a label in the first column.")
+    return own, [dict(zip(headers, cells, strict=True)) for _, cells in rows]
 
 
 def key_of(header: str) -> str:
@@ -80,52 +49,51 @@ def key_of(header: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", header.lower()).strip("_") or "column"
 
 
-def _row(file: Path, line: int, headers: Sequence[str], cells: Sequence[str]) -> CsvRow:
-    if len(cells) != len(headers):
-        raise UsageError(f"{file}, line {line}: {len(cells)} cells, but {len(headers)} headers.")
-    if not cells[0]:
-        raise UsageError(f"{file}, line {line}: the row has no label in its first column.")
-    pairs = list(zip(headers[1:], cells[1:], strict=True))
-    about = {header.lower(): cell for header, cell in pairs if header.lower() in ABOUT_ROWS and cell}
+def column(header: str, **about: str) -> dict[str, str]:
+    """A table's column; what stands before a slash in its header is its group."""
+    group, _, label = header.rpartition("/")
+    return {"key": key_of(header), "group": group.strip(), "label": label.strip(), **about}
+
+
+def row(cells: Mapping[str, str], own: Iterable[str], **about: str) -> dict[str, Any]:
+    """A table's row; `about` says what its cells do not."""
+    described = {"label": cells["label"], **about, **{key: cells[key] for key in ABOUT_ROWS if cells.get(key)}}
     published = {
-        key_of(header): _number(f'{file}, line {line}, column "{header}"', cell)
-        for header, cell in pairs
-        if header.lower() not in ABOUT_ROWS and cell not in EMPTY
+        key_of(header): _number(f'row "{cells["label"]}", column "{header}"', cells[header])
+        for header in own
+        if cells[header] not in EMPTY
     }
-    return CsvRow(line, cells[0], about, published)
+    return described | ({"published": published} if published else {})
 
 
 def _number(where: str, cell: str) -> float:
     try:
-        return float(cell.removesuffix("%"))
+        number = float(cell.removesuffix("%"))
     except ValueError:
-        raise UsageError(
-            f'{where}: "{cell}" is not a number. Write the mean alone, with a point, or leave it empty.'
-        ) from None
+        number = float("nan")
+    if abs(number) < float("inf"):
+        return number
+    raise UsageError(f'{where}: "{cell}" is not a number. Write the mean alone, with a point, or leave it empty.')
 
 
-def as_toml(
-    name: str, title: str, recipes: dict[str, str], columns: Sequence[CsvColumn], rows: Sequence[CsvRow]
-) -> str:
+def as_toml(table: Mapping[str, Any]) -> str:
     """The table's file."""
-    paper, _, table = name.partition("/")
-    head = {"paper": paper, "table": table, "locator": "", "title": title}
-    lines = ["file_format = 1", *_pairs(head), "", "[recipes]", *_pairs(recipes)]
-    for column in columns:
-        about = {"key": column.key, "group": column.group, "label": column.label, "measure": column.measure}
-        given = {"unit": (column.unit, "percent"), "better": (column.better, "higher")}
-        more = {key: value for key, (value, default) in given.items() if value != default}
-        lines += ["", "[[columns]]", *_pairs({**about, **more})]
-    for row in rows:
-        lines += ["", "[[rows]]", *_pairs({"label": row.label, **row.about})]
-        if row.published:
-            lines.append(f"published = {{ {', '.join(f'{key} = {value!r}' for key, value in row.published.items())} }}")
+    lists = {name: value for name, value in table.items() if isinstance(value, list)}
+    lines = [*_pairs({name: value for name, value in table.items() if not isinstance(value, list | dict)}), ""]
+    lines += ["[recipes]", *_pairs(table["recipes"])]
+    for name, parts in lists.items():
+        for part in parts:
+            lines += ["", f"[[{name}]]", *_pairs(part)]
     return "\n".join(lines) + "\n"
 
 
-def _pairs(values: dict[str, str]) -> list[str]:
+def _pairs(values: Mapping[str, Any]) -> Sequence[str]:
     """Strings of JSON are strings of TOML."""
-    return [f"{_key(key)} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()]
+    return [f"{_key(key)} = {_value(value)}" for key, value in values.items()]
+
+
+def _value(value: Any) -> str:
+    return f"{{ {', '.join(_pairs(value))} }}" if isinstance(value, dict) else json.dumps(value, ensure_ascii=False)
 
 
 def _key(key: str) -> str:

@@ -37,7 +37,7 @@ def test_a_complete_csv_becomes_a_table_that_passes_the_checks(capsys: pytest.Ca
     told = capsys.readouterr().out
     assert "2 rows, 2 columns, 2 published numbers" in told
     assert 'row "InfoNCE": method infonce, by its label' in told
-    assert re.search(r'line \d+, column "Gap": better, "higher" or "lower"', told)
+    assert re.search(r'line \d+, "Gap": better, "higher" or "lower"', told)
     assert "then: benchsuite repro mine/table1 --scale smoke --tables own" in told
     use_folders([Path("own")])
     table = read_table("mine/table1")
@@ -70,8 +70,8 @@ def test_what_is_missing_is_listed_with_its_line(capsys: pytest.CaptureFixture[s
     assert new_table(CSV.replace("InfoNCE", "Somebody")) == 0
     told = capsys.readouterr().out
     lines = Path("own/papers/mine/table1.toml").read_text().splitlines()
-    missing = re.findall(r'line (\d+), (column|row) "(.*?)": (measure|method), one of', told)
-    assert [(kind, name) for _, kind, name, _ in missing] == [("column", "Gap"), ("row", "Somebody")]
+    missing = re.findall(r'line (\d+), "(.*?)": (measure|method), one of', told)
+    assert [name for _, name, _ in missing] == ["Gap", "Somebody"]
     assert [lines[int(line) - 1] for line, *_ in missing] == ['measure = "FILL IN"', 'method = "FILL IN"']
     assert "geometry.METRIC, METRIC one of gap" in told
     assert exit_code("repro", "mine/table1", "--scale", "smoke", "--tables", "own", "--dry-run") == 2
@@ -114,12 +114,14 @@ def test_nothing_is_overwritten_or_written_elsewhere(
 @pytest.mark.parametrize(
     ("text", "arguments", "says"),
     [
-        (CSV.replace("temo", "tmeo"), GAP, 't.csv, line 3: method "tmeo" does not exist'),
-        (CSV.replace("proposed", "propsed"), GAP, 'Did you mean "proposed"'),
-        (CSV.replace("21.6", "216"), GAP, "216 is not a percentage, and retrieval.t2i_r1 is one"),
-        (CSV, ["--measure", "Gap=geometry.gpa"], 'Did you mean "geometry.gap"'),
-        (CSV, ["--measure", "Gap=geometry.gpa"], "(known: geometry.gap, "),
-        (CSV, ["--measure", "Gap=geometry.gpa"], " others)."),
+        (CSV.replace("temo", "tmeo"), GAP, 't.csv, row "Mine": method "tmeo" does not exist'),
+        (CSV.replace("proposed", "propsed"), GAP, "t.csv: rows.1.role: Input should be 'proposed', 'baseline' or"),
+        (CSV.replace("21.6", "216"), GAP, 'row "InfoNCE", column retrieval_t2i_r1: 216.0 is not a percentage'),
+        (CSV.replace("21.6", "nan"), GAP, 'row "InfoNCE", column "retrieval.t2i_r1": "nan" is not a number'),
+        (CSV.replace("21.6", "x" * 200_000), GAP, "t.csv, line 2: field larger than field limit"),
+        (CSV.replace(",,\n", ",\n"), GAP, "t.csv, line 2: 4 cells, but 5 headers"),
+        (CSV.replace("Gap", "retrieval/t2i.r1"), [], 'column "retrieval_t2i_r1" appears twice'),
+        (CSV, ["--measure", "Gap=geometry.gpa"], 'Did you mean "gap"'),
         (CSV, ["--measure", "Gp=geometry.gap"], 'column "Gp" does not exist'),
         (CSV, ["--measure", "Gap"], '--measure "Gap": write COLUMN=PROTOCOL.METRIC'),
         (CSV, [*GAP, "--backbone", "RN51"], 'backbone "RN51" does not exist'),

@@ -3,9 +3,8 @@
 Names are read from files. Nothing that a name stands for is imported, so torch is not. An unreadable file has no names.
 """
 
-import os
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ import typer
 
 from benchsuite.errors import BenchsuiteError
 
-Complete = Callable[[typer.Context, str], list[str]]
 VARIABLE = "_BENCHSUITE_COMPLETE"
 """Set by the shell where it asks for completions."""
 
@@ -24,75 +22,43 @@ def words(environment: Mapping[str, str]) -> list[str]:
     return typed.split()[1:] if VARIABLE in environment else []
 
 
-def completed(*kinds: str, several: bool = False) -> Complete:
+def completed(*kinds: str, several: bool = False) -> Callable[[typer.Context, str], list[str]]:
     """A completion by names of these kinds; with `several`, of the last one behind commas."""
 
     def complete(context: typer.Context, incomplete: str) -> list[str]:
         before, comma, last = incomplete.rpartition(",") if several else ("", "", incomplete)
-        names: list[str] = []
+        names: set[str] = set()
         for kind in kinds:
-            try:
-                names += KINDS[kind](context.params)
-            except (BenchsuiteError, OSError, ValueError, SyntaxError):
-                continue
-        return [before + comma + name for name in sorted(set(names)) if name.startswith(last)]
+            with suppress(BenchsuiteError, OSError, ValueError, SyntaxError):
+                names.update(names_of(kind, context.params))
+        return [before + comma + name for name in sorted(names) if name.startswith(last)]
 
     return complete
 
 
-def _registered(kind: str, given: Mapping[str, Any]) -> Iterable[str]:
-    from benchsuite import registry
-    from benchsuite.cards import read_cards
-
-    known = {each.kind: each for each in (registry.methods, registry.tasks, registry.datasets)}[kind]
-    files = [Path(file) for file in given.get("plugin") or ()]
-    own = [card.name for file in files for card in read_cards(kind, file, file.stem)]
-    return [*known, *own]
-
-
-def _use_folders(given: Mapping[str, Any]) -> None:
-    """Those of `--tables`, by any of its names."""
-    from benchsuite.folders import use_folders
-
-    folders = given.get("table_folders") or given.get("tables") or ()
-    use_folders([Path(folder) for folder in folders if Path(folder).is_dir()])
-
-
-def _tables(given: Mapping[str, Any]) -> Iterable[str]:
-    from benchsuite.folders import table_files
-
-    if "table_folders" in given:
-        _use_folders(given)
-    return table_files()
-
-
-def _recipes(given: Mapping[str, Any]) -> Iterable[str]:
-    from benchsuite.folders import recipe_files
-
-    _use_folders(given)
-    return recipe_files()
-
-
-def _scales(given: Mapping[str, Any]) -> Iterable[str]:
-    """Those of the tables that stand before, or of all."""
+def names_of(kind: str, given: Mapping[str, Any]) -> Iterable[str]:
+    """All names of a kind, with those of the folders and plugins that were given."""
     import tomllib
 
-    from benchsuite.folders import table_files
+    from benchsuite import folders, registry
+    from benchsuite.cards import read_cards
 
-    files = table_files()
-    typed = words(os.environ)  # an option without its value yet leaves the arguments before it unread
-    chosen = [file for name, file in files.items() if name in typed] or files.values()
-    return {scale for file in chosen for scale in tomllib.loads(file.read_text("utf-8")).get("recipes", ())}
-
-
-KINDS: Mapping[str, Callable[[Mapping[str, Any]], Iterable[str]]] = {
-    "method": partial(_registered, "method"),
-    "task": partial(_registered, "task"),
-    "dataset": partial(_registered, "dataset"),
-    "table": _tables,
-    "paper": lambda given: [*{name.partition("/")[0] for name in _tables(given)}],
-    "recipe": _recipes,
-    "scale": _scales,
-    "all": lambda given: ["all"],
-    "file": lambda given: [file.name for file in Path().glob("*.py")],
-}
+    own = given.get("table_folders") or given.get("tables") or ()
+    folders.use_folders([Path(folder) for folder in own if Path(folder).is_dir()])
+    match kind:
+        case "table":
+            return folders.table_files()
+        case "paper":
+            return {name.partition("/")[0] for name in folders.table_files()}
+        case "recipe":
+            return folders.recipe_files()
+        case "scale":
+            read = (tomllib.loads(file.read_text("utf-8")) for file in folders.table_files().values())
+            return {scale for table in read for scale in table.get("recipes", ())}
+        case "method" | "task" | "dataset":
+            files = [Path(file) for file in given.get("plugin") or ()]
+            added = [card.name for file in files for card in read_cards(kind, file, file.stem)]
+            return [*getattr(registry, f"{kind}s"), *added]
+        case "file":
+            return [file.name for file in Path().glob("*.py")]
+    return [kind]
