@@ -151,7 +151,8 @@ def _taus(x: Floats, ys: Floats) -> Floats:
     first, second = np.triu_indices(len(x), 1)
     a, b = np.sign(x[first] - x[second]), np.sign(ys[:, first] - ys[:, second])
     pairs = np.sqrt(np.count_nonzero(a) * np.count_nonzero(b, axis=1))
-    return np.divide(b @ a, pairs, out=np.zeros(len(ys)), where=pairs > 0)
+    taus: Floats = np.divide(b @ a, pairs, out=np.zeros(len(ys)), where=pairs > 0)
+    return taus
 
 
 def _ends(samples: Floats, alpha: float) -> tuple[float, float]:
@@ -166,7 +167,8 @@ def _drawn(n: int) -> Floats:
 
 
 def _rounded(values: Floats) -> Floats:
-    return np.round(values / (np.abs(values).max() or 1.0), DECIMALS)
+    rounded: Floats = np.round(values / float(np.abs(values).max() or 1.0), DECIMALS)
+    return rounded
 
 
 def _counted(n: int, noun: str, one: str = "has", many: str = "have") -> str:

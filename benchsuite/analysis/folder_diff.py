@@ -36,7 +36,7 @@ class FolderSide:
     """Files that are no records."""
 
 
-class Item(NamedTuple):
+class DiffItem(NamedTuple):
     """Something that can differ."""
 
     kind: Kind
@@ -54,7 +54,7 @@ class Difference:
     of the request, a Record.
     """
 
-    item: Item
+    item: DiffItem
     before: Any
     after: Any
 
@@ -84,7 +84,7 @@ def diff_folders(before: FolderSide, after: FolderSide) -> FolderDiff:
     old_views, new_views = ({(v.request.table, v.request.at): v for v in side.views} for side in (before, after))
     tables = {name: list(_table_differences(old, new)) for name, old, new in _matched(old_views, new_views)}
     records = [
-        Difference(Item("records", _run_name(new or old), (("run_id", run_id),)), old, new)
+        Difference(DiffItem("records", _run_name(new or old), (("run_id", run_id),)), old, new)
         for run_id, old, new in _matched(before.records, after.records)
         if not (old and new and old.digest == new.digest)
     ]
@@ -111,10 +111,10 @@ def _table_differences(before: TableView | None, after: TableView | None) -> Ite
     if before and after:
         texts = [view.request.model_dump(mode="json", exclude={"rows"}) for view in (before, after)]
         for field, values in differences(texts[0], texts[1]).items():
-            yield Difference(Item("page text", field, (("field", field),)), *values)
+            yield Difference(DiffItem("page text", field, (("field", field),)), *values)
 
 
-def _items(view: TableView | None, table: Table, whole: bool) -> Iterator[tuple[Item, Any]]:
+def _items(view: TableView | None, table: Table, whole: bool) -> Iterator[tuple[DiffItem, Any]]:
     """What the page of a table shows. Of a table that is not there, all claims are not run.
 
     Where a whole table was added or removed, only rows with missing runs are listed as such.
@@ -122,23 +122,23 @@ def _items(view: TableView | None, table: Table, whole: bool) -> Iterator[tuple[
     for judged in [*judged_claims(view), *judged_added(view)] if view else unrun_claims(table):
         claim = judged.claim
         rows = ("row", row_name(claim.row)), ("reference", row_name(claim.reference))
-        yield Item("verdicts", claim.name, (*rows, ("column", claim.column.key))), judged.verdict
+        yield DiffItem("verdicts", claim.name, (*rows, ("column", claim.column.key))), judged.verdict
     if view is None:
         return
     if whole:
-        yield Item("tables", ""), len(view.rows)
+        yield DiffItem("tables", ""), len(view.rows)
     for row in view.rows:
         name = row_name(row.key)
         key = ("row", name)
         for cell in row.cells:
             where, keys = f"{name}, {cell.column.name}", (key, ("column", cell.column.key))
             if cell.n:
-                yield Item("cells", where, keys), cell
+                yield DiffItem("cells", where, keys), cell
             rank = view.rank(row, cell)
             if rank and (rank.rank > 1 or view.is_best(row, cell)):  # where all are tied, the first rank means nothing
-                yield Item("ranks", where, keys), rank.rank
+                yield DiffItem("ranks", where, keys), rank.rank
         if not whole or row.measured < row.requested:
-            yield Item("missing runs", name, (key,)), row.gap
+            yield DiffItem("missing runs", name, (key,)), row.gap
 
 
 def _compared(value: Any) -> Any:

@@ -65,7 +65,7 @@ def test_each_added_row_is_a_family_of_its_own(make_record: MakeRecord) -> None:
     assert [(one.claim.row[2], one.claim.reference[2], one.verdict.kind) for one in judged] == [
         ("mine", "old", "reproduced"), ("mine too", "old", "not exercised")
     ]  # fmt: skip
-    assert judged[0].verdict.family == Family("columns of B/mine, added to p/t at scale small", 1)
+    assert [one.verdict.family and one.verdict.family.size for one in judged] == [1, 1]
     first = dataclasses.replace(added, rows=[row for row in added.rows if row.label != "mine too"])
     assert judged_added(first) == judged[:1]
     assert judged_added(alone) == []
@@ -186,9 +186,7 @@ def test_the_stated_difference_of_interest_reaches_the_verdict(make_record: Make
     primary = {"retrieval": {"metric": "t2i_r10", "difference": 0.9}}
     assert judged().kind == "reproduced"
     assert judged(primary=primary).kind == "equivalent"
-    assert "the published difference (2.00 points)" in judged().reason
-    stand_in = judged(stand_ins={"a": "synthetic images"})
-    assert "a difference as large as the published one (2.00 points)" in stand_in.reason
+    assert judged(stand_ins={"a": "synthetic images"}).power == judged().power is not None
     assert judged(stand_ins={"b": "synthetic images"}) == judged()
 
 

@@ -32,10 +32,7 @@ def state(view: TableView) -> PremiseFinding:
 
 
 def test_a_premise_is_checked_on_the_last_finite_value_of_the_runs_own_gauge(make_record: MakeRecord) -> None:
-    assert judged(measured(make_record, OLD)) == (
-        "premise not met",
-        '"there is a gap" does not hold: needs gap (last value) at least 0.3, but B/old has 0.2.',
-    )
+    assert judged(measured(make_record, OLD))[0] == "premise not met"
     assert judged(measured(make_record, OLD, gap=0.3))[0] == "reproduced"
     assert state(measured(make_record, OLD)).values == {("B", "", "old"): pytest.approx(0.2)}
     assert [state(measured(make_record, OLD, gap=gap)).state for gap in (0.2, 0.3)] == ["not met", "holds"]
@@ -47,9 +44,7 @@ def test_a_premise_may_be_about_a_column_in_the_unit_as_printed(make_record: Mak
     ceiling = {**premise, "at_most": 31.4}
     kind, reason = judged(measured(make_record, ceiling))
     assert kind == "premise not met"
-    assert reason == '"below the ceiling" does not hold: needs G R@1 at most 31.4, but B/ours has 31.5.', (
-        "either row breaks it"
-    )
+    assert "G R@1 at most 31.4, but B/ours has 31.5" in reason, "either row breaks it"
     assert judged(measured(make_record, {**ceiling, "rows": ["old"]}))[0] == "reproduced"
 
 
@@ -86,7 +81,6 @@ def test_a_premise_without_runs_is_not_checked_and_its_claims_wait(make_record: 
     found = view(make_record, three, BOTH)
     (one, _) = judged_claims(found)
     assert (one.verdict.kind, state(found).state) == ("not run", "not checked")
-    assert one.verdict.reason == '"there is a gap" is not checked: B/gapped has no runs'
 
 
 def test_a_gauge_that_no_run_has_is_an_error_with_those_there_are(make_record: MakeRecord) -> None:
@@ -99,7 +93,8 @@ def test_a_row_without_a_gauge_that_others_have_is_not_checked(make_record: Make
     found = measured(make_record, {**OLD, "rows": []})
     bare = [record.model_copy(update={"curves": {"step": [0.0]}}) for record in found.rows[0].records]
     found = replace(found, rows=[replace(found.rows[0], records=bare), found.rows[1]])
-    assert judged(found) == ("not run", '"there is a gap" is not checked: no run of B/old has the gauge gap')
+    assert (judged(found)[0], state(found).state) == ("not run", "not checked")
+    assert list(state(found).missing) == [found.rows[0].key]
 
 
 def test_added_rows_are_no_claims_of_the_paper(make_record: MakeRecord) -> None:

@@ -140,9 +140,8 @@ def test_a_method_s_page_leads_to_the_headline_claims_about_it(make_record: Make
     assert [claim.claim.headline for claim in leaderboard([shown]).claims["p-t-small"]] == [True, False]
     rows = [replace(row, method="temo") if row.label == "ours" else row for row in shown.rows]
     found = pages(leaderboard([replace(shown, rows=rows)]))
-    assert "Headline claims that it beats another: p at small ✓1" in words(found["methods/temo"])
     assert "../claims/p-small.html" in Reading(found["methods/temo"]).addresses
-    assert "Headline claims that it beats another" not in words(found["methods/infonce"])
+    assert "../claims/p-small.html" not in Reading(found["methods/infonce"]).addresses
 
 
 def test_a_line_says_where_the_table_contradicts_the_text_and_names_the_method_of_ours(make_record: MakeRecord) -> None:
