@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,7 +10,6 @@ from benchsuite.cli.shared.completion import completed
 from benchsuite.cli.shared.options import (
     RESULTS,
     AsJson,
-    DeviceCount,
     Folders,
     Results,
     Tables,
@@ -21,7 +19,7 @@ from benchsuite.cli.shared.options import (
 from benchsuite.cli.shared.terminal import say, say_json
 
 if TYPE_CHECKING:
-    from benchsuite.doctor.libraries import Line
+    from benchsuite.doctor.libraries import Fact
 
 
 def doctor(
@@ -35,28 +33,17 @@ def doctor(
     data: Folders = None,
     results: Results = RESULTS,
     tables: Tables = None,
-    start: Annotated[
-        bool,
-        typer.Option(
-            "--start",
-            help="Only train each recipe for two steps on generated data: its towers (with random weights), batch, "
-            "precision and processes. Reads no data and downloads nothing.",
-        ),
-    ] = False,
-    devices: DeviceCount = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say what this machine and cluster can do, and what recipes would need: data, weights, time, memory, disk.
+    """Say what this machine and cluster can do, and what recipes would need: data, weights, time, processes.
 
-    Every line is ok, a note or a problem, with what to do. Exit code 1 if there is a problem. Nothing is trained,
-    except with --start.
+    Every line is ok, a note or a problem, with what to do. Exit code 1 if there is a problem. Nothing is trained.
     """
-    from benchsuite.doctor.libraries import Line
+    from benchsuite.doctor.libraries import Fact
 
     load_own(tables)
-    lines: list[Line] = []
-    names = recipe or []
-    for line in started(names, devices) if start else examined(names, parse_folders(data), results):
+    lines: list[Fact] = []
+    for line in examined(recipe or [], parse_folders(data), results):
         lines.append(line)
         if not as_json:
             say(str(line))
@@ -69,18 +56,7 @@ def doctor(
         raise typer.Exit(1)
 
 
-def started(recipes: list[str], devices: int | None) -> "Iterator[Line]":
-    """Whether recipes start here at their full configuration; all of them if none is named."""
-    from benchsuite.doctor.start import start_lines
-    from benchsuite.execution.devices import Devices
-    from benchsuite.planning.recipe import recipe_names
-
-    with TemporaryDirectory() as logs:
-        for name in recipes or recipe_names():
-            yield from start_lines(name, Path(logs), Devices.here(devices))
-
-
-def examined(recipes: list[str], folders: dict[str, str], results: Path) -> "Iterator[Line]":
+def examined(recipes: list[str], folders: dict[str, str], results: Path) -> "Iterator[Fact]":
     """All lines, the quick ones first: libraries are imported meanwhile, in another process."""
     from benchsuite.doctor import libraries as looking
     from benchsuite.doctor import system as machine
@@ -105,6 +81,6 @@ def examined(recipes: list[str], folders: dict[str, str], results: Path) -> "Ite
     yield from machine.driver(told["torch"])
     records = Store(results).read().records if results.is_dir() else {}
     devices = len(told["torch"].get("devices", ()))
-    here = Here(folders, results, records, hub.status == "ok", devices)
+    here = Here(folders, records, hub.status == "ok", devices)
     for name in recipes or recipe_names():
         yield from recipe_lines(name, here, named=bool(recipes))

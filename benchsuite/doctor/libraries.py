@@ -19,7 +19,7 @@ import psutil
 
 from benchsuite.doctor.probe import LIBRARIES, MARK
 from benchsuite.errors import UsageError
-from benchsuite.execution.free_space import available_memory, free_disk, gib
+from benchsuite.execution.space import available_memory, free_disk, gib
 from benchsuite.paths import cache
 from benchsuite.workers import processors
 
@@ -37,7 +37,7 @@ WHY_COMPILER = (
 
 
 @dataclass(frozen=True)
-class Line:
+class Fact:
     """One thing that was looked at."""
 
     status: Status
@@ -85,40 +85,40 @@ def probed(process: "subprocess.Popen[str]") -> dict[str, dict[str, Any]]:
     return told
 
 
-def system(results: Path) -> Iterator[Line]:
+def system(results: Path) -> Iterator[Fact]:
     """Python, cores, memory, disk."""
     wanted = _about("Requires-Python")
     yield _ranged("Python", platform.python_version(), wanted.partition(";")[0])
     usable, cores = processors(), os.cpu_count() or 1
     limited = f" of {cores}" if usable != cores else ""
-    yield Line("ok", "cores", f"{usable}{limited} usable; repro runs one training on each unless --jobs says otherwise")
+    yield Fact("ok", "cores", f"{usable}{limited} usable; repro runs one training on each unless --jobs says otherwise")
     free, total = available_memory(), psutil.virtual_memory().total
     little: Status = "note" if free < LITTLE_MEMORY else "ok"
-    yield Line(little, "memory", f"{gib(free)} free of {gib(total)}", "Give --jobs 1." * (little == "note"))
+    yield Fact(little, "memory", f"{gib(free)} free of {gib(total)}", "Give --jobs 1." * (little == "note"))
     yield _disk("disk for results", results, "--results")
     try:
         yield _disk("disk for the cache", cache(), "BENCHSUITE_CACHE")
     except UsageError as error:
-        yield Line("problem", "disk for the cache", str(error).rstrip("."))
+        yield Fact("problem", "disk for the cache", str(error).rstrip("."))
 
 
-def _disk(what: str, folder: Path, option: str) -> Line:
+def _disk(what: str, folder: Path, option: str) -> Fact:
     there = next(parent for parent in (folder.resolve(), *folder.resolve().parents) if parent.exists())
     if not os.access(there, os.W_OK):
-        return Line("problem", what, f"{folder} cannot be written to", f"Name another folder with {option}.")
+        return Fact("problem", what, f"{folder} cannot be written to", f"Name another folder with {option}.")
     free = free_disk(folder)
     short: Status = "note" if free < LITTLE_DISK else "ok"
-    return Line(short, what, f"{gib(free)} free at {folder}", f"Make room, or change {option}." * (short == "note"))
+    return Fact(short, what, f"{gib(free)} free at {folder}", f"Make room, or change {option}." * (short == "note"))
 
 
-def packages() -> Iterator[Line]:
+def packages() -> Iterator[Fact]:
     """Installed versions of what is needed, against the ranges of pyproject.toml."""
     from packaging.requirements import InvalidRequirement, Requirement
 
     try:
         asked = requires("benchsuite") or []
     except PackageNotFoundError:
-        yield Line("note", "packages", "benchsuite is not installed, so its ranges are not known", "pip install -e .")
+        yield Fact("note", "packages", "benchsuite is not installed, so its ranges are not known", "pip install -e .")
         return
     fine = []
     for text in asked:
@@ -133,22 +133,22 @@ def packages() -> Iterator[Line]:
             fine.append(f"{wanted.name} {line.found}")
         else:
             yield line
-    yield Line("ok", "packages", ", ".join(fine))
+    yield Fact("ok", "packages", ", ".join(fine))
 
 
-def _package(name: str, wanted: str) -> Line:
+def _package(name: str, wanted: str) -> Fact:
     try:
         return _ranged(name, version(name), wanted)
     except PackageNotFoundError:
-        return Line("problem", name, "not installed", f'pip install "{name}{wanted}"')
+        return Fact("problem", name, "not installed", f'pip install "{name}{wanted}"')
 
 
-def _ranged(name: str, found: str, wanted: str) -> Line:
+def _ranged(name: str, found: str, wanted: str) -> Fact:
     from packaging.specifiers import SpecifierSet
 
     if SpecifierSet(wanted).contains(found, prereleases=True):
-        return Line("ok", name, found)
-    return Line("problem", name, f"{found}, which is not {wanted}", f'Install "{name}{wanted}".')
+        return Fact("ok", name, found)
+    return Fact("problem", name, f"{found}, which is not {wanted}", f'Install "{name}{wanted}".')
 
 
 def _about(key: str) -> str:
@@ -158,70 +158,70 @@ def _about(key: str) -> str:
         return ""
 
 
-def libraries(told: Mapping[str, Mapping[str, Any]]) -> Iterator[Line]:
+def libraries(told: Mapping[str, Mapping[str, Any]]) -> Iterator[Fact]:
     """Whether the heavy ones can be imported, devices, and what starts several processes."""
     for name, facts in told.items():
         if error := facts.get("error"):
             fix = "Nothing can be trained." if name != "timm" else "No image tower can be made."
             again = f"Install it again: pip install --force-reinstall {name}."
-            yield Line("problem", f"import {name}", error, f"{fix} {again}")
+            yield Fact("problem", f"import {name}", error, f"{fix} {again}")
         else:
-            yield Line("ok", f"import {name}", str(facts.get("version", "")))
+            yield Fact("ok", f"import {name}", str(facts.get("version", "")))
     torch = told["torch"]
     if "error" in torch:
         return
     if devices := torch["devices"]:
         for number, device in enumerate(devices):
-            yield Line("ok", f"device {number}", f"{device['name']}, {gib(device['bytes'])}, CUDA {torch['cuda']}")
+            yield Fact("ok", f"device {number}", f"{device['name']}, {gib(device['bytes'])}, CUDA {torch['cuda']}")
     else:
-        yield Line("ok", "devices", "no GPU; trainings run on the processor, in fp32 and bf16")
+        yield Fact("ok", "devices", "no GPU; trainings run on the processor, in fp32 and bf16")
     backends = " and ".join(torch["backends"]) or "none"
     usable: Status = "ok" if torch["backends"] else "problem"
-    yield Line(usable, "several processes", f"torch's elastic launcher; backends {backends}")
+    yield Fact(usable, "several processes", f"torch's elastic launcher; backends {backends}")
 
 
-def compiler() -> Line:
+def compiler() -> Fact:
     """Not needed; people ask."""
     for name in (os.environ.get("CXX", ""), "c++", "g++", "clang++"):
         if name and (found := shutil.which(name)):
-            return Line("ok", "C++ compiler", f"{found}; {WHY_COMPILER}")
-    return Line("note", "C++ compiler", f"none; {WHY_COMPILER}")
+            return Fact("ok", "C++ compiler", f"{found}; {WHY_COMPILER}")
+    return Fact("note", "C++ compiler", f"none; {WHY_COMPILER}")
 
 
-def slurm() -> Iterator[Line]:
+def slurm() -> Iterator[Fact]:
     """Its commands and partitions."""
     there = [name for name in ("sbatch", "srun", "sinfo", "scancel") if shutil.which(name)]
     if not there:
-        yield Line("ok", "SLURM", "not here; runs are started on this machine")
+        yield Fact("ok", "SLURM", "not here; runs are started on this machine")
         return
     if "sinfo" not in there:
-        yield Line("note", "SLURM", f"{', '.join(there)}, but no sinfo")
+        yield Fact("note", "SLURM", f"{', '.join(there)}, but no sinfo")
         return
     try:
         command = ["sinfo", "--noheader", "--format=%P %a %D %G %l"]
         done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
     except (OSError, subprocess.TimeoutExpired) as error:
-        yield Line("note", "SLURM", f"{', '.join(there)}; sinfo does not answer ({type(error).__name__})")
+        yield Fact("note", "SLURM", f"{', '.join(there)}; sinfo does not answer ({type(error).__name__})")
         return
     if done.returncode:
         reason = (done.stderr.strip().splitlines() or ["no reason given"])[0]
-        yield Line("note", "SLURM", f"{', '.join(there)}; sinfo: {reason}")
+        yield Fact("note", "SLURM", f"{', '.join(there)}; sinfo: {reason}")
     for row in done.stdout.split("\n"):
         if parts := row.split():
             name, state, nodes, devices, limit = (*parts, *["?"] * 5)[:5]
             free: Status = "ok" if state == "up" else "note"
             devices = "no GPUs" if devices == "(null)" else devices
-            yield Line(free, f"SLURM partition {name.rstrip('*')}", f"{state}, {nodes} nodes, {devices}, limit {limit}")
+            yield Fact(free, f"SLURM partition {name.rstrip('*')}", f"{state}, {nodes} nodes, {devices}, limit {limit}")
 
 
-def hub() -> Line:
+def hub() -> Fact:
     """Whether models and data can be downloaded."""
     if flags := [flag for flag in OFFLINE if os.environ.get(flag, "").lower() in ("1", "true", "yes", "on")]:
-        return Line("note", "hub", f"offline by {', '.join(flags)}", WITHOUT_HUB)
+        return Fact("note", "hub", f"offline by {', '.join(flags)}", WITHOUT_HUB)
     place = os.environ.get("HF_ENDPOINT", "https://huggingface.co")
     if failed := _reach(place):
-        return Line("note", "hub", f"{place} is not reached ({failed})", WITHOUT_HUB)
-    return Line("ok", "hub", f"{place} answers")
+        return Fact("note", "hub", f"{place} is not reached ({failed})", WITHOUT_HUB)
+    return Fact("ok", "hub", f"{place} answers")
 
 
 def _reach(place: str) -> str:

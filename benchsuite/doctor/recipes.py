@@ -1,27 +1,21 @@
-"""What recipes would need here: data, towers' weights, time, memory, disk. Nothing is trained, no torch imported."""
+"""What recipes would need here: data, towers' weights, time, processes. Nothing is trained, no torch imported."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from benchsuite.doctor.libraries import Line, Status
+from benchsuite.doctor.libraries import Fact, Status
 from benchsuite.errors import UsageError
-from benchsuite.execution.checkpoint_size import FLOAT, checkpoints_bytes
-from benchsuite.execution.free_space import available_memory, free_disk, gib
 from benchsuite.planning.recipe import Backbone, Recipe, read_recipe
 from benchsuite.records.schema import Record
 from benchsuite.registry import datasets
 from benchsuite.setup import Data
 
 FOLDER = "folder"
-MATRICES = 4
-"""Matrices with an entry for each two rows of a batch that a softmax over both directions keeps at least."""
-RECORD_BYTES = 2**18
-"""Of a record with the ranks of some thousand queries."""
 TIME = ", time"
 MOST = 50
-"""Runs of a recipe that are looked at for time and memory."""
+"""Runs of a recipe that are looked at for time."""
 
 
 @dataclass(frozen=True)
@@ -30,76 +24,73 @@ class Here:
 
     folders: Mapping[str, str]
     """Of data, as --data gives them."""
-    results: Path
     records: Mapping[str, Record]
     hub: bool
     """Whether it answers."""
     devices: int = 0
 
 
-def recipe_lines(name: str, here: Here, named: bool) -> Iterator[Line]:
+def recipe_lines(name: str, here: Here, named: bool) -> Iterator[Fact]:
     """What a recipe would need; of one that was not named, in one line, where a lack is no problem."""
     try:
         recipe = read_recipe(name)
         lines = list(_needs(name, recipe, here))
     except UsageError as error:
-        yield Line("problem" if named else "note", name, str(error).rstrip("."))
+        yield Fact("problem" if named else "note", name, str(error).rstrip("."))
         return
     if named:
         yield from lines
         return
     if lacks := [line.short or line.found for line in lines if line.status == "problem"]:
-        yield Line("note", name, f"needs {', '.join(dict.fromkeys(lacks))}")
+        yield Fact("note", name, f"needs {', '.join(dict.fromkeys(lacks))}")
     else:
-        yield Line("ok", name, next(line.found for line in lines if line.what.endswith(TIME)))
+        yield Fact("ok", name, next(line.found for line in lines if line.what.endswith(TIME)))
 
 
-def _needs(name: str, recipe: Recipe, here: Here) -> Iterator[Line]:
+def _needs(name: str, recipe: Recipe, here: Here) -> Iterator[Fact]:
     yield from _data(name, recipe, here)
     yield from _pretrained(name, recipe, here)
     own = [record for record in here.records.values() if record.recipe == recipe_name(name)][:MOST]
     backbone, settings = next(iter(recipe.backbones.items()))
     yield _time(name, recipe, backbone, settings, own)
-    yield _memory(name, recipe, own)
-    yield _disk(name, recipe, here, own)
     if (processes := recipe.training.processes) > 1:
         fewer = f"{here.devices} GPUs" if here.devices else "no GPU"
         status: Status = "ok" if here.devices >= processes else "note"
-        yield Line(status, f"{name}, processes", f"the setup is for {processes}; {fewer} here")
+        yield Fact(status, f"{name}, processes", f"the setup is for {processes}; {fewer} here")
 
 
-def _data(name: str, recipe: Recipe, here: Here) -> Iterator[Line]:
+def _data(name: str, recipe: Recipe, here: Here) -> Iterator[Fact]:
     read = [recipe.data, *(protocol.data for protocol in recipe.protocols.values() if protocol.data)]
     for dataset, data in {data.name: data for data in read}.items():
         card = datasets.card(dataset)
         if FOLDER not in {option.name for option in card.fields}:
-            yield Line("ok", f"{name}, data", f"{dataset} is made here")
+            yield Fact("ok", f"{name}, data", f"{dataset} is made here")
             continue
         yield _files(f"{name}, data", dataset, card.about.get("source", dataset), data, here)
 
 
-def _files(what: str, dataset: str, source: str, data: Data, here: Here) -> Line:
+def _files(what: str, dataset: str, source: str, data: Data, here: Here) -> Fact:
     given = next((here.folders[key] for key in (dataset, source) if key in here.folders), None)
     given = given or data.options.get(FOLDER) or data.folder
     if not given:
         option = f"--data {source}=FOLDER"
-        return Line("problem", what, f"{dataset} is missing: {option}", "docs/real-data.md has its layout.", option)
+        return Fact("problem", what, f"{dataset} is missing: {option}", "docs/real-data.md has its layout.", option)
     if Path(given).is_dir():
-        return Line("ok", what, f"{dataset} at {given}")
+        return Fact("ok", what, f"{dataset} at {given}")
     if here.hub and not Path(given).is_absolute():
-        return Line("ok", what, f"{dataset}: {given} is no folder here, so a name on the hub")
-    return Line("problem", what, f"{dataset}: there is no folder {given}, and the hub is not reached")
+        return Fact("ok", what, f"{dataset}: {given} is no folder here, so a name on the hub")
+    return Fact("problem", what, f"{dataset}: there is no folder {given}, and the hub is not reached")
 
 
-def _pretrained(name: str, recipe: Recipe, here: Here) -> Iterator[Line]:
+def _pretrained(name: str, recipe: Recipe, here: Here) -> Iterator[Fact]:
     for model in _models(recipe):
         if Path(model).is_dir() or here.hub or _cached(model):
             where = "a folder" if Path(model).is_dir() else "in the cache" if _cached(model) else "from the hub"
-            yield Line("ok", f"{name}, weights", f"{model}: {where}")
+            yield Fact("ok", f"{name}, weights", f"{model}: {where}")
         else:
             missing = f"pretrained {model} is neither a folder nor in the cache, and the hub is not reached"
             remedy = "Put its files in a folder and name that in the recipe."
-            yield Line("problem", f"{name}, weights", missing, remedy, f"pretrained {model}")
+            yield Fact("problem", f"{name}, weights", missing, remedy, f"pretrained {model}")
 
 
 def _models(recipe: Recipe) -> Iterator[str]:
@@ -126,60 +117,22 @@ def _cached(model: str) -> bool:
     return False
 
 
-def _time(name: str, recipe: Recipe, backbone: str, settings: Backbone, own: list[Record]) -> Line:
+def _time(name: str, recipe: Recipe, backbone: str, settings: Backbone, own: list[Record]) -> Fact:
     what = name + TIME
     runs = f"{recipe.seeds} seeds" if recipe.seeds > 1 else "1 seed"
     if own:
         seconds = median(float(record.cost["seconds"]) for record in own)
-        return Line("ok", what, f"a run about {_words(seconds)}, measured in {len(own)} runs; {runs} a row")
+        return Fact("ok", what, f"a run about {_words(seconds)}, measured in {len(own)} runs; {runs} a row")
     steps = recipe.training.steps * recipe.training.accumulation
     if not settings.step_seconds:
-        return Line("note", what, f"no estimate for {steps:,} steps of {recipe.training.batch}; {runs} a row")
+        return Fact("note", what, f"no estimate for {steps:,} steps of {recipe.training.batch}; {runs} a row")
     seconds, run = settings.step_seconds * steps, f"a run of the reference method on {backbone}"
-    return Line("ok", what, f"{run} about {_words(seconds)} on one core, estimated; {runs} a row")
-
-
-def _memory(name: str, recipe: Recipe, own: list[Record]) -> Line:
-    what, free = f"{name}, memory", available_memory()
-    if peaks := [int(record.cost["peak_memory_bytes"]) for record in own if record.cost.get("peak_memory_bytes")]:
-        return _enough(what, max(peaks), f"{gib(max(peaks))} a run, measured", free)
-    needed, batch = MATRICES * FLOAT * recipe.training.batch**2, f"a batch of {recipe.training.batch:,}"
-    return _enough(what, needed, f"at least {gib(needed)} for {batch} without blocks, besides the towers", free)
-
-
-def _enough(what: str, needed: float, found: str, free: float) -> Line:
-    if needed <= free:
-        return Line("ok", what, found)
-    remedy = "Take a GPU, or a smaller training.batch (another setup)."
-    return Line("note", what, f"{found}; {gib(free)} are free", remedy)
-
-
-def _disk(name: str, recipe: Recipe, here: Here, own: list[Record]) -> Line:
-    each, free = RECORD_BYTES, free_disk(here.results)
-    largest = max((_weights(record, here.results) for record in own), default=0)
-    weights = f", and {gib(largest) if largest else 'the size'} of its weights" * recipe.keep_weights
-    parameters = max((int(record.cost.get("trainable_parameters", 0)) for record in own), default=0)
-    saved = checkpoints_bytes(parameters, recipe.optimizer)
-    times = f"{checkpoints_bytes(1 / FLOAT, recipe.optimizer):.0f} times its towers' weights"
-    found = (
-        f"about {gib(each)} a run{weights}; checkpoints of a run that lasts longer than their interval: "
-        f"{gib(saved) if saved else times}; {gib(free)} are free"
-    )
-    needed = each + largest * recipe.keep_weights
-    status: Status = "problem" if needed > free else "note" if needed + saved > free else "ok"
-    return Line(status, f"{name}, disk", found)
+    return Fact("ok", what, f"{run} about {_words(seconds)} on one core, estimated; {runs} a row")
 
 
 def recipe_name(name: str) -> str:
     """As records name a recipe: of a file its name alone."""
     return Path(name).stem if name.endswith(".toml") else name
-
-
-def _weights(record: Record, results: Path) -> int:
-    if record.weights is None:
-        return 0
-    file = results / "weights" / record.weights.file
-    return file.stat().st_size if file.is_file() else 0
 
 
 def _words(seconds: float) -> str:

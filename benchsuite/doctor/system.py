@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from benchsuite.doctor.libraries import LITTLE_DISK, SECONDS, Line
+from benchsuite.doctor.libraries import LITTLE_DISK, SECONDS, Fact
 from benchsuite.errors import UsageError
-from benchsuite.execution.free_space import free_disk, gib
+from benchsuite.execution.space import free_disk, gib
 from benchsuite.running import require_trainable_here
 
 SHARED = Path("/dev/shm")
@@ -21,7 +21,7 @@ FEW_FILES = 1024
 """Open files that a process may have: each worker and each memory-mapped file of a dataset takes some."""
 
 
-def surroundings() -> Iterator[Line]:
+def surroundings() -> Iterator[Fact]:
     """All but the driver, which needs to know what torch sees."""
     yield operating_system()
     yield shared_memory()
@@ -29,61 +29,61 @@ def surroundings() -> Iterator[Line]:
     yield temporary_files()
 
 
-def operating_system() -> Line:
+def operating_system() -> Fact:
     """Whether anything can be trained on it."""
     try:
         require_trainable_here()
     except UsageError as error:
-        return Line("problem", "system", sys.platform, str(error))
+        return Fact("problem", "system", sys.platform, str(error))
     if sys.platform != "linux":
-        return Line("note", "system", sys.platform, "Tested at smoke only; batches are read without workers.")
-    return Line("ok", "system", sys.platform)
+        return Fact("note", "system", sys.platform, "Tested at smoke only; batches are read without workers.")
+    return Fact("ok", "system", sys.platform)
 
 
-def shared_memory() -> Line:
+def shared_memory() -> Fact:
     """Through which batches pass from the workers that read them."""
     remedy = "Of a container: --shm-size 1g. Or read without workers: --workers 0."
     if sys.platform != "linux":
-        return Line("ok", "shared memory", "not needed here: no workers read batches")
+        return Fact("ok", "shared memory", "not needed here: no workers read batches")
     if not os.access(SHARED, os.W_OK):
         found = "is missing" if not SHARED.exists() else "cannot be written to"
-        return Line("note", "shared memory", f"{SHARED} {found}, so workers cannot hand over batches", remedy)
+        return Fact("note", "shared memory", f"{SHARED} {found}, so workers cannot hand over batches", remedy)
     free = shutil.disk_usage(SHARED).free
     if free < LITTLE_SHARED:
-        return Line("note", "shared memory", f"{free / 2**20:.0f} MiB free at {SHARED}", remedy)
-    return Line("ok", "shared memory", f"{gib(free)} free at {SHARED}")
+        return Fact("note", "shared memory", f"{free / 2**20:.0f} MiB free at {SHARED}", remedy)
+    return Fact("ok", "shared memory", f"{gib(free)} free at {SHARED}")
 
 
-def open_files() -> Line:
+def open_files() -> Fact:
     """How many a process may have."""
     try:
         import resource
     except ImportError:  # not on Windows
-        return Line("ok", "open files", "no limit of processes here")
+        return Fact("ok", "open files", "no limit of processes here")
     most, could = resource.getrlimit(resource.RLIMIT_NOFILE)
     if most == resource.RLIM_INFINITY:
-        return Line("ok", "open files", "no limit")
+        return Fact("ok", "open files", "no limit")
     if most >= FEW_FILES:
-        return Line("ok", "open files", f"{most} for each process")
+        return Fact("ok", "open files", f"{most} for each process")
     reach = could == resource.RLIM_INFINITY or could >= FEW_FILES
     remedy = f"ulimit -n {FEW_FILES}" if reach else f"Ask for a limit of {FEW_FILES}: the system allows {could}"
     why = 'workers and large datasets may end with "Too many open files"'
-    return Line("note", "open files", f"{most} for each process; {why}", f"{remedy}.")
+    return Fact("note", "open files", f"{most} for each process; {why}", f"{remedy}.")
 
 
-def temporary_files() -> Line:
+def temporary_files() -> Fact:
     """Where logs and meeting points of processes lie."""
     try:
         folder = Path(tempfile.gettempdir())
         free = free_disk(folder)
     except OSError as error:  # none of the usual folders can be written to
-        return Line("problem", "temporary files", error.strerror or str(error), "Set TMPDIR to a writable folder.")
+        return Fact("problem", "temporary files", error.strerror or str(error), "Set TMPDIR to a writable folder.")
     if free < LITTLE_DISK:
-        return Line("note", "temporary files", f"{gib(free)} free at {folder}", "Make room, or set TMPDIR.")
-    return Line("ok", "temporary files", f"{gib(free)} free at {folder}")
+        return Fact("note", "temporary files", f"{gib(free)} free at {folder}", "Make room, or set TMPDIR.")
+    return Fact("ok", "temporary files", f"{gib(free)} free at {folder}")
 
 
-def driver(torch: Mapping[str, Any]) -> Iterator[Line]:
+def driver(torch: Mapping[str, Any]) -> Iterator[Fact]:
     """Why torch sees no GPU where there is a driver, from what torch told."""
     if "error" in torch or torch["devices"] or not shutil.which("nvidia-smi"):
         return
@@ -92,13 +92,13 @@ def driver(torch: Mapping[str, Any]) -> Iterator[Line]:
         what = (
             "nvidia-smi is here, but does not answer: the driver is not loaded, or no GPU was given to this container"
         )
-        yield Line("note", "driver", what, "Run nvidia-smi; for a container give --gpus all.")
+        yield Fact("note", "driver", what, "Run nvidia-smi; for a container give --gpus all.")
     elif torch["cuda"] is None:
         what = f"{found}, but torch {torch['version']} is a build without CUDA"
-        yield Line("note", "driver", what, "Install torch from PyPI, or from https://pytorch.org/get-started.")
+        yield Fact("note", "driver", what, "Install torch from PyPI, or from https://pytorch.org/get-started.")
     else:
         what = f"{found}, but torch {torch['version']} for CUDA {torch['cuda']} sees no GPU: the driver may be too old"
-        yield Line("note", "driver", what, "Update the driver, or install torch for an older CUDA. See nvidia-smi.")
+        yield Fact("note", "driver", what, "Update the driver, or install torch for an older CUDA. See nvidia-smi.")
 
 
 def _driver_version() -> str:

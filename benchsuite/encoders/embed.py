@@ -21,7 +21,7 @@ from benchsuite.data.base import Split
 from benchsuite.data.readers.embedded import FORMAT, MANIFEST, Embedded, File, Request, SplitFiles, read_manifest
 from benchsuite.data.readers.files import content_digests, remember
 from benchsuite.errors import RunError, UsageError, unknown
-from benchsuite.execution.free_space import free_disk, gib
+from benchsuite.execution.space import free_disk, gib
 from benchsuite.files import require_writable, write_whole
 from benchsuite.locks import BusyError, locked
 from benchsuite.models.frozen import FrozenImages, FrozenTexts, asked

@@ -12,7 +12,7 @@ import torch
 from benchsuite.data import PairDataset
 from benchsuite.errors import UsageError, unknown
 from benchsuite.evaluation.base import Embedder, create_task
-from benchsuite.execution.evaluate import evaluate_with, require_agreement_of, result_of, split_size
+from benchsuite.execution.evaluate import evaluate_with, require_agreement, result_of, split_size
 from benchsuite.models.judged import Judged
 from benchsuite.planning.data_folders import open_dataset, require_used, resolve_data
 from benchsuite.planning.recipe import read_recipe
@@ -184,7 +184,7 @@ def evaluate_model(model: Judged, planned: Planned) -> tuple[Evaluation, bytes]:
         name: result_of(planned.protocols[name], score, split_size(planned.protocols[name], dataset_of(protocol)))
         for (name, score), protocol in zip(scores.items(), planned.protocols.values(), strict=True)
     }
-    require_agreement_of(planned.protocols, results, scores)
+    require_agreement(planned.protocols, results, scores)
     ranks = [(f"{name}.{way}", rows) for name, score in scores.items() for way, rows in score.ranks.items()]
     what = Model(
         name=model.about.name,

@@ -67,15 +67,10 @@ def split_size(protocol: Protocol, dataset: PairDataset) -> int | None:
     return evaluated.manifest().splits.get(protocol.options.get("split", ""))
 
 
-def require_agreement(setup: Setup, results: Mapping[str, Result], scores: Mapping[str, Scores]) -> None:
-    """Stop a run whose numbers do not follow from the ranks that would be stored with them."""
-    require_agreement_of(setup.protocols, results, scores)
-
-
-def require_agreement_of(
+def require_agreement(
     protocols: Mapping[str, Protocol], results: Mapping[str, Result], scores: Mapping[str, Scores]
 ) -> None:
-    """The same, for the protocols of an evaluation."""
+    """Stop a run whose numbers do not follow from the ranks that would be stored with them."""
     for name, result in results.items():
         done = recompute(result, scores[name].ranks, protocols[name].options, RULES)
         if done.differs:

@@ -89,7 +89,7 @@ def take_part(
     seconds = round(time.perf_counter() - started, 3)
     sizes = {name: split_size(protocol, dataset) for name, protocol in run.setup.protocols.items()}
     results = {name: result_of(run.setup.protocols[name], score, sizes[name]) for name, score in scores.items()}
-    require_agreement(run.setup, results, scores)
+    require_agreement(run.setup.protocols, results, scores)
     weights = kept_weights(run, trained, split, folder) if run.keep_weights else None
     ranks = ((f"{protocol}.{name}", r) for protocol, s in scores.items() for name, r in s.ranks.items())
     content, sidecar = pack_ranks(stem(run.method.name, run.seed, run.run_id), ranks)

@@ -17,12 +17,11 @@ from benchsuite.data.embeddings import create_embedding
 from benchsuite.data.prepared import labelled_clusters
 from benchsuite.errors import BenchsuiteError, UsageError
 from benchsuite.evaluation.base import create_task
-from benchsuite.execution.checkpoint_size import FLOAT, checkpoints_bytes
 from benchsuite.execution.devices import Devices
 from benchsuite.execution.dry_pass import DryPass, Objective
 from benchsuite.execution.events import unexpected
-from benchsuite.execution.free_space import free_disk, free_memory, gib
 from benchsuite.execution.measure import TRAIN
+from benchsuite.execution.space import FLOAT, checkpoints_bytes, free_disk, free_memory, gib
 from benchsuite.methods import create_method
 from benchsuite.methods.base import Method
 from benchsuite.planning.data_folders import open_dataset

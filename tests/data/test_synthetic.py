@@ -147,3 +147,10 @@ def test_a_split_is_parsed_once_by_each_data_set(monkeypatch: pytest.MonkeyPatch
             assert dataset.split(name).name == name
     assert loaded == ["test", "train"] * 2
     assert not np.array_equal(first.split("test").images, second.split("test").images)
+
+
+@pytest.mark.parametrize("name", ["scenes", "clips", "latents"])
+def test_a_split_that_no_memory_holds_is_refused_in_a_line(name: str, cache: Path) -> None:
+    with pytest.raises(UsageError, match=rf"^{name}: train = 1,000,000,000,000 takes more memory than there is\."):
+        create_dataset(name, train=10**12).manifest()
+    assert not [path for path in (cache / "synthetic").iterdir() if path.is_dir()]

@@ -34,7 +34,6 @@ NOT_RUN = {
     "benchsuite evaluate transformers:": "downloads",
     "benchsuite evaluate timm:": "downloads",
     "benchsuite regress": "minutes; .ci/run runs it",
-    "benchsuite doctor --start": "trains at the full configuration; tests/cli/test_doctor.py",
     "benchsuite embed pairs": "downloads encoders; tests/cli/test_features_page.py runs it with small ones",
     "benchsuite embed scenes": "tests/cli/test_features_page.py",
     "benchsuite verify runs --rerun": "trains; tests/cli/test_verify_rerun.py",

@@ -10,7 +10,7 @@ import pytest
 
 from benchsuite import running
 from benchsuite.doctor import system as machine
-from benchsuite.doctor.libraries import Line
+from benchsuite.doctor.libraries import Fact
 
 SEES_NONE = {"devices": [], "version": "2.13.0", "cuda": "13.0"}
 
@@ -75,7 +75,7 @@ def test_no_temporary_folder(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(tempfile, "gettempdir", none)
     line = machine.temporary_files()
-    assert line == Line("problem", "temporary files", "No usable temporary directory found",
+    assert line == Fact("problem", "temporary files", "No usable temporary directory found",
                         "Set TMPDIR to a writable folder.")  # fmt: skip
 
 

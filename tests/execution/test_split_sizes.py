@@ -13,7 +13,7 @@ from benchsuite.execution.measure import measure
 from benchsuite.planning.plan import Run
 from benchsuite.records.recompute import RankRule, Scores
 from benchsuite.records.schema import Result
-from benchsuite.setup import Protocol, Setup
+from benchsuite.setup import Protocol
 
 RANKS = {"class": np.array([1, 2, 1, 4], np.int32)}
 
@@ -31,13 +31,12 @@ def result(task: str, **changes: Any) -> dict[str, Result]:
     return {"mine": Result.model_validate({"task": task, "version": 1, **numbers, **changes})}
 
 
-def setup(make_record: Callable[..., Any], task: str, **options: Any) -> Setup:
-    found: Setup = make_record()[0].setup
-    return found.model_copy(update={"protocols": {"mine": Protocol(task=task, version=1, options=options)}})
+def protocol(task: str, **options: Any) -> dict[str, Protocol]:
+    return {"mine": Protocol(task=task, version=1, options=options)}
 
 
-def test_numbers_that_are_not_those_of_their_ranks_stop_the_run(make_record: Callable[..., Any]) -> None:
-    mine = setup(make_record, "zero-shot", classes="colour", templates="t")
+def test_numbers_that_are_not_those_of_their_ranks_stop_the_run() -> None:
+    mine = protocol("zero-shot", classes="colour", templates="t")
     scores = {"mine": rank_metrics.zero_shot(RANKS)}
     require_agreement(mine, result("zero-shot"), scores)
     for changes, says in (
@@ -49,14 +48,14 @@ def test_numbers_that_are_not_those_of_their_ranks_stop_the_run(make_record: Cal
             require_agreement(mine, result("zero-shot", **changes), scores)
 
 
-def test_a_plugins_task_is_held_to_its_own_rule(make_record: Callable[..., Any], monkeypatch: Any) -> None:
+def test_a_plugins_task_is_held_to_its_own_rule(monkeypatch: Any) -> None:
     rule = RankRule(lambda ranks: Scores({"top1": 0.25}, {"pictures": 4}, ranks))
     monkeypatch.setitem(rank_metrics.RULES, "contradictory", rule)
     stored = result("contradictory", metrics={"top1": 0.5})
     with pytest.raises(RunError, match=r"mine, contradictory: top1 is 0\.5 in the record, 0\.25 from its ranks"):
-        require_agreement(setup(make_record, "contradictory"), stored, {"mine": Scores({}, {}, RANKS)})
+        require_agreement(protocol("contradictory"), stored, {"mine": Scores({}, {}, RANKS)})
 
 
-def test_a_task_that_tells_nothing_from_ranks_is_left_alone(make_record: Callable[..., Any]) -> None:
+def test_a_task_that_tells_nothing_from_ranks_is_left_alone() -> None:
     told = {"mine": Result(task="geometry", version=1, metrics={}, counts={"pairs": 4}, measures={"gap": 0.5})}
-    require_agreement(setup(make_record, "geometry"), told, {"mine": Scores({}, {"pairs": 4})})
+    require_agreement(protocol("geometry"), told, {"mine": Scores({}, {"pairs": 4})})

@@ -12,6 +12,7 @@ from annotated_types import Ge, Lt
 
 from benchsuite.data.base import Manifest, PairDataset, Split
 from benchsuite.data.cached import Column, Columns, load, made_once, save
+from benchsuite.errors import UsageError
 from benchsuite.paths import cache
 
 
@@ -69,8 +70,12 @@ class Synthetic(PairDataset):
     def _build(self, draft: Path) -> None:
         digests = {}
         for split in self.splits:
-            columns = self.columns(split)
-            digests[split] = digest(columns)
+            try:
+                columns = self.columns(split)
+                digests[split] = digest(columns)
+            except MemoryError as error:
+                what = f"{split} = {self._sizes[split]:,} takes more memory than there is"
+                raise UsageError(f"{self.card.name}: {what}. Take a smaller split.") from error
             save(columns, draft / split)
         manifest = {"name": self.card.name, "parameters": self.parameters(), "digest": digest_of(digests)}
         (draft / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n", "utf-8")

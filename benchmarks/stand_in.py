@@ -1,4 +1,4 @@
-"""Generated data in the place of a recipe's: a plugin file, which only the processes of `doctor --start` load."""
+"""Generated data in the place of a recipe's: a plugin file, which the processes of start.py load."""
 
 import numpy as np
 from numpy.typing import NDArray
