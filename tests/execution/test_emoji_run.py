@@ -4,7 +4,6 @@ import pytest
 from support.emoji_files import write_emoji_clones
 
 from benchsuite.execution.measure import measure
-from benchsuite.papers import read_table, table_names
 from benchsuite.planning.plan import Run, plan_table
 from benchsuite.planning.recipe import read_recipe
 from benchsuite.planning.resolve import resolve_method, resolve_setup
@@ -15,14 +14,6 @@ from benchsuite.records.schema import run_id
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     clones = write_emoji_clones(tmp_path_factory.mktemp("clones"))
     return {"emoji": str(clones), "emoji.test": "4", "emoji.validation": "2"}
-
-
-@pytest.mark.parametrize(("recipe", "tables"), [("emoji-pairs", 27), ("emoji-images", 19)])
-def test_it_is_a_scale_of_these_tables(recipe: str, tables: int) -> None:
-    found = [read_table(name) for name in table_names()]
-    assert len([table for table in found if table.recipes.get("emoji") == recipe]) == tables
-    assert read_recipe(recipe).temperature_factor == 1
-    assert read_recipe(recipe).tuning is not None
 
 
 @pytest.mark.parametrize(("table", "column"), [("temo/table1", "coco_ir1"), ("dystress/table4", "")])

@@ -4,11 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from benchsuite.data import create_dataset
-from benchsuite.data.synthetic.latents_images import LatentsImages
 from benchsuite.execution.measure import measure
-from benchsuite.papers import read_table
-from benchsuite.planning.plan import plan_run, plan_table
+from benchsuite.planning.plan import plan_run
 from benchsuite.records.schema import Record
 
 RECIPE = """
@@ -69,27 +66,3 @@ def test_masks_and_noise_reach_the_tower(tmp_path: Path) -> None:
         for option in ("", "mask = 0.5", "noise = 0.5")
     )
     assert plain != masked != noisy != plain
-
-
-@pytest.mark.parametrize(
-    ("name", "recipe", "column", "stand_in"),
-    [
-        ("temo/table1", "latents-pairs", "coco_ir1", "the 2,000 test pairs of latents"),
-        ("dystress/table4", "latents-images", "cifar100_lt", "the 100 concepts of latents-images"),
-        ("mm-ts/table5", "latents-clips", "map", "2,000 held-out clips of latents-clips"),
-    ],
-)
-def test_tables_can_be_planned_at_latents(name: str, recipe: str, column: str, stand_in: str) -> None:
-    table = read_table(name)
-    assert table.recipes["latents"] == recipe
-    plan = plan_table(name, "latents", [0])
-    assert len(plan.runs) == len(table.rows) * len(table.all_parts)
-    assert not plan.problems
-    assert plan.request.stand_ins[column].startswith(stand_in)
-
-
-@pytest.mark.parametrize(("kind", "number"), [("group", 9_900), ("concept", 8_600)])
-def test_the_long_tails_of_the_recipe_keep_as_many_images_as_they_say(kind: str, number: int) -> None:
-    dataset = create_dataset("latents-images", train=40_000, imbalance=100.0, long_tail=kind)
-    assert isinstance(dataset, LatentsImages)
-    assert len(dataset.scenes("train")) == pytest.approx(number, rel=0.02)
