@@ -75,12 +75,12 @@ def run(
     session = options.session()
     store = session.store
     if joins:
-        from benchsuite.cli.joined import agree, execute_joined
+        from benchsuite.execution.together import agree
         from benchsuite.training.distributed import leaving_at_the_end, rank
 
         with leaving_at_the_end():
             planned, wanted = agree(plan, partial(is_to_do, session=session))
-            failed, first = execute_joined(planned, store, options.every) if wanted else [], rank() == 0
+            failed, first = session.do_together(planned) if wanted else [], rank() == 0
         if not first:
             return
     else:

@@ -1,15 +1,14 @@
-"""What each task of a cluster job does: join the others, take part in the run, leave what came of it.
+"""What each task of a cluster job does: join the others, and take the run's ticket.
 
-The first task reports progress and writes record and ranks. SLURM sends SIGUSR1 some time before a job's time limit:
-the training saves its checkpoint and raises `Interrupted`, and the job asks to be queued again. SIGTERM interrupts too,
-but means that the job is cancelled, that SLURM itself queues it again, or that another of its tasks died.
+SLURM sends SIGUSR1 some time before a job's time limit: the training saves its checkpoint and raises `Interrupted`, and
+the job asks to be queued again. SIGTERM interrupts too, but means that the job is cancelled, that SLURM itself queues
+it again, or that another of its tasks died.
 """
 
 import logging
 import os
 import signal
 import time
-import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -17,16 +16,13 @@ from types import FrameType
 
 import torch
 
-from benchsuite.cluster.files import Failure, RunFolder, Status
 from benchsuite.cluster.slurm import requeue
-from benchsuite.errors import BenchsuiteError, DivergedError, Interrupted
-from benchsuite.execution.events import unexpected
-from benchsuite.execution.measure import Measured, take_part
-from benchsuite.registry import load_plugin
+from benchsuite.errors import BenchsuiteError, Interrupted
+from benchsuite.execution.attempt import Reporter, attempt
+from benchsuite.execution.measure import Measured
+from benchsuite.execution.ticket import Failure, Status, TicketFolder
 from benchsuite.training.stopping import SIGNALS
 
-REPORT_SECONDS = 1.0
-"""Shortest time between two reports of progress."""
 STUCK = 3
 """A job that got no further in so many starts, one after the other, is not queued again."""
 KILLED_SECONDS = 120
@@ -51,98 +47,46 @@ class Heard:
         return number in self._numbers
 
 
-class Reporter:
-    """Writes how far the run is, for the command that waits. Other tasks than the first write nothing."""
-
-    def __init__(self, folder: RunFolder, first: bool) -> None:
-        self._folder, self._first, self._last = folder, first, 0.0
-        before = folder.status()
-        self.status = Status() if before is None else started_again(before)
-        self._write()
-
-    def stepped(self, step: int) -> None:
-        """A step was finished."""
-        self.status = self.status.model_copy(update={"step": step})
-        if time.monotonic() - self._last > REPORT_SECONDS:
-            self._write()
-
-    def noted(self, text: str) -> None:
-        """There is something that a user should know."""
-        self.status = self.status.model_copy(update={"note": text})
-        self._write()
-
-    def stopped(self) -> None:
-        """The training was interrupted."""
-        self._write()
-
-    def _write(self) -> None:
-        self._last = time.monotonic()
-        if self._first:
-            self._folder.report(self.status)
-
-
-def started_again(before: Status) -> Status:
-    """The status of a job's next start."""
-    further = before.step > before.furthest
-    return Status(
-        starts=before.starts + 1,
-        furthest=max(before.furthest, before.step),
-        stuck=0 if further else before.stuck + 1,
-    )
-
-
 def attend(place: str) -> None:
-    """Do the run of a folder together with the job's other tasks. SLURM calls this in each of them."""
+    """Take the ticket of a folder together with the job's other tasks. SLURM calls this in each of them."""
     from submitit.helpers import TorchDistributedEnvironment
 
     os.environ.pop("MASTER_PORT", None)  # of whoever submitted: jobs on one node need different ones
-    group = TorchDistributedEnvironment().export(set_cuda_visible_devices=False, overwrite=True)
+    first = TorchDistributedEnvironment().export(set_cuda_visible_devices=False, overwrite=True).rank == 0
     torch.set_num_threads(int(os.environ.get("SLURM_CPUS_PER_TASK", "1")))
-    first, folder = group.rank == 0, RunFolder(Path(place))
-    reporter = Reporter(folder, first)
-    heard = Heard()
-    try:
-        with raising_interrupted(first):
-            measured = _take_part(folder, reporter)
-    except Interrupted as stopped:
+    folder, heard = TicketFolder(Path(place)), Heard()
+    reporter = Reporter(folder)
+    with raising_interrupted(first):
+        end = attempt(folder, reporter)
+    if isinstance(end, Failure) and end.interrupted:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        reporter.stopped()
+        reporter.write()
         if first and heard.any_of(TIME_IS_UP):
-            queue_again(folder, reporter.status, str(stopped))
-        raise SystemExit(1 if first else 0) from stopped
-    except BenchsuiteError as error:
-        _fail(folder, Failure(reason=str(error), diverged=isinstance(error, DivergedError)))
-    except Exception as error:
-        _fail(folder, Failure(reason=unexpected(error), traceback=traceback.format_exc()))
-    if measured:
-        folder.finish(measured)
+            queue_again(folder, reporter.status, end.reason)
+        raise SystemExit(1 if first else 0)
+    answer(folder, end)
 
 
-def _take_part(folder: RunFolder, reporter: Reporter) -> Measured | None:
-    ticket = folder.ticket()
-    for plugin in ticket.plugins:
-        load_plugin(Path(plugin))
-    return take_part(ticket.opened(), reporter.stepped, folder.checkpoints, reporter.noted, ticket.every)
-
-
-def _fail(folder: RunFolder, failure: Failure) -> None:
-    """Write why, and end the task so that SLURM ends the others, which may wait for it."""
-    folder.fail(failure)
-    logging.getLogger(__name__).error(failure.traceback or failure.reason)
-    raise SystemExit(1)
-
-
-def queue_again(folder: RunFolder, status: Status, reason: str) -> None:
+def queue_again(folder: TicketFolder, status: Status, reason: str) -> None:
     """Ask SLURM for this job again, unless it never gets further; then wait for SLURM to end it."""
     if status.step <= status.furthest and status.stuck + 1 >= STUCK:
         what = f"stopped {STUCK} times after at most {status.furthest} steps ({reason})"
-        _fail(folder, Failure(reason=f"{what}. Give its job more time, or let it save its checkpoint more often."))
+        more = "Give its job more time, or let it save its checkpoint more often."
+        answer(folder, Failure(reason=f"{what}. {more}"))
     try:
         requeue(os.environ["SLURM_JOB_ID"])
     except BenchsuiteError as error:
-        _fail(folder, Failure(reason=f"{reason} The cluster does not queue it again: {error}"))
+        answer(folder, Failure(reason=f"{reason} The cluster does not queue it again: {error}"))
     time.sleep(KILLED_SECONDS)
     raise SystemExit(1)
+
+
+def answer(folder: TicketFolder, end: Measured | Failure | None) -> None:
+    """Write what came of the ticket. A task that failed ends so that SLURM ends the others, which may wait for it."""
+    folder.answer(end)
+    if isinstance(end, Failure):
+        logging.getLogger(__name__).error(end.traceback or end.reason)
+        raise SystemExit(1)
 
 
 @contextmanager

@@ -7,14 +7,16 @@ from pathlib import Path
 from uuid import uuid4
 
 from benchsuite.cluster import slurm
-from benchsuite.cluster.files import ClusterFolder, RunFolder, Submitted, Ticket
+from benchsuite.cluster.files import ClusterFolder, JobFolder, Submitted
 from benchsuite.cluster.job import attend
 from benchsuite.cluster.options import ClusterOptions, Layout
 from benchsuite.cluster.slurm import JobState
 from benchsuite.errors import RunError
-from benchsuite.execution.events import Event, Failed, Finished, Noted, Queued, Started, Stepped
+from benchsuite.execution.events import Event, Failed, Finished, Queued
+from benchsuite.execution.ticket import Ticket
+from benchsuite.execution.watched import Watched
 from benchsuite.planning.plan import Run
-from benchsuite.records.checkpoints import EVERY, Every
+from benchsuite.records.checkpoints import EVERY, Every, Saving
 
 LOOK_SECONDS = 1.0
 """Between two looks at the files of jobs."""
@@ -26,25 +28,31 @@ SILENT_SECONDS = 1800.0
 """How long SLURM may not answer before the command gives up watching."""
 
 
-@dataclass
-class Watched:
-    """A run whose job waits or runs, and what was shown of it."""
+class Job(Watched):
+    """A run whose job waits or runs, and what was told of it."""
 
-    run: Run
-    submitted: Submitted
-    started: bool = False
-    step: int = 0
-    note: str = ""
-    ended: float | None = None
-    """When SLURM said first that the job is over."""
-    how: str = ""
-    """Its last state."""
-    obstacle: str = ""
+    folder: JobFolder
 
-    @property
-    def job(self) -> str:
-        """The job's id; empty if SLURM's answer is not known and the job is over."""
-        return self.submitted.job or ""
+    def __init__(self, run: Run, folder: JobFolder) -> None:
+        super().__init__(run, folder)
+        self.id = folder.submitted.job or ""
+        """Empty if SLURM's answer is not known and the job is over."""
+        self.ended: float | None = None
+        """When SLURM said first that the job is over."""
+        self.how = ""
+        """Its last state."""
+        self.obstacle = ""
+
+    def heed(self, known: Mapping[str, JobState]) -> Iterator[Event]:
+        """What SLURM just said of it."""
+        state = known.get(self.id)
+        gone = state is None or not state.alive
+        self.how = state.state if state else self.how
+        self.ended = (self.ended or time.monotonic()) if gone else None
+        if state and state.obstacle != self.obstacle:
+            self.obstacle = state.obstacle
+            if state.obstacle:
+                yield Queued(self.run, self.id, state.obstacle)
 
 
 @dataclass
@@ -58,7 +66,7 @@ class Cluster:
     """How many jobs run at a time."""
     every: Every | None = EVERY
     """How often a long training is saved; None: never."""
-    watched: dict[str, Watched] = field(default_factory=dict, init=False)
+    jobs: list[Job] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
         self.files = ClusterFolder(self.results)
@@ -72,18 +80,16 @@ class Cluster:
         slurm.require_partition(self.options)
         with slurm.uninterrupted():
             self._take_up(runs)
-        for watched in list(self.watched.values()):
-            if watched.job:
-                yield Queued(watched.run, watched.job)
+        yield from (Queued(job.run, job.id) for job in self.jobs if job.id)
         begun = asked = time.monotonic()
         known: Mapping[str, JobState] | None = None
-        while self.watched:
-            for watched in list(self.watched.values()):
-                for event in self._look(watched, known):
+        while self.jobs:
+            for job in list(self.jobs):
+                for event in self._look(job, known):
                     yield event
                     if isinstance(event, Finished | Failed):
-                        self._forget(watched, isinstance(event, Finished))
-            if not self.watched:
+                        self._forget(job, isinstance(event, Finished))
+            if not self.jobs:
                 return
             time.sleep(LOOK_SECONDS)
             known, now = None, time.monotonic()
@@ -96,7 +102,7 @@ class Cluster:
 
     def left(self) -> list[str]:
         """How to watch, cancel and collect the jobs that are left, in lines; empty if none are."""
-        jobs = [watched.job for watched in self.watched.values()]
+        jobs = [job.id for job in self.jobs]
         if not jobs:
             return []
         arrays = list(dict.fromkeys(job.partition("_")[0] for job in jobs))
@@ -110,125 +116,82 @@ class Cluster:
 
     def _take_up(self, runs: Sequence[Run]) -> None:
         """Find the jobs of earlier calls, and submit runs that are in none."""
-        with self.files.changing() as jobs:
+        with self.files.alone():
             self.files.forget_stored()
-            known = slurm.states()
-            for run_id, submitted in list(jobs.items()):
-                folder = self.files.run(run_id, submitted.name)
-                if found := _job_of(submitted, known):
-                    jobs[run_id] = submitted.model_copy(update={"job": found})
-                elif not folder.ended:  # lost: never submitted, cancelled, or its node died
-                    folder.remove()
-                    del jobs[run_id]
-            self._submit([run for run in runs if run.run_id not in jobs], jobs, known)
-            self.watched.update({run.run_id: Watched(run, jobs[run.run_id]) for run in runs})
+            known, jobs = slurm.states(), self.files.jobs()
+            for run_id, folder in list(jobs.items()):
+                submitted = folder.submitted
+                if found := job_of(folder.name, submitted, known):
+                    folder.submit(submitted.model_copy(update={"job": found}))
+                elif not folder.answered:  # lost: never submitted, cancelled, or its node died
+                    jobs.pop(run_id).remove()
+            taken = {folder.submitted.job for folder in jobs.values()}
+            mine = {state.job.partition("_")[0] for state in known.values() if state.alive and state.job in taken}
+            jobs |= self._submit([run for run in runs if run.run_id not in jobs], sorted(mine))
+            self.jobs += [Job(run, jobs[run.run_id]) for run in runs]
 
-    def _folder(self, watched: Watched) -> RunFolder:
-        return self.files.run(watched.run.run_id, watched.submitted.name)
-
-    def _submit(self, runs: Sequence[Run], jobs: dict[str, Submitted], known: Mapping[str, JobState]) -> None:
+    def _submit(self, runs: Sequence[Run], mine: Sequence[str]) -> dict[str, JobFolder]:
         """Submit all or none. What is about to be submitted is written before, so that it is found again."""
         groups = grouped(runs, self.options, slurm.largest_array() if runs else 1)
-        alive = {state.job.partition("_")[0] for state in known.values() if state.alive}
-        mine = {submitted.job.partition("_")[0] for submitted in jobs.values() if submitted.job}
-        lanes = [Lane(share, sorted(alive & mine)) for share in shares(self.max_jobs, [len(g) for _, g in groups])]
+        after = mine
+        folders: dict[str, JobFolder] = {}
         submitted: list[str] = []
-        folders: list[RunFolder] = []
+        plugins, saving = tuple(self.plugins), Saving(self.files.results, self.every)
         try:
-            for number, (layout, group) in enumerate(groups):
-                lane = lanes[number % len(lanes)]
+            for layout, group in groups:
                 name = f"benchsuite-{uuid4().hex[:12]}"
-                for index, run in enumerate(group):
-                    ticket = Ticket.of(run, tuple(str(plugin.resolve()) for plugin in self.plugins), self.every)
-                    folders.append(self.files.run(run.run_id, name))
-                    folders[-1].prepare(ticket)
-                    jobs[run.run_id] = Submitted(name=name, index=index)
-                self.files.keep(jobs)
-                places = [str(folder.folder) for folder in folders[-len(group) :]]
-                after = lane.after if self.max_jobs else ()
-                ids = slurm.submit(self.files.slurm, self.options, layout, name, attend, places, lane.at_a_time, after)
-                submitted += ids
-                lane.after = [ids[0].partition("_")[0]]
-                for run, job in zip(group, ids, strict=True):
-                    jobs[run.run_id] = jobs[run.run_id].model_copy(update={"job": job})
-                self.files.keep(jobs)
+                own = [self.files.run(run.run_id, name) for run in group]
+                for index, (run, folder) in enumerate(zip(group, own, strict=True)):
+                    folders[run.run_id] = folder
+                    folder.write(Ticket.of(run, plugins, saving))
+                    folder.submit(Submitted(index=index))
+                places = [str(folder.folder) for folder in own]
+                before = after if self.max_jobs else ()  # arrays follow each other, so that no more jobs run at a time
+                ids = slurm.submit(self.files.slurm, self.options, layout, name, attend, places, self.max_jobs, before)
+                submitted, after = [*submitted, *ids], [ids[0].partition("_")[0]]
+                for index, (folder, job) in enumerate(zip(own, ids, strict=True)):
+                    folder.submit(Submitted(index=index, job=job))
         except BaseException:
             if submitted:
                 slurm.cancel(submitted)
-            for run in runs:
-                jobs.pop(run.run_id, None)
-            for folder in folders:
+            for folder in folders.values():
                 folder.remove()
             raise
+        return folders
 
-    def _look(self, watched: Watched, known: Mapping[str, JobState] | None) -> Iterator[Event]:
+    def _look(self, job: Job, known: Mapping[str, JobState] | None) -> Iterator[Event]:
         """What is new about a run. `known`: what SLURM just said, if it was asked."""
-        status = self._folder(watched).status()
-        if status and not watched.started:
-            watched.started = True
-            yield Started(watched.run)
-        if status and status.note != watched.note:
-            watched.note = status.note
-            yield Noted(watched.run, status.note)
-        if status and status.step != watched.step:
-            watched.step = status.step
-            yield Stepped(watched.run, status.step)
-        if outcome := self._folder(watched).outcome(watched.run):
-            yield self._located(outcome, watched)
+        for event in job.look():
+            yield self._located(event, job) if isinstance(event, Failed) else event
+        if job.end or known is None:
             return
-        state = known.get(watched.job) if known is not None else None
-        if known is not None:
-            gone = state is None or not state.alive
-            watched.how = state.state if state else watched.how
-            watched.ended = (watched.ended or time.monotonic()) if gone else None
-            if state and state.obstacle != watched.obstacle:
-                watched.obstacle = state.obstacle
-                if state.obstacle:
-                    yield Queued(watched.run, watched.job, state.obstacle)
-        if watched.ended is not None and time.monotonic() - watched.ended > LATE_SECONDS:
-            yield Failed(watched.run, self._lost(watched))
+        yield from job.heed(known)
+        if job.ended is not None and time.monotonic() - job.ended > LATE_SECONDS:
+            yield Failed(job.run, self._lost(job))
 
-    def _located(self, outcome: Finished | Failed, watched: Watched) -> Finished | Failed:
-        """The outcome; of a failure that the hyper-parameters are not to blame for, with the job's log."""
-        if isinstance(outcome, Finished) or outcome.diverged or not watched.job:
-            return outcome
-        reason = f"{outcome.reason} (job {watched.job}; log: {self.files.log(watched.job)})"
-        return Failed(outcome.run, reason, outcome.traceback)
+    def _located(self, failed: Failed, job: Job) -> Failed:
+        """With the job's log, if the hyper-parameters are not to blame."""
+        if failed.diverged or not job.id:
+            return failed
+        reason = f"{failed.reason} (job {job.id}; log: {self.files.log(job.id)})"
+        return Failed(failed.run, reason, failed.traceback)
 
-    def _lost(self, watched: Watched) -> str:
-        if not self._mine(watched, self.files.jobs()):
-            return f"its job {watched.job} was collected by another command. Repeat the command."
-        how = slurm.ending(watched.job) or watched.how
+    def _lost(self, job: Job) -> str:
+        if not job.folder.written:
+            return f"its job {job.id} was collected by another command. Repeat the command."
+        how = slurm.ending(job.id) or job.how
         ended = f"ended as {how}" if how else "is not known to the cluster any more"
-        log = self.files.log(watched.job)
+        log = self.files.log(job.id)
         where = f"; log: {log}" if log.exists() else ""
-        return f"its job {watched.job} {ended} and left no record{where}. The same command submits it again."
+        return f"its job {job.id} {ended} and left no record{where}. The same command submits it again."
 
-    @staticmethod
-    def _mine(watched: Watched, jobs: Mapping[str, Submitted]) -> bool:
-        """Whether the run is still in the job that is watched."""
-        submitted = jobs.get(watched.run.run_id)
-        return submitted is not None and submitted.name == watched.submitted.name
-
-    def _forget(self, watched: Watched, finished: bool) -> None:
+    def _forget(self, job: Job, finished: bool) -> None:
         """After the event was stored: the run is in no job any more."""
-        del self.watched[watched.run.run_id]
-        folder = self._folder(watched)
-        with slurm.uninterrupted():
-            folder.remove()
-            with self.files.changing() as jobs:
-                if self._mine(watched, jobs):  # another command may have submitted the run again
-                    del jobs[watched.run.run_id]
-            if finished and watched.job:
-                self.files.clean(watched.job)
-
-
-@dataclass
-class Lane:
-    """Arrays that run one after the other, so many jobs at a time."""
-
-    at_a_time: int | None
-    after: Sequence[str]
+        self.jobs.remove(job)
+        with slurm.uninterrupted(), self.files.alone():
+            job.folder.remove()
+            if finished and job.id:
+                self.files.clean(job.id, [other.id for other in self.jobs])
 
 
 def grouped(runs: Sequence[Run], options: ClusterOptions, largest: int) -> list[tuple[Layout, list[Run]]]:
@@ -243,20 +206,6 @@ def grouped(runs: Sequence[Run], options: ClusterOptions, largest: int) -> list[
     ]
 
 
-def shares(total: int | None, sizes: Sequence[int]) -> list[int | None]:
-    """How many jobs of each lane run at a time, so that there are never more than `total`; largest arrays get most.
-
-    With fewer than arrays, the arrays that are left share lanes.
-    """
-    if total is None:
-        return [None] * len(sizes)
-    each = [1] * min(total, len(sizes))
-    while sum(each) < total and each:
-        most = max(range(len(each)), key=lambda lane: sizes[lane] / each[lane])
-        each[most] += 1
-    return list(each)
-
-
 def shortened(jobs: Sequence[str]) -> list[str]:
     """Job ids as scancel reads them: 7_0 and 7_2 as 7_[0,2]."""
     arrays: dict[str, list[str]] = {}
@@ -266,12 +215,12 @@ def shortened(jobs: Sequence[str]) -> list[str]:
     return [f"{array}_[{','.join(indices)}]" if indices else array for array, indices in arrays.items()]
 
 
-def _job_of(submitted: Submitted, known: Mapping[str, JobState]) -> str | None:
+def job_of(name: str, submitted: Submitted, known: Mapping[str, JobState]) -> str | None:
     """The job of a run if it waits or runs. SLURM may have taken it although its answer was never written."""
     if submitted.job is not None:
         state = known.get(submitted.job)
-        return submitted.job if state and state.alive and state.name == submitted.name else None
-    named = {state.job for state in known.values() if state.name == submitted.name and state.alive}
+        return submitted.job if state and state.alive and state.name == name else None
+    named = {state.job for state in known.values() if state.name == name and state.alive}
     alone = named if submitted.index == 0 else set()
     return next((job for job in named if job.endswith(f"_{submitted.index}")), None) or next(
         (job for job in alone if "_" not in job), None

@@ -1,13 +1,12 @@
 """What jobs ask of a SLURM cluster: from a TOML file, from options of the command line, or both."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 from annotated_types import Ge
-from pydantic import BeforeValidator, ValidationError, field_validator
+from pydantic import ValidationError, field_validator
 
 from benchsuite.errors import UsageError, unknown
 from benchsuite.fields import Count
@@ -19,22 +18,6 @@ OWN = frozenset(
 )
 """Options of sbatch that follow from the runs."""
 SBATCH = "sbatch."
-TIME = re.compile(r"(?:(?P<days>\d+)-)?(?P<first>\d+)(?::(?P<second>\d+))?(?::(?P<third>\d+))?")
-
-
-def minutes(value: object) -> object:
-    """A time limit as SLURM writes it, in minutes: 90, "90", "1:30:00" or "2-12:00:00"; other values as they are."""
-    if isinstance(value, bool) or not isinstance(value, str):
-        return value
-    match = TIME.fullmatch(value.strip())
-    if match is None:
-        raise ValueError('write minutes, "hours:minutes:seconds" or "days-hours:minutes:seconds"')
-    first, second, third = (int(match[part] or 0) for part in ("first", "second", "third"))
-    if match["days"] or match["third"]:  # [days-]hours[:minutes[:seconds]]
-        whole = int(match["days"] or 0) * 1440 + first * 60 + second + (third > 0)
-    else:  # minutes[:seconds]
-        whole = first + (second > 0)
-    return whole
 
 
 class ClusterOptions(Part):
@@ -54,8 +37,8 @@ class ClusterOptions(Part):
     """CPUs, and threads, of each process."""
     memory: str | None = None
     """Memory of a node, such as "64G"."""
-    time: Annotated[Count | None, BeforeValidator(minutes)] = None
-    """Time limit of a job."""
+    time: str | Count | None = None
+    """Time limit of a job, as sbatch takes it: minutes, "1:30:00" or "2-12:00:00"."""
     signal_seconds: Count = 90
     """How long before the time limit a job is told to save its checkpoint and asks to be queued again."""
     setup: tuple[str, ...] = ()

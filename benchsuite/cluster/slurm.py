@@ -147,6 +147,8 @@ def _parameters(
 ) -> dict[str, Any]:
     # submitit would send SIGUSR2, and answer it itself
     more: dict[str, Any] = {"requeue": True, "signal": f"USR1@{options.signal_seconds}", **options.sbatch}
+    if options.time:
+        more["time"] = options.time
     if after:
         more["dependency"] = "afterany:" + ":".join(after)
     return {
@@ -154,7 +156,7 @@ def _parameters(
         "partition": options.partition,
         "account": options.account,
         "qos": options.qos,
-        "time": options.time,
+        "time": None,
         "nodes": layout.nodes,
         "ntasks_per_node": layout.processes_per_node,
         "cpus_per_task": options.cpus_per_task,

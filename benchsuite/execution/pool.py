@@ -3,7 +3,6 @@
 import os
 import signal
 import threading
-import time
 from collections import Counter, deque
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,18 +10,21 @@ from dataclasses import dataclass
 from itertools import count
 from multiprocessing.connection import wait
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import FrameType
 from uuid import uuid4
 
 from benchsuite.execution.devices import Devices
 from benchsuite.execution.events import Event
 from benchsuite.execution.group import Group
-from benchsuite.execution.launch import start
-from benchsuite.execution.worker import Place
+from benchsuite.execution.ticket import Ticket
+from benchsuite.execution.worker import Desk
 from benchsuite.planning.plan import Run
 from benchsuite.records.checkpoints import Saving
 
 THREADS = "OMP_NUM_THREADS"
+LOOK_SECONDS = 0.02
+"""Between two looks at what came of runs."""
 
 
 @dataclass(frozen=True)
@@ -64,55 +66,48 @@ class Pool:
     def _execute(self, runs: Sequence[Run], processes: int, jobs: int, numbers: Iterator[int]) -> Iterator[Event]:
         waiting = deque(runs)
         groups: list[Group] = []
-        try:
-            while waiting or any(group.run for group in groups):
-                free = sorted(set(range(jobs)) - {group.slot for group in groups})
-                groups += [self.group(slot, processes, jobs, next(numbers)) for slot in free[: len(waiting)]]
-                for group in groups:
-                    if group.run is None and waiting:
-                        group.take(waiting.popleft())
-                _wait(groups)
-                for group in [group for group in groups if group.run]:
-                    yield from group.hear()
-                    if group.broken:
+        with TemporaryDirectory(prefix="benchsuite-", ignore_cleanup_errors=True) as desks:
+            try:
+                while waiting or any(group.run for group in groups):
+                    free = sorted(set(range(jobs)) - {group.slot for group in groups})
+                    groups += [
+                        Group(slot, self._desk(Path(desks), slot, processes, jobs, next(numbers)))
+                        for slot in free[: len(waiting)]
+                    ]
+                    for group in groups:
+                        if group.run is None and waiting:
+                            group.take(Ticket.of(waiting.popleft(), tuple(self.plugins), self.saving))
+                    wait([group.process.sentinel for group in groups], timeout=LOOK_SECONDS)
+                    for group in groups:
+                        yield from group.look()
+                    for group in [group for group in groups if group.broken]:
                         groups.remove(group)
                         group.stop()
                         group.bury()
-            for group in groups:
-                group.finish()
-        finally:
-            with _ending_at_a_second_interrupt(groups):
                 for group in groups:
-                    group.stop()
-                for group in groups:
-                    group.bury()
+                    group.finish()
+            finally:
+                with _ending_at_a_second_interrupt(groups):
+                    for group in groups:
+                        group.stop()
+                    for group in groups:
+                        group.bury()
 
-    def group(self, slot: int, processes: int, jobs: int, number: int) -> Group:
-        """Start one. The number names its logs: another group may follow in the slot of one that failed."""
+    def _desk(self, folder: Path, slot: int, processes: int, jobs: int, number: int) -> Desk:
+        """The number names its logs: another group may follow in the slot of one that failed."""
         self.logs.mkdir(parents=True, exist_ok=True)
         name = f"worker-{uuid4().hex[:12]}-{number}"
         ranks = [f"-rank-{rank}" for rank in range(processes)] if processes > 1 else []
         logs = [self.logs / f"{name}{rank}.log" for rank in [*ranks, ""]]
-        places = [
-            Place(self.threads or threads(jobs * processes), tuple(self.plugins), log, self.saving)
-            for log in logs[:processes]
-        ]
-        started = start(places, logs[-1], self.devices.environment(slot, processes))
-        return Group(slot, started, logs, saves=self.saving is not None and self.saving.every is not None)
+        own = folder / str(number)
+        own.mkdir()
+        return Desk(own, self.threads or threads(jobs * processes), self.devices.environment(slot, processes), logs)
 
 
 def threads(processes: int) -> int:
     """Threads that each of so many processes computes with: an equal share of the cores, or what the user says."""
     stated = os.environ.get(THREADS, "").partition(",")[0].strip()
     return int(stated) if stated.isdecimal() and int(stated) else max(1, (os.cpu_count() or 1) // processes)
-
-
-def _wait(groups: Sequence[Group]) -> None:
-    """Until something comes from a run, or a run is to be given up."""
-    running = [group for group in groups if group.run]
-    deadlines = [group.deadline for group in running if group.deadline is not None]
-    patience = max(0.0, min(deadlines) - time.monotonic()) if deadlines else None
-    wait([connection for group in running for connection in group.connections], timeout=patience)
 
 
 @contextmanager

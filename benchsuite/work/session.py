@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
@@ -14,7 +15,7 @@ from benchsuite.files import write_whole
 from benchsuite.planning.plan import Run
 from benchsuite.planning.problems import Problem
 from benchsuite.planning.trial_runs import example_run
-from benchsuite.records.checkpoints import latest_step
+from benchsuite.records.checkpoints import folder_of, latest_step
 from benchsuite.records.store import Store
 from benchsuite.training.stopping import SIGNALS
 from benchsuite.work.display import Display
@@ -42,19 +43,38 @@ class Session:
         """Do those of the planned runs and store each record as it comes. Returns the runs that failed."""
         failed: list[Failed] = []
 
-        def keep(event: Finished | Failed) -> bool:
-            if isinstance(event, Finished):
-                self.store.write(event.record, event.ranks)
-                return True
-            self.store.add_failure(event.run.run_id, event.reason)
-            keep_traceback(event, self.store.logs)
-            if event.diverged:
-                self.store.discard_checkpoints(event.run.run_id)
-            failed.append(event)
-            return False
-
-        self._carry_out(runs, planned, keep, "runs", "; `benchsuite report` shows the stored runs")
+        self._carry_out(
+            runs, planned, partial(self._keep, failed), "runs", "; `benchsuite report` shows the stored runs"
+        )
         return failed
+
+    def do_together(self, run: Run) -> list[Failed]:
+        """The same of one run in processes that a launcher started, of which the first one stores and shows."""
+        from benchsuite.execution.together import do_together
+        from benchsuite.training.distributed import rank
+
+        failed: list[Failed] = []
+        folder, every = folder_of(self.store.folder, run.run_id), self.workplace.every
+        if rank():
+            do_together(run, folder, every, lambda event: None)
+            return failed
+        with self.display.progress(1) as shown:
+            if end := do_together(run, folder, every, shown.show):
+                self._keep(failed, end)
+                shown.show(end)
+        return failed
+
+    def _keep(self, failed: list[Failed], event: Finished | Failed) -> bool:
+        """Store what came of a run; whether it is a record."""
+        if isinstance(event, Finished):
+            self.store.write(event.record, event.ranks)
+            return True
+        self.store.add_failure(event.run.run_id, event.reason)
+        keep_traceback(event, self.store.logs)
+        if event.diverged:
+            self.store.discard_checkpoints(event.run.run_id)
+        failed.append(event)
+        return False
 
     def do_trials(self, work: TrialWork) -> list[Failed]:
         """Do the missing trials and store each as it comes. A diverged run is a trial; returns the other failures."""

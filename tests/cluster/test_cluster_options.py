@@ -45,18 +45,10 @@ def test_options_of_the_command_line_replace_those_of_the_file(tmp_path: Path) -
         "gpus_per_node": 8,
         "cpus_per_task": 12,
         "memory": "960G",
-        "time": 90,
+        "time": "90",
         "setup": ("module load cuda", "module load gcc"),
         "sbatch": {"constraint": "a100", "exclusive": True, "nice": "5"},
     }
-
-
-@pytest.mark.parametrize(
-    ("text", "minutes"),
-    [("90", 90), ("90:30", 91), ("1:30:00", 90), ("1:30:01", 91), ("2-12", 3600), ("2-12:30", 3630), ("1-0:0:1", 1441)],
-)
-def test_time_limits_are_read_as_slurm_reads_them(text: str, minutes: int) -> None:
-    assert read_options(None, [f"time={text}"]).time == minutes
 
 
 @pytest.mark.parametrize(
@@ -85,7 +77,6 @@ def test_nodes_follow_from_processes_and_gpus(processes: int, options: dict[str,
         ("partitoin=gpu", 'option "partitoin" does not exist'),
         ("partitoin=gpu", 'Did you mean "partition"?'),
         ("gpus_per_node=-1", "Input should be greater than or equal to 0"),
-        ("time=soon", 'write minutes, "hours:minutes:seconds" or "days-hours:minutes:seconds"'),
         ("sbatch.output=log", "output: follows from the runs and cannot be set"),
         ("sbatch.ntasks_per_node=2", "ntasks-per-node: follows from the runs and cannot be set"),
         ("sbatch.partition=gpu", "partition: give it without sbatch"),
