@@ -104,7 +104,7 @@ TINY_CLIP = {"hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 1,
 
 def shrunk(data: Data) -> Data:
     """The same data at a size that a test can read."""
-    small: dict[str, Any] = {"size": 32, "frames": 2, "classes": 3, "limit": 8}
+    small: dict[str, Any] = {"size": 32, "frames": 2, "limit": 8}
     taken = {field.name for field in datasets.card(data.name).fields if field.type != "Names"} & small.keys()
     return data.model_copy(update={"options": {**data.options, **{name: small[name] for name in taken}}})
 
@@ -145,6 +145,12 @@ def tiny(name: str) -> Recipe:
             "training": recipe.training.model_copy(update=small_training),
         }
     )
+
+
+@pytest.fixture(autouse=True)
+def three_classes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """ImageNet-100 of the tiny folder's classes."""
+    monkeypatch.setattr("benchsuite.data.real.imagenet100.ImageNet100._chosen_classes", ())
 
 
 @pytest.mark.parametrize(

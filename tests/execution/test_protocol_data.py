@@ -40,8 +40,8 @@ def test_a_protocols_data_is_resolved_with_version_options_and_digest(cifar: str
     setup = resolve_setup(recipe(real=ON_CIFAR), "RN50", {"cifar10": cifar})
     data = setup.protocols["real"].data
     assert data is not None
-    assert data.version == 1
-    assert data.options == {"imbalance": 1.0, "seed": 0, "captions": "names", "size": 32}
+    assert data.version == 2
+    assert data.options == {"size": 32, "fit": "crop", "imbalance": 1.0, "seed": 0, "captions": "names"}
     assert data.digest == open_dataset(data).manifest().digest
     assert data.folder == cifar
 
