@@ -1,6 +1,5 @@
 import math
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -8,26 +7,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from support.epic import relevancies
 
 from benchsuite.cards import Card
 from benchsuite.data.base import Manifest, PairDataset, Split
 from benchsuite.errors import UsageError
 from benchsuite.evaluation import graded
 from benchsuite.evaluation.base import create_task
-from benchsuite.evaluation.multi_instance import relevancy, score
+from benchsuite.evaluation.multi_instance import score
 from benchsuite.registry import tasks
 
-DATA = Path(__file__).parents[2].parent / "shared" / "data" / "epic100"
-CLIPS, SENTENCES = DATA / "EPIC_100_retrieval_test.csv", DATA / "EPIC_100_retrieval_test_sentence.csv"
 RELEVANCY = [[1, 0.5, 0, 1], [0, 1, 0.5, 0]]
 SIMILARITY = [[0.1, 0.9, 0.5, 0.4], [0.2, 0.3, 0.8, 0.1]]
 
 
 @pytest.fixture(scope="module")
 def epic() -> NDArray[np.float64]:
-    if not CLIPS.is_file():
-        pytest.skip(f"{CLIPS} is not here: the shared data is not part of the repository")
-    return relevancy(CLIPS, SENTENCES)
+    return relevancies()
 
 
 def by_hand(scores: Sequence[float], worth: Sequence[float]) -> tuple[float | None, float | None]:

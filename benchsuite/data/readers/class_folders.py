@@ -82,7 +82,8 @@ class ClassFolders(Listed):
         return names
 
     def _names_in_list(self) -> list[str]:
-        lines = _lines(self._root / self.train_list, self._layout)
+        file = self._root / self.train_list
+        lines = [line for line in read_text(require_file(file, self._layout)).splitlines() if line.strip()]
         return [name if name.startswith("train/") else f"train/{name}" for name in (line.split()[0] for line in lines)]
 
     def _split_folder(self, split: str) -> Path | None:
@@ -94,28 +95,3 @@ class ClassFolders(Listed):
             return sorted(self._chosen_classes)
         folder = next(folder for split in self._chosen if (folder := self._split_folder(split)))
         return sorted(path.name for path in folder.iterdir() if path.is_dir())
-
-
-class ImageNet(ClassFolders):
-    """Base of ImageNet and its subsets: WordNet's words name the classes."""
-
-    def _words(self) -> Mapping[str, str]:
-        return imagenet_words()
-
-
-def imagenet_words() -> dict[str, str]:
-    """WordNet's words by id, as timm has them, for ImageNet's thousand classes."""
-    from benchsuite.torchvision_ops import make_importable
-
-    make_importable()
-    from timm.data import ImageNetInfo
-
-    info = ImageNetInfo()
-    return dict(zip(info.label_names(), info.label_descriptions(), strict=True))
-
-
-def _lines(file: Path, layout: str) -> list[str]:
-    lines = [line for line in read_text(require_file(file, layout)).splitlines() if line.strip()]
-    if not lines:
-        raise UsageError(f"{file}: it is empty.")
-    return lines

@@ -7,18 +7,15 @@ through once; where its members are, and their captions, stays in the cache unti
 import tarfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
-from benchsuite.data.cached import made_once
-from benchsuite.data.readers.files import json_of, stamp, watching
-from benchsuite.data.texts import as_bytes, as_text
+from benchsuite.data.readers.files import computed_once, json_of, stamp, watching
 from benchsuite.errors import UsageError
 from benchsuite.files import open_regular
-from benchsuite.paths import cache
 from benchsuite.workers import spread
 
 IMAGES = ("jpg", "jpeg", "png", "webp")
-VERSION = 2
+VERSION = 3
 """Of the kept indexes."""
 
 
@@ -34,37 +31,22 @@ class Member(NamedTuple):
 
 def members_of(tars: Sequence[Path], all_of_them: bool) -> Iterator[Member]:
     """The images of all tar files in order; by several processes if all are needed."""
-    import pyarrow.parquet as pq
-
     sizes, watch, done = [tar.stat().st_size for tar in tars], watching.get(), 0
-    indexes = spread(_index, tars) if all_of_them else map(_index, tars)
-    for tar, index, size in zip(tars, indexes, sizes, strict=True):
+    read = spread(lambda tar: len(_members(tar)), tars) if all_of_them else tars  # they leave members in the cache
+    for tar, _, size in zip(tars, read, sizes, strict=True):
+        members = _members(tar)
         done += size
         watch(done, sum(sizes))
-        columns = [column.to_pylist() for column in pq.read_table(index).columns]
-        for key, offset, length, caption in zip(*columns, strict=True):
-            yield Member(tar, as_text(key), offset, length, as_text(caption))
+        yield from (Member(tar, *member) for member in members)
 
 
-def _index(tar: Path) -> Path:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    def write(draft: Path) -> None:
-        members = _scan(tar)
-        binary, number = pa.binary(), pa.int64()
-        columns = {
-            "key": pa.array([as_bytes(member.key) for member in members], binary),
-            "offset": pa.array([member.offset for member in members], number),
-            "size": pa.array([member.size for member in members], number),
-            "caption": pa.array([as_bytes(member.caption) for member in members], binary),
-        }
-        pq.write_table(pa.table(columns), draft)
-
-    return made_once(cache() / "tars" / f"{stamp({f'v{VERSION}': tar})}.parquet", write)
+def _members(tar: Path) -> Sequence[Sequence[Any]]:
+    """Key, offset, size and caption of each image of a tar file."""
+    kept = computed_once(f"tar-v{VERSION}-{stamp({'': tar})}", lambda: {"members": _scan(tar)})
+    return cast(Sequence[Sequence[Any]], kept["members"])
 
 
-def _scan(file: Path) -> list[Member]:
+def _scan(file: Path) -> list[tuple[str, int, int, str]]:
     images: dict[str, tuple[int, int]] = {}
     captions: dict[str, str] = {}
     metadata: dict[str, tarfile.TarInfo] = {}
@@ -92,7 +74,7 @@ def _scan(file: Path) -> list[Member]:
     if uncaptioned := [key for key in images if not captions.get(key, "").strip()]:
         key = uncaptioned[0]
         raise UsageError(f"{file}, {key}: an image without a caption; there must be {key}.txt or .json.")
-    return [Member(file, key, offset, size, captions[key]) for key, (offset, size) in images.items()]
+    return [(key, offset, size, captions[key]) for key, (offset, size) in images.items()]
 
 
 def _ends(stream: Any, offset: int) -> bool:

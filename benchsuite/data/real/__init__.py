@@ -1,1 +1,1 @@
-"""Data sets that are read from files, one a module: a local folder of the published layout, or a hub name."""
+"""Data sets that are read from files, a module for each published layout: from a local folder, or by a hub name."""

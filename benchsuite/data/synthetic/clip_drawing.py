@@ -6,9 +6,9 @@ from functools import cache
 
 import numpy as np
 
-from benchsuite.data.synthetic.clip_world import FRAMES, NO_OTHER, SIDE, Clips, corner, path
+from benchsuite.data.synthetic.clip_world import FRAMES, NO_OTHER, Clips, corner, path
 from benchsuite.data.synthetic.scene_drawing import PAINT, SOIL, Bytes, patterns, stamp, stencil
-from benchsuite.data.synthetic.scene_world import SHAPES, Ints
+from benchsuite.data.synthetic.scene_world import SHAPES, SIDE, Ints
 
 KINDS = len(SHAPES)
 

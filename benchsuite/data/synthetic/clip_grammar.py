@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from benchsuite.data.synthetic import scene_grammar as words
-from benchsuite.data.synthetic.clip_world import HUED, NO_OTHER, VERBS, Clip, stream
-from benchsuite.data.synthetic.scene_world import GROUNDS, PATTERNS, SHAPES, Ints
+from benchsuite.data.synthetic.clip_world import HUED, NO_OTHER, VERBS, Clip
+from benchsuite.data.synthetic.scene_world import GROUNDS, PATTERNS, SHAPES, Ints, stream
 
 DOING: dict[str, tuple[str, ...]] = {
     "move-left": ("move {} left", "slide {} left", "push {} left"),

@@ -6,14 +6,23 @@ The rules of `scenes` hold: frozen streams, whole numbers, the same clips with e
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from benchsuite.data.synthetic.scene_world import COLOURS, GROUNDS, PATTERNS, SHAPES, SIDE, Ints, stream
-
-__all__ = ["FRAMES", "HUED", "NOUNS", "NO_OTHER", "SIDE", "VERBS", "VERB_NOUNS", "Clip", "Clips", "imagine", "stream"]
+from benchsuite.data.synthetic.scene_world import (
+    COLOURS,
+    GROUNDS,
+    PATTERNS,
+    SHAPES,
+    SIDE,
+    Columns,
+    Ints,
+    ranks_of,
+    stream,
+    zipf_weights,
+)
 
 FRAMES = 8
 VERBS = (
@@ -43,27 +52,14 @@ class Clip(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Clips:
-    """Many clips, a column each."""
+class Clips(Columns):
+    """Many clips."""
 
-    facts: Ints  # [N, 5], the fields of Clip in order
     pose: Ints  # [N, 8], raw draws that place the objects
     tint: Ints  # [N, 10], small shifts of the three colours, and the pattern's phase
 
-    def __len__(self) -> int:
-        return len(self.facts)
-
     def __iter__(self) -> Iterator[Clip]:
         return (Clip(*row) for row in self.facts.tolist())
-
-    def slice(self, start: int, stop: int) -> Clips:
-        """The clips from `start` up to `stop`."""
-        return Clips(*(getattr(self, field.name)[start:stop] for field in fields(self)))
-
-
-def zipf_weights(count: int, shift: int) -> Ints:
-    """Zipf-Mandelbrot, 1 / (rank + shift), as integers."""
-    return np.asarray(10**12 // (np.arange(count, dtype=np.int64) + shift + 1), dtype=np.int64)
 
 
 def classes_by_rank(seed: int) -> tuple[Ints, Ints]:
@@ -79,17 +75,12 @@ def imagine(seed: int, split: int, count: int) -> Clips:
     """
     raw = stream(seed, 11, split).randint(0, 2**62, size=(count, 32), dtype=np.int64)
     verbs, nouns = classes_by_rank(seed)
-    verb = verbs[_rank(raw[:, 0], zipf_weights(len(VERBS), VERB_SHIFT))]
-    noun = nouns[_rank(raw[:, 1], zipf_weights(NOUNS, NOUN_SHIFT))]
+    verb = verbs[ranks_of(raw[:, 0], zipf_weights(len(VERBS), VERB_SHIFT))]
+    noun = nouns[ranks_of(raw[:, 1], zipf_weights(NOUNS, NOUN_SHIFT))]
     other = (noun + 1 + raw[:, 2] % (NOUNS - 1)) % NOUNS
     other = np.where(raw[:, 3] % 2 == 0, other, NO_OTHER)
     facts = np.stack([verb, noun, other, raw[:, 4] % len(GROUNDS), raw[:, 5] % len(PATTERNS)], axis=1)
     return Clips(facts, raw[:, 6:14], raw[:, 14:24])
-
-
-def _rank(raw: Ints, weights: Ints) -> Ints:
-    cumulative = np.cumsum(weights)
-    return np.asarray(np.searchsorted(cumulative, raw % cumulative[-1], side="right"), dtype=np.int64)
 
 
 class Box(NamedTuple):

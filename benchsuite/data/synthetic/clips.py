@@ -7,6 +7,7 @@ from benchsuite.data.synthetic import clip_drawing as drawing
 from benchsuite.data.synthetic import clip_grammar as grammar
 from benchsuite.data.synthetic import clip_world as world
 from benchsuite.data.synthetic.base import Synthetic
+from benchsuite.data.synthetic.scene_world import SIDE, stream
 from benchsuite.fields import Count
 from benchsuite.registry import register_dataset
 
@@ -42,7 +43,7 @@ class Clips(Synthetic):
             "seed": self.seed,
             "narrations": NARRATIONS,
             "frames": world.FRAMES,
-            "side": world.SIDE,
+            "side": SIDE,
             "zipf_shift": {"verb": world.VERB_SHIFT, "noun": world.NOUN_SHIFT},
             "silence": grammar.SILENCE,
         }
@@ -58,7 +59,7 @@ def generate(seed: int, split: str, count: int) -> Columns:
     """
     number = SPLITS.index(split)
     clips = world.imagine(seed, number, count)
-    images = drawing.paint(clips, world.stream(seed, 13, number))
+    images = drawing.paint(clips, stream(seed, 13, number))
     captions, paraphrases = (grammar.narrations(clips, count, NARRATIONS, seed, number, purpose) for purpose in (0, 1))
     verb, noun = clips.facts[:, 0], clips.facts[:, 1]
     return {

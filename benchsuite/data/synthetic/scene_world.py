@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,24 +44,30 @@ class Scene(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Scenes:
-    """Many scenes, a column each. `pair_rank` 0 is the most frequent pair of objects; boxes are (left, top)."""
+class Columns:
+    """Many scenes or clips, a column each."""
 
-    facts: Ints  # [N, 9], the fields of Scene in order
+    facts: Ints  # [N, F], the fields of one in order
+
+    def __len__(self) -> int:
+        return len(self.facts)
+
+    def slice(self, start: int, stop: int) -> Self:
+        """Those from `start` up to `stop`."""
+        return type(self)(*(getattr(self, field.name)[start:stop] for field in fields(self)))
+
+
+@dataclass(frozen=True)
+class Scenes(Columns):
+    """Many scenes. `pair_rank` 0 is the most frequent pair of objects; boxes are (left, top)."""
+
     pair_rank: Ints  # [N], 0 .. PAIRS - 1
     main_box: Ints  # [N, 2]
     other_box: Ints  # [N, 2]
     tint: Ints  # [N, 10], small shifts of the three colours, and the pattern's phase
 
-    def __len__(self) -> int:
-        return len(self.facts)
-
     def __iter__(self) -> Iterator[Scene]:
         return (Scene(*row) for row in self.facts.tolist())
-
-    def slice(self, start: int, stop: int) -> Scenes:
-        """The scenes from `start` up to `stop`."""
-        return Scenes(*(getattr(self, field.name)[start:stop] for field in fields(self)))
 
 
 def stream(seed: int, *purpose: int) -> np.random.RandomState:
@@ -69,12 +75,18 @@ def stream(seed: int, *purpose: int) -> np.random.RandomState:
     return np.random.RandomState([seed % 2**32, seed // 2**32, *purpose])
 
 
-def zipf_weights() -> Ints:
-    """Zipf-Mandelbrot, 1 / (rank + shift), as integers: rank 0 is drawn about 130 times in 10,000 images.
+def zipf_weights(count: int = PAIRS, shift: int = ZIPF_SHIFT) -> Ints:
+    """Zipf-Mandelbrot, 1 / (rank + shift), as integers: of the pairs rank 0 is drawn about 130 times in 10,000 images.
 
     Without the shift one pair would fill a tenth of the test split, and no text could tell those images apart.
     """
-    return np.asarray(10**12 // (np.arange(PAIRS, dtype=np.int64) + ZIPF_SHIFT + 1), dtype=np.int64)
+    return np.asarray(10**12 // (np.arange(count, dtype=np.int64) + shift + 1), dtype=np.int64)
+
+
+def ranks_of(raw: Ints, weights: Ints) -> Ints:
+    """The frequency rank that each raw draw falls on."""
+    cumulative = np.cumsum(weights)
+    return np.asarray(np.searchsorted(cumulative, raw % cumulative[-1], side="right"), dtype=np.int64)
 
 
 def pairs_by_rank(seed: int) -> Ints:
@@ -95,15 +107,14 @@ def pairs_by_rank(seed: int) -> Ints:
 def imagine(seed: int, split: int, count: int) -> Scenes:
     """Draw `count` scenes of a split. The first n of a longer draw are the draw of n."""
     raw = stream(seed, 1, split).randint(0, 2**62, size=(count, 32), dtype=np.int64)
-    cumulative = np.cumsum(zipf_weights())
-    rank = np.searchsorted(cumulative, raw[:, 0] % cumulative[-1], side="right")
+    rank = ranks_of(raw[:, 0], zipf_weights())
     pair = pairs_by_rank(seed)[rank]
     main, other = pair // KINDS, pair % KINDS
     relation, big, small = raw[:, 1] % 4, raw[:, 2] % 2, raw[:, 3] % 2
     ground, pattern = raw[:, 4] % len(GROUNDS), raw[:, 5] % len(PATTERNS)
     facts = np.stack([main // 10, main % 10, other // 10, other % 10, relation, big, small, ground, pattern], axis=1)
     main_box, other_box = _place(relation, np.array(MAIN_SIDE)[big], np.array(OTHER_SIDE)[small], raw[:, 6:10])
-    return Scenes(facts, rank.astype(np.int64), main_box, other_box, raw[:, 10:20])
+    return Scenes(facts, rank, main_box, other_box, raw[:, 10:20])
 
 
 def _place(relation: Ints, main: Ints, other: Ints, raw: Ints) -> tuple[Ints, Ints]:

@@ -1,4 +1,4 @@
-"""Karpathy's JSON: all images of a data set with their captions and splits; or a JSON file for each split."""
+"""MSCOCO and Flickr30k in Karpathy's splits: one JSON with all images, captions and splits; or a JSON a split."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -10,6 +10,7 @@ from benchsuite.data.readers.index import Item
 from benchsuite.data.readers.listing import Listed, base_folder, listed
 from benchsuite.errors import UsageError
 from benchsuite.fields import Count
+from benchsuite.registry import register_dataset
 
 SPLITS: Mapping[str, Sequence[str]] = {"train": ("train",), "validation": ("validation", "val"), "test": ("test",)}
 """Each split with the names that files have for it."""
@@ -79,6 +80,38 @@ class Karpathy(Listed):
 
     def _split_named(self, name: str) -> str:
         return {"val": "validation"}.get(name, name)
+
+
+@register_dataset("coco", title="MSCOCO captions", license="captions CC BY 4.0, images various", download=True)
+class Coco(Karpathy):
+    """MSCOCO in Karpathy's splits: 82,783 or 113,287 images to train on, 5,000 each to validate and to test.
+
+    Read from dataset_coco.json beside train2014 and val2014, or a folder images with both. A few images have six or
+    seven captions, of which the first five count, so that the test split has 25,000.
+    """
+
+    _file: ClassVar = "dataset_coco.json"
+    _image_folders: ClassVar = ("", "images")
+    _layout: ClassVar = "dataset_coco.json (Karpathy's), and the folders train2014 and val2014, here or under images"
+
+    restval: bool = True
+    """Whether the 30,504 images of the old validation set that are in neither split are trained on too."""
+
+    def _split_named(self, name: str) -> str:
+        return "train" if name == "restval" and self.restval else super()._split_named(name)
+
+
+@register_dataset("flickr30k", title="Flickr30k", license="Flickr's terms", download=True)
+class Flickr30k(Karpathy):
+    """Flickr30k in Karpathy's splits: 29,000 images to train on, 1,014 to validate and 1,000 to test.
+
+    Read from dataset_flickr30k.json beside the folder of images (flickr30k-images, flickr30k_images or images); or
+    from train.json, validation.json and test.json, of which each maps image names to lists of captions.
+    """
+
+    _file: ClassVar = "dataset_flickr30k.json"
+    _image_folders: ClassVar = ("flickr30k-images", "flickr30k_images", "images", "")
+    _layout: ClassVar = "dataset_flickr30k.json (Karpathy's), and the images in flickr30k-images or images"
 
 
 def _read_split(file: Path) -> list[CaptionedImage]:

@@ -1,4 +1,4 @@
-"""Conceptual Captions 3M: images from the web with their cleaned alternative texts."""
+"""Conceptual Captions 3M and 12M: images from the web with their alternative texts."""
 
 from benchsuite.data.readers.web_pairs import WebPairs
 from benchsuite.registry import register_dataset
@@ -13,3 +13,8 @@ class Cc3m(WebPairs):
     paraphrases.jsonl (id, paraphrases) or paraphrases.csv (id, paraphrase), where the id is the table's, or else the
     name of the image file, or the key in the tar file.
     """
+
+
+@register_dataset("cc12m", title="Conceptual Captions 12M", license="Google's terms", download=True)
+class Cc12m(WebPairs):
+    """Up to twelve million images from the web with their alternative texts; the same files as for cc3m."""

@@ -1,4 +1,4 @@
-"""What the CIFAR data sets share: labelled parquet files in, images, class names as captions and labels out."""
+"""CIFAR-10 and CIFAR-100, as labelled images or as image-text pairs: from parquet files in the hub's layout."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -15,7 +15,18 @@ from benchsuite.data.prompts import CIFAR_18, NAMES
 from benchsuite.data.readers.from_library import FromLibrary, Wanted
 from benchsuite.errors import unknown
 from benchsuite.fields import Count, Finite
+from benchsuite.registry import register_dataset
 
+CIFAR10 = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
+CIFAR100 = """
+apple aquarium_fish baby bear beaver bed bee beetle bicycle bottle bowl boy bridge bus butterfly camel can
+castle caterpillar cattle chair chimpanzee clock cloud cockroach couch crab crocodile cup dinosaur dolphin
+elephant flatfish forest fox girl hamster house kangaroo keyboard lamp lawn_mower leopard lion lizard lobster
+man maple_tree motorcycle mountain mouse mushroom oak_tree orange orchid otter palm_tree pear pickup_truck
+pine_tree plain plate poppy porcupine possum rabbit raccoon ray road rocket rose sea seal shark shrew skunk
+skyscraper snail snake spider squirrel streetcar sunflower sweet_pepper table tank telephone television tiger
+tractor train trout tulip turtle wardrobe whale willow_tree wolf woman worm
+"""
 TEMPLATES: Mapping[str, Sequence[str]] = {"names": NAMES, "cifar-18": CIFAR_18}
 
 
@@ -66,3 +77,47 @@ class Cifar(FromLibrary):
         if self.captions not in self.templates:
             raise unknown("set of templates", self.captions, self.templates, f"{self.card.name}: ")
         return [template.format(self.class_names["class"][label]) for template in self.templates[self.captions]]
+
+
+@register_dataset("cifar10", title="CIFAR-10", license="none stated", download=True)
+class Cifar10(Cifar):
+    """50,000 and 10,000 real 32x32 images of 10 classes, from parquet files in the hub's layout.
+
+    Splits train and test; classes "class". `imbalance` makes CIFAR-10-LT of the training split.
+    """
+
+    _label: ClassVar = "label"
+    class_names: ClassVar = {"class": CIFAR10}
+
+
+@register_dataset(
+    "cifar10-captions", title="CIFAR-10 with captions", license="none stated", download=True, source="cifar10"
+)
+class Cifar10Captions(Cifar10):
+    """CIFAR-10 as image-text pairs: the captions of an image are its class name in CLIP's 18 templates.
+
+    All pairs of a class have the same captions, so they are false negatives of one another. Retrieval of single images
+    means little here; classes are what there is to learn.
+    """
+
+    captions = "cifar-18"
+
+
+@register_dataset("cifar100", title="CIFAR-100", license="none stated", download=True)
+class Cifar100(Cifar):
+    """50,000 and 10,000 real 32x32 images of 100 classes, from parquet files in the hub's layout.
+
+    Splits train and test; classes "class", the fine labels. `imbalance` makes CIFAR-100-LT of the training split.
+    """
+
+    _label: ClassVar = "fine_label"
+    class_names: ClassVar = {"class": tuple(name.replace("_", " ") for name in CIFAR100.split())}
+
+
+@register_dataset(
+    "cifar100-captions", title="CIFAR-100 with captions", license="none stated", download=True, source="cifar100"
+)
+class Cifar100Captions(Cifar100):
+    """CIFAR-100 as image-text pairs: the captions of an image are its class name in CLIP's 18 templates."""
+
+    captions = "cifar-18"
