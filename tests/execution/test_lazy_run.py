@@ -150,7 +150,7 @@ def tiny(name: str) -> Recipe:
 @pytest.fixture(autouse=True)
 def three_classes(monkeypatch: pytest.MonkeyPatch) -> None:
     """ImageNet-100 of the tiny folder's classes."""
-    monkeypatch.setattr("benchsuite.data.real.imagenet100.ImageNet100._chosen_classes", ())
+    monkeypatch.setattr("benchsuite.data.real.imagenet.ImageNet100._chosen_classes", ())
 
 
 @pytest.mark.parametrize(
