@@ -1,8 +1,7 @@
 """Folders of tables and recipes: the built-in one, those of installed packages, and those that a user names.
 
-All have one layout, `papers/<paper>/<table>.toml`, `recipes/<name>.toml` and `trials/<recipe>.parquet`; a results
-folder has it too, for the tables that were measured into it. A package announces its folder, the one of a module, by
-an entry point.
+All have one layout, `papers/<paper>/<table>.toml` and `recipes/<name>.toml`; a results folder has it too, for the
+tables that were measured into it. A package announces its folder, the one of a module, by an entry point.
 """
 
 import importlib.util
@@ -15,7 +14,7 @@ from benchsuite.paths import baselines
 
 GROUP = "benchsuite.tables"
 """Of entry points: a name of the package's own choice, and the package that has the folder's files."""
-PAPERS, RECIPES, TRIALS = "papers", "recipes", "trials"
+PAPERS, RECIPES = "papers", "recipes"
 
 _named: list[Path] = []
 
@@ -63,16 +62,6 @@ def tables_in(folder: Path) -> dict[str, Path]:
 def recipes_in(folder: Path) -> dict[str, Path]:
     """Files of the recipes of one folder."""
     return {file.stem: file for file in sorted((folder / RECIPES).glob("[!.]*.toml"))}
-
-
-def trials_in(folder: Path) -> dict[str, Path]:
-    """Files of the tuning trials of one folder, by recipe."""
-    return {file.stem: file for file in sorted((folder / TRIALS).glob("[!.]*.parquet"))}
-
-
-def shipped_trials() -> list[Path]:
-    """All files of trials beside recipes: those that a user names, of installed packages, and built-in ones."""
-    return [file for folder in (*_named, *_installed(), baselines()) for file in trials_in(folder).values()]
 
 
 def _collected(what: str, files_in: Callable[[Path], dict[str, Path]]) -> dict[str, Path]:

@@ -247,8 +247,7 @@ TRIAL = (
 
 
 def load_trials(folder: str | Path = "runs") -> "DataFrame":
-    """The tuning trials of a results folder as a data frame: a row for each trial, failed ones without a score. Shipped
-    trials by which its runs were tuned are among them.
+    """The tuning trials of a results folder as a data frame: a row for each trial, failed ones without a score.
 
     Hyper-parameters are columns, as in `load_results`. Damaged files are skipped with a warning.
 
@@ -267,10 +266,10 @@ def trials_frame(contents: Contents) -> "DataFrame":
     """The data frame of `load_trials`, from what was read."""
     from pandas import DataFrame
 
-    trials = [(recipe, file, trial) for recipe, file in sorted(contents.all_trials.items()) for trial in file.trials]
+    trials = [(recipe, file, trial) for recipe, file in sorted(contents.trials.items()) for trial in file.trials]
     chosen = {
         (recipe, best.run_id)
-        for (recipe, _), found in subjects(contents.all_trials).items()
+        for (recipe, _), found in subjects(contents.trials).items()
         for subject in found
         if (best := subject.chosen)
     }

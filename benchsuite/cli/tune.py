@@ -100,7 +100,7 @@ def find_subjects(
         elif recipe:
             raise UsageError(f"--recipe is for methods; the recipe of {name} is that of its --scale.")
         else:
-            plan = plan_table(name, scale, [0], extra=extra, folders=folders, trials=Trials([]))
+            plan = plan_table(name, scale, [0], extra=extra, folders=folders, trials=Trials())
             subjects += plan.subjects
             problems += plan.problems
     return grouped(subjects), list(dict.fromkeys(problems))

@@ -20,8 +20,8 @@ from benchsuite.cli.shared.options import (
 )
 from benchsuite.cli.shared.terminal import say, say_json
 from benchsuite.errors import UsageError
-from benchsuite.folders import TRIALS, tables_in
-from benchsuite.records.names import find_run
+from benchsuite.folders import tables_in
+from benchsuite.records.names import TRIALS, find_run
 from benchsuite.records.provenance import provenance, trust_in
 from benchsuite.records.record_file import Finding
 from benchsuite.records.reruns import read_reruns

@@ -5,46 +5,38 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchsuite.errors import UsageError
-from benchsuite.folders import TRIALS, shipped_trials
 from benchsuite.planning.recipe import Tuning
 from benchsuite.planning.subjects import Subject
+from benchsuite.records.names import TRIALS
 from benchsuite.records.schema import TunedBy
-from benchsuite.records.trials import (
-    Trial,
-    TrialsFile,
-    best,
-    changed_rule,
-    read_trials,
-    require_rule,
-    trials_digest,
-)
+from benchsuite.records.trials import Trial, TrialsFile, best, read_trials, require_rule, trials_digest
 
 
 @dataclass(frozen=True)
 class Trials:
-    """Files of trials of a recipe: the results folder's first, then those shipped beside recipes."""
+    """The trials of a recipe in a results folder."""
 
-    files: Sequence[TrialsFile]
+    file: TrialsFile | None = None
 
     @classmethod
     def stored(cls, recipe: str, rule: Tuning, results: Path) -> "Trials":
-        """Those made by the recipe's rule; a results folder with trials of another rule is refused."""
-        plain, name = rule.model_dump(mode="json"), f"{recipe}.parquet"
-        own = results / TRIALS / name
-        files = [read_trials(own)] if own.exists() else []
-        for file in files:
-            require_rule(file, plain, own)
-        shipped = (read_trials(file) for file in shipped_trials() if file.name == name and file != own)
-        return cls([*files, *(file for file in shipped if not changed_rule(file, plain))])
+        """Those of the folder; refused if they were made by another rule than the recipe's."""
+        path = results / TRIALS / f"{recipe}.parquet"
+        if not path.exists():
+            return cls()
+        file = read_trials(path)
+        require_rule(file, rule.model_dump(mode="json"), path)
+        return cls(file)
+
+    @property
+    def trials(self) -> Sequence[Trial]:
+        """Of all subjects."""
+        return self.file.trials if self.file else ()
 
     def of(self, subject: Subject, count: int) -> list[Trial]:
-        """The first trials of a subject, `count` if there are so many: all from the first file that has them."""
-        found: list[Trial] = []
-        for file in self.files:
-            numbers = {trial.number: trial for trial in file.trials if trial.subject == subject.key}
-            there = [numbers[number] for number in range(count) if number in numbers]
-            found = there if len(there) > len(found) else found
-        return found
+        """The first trials of a subject, `count` if there are so many."""
+        numbers = {trial.number: trial for trial in self.trials if trial.subject == subject.key}
+        return [numbers[number] for number in range(count) if number in numbers]
 
     def lacks(self, subject: Subject, count: int) -> list[int]:
         """Numbers of the first trials that are still to be done."""
@@ -55,8 +47,7 @@ class Trials:
         """How many trials of the method cannot be used: they were made with other code, setup or switches."""
         return sum(
             trial.method.name == subject.method and trial.backbone == subject.backbone and trial.subject != subject.key
-            for file in self.files
-            for trial in file.trials
+            for trial in self.trials
         )
 
 

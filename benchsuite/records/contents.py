@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -60,16 +59,6 @@ class Contents:
     """Of models as they were given."""
     measurements: Sequence["Measurement"] = ()
     """Of speed and memory, the latest first."""
-
-    @cached_property
-    def all_trials(self) -> Mapping[str, "TrialsFile"]:
-        """The same, and trials of its runs that are not in the folder: they came with recipes."""
-        tuned = [record.tuned for record in self.records.values() if record.tuned]
-        if not tuned:
-            return self.trials
-        from benchsuite.records.trials import with_shipped  # with pyarrow, and few folders have trials
-
-        return with_shipped(self.trials, tuned)
 
     @property
     def refused(self) -> list[RecordFile]:

@@ -5,7 +5,6 @@ from pathlib import Path
 
 from benchsuite.errors import UsageError, unknown
 from benchsuite.files import MEGABYTE
-from benchsuite.folders import TRIALS as TRIALS
 
 FAILED = ".failed.json"
 MANIFEST = "MANIFEST.json"
@@ -17,7 +16,7 @@ ATTESTATIONS = "attestations"
 ATTESTED, BUNDLE = ".manifest.json", ".sigstore.json"
 RERUNS = "reruns"
 """The folder of what second trainings of records gave."""
-TABLES = "tables"
+TABLES, TRIALS = "tables", "trials"
 BENCHMARKS = "benchmarks"
 """The folder of measurements of speed and memory."""
 EVALUATIONS = "evaluations"

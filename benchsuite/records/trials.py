@@ -6,7 +6,7 @@ is drawn and its seed, so a method's first n trials are the same however many fo
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,7 +18,6 @@ from pydantic import ValidationError
 from benchsuite.canonical import canonical, digest
 from benchsuite.errors import RecordError, UsageError
 from benchsuite.files import MEGABYTE, read_stored, reason_of, write_whole
-from benchsuite.folders import shipped_trials
 from benchsuite.locks import lock_of, locked
 from benchsuite.memory import at_most_memory
 from benchsuite.records.json_text import parse_text
@@ -26,7 +25,7 @@ from benchsuite.records.kinds import wrong_kinds
 from benchsuite.records.names import LARGEST_TRIALS
 from benchsuite.records.names import TRIALS as TRIALS
 from benchsuite.records.schema import FIRST_SEED as FIRST_SEED
-from benchsuite.records.schema import MethodPart, TunedBy
+from benchsuite.records.schema import MethodPart
 from benchsuite.setup import Part, Setup
 
 FORMAT = 1
@@ -170,16 +169,12 @@ def add_trials(folder: Path, content: TrialsFile) -> None:
 
 def require_rule(content: TrialsFile, rule: Mapping[str, Any], file: Path) -> None:
     """Refuse a file whose trials were drawn or judged by another rule than the recipe's."""
-    if changed := changed_rule(content, rule):
+    changed = [key for key in rule if key not in COUNTS and canonical(rule[key]) != canonical(content.rule.get(key))]
+    if changed:
         raise UsageError(
             f"{file} was made by another rule: the recipe's tuning differs in {', '.join(changed)}. "
             "Move the file away to tune by the new rule, or give another --results FOLDER."
         )
-
-
-def changed_rule(content: TrialsFile, rule: Mapping[str, Any]) -> list[str]:
-    """In what the rule of a file differs from another, apart from how many trials there are."""
-    return [key for key in rule if key not in COUNTS and canonical(rule[key]) != canonical(content.rule.get(key))]
 
 
 def best(trials: Iterable[Trial]) -> Trial | None:
@@ -195,27 +190,6 @@ def by_subject(files: Iterable[TrialsFile]) -> dict[Subject, list[Trial]]:
         for trial in file.trials:
             subjects[trial.subject].append(trial)
     return subjects
-
-
-def with_shipped(files: Mapping[str, TrialsFile], tuned: Iterable[TunedBy]) -> dict[str, TrialsFile]:
-    """A folder's files of trials by recipe, and what its runs were tuned by that lies beside recipes instead."""
-    wanted = {(one.trials, one.digest) for one in tuned}
-    wanted -= {(count, digest) for found in by_subject(files.values()).values() for count, digest in _firsts(found)}
-    merged = dict(files)
-    for shipped in map(read_trials, shipped_trials() if wanted else ()):
-        subjects = by_subject([shipped]).values()
-        trials = [trial for found in subjects if wanted.intersection(_firsts(found)) for trial in found]
-        if trials:
-            own = merged.get(shipped.recipe, shipped.model_copy(update={"trials": []}))
-            both = {"setups": {**shipped.setups, **own.setups}, "trials": [*own.trials, *trials]}
-            merged[shipped.recipe] = own.model_copy(update=both)
-    return merged
-
-
-def _firsts(trials: Iterable[Trial]) -> Iterator[tuple[int, str]]:
-    """Of a subject's first trials, of each number of them: how many, and their digest."""
-    ordered = sorted(trials, key=lambda trial: trial.number)
-    return ((count, trials_digest(ordered[:count])) for count in range(1, len(ordered) + 1))
 
 
 def trials_digest(trials: Iterable[Trial]) -> str:

@@ -134,7 +134,7 @@ class Leaderboard:
     @cached_property
     def tuning(self) -> Mapping[tuple[str, str], list[TunedMethod]]:
         """What was tuned, by recipe and backbone."""
-        return subjects(self.contents.all_trials)
+        return subjects(self.contents.trials)
 
     @cached_property
     def tuned_by(self) -> Mapping[str, TunedMethod]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from benchsuite.errors import UsageError
 from benchsuite.files import read_stored, reason_of, sha256_of
-from benchsuite.folders import recipes_in, shipped_trials, trials_in
+from benchsuite.folders import recipes_in
 from benchsuite.locks import is_lock
 from benchsuite.records.contents import read_contents
 from benchsuite.records.manifest import FolderManifest
@@ -27,6 +27,7 @@ from benchsuite.records.names import (
     measurement_files,
     request_files,
     rerun_files,
+    trial_files,
 )
 from benchsuite.records.ranks import open_ranks, read_ranks
 from benchsuite.records.recompute import RankRule, recompute
@@ -125,8 +126,8 @@ def counting(rules: Rules) -> Count:
 def audit_folder(folder: Path, rules: Rules) -> Audit:
     """Everything in a results folder but the manifest."""
     contents = read_contents(folder, counting(rules))
-    added = (*contents.tables.values(), *recipes_in(folder).values(), *trials_in(folder).values())
-    more = (evaluation_files, measurement_files, request_files, attestation_files, rerun_files)
+    added = (*contents.tables.values(), *recipes_in(folder).values())
+    more = (evaluation_files, measurement_files, request_files, attestation_files, rerun_files, trial_files)
     stored = sorted([*added, *(file for files_in in more for file in files_in(folder))])
     audit = Audit(folder, requests=contents.requests, trials=contents.trials)
     for path in stored:
@@ -151,17 +152,15 @@ def audit_folder(folder: Path, rules: Rules) -> Audit:
 
 
 def _trials_problems(audit: Audit) -> Iterator[Finding]:
-    """Of the folder's trials, and of records that were tuned by these or by shipped ones."""
+    """Of the folder's trials, and of records that were tuned by them."""
     tuned = {name: record for name, record in audit.records.items() if record.tuned}
     if not (audit.trials or tuned):
         return
-    from benchsuite.records.trials import read_trials
     from benchsuite.verify.audit_trials import check_trials, check_tuned  # with pyarrow, and few folders have trials
 
     for recipe, file in audit.trials.items():
         yield from check_trials(file, f"{TRIALS}/{recipe}.parquet")
-    shipped = [read_trials(file) for file in shipped_trials()] if tuned else []
-    yield from check_tuned(tuned, [*audit.trials.values(), *shipped])
+    yield from check_tuned(tuned, audit.trials.values())
 
 
 def _wrong_evaluation(folder: Path, evaluation: "Evaluation", rules: Rules) -> Iterator[Finding]:

@@ -10,7 +10,6 @@ import nbformat
 from nbclient import NotebookClient
 
 HERE = Path(__file__).parent
-ROOT = HERE.parents[1]
 
 
 def execute(file: Path, folder: Path) -> Any:
@@ -23,18 +22,12 @@ def execute(file: Path, folder: Path) -> Any:
     return notebook
 
 
-def workspace(folder: Path) -> Path:
-    """A folder to write into, with the published results as a clone has them."""
-    (folder / "results").symlink_to(ROOT / "results", target_is_directory=True)
-    return folder
-
-
 def main(to: Path) -> None:
     """All notebooks."""
     to.mkdir(parents=True, exist_ok=True)
     for file in sorted(HERE.glob("*.ipynb")):
         with TemporaryDirectory() as folder:
-            nbformat.write(execute(file, workspace(Path(folder))), to / file.name)
+            nbformat.write(execute(file, Path(folder)), to / file.name)
 
 
 if __name__ == "__main__":

@@ -48,7 +48,7 @@ def test_a_run_that_is_done_alone_computes_with_as_many_threads_as_before() -> N
 
 
 def test_stored_trials_count_as_planned(tmp_path: Path) -> None:
-    plan = plan_table(tiny_tuning.NAME, "latents", trials=Trials([]))
+    plan = plan_table(tiny_tuning.NAME, "latents", trials=Trials())
     all_to_do = TrialWork.of(plan.subjects, tmp_path)
     trial = all_to_do.to_do[0]
     add_trials(tmp_path, content_of(trial.failed("diverged"), trial.subject, "vectors"))

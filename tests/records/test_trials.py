@@ -7,23 +7,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from benchsuite.errors import RecordError
-from benchsuite.folders import TRIALS
-from benchsuite.paths import baselines
-from benchsuite.planning.recipe import read_recipe
-from benchsuite.records.schema import MethodPart, TunedBy
-from benchsuite.records.trials import (
-    FIRST_SEED,
-    Trial,
-    TrialsFile,
-    by_subject,
-    changed_rule,
-    read_trials,
-    trials_digest,
-    with_shipped,
-    write_trials,
-)
-from benchsuite.verify.audit_trials import check_trials
-from benchsuite.verify.redraw import check_draws
+from benchsuite.records.schema import MethodPart
+from benchsuite.records.trials import FIRST_SEED, Trial, TrialsFile, read_trials, trials_digest, write_trials
 
 
 def trial(number, score=0.5, method="infonce", **more):
@@ -57,20 +42,6 @@ def test_the_same_trials_are_the_same_bytes(tmp_path):
 
 def test_a_digest_covers_which_trials_there_are():
     assert trials_digest([trial(1), trial(0)]) == trials_digest([trial(0), trial(1)]) != trials_digest([trial(0)])
-
-
-def test_shipped_trials_of_runs_are_added_and_no_others(tmp_path, monkeypatch):
-    used, other, own = ([trial(n, method=name) for n in (0, 1, 2)] for name in ("infonce", "cwcl", "temo"))
-    write_trials(tmp_path / "r.parquet", TrialsFile(recipe="r", rule={}, setups={}, trials=[*used, *other, *own]))
-    monkeypatch.setattr("benchsuite.records.trials.shipped_trials", lambda: [tmp_path / "r.parquet"])
-    files = {"r": TrialsFile(recipe="r", rule={"trials": 3}, setups={}, trials=own)}
-    tuned = [
-        TunedBy(trials=2, trial=0, score=0.5, digest=trials_digest(used[:2])),
-        TunedBy(trials=3, trial=0, score=0.5, digest=trials_digest(own)),
-    ]
-    assert with_shipped(files, tuned)["r"] == files["r"].model_copy(update={"trials": [*own, *used]})
-    assert with_shipped({}, tuned[:1])["r"].trials == used
-    assert with_shipped(files, tuned[1:]) == files
 
 
 def test_own_rate_and_length_are_part_of_the_method():
@@ -111,17 +82,3 @@ def test_another_format_is_refused(tmp_path):
     pq.write_table(table.replace_schema_metadata({"benchsuite": json.dumps(about)}), tmp_path / "r")
     with pytest.raises(RecordError, match="another format"):
         read_trials(tmp_path / "r")
-
-
-SHIPPED = sorted((baselines() / TRIALS).glob("*.parquet"))
-
-
-@pytest.mark.parametrize("file", SHIPPED, ids=lambda file: file.stem)
-def test_the_trials_that_are_included_are_valid_and_by_the_recipe_s_rule(file):
-    content = read_trials(file)
-    rule = read_recipe(file.stem).tuning
-    assert content.trials
-    assert not changed_rule(content, rule.model_dump(mode="json"))
-    assert not [*check_trials(content, file.name), *check_draws(content, file.name)]
-    for trials in by_subject([content]).values():
-        assert [trial.number for trial in trials] == list(range(rule.trials))

@@ -5,7 +5,6 @@ import io
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from support.html_pages import Reading, pages
@@ -18,7 +17,7 @@ from benchsuite.analysis.tuned_methods import DrawnNumber
 from benchsuite.papers import read_table
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record, TunedBy
-from benchsuite.records.trials import TrialsFile, trials_digest, write_trials
+from benchsuite.records.trials import TrialsFile, trials_digest
 from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.site import downloads
 from benchsuite.report.tuning_page import near_end, own, page_of, rule
@@ -121,16 +120,6 @@ def test_chosen_values_near_the_end_of_what_was_drawn_say_so(name: str, value: f
     assert near_end(one, value, {"spread": 8, "learning_rate_spread": 4}) == near
     assert not near_end(one, value, {})
     assert not near_end(replace(one, default=None), value, {"spread": 8, "learning_rate_spread": 4})
-
-
-def test_trials_that_came_with_a_recipe_are_shown_as_the_folder_s_own(
-    board: Leaderboard, trials: TrialsFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write_trials(tmp_path / "latents-pairs.parquet", trials)
-    monkeypatch.setattr("benchsuite.records.trials.shipped_trials", lambda: [tmp_path / "latents-pairs.parquet"])
-    found = pages(replace(board, contents=replace(board.contents, trials={})))
-    assert f'href="../{PAGE}.html"' in found[table_of(board)]
-    assert "1 method, 16 trials" in words(found[PAGE])
 
 
 def test_a_row_whose_trials_are_not_in_the_folder_names_them_without_a_link(board: Leaderboard) -> None:

@@ -7,20 +7,23 @@ from typing import Any
 import numpy as np
 
 from benchsuite.evaluation.rank_metrics import RULES
-from benchsuite.folders import trials_in
-from benchsuite.paths import baselines
+from benchsuite.planning.recipe import Tuning
+from benchsuite.planning.search_space import draws
 from benchsuite.records.benchmarks import Benchmark, Measurement, Timed, write_measurement
+from benchsuite.records.code_version import code_version
 from benchsuite.records.evaluations import Evaluation, Model, write_evaluation
 from benchsuite.records.ranks import pack_ranks
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.reruns import Rerun, write_rerun
-from benchsuite.records.schema import Record, Result
+from benchsuite.records.schema import MethodPart, Record, Result, run_id
 from benchsuite.records.store import Store
-from benchsuite.records.trials import TRIALS, TrialsFile, read_trials, write_trials
+from benchsuite.records.trials import FIRST_SEED, TRIALS, Trial, TrialsFile, write_trials
+from benchsuite.registry import methods
 from benchsuite.setup import Protocol
 from benchsuite.verify.audit import audit_folder
 from benchsuite.verify.audit_manifest import update_manifest
 from support.made_records import RANKS, sound_record
+from support.made_trials import RATE, RULE, tuning_setup
 from support.own_tables import NAME, own_folder
 from support.rankings import FILMS
 
@@ -46,8 +49,7 @@ def whole_folder(folder: Path) -> Path:
     write_evaluation(folder, *_evaluation(first))
     write_measurement(folder, _measurement())
     write_rerun(folder, Rerun.of(first, first))
-    shipped = trials_in(baselines())["latents-pairs"]
-    write_trials(folder / TRIALS / shipped.name, _few(read_trials(shipped)))
+    write_trials(folder / TRIALS / "latents-pairs.parquet", drawn_trials())
     update_manifest(audit_folder(folder, RULES), allow_removal=False)
     return folder
 
@@ -116,7 +118,23 @@ def _measurement() -> Measurement:
     )  # fmt: skip
 
 
-def _few(file: TrialsFile) -> TrialsFile:
-    """The first trials of one method."""
-    trials = [trial for trial in file.trials if trial.method.name == "infonce" and trial.number < 4]
-    return file.model_copy(update={"trials": trials})
+def drawn_trials(recipe: str = "latents-pairs", count: int = 4) -> TrialsFile:
+    """Of InfoNCE, at what its numbers draw; the last one failed."""
+    card, setup, rule = methods.card("infonce"), tuning_setup(), Tuning.model_validate(RULE)
+    trials = []
+    for number in range(count):
+        draw, seed, failed = next(draws(card, {}, number, rule, RATE)), FIRST_SEED + number, number == count - 1
+        part = MethodPart(
+            name=card.name, title=card.title, code=code_version(card), owner=card.owner,
+            hyperparameters={**{field.name: field.default for field in card.fields}, **draw.hyperparameters},
+            learning_rate=draw.learning_rate,
+        )  # fmt: skip
+        trials.append(
+            Trial(
+                run_id=run_id(setup.setup_id, part.method_id, seed), setup_id=setup.setup_id, backbone="RN50",
+                method=part, number=number, seed=seed, score=None if failed else 0.5 - number / 10,
+                metrics={} if failed else {rule.measure: 0.5 - number / 10}, error="diverged" if failed else "",
+                cost=dict(COST), environment=dict(ENVIRONMENT),
+            )
+        )  # fmt: skip
+    return TrialsFile(recipe=recipe, rule=RULE, setups={setup.setup_id: setup}, trials=trials)

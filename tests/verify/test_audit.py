@@ -15,21 +15,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.edited import Change, edit, file_of, metrics
 from support.rankings import FILMS
-from support.whole_folder import whole_folder
+from support.whole_folder import drawn_trials, whole_folder
 
 from benchsuite.errors import RecordError, UsageError
 from benchsuite.evaluation.rank_metrics import RULES
-from benchsuite.folders import shipped_trials
 from benchsuite.locks import lock_of
 from benchsuite.records.method_version import file_digest
 from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import Record, Result, Sidecar, TunedBy, content_digest
 from benchsuite.records.store import Store
-from benchsuite.records.trials import TRIALS, TrialsFile, best, read_trials, trials_digest, write_trials
+from benchsuite.records.trials import TRIALS, TrialsFile, best, trials_digest, write_trials
 from benchsuite.registry import methods
 from benchsuite.setup import Protocol
 from benchsuite.verify.audit import Audit, audit_folder, audit_run
-from benchsuite.verify.audit_trials import by_subject
 
 Make = Callable[..., tuple[Record, bytes]]
 
@@ -347,12 +345,11 @@ def test_an_evaluations_numbers_and_ranks_are_checked(tmp_path: Path) -> None:
     assert problem.message.startswith(f"its ranks, {content['ranks']['file']}: not the ranks")
 
 
-def test_a_record_may_be_tuned_by_shipped_trials(folder: Path, make_sound: Make) -> None:
-    file = read_trials(shipped_trials()[0])
-    subject, trials = next((subject, t) for subject, t in by_subject([file]).items() if best(t) is not None)
-    chosen = best(trials)
+def test_a_tuned_record_names_the_folder_s_trials(folder: Path, make_sound: Make) -> None:
+    file = drawn_trials()
+    write_trials(folder / TRIALS / "latents-pairs.parquet", file)
+    trials, chosen = file.trials, best(file.trials)
     assert chosen is not None
-    assert subject == chosen.subject
     record = make_sound(5)[0]
     rate, base = chosen.method.learning_rate, file.setups[chosen.setup_id].optimizer.lr
     method = chosen.method.model_copy(update={"learning_rate": rate and rate * (record.setup.optimizer.lr / base)})
