@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+DEEPEST = 64
+"""Levels of lists and mappings: what reads and shows plain data calls itself for each."""
 ATOMS = frozenset((str, int, bool, type(None)))
 WRITER = json.JSONEncoder(
     sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, check_circular=False
@@ -16,14 +18,10 @@ def canonical(value: Any) -> bytes:
     """Plain data as bytes that depend on its meaning alone.
 
     UTF-8 JSON without blanks, keys sorted, and numbers by value: 5, 5.0 and numpy-free floats that are whole are
-    written alike, as a recipe may spell either. NaN, infinity, halves of characters and what is nested without end have
-    no canonical form and are refused.
+    written alike, as a recipe may spell either. NaN, infinity, halves of characters and what is nested deeply have no
+    canonical form and are refused.
     """
-    try:
-        text = WRITER.encode(_plain(value))
-    except RecursionError as error:
-        raise ValueError("what is nested so deeply has no canonical form.") from error
-    return text.encode()
+    return WRITER.encode(_plain(value, DEEPEST)).encode()
 
 
 def digest(value: Any) -> str:
@@ -36,8 +34,8 @@ def short_digest(value: Any) -> str:
     return digest(value)[:16]
 
 
-def _plain(value: Any) -> Any:
-    """A copy in which numbers are spelt alike. Exact types are asked for first: a record has hundreds of values."""
+def _plain(value: Any, levels: int) -> Any:
+    """A copy in which numbers are spelt alike, of at most so many levels. Exact types are asked for first: a record has hundreds of values."""
     kind = type(value)
     if kind is float:
         if not math.isfinite(value):
@@ -45,13 +43,15 @@ def _plain(value: Any) -> Any:
         return int(value) if value.is_integer() else value
     if kind in ATOMS:
         return value
+    if not levels:
+        raise ValueError(f"what is nested more than {DEEPEST} levels deep has no canonical form.")
     if kind is list:
-        return [_plain(item) for item in value]
+        return [_plain(item, levels - 1) for item in value]
     if kind is dict:
         if wrong := [key for key in value if not isinstance(key, str)]:
             raise ValueError(f"keys must be text; {wrong[0]!r} is not.")
-        return {key: _plain(item) for key, item in value.items()}
-    return _plain(_exact(value))
+        return {key: _plain(item, levels - 1) for key, item in value.items()}
+    return _plain(_exact(value), levels)
 
 
 def _exact(value: Any) -> Any:

@@ -56,12 +56,16 @@ def test_what_is_no_text_is_refused() -> None:
         canonical("\ud800")
 
 
-def test_what_is_nested_without_end_is_refused() -> None:
+@pytest.mark.parametrize(("levels", "fits"), [(64, True), (65, False), (100_000, False)])
+def test_what_is_nested_deeply_is_refused(levels: int, fits: bool) -> None:
     value: list[Any] = []
-    for _ in range(100_000):
+    for _ in range(levels - 1):
         value = [value]
-    with pytest.raises(ValueError, match="nested so deeply"):
-        canonical(value)
+    if fits:
+        assert canonical(value) == b"[" * levels + b"]" * levels
+    else:
+        with pytest.raises(ValueError, match="nested more than 64 levels deep"):
+            canonical(value)
 
 
 @pytest.mark.parametrize("value", [np.float32(1), np.arange(2), {1}, b"bytes", {1: "key is not text"}])
