@@ -1,4 +1,4 @@
-"""Folders: the shipped baselines, and the cache."""
+"""Where things are: the shipped baselines, the tested versions, and the cache."""
 
 import os
 from pathlib import Path
@@ -19,6 +19,12 @@ def baselines() -> Path:
         if (folder / "papers").is_dir():
             return folder
     raise UsageError(f"baselines/ is missing beside {package}. Install benchsuite again.")
+
+
+def constraints() -> Path:
+    """The file of exact versions that this one was tested with: inside an installed package, or beside it."""
+    package = Path(__file__).parent
+    return next(folder / "constraints.txt" for folder in (package, package.parent) if (folder / "baselines").is_dir())
 
 
 def cache() -> Path:

@@ -8,6 +8,7 @@ import typer
 from benchsuite.cli.shared.scaffolding import quoted, say_next
 from benchsuite.cli.shared.terminal import say
 from benchsuite.folders import table_files
+from benchsuite.paths import constraints
 from benchsuite.registry import methods
 from benchsuite.scaffolds import files_of, named, require_free_module, write_new
 
@@ -32,13 +33,14 @@ def new_leaderboard(
     code = f"{first.module}.py"
     files = {
         **dict(files_of("leaderboard", words)),
+        Path("constraints.txt"): constraints().read_text("utf-8"),
         Path(board.module, code): method_files[code],
         Path("tests", f"test_{code}"): method_files[f"test_{code}"],
     }
     for path in write_new(folder, files):
         say(f"wrote {path}")
     say_next(
-        f"cd {quoted(folder)} && git init -b main && pip install -e '.[test]'",
+        f"cd {quoted(folder)} && git init -b main && pip install -c constraints.txt -e '.[test]'",
         f"benchsuite check-method {method}",
         f"benchsuite repro {table} --scale smoke",
         f"benchsuite repro {table} --scale latents --tune --results results",

@@ -4,16 +4,18 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from support.commands import exit_code
+from support.git import commit, repository, run
 from support.places import LONG, Place
 
 from benchsuite import __version__
+from benchsuite.records.store import Store
 
 SHOWN = Path(__file__).parents[2] / "docs" / "publish.md"
 
@@ -50,11 +52,33 @@ def test_all_that_its_workflows_run_succeeds(board: Place) -> None:
                 board.suite(*words)
             elif program == "pytest":
                 assert "5 passed" in board.tests(*words)
+            elif program == "pip":
+                assert words[:3] == ["install", "-c", "constraints.txt"]
             else:
-                assert program in ("pip", "ruff")
-    assert ran.count("benchsuite") == 5
+                assert program in ("bash", "ruff")
+    assert (ran.count("benchsuite"), ran.count("bash")) == (3, 2)
     page = next((board.folder / "site").rglob("index.html")).read_text()
     assert "benchsuite" in page
+
+
+def test_its_check_of_results_finds_what_the_commit_before_listed(
+    board: Place, tmp_path: Path, make_sound: Callable[..., Any]
+) -> None:
+    place = repository(tmp_path)
+    for seed in range(2):
+        Store(place / "results").write(*make_sound(seed))
+    update = ("benchsuite", "verify", "results", "--update", "--allow-removal")
+    check = ("bash", board.folder / ".ci" / "verify")
+    assert run(place, *update).returncode == 0
+    assert run(place, *check).returncode == 0, "there is no commit before"
+    commit(place)
+    commit(place)
+    next((place / "results").glob("infonce-s0-*.json")).unlink()
+    assert run(place, *update).returncode == 0
+    commit(place)
+    assert "but gone" in run(place, *check).stdout
+    commit(place)
+    assert run(place, *check).returncode == 0
 
 
 def test_results_are_added_as_its_readme_says(board: Place) -> None:
@@ -96,7 +120,7 @@ def test_its_pages_workflow_is_the_one_of_the_docs(board: Place) -> None:
     assert [step.get("uses") for step in own["build"]["steps"]] == [step.get("uses") for step in docs["build"]["steps"]]
     assert own["deploy"]["steps"] == docs["deploy"]["steps"]
     assert own["deploy"]["permissions"] == docs["deploy"]["permissions"]
-    packages = [next(words for words in each if "jinja2" in words) for each in (
+    packages = [next(" ".join(words).replace("-c constraints.txt ", "") for words in each if "jinja2" in words) for each in (
         [line.split() for step in jobs["build"]["steps"] for line in step.get("run", "").splitlines()]
         for jobs in (docs, own)
     )]  # fmt: skip
