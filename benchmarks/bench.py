@@ -1,39 +1,30 @@
-"""Our work beside that of other libraries, on one machine, in turns: time, memory, aims, and what became slower.
+"""Our work beside that of other libraries, on one machine, in turns: time, memory and aims.
 
     tox -e bench                                   # the whole table; about ten minutes
     python benchmarks/bench.py --size small        # small inputs, seconds
     python benchmarks/bench.py --only retrieval --only knn
 
-The measurement is stored in FOLDER/benchmarks/ (`--results FOLDER`), compared with the latest earlier one of the same
-machine, and shown by `benchsuite report`. Ratios of turns in one process say more than seconds: keep the machine quiet,
-and see the line about load.
+`--out FILE` writes what was measured as JSON. Ratios of turns in one process say more than seconds: keep the machine
+quiet, and see the line about load.
 """
 
 import argparse
 import ctypes
 import gc
+import json
 import os
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
-from statistics import median
 
 import psutil
 import torch
-from cases import OURS, Case, Numbers
+from cases import OURS, Case, Measured, Numbers, Timed
 
-from benchsuite.records.benchmarks import (
-    Benchmark,
-    Measurement,
-    Timed,
-    comparable,
-    slower,
-    write_measurement,
-)
-from benchsuite.records.contents import read_contents
 from benchsuite.records.environment import environment
 
 MODULES = ("retrieval", "evaluation", "training", "startup", "reporting")
@@ -43,45 +34,36 @@ LONG = 15.0
 
 
 def main() -> None:
-    """Measure, print, store."""
+    """Measure, print, write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--size", choices=("small", "full"), default="full")
     parser.add_argument("--only", action="append", metavar="NAME", help="a case, or a module's cases; may be repeated")
     parser.add_argument("--repeats", type=int, default=5, help="turns of each case (5)")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--results", type=Path, metavar="FOLDER", help="store it there; without it nothing is stored")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write it there, too")
     given = parser.parse_args()
     torch.set_num_threads(given.threads)
-    earlier = read_contents(given.results).measurements if given.results else []
     with Load() as load:
-        benchmarks = []
+        found = []
         for case in cases(given.size, given.only):
-            benchmarks.append(measure(case, given.repeats))
-            print(lines(benchmarks[-1]), flush=True)
-    if not benchmarks:
+            found.append(measure(case, given.repeats))
+            print(lines(found[-1]), flush=True)
+    if not found:
         parser.error(f"no case is called {' or '.join(given.only)}")
-    measurement = Measurement.seal(
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
-        size=given.size,
-        environment=environment("cpu", given.threads, 1),
-        cores=os.cpu_count() or 1,
-        load=round(load.busy, 2),
-        benchmarks=tuple(benchmarks),
-    )
-    print(f"\n{measurement.machine}; other work kept {measurement.load:.2f} of {measurement.cores} processors busy")
-    for benchmark in benchmarks:
-        for miss in benchmark.missed():
-            print(f"aim missed: {benchmark.name}: {miss}")
-    if before := comparable(earlier, measurement):
-        changes = slower(measurement, before)
-        for change in changes:
-            print(
-                f"slower than on {before.created}: {change.name}: {change.peer} {change.before:.2f} → {change.now:.2f}"
-            )
-        if not changes:
-            print(f"nothing is slower than on {before.created}")
-    if given.results:
-        print(write_measurement(given.results, measurement))
+    about = {
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "size": given.size,
+        "environment": environment("cpu", given.threads, 1),
+        "cores": os.cpu_count(),
+        "load": round(load.busy, 2),
+    }
+    print(f"\n{about['environment']['processor']}; other work kept {load.busy:.2f} of {os.cpu_count()} processors busy")
+    for each in found:
+        for aim in each.missed():
+            print(f"aim missed: {each.case.name}: {aim}")
+    if given.out:
+        benchmarks = {each.case.name: {"what": each.case.what, "timed": [*map(asdict, each.timed)]} for each in found}
+        given.out.write_text(json.dumps({**about, "benchmarks": benchmarks}, indent=1) + "\n", "utf-8")
 
 
 def cases(size: str, only: list[str] | None) -> Iterator[Case]:
@@ -92,7 +74,7 @@ def cases(size: str, only: list[str] | None) -> Iterator[Case]:
                 yield case
 
 
-def measure(case: Case, repeats: int) -> Benchmark:
+def measure(case: Case, repeats: int) -> Measured:
     """All calls in turns, ours first. Refused if the numbers differ by more than the case allows."""
     turns: dict[str, list[tuple[Numbers, float, float | None]]] = {by: [] for by in case.calls}
     for _ in range(case.repeats or repeats):
@@ -102,17 +84,8 @@ def measure(case: Case, repeats: int) -> Benchmark:
                 turns[by].append(timed(call))
     show("")
     agree(case, {by: found[0][0] for by, found in turns.items()})
-    return Benchmark(
-        name=case.name,
-        what=case.what,
-        timed=tuple(
-            Timed(by=by, seconds=tuple(turn[1] for turn in found), megabytes=highest(turn[2] for turn in found))
-            for by, found in turns.items()
-        ),
-        aims=dict(case.aims),
-        most_seconds=case.seconds,
-        most_megabytes=case.megabytes,
-    )
+    took = [Timed(by, [turn[1] for turn in each], highest(turn[2] for turn in each)) for by, each in turns.items()]
+    return Measured(case, took)
 
 
 def agree(case: Case, numbers: dict[str, Numbers]) -> None:
@@ -186,17 +159,17 @@ def own_seconds() -> float:
     return times.user + times.system + times.children_user + times.children_system
 
 
-def lines(benchmark: Benchmark) -> str:
+def lines(measured: Measured) -> str:
     """A benchmark as the terminal shows it."""
-    head = f"\n{benchmark.name}: {benchmark.what}"
+    case = measured.case
     rows = [f"  {'':<28}{'seconds':>10}{'min':>9}{'max':>9}{'times ours':>12}{'aim':>7}{'MB':>8}"]
-    for each in benchmark.timed:
-        ratio = "" if each is benchmark.ours else f"{benchmark.ratio(each):.2f}"
-        aim = f"{benchmark.aims[each.by]:.2f}" if each.by in benchmark.aims else ""
+    for each in measured.timed:
+        ratio = "" if each.by == OURS else f"{measured.ratio(each):.2f}"
+        aim = f"{case.aims[each.by]:.2f}" if each.by in case.aims else ""
         memory = "" if each.megabytes is None else f"{each.megabytes:.0f}"
         spread = f"{min(each.seconds):>9.3g}{max(each.seconds):>9.3g}"
-        rows.append(f"  {each.by:<28}{median(each.seconds):>10.3g}{spread}{ratio:>12}{aim:>7}{memory:>8}")
-    return "\n".join([head, *rows])
+        rows.append(f"  {each.by:<28}{each.median:>10.3g}{spread}{ratio:>12}{aim:>7}{memory:>8}")
+    return "\n".join([f"\n{case.name}: {case.what}", *rows])
 
 
 def show(text: str) -> None:

@@ -19,8 +19,9 @@ from itertools import pairwise
 from pathlib import Path
 from statistics import median
 
+import numpy as np
 import torch
-from decoders import jpeg
+from PIL import Image
 
 from benchsuite.data import create_dataset
 from benchsuite.data.base import Split
@@ -40,6 +41,17 @@ from benchsuite.training.loop import train
 SHARD = 250
 REPEATS = 2
 CPU = torch.device("cpu")
+
+
+def jpeg(width: int, height: int, seed: int = 0) -> bytes:
+    """A picture's file: smooth shapes with a little noise, quality 90."""
+    rng = np.random.default_rng(seed)
+    small = Image.fromarray(rng.integers(0, 256, (max(1, height // 8), max(1, width // 8), 3), np.uint8))
+    smooth = np.asarray(small.resize((width, height), Image.Resampling.BICUBIC), np.int64)
+    noisy = np.clip(smooth + rng.integers(-8, 9, (height, width, 3)), 0, 255).astype(np.uint8)
+    stream = io.BytesIO()
+    Image.fromarray(noisy).save(stream, "JPEG", quality=90)
+    return stream.getvalue()
 
 
 def write(folder: Path, pairs: int) -> None:

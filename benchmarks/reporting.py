@@ -42,8 +42,6 @@ from benchsuite.report.site import write_site
 from benchsuite.setup import Setup
 
 T = TypeVar("T")
-RESULTS = Path(__file__).parents[1] / "results"
-"""Real records, from which cases make theirs."""
 SIZES = {"small": {"records": 60, "seeds": 3}, "full": {"records": 5_000, "seeds": 34}}
 SECONDS = 10.0
 """Aim of a report at full size, on two cores."""
@@ -54,8 +52,9 @@ def cases(size: str) -> Iterator[Case]:
     """The whole commands, beside reading the files alone."""
     count, seeds = SIZES[size]["records"], SIZES[size]["seeds"]
     with tempfile.TemporaryDirectory() as scratch:
-        folder, pages = Path(scratch) / "runs", Path(scratch) / "pages"
-        make(RESULTS, folder, count, seeds)
+        real, folder, pages = (Path(scratch) / name for name in ("real", "runs", "pages"))
+        command("repro", "temo/table1", "--scale", "smoke", "--seeds", 1, "--results", real, "--report", pages)
+        make(real, folder, count, seeds)
         tables = len(list((folder / "tables").iterdir()))
 
         def reading() -> Numbers:

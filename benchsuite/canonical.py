@@ -35,7 +35,10 @@ def short_digest(value: Any) -> str:
 
 
 def _plain(value: Any, levels: int) -> Any:
-    """A copy in which numbers are spelt alike, of at most so many levels. Exact types are asked for first: a record has hundreds of values."""
+    """A copy in which numbers are spelt alike, of at most so many levels.
+
+    Exact types are asked for first: a record has hundreds of values.
+    """
     kind = type(value)
     if kind is float:
         if not math.isfinite(value):

@@ -1,12 +1,11 @@
-"""benchmarks/bench.py: it measures, refuses other numbers, stores, compares with before, and names missed aims."""
+"""benchmarks/bench.py: it measures, refuses other numbers, writes what it measured, and names missed aims."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-
-from benchsuite.records.contents import read_contents
 
 BENCH = Path(__file__).parents[1] / "benchmarks" / "bench.py"
 CASES = """
@@ -37,28 +36,23 @@ def bench(folder: Path, *options: str, ours: float = 0.05) -> "subprocess.Comple
     return subprocess.run([sys.executable, "-c", script], cwd=folder, capture_output=True, text=True, check=False)
 
 
-def test_it_stores_what_it_measured_and_says_what_became_slower(tmp_path: Path) -> None:
-    options = ["--only", "equal", "--repeats", "2", "--results", "here"]
+def test_it_writes_what_it_measured_and_names_missed_aims(tmp_path: Path) -> None:
+    options = ["--only", "equal", "--repeats", "2", "--out", "speed.json"]
     first = bench(tmp_path, *options)
     assert first.returncode == 0, first.stderr
     assert "aim missed" not in first.stdout
-    (stored,) = read_contents(tmp_path / "here").measurements
-    ours, peer, product = stored.benchmarks[0].timed
-    assert (ours.by, peer.by, product.by) == ("benchsuite", "peer", "product")
-    assert len(ours.seconds) == 2
-    assert min(peer.seconds) >= 0.2
-    second = bench(tmp_path, *options, ours=0.3)
-    assert second.returncode == 0, second.stderr
-    assert "slower than on" in second.stdout
-    assert "aim missed: equal: peer, at least 1.5 times" in second.stdout
-    assert len(read_contents(tmp_path / "here").measurements) == 2
+    ours, peer, product = json.loads((tmp_path / "speed.json").read_text())["benchmarks"]["equal"]["timed"]
+    assert (ours["by"], peer["by"], product["by"]) == ("benchsuite", "peer", "product")
+    assert len(ours["seconds"]) == 2
+    assert min(peer["seconds"]) >= 0.2
+    assert "aim missed: equal: peer, at least 1.5 times" in bench(tmp_path, *options, ours=0.3).stdout
 
 
-def test_numbers_that_differ_are_refused_and_nothing_is_stored(tmp_path: Path) -> None:
-    done = bench(tmp_path, "--only", "other", "--results", "here")
+def test_numbers_that_differ_are_refused_and_nothing_is_written(tmp_path: Path) -> None:
+    done = bench(tmp_path, "--only", "other", "--out", "speed.json")
     assert done.returncode == 1
     assert "other: x is 1.0, by peer 1.1; at most 0.05 apart is allowed" in done.stderr
-    assert not (tmp_path / "here").exists()
+    assert not (tmp_path / "speed.json").exists()
 
 
 @pytest.mark.parametrize("only", ["nothing"])

@@ -8,11 +8,11 @@ import pytest
 from benchsuite.gate.decision import Expectations
 from benchsuite.papers import questions
 from benchsuite.papers import schema as papers
-from benchsuite.records.manifest import Entry, FolderManifest
 from benchsuite.records.requests import RequestedRow, RequestedRuns, SmallestDifference, TableRequest
 from benchsuite.records.schema import MethodPart, Record, Result, Sidecar, TunedBy
 from benchsuite.records.trials import Trial
 from benchsuite.setup import Part
+from benchsuite.verify.manifest import Entry, FolderManifest
 
 PAGE = (Path(__file__).parents[1] / "docs" / "formats.md").read_text("utf-8")
 SECTIONS = {heading: text for heading, _, text in (part.partition("\n") for part in PAGE.split("\n## ")[1:])}
@@ -29,7 +29,7 @@ TABLE = (
 SCHEMAS: dict[str, tuple[type[Part], ...]] = {
     "Run record, schema 1": (Record, MethodPart, Result, Sidecar, TunedBy),
     "Request": (TableRequest, RequestedRow, RequestedRuns, SmallestDifference),
-    "Manifest, format 1": (FolderManifest, Entry),
+    "FolderManifest, format 1": (FolderManifest, Entry),
     "Table, format 1": TABLE,
     "Trials, format 1": (Trial,),
 }

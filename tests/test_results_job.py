@@ -1,177 +1,179 @@
-"""The job that guards committed results, run as the workflow runs it, in a repository of its own."""
+"""The scripts that guard committed results and list what changes, run as workflows run them, in a repository."""
 
 import json
-import os
 import re
-import subprocess
-import sys
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import yaml
-from support.only_installed import run_with_only
+from support.git import commit, run
+from support.git import repository as new_repository
+from support.measured import HIGH, LOW, fill
 
 from benchsuite.records.schema import Record, content_digest
 from benchsuite.records.store import Store
 
 ROOT = Path(__file__).parents[1]
-JOB, WORKFLOWS = ROOT / ".ci" / "results", ROOT / ".github" / "workflows"
+SCRIPTS, WORKFLOWS = ROOT / ".ci", ROOT / ".github" / "workflows"
 Make = Callable[..., tuple[Record, bytes]]
+Done = "subprocess.CompletedProcess[str]"
 
-pytestmark = pytest.mark.skipif(not JOB.exists(), reason="needs a checkout: a source distribution has no CI files")
+pytestmark = pytest.mark.skipif(not SCRIPTS.exists(), reason="needs a checkout: a source distribution has no CI files")
 
 
 @pytest.fixture
 def repository(tmp_path: Path, make_sound: Make) -> Path:
-    """A base commit with two listed records; commands go through a `benchsuite` of this interpreter."""
-    (tmp_path / "bin").mkdir()
-    command = tmp_path / "bin" / "benchsuite"
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m benchsuite "$@"\n')
-    command.chmod(0o755)
-    place = tmp_path / "repository"
-    (place / "results").mkdir(parents=True)
-    run(place, "git", "init", "-q")
+    """A base commit with two listed records."""
+    place = new_repository(tmp_path)
+    (place / "results").mkdir()
     for seed in range(2):
         Store(place / "results").write(*make_sound(seed))
-    run(place, "benchsuite", "verify", "results", "--update")
+    update(place)
     commit(place)
     return place
 
 
-def run(place: Path, *command: str) -> "subprocess.CompletedProcess[str]":
-    who = {f"GIT_{role}_{what}": "x@y" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-    path = f"{place.parent / 'bin'}{os.pathsep}{os.environ['PATH']}"
-    settings = {**os.environ, **who, "PATH": path, "GIT_CONFIG_GLOBAL": os.devnull}
-    return subprocess.run(command, cwd=place, env=settings, capture_output=True, text=True, check=False)
+def as_in(workflow: str, script: str, place: Path) -> Done:
+    """Run the step that calls the script; the base branch's code is that of this checkout."""
+    jobs = yaml.safe_load((WORKFLOWS / workflow).read_text("utf-8"))["jobs"].values()
+    (text,) = [step["run"] for job in jobs for step in job["steps"] if script in step.get("run", "")]
+    summary = {"GITHUB_STEP_SUMMARY": str(place.parent / "summary")}
+    return run(place, "bash", "-e", "-c", re.sub(r"(\$RUNNER_TEMP/base/)?\.ci/", f"{SCRIPTS}/", text), **summary)
 
 
-def commit(place: Path, message: str = "Change") -> None:
-    run(place, "git", "add", "-A")
-    done = run(place, "git", "commit", "--allow-empty", "-qm", message)
-    assert done.returncode == 0, done.stderr
-
-
-def job(place: Path) -> "subprocess.CompletedProcess[str]":
+def checked(place: Path) -> Done:
     """The change is committed, and held against the commit before it, as the workflow of pull requests says."""
     commit(place)
-    return as_in("results.yml", place)
+    return as_in("results.yml", ".ci/results", place)
 
 
-def push(place: Path, message: str = "Change") -> "subprocess.CompletedProcess[str]":
+def pushed(place: Path, message: str = "Change") -> Done:
     """The change is committed, and held against all commits before it, as the workflow of the pages says."""
     commit(place, message)
-    return as_in("pages.yml", place)
+    return as_in("pages.yml", ".ci/results", place)
 
 
-def as_in(workflow: str, place: Path) -> "subprocess.CompletedProcess[str]":
-    """Run the job's step; the base branch's code is that of this checkout."""
-    jobs = yaml.safe_load((WORKFLOWS / workflow).read_text("utf-8"))["jobs"].values()
-    scripts = [step.get("run", "") for job in jobs for step in job["steps"]]
-    (script,) = [script for script in scripts if ".ci/results" in script]
-    return run(place, "bash", "-c", re.sub(r"(\$RUNNER_TEMP/base/)?\.ci/results", str(JOB), script))
+def update(place: Path, *options: str) -> None:
+    done = run(place, "benchsuite", "verify", "results", "--update", *options)
+    assert done.returncode == 0, done.stdout
 
 
-def first(place: Path) -> Path:
-    return next((place / "results").glob("infonce-s0-*.json"))
+def record_file(place: Path, seed: int = 0) -> Path:
+    return next((place / "results").glob(f"infonce-s{seed}-*.json"))
 
 
-def test_an_added_and_listed_record_passes(repository: Path, make_sound: Make) -> None:
+def remove(place: Path, seed: int = 0) -> None:
+    record_file(place, seed).unlink()
+    update(place, "--allow-removal")
+
+
+def test_results_that_only_grow_pass(repository: Path, make_sound: Make) -> None:
     Store(repository / "results").write(*make_sound(7))
-    run(repository, "benchsuite", "verify", "results", "--update")
-    done = job(repository)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "verified." in done.stdout
+    update(repository)
+    done = checked(repository)
+    assert (done.returncode, "verified." in done.stdout) == (0, True), done.stdout
 
 
-def test_an_added_record_must_be_listed(repository: Path, make_sound: Make) -> None:
+def test_a_record_that_is_not_listed_is_found(repository: Path, make_sound: Make) -> None:
     Store(repository / "results").write(*make_sound(7))
-    done = job(repository)
-    assert done.returncode == 1
-    assert "not listed in MANIFEST.json" in done.stdout
+    assert checked(repository).returncode == 1
 
 
-def test_a_record_that_is_removed_with_its_entry_is_found(repository: Path) -> None:
-    first(repository).unlink()
-    assert run(repository, "benchsuite", "verify", "results", "--update", "--allow-removal").returncode == 0
+def test_a_record_that_is_removed_from_the_list_too_is_found(repository: Path) -> None:
+    remove(repository)
     assert run(repository, "benchsuite", "verify", "results").returncode == 0
-    done = job(repository)
-    assert done.returncode == 1
-    assert "but gone" in done.stdout
+    done = checked(repository)
+    assert (done.returncode, "but gone" in done.stdout) == (1, True)
 
 
 def test_a_record_that_is_changed_sealed_and_listed_again_is_found(repository: Path) -> None:
-    content = json.loads(first(repository).read_text())
+    content = json.loads(record_file(repository).read_text())
     content["cost"]["seconds"] = 0.5
     content["digest"] = content_digest(content)
-    first(repository).write_text(json.dumps(content))
-    assert run(repository, "benchsuite", "verify", "results", "--update", "--allow-removal").returncode == 0
-    done = job(repository)
-    assert done.returncode == 1
-    assert "another record than the one listed" in done.stdout
+    record_file(repository).write_text(json.dumps(content))
+    update(repository, "--allow-removal")
+    done = checked(repository)
+    assert (done.returncode, "another record than the one listed" in done.stdout) == (1, True)
 
 
 def test_a_manifest_that_is_removed_is_found(repository: Path) -> None:
     (repository / "results" / "MANIFEST.json").unlink()
-    done = job(repository)
-    assert done.returncode == 1
-    assert "MANIFEST.json is missing" in done.stderr
+    done = checked(repository)
+    assert (done.returncode, "MANIFEST.json is missing" in done.stderr) == (1, True)
 
 
-def test_a_branch_without_results_has_nothing_to_lose(repository: Path) -> None:
-    for file in (repository / "results").iterdir():
-        file.unlink()
-    (repository / "results").rmdir()
-    (repository / "README.md").write_text("x")
-    assert job(repository).returncode == 1
-    (repository / "README.md").write_text("y")
-    done = job(repository)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "no results here or before" in done.stdout
-
-
-def remove(place: Path, seed: int = 0) -> None:
-    next((place / "results").glob(f"infonce-s{seed}-*.json")).unlink()
-    assert run(place, "benchsuite", "verify", "results", "--update", "--allow-removal").returncode == 0
+def test_a_folder_without_records_has_nothing_to_lose_once_the_reason_is_given(repository: Path) -> None:
+    shutil.rmtree(repository / "results")
+    (repository / "results").mkdir()
+    (repository / "results" / "README.md").write_text("x")
+    assert pushed(repository).returncode == 1
+    for message in ("Measure again\n\nResults-removed: another format", "Go on"):
+        done = pushed(repository, message)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "no results here or before" in done.stdout
 
 
 def test_a_removed_record_is_found_in_later_commits_too(repository: Path, make_sound: Make) -> None:
     remove(repository)
-    assert push(repository).returncode == 1
+    assert pushed(repository).returncode == 1
     Store(repository / "results").write(*make_sound(7))
-    run(repository, "benchsuite", "verify", "results", "--update")
-    done = push(repository)
+    update(repository)
+    done = pushed(repository)
     assert done.returncode == 1
     assert done.stdout.count("but gone") == 1, "named once, whatever the number of manifests that list it"
 
 
 def test_a_removal_whose_commit_gives_the_reason_passes_and_the_next_does_not(repository: Path) -> None:
     remove(repository)
-    assert push(repository, "Measure again\n\nResults-removed:\n").returncode == 1, "no reason"
-    assert push(repository, "Measure again\n\nResults-removed: a bug in seed 0").returncode == 0
-    assert push(repository, "Look away").returncode == 0
+    assert pushed(repository, "Measure again\n\nResults-removed:\n").returncode == 1, "no reason"
+    assert pushed(repository, "Measure again\n\nResults-removed: a bug in seed 0").returncode == 0
+    assert pushed(repository, "Look away").returncode == 0
     remove(repository, seed=1)
-    assert push(repository).returncode == 1
+    assert pushed(repository).returncode == 1
 
 
-def test_a_base_that_does_not_exist_is_refused(repository: Path) -> None:
-    done = run(repository, "bash", str(JOB), "nonsense")
-    assert done.returncode != 0
-    assert "verified." not in done.stdout
-
-
-def test_a_clone_without_history_cannot_say_what_was_published(repository: Path) -> None:
+def test_a_base_that_does_not_exist_and_a_clone_without_history_are_refused(repository: Path) -> None:
+    done = run(repository, "bash", SCRIPTS / "results", "nonsense")
+    assert (done.returncode != 0, "verified." in done.stdout) == (True, False)
     commit(repository)
     shallow = repository.parent / "shallow"
-    run(repository.parent, "git", "clone", "-q", "--depth", "1", repository.as_uri(), str(shallow))
-    done = as_in("pages.yml", shallow)
-    assert done.returncode == 2
-    assert "lacks the branch's history" in done.stderr
+    run(repository.parent, "git", "clone", "-q", "--depth", "1", repository.as_uri(), shallow)
+    assert as_in("pages.yml", ".ci/results", shallow).returncode == 2
 
 
-def test_the_job_installs_all_that_the_check_imports(repository: Path) -> None:
-    (listed,) = re.findall(r"pip install -c constraints\.txt (.*)", (WORKFLOWS / "results.yml").read_text("utf-8"))
-    done = run_with_only(listed, "verify", "results", folder=repository)
+def summary(place: Path) -> str:
+    """What the job of pull requests says of the last commit."""
+    (place.parent / "summary").unlink(missing_ok=True)
+    done = as_in("results.yml", ".ci/changes", place)
     assert done.returncode == 0, done.stderr
-    short = run_with_only(listed.replace("platformdirs", ""), "verify", "results", folder=repository)
-    assert "does not install platformdirs" in short.stderr
+    return (place.parent / "summary").read_text("utf-8")
+
+
+def test_the_summary_holds_the_last_commit_against_the_one_before(tmp_path: Path, make_record: Make) -> None:
+    place = new_repository(tmp_path)
+    commit(place)
+    for values, says in (
+        ({"InfoNCE": LOW, "TeMo": LOW}, "tables: 1 added; cells: 4 added"),
+        ({"InfoNCE": LOW, "TeMo": HIGH}, "RN50/TeMo beats RN50/InfoNCE on MSCOCO IR@1: not exercised -> reproduced"),
+        ({}, "tables: 1 removed; cells: 4 removed"),
+    ):
+        shutil.rmtree(place / "results", ignore_errors=True)
+        if values:
+            fill(place / "results", make_record, values)
+        commit(place)
+        assert says in summary(place)
+    commit(place)
+    assert "results/ did not change" in summary(place)
+
+
+def test_the_summary_names_files_that_cannot_be_used_and_is_no_markup(tmp_path: Path, make_record: Make) -> None:
+    place = new_repository(tmp_path)
+    commit(place)
+    fill(place / "results", make_record, {"InfoNCE": LOW, "<b>\n```": LOW})
+    next((place / "results").glob("infonce-s0-*.json")).write_text("{")
+    commit(place)
+    text = summary(place)
+    assert "truncated or not JSON" in text
+    assert [line for line in text.splitlines() if line and not line.startswith("    ")] == []

@@ -10,7 +10,6 @@ from benchsuite.analysis.items import Items
 from benchsuite.analysis.pairing import comparable_fields
 from benchsuite.analysis.rows import Cell, TableRow
 from benchsuite.analysis.table_view import TableView
-from benchsuite.analysis.vouchers import NOBODY, Vouchers
 from benchsuite.errors import BenchsuiteError, RecordError
 from benchsuite.folders import built_in_tables, table_files
 from benchsuite.papers import Row, Table, read_table
@@ -21,9 +20,7 @@ from benchsuite.records.requests import RequestedRow, TableRequest
 from benchsuite.records.schema import Record
 
 
-def build_views(
-    contents: Contents, items: Items | None, vouchers: Vouchers = NOBODY
-) -> tuple[list[TableView], list[BenchsuiteError]]:
+def build_views(contents: Contents, items: Items | None) -> tuple[list[TableView], list[BenchsuiteError]]:
     """The requested tables, as far as they are measured; and what had to be skipped, with the reason.
 
     Claims may be judged only of views with `items`: sampling floors are part of a verdict.
@@ -39,7 +36,7 @@ def build_views(
             if wrong := next(request_check.problems(table, request, stored), None):
                 raise RecordError(f"{TABLES}/{request.name}.json: {wrong}; {request_check.REPAIR}.")
             view = build_table(table, request, contents.records, gaps, of_paper)
-            view = replace(view, items=items, vouchers=vouchers)
+            view = replace(view, items=items)
             for cell in (cell for row in view.rows for cell in row.cells):
                 _ = cell.values  # read now, so that a record without the number skips this table and no other
             _ = view.premises

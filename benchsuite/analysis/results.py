@@ -14,12 +14,9 @@ from benchsuite.analysis.column_tests import table_column_tests
 from benchsuite.analysis.labels import recipes_of, titles
 from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.tuned_methods import subjects
-from benchsuite.analysis.vouchers import Vouchers, vouchers_of
 from benchsuite.errors import BenchsuiteError, UsageError, did_you_mean
 from benchsuite.records.contents import Contents
-from benchsuite.records.provenance import trust_in
 from benchsuite.records.schema import Record, StoredNumber
-from benchsuite.records.sigstore_bundle import Trust
 from benchsuite.records.store import Store
 
 if TYPE_CHECKING:
@@ -34,21 +31,18 @@ DIGESTS = ("initial_weights", "batches")
 IDENTITY = ("run_id", "seed", "method", "method_title", "method_id", "setup", "setup_id", "created")
 
 
-def load_results(folder: str | Path = "runs", repository: str | None = None) -> "DataFrame":
+def load_results(folder: str | Path = "runs") -> "DataFrame":
     """A results folder as a data frame: a row for each run, metric, and row of a table that the run stands in.
 
     Values are fractions. A run that several tables share has as many rows for each metric; one that no table shows has
     one, with `paper` to `part` missing, but for the recipe. To count each number once:
     `.drop_duplicates(["run_id", "protocol", "metric"])`. Invalid files are skipped with a warning.
 
-    With `repository`, "OWNER/NAME", attestations of its workflow are verified: `vouched` says what speaks for each run.
-
         results = benchsuite.load_results("results")
         recall = results.query("table == 'temo/table1' and metric == 't2i_r1'")
         recall.groupby("method").value.agg(["mean", "std", "count"])
     """
-    contents, views, vouchers = _read(folder, repository)
-    return results_frame(contents, views, vouchers)
+    return results_frame(*_read(folder))
 
 
 def load_table(name: str, scale: str = "small", results: str | Path = "runs", regime: str | None = None) -> "DataFrame":
@@ -63,7 +57,7 @@ def load_table(name: str, scale: str = "small", results: str | Path = "runs", re
     """
     from pandas import DataFrame
 
-    _, views, _ = _read(results)
+    _, views = _read(results)
     cells = []
     for cell in table_cells(find_view(views, name, scale, results, regime)):
         values, _ = cell.pop("values"), cell.pop("tied_with")
@@ -125,7 +119,6 @@ def table_cells(view: TableView) -> Iterator[dict[str, Any]]:
                 "best": view.is_best(row, cell),
                 "tied_with": list(rank.tied_with) if rank else [],
                 "method": row.method,
-                "vouched": str(view.vouchers.of_row(list(cell.records.values())) or ""),
                 "setup_id": next((record.setup_id for record in cell.records.values()), ""),
                 "values": dict(cell.values),
             }
@@ -155,7 +148,7 @@ def table_tests(view: TableView) -> Iterator[dict[str, Any]]:
             }
 
 
-def results_frame(contents: Contents, views: Sequence[TableView], vouchers: Vouchers) -> "DataFrame":
+def results_frame(contents: Contents, views: Sequence[TableView]) -> "DataFrame":
     """The data frame of `load_results`, from what was read."""
     from pandas import DataFrame
 
@@ -163,8 +156,8 @@ def results_frame(contents: Contents, views: Sequence[TableView], vouchers: Vouc
     numbers = [(record.run_id, *number) for record in records for number in record.numbers()]
     setups = titles({record.setup_id: record.setup for record in records}, contents.requests, recipes_of(records))
     runs = DataFrame(
-        [{**_run(record, setups[record.setup_id]), "vouched": str(vouchers.of(record))} for record in records],
-        columns=[*IDENTITY, "vouched", *COSTS, *ENVIRONMENT, *DIGESTS],
+        [_run(record, setups[record.setup_id]) for record in records],
+        columns=[*IDENTITY, *COSTS, *ENVIRONMENT, *DIGESTS],
     )
     rows = DataFrame([*dict.fromkeys(_rows(views))], columns=["run_id", *ROW])
     runs = runs.join(_hyperparameters([record.method.hyperparameters for record in records]))
@@ -221,22 +214,20 @@ def _hyperparameters(of_runs: Sequence[Mapping[str, Any]]) -> "DataFrame":
 
 
 def read_folder(
-    folder: str | Path, table: str = "temo/table1", trust: Trust | None = None
-) -> tuple[Contents, list[TableView], Vouchers, list[BenchsuiteError]]:
-    """A results folder's contents, tables and vouchers, and what was skipped; an error names what fills it."""
+    folder: str | Path, table: str = "temo/table1"
+) -> tuple[Contents, list[TableView], list[BenchsuiteError]]:
+    """A results folder's contents and tables, and what was skipped; an error names what fills it."""
     if not Path(folder).is_dir():
         raise UsageError(f"results folder {folder} does not exist. Run `benchsuite repro {table}` first.")
     contents = Store(Path(folder)).read()
-    vouchers, refused = vouchers_of(Path(folder), contents.records, trust)
-    views, skipped = build_views(contents, None, vouchers)
-    return contents, views, vouchers, [*skipped, *refused]
+    return contents, *build_views(contents, None)
 
 
-def _read(folder: str | Path, repository: str | None = None) -> tuple[Contents, list[TableView], Vouchers]:
-    contents, views, vouchers, skipped = read_folder(folder, trust=trust_in(repository) if repository else None)
+def _read(folder: str | Path) -> tuple[Contents, list[TableView]]:
+    contents, views, skipped = read_folder(folder)
     for error in skipped:
         warnings.warn(f"skipped: {error}", stacklevel=3)
-    return contents, views, vouchers
+    return contents, views
 
 
 TRIAL = (

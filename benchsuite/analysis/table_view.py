@@ -11,7 +11,6 @@ from benchsuite.analysis.pairing import unpairable
 from benchsuite.analysis.premises import PremiseFinding, findings
 from benchsuite.analysis.ranking import Rank, Ranking, ranking
 from benchsuite.analysis.rows import Cell, TableRow
-from benchsuite.analysis.vouchers import NOBODY, Vouchers
 from benchsuite.papers import Column, Table
 from benchsuite.papers.claim import FamilySizes, family_sizes
 from benchsuite.papers.schema import row_name
@@ -34,8 +33,6 @@ class TableView:
     """The paper's other tables that have this scale: their claims are of the same families."""
     items: Items | None = None
     """Reads what each test item added to a metric; without it no uncertainty from test items is known."""
-    vouchers: Vouchers = NOBODY
-    """What speaks for the runs."""
 
     @cached_property
     def family_sizes(self) -> FamilySizes:

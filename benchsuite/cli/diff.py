@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,20 +20,9 @@ if TYPE_CHECKING:
     from benchsuite.analysis.folder_diff import FolderSide, RunDiff
 
 
-class Format(StrEnum):
-    """Output formats."""
-
-    text = "text"
-    md = "md"
-    json = "json"
-
-
 def diff(
     a: Annotated[str, typer.Argument(help="A run_id or its first characters, a record's file, or a results folder.")],
     b: Annotated[str, typer.Argument(help="What to compare it with.")],
-    as_: Annotated[
-        Format, typer.Option("--format", help="Output format; md is a comment for a pull request, for folders only.")
-    ] = Format.text,
     as_json: AsJson = False,
     agree: Annotated[
         bool,
@@ -50,25 +38,20 @@ def diff(
     Exit code 1 if the runs are not comparable, or if files in the folders were skipped.
     """
     load_plugins(plugin)
-    if as_json and as_ is Format.md:
-        raise UsageError("--json and --format md: give one of them.")
-    format_ = Format.json if as_json else as_
     if agree:
-        agree_folders(Path(a), Path(b), format_)
+        agree_folders(Path(a), Path(b), as_json)
     elif Path(a).is_dir() or Path(b).is_dir():
-        diff_folders(Path(a), Path(b), format_)
+        diff_folders(Path(a), Path(b), as_json)
     else:
-        diff_runs([find_run(results, run) for run in (a, b)], format_)
+        diff_runs([find_run(results, run) for run in (a, b)], as_json)
 
 
-def diff_runs(files: list[Path], format_: Format) -> None:
+def diff_runs(files: list[Path], as_json: bool) -> None:
     """Compare two records."""
     from benchsuite.analysis.folder_diff import RunDiff
 
-    if format_ is Format.md:
-        raise UsageError("--format md is for results folders, and these are runs: give text or json.")
     comparison = RunDiff(*map(read_record, files))
-    if format_ is Format.json:
+    if as_json:
         say_json(run_data(comparison))
     else:
         say(*run_lines(comparison, files))
@@ -76,37 +59,35 @@ def diff_runs(files: list[Path], format_: Format) -> None:
         raise typer.Exit(1)
 
 
-def diff_folders(a: Path, b: Path, format_: Format) -> None:
+def diff_folders(a: Path, b: Path, as_json: bool) -> None:
     """Compare two results folders; an empty one has no results yet."""
     from benchsuite.analysis import folder_diff as analysis
     from benchsuite.report import diff_formats as report
 
     require_folders(a, b)
     comparison = analysis.diff_folders(read_side(a), read_side(b))
-    if format_ is Format.json:
+    if as_json:
         say_json_text(report.as_json(comparison))
     else:
-        say_text(report.as_text(comparison) if format_ is Format.text else report.as_markdown(comparison))
+        say_text(report.as_text(comparison))
     if any(side.skipped for side in comparison.sides.values()):
         raise typer.Exit(1)
 
 
-def agree_folders(published: Path, again: Path, format_: Format) -> None:
+def agree_folders(published: Path, again: Path, as_json: bool) -> None:
     """Compare tables that were measured again with their first measurement, within stated bounds."""
-    from benchsuite.analysis.reproduction import tables_again
-    from benchsuite.report import reproduction
+    from benchsuite.verify import reproduction_lines
+    from benchsuite.verify.reproduction import tables_again
 
-    if format_ is Format.md:
-        raise UsageError("--format md and --agree: give one of them.")
     require_folders(published, again)
     sides = read_side(published), read_side(again)
     tables = tables_again(*sides)
     if not tables:
         raise UsageError(f"{published} and {again} have no table at one scale in common.")
-    if format_ is Format.json:
-        say_json_text(reproduction.as_json(tables))
+    if as_json:
+        say_json_text(reproduction_lines.as_json(tables))
     else:
-        say_text(reproduction.as_text(tables))
+        say_text(reproduction_lines.as_text(tables))
     if sides[1].skipped or not all(table.agrees for table in tables):
         raise typer.Exit(1)
 
@@ -167,7 +148,7 @@ def shown(number: StoredNumber) -> str:
 
 
 def run_data(comparison: "RunDiff") -> dict[str, Any]:
-    """For --format json."""
+    """For --json."""
     return {
         "a": identity(comparison.left),
         "b": identity(comparison.right),

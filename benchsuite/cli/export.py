@@ -12,12 +12,9 @@ from benchsuite.cli.shared.options import (
     AsJson,
     Plugins,
     Regimes,
-    Repository,
     Results,
     Tables,
-    TrustedRoot,
     load_own,
-    trust_of,
 )
 from benchsuite.cli.shared.terminal import say, say_json_text, say_text
 from benchsuite.errors import UsageError
@@ -111,14 +108,12 @@ def export(
     ] = True,
     regime: Regimes = None,
     results: Results = RESULTS,
-    repository: Repository = None,
-    trusted_root: TrustedRoot = None,
     plugin: Plugins = None,
     tables: Tables = None,
 ) -> None:
     """Export a measured table with the ranks and marks of its page, or all runs as one data frame."""
     from benchsuite.analysis.results import find_view, read_folder, results_frame
-    from benchsuite.cli.report import require_all, tell_outdated, tell_unverified
+    from benchsuite.cli.report import require_all, tell_outdated
     from benchsuite.papers import named_tables
     from benchsuite.report.export import FORMATS
 
@@ -138,15 +133,13 @@ def export(
     load_own(tables, plugin)
     if table:
         named_tables([table], stored=tables_in(results))
-    trust = trust_of(repository, trusted_root)
-    contents, views, vouchers, skipped = read_folder(results, table or "temo/table1", trust)
+    contents, views, skipped = read_folder(results, table or "temo/table1")
     if table:
         text = FORMATS[format_](find_view(views, table, scale, results, regime), options)
         write_text(text, f"{table} at scale {scale}", out, is_json=format_ is Format.json)
     else:
-        write_frame(results_frame(contents, views, vouchers), format_, out)
+        write_frame(results_frame(contents, views), format_, out)
     tell_outdated(contents)
-    tell_unverified(results, trust)
     require_all(skipped)
 
 

@@ -11,23 +11,18 @@ from benchsuite.cli.shared.options import (
     REPORTS,
     RESULTS,
     Plugins,
-    Repository,
     Results,
     Tables,
-    TrustedRoot,
     load_own,
-    trust_of,
 )
 from benchsuite.cli.shared.terminal import say, say_over
 from benchsuite.errors import BenchsuiteError, RecordError, UsageError
 from benchsuite.records.contents import Contents
-from benchsuite.records.names import ATTESTATIONS, attestation_files
 from benchsuite.records.store import Store
 
 if TYPE_CHECKING:
     from benchsuite.analysis.items import Items
     from benchsuite.analysis.table_view import TableView
-    from benchsuite.records.sigstore_bundle import Trust
     from benchsuite.report.leaderboard import Leaderboard
 
 
@@ -40,14 +35,11 @@ def report(
     ] = None,
     serve: Annotated[bool, typer.Option("--serve", help="Serve the pages on this machine (127.0.0.1).")] = False,
     port: Annotated[int, typer.Option(help="Port of --serve; 0 takes a free one.", min=0, max=65535)] = 8000,
-    repository: Repository = None,
-    trusted_root: TrustedRoot = None,
     plugin: Plugins = None,
     tables: Tables = None,
 ) -> None:
     """Write the leaderboard's pages from the records of a results folder."""
     from benchsuite.analysis.building import build_views
-    from benchsuite.analysis.vouchers import vouchers_of
     from benchsuite.report.numbers import counted
     from benchsuite.report.site import write_single, write_site
 
@@ -58,11 +50,8 @@ def report(
     if single_file and serve:
         raise UsageError("--single-file and --serve: give one of them. A single file opens without a server.")
     load_own(tables, plugin)
-    trust = trust_of(repository, trusted_root)
     contents = Store(results).read()
-    vouchers, refused = vouchers_of(results, contents.records, trust)
-    views, skipped = build_views(contents, items_of(results), vouchers)
-    left_out = [*skipped, *refused]
+    views, left_out = build_views(contents, items_of(results))
     board = leaderboard(results, contents, views, left_out)
     if single_file:
         say(f"{counted(len(views), 'table')} in one file: {write_single(single_file, board).resolve()}")
@@ -71,7 +60,6 @@ def report(
         numbers = {"table": len(views), "run": len(contents.records), "page": site.pages}
         say(f"{', '.join(counted(n, noun) for noun, n in numbers.items())}: {site.index.resolve()}")
     tell_outdated(contents)
-    tell_unverified(results, trust)
     for file in contents.foreign:
         say(f"{file}: not a record, ignored", error=True)
     if serve:
@@ -104,12 +92,6 @@ def tell_outdated(contents: Contents) -> None:
 
     for finding in outdated(contents.tables):
         say(str(finding), error=True)
-
-
-def tell_unverified(results: Path, trust: "Trust | None") -> None:
-    """Say that nothing counts as attested, where something could."""
-    if trust is None and attestation_files(results):
-        say(f"{results}/{ATTESTATIONS}: not verified; name whose workflow you trust with --repository", error=True)
 
 
 def show(folder: Path, port: int) -> None:

@@ -1,7 +1,10 @@
 """`benchsuite verify`: validate a results folder, or one record."""
 
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
+from random import Random
 from typing import Annotated, Any
 
 import typer
@@ -11,10 +14,8 @@ from benchsuite.cli.shared.options import (
     AsJson,
     Folders,
     Plugins,
-    Repository,
     Results,
     Tables,
-    TrustedRoot,
     load_own,
     parse_folders,
 )
@@ -22,10 +23,8 @@ from benchsuite.cli.shared.terminal import say, say_json
 from benchsuite.errors import UsageError
 from benchsuite.folders import tables_in
 from benchsuite.records.names import TRIALS, find_run
-from benchsuite.records.provenance import provenance, trust_in
 from benchsuite.records.record_file import Finding
-from benchsuite.records.reruns import read_reruns
-from benchsuite.records.sigstore_bundle import Trust
+from benchsuite.records.schema import Record
 from benchsuite.registry import tasks
 from benchsuite.verify.audit import CANNOT_CHECK, Audit, audit_folder, audit_run
 from benchsuite.verify.audit_manifest import check_base, check_digest, check_manifest, update_manifest
@@ -54,14 +53,6 @@ def verify(
         int | None,
         typer.Option(min=1, help="Train N records again, chosen at random, and compare every number.", metavar="N"),
     ] = None,
-    store: Annotated[
-        bool, typer.Option("--store", help="With --rerun: store what came out, for pages. The records stay.")
-    ] = False,
-    attested: Annotated[
-        bool, typer.Option("--provenance", help="Verify attestations: which workflow run trained which records.")
-    ] = False,
-    repository: Repository = None,
-    trusted_root: TrustedRoot = None,
     data: Folders = None,
     results: Results = RESULTS,
     plugin: Plugins = None,
@@ -71,18 +62,13 @@ def verify(
     """Validate records: seals, identities, ranks, every number recomputed from its ranks, and the manifest.
 
     Exit code 1 if anything is wrong. A run done again must give every digit on the same kind of machine with the same
-    packages; elsewhere, numbers may lie as far apart as those of the row's seeds. An attestation must be signed by the
-    workflow measure.yml on the main branch of --repository; nothing is asked of the network.
+    packages; elsewhere, numbers may lie as far apart as those of the row's seeds.
     """
     from benchsuite.evaluation.rank_metrics import RULES
     from benchsuite.verify.stored_tables import outdated, problems
 
     if allow_removal and not update:
         raise UsageError("--allow-removal goes with --update, which writes the manifest.")
-    if trusted_root and not attested:
-        raise UsageError("--trusted-root goes with --provenance, which verifies signatures.")
-    if store and not rerun:
-        raise UsageError("--store goes with --rerun, which trains again.")
     if data and not rerun:
         raise UsageError("--data goes with --rerun, which reads data again.")
     load_own(tables, plugin)
@@ -92,22 +78,16 @@ def verify(
         audit.problems += problems(audit.path, audit.requests, list(audit.records.values()))
         audit.notes += [*unloaded, *outdated(tables_in(audit.path))]
         redraw(audit)
-        add_reruns(audit)
         update_manifest(audit, allow_removal) if update else check_manifest(audit)
         check_base(audit, *(base or ()))
-        if attested:
-            add_provenance(audit, trust_in(repository, trusted_root))
         if expect is not None:
             check_digest(audit, expect)
-    elif update or base or attested or expect is not None:
-        options = "--update, --base, --expect and --provenance"
-        raise UsageError(f"{what}: no such folder. {options} need a results folder.")
+    elif update or base or expect is not None:
+        raise UsageError(f"{what}: no such folder. --update, --base and --expect need a results folder.")
     else:
         audit = audit_run(find_run(results, what), RULES)
     if rerun:
-        from benchsuite.cli.rerun import rerun as run_again
-
-        run_again(audit, rerun, parse_folders(data), plugin or [], store)
+        train_again(audit, rerun, parse_folders(data), plugin or [])
     say_json(as_data(audit)) if as_json else say(*lines(audit))
     if audit.problems:
         raise typer.Exit(1)
@@ -124,25 +104,44 @@ def load_rules() -> Iterator[Finding]:
                 yield Finding(f"task {card.name}", message, "install what it imports")
 
 
-def add_provenance(audit: Audit, trust: Trust) -> None:
-    """Check which of the valid records a workflow run trained."""
-    found = provenance(audit.path, audit.records.values(), trust)
-    audit.signatures = found.signatures
-    audit.problems += found.problems
-    audit.notes += found.notes
+def train_again(audit: Audit, count: int, folders: Mapping[str, str], plugins: list[Path]) -> None:
+    """Train that many of the valid records again, drawn at random, and add what was found. They stay as they are."""
+    from benchsuite.cli.shared.progress import progress
+    from benchsuite.execution.pool import Pool
+    from benchsuite.verify.rerun import devices_of, draw
+    from benchsuite.work.session import signals_raised
+
+    with tempfile.TemporaryDirectory(prefix="benchsuite-rerun-") as folder:
+        count = min(count, len(audit.records))
+        drawn = draw(audit.records, count, Random(), folders, Path(folder))
+        for name, reason in drawn.left_out.items():
+            audit.notes.append(Finding(name, f"cannot be run again here: {reason}", ""))
+        if len(drawn.runs) < count:
+            message = f"{len(drawn.runs)} of {count} records to run again could be drawn"
+            audit.problems.append(Finding(str(audit.path), message, "the notes say why"))
+        with progress(len(drawn.runs)) as shown, signals_raised():
+            for name, run in drawn.runs.items():
+                record = audit.records[name]
+                threads = record.environment.get("threads")
+                pool = Pool(devices_of(record), Path(folder) / "logs", plugins, threads=threads)
+                with closing(pool.execute([run], [run])) as events:
+                    for event in events:
+                        shown.show(event)
+                        judge(audit, name, record, event)
 
 
-def add_reruns(audit: Audit) -> None:
-    """Compare stored second trainings with their records."""
-    reruns, errors = read_reruns(audit.path)
-    audit.problems += [Finding(str(error.file.relative_to(audit.path)), error.reason) for error in errors]
-    if reruns:
-        from benchsuite.analysis.vouchers import Kind, vouchers
+def judge(audit: Audit, name: str, record: Record, event: object) -> None:
+    """Add what the end of a second training says of its record."""
+    from benchsuite.execution.events import Failed, Finished
+    from benchsuite.verify.retrained import Again, is_other_seed
 
-        found = vouchers({record.run_id: record for record in audit.records.values()}, reruns)
-        audit.problems += found.problems
-        audit.notes += found.notes
-        audit.verified = {run for run, kind in found.kinds.items() if kind is Kind.verified}
+    if isinstance(event, Failed):
+        audit.problems.append(Finding(name, f"run again: it fails: {event.reason}", "measure it again"))
+    if isinstance(event, Finished):
+        row = [other for other in audit.records.values() if is_other_seed(other, record)]
+        again = Again(name, record, event.record, row)
+        audit.problems += again.problems()
+        audit.notes += again.notes()
 
 
 def redraw(audit: Audit) -> None:
@@ -170,10 +169,6 @@ def lines(audit: Audit) -> Iterator[str]:
         yield "not recomputable:"
         for (task, why), names in sorted(audit.not_recomputable.items()):
             yield f"  {task}: {', '.join(sorted(names))} ({why})"
-    if audit.signatures is not None:
-        yield f"attested: {len(audit.signatures)} of {len(audit.records)} valid records"
-    if audit.verified:
-        yield f"verified by a stored second training: {len(audit.verified)} of {len(audit.records)} valid records"
     if audit.path.is_dir():
         yield f"manifest digest: {audit.manifest.digest}"
     count = len(audit.problems)
@@ -196,16 +191,6 @@ def as_data(audit: Audit) -> dict[str, Any]:
             {"task": task, "numbers": sorted(names), "reason": why}
             for (task, why), names in sorted(audit.not_recomputable.items())
         ],
-        "attested": attestations(audit),
-        "trained_again": sorted(name for name, record in audit.records.items() if record.run_id in audit.verified),
         "manifest_digest": audit.manifest.digest if audit.path.is_dir() else None,
         "cannot_check": list(CANNOT_CHECK),
     }
-
-
-def attestations(audit: Audit) -> dict[str, str] | None:
-    """The workflow run of each attested record, by file name; None if that was not asked."""
-    if audit.signatures is None:
-        return None
-    signed = {name: audit.signatures.get(record.run_id) for name, record in audit.records.items()}
-    return {name: signature.workflow_run for name, signature in signed.items() if signature}

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from benchsuite.canonical import canonical
 from benchsuite.errors import RecordError
@@ -15,7 +15,6 @@ from benchsuite.records.names import (
     evaluation_files,
     failure_files,
     json_files,
-    measurement_files,
     request_files,
     trial_files,
 )
@@ -25,14 +24,11 @@ from benchsuite.records.schema import Record
 from benchsuite.workers import spread, without_garbage_collection
 
 if TYPE_CHECKING:
-    from benchsuite.records.benchmarks import Measurement
     from benchsuite.records.evaluations import Evaluation
     from benchsuite.records.trials import TrialsFile
 
 T = TypeVar("T")
-Sealed = TypeVar("Sealed", bound=BaseModel)
 RETUNE = "Put it back as it was written, or delete it and run the same `benchsuite tune` again."
-MEASURE = "Put it back as it was written, or delete it and run `tox -e bench` again."
 EVALUATE = "Delete it, and evaluate the model again."
 
 
@@ -57,8 +53,6 @@ class Contents:
     """The folder's tuning trials by recipe."""
     evaluations: Sequence["Evaluation"] = ()
     """Of models as they were given."""
-    measurements: Sequence["Measurement"] = ()
-    """Of speed and memory, the latest first."""
 
     @property
     def refused(self) -> list[RecordFile]:
@@ -98,10 +92,8 @@ def read_contents(folder: Path, count: Count | None = None) -> Contents:
     records = {file.record.run_id: file.record for file in files if file.record and not file.problems}
     trials = {file.recipe: file for file in _collect(trial_files(folder), _read_trials, unreadable)}
     evaluations = _collect(evaluation_files(folder), _read_evaluation, unreadable)
-    measurements = _collect(measurement_files(folder), _read_measurement, unreadable)
-    measurements.sort(key=lambda each: each.created, reverse=True)
     foreign = [path for path in paths if not read[path]]
-    more = (tables_in(folder), trials, evaluations, measurements)
+    more = (tables_in(folder), trials, evaluations)
     return Contents(records, failures, requests, files, unreadable, foreign, *more)
 
 
@@ -170,23 +162,14 @@ def _read_trials(path: Path) -> "TrialsFile":
 def _read_evaluation(path: Path) -> "Evaluation":
     from benchsuite.records.evaluations import Evaluation  # few folders have some
 
-    return _read_sealed(path, Evaluation, "evaluation", EVALUATE)
-
-
-def _read_measurement(path: Path) -> "Measurement":
-    from benchsuite.records.benchmarks import Measurement  # few folders have some
-
-    return _read_sealed(path, Measurement, "measurement of speed", MEASURE)
-
-
-def _read_sealed(path: Path, model: type[Sealed], what: str, fix: str) -> Sealed:
     try:
-        return model.model_validate(parse(path))
+        return Evaluation.model_validate(parse(path))
     except ValidationError as error:
         problem = error.errors()[0]
-        raise FileError(path, f"not a valid {what}: {where(problem)}{problem['msg']}", fix) from error
+        reason = f"not a valid evaluation: {where(problem)}{problem['msg']}"
+        raise FileError(path, reason, EVALUATE) from error
     except ValueError as error:
-        raise FileError(path, str(error), fix) from error
+        raise FileError(path, str(error), EVALUATE) from error
 
 
 def _read_object(path: Path) -> dict[str, Any]:

@@ -11,14 +11,7 @@ MANIFEST = "MANIFEST.json"
 RANKS = ".ranks.npz"
 LARGEST_RANKS = 32 * MEGABYTE
 """Bytes of a file of ranks."""
-ATTESTATIONS = "attestations"
-"""The folder of attested manifests, each with the bundle that signs it."""
-ATTESTED, BUNDLE = ".manifest.json", ".sigstore.json"
-RERUNS = "reruns"
-"""The folder of what second trainings of records gave."""
 TABLES, TRIALS = "tables", "trials"
-BENCHMARKS = "benchmarks"
-"""The folder of measurements of speed and memory."""
 EVALUATIONS = "evaluations"
 """The folder of evaluations of models that no run trained."""
 WEIGHTS = "weights"
@@ -65,21 +58,6 @@ def request_files(folder: Path) -> list[Path]:
 def evaluation_files(folder: Path) -> list[Path]:
     """Evaluations of models as they were given."""
     return _shown(folder / EVALUATIONS, "*.json")
-
-
-def measurement_files(folder: Path) -> list[Path]:
-    """Measurements of speed and memory."""
-    return _shown(folder / BENCHMARKS, "*.json")
-
-
-def attestation_files(folder: Path) -> list[Path]:
-    """Attested manifests and their bundles."""
-    return _shown(folder / ATTESTATIONS, "*.json")
-
-
-def rerun_files(folder: Path) -> list[Path]:
-    """Second trainings."""
-    return _shown(folder / RERUNS, "*.json")
 
 
 def trial_files(folder: Path) -> list[Path]:

@@ -256,7 +256,7 @@ def content_digest(content: Mapping[str, Any]) -> str:
 
 
 def require_sealed(content: Any) -> Any:
-    """The stored content of a record, an evaluation or a measurement; refused if its digest is that of another."""
+    """The stored content of a record or an evaluation; refused if its digest is that of another."""
     if isinstance(content, dict) and content_digest(content) != content.get("digest"):
         raise ValueError(BROKEN_SEAL)
     return content

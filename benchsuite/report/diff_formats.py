@@ -1,10 +1,9 @@
-"""What differs between two results folders: for a terminal, for programs, and as a comment on a pull request."""
+"""What differs between two results folders: for a terminal and for programs."""
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import chain, groupby
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import Any, NamedTuple
 
 from benchsuite.analysis.folder_diff import KINDS, Difference, FolderDiff, FolderSide, Kind
@@ -12,17 +11,11 @@ from benchsuite.analysis.rows import Cell
 from benchsuite.analysis.verdict import Verdict
 from benchsuite.harmless import json_text
 from benchsuite.records.schema import Record
-from benchsuite.report.markdown import code, head, plain, row
+from benchsuite.report.markdown import plain
 from benchsuite.report.numbers import DASH, counted, measured
 
 LONG = 400
 """Characters of a name, value or reason that are shown."""
-LIMIT = 60_000
-"""Characters of a comment. GitHub takes 65,536, and the workflow that posts it adds a line."""
-NOTE = 400
-"""Characters of it that are reserved for saying what was cut."""
-FOLD = 10
-"""Lines of a list that a comment shows without folding them."""
 DECISIVE = {"reproduced", "opposite", "equivalent", "premise not met", "not exercised", "not comparable"}
 LEGEND = (
     "Cells: mean ± half-width of the 95% CI, in percent or as plain numbers (number of seeds). ★: best, see the page."
@@ -45,7 +38,7 @@ def as_text(diff: FolderDiff) -> str:
     for title, texts in _notes(diff):
         lines += [f"{title}:", *(f"  {plain(text, LONG)}" for text in texts)]
     for name, differences in diff.tables.items():
-        lines += ["", f"{_title(name, plain)}: {_counts(differences)}"]
+        lines += ["", f"{_title(*name)}: {_counts(differences)}"]
         for title, section in _sections(differences).items():
             lines.append(f"  {title}:")
             for where, before, after, why in ((plain(text, LONG) for text in line) for line in section):
@@ -69,11 +62,6 @@ def as_json(diff: FolderDiff) -> str:
         ],
     }
     return json_text(data, indent=1) + "\n"
-
-
-def as_markdown(diff: FolderDiff, limit: int = LIMIT) -> str:
-    """A table for each table that differs, with long lists folded; first those with decisive verdicts."""
-    return fitted(_blocks(diff), limit)
 
 
 def _size(side: FolderSide) -> str:
@@ -100,9 +88,8 @@ def _no_table(diff: FolderDiff) -> str:
     return "Nothing differs." if diff.same else "No table differs."
 
 
-def _title(name: tuple[str, str], shown: Callable[[str], str]) -> str:
-    table, scale = name
-    return f"{shown(table)} at scale {shown(scale)}"
+def _title(table: str, scale: str) -> str:
+    return f"{plain(table)} at scale {plain(scale)}"
 
 
 def _counts(differences: Iterable[Difference]) -> str:
@@ -174,59 +161,3 @@ def _data(value: Any) -> Any:
     values = {str(seed): number * factor for seed, number in value.values.items()}
     mean, sd = (None if number is None else number * factor for number in (value.mean, value.sd))
     return {"unit": value.column.unit, "mean": mean, "sd": sd, "seeds": value.n, "values": values}
-
-
-@dataclass(frozen=True)
-class Block:
-    """A list of a comment with what stands before and after it."""
-
-    title: str
-    """What its lines are."""
-    opening: str
-    lines: Sequence[str]
-    closing: str = ""
-
-
-def fitted(blocks: Iterable[Block], limit: int) -> str:
-    """The blocks so far as there is room. The first line that does not fit ends the text, and the rest is counted."""
-    room, texts, cut = limit - NOTE, [], Counter[str]()
-    for block in blocks:
-        length, shown = len(block.opening) + len(block.closing) + 3, 0
-        while not cut and shown < len(block.lines) and length + len(block.lines[shown]) + 1 <= room:
-            length += len(block.lines[shown]) + 1
-            shown += 1
-        if shown:
-            room -= length
-            texts.append("\n".join([block.opening, *block.lines[:shown], *filter(None, [block.closing]), ""]))
-        cut += Counter({block.title: len(block.lines) - shown})
-    if cut:
-        missing = ", ".join(f"{title} {n}" for title, n in cut.items())
-        texts.append(f"**Truncated.** Lines not shown: {missing}. `benchsuite diff` prints all of them.\n")
-    return "\n".join(texts)
-
-
-def _blocks(diff: FolderDiff) -> Iterator[Block]:
-    before, after = map(_size, diff.sides.values())
-    summary = f"{_counts(chain.from_iterable(diff.tables.values()))}. {LEGEND}" if diff.tables else _no_table(diff)
-    lines = [f"{_record_counts(diff).capitalize()}.", f"Before: {before}; after: {after}.", "", summary]
-    yield Block("summary", "### Changes on the pages\n", lines)
-    for title, texts in _notes(diff):
-        yield _folded(title, "", [""], [f"- {code(text, LONG)}" for text in texts])
-    if len(diff.tables) > 1:
-        rows = [row([_title(name, code), _counts(differences)]) for name, differences in diff.tables.items()]
-        yield _folded("tables that differ", "", ["", *head(["table", "differences"])], rows)
-    for name, differences in sorted(diff.tables.items(), key=lambda table: not any(map(_is_decisive, table[1]))):
-        above = f"#### {_title(name, code)}\n\n"
-        for title, section in _sections(differences).items():
-            width = 4 if any(line.why for line in section) else 3
-            rows = [row([code(text, LONG) if text else "" for text in line[:width]]) for line in section]
-            yield _folded(title, above, ["", *head(["where", "before", "after", "why"][:width])], rows)
-            above = ""
-
-
-def _folded(title: str, above: str, head: Sequence[str], lines: Sequence[str]) -> Block:
-    """A list under its title; a long one opens at a click."""
-    if len(lines) <= FOLD:
-        return Block(title, "\n".join([f"{above}{title.capitalize()}:", *head]), lines)
-    summary = f"{above}<details><summary>{title.capitalize()}: {len(lines)}</summary>"
-    return Block(title, "\n".join([summary, *head]), lines, "\n</details>")

@@ -16,7 +16,6 @@ from benchsuite.analysis.tuned_methods import TunedMethod
 from benchsuite.analysis.verdict import Kind
 from benchsuite.folders import built_in_tables
 from benchsuite.papers.schema import RowKey, row_name
-from benchsuite.records.benchmarks import Benchmark, Measurement, Timed
 from benchsuite.records.schema import Record
 from benchsuite.registry import methods
 from benchsuite.report import method_lines, method_page, runs_page
@@ -72,8 +71,6 @@ def all_pages(leaderboard: Leaderboard) -> Iterator[Page]:
         yield page(compare_page(board), f"Compare on {board.title}", "compare.html", compare, board)
     for (recipe, backbone), found in leaderboard.tuning.items():
         yield page(page_of(recipe, backbone), f"Tuning, {recipe}, {backbone}", "tuning.html", tuning, found)
-    if leaderboard.contents.measurements:
-        yield page("speed", "Speed", "speed.html", speed)
     for shown in runs_page.configurations(leaderboard.records.values()):
         yield page(run_page(shown.first), runs_page.title(leaderboard, shown), "run.html", runs_page.values, shown)
 
@@ -214,19 +211,6 @@ def tuning_pages(leaderboard: Leaderboard, view: TableView) -> list[tuple[str, s
     """Name and title of the pages with the trials of a table's recipe."""
     there = [key for key in leaderboard.tuning if key[0] == view.request.recipe and key[1] in view.backbones]
     return [(page_of(*key), ", ".join(key)) for key in there]
-
-
-def speed(leaderboard: Leaderboard) -> Values:
-    """What the suite's own work takes, beside other libraries: the latest measurement of each machine."""
-    latest: dict[str, Measurement] = {}
-    for measurement in leaderboard.contents.measurements:
-        latest.setdefault(f"{measurement.machine}, {measurement.size}", measurement)
-    return {"latest": latest, "all": leaderboard.contents.measurements}
-
-
-def aim(benchmark: Benchmark, timed: Timed) -> str:
-    """What was aimed at beside a peer, or of our own seconds and memory, and whether it was reached."""
-    return "; ".join(f"{text}: {'reached' if reached else 'missed'}" for text, reached in benchmark.aims_of(timed))
 
 
 def verdicts_by_cell(claims: Sequence[JudgedClaim]) -> Mapping[tuple[RowKey, str], Counter[str]]:

@@ -12,7 +12,6 @@ from benchsuite.files import read_stored, reason_of, sha256_of
 from benchsuite.folders import recipes_in
 from benchsuite.locks import is_lock
 from benchsuite.records.contents import read_contents
-from benchsuite.records.manifest import FolderManifest
 from benchsuite.records.method_version import edited, stale, version_state
 from benchsuite.records.names import (
     EVALUATIONS,
@@ -22,11 +21,8 @@ from benchsuite.records.names import (
     RANKS,
     TRIALS,
     WEIGHTS,
-    attestation_files,
     evaluation_files,
-    measurement_files,
     request_files,
-    rerun_files,
     trial_files,
 )
 from benchsuite.records.ranks import open_ranks, read_ranks
@@ -34,11 +30,11 @@ from benchsuite.records.recompute import RankRule, recompute
 from benchsuite.records.record_file import Count, FileError, Finding, Numbers, RecordFile, read_record_file, with_ranks
 from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import Record
-from benchsuite.verify.agreement import check_counts, check_digests
+from benchsuite.verify.manifest import FolderManifest
+from benchsuite.verify.one_setup import check_counts, check_digests
 
 if TYPE_CHECKING:
     from benchsuite.records.evaluations import Evaluation
-    from benchsuite.records.sigstore_bundle import Signature
     from benchsuite.records.trials import TrialsFile
 
 CANNOT_CHECK = (
@@ -73,10 +69,6 @@ class Audit:
     requests: list[TableRequest] = field(default_factory=list)
     trials: Mapping[str, "TrialsFile"] = field(default_factory=dict)
     """By recipe."""
-    signatures: Mapping[str, "Signature"] | None = None
-    """By run_id: which workflow run trained it; None if that was not asked."""
-    verified: set[str] = field(default_factory=set)
-    """Run_ids of which a stored second training gave the same."""
 
     @property
     def manifest(self) -> FolderManifest:
@@ -127,7 +119,7 @@ def audit_folder(folder: Path, rules: Rules) -> Audit:
     """Everything in a results folder but the manifest."""
     contents = read_contents(folder, counting(rules))
     added = (*contents.tables.values(), *recipes_in(folder).values())
-    more = (evaluation_files, measurement_files, request_files, attestation_files, rerun_files, trial_files)
+    more = (evaluation_files, request_files, trial_files)
     stored = sorted([*added, *(file for files_in in more for file in files_in(folder))])
     audit = Audit(folder, requests=contents.requests, trials=contents.trials)
     for path in stored:

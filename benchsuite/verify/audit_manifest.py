@@ -5,10 +5,10 @@ from pathlib import Path
 
 from benchsuite.errors import UsageError
 from benchsuite.locks import lock_of, locked
-from benchsuite.records.manifest import FolderManifest, read_manifest, write_manifest
 from benchsuite.records.names import MANIFEST
 from benchsuite.records.record_file import FileError, Finding
 from benchsuite.verify.audit import Audit
+from benchsuite.verify.manifest import FolderManifest, read_manifest, write_manifest
 
 SHORTEST = 16
 """The fewest digits of a digest that are compared."""

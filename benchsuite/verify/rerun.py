@@ -1,4 +1,4 @@
-"""The run of a stored record, to be done again."""
+"""Records that are drawn to be trained again, and the run of each."""
 
 import os
 from collections.abc import Mapping, Sequence

@@ -36,15 +36,9 @@ def test_folders_that_differ_are_compared_and_exit_code_0(
     assert "RN50/TeMo beats RN50/InfoNCE on MSCOCO IR@1: not exercised -> reproduced" in output
 
 
-def test_every_format_is_printed(folders: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
-    assert command(*folders, "--format", "md") == 0
-    assert "| where | before | after |" in capsys.readouterr().out
-    assert command(*folders, "--format", "json") == 0
-    output = capsys.readouterr().out
-    assert json.loads(output)["tables"][0]["table"] == "temo/table1"
+def test_the_same_is_printed_as_data(folders: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
     assert command(*folders, "--json") == 0
-    assert capsys.readouterr().out == output
-    assert command(*folders, "--json", "--format", "md") == 2
+    assert json.loads(capsys.readouterr().out)["tables"][0]["table"] == "temo/table1"
 
 
 def test_a_folder_beside_itself_differs_in_nothing(
@@ -77,8 +71,6 @@ def test_a_run_is_not_compared_with_a_folder(folders: tuple[Path, Path], capsys:
     file = next(folders[0].glob("infonce-*.json"))
     assert command(file, folders[1]) == 2
     assert "is a file. Give two results folders" in capsys.readouterr().err
-    assert command(file, file, "--format", "md") == 2
-    assert "--format md is for results folders" in capsys.readouterr().err
 
 
 def test_files_that_cannot_be_used_are_named_with_exit_code_1_and_the_rest_is_shown(
@@ -100,11 +92,10 @@ def test_files_that_cannot_be_used_are_named_with_exit_code_1_and_the_rest_is_sh
     assert '  table "temo/table99" does not exist' in output
     assert "ignored files (no records), after:\n  notes.json" in output
     assert "RN50/TeMo, MSCOCO IR@1:" in output
-    for format_ in ("md", "json"):
-        assert command(before, after, "--format", format_) == 1
-        output = capsys.readouterr().out
-        assert "notes.json" in output
-        assert "tables/other.json" in output
+    assert command(before, after, "--json") == 1
+    output = capsys.readouterr().out
+    assert "notes.json" in output
+    assert "tables/other.json" in output
 
 
 def test_a_record_without_the_number_that_is_asked_for_spares_the_others(
@@ -124,24 +115,24 @@ def test_it_needs_no_torch(folders: tuple[Path, Path]) -> None:
         "atexit.register(lambda: print('heavy:', *heavy & set(sys.modules)))\n"
         "from benchsuite.cli import main; main(['diff', *sys.argv[1:]])"
     )
-    arguments = [sys.executable, "-c", code, *map(str, folders), "--format", "md"]
+    arguments = [sys.executable, "-c", code, *map(str, folders)]
     done = subprocess.run(arguments, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.endswith("heavy:\n")
 
 
-@pytest.mark.parametrize(("format_", "encoding"), [("text", "ascii"), ("md", "utf-8"), ("json", "utf-8")])
+@pytest.mark.parametrize(("options", "encoding"), [([], "ascii"), (["--json"], "utf-8")])
 def test_names_that_are_no_text_and_terminals_that_know_few_letters_are_no_reason_to_fail(
-    folders: tuple[Path, Path], format_: str, encoding: str
+    folders: tuple[Path, Path], options: list[str], encoding: str
 ) -> None:
     Path(os.fsdecode(b"before/\xff.json")).write_text("{}")
-    arguments = [sys.executable, "-m", "benchsuite", "diff", *map(str, folders), "--format", format_]
+    arguments = [sys.executable, "-m", "benchsuite", "diff", *map(str, folders), *options]
     settings = {**os.environ, "PYTHONIOENCODING": encoding}
     done = subprocess.run(arguments, capture_output=True, env=settings, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
     output = done.stdout.decode(encoding)
     assert ".json" in output
-    assert format_ != "json" or json.loads(output)["folders"]["before"]["ignored"]
+    assert not options or json.loads(output)["folders"]["before"]["ignored"]
 
 
 def test_a_folder_agrees_with_its_copy_and_not_with_other_numbers(
@@ -164,4 +155,3 @@ def test_agreement_is_of_two_folders_with_a_table_in_common(
     assert command(folders[0], "empty", "--agree") == 2
     assert "before and empty have no table at one scale in common" in capsys.readouterr().err
     assert command(folders[0], "nowhere", "--agree") == 2
-    assert command(*folders, "--agree", "--format", "md") == 2

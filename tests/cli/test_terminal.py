@@ -29,7 +29,7 @@ COMMANDS = (
     ["claims", "--all", "--results", "{folder}", "--json"],
     ["export", "--all", "--results", "{folder}"],
     ["diff", "{folder}", "{empty}"],
-    ["diff", "{folder}", "{empty}", "--format", "md"],
+    ["diff", "{folder}", "{empty}", "--json"],
     ["diff", "{folder}", "{empty}", "--json"],
     ["diff", "{record}", "{record}"],
     ["report", "--results", "{folder}", "--report", "{pages}"],

@@ -80,7 +80,7 @@ def test_update_lists_records_and_then_finds_what_is_gone(folder: Path, capsys: 
     ("arguments", "says"),
     [
         (["none"], "none: no such file, and results folder runs does not exist"),
-        (["none", "--update"], "none: no such folder. --update, --base, --expect and --provenance need"),
+        (["none", "--update"], "none: no such folder. --update, --base and --expect need"),
         (["--allow-removal"], "--allow-removal goes with --update"),
         (["--expect", "0123"], "at least its first 16 digits"),
         (["--base", "none.json"], "manifest none.json: no such file"),

@@ -7,10 +7,7 @@ import pytest
 from support.commands import exit_code
 from support.tiny_recipes import VECTORS
 
-from benchsuite.analysis.vouchers import incomparable
 from benchsuite.errors import UsageError
-from benchsuite.records.record_file import read_record
-from benchsuite.records.reruns import Rerun
 from benchsuite.records.schema import content_digest
 
 
@@ -70,16 +67,3 @@ def test_devices_that_are_not_here_leave_a_record_out(
     told = capsys.readouterr().out
     assert "cannot be run again here: --devices 1: this machine has 0 GPUs." in told
     assert "numbers recomputed" in told, "what was checked is told all the same"
-
-
-def test_what_came_out_is_stored_for_pages(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (file,) = runs.glob("infonce-*.json")
-    assert exit_code("verify", runs, "--rerun", "1", "--store") == 0
-    (stored,) = (runs / "reruns").iterdir()
-    assert f"reruns/{stored.name}: stored" in capsys.readouterr().out
-    record, rerun = read_record(file), Rerun.model_validate_json(stored.read_text())
-    assert (rerun.record, rerun.values(), rerun.digests) == (record.digest, record.values(), record.digests)
-    assert exit_code("verify", runs, "--json") == 0
-    told = json.loads(capsys.readouterr().out)
-    comparable = not list(incomparable(record, rerun))
-    assert told["trained_again"] == [file.name] * comparable

@@ -1,10 +1,8 @@
 """Damaged copies of stored files, drawn by hypothesis: values are replaced, keys are gone, bytes differ.
 
-Half of the records are sealed again after the damage, as one who can compute digests would do it. Attestations are
-mostly signed again, as a trusted workflow would do it that was led to sign anything.
+Half of the records are sealed again after the damage, as one who can compute digests would do it.
 """
 
-import base64
 import hashlib
 import io
 import json
@@ -17,9 +15,8 @@ from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
-from support.signing import CLAIMS, Sigstore, statement
 
-from benchsuite.records.names import ATTESTATIONS, ATTESTED, BUNDLE, stem
+from benchsuite.records.names import stem
 from benchsuite.records.schema import MethodPart, content_digest, run_id
 from benchsuite.setup import Setup
 
@@ -40,8 +37,6 @@ LITERALS = [
     '"' + "x" * 300 + '"',
     "[" * 3000, "{a = " * 3000, "'''", '"\\ud800"', '"{tau}"', '"../../outside"', "[-1]", "[nan]", '["x", "x"]',
 ]  # fmt: skip
-ENCODED = ("rawBytes", "payload", "canonicalizedBody", "sig", "signedEntryTimestamp", "keyId", "rootHash")
-"""Keys of a bundle whose values are bytes in base64."""
 HEADERS = ["[rows]", "[[columns]]", "[x.y]", "[[x]]", "[data]", "[]", "[["]
 ARRAYS: list[Any] = [
     np.array([], np.int64), np.array([0]), np.array([-1]), np.array([1]), np.array([1, 2, 3]),
@@ -74,26 +69,19 @@ class Case:
 
 
 @st.composite
-def cases(draw: Draw, sound: Path, sigstore: Sigstore) -> Case:
-    """A damaged copy of one file of the sound folder; of a sealed record with its ranks, of an attestation signed."""
+def cases(draw: Draw, sound: Path) -> Case:
+    """A damaged copy of one file of the sound folder; of a sealed record with its ranks."""
     files = [path for path in sorted(sound.rglob("*")) if path.is_file() and not path.name.startswith(".")]
     file = draw(st.sampled_from(files))
     damage = {".json": _json, ".toml": _toml, ".npz": _ranks, ".parquet": _bytes}[file.suffix]
-    if file.parent.name == ATTESTATIONS and draw(st.integers(0, 3)):
-        damaged = _attestation(draw, file, sigstore)
-    else:
-        damaged = damage(draw, file) if draw(st.integers(0, 9)) else _bytes(draw, file)
+    damaged = damage(draw, file) if draw(st.integers(0, 9)) else _bytes(draw, file)
     files_by_name = {path.relative_to(sound).as_posix(): content for path, content in damaged.items()}
     return Case(file.relative_to(sound).as_posix(), files_by_name, pages=not draw(st.integers(0, 49)))
 
 
 def _bytes(draw: Draw, file: Path) -> dict[Path, bytes]:
     """Some bytes differ, are gone, or are there again."""
-    return _owned(draw, file, _changed(draw, file.read_bytes()))
-
-
-def _changed(draw: Draw, bytes_: bytes) -> bytes:
-    content = bytearray(bytes_)
+    content = bytearray(file.read_bytes())
     for _ in range(draw(st.integers(1, 4))):
         at, length = draw(st.integers(0, len(content))), draw(st.integers(0, 40))
         match draw(st.sampled_from(["change", "remove", "repeat", "cut"])):
@@ -105,33 +93,7 @@ def _changed(draw: Draw, bytes_: bytes) -> bytes:
                 content[at:at] = content[at : at + length]
             case "cut":
                 del content[at:]
-    return bytes(content)
-
-
-def _attestation(draw: Draw, file: Path, sigstore: Sigstore) -> dict[Path, bytes]:
-    """A valid signature over something else, of somebody else, or a bundle in which encoded bytes differ."""
-    name = file.name.removesuffix(ATTESTED).removesuffix(BUNDLE)
-    manifest, bundle = file.with_name(name + ATTESTED), file.with_name(name + BUNDLE)
-    content = manifest.read_bytes()
-    match draw(st.sampled_from(["manifest", "statement", "certificate", "encoded"])):
-        case "manifest":
-            content = _json(draw, manifest)[manifest]
-            return {manifest: content, bundle: _text(sigstore.bundle(content))}
-        case "statement":
-            stated = statement(content)
-            _damage(draw, stated)
-            payload = _text(stated) if draw(st.integers(0, 3)) else _changed(draw, _text(stated))
-            return {bundle: _text(sigstore.signed(payload))}
-        case "certificate":
-            texts = [text for text in VALUES if isinstance(text, str) and text.isascii() and len(text) < 1000]
-            claim = {draw(st.sampled_from([*CLAIMS])): draw(st.sampled_from(texts))}
-            return {bundle: _text(sigstore.bundle(content, **claim))}
-        case _:
-            made = json.loads(bundle.read_text())
-            places = [(parent, key) for parent, key in _places(made) if key in ENCODED]
-            parent, key = draw(st.sampled_from(places))
-            parent[key] = base64.b64encode(_changed(draw, base64.b64decode(parent[key]))).decode()
-            return {bundle: _text(made)}
+    return _owned(draw, file, bytes(content))
 
 
 def _ranks(draw: Draw, file: Path) -> dict[Path, bytes]:

@@ -1,46 +1,72 @@
-"""A few damaged files of each kind; `tox -e fuzz` tries thousands."""
+"""Damaged results folders: no traceback, no hang, bounded memory, no file elsewhere.
 
+A few in every run of the tests; `BENCHSUITE_FUZZ=20000 pytest tests/fuzz` tries as many, new ones each time.
+"""
+
+import os
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from damages import Case, cases
-from hunt import Hunt, hunting
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.bounded import Bounded
+from support.whole_folder import whole_folder
 
-from benchsuite.records.names import RERUNS
+MANY = int(os.environ.get("BENCHSUITE_FUZZ", 0))
+VERIFY = ("verify", "results")
+PAGES = ("report", "--results", "results", "--single-file", "pages.html")
+
+
+class Place:
+    """A sound folder, a copy of it in which cases are written, and the processes that read it."""
+
+    def __init__(self, folder: Path, processes: Bounded) -> None:
+        self.sound, self.work, self.processes = folder / "sound" / "results", folder / "work", processes
+
+    def fault(self, case: Case) -> str:
+        """What went wrong with a case: a traceback, a signal, too much time or memory, a file elsewhere; or nothing."""
+        results = self.work / "results"
+        case.write(results)
+        before = set(self.work.rglob("*"))
+        try:
+            for command in (VERIFY, *((PAGES,) if case.pages else ())):
+                done = self.processes.run(self.work, *command)
+                (self.work / "pages.html").unlink(missing_ok=True)
+                if done.fault:
+                    return f"{command[0]}: {done.fault}\n{done.err}"
+                if new := set(self.work.rglob("*")) ^ before:
+                    return f"{command[0]}: files appeared or vanished: {sorted(map(str, new))}"
+        finally:
+            case.undo(results, self.sound)
+        return ""
 
 
 @pytest.fixture(scope="module")
-def hunt(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hunt]:
-    with hunting(tmp_path_factory.mktemp("fuzz")) as hunt:
-        yield hunt
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    folder = tmp_path_factory.mktemp("fuzz")
+    (folder / "sound" / "results").mkdir(parents=True)
+    shutil.copytree(whole_folder(folder / "sound" / "results"), folder / "work" / "results")
+    with Bounded(folder / "sound") as processes:
+        yield Place(folder, processes)
 
 
 @settings(
-    max_examples=40,
-    derandomize=True,
+    max_examples=MANY or 40,
+    derandomize=not MANY,
     database=None,
     deadline=None,
-    phases=[Phase.generate],
     suppress_health_check=list(HealthCheck),
 )
 @given(data=st.data())
-def test_a_damaged_file_ends_no_command_early(hunt: Hunt, data: st.DataObject) -> None:
-    case: Case = data.draw(cases(hunt.sound, hunt.sigstore))
-    assert hunt.fault(case) == ""
+def test_a_damaged_file_ends_no_command_early(place: Place, data: st.DataObject) -> None:
+    assert place.fault(data.draw(cases(place.sound))) == ""
 
 
-def test_the_sound_folder_is_attested_and_done_again(hunt: Hunt) -> None:
-    """Otherwise damages of attestations and of second trainings would be refused early, whatever they are."""
-    done = hunt.verified()
-    assert (done.fault, done.code) == ("", 0)
-    assert "attested" in done.out, done.out
-    assert list((hunt.sound / RERUNS).iterdir())
-
-
-def test_a_fault_is_found(hunt: Hunt) -> None:
-    """A folder in the place of results is wrong usage; a command that does not exist would be a fault of the hunt."""
-    assert hunt.fault(Case("nothing", {}, pages=True)) == ""
-    done = hunt._processes.run(hunt.work, "verify", "absent")
-    assert (done.fault, done.code) == ("", 2)
+def test_the_sound_folder_is_verified(place: Place) -> None:
+    """Otherwise damages would be refused early, whatever they are."""
+    done = place.processes.run(place.work, *VERIFY)
+    assert (done.fault, done.code) == ("", 0), done.out
+    assert place.fault(Case("nothing", {}, pages=True)) == ""

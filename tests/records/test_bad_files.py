@@ -253,7 +253,6 @@ STORED = {
     "recipe": "recipes/tiny.toml",
     "trials": "trials/latents-pairs.parquet",
     "evaluation": "evaluations/given-0123456789abcdef.json",
-    "measurement": "benchmarks/2026-01-02-0123456789abcdef.json",
     "manifest": "MANIFEST.json",
 }
 DEEP = "[" * 100_000
@@ -327,32 +326,18 @@ def test_records_of_the_wrong_kinds_are_named_and_pages_are_made(results: Path, 
 
 def test_pages_are_made_beside_bad_files(results: Path, bounded: Bounded) -> None:
     edit(record_file(results), RECORDS["commit is a number"])
-    for name in ("request", "trials", "evaluation", "measurement"):
+    for name in ("request", "trials", "evaluation"):
         device(STORED[name])(results)
     done = bounded.run(results.parent, "report", "--results", "results", "--report", "site")
     assert (done.fault, done.code) == ("", 1)
-    for named_file in (record_file(results).name, *(STORED[name] for name in ("request", "evaluation", "measurement"))):
+    for named_file in (record_file(results).name, *(STORED[name] for name in ("request", "evaluation"))):
         assert named_file in done.err
     assert (results.parent / "site" / "index.html").is_file()
 
 
-@pytest.mark.parametrize(
-    ("what", "change"),
-    [
-        ("evaluations", lambda c: c["environment"].update(packages=[])),
-        ("benchmarks", lambda c: c["environment"].pop("processor")),
-        ("benchmarks", lambda c: c["environment"].update(commit=5)),
-        ("benchmarks", lambda c: c["benchmarks"][0].update(timed=[])),
-        ("benchmarks", lambda c: c["benchmarks"][0]["timed"][0].update(seconds=[])),
-        ("benchmarks", lambda c: c["benchmarks"][0]["timed"][0].update(seconds=[0.0])),
-        ("benchmarks", lambda c: c["benchmarks"][0]["aims"].update(other=0)),
-    ],
-)
-def test_evaluations_and_measurements_of_the_wrong_kinds_are_named(
-    results: Path, bounded: Bounded, what: str, change: Callable[[dict[str, Any]], object]
-) -> None:
-    file = next((results / what).glob("*.json"))
-    edit(file, change)
+def test_an_evaluation_of_the_wrong_kinds_is_named(results: Path, bounded: Bounded) -> None:
+    file = next((results / "evaluations").glob("*.json"))
+    edit(file, lambda c: c["environment"].update(packages=[]))
     named(bounded, results, file.name, records=3)
 
 

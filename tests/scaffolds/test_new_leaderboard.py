@@ -120,10 +120,15 @@ def test_its_pages_workflow_is_the_one_of_the_docs(board: Place) -> None:
     assert [step.get("uses") for step in own["build"]["steps"]] == [step.get("uses") for step in docs["build"]["steps"]]
     assert own["deploy"]["steps"] == docs["deploy"]["steps"]
     assert own["deploy"]["permissions"] == docs["deploy"]["permissions"]
-    packages = [next(" ".join(words).replace("-c constraints.txt ", "") for words in each if "jinja2" in words) for each in (
-        [line.split() for step in jobs["build"]["steps"] for line in step.get("run", "").splitlines()]
+    packages = [
+        next(
+            line.replace("-c constraints.txt ", "")
+            for step in jobs["build"]["steps"]
+            for line in step.get("run", "").splitlines()
+            if "jinja2" in line
+        )
         for jobs in (docs, own)
-    )]  # fmt: skip
+    ]
     assert packages[0] == packages[1]
 
 

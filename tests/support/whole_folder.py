@@ -9,12 +9,9 @@ import numpy as np
 from benchsuite.evaluation.rank_metrics import RULES
 from benchsuite.planning.recipe import Tuning
 from benchsuite.planning.search_space import draws
-from benchsuite.records.benchmarks import Benchmark, Measurement, Timed, write_measurement
-from benchsuite.records.code_version import code_version
 from benchsuite.records.evaluations import Evaluation, Model, write_evaluation
 from benchsuite.records.ranks import pack_ranks
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
-from benchsuite.records.reruns import Rerun, write_rerun
 from benchsuite.records.schema import MethodPart, Record, Result, run_id
 from benchsuite.records.store import Store
 from benchsuite.records.trials import FIRST_SEED, TRIALS, Trial, TrialsFile, write_trials
@@ -47,8 +44,6 @@ def whole_folder(folder: Path) -> Path:
     store.add_failure("0" * 16, "killed")
     store.add_request(_request(records[0][0], records[1][0]))
     write_evaluation(folder, *_evaluation(first))
-    write_measurement(folder, _measurement())
-    write_rerun(folder, Rerun.of(first, first))
     write_trials(folder / TRIALS / "latents-pairs.parquet", drawn_trials())
     update_manifest(audit_folder(folder, RULES), allow_removal=False)
     return folder
@@ -108,16 +103,6 @@ def _evaluation(record: Record) -> tuple[Evaluation, bytes]:
     return evaluation, content
 
 
-def _measurement() -> Measurement:
-    ours = Timed(by="benchsuite", seconds=(1.0, 1.5), megabytes=300.0)
-    peer = Timed(by="other", seconds=(50.0,), megabytes=None)
-    work = Benchmark(name="ranks", what="Ranks", timed=(ours, peer), aims={"other": 25}, most_megabytes=400.0)
-    return Measurement.seal(
-        created="2026-01-01T00:00:00+00:00", size="full", environment=dict(ENVIRONMENT), cores=2, load=0.25,
-        benchmarks=(work,),
-    )  # fmt: skip
-
-
 def drawn_trials(recipe: str = "latents-pairs", count: int = 4) -> TrialsFile:
     """Of InfoNCE, at what its numbers draw; the last one failed."""
     card, setup, rule = methods.card("infonce"), tuning_setup(), Tuning.model_validate(RULE)
@@ -125,7 +110,7 @@ def drawn_trials(recipe: str = "latents-pairs", count: int = 4) -> TrialsFile:
     for number in range(count):
         draw, seed, failed = next(draws(card, {}, number, rule, RATE)), FIRST_SEED + number, number == count - 1
         part = MethodPart(
-            name=card.name, title=card.title, code=code_version(card), owner=card.owner,
+            name=card.name, title=card.title, version=card.version, code="c0de", owner=card.owner,
             hyperparameters={**{field.name: field.default for field in card.fields}, **draw.hyperparameters},
             learning_rate=draw.learning_rate,
         )  # fmt: skip

@@ -53,7 +53,7 @@ EXAMPLES = {
         "benchsuite new-leaderboard my-board --method my-loss",
     ),
     "verify": ("benchsuite verify runs --json", "benchsuite verify results --rerun 2"),
-    "diff": ("benchsuite diff 3f2a 81bc", "benchsuite diff results ../theirs/results --format md"),
+    "diff": ("benchsuite diff 3f2a 81bc", "benchsuite diff results ../theirs/results"),
     "doctor": ("benchsuite doctor", "benchsuite doctor --recipe cc3m-paper --data cc3m=/data/cc3m --json"),
     "check-method": ("benchsuite check-method my_loss.py", "benchsuite check-method infonce temo --json"),
 }

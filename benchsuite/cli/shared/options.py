@@ -3,7 +3,7 @@
 from collections.abc import Container, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -12,30 +12,10 @@ from benchsuite.errors import UsageError
 from benchsuite.folders import use_folders
 from benchsuite.registry import load_plugin, methods
 
-if TYPE_CHECKING:
-    from benchsuite.records.sigstore_bundle import Trust
-
 Plugins = Annotated[
     list[Path] | None,
     typer.Option(
         "--plugin", help="Python file that registers methods, tasks or datasets. May be repeated.", metavar="FILE"
-    ),
-]
-Repository = Annotated[
-    str | None,
-    typer.Option(
-        "--repository",
-        envvar="GITHUB_REPOSITORY",
-        help="GitHub repository whose workflow is trusted to sign results.",
-        metavar="OWNER/NAME",
-    ),
-]
-TrustedRoot = Annotated[
-    Path | None,
-    typer.Option(
-        "--trusted-root",
-        help="Keys of the Sigstore instance, a trusted_root.json (default: the public one's, as the library has them).",
-        metavar="FILE",
     ),
 ]
 AsJson = Annotated[
@@ -153,12 +133,3 @@ def parse_names(texts: Sequence[str] | None, whole: Container[str] = ()) -> list
     """Names from repeated options or separated by commas; a name in `whole` may contain commas itself."""
     parts = (part for text in texts or () for part in ([text] if text in whole else text.split(",")))
     return [name.strip() for name in parts if name.strip()]
-
-
-def trust_of(repository: str | None, root: Path | None) -> "Trust | None":
-    """Whose attestations count on pages and in exports; nobody's without a repository."""
-    from benchsuite.records.provenance import trust_in
-
-    if root and not repository:
-        raise UsageError("--trusted-root goes with --repository, whose attestations it verifies.")
-    return trust_in(repository, root) if repository else None

@@ -7,9 +7,9 @@ import pytest
 from scipy import stats
 from support.measured import HIGH, LOW, side
 
-from benchsuite.analysis.reproduction import TableAgain, tables_again
 from benchsuite.records.schema import Record
-from benchsuite.report import reproduction as report
+from benchsuite.verify import reproduction_lines as report
+from benchsuite.verify.reproduction import TableAgain, tables_again
 
 Make = Callable[..., tuple[Record, bytes]]
 Values = Mapping[str, Sequence[float]]

@@ -7,8 +7,8 @@ import pytest
 
 from benchsuite.canonical import digest
 from benchsuite.errors import RecordError
-from benchsuite.records.manifest import FolderManifest, read_manifest, write_manifest
 from benchsuite.records.schema import Record
+from benchsuite.verify.manifest import FolderManifest, read_manifest, write_manifest
 
 Make = Callable[..., tuple[Record, bytes]]
 

@@ -8,8 +8,8 @@ import pytest
 from benchsuite.evaluation.rank_metrics import RULES
 from benchsuite.records.schema import Record, Result
 from benchsuite.records.store import Store
-from benchsuite.verify.agreement import check_counts, check_digests
 from benchsuite.verify.audit import audit_folder
+from benchsuite.verify.one_setup import check_counts, check_digests
 
 Make = Callable[..., tuple[Record, bytes]]
 DIGESTS = {"initial_weights": "w", "batches": "b", "data": "d" * 64}

@@ -14,12 +14,12 @@ from typing import Literal, get_args
 
 from benchsuite.analysis.folder_diff import FolderSide
 from benchsuite.analysis.judged_claims import judged_added, judged_claims
-from benchsuite.analysis.rerun import Again, apart, is_other_seed
 from benchsuite.analysis.rows import Cell
 from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.verdict import Verdict
 from benchsuite.papers.schema import row_name
 from benchsuite.records.record_file import Finding
+from benchsuite.verify.retrained import Again, apart, is_other_seed
 
 How = Literal["equal", "within bounds", "outside", "not judged"]
 HOWS: tuple[How, ...] = get_args(How)

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 import pytest
 from scipy import stats
 
-from benchsuite.analysis.rerun import Again
 from benchsuite.records.schema import Record, Result
+from benchsuite.verify.retrained import Again
 
 Make = Callable[..., tuple[Record, bytes]]
 HERE = {

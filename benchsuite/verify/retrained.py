@@ -1,4 +1,4 @@
-"""A run done again: does what came out agree with its record?"""
+"""A record beside a second training of its run: do their numbers agree?"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,6 @@ from typing import NamedTuple
 from scipy import special
 
 from benchsuite.records.record_file import Finding
-from benchsuite.records.reruns import Rerun
 from benchsuite.records.schema import Record
 
 DECIDES_DIGITS = ("platform", "processor", "device", "threads", "processes", "packages")
@@ -38,7 +37,7 @@ class Again:
 
     file: str
     record: Record
-    again: Record | Rerun
+    again: Record
     row: Sequence[Record]
     """Records of the row's other seeds."""
 

@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from benchsuite.analysis.reproduction import HOWS, CellAgain, TableAgain
 from benchsuite.harmless import json_text
 from benchsuite.report.markdown import plain
 from benchsuite.report.numbers import counted, in_unit, signed
+from benchsuite.verify.reproduction import HOWS, CellAgain, TableAgain
 
 
 def as_text(tables: Sequence[TableAgain]) -> str:
