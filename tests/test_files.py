@@ -8,7 +8,17 @@ from pathlib import Path
 import pytest
 
 from benchsuite.errors import UsageError
-from benchsuite.files import WriteError, drafted, put, reason_of, require_writable, sync_folder, write_whole, writing_to
+from benchsuite.files import (
+    WriteError,
+    drafted,
+    put,
+    read_stored,
+    reason_of,
+    require_writable,
+    sync_folder,
+    write_whole,
+    writing_to,
+)
 
 
 @pytest.mark.parametrize("links", [True, False])
@@ -157,3 +167,15 @@ def test_a_reason_is_what_the_system_says_without_number_and_path() -> None:
     assert reason_of(OSError(errno.ENOSPC, "No space left on device", "/a/path")) == "No space left on device"
     assert reason_of(OSError("no number")) == "no number"
     assert reason_of(ValueError("embedded null byte")) == "embedded null byte"
+
+
+def test_a_stored_file_is_regular_and_of_limited_size(tmp_path: Path) -> None:
+    file = tmp_path / "x"
+    file.write_bytes(b"12345")
+    (tmp_path / "link").symlink_to(file)
+    assert read_stored(file, 5) == read_stored(tmp_path / "link", 5) == b"12345"
+    with pytest.raises(OSError, match="5 bytes; at most 4"):
+        read_stored(file, 4)
+    for other in (tmp_path, Path("/dev/zero")):
+        with pytest.raises(OSError, match="no regular file"):
+            read_stored(other, 5)

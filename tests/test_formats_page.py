@@ -29,7 +29,7 @@ TABLE = (
 SCHEMAS: dict[str, tuple[type[Part], ...]] = {
     "Run record, schema 1": (Record, MethodPart, Result, Sidecar, TunedBy),
     "Request": (TableRequest, RequestedRow, RequestedRuns, SmallestDifference),
-    "FolderManifest, format 1": (FolderManifest, Entry),
+    "Manifest, format 1": (FolderManifest, Entry),
     "Table, format 1": TABLE,
     "Trials, format 1": (Trial,),
 }

@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.commands import exit_code
@@ -21,6 +22,7 @@ from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
 
 Make = Callable[..., tuple[Record, bytes]]
+Files = dict[str, bytes]
 pytestmark = only_linux
 KINDS = {
     "full": "No space left on device. Make room, or ",
@@ -29,36 +31,39 @@ KINDS = {
 }
 """The last needs no rights: the system refuses files of more than ten bytes."""
 FILLING = "filling"
+each_kind = pytest.mark.parametrize("kind", KINDS)
 
 
-def spoil(kind: str, disk: Path) -> None:
-    """Of a disk that was mounted, with what it holds."""
-    if kind == "no large files":
-        resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))
-    elif kind == "read-only":
-        subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
-    else:
-        with suppress(OSError), (disk / FILLING).open("wb", buffering=0) as file:
-            while file.write(bytes(4096)):
-                pass
+def on_a_bad_disk(
+    kind: str, disk: Path, work: Callable[[], Any], before: Callable[[], object] = lambda: None
+) -> tuple[Any, Files, Files]:
+    """What the work gives on a disk that was spoilt after `before`, and the files before and after it."""
 
-
-def on_a_bad_disk(kind: str, disk: Path, before: Callable[[], object], *arguments: object) -> None:
-    """The command is refused in one line, and the disk holds what was there before."""
-
-    def work() -> tuple[int, str, dict[str, bytes], dict[str, bytes]]:
+    def spoilt() -> tuple[Any, Files, Files]:
         if kind != "no large files":
             mount(disk, "size=1m")
         before()
         old = files(disk)
-        spoil(kind, disk)
-        code, told = command(*arguments)
-        new = files(disk)
+        if kind == "no large files":
+            resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))
+        elif kind == "read-only":
+            subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+        else:
+            with suppress(OSError), (disk / FILLING).open("wb", buffering=0) as file:
+                while file.write(bytes(4096)):
+                    pass
+        done, new = work(), files(disk)
         new.pop(FILLING, None)
-        return code, told, old, new
+        return done, old, new
 
     disk.mkdir(exist_ok=True)
-    code, told, old, new = in_a_copy(work)
+    found: tuple[Any, Files, Files] = in_a_copy(spoilt)
+    return found
+
+
+def refused(kind: str, disk: Path, *arguments: object, before: Callable[[], object] = lambda: None) -> None:
+    """The command ends in one line, and the disk holds what was there before."""
+    (code, told), old, new = on_a_bad_disk(kind, disk, lambda: command(*arguments), before)
     assert (code, told.count("\n")) == (2, 1), told
     assert told.startswith("benchsuite: ")
     assert str(disk) in told
@@ -75,109 +80,70 @@ def records(tmp_path: Path, make_sound: Make) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_report_leaves_the_old_pages(tmp_path: Path, records: Path, kind: str) -> None:
-    disk = tmp_path / "disk"
+@each_kind
+def test_commands_leave_what_was_there(tmp_path: Path, records: Path, make_sound: Make, kind: str) -> None:
+    disk, old = tmp_path / "disk", tmp_path / "disk" / "old.csv"
     build = ["report", "--results", records, "--report", disk / "pages"]
-    on_a_bad_disk(kind, disk, lambda: command(*build), *build)
+    refused(kind, disk, *build, before=lambda: command(*build))
+    for write in (["report", "--single-file"], ["export", "--all", "--out"]):
+        refused(kind, disk, *write, old, "--results", records, before=lambda: old.write_text("old"))
+
+    def listed() -> None:
+        Store(disk).write(*make_sound(0))
+        command("verify", disk, "--update")
+        Store(disk).write(*make_sound(1))
+
+    refused(kind, disk, "verify", disk, "--update", before=listed)
 
 
 def test_a_report_that_does_not_fit_leaves_the_old_pages_and_no_drafts(tmp_path: Path, records: Path) -> None:
     """There is room when it begins."""
     disk = tmp_path / "disk"
     disk.mkdir()
-    build = ["report", "--results", records, "--report", disk]
 
-    def work() -> tuple[int, str, dict[str, bytes]]:
+    def work() -> tuple[int, str, Files]:
         mount(disk, "size=100k")
         (disk / "index.html").write_text("old")
-        return *command(*build), files(disk)
+        return *command("report", "--results", records, "--report", disk), files(disk)
 
     code, told, left = in_a_copy(work)
-    assert (code, told) == (
-        2,
-        f"benchsuite: --report {disk}: No space left on device. Make room, or name a folder that can be written to.\n",
-    )
+    assert (code, told.count("\n")) == (2, 1)
+    assert told.startswith(f"benchsuite: --report {disk}: {KINDS['full']}")
     assert left == {"index.html": b"old"}
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_single_file_and_an_export_leave_the_old_file(tmp_path: Path, records: Path, kind: str) -> None:
-    disk = tmp_path / "disk"
-    for arguments in (["report", "--single-file"], ["export", "--all", "--out"]):
-        file = disk / "old.csv"
-        on_a_bad_disk(kind, disk, lambda: file.write_text("old"), *arguments, file, "--results", records)  # noqa: B023
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_an_update_leaves_the_old_manifest(tmp_path: Path, make_sound: Make, kind: str) -> None:
-    disk = tmp_path / "disk"
-
-    def before() -> None:
-        Store(disk).write(*make_sound(0))
-        command("verify", disk, "--update")
-        Store(disk).write(*make_sound(1))
-
-    on_a_bad_disk(kind, disk, before, "verify", disk, "--update")
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_store_says_so_and_leaves_no_drafts(tmp_path: Path, make_record: Make, kind: str) -> None:
+@each_kind
+def test_a_store_and_the_cache_say_so_and_leave_no_drafts(
+    tmp_path: Path, make_record: Make, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
     """What `repro`, `run` and `tune` write to."""
     disk = tmp_path / "disk"
+    monkeypatch.setenv("BENCHSUITE_CACHE", str(disk))
     request = TableRequest(
         table="temo/table1", scale="smoke", recipe="r", track="scenes", description="long enough", tuned={},
         backbones={}, temperature_factor=1.0, rows=[],
     )  # fmt: skip
 
-    def work() -> tuple[list[str], dict[str, bytes]]:
-        if kind != "no large files":
-            mount(disk, "size=100k")
-        store = Store(disk)
-        spoil(kind, disk)
-        told = []
+    def work() -> list[str]:
+        store, told = Store(disk), []
         for write in (
             store.require_writable,
             lambda: store.write(*make_record()),
             lambda: store.add_failure("f00d", "killed"),
             lambda: store.add_request(request),
             lambda: store.keep("papers/mine/table1.toml", Path(__file__)),
+            lambda: made_once(cache() / "digests" / "a.json", lambda draft: draft.write_text("long enough")),
         ):
             with pytest.raises(UsageError) as caught:
                 write()
             told.append(str(caught.value))
-        left = files(disk)
-        left.pop(FILLING, None)
-        return told, left
+        return told
 
-    disk.mkdir()
-    told, left = in_a_copy(work)
+    told, _, left = on_a_bad_disk(kind, disk, work)
     assert left == {}
     assert all(KINDS[kind] in line and str(disk) in line and "\n" not in line for line in told), told
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_cache_names_its_variable_and_keeps_no_half(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
-) -> None:
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    monkeypatch.setenv("BENCHSUITE_CACHE", str(disk))
-
-    def work() -> tuple[str, dict[str, bytes]]:
-        if kind != "no large files":
-            mount(disk, "size=100k")
-        spoil(kind, disk)
-        with pytest.raises(UsageError) as caught:
-            made_once(cache() / "digests" / "a.json", lambda draft: draft.write_text("long enough"))
-        left = files(disk)
-        left.pop(FILLING, None)
-        return str(caught.value), left
-
-    told, left = in_a_copy(work)
-    assert told.startswith(f"cache folder {disk}/digests: {KINDS[kind]}")
-    assert told.endswith("et BENCHSUITE_CACHE to a writable one.")
-    assert left == {}
+    assert told[-1].startswith(f"cache folder {disk}/digests: {KINDS[kind]}")
+    assert told[-1].endswith("et BENCHSUITE_CACHE to a writable one.")
 
 
 def no_home(number: int) -> pwd.struct_passwd:
@@ -190,25 +156,14 @@ def test_a_user_without_a_home_is_told_the_variable(monkeypatch: pytest.MonkeyPa
     for name in ("HOME", "XDG_CACHE_HOME", "BENCHSUITE_CACHE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
-    message = r"^cache folder ~/.cache/benchsuite: this user has no home .* Set BENCHSUITE_CACHE to a writable one\.$"
-    with pytest.raises(UsageError, match=message):
-        cache()
-    monkeypatch.setattr("platformdirs.user_cache_dir", lambda name: f"~/.cache/{name}")
-    with pytest.raises(UsageError, match=message):
-        cache()
-    monkeypatch.setenv("BENCHSUITE_CACHE", "~/kept")
-    with pytest.raises(UsageError, match=r"^cache folder ~/kept: this user has no home folder"):
-        cache()
+    for told in ("~/.cache/benchsuite", "~/kept"):
+        with pytest.raises(UsageError, match=rf"^cache folder {told}: this user has no home .* Set BENCHSUITE_CACHE "):
+            cache()
+        monkeypatch.setattr("platformdirs.user_cache_dir", lambda name: f"~/.cache/{name}")
+        monkeypatch.setenv("BENCHSUITE_CACHE", "~/kept")
     assert list(tmp_path.iterdir()) == []
     monkeypatch.setenv("BENCHSUITE_CACHE", "kept")
     assert cache() == Path("kept")
-
-
-def test_the_cache_is_where_the_user_keeps_caches(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.delenv("BENCHSUITE_CACHE")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "deep" / "caches"))
-    assert cache() == tmp_path / "deep" / "caches" / "benchsuite"
-    assert os.listdir(tmp_path) == ["deep"]  # noqa: PTH208
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS])

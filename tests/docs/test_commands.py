@@ -12,8 +12,13 @@ import pytest
 from shown import PAGES, ROOT, blocks, lines, words
 from support.commands import exit_code
 from support.made_records import any_record
+from support.made_trials import trials_file
 from support.measured import HIGH, LOW, fill
 from support.own_data import as_csv, caption, colour, name, write_image_folder, write_pictures
+
+from benchsuite.planning.recipe import read_recipe
+from benchsuite.planning.subjects import require_tuning
+from benchsuite.records.trials import TRIALS, write_trials
 
 NOT_RUN = {
     "python3 -m venv": "installs; .ci/run starts with the README's line",
@@ -61,6 +66,9 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
         folder / "results", any_record, {"InfoNCE": LOW, "TeMo": HIGH},
         scale="latents", recipe="latents-pairs", track="latents", regime="tuned",
     )  # fmt: skip
+    rule = require_tuning(read_recipe("latents-pairs"), "latents-pairs").model_dump(mode="json")
+    trials = trials_file({"infonce": 0.5, "temo": 0.5}).model_copy(update={"rule": rule})
+    write_trials(folder / "results" / TRIALS / "latents-pairs.parquet", trials)
     (folder / "mine.py").write_text(blocks("README.md", "python")[0])
     write_image_folder(folder / "photos", 90)
     write_table(folder / "shop", {"photo": name, "title": caption, "details": colour})
