@@ -12,8 +12,9 @@ import shutil
 import stat
 from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO, Self
+from typing import Self
 from uuid import uuid4
 
 from benchsuite.errors import UsageError
@@ -164,7 +165,7 @@ def require_regular(path: Path | str) -> int:
     return status.st_size
 
 
-def open_regular(path: Path) -> BinaryIO:
+def open_regular(path: Path) -> BufferedReader:
     """A regular file of any size, to read: the way to open what a user named. A pipe would wait for ever."""
     require_regular(path)
     return path.open("rb")
