@@ -1,4 +1,4 @@
-"""Write docs/house.md, the map of the house, from the code; with --check only say whether it is current."""
+"""Write docs/maintainers/house.md, the map of the house, from the code; with --check only say whether it is current."""
 
 import argparse
 import ast
@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "benchsuite"
-PAGE = ROOT / "docs" / "house.md"
+PAGE = ROOT / "docs" / "maintainers" / "house.md"
 WALLS = ROOT / "tests" / "test_architecture.py"
 HEAD = """# The house
 
@@ -72,7 +72,7 @@ def main() -> None:
     if not parser.parse_args().check:
         PAGE.write_text(page(), "utf-8")
     elif not PAGE.exists() or PAGE.read_text("utf-8") != page():
-        sys.exit("docs/house.md is not current: run `python docs/make_house.py`.")
+        sys.exit("docs/maintainers/house.md is not current: run `python docs/make_house.py`.")
 
 
 if __name__ == "__main__":

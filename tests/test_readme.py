@@ -11,7 +11,6 @@ import torch
 
 from benchsuite import Clock, PairBatch
 from benchsuite.cli import COMMANDS
-from benchsuite.cli.list_ import What, _items, markdown
 from benchsuite.conformance import check_methods
 from benchsuite.data import create_dataset
 from benchsuite.papers import read_table, table_names
@@ -22,18 +21,13 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
 
 
-def test_the_table_of_methods_is_current() -> None:
-    made = re.search(r"<!-- made by `benchsuite list methods --markdown` -->\n(.*?)<!-- end -->", README, re.S)
-    assert made is not None
-    assert made[1].strip().splitlines() == markdown(_items(What.methods))
-
-
 def test_the_seeds_of_each_scale_are_those_of_its_recipes() -> None:
     recipes: dict[str, set[str]] = {}
     for name in table_names():
         for scale, recipe in read_table(name).recipes.items():
             recipes.setdefault(scale, set()).add(recipe)
-    shown = re.findall(r"^\| (`\w+`[^|]*) \|[^|]*\| ([\d or]+) \|", README, re.M)
+    page = (ROOT / "docs" / "choose-a-track.md").read_text("utf-8")
+    shown = re.findall(r"^\| (`\w+`[^|]*) \|[^|]*\| ([\d or]+) \|", page, re.M)
     by_scale = {scale: seeds.split(" or ") for cell, seeds in shown for scale in re.findall(r"`(\w+)`", cell)}
     assert by_scale.keys() == recipes.keys()
     for scale, names in recipes.items():
@@ -122,8 +116,3 @@ def test_the_folder_of_pages_says_what_it_is_for_and_a_report_keeps_that(tmp_pat
     subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
     assert (tmp_path / "reports" / "index.html").exists()
     assert (tmp_path / "reports" / "README.md").read_text("utf-8") == before
-
-
-@pytest.mark.parametrize("word", ["reproduced", "opposite", "undecided", "not comparable", "not run"])
-def test_each_verdict_is_explained(word: str) -> None:
-    assert re.search(rf"\*{word}\*:", README)

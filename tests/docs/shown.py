@@ -5,7 +5,8 @@ import shlex
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PAGES = {page.name: page.read_text("utf-8") for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]}
+FILES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs/maintainers").glob("*.md"))]
+PAGES = {page.name: page.read_text("utf-8") for page in FILES}
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.S | re.M)
 STARTS = r"benchsuite|python|python3|tox|git|pip|cd|mkdir|for|done|BENCHSUITE_\w+=\S+|\S*/(?:tox|pip|python)"
 COMMAND = re.compile(rf"^(?:{STARTS}) .*|^done.*")

@@ -15,6 +15,8 @@ from benchsuite.papers import read_table, table_names
 from benchsuite.registry import methods
 
 DOCS = Path(__file__).parents[2] / "docs"
+WRITTEN = sorted([*DOCS.glob("*.md"), *(DOCS / "maintainers").glob("*.md")])
+"""The pages that are not made at a build."""
 CODE = """
 import sys
 from pathlib import Path
@@ -115,12 +117,12 @@ def test_every_page_is_in_one_list() -> None:
     """Sphinx would refuse a page that no list names; this says so without Sphinx."""
     lists = "\n".join((DOCS / name).read_text("utf-8") for name in ("index.md", "reference.md"))
     named = [line for block in re.findall(r"```{toctree}\n(.*?)```", lists, re.S) for line in block.splitlines()]
-    pages = {file.stem for file in DOCS.glob("*.md")} - {"index"}
+    pages = {file.relative_to(DOCS).with_suffix("").as_posix() for file in WRITTEN} - {"index"}
     assert sorted(name for name in named if name in pages) == sorted(pages)
 
 
-@pytest.mark.parametrize("page", sorted(file.name for file in DOCS.glob("*.md")))
-def test_links_between_pages_lead_to_pages(page: str) -> None:
-    links = re.findall(r"\]\((?!https?:)([\w./-]+\.\w+)(?:#[^)]*)?\)", (DOCS / page).read_text("utf-8"))
+@pytest.mark.parametrize("page", WRITTEN, ids=lambda file: file.name)
+def test_links_between_pages_lead_to_pages(page: Path) -> None:
+    links = re.findall(r"\]\((?!https?:)([\w./-]+\.\w+)(?:#[^)]*)?\)", page.read_text("utf-8"))
     made = "reference/"  # by the build, whose own check these links meet
-    assert [link for link in links if not link.startswith(made) and not (DOCS / link).exists()] == []
+    assert [link for link in links if not link.startswith(made) and not (page.parent / link).exists()] == []
