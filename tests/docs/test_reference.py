@@ -92,7 +92,7 @@ def test_every_public_name_of_python_is_documented(folder: Path) -> None:
     shown = re.findall(r"^`{3,4}{py:(class|function)} benchsuite\.(\w+)(.*)", page, re.M)
     assert sorted(name for _, name, _ in shown) == benchsuite.__all__
     signatures = {name: arguments for _, name, arguments in shown}
-    assert signatures["load_results"].startswith("(folder: str | Path='runs', ")
+    assert signatures["load_results"].startswith("(folder: str | Path='runs')")
     assert signatures["register_method"] == "(name: str, **about: Any) -> Callable[[T], T]"
     assert "{py:method} loss(batch: PairBatch, clock: Clock)" in page
 
