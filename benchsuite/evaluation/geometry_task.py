@@ -68,8 +68,6 @@ class Geometry(Task):
 
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
         split = dataset.split(self.split)
-        if self.classes:
-            dataset.classes_of(self.classes)
         rows = {}
         if self.sides != "text":
             rows["image"] = embed.images(split).numpy()

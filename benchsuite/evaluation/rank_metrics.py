@@ -49,12 +49,8 @@ def retrieval(ranks: Ranks) -> Scores:
 
 
 def zero_shot(ranks: Ranks) -> Scores:
-    """Top-1/3/5/10, from each picture's rank of its class; only of k below the number of classes.
-
-    Records of before that number was stored have all four.
-    """
-    classes = int(ranks["classes"][0]) if "classes" in ranks else None
-    tops = [k for k in TOPS if k == 1 or classes is None or k < classes]
+    """Top-1/3/5/10, from each picture's rank of its class; only of k below the number of classes."""
+    tops = [k for k in TOPS if k == 1 or k < int(ranks["classes"][0])]
     metrics = {f"top{k}": recall(ranks["class"], k) for k in tops}
     return Scores(metrics, {"pictures": len(ranks["class"])}, ranks)
 

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 from PIL import Image
 from support.feature_folders import pairs_of, write_clip_retrieval
-from support.real_files import flat, png, write_pairs, write_shard
+from support.real_files import flat, image_files, png, write_pairs, write_shard
 
 from benchsuite.data import create_dataset
 from benchsuite.data.readers import images
-from benchsuite.data.readers.images import image_files
 from benchsuite.data.readers.tables import read_csv
 from benchsuite.errors import UsageError
 

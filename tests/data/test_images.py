@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
-from support.real_files import flat, png, write_pictures
+from support.real_files import flat, image_files, png, write_pictures
 
 from benchsuite.data.readers import images
-from benchsuite.data.readers.images import LazyArray, LazyClips, LazyImages, image_files, square
+from benchsuite.data.readers.images import LazyArray, LazyClips, LazyImages, square
 from benchsuite.errors import UsageError
 
 NAMES = [f"{i}.jpg" for i in range(10)]

@@ -110,12 +110,6 @@ def clips(n: int = 2, frames: int = 3) -> NDArray[np.uint8]:
     return np.random.default_rng(1).integers(0, 256, (n, frames, 8, 8, 3), dtype=np.uint8)
 
 
-def test_frames_of_clips_become_fractions_with_channels_first() -> None:
-    unit = to_unit(clips())
-    assert unit.shape == (2, 3, 3, 8, 8)
-    assert torch.equal(unit[:, 1], to_unit(clips()[:, 1]))
-
-
 def test_all_frames_of_a_clip_get_the_same_look() -> None:
     parameters = np.concatenate(
         [crops(0.2, -0.1, 0.6, -1, 0.9, 1, 0.4, 0.1)[:1], crops(-0.3, 0.3, 0.5, 1, 1.1, 1, 1.5, 0)[:1]]
@@ -128,14 +122,6 @@ def test_all_frames_of_a_clip_get_the_same_look() -> None:
 def test_contrast_of_a_clip_moves_away_from_the_mean_of_all_its_frames() -> None:
     mean = to_unit(clips()).mean(dim=(1, 2, 3, 4), keepdim=True)
     assert torch.allclose(augment(to_unit(clips()), crops(contrast=0)), mean.expand(2, 3, 3, 8, 8), atol=1e-5)
-
-
-def test_a_still_clip_parameters_like_its_image() -> None:
-    still = np.repeat(pictures()[:, None], 4, axis=1)
-    parameters = crops(0.1, 0.1, 0.7, -1, 0.8, 1.3, 0.5, 0.2)
-    seen = standardize(augment(to_unit(still), parameters), (0.1, 0.2, 0.3), (1.0, 2.0, 4.0))
-    expected = standardize(augment(pixels(), parameters), (0.1, 0.2, 0.3), (1.0, 2.0, 4.0))
-    assert torch.allclose(seen, expected[:, None].expand_as(seen), atol=1e-5)
 
 
 def test_standardize_works_channel_by_channel() -> None:

@@ -6,13 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
-from support.real_files import png
+from support.real_files import image_files, png
 
-from benchsuite.data import create_dataset
 from benchsuite.data.base import Split
 from benchsuite.data.embeddings import create_embedding
 from benchsuite.data.prepared import Prepared, prepare
-from benchsuite.data.readers.images import LazyClips, LazyImages, image_files
+from benchsuite.data.readers.images import LazyClips, LazyImages
 from benchsuite.errors import UsageError
 from benchsuite.setup import Clusters, Data, Expert, Experts, ImageTower, Optimizer, Protocol, Setup, Training
 
@@ -65,12 +64,6 @@ def test_a_second_call_reads_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     assert again.digests() == before.digests()
 
 
-def test_other_data_are_prepared_anew() -> None:
-    one = prepare(setup("one", Clusters(k=2)), split([["a b"], ["a b"], ["c d"], ["c d"]]))
-    two = prepare(setup("two", Clusters(k=2)), split([["a b"], ["c d"], ["a b"], ["c d"]]))
-    assert one.digests() != two.digests()
-
-
 def test_another_split_of_the_same_data_is_prepared_anew() -> None:
     first, other = split([["a b"], ["c d"], ["c d"]]), split([["a b"], ["a b"], ["c d"]])
     other = dataclasses.replace(other, name="other")
@@ -91,18 +84,6 @@ def test_an_experts_row_is_the_mean_over_the_images_captions() -> None:
     each = iter(create_embedding("tfidf-svd", dimensions=2).texts([text for texts in captions for text in texts]))
     expected = [np.mean([next(each) for _ in texts], axis=0) for texts in captions]
     np.testing.assert_allclose(rows, expected, atol=1e-5)
-
-
-def test_experts_have_a_row_a_image() -> None:
-    experts = Experts(
-        image=Expert(embedding="pixel-svd"), text=Expert(embedding="tfidf-svd", options={"dimensions": 2})
-    )
-    found = prepare(setup("experts", experts=experts), split([[THEMES[i % 3]] for i in range(12)]))
-    assert found.image_expert is not None
-    assert found.text_expert is not None
-    assert found.text_expert.shape == (12, 2)
-    assert np.allclose(found.text_expert[0], found.text_expert[3], atol=1e-5)
-    assert not np.allclose(found.text_expert[0], found.text_expert[1], atol=1e-1)
 
 
 def test_a_pretrained_expert_is_any_timm_model() -> None:
@@ -129,14 +110,6 @@ def test_what_cannot_be_clustered_is_refused(clusters: Clusters, told: str) -> N
 def test_a_model_that_is_not_here_is_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"text expert .*absent"):
         create_embedding("transformer", model=str(tmp_path / "absent")).texts(["a"])
-
-
-def test_scenes_can_be_clustered() -> None:
-    scenes = create_dataset("scenes", train=200, validation=8, test=8, gallery=8).split("train")
-    found = prepare(setup("scenes", Clusters(k=20)), scenes)
-    assert found.cluster_sizes is not None
-    assert sum(found.cluster_sizes) == 200
-    assert len(found.cluster_sizes) == 20
 
 
 def test_sets_of_classes_are_no_clusters() -> None:

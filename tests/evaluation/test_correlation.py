@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import spearmanr
 
 from benchsuite.errors import RecordError
 from benchsuite.evaluation.correlation import correlation, doubled_ranks
@@ -33,18 +32,6 @@ def test_spearman_is_pearson_of_average_ranks(pairs: list[tuple[int, int]]) -> N
     x, y = x - x.mean(), y - y.mean()
     scale = np.sqrt((x**2).sum() * (y**2).sum())
     assert spearman(a, b) == pytest.approx((x * y).sum() / scale if scale else 0.0, abs=1e-12)
-
-
-def test_it_agrees_with_scipy_on_many_pairs() -> None:
-    rng = np.random.default_rng(0)
-    gold = rng.integers(0, 26, 20_000) / 5
-    cosines = rng.normal(size=20_000) + gold
-    assert spearman(cosines, gold) == pytest.approx(spearmanr(cosines, gold).statistic, abs=1e-14)
-
-
-def test_order_is_all_that_counts() -> None:
-    assert spearman([1, 2, 30], [0.1, 0.2, 0.21]) == 1
-    assert spearman([3, 2, 1], [1, 2, 3]) == -1
 
 
 def test_cosines_that_differ_by_rounding_alone_are_alike() -> None:

@@ -30,21 +30,8 @@ def test_votes_agree_with_counting_by_hand(seed: int, k: int) -> None:
         assert found[i] == sum(vote >= votes[int(truth[i])] for vote in votes)
 
 
-def test_a_tie_counts_against_the_model() -> None:
-    bank = torch.tensor([[0.0], [1.0], [2.0], [9.0]])
-    labels, queries = torch.tensor([0, 1, 1, 0]), torch.zeros(2, 1)
-    found = plain_vote_ranks(queries, bank, labels, torch.tensor([0, 1]), (1, 2, 3))
-    assert {k: ranks.tolist() for k, ranks in found.items()} == {1: [1, 2], 2: [2, 2], 3: [2, 1]}
-
-
 def test_more_neighbours_may_classify_worse_and_the_record_takes_it() -> None:
     assert contradictions(dict.fromkeys(tasks.card("knn-plain").about["metrics"], 0.5) | {"k10_top1": 0.25}) == []
-
-
-def test_distance_is_euclidean_and_not_an_angle() -> None:
-    bank = torch.tensor([[1.0, 0.1], [100.0, 0.0]])
-    ranks = plain_vote_ranks(torch.tensor([[1.0, 0.0]]), bank, torch.tensor([0, 1]), torch.tensor([0]), (1,))
-    assert ranks[1].tolist() == [1]
 
 
 def test_blocks_do_not_change_ranks(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,7 +24,7 @@ def test_every_number_follows_from_ranks_or_the_rule_says_why_not(name: str) -> 
 
 
 def test_each_cut_counts_ranks_up_to_itself() -> None:
-    scores = zero_shot({"class": np.array([1, 3, 5, 10, 11], np.int32)})
+    scores = zero_shot({"class": np.array([1, 3, 5, 10, 11], np.int32), "classes": np.array([12])})
     assert scores.metrics == pytest.approx({"top1": 0.2, "top3": 0.4, "top5": 0.6, "top10": 0.8})
     assert scores.counts == {"pictures": 5}
 

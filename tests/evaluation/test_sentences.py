@@ -119,11 +119,6 @@ def test_every_transfer_task_is_measured(data: SentEval) -> None:
     assert scores.metrics["TREC"] == float((scores.ranks["TREC"] == 1).mean())
 
 
-def test_a_model_that_maps_all_to_one_point_is_at_chance(data: SentEval) -> None:
-    task = create_task("sentence-transfer", folds=2, sets=["MR", "SST2"])
-    assert task.evaluate(Constant(), data).metrics["average"] <= 0.5  # type: ignore[arg-type]
-
-
 def test_a_pair_of_sentences_is_its_difference_and_its_product() -> None:
     """As SentEval reads MRPC: |u - v| and u * v; features are scaled to a mean square of one."""
     u, v = ((Letters().texts([text])[0].double().numpy() * np.sqrt(128)) for text in ("aab", "abc"))
@@ -209,9 +204,3 @@ def test_the_digest_follows_the_files(tmp_path: Path) -> None:
     before = digest()
     (tmp_path / "CR" / "custrev.pos").write_text("other\n")
     assert digest() != before
-
-
-def test_metrics_follow_from_the_stored_ranks(data: SentEval) -> None:
-    task = create_task("sentence-transfer", folds=2, sets=["TREC", "MRPC"])
-    scores = task.evaluate(Letters(), data)  # type: ignore[arg-type]
-    assert task.from_ranks(scores.ranks) == scores  # type: ignore[attr-defined]

@@ -15,7 +15,7 @@ from benchsuite.records.recompute import RankRule, Scores
 from benchsuite.records.schema import Result
 from benchsuite.setup import Protocol
 
-RANKS = {"class": np.array([1, 2, 1, 4], np.int32)}
+RANKS = {"class": np.array([1, 2, 1, 4], np.int32), "classes": np.array([12], np.int32)}
 
 
 def test_a_record_holds_the_size_of_each_judged_split(tiny_run: Callable[..., Run]) -> None:

@@ -87,14 +87,6 @@ def test_paraphrases_are_part_of_the_words() -> None:
     assert UNK not in words(digest="with", split=corpus(TEXTS, ["ωx ωx"] * 3))(["ωx"]).ids
 
 
-def test_a_rebuilt_tokenizer_is_identical(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = []
-    for i in range(4):
-        monkeypatch.setenv("BENCHSUITE_CACHE", str(tmp_path / str(i)))
-        found.append(words()(TEXTS).ids.tolist())
-    assert found == [found[0]] * 4
-
-
 REBUILD = """
 import numpy as np
 from benchsuite.data.base import Split

@@ -12,7 +12,7 @@ from benchsuite.records.schema import Result
 from benchsuite.registry import tasks
 
 GALLERY = {"i2t": np.array([1, 2, 9, 40], np.int32), "t2i": np.array([1, 1, 5, 6], np.int32)}
-COLOUR = {"class": np.array([1, 3, 2], np.int32)}
+COLOUR = {"class": np.array([1, 3, 2], np.int32), "classes": np.array([12], np.int32)}
 STS = {
     "mine_pairs": np.array([3, 3]),
     "mine_cosine": np.array([2, 4, 6, 6, 2, 4]),
@@ -70,7 +70,7 @@ def test_numbers_that_the_record_or_its_ranks_lack_are_named() -> None:
     ("task", "ranks", "kept", "says"),
     [
         ("zero-shot", COLOUR, {}, "no ranks are stored"),
-        ("zero-shot", COLOUR, {"other": np.array([1])}, "no ranks 'class' are stored"),
+        ("zero-shot", COLOUR, {"classes": COLOUR["classes"]}, "no ranks 'class' are stored"),
         ("zero-shot", COLOUR, {"class": np.array([], int)}, "ranks class are empty"),
         ("zero-shot", COLOUR, {"class": np.array([0, 1])}, "ranks class begin at 0; 1 is best"),
         (

@@ -12,11 +12,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from PIL import Image
 
+from benchsuite.data.readers.images import Fit, LazyImages, open_file
+
 
 def png(picture: np.ndarray, kind: str = "PNG") -> bytes:
     stream = io.BytesIO()
     Image.fromarray(picture).save(stream, kind)
     return stream.getvalue()
+
+
+def image_files(files: Sequence[Path], size: int, fit: Fit = "crop") -> LazyImages:
+    """Images that are a file each."""
+    return LazyImages(len(files), size, lambda i: open_file(files[i]), lambda i: str(files[i]), fit)
 
 
 def pictures(count: int, seed: int = 0, side: int = 32) -> np.ndarray:

@@ -114,11 +114,6 @@ def stills(images: Any) -> NDArray[np.uint8]:
     return cast("NDArray[np.uint8]", images if len(images.shape) == 4 else images.reshape(-1, *images.shape[-3:]))
 
 
-def image_files(files: Sequence[Path], size: int, fit: Fit = "crop") -> LazyImages:
-    """Images that are a file each."""
-    return LazyImages(len(files), size, lambda i: open_file(files[i]), lambda i: str(files[i]), fit)
-
-
 def open_file(file: Path) -> Any:
     """The image in a file, not decoded yet."""
     with open_regular(file) as stream:
