@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from benchsuite.errors import DivergedError, Interrupted, RunError
+from benchsuite.execution import attempt as attempts
 from benchsuite.execution import group as groups
 from benchsuite.execution.attempt import Reporter, attempt, failure_of
 from benchsuite.execution.events import Failed, Finished, Noted, Started, Stepped
@@ -120,7 +121,10 @@ def test_a_fault_is_located_and_has_its_traceback() -> None:
     assert not failure.lost
 
 
-def test_steps_and_notes_are_told_once_and_the_end_last(folder: TicketFolder, sealed: Sealed) -> None:
+def test_steps_and_notes_are_told_once_and_the_end_last(
+    folder: TicketFolder, sealed: Sealed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attempts, "REPORT_SECONDS", -1.0)
     run, record, ranks = sealed
     watched = Watched(run, folder)
     assert list(watched.look()) == []
@@ -129,12 +133,10 @@ def test_steps_and_notes_are_told_once_and_the_end_last(folder: TicketFolder, se
     reporter.noted("goes on from step 3")
     reporter.noted("no space for a checkpoint")
     reporter.stepped(4)
-    reporter.write()
     told = [Noted(run, "goes on from step 3"), Noted(run, "no space for a checkpoint"), Stepped(run, 4)]
     assert list(watched.look()) == told
     assert list(watched.look()) == []
     reporter.stepped(5)
-    reporter.write()
     folder.answer(Measured(record, ranks))
     assert list(watched.look()) == [Stepped(run, 5), Finished(run, record, ranks)]
 
