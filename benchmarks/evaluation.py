@@ -3,7 +3,6 @@
 python benchmarks/bench.py --only evaluation
 """
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,14 +15,13 @@ from sklearn.neighbors import KNeighborsClassifier
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from benchsuite.data.readers.tables import read_csv
 from benchsuite.evaluation import geometry
 from benchsuite.evaluation.knn import plain_vote_ranks, vote_ranks
 from benchsuite.evaluation.labelled import LabelledRows
 from benchsuite.evaluation.linear_probe import probe_ranks
-from benchsuite.evaluation.multi_instance import score
+from benchsuite.evaluation.multi_instance import relevancy, score
 from benchsuite.evaluation.rank_metrics import recall
-from benchsuite.evaluation.relevancy import Actions, relevancy_parts
+from benchsuite.evaluation.relevancy import Actions, relevancy_between
 
 QUERIES = {"small": (500, 2_500, 64), "full": (10_000, 50_000, 512)}
 """Queries, bank, width: for neighbours and for the linear probe."""
@@ -204,24 +202,14 @@ def whole_geometry(image: NDArray[np.float64], text: NDArray[np.float64]) -> Num
 
 def relevancies(size: str) -> NDArray[np.float64]:
     """Of the official files; or of random sentences with long-tailed classes, of which every clip shows one."""
-    if size == "full" and EPIC.is_dir():
-        return official_relevancies()
+    files = [EPIC / f"EPIC_100_retrieval_test{end}.csv" for end in ("", "_sentence")]
+    if size == "full" and all(file.is_file() for file in files):
+        return relevancy(*files)
     rng, (clips, count) = np.random.default_rng(0), CLIPS[size]
     verbs, nouns = ((rng.zipf(1.3, (count, n)) - 1) % top for n, top in ((1, VERBS), (3, NOUNS)))
     sentences = Actions.of(verbs[:, 0].tolist(), [sorted(set(row[: rng.integers(1, 4)])) for row in nouns.tolist()])
     said = np.concatenate([np.arange(count), rng.integers(0, count, clips - count)])
-    parts, whole = relevancy_parts(sentences.take(said.tolist()), sentences)
-    return parts / whole
-
-
-def official_relevancies() -> NDArray[np.float64]:
-    """A sentence has the classes of the clip with its `narration_id`."""
-    clips = read_csv(EPIC / "EPIC_100_retrieval_test.csv", ("narration_id", "verb_class", "all_noun_classes"))
-    sentences = read_csv(EPIC / "EPIC_100_retrieval_test_sentence.csv", ("narration_id",))
-    actions = Actions.of([int(r["verb_class"]) for r in clips], [json.loads(r["all_noun_classes"]) for r in clips])
-    place = {row["narration_id"]: i for i, row in enumerate(clips)}
-    parts, whole = relevancy_parts(actions, actions.take([place[row["narration_id"]] for row in sentences]))
-    return parts / whole
+    return relevancy_between(sentences.take(said.tolist()), sentences)
 
 
 def multi_instance(size: str) -> Case:

@@ -10,9 +10,11 @@ from benchsuite.errors import UsageError, unknown
 from benchsuite.evaluation.base import Embedder, Task
 from benchsuite.evaluation.graded import Numbers, Whole, means, rank
 from benchsuite.evaluation.graded_ranks import pack
-from benchsuite.evaluation.relevancy import Actions, relevancy_parts
+from benchsuite.evaluation.relevancy import Actions, relevancy, relevancy_parts
 from benchsuite.records.recompute import Scores
 from benchsuite.registry import register_task
+
+__all__ = ["MultiInstanceRetrieval", "relevancy", "score"]
 
 
 @register_task(

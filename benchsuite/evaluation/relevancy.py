@@ -1,19 +1,23 @@
 """Relevancy of sentences to clips by shared verbs and nouns, as EPIC-KITCHENS-100 defines it."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchsuite.data.readers.tables import read_csv, whole_numbers
 from benchsuite.errors import UsageError
 
+Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 BLOCK = 512
 EXACT = 2**53
 """Whole numbers below this are exact in double precision."""
+CLIP_FIELDS = ("narration_id", "verb_class", "all_noun_classes")
 
 
 @dataclass(frozen=True)
@@ -38,20 +42,70 @@ class Actions:
         return Actions(self.verb[list(index)], self.nouns[list(index)])
 
 
-def relevancy_parts(rows: Actions, columns: Actions) -> tuple[NDArray[np.integer[Any]], int]:
-    """0.5 (same verb class) + 0.5 (nouns in common / nouns in either), in exact whole numbers: [rows, columns] in
-    parts, and the number of parts that make 1.
+def relevancy(clips_csv: Path | str, sentences_csv: Path | str) -> Floats:
+    """[clips, sentences] of 0.5 (same verb class) + 0.5 IoU (noun classes), from EPIC-KITCHENS-100's two files.
+
+    A sentence's classes are those of the clip with its `narration_id`. The narrations are not read: in the last
+    rows of the official file, some stand beside another clip's id.
     """
+    clips, sentences = Path(clips_csv), Path(sentences_csv)
+    rows = _read(clips, CLIP_FIELDS)
+    actions = Actions.of(
+        [_number(clips, i, row["verb_class"]) for i, row in enumerate(rows)],
+        [whole_numbers(f"{clips}, row {i + 2}", "all_noun_classes", row) for i, row in enumerate(rows)],
+    )
+    positions = {row["narration_id"]: i for i, row in enumerate(rows)}
+    wanted = [row["narration_id"] for row in _read(sentences, ("narration_id",))]
+    if lost := [name for name in wanted if name not in positions]:
+        raise UsageError(f'{sentences}: narration_id "{lost[0]}" is not in {clips}, which has the classes.')
+    return relevancy_between(actions, actions.take([positions[name] for name in wanted]))
+
+
+def relevancy_between(rows: Actions, columns: Actions) -> Floats:
+    """[rows, columns] of 0.5 (same verb class) + 0.5 (nouns in common / nouns in either)."""
+    relevancies = np.empty((len(rows.verb), len(columns.verb)))
+    for part, same, common, either in _overlaps(rows, columns):
+        relevancies[part] = 0.5 * same + 0.5 * common / either
+    return relevancies
+
+
+def relevancy_parts(rows: Actions, columns: Actions) -> tuple[NDArray[np.integer[Any]], int]:
+    """The same in exact whole numbers: [rows, columns] in parts, and the number of parts that make 1."""
     largest = int(rows.nouns.sum(1).max() + columns.nouns.sum(1).max())
     half = math.lcm(*range(1, largest + 1))  # any number of nouns in either divides it
     if 2 * half * max(len(rows.verb), len(columns.verb)) >= EXACT:
         raise UsageError(f"relevancy: a pair may have {largest} noun classes in either, too many for exact sums.")
     parts = np.empty((len(rows.verb), len(columns.verb)), np.min_scalar_type(2 * half))
+    for part, same, common, either in _overlaps(rows, columns):
+        parts[part] = half * same + common * (half / either)
+    return parts, 2 * half
+
+
+def _overlaps(rows: Actions, columns: Actions) -> Iterator[tuple[slice, NDArray[np.bool_], Floats, Floats]]:
+    """Blocks of rows: whether the verb is the same, the number of nouns in common, and in either."""
     width = min(rows.nouns.shape[1], columns.nouns.shape[1])
     others, sizes = columns.nouns[:, :width].astype(float), columns.nouns.sum(1)
     for start in range(0, len(rows.verb), BLOCK):
         part = slice(start, start + BLOCK)
         common = rows.nouns[part, :width].astype(float) @ others.T
         either = rows.nouns[part].sum(1)[:, None] + sizes[None] - common
-        parts[part] = half * (rows.verb[part, None] == columns.verb[None]) + common * (half / either)
-    return parts, 2 * half
+        yield part, rows.verb[part, None] == columns.verb[None], common, either
+
+
+def _read(file: Path, fields: Sequence[str]) -> list[dict[str, str]]:
+    rows = read_csv(file, fields)
+    seen: set[str] = set()
+    for i, row in enumerate(rows):
+        if short := [field for field in fields if not row[field]]:
+            raise UsageError(f'{file}, row {i + 2}: there is no value for "{short[0]}".')
+        if row["narration_id"] in seen:
+            raise UsageError(f'{file}, row {i + 2}: narration_id "{row["narration_id"]}" stands there twice.')
+        seen.add(row["narration_id"])
+    return rows
+
+
+def _number(file: Path, row: int, text: str) -> int:
+    try:
+        return int(text)
+    except ValueError as error:
+        raise UsageError(f'{file}, row {row + 2}: verb_class "{text}" is not a whole number.') from error

@@ -1,5 +1,6 @@
 import math
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -7,22 +8,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from support.epic import relevancies
 
 from benchsuite.cards import Card
 from benchsuite.data.base import Manifest, PairDataset, Split
 from benchsuite.errors import UsageError
 from benchsuite.evaluation import graded
 from benchsuite.evaluation.base import create_task
-from benchsuite.evaluation.multi_instance import score
+from benchsuite.evaluation.multi_instance import relevancy, score
+from benchsuite.registry import tasks
 
+DATA = Path(__file__).parents[2].parent / "shared" / "data" / "epic100"
+CLIPS, SENTENCES = DATA / "EPIC_100_retrieval_test.csv", DATA / "EPIC_100_retrieval_test_sentence.csv"
 RELEVANCY = [[1, 0.5, 0, 1], [0, 1, 0.5, 0]]
 SIMILARITY = [[0.1, 0.9, 0.5, 0.4], [0.2, 0.3, 0.8, 0.1]]
 
 
 @pytest.fixture(scope="module")
 def epic() -> NDArray[np.float64]:
-    return relevancies()
+    if not CLIPS.is_file():
+        pytest.skip(f"{CLIPS} is not here: the shared data is not part of the repository")
+    return relevancy(CLIPS, SENTENCES)
 
 
 def by_hand(scores: Sequence[float], worth: Sequence[float]) -> tuple[float | None, float | None]:
@@ -95,12 +100,38 @@ def test_a_perfect_model_scores_one_whatever_the_scale(pairs: tuple[NDArray[np.f
     assert set(score(10 * worth - 3, worth).values()) == {1.0}
 
 
+@given(judged_pairs())
+def test_swapping_clips_and_sentences_swaps_the_ways(
+    pairs: tuple[NDArray[np.float64], NDArray[np.float64]],
+) -> None:
+    one, other = score(*pairs), score(pairs[0].T, pairs[1].T)
+    assert (one["map_v2t"], one["ndcg_t2v"]) == (other["map_t2v"], other["ndcg_v2t"])
+
+
+def test_precision_is_soft_but_read_at_full_relevancy_only() -> None:
+    """Binary precision at the second place would be 1/2; soft it is (0.5 + 1) / 2."""
+    assert score([[2, 1, 0]], [[0.5, 1, 0]])["map_v2t"] == 0.75
+
+
+def test_gain_behind_the_number_of_relevant_items_does_not_count() -> None:
+    assert score([[3, 2, 1]], [[0, 0, 1]])["ndcg_v2t"] == 0.0
+
+
 @pytest.mark.parametrize("scale", [0.0, 5.0])
 def test_a_collapsed_model_is_at_chance_or_below(scale: float) -> None:
     rng = np.random.default_rng(0)
     worth = rng.choice([0, 0, 0, 0.25, 0.5, 1], (60, 50))
     chance, found = score(rng.random(worth.shape), worth), score(np.full(worth.shape, scale), worth)
     assert all(found[name] <= chance[name] for name in found)
+
+
+def test_a_query_without_full_relevancy_is_left_out_of_precision_only() -> None:
+    found = score([[2, 1], [2, 1]], [[1, 0], [0.5, 0.25]])
+    assert found["map_v2t"] == 1.0
+    assert found["ndcg_v2t"] == 1.0
+    assert score([[1, 2], [1, 2]], [[1, 0], [0.5, 0.25]])["ndcg_v2t"] == pytest.approx(
+        naive(np.array([[1.0, 2], [1, 2]]), np.array([[1, 0], [0.5, 0.25]]))["ndcg_v2t"]
+    )
 
 
 def test_blocks_and_precision_of_the_input_do_not_change_scores(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,6 +192,12 @@ def test_the_task_searches_each_narration_once_by_the_labels(fake: Any) -> None:
     assert scores.metrics == pytest.approx(naive(similarity, worth))
     assert scores.counts == {"v2t": 4, "t2v": 3}
     assert scores.ranks["v2t_ranks"].tolist() == [1, 1, 1], "no narration fits the last clip fully"
+
+
+def test_the_card_names_the_metrics_that_are_given(fake: Any) -> None:
+    images, texts = [(1.0, 0.0)] * 4, dict.fromkeys(("take cup", "wash cup", "take cup and lid"), (1.0, 0.0))
+    found = create_task("multi-instance-retrieval").evaluate(fake(images, texts), Films())
+    assert set(tasks.card("multi-instance-retrieval").about["metrics"]) == set(found.metrics)
 
 
 @pytest.mark.parametrize(
