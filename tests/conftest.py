@@ -13,6 +13,7 @@ import pytest
 import torch
 from hypothesis import settings
 from support import made_records
+from support.in_process import InProcess
 from support.made_records import MakeRecord
 
 from benchsuite import registry
@@ -41,6 +42,12 @@ def forgetful_folders() -> Iterator[None]:
     """Folders of tables that a test names are forgotten after it."""
     yield
     use_folders(())
+
+
+@pytest.fixture
+def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs are measured in this process: the imports of a worker are most of a small run's time."""
+    monkeypatch.setattr("benchsuite.work.workplace.Pool", InProcess)
 
 
 @pytest.fixture

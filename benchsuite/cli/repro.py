@@ -131,7 +131,7 @@ def repro(
     site, views, left_out = write_pages(done.contents, results, report)
     requested = {each.request.name for each in done.plans}
     own = [view for view in views if view.request.name in requested]
-    pages = {name: page.resolve() for name, page in site.tables.items() if name in requested}
+    pages = {name: str(page.resolve()) for name, page in site.tables.items() if name in requested}
     say(*(table_lines(own[0]) if own and len(tables) == 1 else ()))
     say(*(f"page:    {page}" for page in pages.values()), f"records: {store.folder.resolve()}")
     if own and len(tables) == 1:

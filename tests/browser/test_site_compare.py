@@ -19,6 +19,8 @@ from benchsuite.report.numbers import paired as shown
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
+pytestmark = pytest.mark.slow
+
 Open = Callable[..., "Page"]
 ALL_CHOICES = """() => {
   const [left, right, task] = document.querySelectorAll(".picker select");

@@ -7,6 +7,9 @@ from conftest import TABLE, MadeSite, soon
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
+import pytest
+
+pytestmark = pytest.mark.slow
 
 Open = Callable[..., "Page"]
 

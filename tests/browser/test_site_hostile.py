@@ -10,6 +10,8 @@ from support.made_results import DOC, EQUATION, HOSTILE, LABEL, MACHINE, MODEL, 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
+pytestmark = pytest.mark.slow
+
 Open = Callable[..., "Page"]
 PLACES = {
     "table": (LABEL, SAYS, REASON, VALUE),

@@ -13,6 +13,8 @@ from conftest import address as address_of
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
+pytestmark = pytest.mark.slow
+
 ADDRESSES = ("href", "src", "action", "formaction", "data", "poster", "srcset", "xlink:href", "background", "cite")
 
 

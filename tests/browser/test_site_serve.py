@@ -14,6 +14,8 @@ from conftest import TABLE, MadeSite, Watch, address, soon
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
+pytestmark = pytest.mark.slow
+
 
 Open = Callable[..., "Page"]
 

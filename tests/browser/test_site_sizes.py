@@ -10,6 +10,8 @@ from conftest import TABLE, MadeSite
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Route
 
+pytestmark = pytest.mark.slow
+
 Open = Callable[..., "Page"]
 PHONE = {"width": 380, "height": 740}
 TABLET = {"width": 680, "height": 740}

@@ -13,6 +13,8 @@ from benchsuite.report.pages import KINDS
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
 
+pytestmark = pytest.mark.slow
+
 Open = Callable[..., "Page"]
 
 

@@ -125,6 +125,7 @@ def test_a_file_without_a_method_is_refused(
     assert "registers no method" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_users_file_is_checked_for_real(plugin_file: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
     assert run(str(plugin_file(MINE))) == 1
     shown = capsys.readouterr().out.splitlines()

@@ -1,6 +1,4 @@
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -99,16 +97,3 @@ def test_a_run_that_is_not_there_or_not_sound_is_named(
     file.write_text(file.read_text().replace('"lr": 0.5', '"lr": 0.001'))
     assert command(runs["base"], runs["setup"]) == 1
     assert f"{file}: the content is not what was sealed" in capsys.readouterr().err
-
-
-def test_it_needs_no_torch(runs: dict[str, str]) -> None:
-    code = (
-        "import atexit, sys\n"
-        "heavy = {'torch', 'timm', 'transformers', 'datasets', 'sklearn'}\n"
-        "atexit.register(lambda: print('heavy:', *heavy & set(sys.modules)))\n"
-        "from benchsuite.cli import main; main(['diff', *sys.argv[1:]])"
-    )
-    command = [sys.executable, "-c", code, runs["base"], runs["method"]]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.endswith("heavy:\n")

@@ -1,7 +1,4 @@
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -106,33 +103,6 @@ def test_a_record_without_the_number_that_is_asked_for_spares_the_others(
     output = capsys.readouterr().out
     assert "did not measure retrieval.nothing" in output
     assert "temo/table1 at scale small:" in output
-
-
-def test_it_needs_no_torch(folders: tuple[Path, Path]) -> None:
-    code = (
-        "import atexit, sys\n"
-        "heavy = {'torch', 'timm', 'transformers', 'datasets', 'sklearn', 'jinja2'}\n"
-        "atexit.register(lambda: print('heavy:', *heavy & set(sys.modules)))\n"
-        "from benchsuite.cli import main; main(['diff', *sys.argv[1:]])"
-    )
-    arguments = [sys.executable, "-c", code, *map(str, folders)]
-    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.endswith("heavy:\n")
-
-
-@pytest.mark.parametrize(("options", "encoding"), [([], "ascii"), (["--json"], "utf-8")])
-def test_names_that_are_no_text_and_terminals_that_know_few_letters_are_no_reason_to_fail(
-    folders: tuple[Path, Path], options: list[str], encoding: str
-) -> None:
-    Path(os.fsdecode(b"before/\xff.json")).write_text("{}")
-    arguments = [sys.executable, "-m", "benchsuite", "diff", *map(str, folders), *options]
-    settings = {**os.environ, "PYTHONIOENCODING": encoding}
-    done = subprocess.run(arguments, capture_output=True, env=settings, check=False)
-    assert (done.returncode, done.stderr) == (0, b"")
-    output = done.stdout.decode(encoding)
-    assert ".json" in output
-    assert not options or json.loads(output)["folders"]["before"]["ignored"]
 
 
 def test_a_folder_agrees_with_its_copy_and_not_with_other_numbers(

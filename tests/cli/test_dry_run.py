@@ -10,7 +10,7 @@ RECIPE = VECTORS.replace("hidden = 16 } } }", "hidden = 16 } }, step_seconds = 3
 
 
 @pytest.fixture
-def recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_process: None) -> Path:
     monkeypatch.chdir(tmp_path)
     file = tmp_path / "tiny.toml"
     file.write_text(RECIPE)

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from support.commands import exit_code
 from support.feature_folders import pairs_of, write_clip_retrieval
-from support.in_process import InProcess
 from support.own_data import write_image_folder
 
 from benchsuite.errors import UsageError
@@ -17,6 +16,8 @@ from benchsuite.paths import baselines
 from benchsuite.planning.plan import plan_table
 from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
+
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "features.md").read_text("utf-8")
@@ -26,14 +27,13 @@ SMALL = ["--image", "timm:test_resnet?size=32", "--text", "distilbert?dim=16&n_l
 
 
 @pytest.fixture
-def short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_process: None) -> Path:
     """TeMo's Table 1 and a recipe of few steps; runs are measured in this process."""
     shutil.copytree(baselines(), tmp_path / "own")
     recipe = tmp_path / "own" / "recipes" / "features-pairs.toml"
     shortened = recipe.read_text().replace("steps = 1000", "steps = 50").replace("batch = 256", "batch = 16")
     recipe.write_text(shortened.replace("warmup_steps = 50", "warmup_steps = 5").replace("trials = 16", "trials = 1"))
     monkeypatch.setattr("benchsuite.folders.baselines", lambda: tmp_path / "own")
-    monkeypatch.setattr("benchsuite.work.workplace.Pool", InProcess)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

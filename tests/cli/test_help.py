@@ -4,7 +4,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,11 +17,6 @@ from benchsuite.registry import datasets, methods, tasks
 
 ALL = [(name, example) for name, examples in EXAMPLES.items() for example in examples]
 GROUP: Any = typer.main.get_command(application())
-RUN_AT_ONCE = [
-    example
-    for name, example in ALL
-    if name in ("list", "new-method", "new-dataset", "new-task", "new-recipe", "new-leaderboard")
-]
 
 
 def test_each_command_has_two_of_its_own() -> None:
@@ -56,20 +50,11 @@ def test_the_help_ends_with_them(name: str, capsys: pytest.CaptureFixture[str]) 
     ]
 
 
-@pytest.mark.parametrize("example", RUN_AT_ONCE)
-def test_those_that_train_nothing_run(
-    example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert exit_code(*shlex.split(example)[1:]) == 0, capsys.readouterr().err
-
-
 @pytest.mark.skipif(not shutil.which("bash"), reason="needs bash")
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "powershell"])
-def test_the_script_of_a_shell_is_shown(shell: str) -> None:
+def test_the_script_of_a_shell_is_shown() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "benchsuite", "--show-completion"],
-        env={"_BENCHSUITE_COMPLETE": f"source_{shell}", "PATH": "/usr/bin:/bin", "PYTHONPATH": ":".join(sys.path)},
+        env={"_BENCHSUITE_COMPLETE": "source_bash", "PATH": "/usr/bin:/bin", "PYTHONPATH": ":".join(sys.path)},
         capture_output=True,
         text=True,
         check=False,

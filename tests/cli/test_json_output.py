@@ -83,7 +83,7 @@ def test_what_is_planned(told: Told, tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert all((each["best_score"] is None) == (each["trials"] == 0) for each in tune["methods"])
 
 
-@pytest.mark.usefixtures("forgetful_registries")
+@pytest.mark.usefixtures("in_process", "forgetful_registries")
 def test_what_was_trained_is_on_stdout_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -98,6 +98,7 @@ def test_what_was_trained_is_on_stdout_alone(
     assert content["run_id"] in said.err, "what is said without --json goes to stderr"
 
 
+@pytest.mark.usefixtures("in_process")
 def test_what_a_table_came_to_is_told_after_its_runs(told: Told, tmp_path: Path, monkeypatch: Patch) -> None:
     monkeypatch.chdir(tmp_path)
     recipe = own_folder(Path("own")) / "recipes" / "tiny.toml"
@@ -114,6 +115,7 @@ def test_what_a_table_came_to_is_told_after_its_runs(told: Told, tmp_path: Path,
     assert "IR@1" in Path(page).read_text("utf-8")
 
 
+@pytest.mark.usefixtures("in_process")
 def test_an_evaluation_is_told_as_it_is_stored(
     told: Told, tmp_path: Path, monkeypatch: Patch, capsys: pytest.CaptureFixture[str]
 ) -> None:

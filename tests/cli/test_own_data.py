@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from support.commands import exit_code
-from support.in_process import InProcess
 from support.own_data import as_csv, caption, colour, name, write_image_folder, write_pictures
 
 from benchsuite.paths import baselines
@@ -23,7 +22,7 @@ FEW = 30
 
 
 @pytest.fixture
-def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_process: None) -> Path:
     """The folders that the page names, and recipes with two steps; runs are measured in this process."""
     write_image_folder(tmp_path / "photos", FEW)
     for folder, columns in (("shop", "photo,title,details,reworded"), ("zoo", "image,caption,animal,place")):
@@ -37,7 +36,6 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / "recipes" / recipe.name).write_text(short, "utf-8")
 
     monkeypatch.setattr("benchsuite.folders.baselines", lambda: tmp_path)
-    monkeypatch.setattr("benchsuite.work.workplace.Pool", InProcess)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

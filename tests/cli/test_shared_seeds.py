@@ -30,7 +30,7 @@ def seeds_of(table: str) -> dict[str, list[int]]:
     return {row.label: sorted(runs.runs) for row in request.rows for runs in row.parts.values()}
 
 
-@pytest.mark.usefixtures("own", "forgetful_registries")
+@pytest.mark.usefixtures("own", "in_process", "forgetful_registries")
 def test_a_table_lists_the_seeds_that_another_one_asked_for_before_and_after(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -1,8 +1,10 @@
 """What commands import: the start of a short one is most of its time."""
 
+import json
+import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,16 +24,25 @@ PAGES = {"jinja2", "matplotlib", "latex2mathml", "PIL"}
 
 def loaded(*arguments: object) -> set[str]:
     """Names of the packages and modules that the command has imported when it is done."""
+    return loaded_by(arguments)
+
+
+def loaded_by(*commands: Sequence[object]) -> set[str]:
+    """What one process has imported when it has done these commands."""
     code = (
-        "import sys\n"
+        "import json, sys\n"
         "from benchsuite.cli import main\n"
-        "try: main(sys.argv[1:])\n"
-        "except SystemExit as stop: assert stop.code in (None, 0, 1), stop.code\n"
+        "for words in json.loads(sys.argv[1]):\n"
+        "    try: main(words)\n"
+        "    except SystemExit as stop: assert stop.code in (None, 0, 1), (words, stop.code)\n"
         "print('loaded:', *sorted({*sys.modules, *(name.partition('.')[0] for name in sys.modules)}))"
     )
-    words = [str(argument) for argument in arguments]
-    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    words = json.dumps([[str(argument) for argument in command] for command in commands])
+    settings = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(
+        [sys.executable, "-c", code, words], capture_output=True, text=True, check=False, env=settings
+    )
+    assert (done.returncode, done.stderr) == (0, "")
     return set(done.stdout.rpartition("loaded: ")[2].split())
 
 
@@ -42,18 +53,26 @@ def folder(tmp_path: Path, make_record: MakeRecord) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("option", ["--help", "--version"])
-def test_help_imports_nothing_but_the_command_line(option: str) -> None:
-    assert not loaded(option) & {*TRAINING, *ANALYSIS, *PAGES, "pydantic", "rich", "email", "zipfile"}
+def test_help_imports_nothing_but_the_command_line() -> None:
+    found = loaded_by(["--help"], ["--version"])
+    assert not found & {*TRAINING, *ANALYSIS, *PAGES, "pydantic", "rich", "email", "zipfile"}
 
 
-@pytest.mark.parametrize("what", ["methods", "tasks", "datasets", "embeddings", "tables", "recipes"])
-def test_list_imports_neither_arrays_nor_pages(what: str) -> None:
-    assert not loaded("list", what) & {*TRAINING, *ANALYSIS, *PAGES}
+def test_list_imports_neither_arrays_nor_pages() -> None:
+    whats = ("methods", "tasks", "datasets", "embeddings", "tables", "recipes")
+    assert not loaded_by(*(["list", what] for what in whats)) & {*TRAINING, *ANALYSIS, *PAGES}
 
 
 def test_verify_imports_arrays_alone(folder: Path) -> None:
-    assert not loaded("verify", folder) & {*TRAINING, *PAGES, *ANALYSIS - {"numpy"}}
+    (record,) = folder.glob("*.json")
+    assert not loaded_by(["verify", folder], ["verify", record]) & {*TRAINING, *PAGES, *ANALYSIS - {"numpy"}}
+
+
+def test_diff_imports_nothing_that_trains_on_a_terminal_of_few_letters_and_names_that_are_no_text(folder: Path) -> None:
+    (record,) = folder.glob("*.json")
+    Path(folder, os.fsdecode(b"\xff.json")).write_text("{}")
+    commands = (["diff", record, record], ["diff", folder, folder], ["diff", folder, folder, "--json"])
+    assert not loaded_by(*commands) & {*TRAINING, *PAGES, "sklearn"}
 
 
 def test_a_report_imports_nothing_that_trains(folder: Path) -> None:
@@ -66,6 +85,7 @@ def test_a_plot_imports_nothing_that_trains(folder: Path) -> None:
     assert not loaded("plot", name, "--results", folder) & {*TRAINING, "pandas", "sklearn", "matplotlib"}
 
 
+@pytest.mark.slow
 def test_a_dry_run_imports_no_pages(tmp_path: Path) -> None:
     arguments = ("temo/table1", "--scale", "smoke", "--rows", "TeMo", "--seeds", "1", "--results", tmp_path)
     pages = {"matplotlib", "latex2mathml", "benchsuite.report.site", "benchsuite.report.render"}

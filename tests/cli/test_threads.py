@@ -17,6 +17,8 @@ from benchsuite.records.store import Store
 from benchsuite.records.trials import add_trials
 from benchsuite.work.trials import TrialWork
 
+pytestmark = pytest.mark.slow
+
 REPRO = ("repro", tiny_tuning.NAME, "--scale", "latents", "--tables", "own", "--rows", "TS")
 
 

@@ -24,6 +24,8 @@ from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
 from benchsuite.records.trials import FIRST_SEED, TrialsFile, read_trials, write_trials
 
+pytestmark = pytest.mark.slow
+
 TUNE = ["tune", tiny_tuning.NAME, "--tables", "own", "--jobs", "1"]
 REPRO = ["repro", tiny_tuning.NAME, "--scale", "latents", "--tables", "own", "--jobs", "1"]
 MINE = ["--plugin", "mine.py"]
@@ -37,7 +39,6 @@ class Done:
     folder: Path
     first: TrialsFile
     """What the killed command left."""
-    refusal: str
     again: str
     """What the second command told of its progress."""
     out: str
@@ -89,17 +90,9 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Done:
     low = sorted(next(draws(card, {}, number, rule, 1e-3)).hyperparameters["tau"] for number in range(3))[:2]
     (folder / "mine.py").write_text(tiny_tuning.PLUGIN.replace("LOW", str(sum(low) / 2)))
     first = kill_after_first_trial(folder)
-    refusal = run(folder, *REPRO, *MINE).stderr
     last = run(folder, *REPRO, *MINE, "--tune")
     assert last.returncode == 0, last.stderr
-    return Done(folder, first, refusal, last.stderr, last.stdout)
-
-
-def test_without_trials_it_names_what_lacks_them_and_what_to_type(done: Done) -> None:
-    assert "3 problems before the first step; nothing was run." in done.refusal
-    for lacking in ("mlp ts: 1 of 3", "mlp infonce: 0 of 3", "mlp mine: 0 of 3"):
-        assert lacking in done.refusal
-    assert f"Run `benchsuite tune {tiny_tuning.NAME} --scale latents --plugin mine.py` or add --tune" in done.refusal
+    return Done(folder, first, last.stderr, last.stdout)
 
 
 def test_a_killed_command_goes_on_and_repeats_no_trial(done: Done) -> None:
@@ -193,6 +186,16 @@ def command(
     sys.modules.pop("benchsuite_plugin_mine", None)
 
 
+def test_without_trials_it_names_what_lacks_them_and_what_to_type(command: Command, done: Done) -> None:
+    write_trials(Path("runs/trials/vectors.parquet"), done.first)
+    code, told = command(*REPRO, *MINE)
+    assert code == 2
+    assert "3 problems before the first step; nothing was run." in told
+    for lacking in ("mlp ts: 1 of 3", "mlp infonce: 0 of 3", "mlp mine: 0 of 3"):
+        assert lacking in told
+    assert f"Run `benchsuite tune {tiny_tuning.NAME} --scale latents --plugin mine.py` or add --tune" in told
+
+
 def test_done_tuning_does_nothing_and_tells_what_came_out(command: Command) -> None:
     code, out = command(*TUNE, *MINE)
     assert code == 0
@@ -230,14 +233,6 @@ def test_a_dry_run_counts_and_checks_trials_and_runs(command: Command) -> None:
     assert "16 runs, 16 to do, 9 tuning trials first; about" in out
     assert "to tune  mlp mine" in out
     assert not Path("runs").exists()
-
-
-def test_trials_beside_recipes_are_used_where_the_folder_has_none(command: Command) -> None:
-    Path("runs/trials").rename("own/trials")
-    code, out = command(*REPRO, *MINE, "--dry-run")
-    assert (code, "16 runs, 0 to do." in out) == (0, True)
-    assert command("verify", "runs", *MINE, "--tables", "own")[0] == 0
-    assert "are not there" in command("verify", "runs", *MINE)[1]
 
 
 def test_the_row_that_is_trained_longer_has_a_name(command: Command) -> None:

@@ -10,6 +10,8 @@ from support.tiny_recipes import VECTORS
 from benchsuite.errors import UsageError
 from benchsuite.records.schema import content_digest
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

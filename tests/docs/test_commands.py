@@ -20,6 +20,8 @@ from benchsuite.planning.recipe import read_recipe
 from benchsuite.planning.subjects import require_tuning
 from benchsuite.records.trials import TRIALS, write_trials
 
+pytestmark = pytest.mark.slow
+
 NOT_RUN = {
     "python3 -m venv": "installs; .ci/run starts with the README's line",
     ".venv/bin/pip install": "installs",

@@ -1,7 +1,6 @@
 """The user's path: what starts workers, by the real command in a process of its own; the rest in this process."""
 
 import json
-import os
 import re
 import signal
 import subprocess
@@ -15,6 +14,8 @@ import pytest
 from support.commands import exit_code
 
 from benchsuite.records.store import Store
+
+pytestmark = pytest.mark.slow
 
 COMMAND = [sys.executable, "-m", "benchsuite"]
 BROKEN = """
@@ -195,12 +196,6 @@ def test_a_table_is_exported_with_the_numbers_of_its_records(measured: Measured,
     assert values == pytest.approx({str(r.seed): 100 * r.metric("retrieval.t2i_r1") for r in mine})
 
 
-def test_a_table_that_is_not_there_is_not_exported(measured: Measured, command: Command) -> None:
-    code, _, err = command(measured.folder, "export", "temo/table2", "--scale", "smoke")
-    assert code == 2
-    assert "temo/table2 is not in runs. Run `benchsuite repro temo/table2 --scale smoke` first." in err
-
-
 def test_two_tables_do_the_runs_they_share_once(measured: Measured, command: Command) -> None:
     request = ["repro", "temo/table1", "temo/table4", "--scale", "smoke", "--rows", "infonce,ts", "--seeds", "2"]
     code, out, _ = command(measured.folder, *request, "--dry-run")
@@ -253,25 +248,3 @@ def test_a_truncated_record_is_named_and_the_rest_is_shown(
     victim.unlink()
     assert " 4 runs, 1 to do" in command(tmp_path, *arguments, "--dry-run")[1]
     assert all(json.loads(file.read_text()) for file in others)
-
-
-def test_workers_do_not_outlive_a_killed_parent(tmp_path: Path) -> None:
-    process = start(["run", "infonce", "--recipe", "scenes-small"], tmp_path)
-    workers: list[int] = []
-    while not workers:
-        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-        workers = [int(c) for c in children if b"spawn_main" in Path(f"/proc/{c}/cmdline").read_bytes()]
-        time.sleep(0.05)
-    process.kill()
-    process.communicate()
-    while any(os.path.exists(f"/proc/{worker}") for worker in workers):  # noqa: PTH110
-        time.sleep(0.05)
-
-
-def test_run_measures_one_method_and_prints_its_metrics(tmp_path: Path) -> None:
-    arguments = ["run", "infonce-learnable", "--recipe", "scenes-smoke", "--backbone", "ViT-B/16", "--set", "tau=0.05"]
-    done = run(arguments, tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert re.search(r"retrieval\.t2i_r1 +\d+\.\d\d %", done.stdout)
-    (record,) = Store(tmp_path / "runs").read().records.values()
-    assert record.curves["temperature"][0] != record.curves["temperature"][-1]

@@ -13,6 +13,8 @@ import pytest
 
 import benchsuite
 
+pytestmark = pytest.mark.slow
+
 SOURCE = Path(__file__).parents[2] / "docs" / "example-package"
 
 

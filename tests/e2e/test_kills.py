@@ -26,7 +26,7 @@ from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
 from benchsuite.records.trials import read_trials
 
-pytestmark = only_linux
+pytestmark = [only_linux, pytest.mark.slow]
 KILLS = int(os.environ.get("BENCHSUITE_KILLS", "0"))
 EACH = max(4, KILLS // 5)
 MEASURED = {"created", "cost", "digest", "resumptions", "environment"}

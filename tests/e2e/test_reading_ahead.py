@@ -12,6 +12,8 @@ import psutil
 import pytest
 from support.real_files import write_pairs, write_shards
 
+pytestmark = pytest.mark.slow
+
 COMMAND = [sys.executable, "-m", "benchsuite"]
 RUN = ["run", "infonce", "--recipe", "tiny.toml", "--seed", "0"]
 RECIPE = """

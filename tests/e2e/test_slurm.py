@@ -21,6 +21,8 @@ from support.slurm_node import CannotStartError, Node, start, until
 from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
 
+pytestmark = pytest.mark.slow
+
 TABLE = """
 file_format = 1
 paper = "mine"

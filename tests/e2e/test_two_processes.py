@@ -16,6 +16,8 @@ from benchsuite.records.checkpoints import checkpoints_in, folder_of
 from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
 
+pytestmark = pytest.mark.slow
+
 COMMAND = [sys.executable, "-m", "benchsuite"]
 PLUGIN = """
 import os, signal, time

@@ -234,6 +234,7 @@ def test_pictures_of_another_size_are_resized(folders: dict[str, Path]) -> None:
     assert model.sides.pictures(split.images).shape == (3, 24)
 
 
+@pytest.mark.usefixtures("in_process")
 def test_a_stored_evaluation_stands_below_a_board_and_is_no_row(
     folders: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

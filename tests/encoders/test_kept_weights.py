@@ -14,6 +14,7 @@ import pytest
 import torch
 from PIL import Image
 from support.commands import exit_code
+from support.in_process import InProcess
 from support.peers import transformers_text
 from support.tiny_recipes import VECTORS
 
@@ -69,14 +70,14 @@ np.savez(sys.argv[3], images=encoder.images(given["images"]), texts=encoder.text
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A results folder of one run, by the real command: its recipe says that weights are kept."""
+    """A results folder of one run, by the command: its recipe says that weights are kept."""
     folder = tmp_path_factory.mktemp("kept")
     (folder / "tiny.toml").write_text(RECIPE + PAIRS)
-    assert exit_code("run", "infonce", "--recipe", folder / "tiny.toml", "--results", folder / "runs") == 0
-    assert (
-        exit_code("weights", only(folder / "runs").run_id[:6], "--results", folder / "runs", "--out", folder / "out")
-        == 0
-    )
+    results = ("--results", folder / "runs")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("benchsuite.work.workplace.Pool", InProcess)
+        assert exit_code("run", "infonce", "--recipe", folder / "tiny.toml", *results) == 0
+    assert exit_code("weights", only(folder / "runs").run_id[:6], *results, "--out", folder / "out") == 0
     return folder
 
 
@@ -116,6 +117,7 @@ def in_a_fresh_process(folder: Path, images: Any, texts: Any) -> dict[str, np.nd
     return dict(np.load(alone / "made.npz"))
 
 
+@pytest.mark.slow
 def test_a_fresh_process_embeds_as_the_trained_encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     record, embed = trained(tmp_path, "infonce", RECIPE + PAIRS, monkeypatch)
     split = create_dataset("scenes", **record.setup.data.options).split("test")
@@ -139,6 +141,7 @@ def test_towers_on_vectors_take_vectors(tmp_path: Path, monkeypatch: pytest.Monk
         encoder.images(np.zeros((2, 3), np.float32))
 
 
+@pytest.mark.slow
 def test_a_pretrained_text_tower_needs_neither_its_folder_nor_the_hub(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -181,6 +184,7 @@ def test_under_zero_the_trained_weights_are_kept(tmp_path: Path, monkeypatch: py
     assert np.abs(made - embed.images(split).numpy()).max() < 1e-6
 
 
+@pytest.mark.usefixtures("in_process")
 def test_repro_keeps_weights_where_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """And says of what is stored already that it has none."""
     table = ["repro", "temo/table1", "--scale", "smoke", "--seeds", "1", "--report", tmp_path / "pages"]

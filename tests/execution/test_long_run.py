@@ -17,6 +17,8 @@ from benchsuite.execution.pool import Pool
 from benchsuite.planning.plan import plan_run
 from benchsuite.records.checkpoints import Every, Saving
 
+pytestmark = pytest.mark.slow
+
 RUNS = max(40, int(os.environ.get("BENCHSUITE_LONG_RUN", "0")))
 FIRST = 10
 """Runs in which libraries still load what they need, and caches fill."""

@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from support.bounded import Bounded
 from support.whole_folder import whole_folder
 
+pytestmark = pytest.mark.slow
+
 MANY = int(os.environ.get("BENCHSUITE_FUZZ", 0))
 VERIFY = ("verify", "results")
 PAGES = ("report", "--results", "results", "--single-file", "pages.html")

@@ -84,6 +84,7 @@ def alarms(expectations: Expectations, *names: str) -> list[Check]:
     return [check for check in checks if check.kind in BAD and not check.what.startswith("cost")]
 
 
+@pytest.mark.slow
 def test_unchanged_code_raises_no_alarm(expectations: Expectations) -> None:
     assert alarms(expectations, *NAMES) == []
 
@@ -97,6 +98,7 @@ def broken_ts(change: Callable[[Loss], Loss]) -> Callable[..., Loss]:
     return loss
 
 
+@pytest.mark.slow
 def test_other_arithmetic_of_one_method_is_named_with_it_alone(
     expectations: Expectations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -108,6 +110,7 @@ def test_other_arithmetic_of_one_method_is_named_with_it_alone(
     assert found[0].line.startswith("regressed: ts, loss on fixed embeddings (pair): found ")
 
 
+@pytest.mark.slow
 def test_a_gradient_that_is_gone_is_named_though_the_loss_stays(
     expectations: Expectations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -124,6 +127,7 @@ def test_a_gradient_that_is_gone_is_named_though_the_loss_stays(
     ("error", "reason"),
     [(ZeroDivisionError("by nothing"), "ZeroDivisionError: by nothing"), (UsageError("ts: no."), "ts: no.")],
 )
+@pytest.mark.slow
 def test_a_crash_is_named_and_the_others_are_still_checked(
     error: Exception, reason: str, expectations: Expectations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -146,6 +150,7 @@ def test_nothing_is_expected_of_a_method_that_crashes(monkeypatch: pytest.Monkey
     assert begun == []
 
 
+@pytest.mark.slow
 def test_what_a_method_forgets_is_named_though_its_loss_starts_alike(
     expectations: Expectations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -156,11 +161,13 @@ def test_what_a_method_forgets_is_named_though_its_loss_starts_alike(
     assert {"objective on fixed embeddings (pair)", "first values of objective"} <= {check.what for check in found}
 
 
+@pytest.mark.slow
 def test_what_a_method_rarely_does_is_made_to_show(expectations: Expectations, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(method_class("gap-hard-swap"), "swap", lambda self, x, y: (x, y))
     assert {check.subject for check in alarms(expectations, "gap-hard-swap")} == {"gap-hard-swap"}
 
 
+@pytest.mark.slow
 def test_another_order_of_batches_is_named_and_changes_every_method(
     expectations: Expectations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -171,6 +178,7 @@ def test_another_order_of_batches_is_named_and_changes_every_method(
     assert {check.subject for check in found[2:]} == {"infonce", "ts"}
 
 
+@pytest.mark.slow
 def test_a_kinder_rule_for_ties_shows_on_collapsed_towers(
     expectations: Expectations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -181,6 +189,7 @@ def test_a_kinder_rule_for_ties_shows_on_collapsed_towers(
 
 
 @pytest.mark.parametrize(("again", "kind", "times"), [(1e6, "unchanged", 1), (1.0, "improved", regress.REPEATS)])
+@pytest.mark.slow
 def test_a_cost_that_looks_wrong_is_measured_again_before_it_is_reported(
     again: float, kind: str, times: int, expectations: Expectations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -198,6 +207,7 @@ def test_a_cost_that_looks_wrong_is_measured_again_before_it_is_reported(
     assert measured == ["ts"] * times
 
 
+@pytest.mark.slow
 def test_expectations_of_another_setup_are_not_compared(expectations: Expectations) -> None:
     other = expectations.model_copy(update={"setups": {"pair": "another"}})
     with pytest.raises(UsageError, match=r"has setup .* stored for another\. .* `benchsuite regress --update`"):
@@ -247,6 +257,7 @@ def test_arithmetic_is_as_stored(name: str) -> None:
 command = partial(exit_code, "regress")
 
 
+@pytest.mark.slow
 def test_the_command_stores_finds_names_and_stores_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

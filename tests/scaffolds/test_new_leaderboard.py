@@ -17,6 +17,8 @@ from support.places import LONG, Place
 from benchsuite import __version__
 from benchsuite.records.store import Store
 
+pytestmark = pytest.mark.slow
+
 SHOWN = Path(__file__).parents[2] / "docs" / "publish.md"
 
 

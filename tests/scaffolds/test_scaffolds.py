@@ -24,6 +24,7 @@ def next_commands(told: str) -> list[list[str]]:
     return [line.split() for line in told.partition("then:\n")[2].splitlines()]
 
 
+@pytest.mark.slow
 def test_a_new_method_conforms_and_trains_by_the_commands_shown(place: Place) -> None:
     check, tests, repro = next_commands(place.suite("new-method", "my-loss"))
     assert "all checks passed" in place.suite(*check[1:])
@@ -33,6 +34,7 @@ def test_a_new_method_conforms_and_trains_by_the_commands_shown(place: Place) ->
     assert re.search(r"My loss +published +–.*\n +ours +\d", told), told
 
 
+@pytest.mark.slow
 def test_a_new_dataset_can_be_trained_on(place: Place) -> None:
     tests, run = next_commands(place.suite("new-dataset", "my-data"))
     assert "6 passed" in place.tests(*tests[3:])
@@ -41,6 +43,7 @@ def test_a_new_dataset_can_be_trained_on(place: Place) -> None:
     assert json.loads(record.read_text())["setup"]["data"]["name"] == "my-data"
 
 
+@pytest.mark.slow
 def test_a_new_task_scores_runs_that_verify_computes_again(place: Place) -> None:
     tests, run, verify = next_commands(place.suite("new-task", "my-task"))
     assert "5 passed" in place.tests(*tests[3:])
@@ -48,6 +51,7 @@ def test_a_new_task_scores_runs_that_verify_computes_again(place: Place) -> None
     assert json.loads(place.suite(*verify[1:], "--json"))["not_recomputable"] == []
 
 
+@pytest.mark.slow
 def test_a_new_recipe_can_be_run_as_it_is_and_after_another(place: Place) -> None:
     dry, _, keys = next_commands(place.suite("new-recipe", "my-setup"))
     assert re.search(r"to do +\w+ +ResNet infonce seed 0; about", place.suite(*dry[1:]))

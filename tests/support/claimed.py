@@ -33,7 +33,7 @@ def view(
     changes: Mapping[str, Any] | None = None,
     **about: Any,
 ) -> TableView:
-    """Each row's values by seed; `changes` are of a row's records, `about` of the request."""
+    """Each row's values by seed, on all columns; `changes` are of a row's records, `about` of the request."""
     records: dict[str, Record] = {}
     request = []
     for one in table.rows:
@@ -47,11 +47,15 @@ def view(
             records[runs[seed]] = record
         parts = {"": RequestedRuns(setup_id="", method_id="", runs=runs)} if runs else {}
         request.append(
-            RequestedRow(label=one.label, backbone=one.backbone, variant=one.variant, method="infonce", parts=parts)
-        )
+            RequestedRow(
+                label=one.label, backbone=one.backbone, variant=one.variant, method=one.method, not_run=one.not_run,
+                parts=parts,
+            )
+        )  # fmt: skip
     told = {
         "table": table.name, "scale": "small", "recipe": "r", "track": "s", "description": "", "tuned": {},
-        "backbones": {}, "temperature_factor": 1.0, "measures": {"a": "retrieval.i2t_r1"}, "rows": request,
+        "backbones": {}, "temperature_factor": 1.0, "rows": request,
+        "measures": {column.key: "retrieval.i2t_r1" for column in table.columns},
     }  # fmt: skip
     return build_table(table, TableRequest.model_validate({**told, **about}), records, {})
 

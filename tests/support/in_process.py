@@ -14,4 +14,4 @@ class InProcess(Pool):
     def execute(self, runs: Sequence[Run], planned: Sequence[Run]) -> Generator[Event, None, None]:
         for run in runs:
             yield Started(run)
-            yield Finished(run, *measure(run))
+            yield Finished(run, *measure(run, folder=self.saving.folder(run.run_id) if self.saving else None))

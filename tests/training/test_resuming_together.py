@@ -17,6 +17,8 @@ from benchsuite.errors import Interrupted, RunError
 from benchsuite.records.checkpoints import checkpoints_in
 from benchsuite.setup import Optimizer, Setup
 
+pytestmark = pytest.mark.slow
+
 Make = Callable[..., Setup]
 CASES: Mapping[str, tuple[str, dict[str, Any]]] = {
     "plain": ("isogclr", {}),

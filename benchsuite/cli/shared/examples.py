@@ -1,4 +1,4 @@
-"""Two examples for the help of each command. Tests parse all of them, and run those that take no training."""
+"""Two examples for the help of each command. Tests parse all of them."""
 
 EXAMPLES = {
     "list": ("benchsuite list methods --verbose", "benchsuite list tables --json"),
