@@ -73,7 +73,6 @@ WRONG = {
     "protocols.c": 'task = "multi-instance-retrieval"',
     "protocols.d": 'task = "knn"\noptions = { classes = "colours", bank = "trian" }',
     "protocols.e": 'task = "sts"',
-    "protocols.f": 'task = "knn"\noptions = { classes = "colour", side = "txt" }',
     "protocols.own": """task = "retrieval"
 options = { split = "gallry" }
 data = { name = "scenes", options = { train = 8, validation = 8, test = 8, gallery = 8, seed = 1 } }""",
@@ -84,7 +83,6 @@ SAID = {
     "c": ['set of labels "verb" does not exist (known: both, colour, shape)'],
     "d": ['split "trian" does not exist', 'set of classes "colours" does not exist'],
     "e": ["sts: reads sentence pairs (datasets senteval, scenes-sts), not scenes."],
-    "f": ['knn: side "txt" is neither image nor text', "it embeds txts, but the setup has an image and a text tower."],
     "own": ['split "gallry" does not exist'],
 }
 
@@ -99,6 +97,14 @@ def test_all_problems_of_a_run_are_listed_together(refused: Refused) -> None:
         'clusters: split train: set of classes "shap" does not exist (known: both, colour, shape). '
         'Did you mean "shape"? [tiny mm-ts]',
     ]
+
+
+def test_an_option_that_is_not_possible_is_refused_before_data_are_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wrong = {"protocols.f": 'task = "knn"\noptions = { classes = "colour", side = "txt" }'}
+    assert exit_code("run", "infonce", "--recipe", write_recipe(tmp_path, wrong)) == 2
+    assert "protocol f (task knn): knn: side = 'txt' is not possible" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
