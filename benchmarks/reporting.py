@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from benchsuite.analysis.building import build_views
 from benchsuite.canonical import digest
-from benchsuite.cli.report import items_of, leaderboard
+from benchsuite.cli.shared.results_folder import ResultsFolder, items_of
 from benchsuite.evaluation.rank_metrics import RULES
 from benchsuite.records.contents import Contents, parse
 from benchsuite.records.names import json_files, stem
@@ -217,7 +217,7 @@ def measure(folder: Path, pages: Path) -> dict[str, tuple[float, float]]:
         views, left_out = build_views(contents, items_of(folder))
     if left_out:
         sys.exit(str(left_out[0]))
-    board = leaderboard(folder, contents, views, left_out)
+    board = ResultsFolder(folder, contents, views, left_out).leaderboard()
     with timed("places of tables"):
         each(views, lambda view: [view.is_best(row, cell) for row in view.rows for cell in row.cells])
     with timed("judged_claims"):

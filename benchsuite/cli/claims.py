@@ -8,6 +8,7 @@ import typer
 
 from benchsuite.cli.shared.completion import completed
 from benchsuite.cli.shared.options import RESULTS, AsJson, Plugins, Regimes, Results, Tables, load_own
+from benchsuite.cli.shared.results_folder import ResultsFolder
 from benchsuite.cli.shared.terminal import say, say_json
 from benchsuite.errors import UsageError, unknown
 
@@ -49,13 +50,10 @@ def claims(
     which p is corrected. Rows that are not in the table are compared with its reference, the first baseline of their
     backbone; each is a family of its own. --kind, --headline and --added choose what is shown, and change no verdict.
     """
-    from benchsuite.analysis.building import build_views
     from benchsuite.analysis.column_tests import agreements
     from benchsuite.analysis.judged_claims import judged_added, judged_claims, unrun_claims
     from benchsuite.analysis.results import in_regime
-    from benchsuite.cli.report import items_of, require_all, tell_outdated
     from benchsuite.papers import named_tables, read_table
-    from benchsuite.records.store import Store
 
     if everything == bool(tables):
         raise UsageError("name papers or tables, or give --all.")
@@ -63,16 +61,14 @@ def claims(
         raise UsageError("--headline and --added exclude each other: no added row is in a headline claim.")
     kinds = chosen_kinds(kind)
     load_own(table_folders, plugin)
-    contents = Store(results).read()
-    names = named_tables(["all"] if everything else tables or [], stored=contents.tables)
-    built, skipped = build_views(contents, items_of(results))
-    views = [
-        view for view in in_regime(built, regime) if view.request.table in names and scale in (None, view.request.scale)
-    ]
+    read = ResultsFolder.read(results)
+    names = named_tables(["all"] if everything else tables or [], stored=read.contents.tables)
+    there = in_regime(read.views, regime)
+    views = [view for view in there if view.request.table in names and scale in (None, view.request.scale)]
     judged = [claim for view in views for claim in (*judged_claims(view), *judged_added(view))]
     orders = [] if kind or headline or added else [(view, order) for view in views for order in agreements(view)]
     run = {view.request.table for view in views}
-    unrun = [read_table(name, contents.tables) for name in names if name not in run]
+    unrun = [read_table(name, read.contents.tables) for name in names if name not in run]
     judged += [claim for table in unrun for claim in unrun_claims(table, scale or "")]
     shown = [claim for claim in judged if claim.claim.headline >= headline and claim.claim.added >= added]
     judged = [claim for claim in shown if claim.verdict.kind in kinds]
@@ -87,8 +83,7 @@ def claims(
         say_json(content)
     else:
         say(*lines(judged, orders))
-    tell_outdated(contents)
-    require_all(skipped)
+    read.require_whole()
 
 
 def chosen_kinds(names: str | None) -> Sequence[str]:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from benchsuite.cli.shared.options import RESULTS, AsJson, Plugins, Results, load_plugins
+from benchsuite.cli.shared.results_folder import ResultsFolder
 from benchsuite.cli.shared.terminal import say, say_json, say_json_text, say_text
 from benchsuite.errors import UsageError
 from benchsuite.records.method_version import stale
 from benchsuite.records.names import find_run
 from benchsuite.records.record_file import FileError, read_record
 from benchsuite.records.schema import Record, StoredNumber
-from benchsuite.records.store import Store
 
 if TYPE_CHECKING:
     from benchsuite.analysis.folder_diff import FolderSide, RunDiff
@@ -104,18 +104,15 @@ def require_folders(*folders: Path) -> None:
 
 def read_side(folder: Path) -> "FolderSide":
     """The tables and records of a results folder, and the files that were skipped, with the reason."""
-    from benchsuite.analysis.building import build_views
     from benchsuite.analysis.folder_diff import FolderSide
-    from benchsuite.cli.report import items_of
 
-    contents = Store(folder).read()
-    views, errors = build_views(contents, items_of(folder))
+    read = ResultsFolder.read(folder)
     skipped = [
         f"{error.file.relative_to(folder)}: {error.reason}" if isinstance(error, FileError) else str(error)
-        for error in errors
+        for error in read.left_out
     ]
-    ignored = [str(file.relative_to(folder)) for file in contents.foreign]
-    return FolderSide(str(folder), views, contents.records, skipped, ignored)
+    ignored = [str(file.relative_to(folder)) for file in read.contents.foreign]
+    return FolderSide(str(folder), read.views, read.contents.records, skipped, ignored)
 
 
 def run_lines(comparison: "RunDiff", files: list[Path]) -> Iterator[str]:

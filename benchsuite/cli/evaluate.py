@@ -7,7 +7,7 @@ import typer
 
 from benchsuite.cli.shared.completion import completed
 from benchsuite.cli.shared.options import AsJson, Plugins, Tables, load_own, parse_folders
-from benchsuite.cli.shared.terminal import say, say_json
+from benchsuite.cli.shared.terminal import result_lines, say, say_json
 from benchsuite.errors import UsageError
 
 if TYPE_CHECKING:
@@ -105,11 +105,7 @@ def show(evaluation: "Evaluation") -> None:
     what = evaluation.model
     size = f", pictures of {what.size} pixels" if what.size else ""
     say(f"{what.name} ({what.library}, weights {what.weights}{size}) on {evaluation.data.name}")
-    for name, result in evaluation.results.items():
-        for metric, value in result.metrics.items():
-            say(f"  {name + '.' + metric:<32} {100 * value:6.2f} %")
-        for measure, value in result.measures.items():
-            say(f"  {name + '.' + measure:<32} {value:9.5g}")
+    say(*result_lines(evaluation.results))
 
 
 def parse_data(texts: list[str] | None) -> tuple[str | None, dict[str, str]]:

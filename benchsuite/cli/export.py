@@ -16,6 +16,7 @@ from benchsuite.cli.shared.options import (
     Tables,
     load_own,
 )
+from benchsuite.cli.shared.results_folder import ResultsFolder
 from benchsuite.cli.shared.terminal import say, say_json_text, say_text
 from benchsuite.errors import UsageError
 from benchsuite.files import write_named
@@ -113,7 +114,6 @@ def export(
 ) -> None:
     """Export a measured table with the ranks and marks of its page, or all runs as one data frame."""
     from benchsuite.analysis.results import find_view, read_folder, results_frame
-    from benchsuite.cli.report import require_all, tell_outdated
     from benchsuite.papers import named_tables
     from benchsuite.report.export import FORMATS
 
@@ -133,14 +133,13 @@ def export(
     load_own(tables, plugin)
     if table:
         named_tables([table], stored=tables_in(results))
-    contents, views, skipped = read_folder(results, table or "temo/table1")
+    read = ResultsFolder(results, *read_folder(results, table or "temo/table1"))
     if table:
-        text = FORMATS[format_](find_view(views, table, scale, results, regime), options)
+        text = FORMATS[format_](find_view(read.views, table, scale, results, regime), options)
         write_text(text, f"{table} at scale {scale}", out, is_json=format_ is Format.json)
     else:
-        write_frame(results_frame(contents, views), format_, out)
-    tell_outdated(contents)
-    require_all(skipped)
+        write_frame(results_frame(read.contents, read.views), format_, out)
+    read.require_whole()
 
 
 def require_possible(options: ExportOptions, format_: Format, everything: bool) -> None:

@@ -46,8 +46,13 @@ def list_(
     if as_json:
         say_json(items)
         return
+    if as_markdown and keys:
+        from benchsuite.planning.recipe_keys import markdown as page_of_keys
+
+        say_text("\n".join(page_of_keys(items)))
+        return
     if as_markdown:
-        say_text(_keys_page(items)) if keys else say(*markdown(items, what in (What.tables, What.recipes)))
+        say(*markdown(items, what in (What.tables, What.recipes)))
         return
     width = max((len(item["name"]) for item in items), default=0)
     for item in items:
@@ -57,16 +62,16 @@ def list_(
 
 
 def _items(what: What) -> list[dict[str, Any]]:
-    match what:
-        case What.tables:
-            return _tables()
-        case What.recipes:
-            return [_recipe(name) for name in _recipe_names()]
-        case _:
-            registry = {What.methods: methods, What.tasks: tasks, What.datasets: datasets, What.embeddings: embeddings}[
-                what
-            ]
-            return [card.as_json() for card in registry.cards().values()]
+    registries = {What.methods: methods, What.tasks: tasks, What.datasets: datasets, What.embeddings: embeddings}
+    if what in registries:
+        return [card.as_json() for card in registries[what].cards().values()]
+    from benchsuite.papers import table_names
+    from benchsuite.planning.recipe import read_recipe, recipe_names
+
+    if what is What.recipes:
+        return [_recipe(name) for name in recipe_names()]
+    read = cache(read_recipe)  # tables share recipes
+    return [_table(name, read) for name in table_names()]
 
 
 def markdown(items: list[dict[str, Any]], of_files: bool = False) -> list[str]:
@@ -90,20 +95,6 @@ def _print_details(item: dict[str, Any]) -> None:
         default = "must be given" if field["default"] == REQUIRED else f"= {field['default']!r}"
         say_text(f"    {name}: {field['type']} {default}  {field['doc']}".rstrip())
     say("")
-
-
-def _table_names() -> list[str]:
-    from benchsuite.papers import table_names
-
-    return table_names()
-
-
-def _tables() -> list[dict[str, Any]]:
-    """Each recipe is read once: tables share them."""
-    from benchsuite.planning.recipe import read_recipe
-
-    read = cache(read_recipe)
-    return [_table(name, read) for name in _table_names()]
 
 
 def _table(name: str, read: "Callable[[str], Recipe]") -> dict[str, Any]:
@@ -139,22 +130,10 @@ def _coverage(table: "Table", name: str, recipe: "Recipe") -> dict[str, Any]:
     return {"recipe": name, "rows": len(rows), "columns": len(columns.measures), "columns_missing": columns.missing}
 
 
-def _recipe_names() -> list[str]:
-    from benchsuite.planning.recipe import recipe_names
-
-    return recipe_names()
-
-
 def _recipe_keys() -> list[dict[str, Any]]:
     from benchsuite.planning.recipe_keys import recipe_keys
 
     return recipe_keys()
-
-
-def _keys_page(items: list[dict[str, Any]]) -> str:
-    from benchsuite.planning.recipe_keys import markdown
-
-    return "\n".join(markdown(items))
 
 
 def _recipe(name: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import typer
 
 from benchsuite.cli.shared.completion import completed
 from benchsuite.cli.shared.options import RESULTS, Plugins, Regimes, Results, Tables, load_own
+from benchsuite.cli.shared.results_folder import ResultsFolder
 from benchsuite.cli.shared.terminal import say
 from benchsuite.errors import UsageError, unknown
 
@@ -56,29 +57,25 @@ def plot(
     `benchsuite plot temo/table1 --scale latents --out fig.pdf` draws the table's claims with their intervals, and
     `benchsuite plot temo --out fig.pdf` the method beside InfoNCE on every board.
     """
-    from benchsuite.analysis.building import build_views
     from benchsuite.analysis.results import find_view, in_regime
-    from benchsuite.cli.report import items_of, leaderboard, require_all, tell_outdated
     from benchsuite.papers import named_tables
-    from benchsuite.records.store import Store
     from benchsuite.report.plots import added_rows_of_table, chosen, plots_of_method, plots_of_table
 
     load_own(tables, plugin)
     if not results.is_dir():
         raise UsageError(f"results folder {results} does not exist. Run `benchsuite repro temo/table1` first.")
-    contents = Store(results).read()
-    views, left_out = build_views(contents, items_of(results))
+    read = ResultsFolder.read(results)
     if "/" in subject:
-        named_tables([subject], stored=contents.tables)
-        view = find_view(views, subject, scale or "small", results, regime)
-        board, about = leaderboard(results, contents, [view], left_out), f"{subject} at scale {view.request.at}"
+        named_tables([subject], stored=read.contents.tables)
+        view = find_view(read.views, subject, scale or "small", results, regime)
+        board, about = read.leaderboard(view), f"{subject} at scale {view.request.at}"
         if added and not board.added[view.request.name]:
             raise UsageError(f"--added: {about} has no rows that are not in the table. `repro --plugin` adds them.")
         figures = added_rows_of_table(board, view) if added else plots_of_table(board, view)
     else:
         if added:
             raise UsageError("--added is for a table: name one as paper/table.")
-        board, there = leaderboard(results, contents, views, left_out), in_regime(views, regime)
+        board, there = read.leaderboard(), in_regime(read.views, regime)
         if subject not in board.methods:
             raise unknown("method", subject, board.methods, f"{results}: ")
         scales = list(dict.fromkeys(view.request.scale for view in there))
@@ -96,5 +93,4 @@ def plot(
         say(f"{picture.title}: {out.resolve()}", picture.caption)
     else:
         say(*(f"{name}: {one.title}" for name, one in figures.items()), "Save one with --figure NAME --out FILE.pdf.")
-    tell_outdated(contents)
-    require_all(left_out)
+    read.require_whole()

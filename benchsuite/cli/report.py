@@ -1,9 +1,8 @@
 """`benchsuite report`: pages from stored records."""
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -15,15 +14,9 @@ from benchsuite.cli.shared.options import (
     Tables,
     load_own,
 )
+from benchsuite.cli.shared.results_folder import ResultsFolder
 from benchsuite.cli.shared.terminal import say, say_over
-from benchsuite.errors import BenchsuiteError, RecordError, UsageError
-from benchsuite.records.contents import Contents
-from benchsuite.records.store import Store
-
-if TYPE_CHECKING:
-    from benchsuite.analysis.items import Items
-    from benchsuite.analysis.table_view import TableView
-    from benchsuite.report.leaderboard import Leaderboard
+from benchsuite.errors import UsageError
 
 
 def report(
@@ -39,7 +32,6 @@ def report(
     tables: Tables = None,
 ) -> None:
     """Write the leaderboard's pages from the records of a results folder."""
-    from benchsuite.analysis.building import build_views
     from benchsuite.report.numbers import counted
     from benchsuite.report.site import write_single, write_site
 
@@ -50,48 +42,19 @@ def report(
     if single_file and serve:
         raise UsageError("--single-file and --serve: give one of them. A single file opens without a server.")
     load_own(tables, plugin)
-    contents = Store(results).read()
-    views, left_out = build_views(contents, items_of(results))
-    board = leaderboard(results, contents, views, left_out)
+    read = ResultsFolder.read(results)
+    board = read.leaderboard()
     if single_file:
-        say(f"{counted(len(views), 'table')} in one file: {write_single(single_file, board).resolve()}")
+        say(f"{counted(len(read.views), 'table')} in one file: {write_single(single_file, board).resolve()}")
     else:
         site = write_site(folder, board, show_progress)
-        numbers = {"table": len(views), "run": len(contents.records), "page": site.pages}
+        numbers = {"table": len(read.views), "run": len(read.contents.records), "page": site.pages}
         say(f"{', '.join(counted(n, noun) for noun, n in numbers.items())}: {site.index.resolve()}")
-    tell_outdated(contents)
-    for file in contents.foreign:
+    for file in read.contents.foreign:
         say(f"{file}: not a record, ignored", error=True)
     if serve:
         show(folder, port)
-    require_all(left_out)
-
-
-def leaderboard(
-    results: Path, contents: Contents, views: "Sequence[TableView]", left_out: Sequence[BenchsuiteError]
-) -> "Leaderboard":
-    """Everything that the site shows of a results folder."""
-    from benchsuite.records.ranks import read_ranks
-    from benchsuite.report.leaderboard import Leaderboard
-
-    return Leaderboard(contents, views, lambda record: read_ranks(results, record), [str(error) for error in left_out])
-
-
-def items_of(results: Path) -> "Items":
-    """What each test item added to the runs of a results folder: every command that judges claims needs it."""
-    from benchsuite.analysis.items import Items
-    from benchsuite.evaluation.rank_metrics import RULES
-    from benchsuite.records.ranks import read_ranks
-
-    return Items(lambda record: read_ranks(results, record), RULES)
-
-
-def tell_outdated(contents: Contents) -> None:
-    """Name stored tables that a folder or package has in another version."""
-    from benchsuite.verify.stored_tables import outdated
-
-    for finding in outdated(contents.tables):
-        say(str(finding), error=True)
+    read.require_whole()
 
 
 def show(folder: Path, port: int) -> None:
@@ -110,10 +73,3 @@ def show_progress(done: int, of: int) -> None:
     """Print progress on a terminal, where there are pages to wait for."""
     if sys.stderr.isatty() and of > 200:
         say_over(f"{done} of {of} pages", done == of)
-
-
-def require_all(left_out: Sequence[BenchsuiteError]) -> None:
-    """End with exit code 1 if files were skipped, and name each."""
-    if left_out:
-        lines = [line for error in left_out for line in error.lines]
-        raise RecordError("skipped invalid files:", more=[f"  {line}" for line in lines])

@@ -12,6 +12,7 @@ import typer
 from benchsuite.cli.shared.completion import completed
 from benchsuite.cli.shared.groups import with_groups
 from benchsuite.cli.shared.options import REPORTS, AsJson, Regime, Regimes, parse_names, parse_seeds, require_reported
+from benchsuite.cli.shared.results_folder import ResultsFolder
 from benchsuite.cli.shared.terminal import say, say_json
 from benchsuite.cli.shared.training_options import (
     Jobs,
@@ -25,13 +26,9 @@ from benchsuite.errors import UsageError
 from benchsuite.files import require_writable
 
 if TYPE_CHECKING:
-    from benchsuite.analysis.table_view import TableView
-    from benchsuite.errors import BenchsuiteError
     from benchsuite.execution.events import Failed
-    from benchsuite.records.contents import Contents
     from benchsuite.records.schema import Record
     from benchsuite.records.trials import Trial
-    from benchsuite.report.site import Site
     from benchsuite.work.session import Session
     from benchsuite.work.tables import TableWork
 
@@ -81,7 +78,7 @@ def repro(
     Stored runs are not repeated: after an interruption, the same command continues. Runs that several tables share are
     executed once. Everything that can be checked is checked before the first step; one problem refuses all runs.
     """
-    from benchsuite.cli.report import require_all
+    from benchsuite.cli.report import show_progress
     from benchsuite.cli.shared.progress import show_reading
     from benchsuite.execution.preflight import require_ready
     from benchsuite.papers import named_tables
@@ -118,6 +115,7 @@ def repro(
     require_ready(problems)
     from benchsuite.report.export import as_json as export_json
     from benchsuite.report.export import table_lines
+    from benchsuite.report.site import write_site
 
     require_writable(report, "--report")
     store.require_writable()
@@ -128,9 +126,10 @@ def repro(
         require_ready([*work.problems, *session.check(work.missing)])
     failed = do_runs(work, session)
     done = replace(work, contents=with_all_seeds(store))
-    site, views, left_out = write_pages(done.contents, results, report)
+    read = ResultsFolder.read(results, done.contents)
+    site = write_site(report, read.leaderboard(), show_progress)
     requested = {each.request.name for each in done.plans}
-    own = [view for view in views if view.request.name in requested]
+    own = [view for view in read.views if view.request.name in requested]
     pages = {name: str(page.resolve()) for name, page in site.tables.items() if name in requested}
     say(*(table_lines(own[0]) if own and len(tables) == 1 else ()))
     say(*(f"page:    {page}" for page in pages.values()), f"records: {store.folder.resolve()}")
@@ -140,8 +139,8 @@ def repro(
         exported = [json.loads(export_json(view)) for view in own]
         say_json({"scale": scale, "runs": done.states(), "tables": exported, "pages": pages})
     if failed:
-        raise failure(failed, len(work.missing), store.logs, left_out)
-    require_all(left_out)
+        raise failure(failed, len(work.missing), store.logs, read.left_out)
+    read.require_whole()
 
 
 def summary(work: "TableWork", session: "Session", tables: Sequence[str], scale: str) -> str:
@@ -174,15 +173,3 @@ def do_runs(work: "TableWork", session: "Session") -> "list[Failed]":
     if bare := work.without_weights:
         say(without_weights(bare, work.results))
     return session.do(work.missing, work.runs)
-
-
-def write_pages(
-    contents: "Contents", results: Path, report: Path
-) -> "tuple[Site, list[TableView], list[BenchsuiteError]]":
-    """Write the site of a results folder; also returns its tables, and what had to be left out."""
-    from benchsuite.analysis.building import build_views
-    from benchsuite.cli.report import items_of, leaderboard, show_progress
-    from benchsuite.report.site import write_site
-
-    views, left_out = build_views(contents, items_of(results))
-    return write_site(report, leaderboard(results, contents, views, left_out), show_progress), views, left_out

@@ -9,7 +9,7 @@ import typer
 from benchsuite.cli.shared.completion import completed
 from benchsuite.cli.shared.groups import with_groups
 from benchsuite.cli.shared.options import AsJson, require_reported
-from benchsuite.cli.shared.terminal import say, say_json
+from benchsuite.cli.shared.terminal import result_lines, say, say_json
 from benchsuite.cli.shared.training_options import KeepWeights, TrackingOptions, TrainingOptions
 from benchsuite.errors import UsageError
 from benchsuite.execution.joining import launched
@@ -146,11 +146,7 @@ def show(record: "Record", recipe: str, backbone: str, seed: int) -> None:
     )
     if (factor := record.setup.temperature_factor) != 1:
         say(f"  (the recipe multiplies all temperatures by {factor:g}; shown are the multiplied values)")
-    for protocol, result in record.results.items():
-        for name, value in result.metrics.items():
-            say(f"  {protocol + '.' + name:<32} {100 * value:6.2f} %")
-        for name, value in result.measures.items():
-            say(f"  {protocol + '.' + name:<32} {value:9.5g}")
+    say(*result_lines(record.results))
 
 
 def without_weights(count: int, results: Path) -> str:

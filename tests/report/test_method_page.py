@@ -12,13 +12,10 @@ from support.html_pages import leaderboard as board_of
 from support.made_results import write_results
 
 from benchsuite.analysis.against import against, decisions
-from benchsuite.analysis.building import build_views
 from benchsuite.analysis.table_view import TableView
-from benchsuite.cli.report import items_of
-from benchsuite.cli.report import leaderboard as read_leaderboard
+from benchsuite.cli.shared.results_folder import ResultsFolder
 from benchsuite.papers.bibliography import Cited, bibliography, cited
 from benchsuite.records.schema import Record
-from benchsuite.records.store import Store
 from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.links import Links
 from benchsuite.report.method_lines import OUTCOMES, MethodLine, by_gain, by_role, first_measures, matrix
@@ -34,9 +31,7 @@ ROOT = Path(__file__).parents[2]
 def board(tmp_path_factory: pytest.TempPathFactory) -> Leaderboard:
     folder = tmp_path_factory.mktemp("made")
     write_results(folder)
-    contents = Store(folder).read()
-    views, left_out = build_views(contents, items_of(folder))
-    return read_leaderboard(folder, contents, views, left_out)
+    return ResultsFolder.read(folder).leaderboard()
 
 
 def test_one_file_has_no_pages_of_comparisons_and_leads_to_none(board: Leaderboard, tmp_path: Path) -> None:

@@ -1,9 +1,13 @@
 """What all commands print goes through here, so no text of a file clears the screen or adds a line of its own."""
 
 import sys
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from benchsuite.harmless import json_text, line
+
+if TYPE_CHECKING:
+    from benchsuite.records.schema import Result
 
 _only_json = False
 
@@ -39,3 +43,12 @@ def say_text(text: str) -> None:
 def say_over(text: str, last: bool) -> None:
     """Print a line in the place of the one before, on stderr; after the last one the next begins."""
     print(f"\r{line(text)}", end="\n" if last else "", file=sys.stderr, flush=True)
+
+
+def result_lines(results: "Mapping[str, Result]") -> Iterator[str]:
+    """What each protocol measured; metrics in percent."""
+    for name, result in results.items():
+        for metric, value in result.metrics.items():
+            yield f"  {name + '.' + metric:<32} {100 * value:6.2f} %"
+        for measure, value in result.measures.items():
+            yield f"  {name + '.' + measure:<32} {value:9.5g}"

@@ -1,0 +1,61 @@
+"""A results folder as the commands read it that show results: its records, its tables, and what was skipped."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from benchsuite.cli.shared.terminal import say
+from benchsuite.errors import BenchsuiteError, RecordError
+from benchsuite.records.contents import Contents
+from benchsuite.records.store import Store
+
+if TYPE_CHECKING:
+    from benchsuite.analysis.items import Items
+    from benchsuite.analysis.table_view import TableView
+    from benchsuite.report.leaderboard import Leaderboard
+
+
+@dataclass(frozen=True)
+class ResultsFolder:
+    """What was found; commands show it and then call `require_whole`."""
+
+    path: Path
+    contents: Contents
+    views: "Sequence[TableView]"
+    left_out: Sequence[BenchsuiteError]
+
+    @classmethod
+    def read(cls, path: Path, contents: Contents | None = None) -> Self:
+        """The folder, read now unless its contents are given."""
+        from benchsuite.analysis.building import build_views
+
+        contents = contents or Store(path).read()
+        return cls(path, contents, *build_views(contents, items_of(path)))
+
+    def leaderboard(self, *only: "TableView") -> "Leaderboard":
+        """What the site shows of it, or of some of its tables."""
+        from benchsuite.records.ranks import read_ranks
+        from benchsuite.report.leaderboard import Leaderboard
+
+        skipped = [str(error) for error in self.left_out]
+        return Leaderboard(self.contents, only or self.views, lambda record: read_ranks(self.path, record), skipped)
+
+    def require_whole(self) -> None:
+        """Name stored tables that are in another version elsewhere; end with exit code 1 if files were skipped."""
+        from benchsuite.verify.stored_tables import outdated
+
+        for finding in outdated(self.contents.tables):
+            say(str(finding), error=True)
+        if self.left_out:
+            lines = [line for error in self.left_out for line in error.lines]
+            raise RecordError("skipped invalid files:", more=[f"  {line}" for line in lines])
+
+
+def items_of(results: Path) -> "Items":
+    """What each test item added to the runs of a results folder: every command that judges claims needs it."""
+    from benchsuite.analysis.items import Items
+    from benchsuite.evaluation.rank_metrics import RULES
+    from benchsuite.records.ranks import read_ranks
+
+    return Items(lambda record: read_ranks(results, record), RULES)
