@@ -119,11 +119,11 @@ def test_an_added_row_is_judged_apart_from_the_papers_claims(
     assert "for 8 columns of RN50/mine, added to temo/table1 at scale small" in verdict["reason"]
     assert exit_code("report") == 0
     page = (tmp_path / "reports" / "tables" / "temo-table1-small.html").read_text()
-    heading, own = page.index("id=added>"), page.index("id=added-table>")
+    heading, own = page.index('id="added">'), page.index('id="added-table">')
     assert "<td>" in page[own:]
     assert "are a family of their own" in page[heading:own]
     better = sum(one["verdict"] == "reproduced" for one in added.values())
-    head = Reading(page[: page.index("id=legend>")]).text
+    head = Reading(page[: page.index('id="legend">')]).text
     assert f"Added rows: ✓ {better} reproduced" in head
     home = Reading((tmp_path / "reports" / "index.html").read_text()).text
     others = len(added) - better
