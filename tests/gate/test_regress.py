@@ -182,10 +182,9 @@ def test_another_order_of_batches_is_named_and_changes_every_method(
 def test_a_kinder_rule_for_ties_shows_on_collapsed_towers(
     expectations: Expectations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    strict = ranks.not_below
-    monkeypatch.setattr(ranks, "not_below", lambda scores, own: strict(scores, own) & (scores != own))
+    monkeypatch.setattr(ranks.Way, "_settle", lambda *_: None)  # what ties with the right answer does not count
     kinds = {(check.subject, check.kind) for check in alarms(expectations, "infonce")}
-    assert kinds == {("collapsed towers (pair)", "regressed"), ("infonce", "crashed")}  # a rank of 0 is refused, too
+    assert kinds == {("collapsed towers (pair)", "regressed")}
 
 
 @pytest.mark.parametrize(("again", "kind", "times"), [(1e6, "unchanged", 1), (1.0, "improved", regress.REPEATS)])
