@@ -37,7 +37,7 @@ NOT_RUN = {
     "benchsuite repro all": "plans all tables; .ci/run does their runs",
     "benchsuite repro example/": "tests/e2e/test_example_package.py installs the package",
     "benchsuite plot temo/table1 --scale latents --plugin mine.py --added": "needs runs; tests/cli/test_plot.py",
-    "benchsuite export me/": "needs the runs of the line before; tests/cli/test_own_tables.py",
+    "benchsuite export mine/": "needs the runs of the line before; tests/cli/test_own_tables.py",
     'benchsuite evaluate "open_clip:': "downloads",
     "benchsuite run infonce --recipe pairs-gpu": "needs hundreds of images, and pretrained towers",
     "benchsuite evaluate transformers:": "downloads",
