@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 BENCH = Path(__file__).parents[1] / "benchmarks" / "bench.py"
 CASES = """
 import time

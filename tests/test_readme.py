@@ -72,6 +72,7 @@ def test_the_method_of_the_guide_reads_what_it_declares(forgetful_registries: No
     assert method.needs == {"image_view"}
 
 
+@pytest.mark.slow
 def test_the_method_with_a_teacher_of_the_guide_conforms(forgetful_registries: None, tmp_path: Path) -> None:
     (source,) = re.findall(
         r"```python\n(?=from collections)(.*?)```", (ROOT / "docs" / "add-a-method.md").read_text("utf-8"), re.S

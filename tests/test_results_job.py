@@ -20,7 +20,10 @@ SCRIPTS, WORKFLOWS = ROOT / ".ci", ROOT / ".github" / "workflows"
 Make = Callable[..., tuple[Record, bytes]]
 Done = "subprocess.CompletedProcess[str]"
 
-pytestmark = pytest.mark.skipif(not SCRIPTS.exists(), reason="needs a checkout: a source distribution has no CI files")
+pytestmark = [
+    pytest.mark.skipif(not SCRIPTS.exists(), reason="needs a checkout: a source distribution has no CI files"),
+    pytest.mark.slow,
+]
 
 
 @pytest.fixture

@@ -6,6 +6,8 @@ import pytest
 
 from benchsuite.torchvision_ops import make_importable
 
+pytestmark = pytest.mark.slow
+
 
 def test_torchvision_can_be_imported_however_often() -> None:
     source = (

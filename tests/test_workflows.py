@@ -116,6 +116,7 @@ def test_only_names_of_tables_and_scales_reach_the_command(table: str, scale: st
     assert subprocess.run(["bash", "-c", guard], env=environment, check=False).returncode == code
 
 
+@pytest.mark.slow
 def test_the_jobs_install_all_that_their_commands_import_and_no_torch(
     tmp_path: Path, make_record: Callable[..., tuple[Record, bytes]]
 ) -> None:

@@ -11,6 +11,8 @@ from benchsuite.analysis.ranking import ranking
 from benchsuite.analysis.stats import compare
 from benchsuite.analysis.verdict import ClaimQuestion, Family, judge_family
 
+pytestmark = pytest.mark.slow
+
 Values = NDArray[np.float64]  # [columns, rows, seeds]
 Draw = Callable[[np.random.Generator, int], Values]
 

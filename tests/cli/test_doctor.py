@@ -92,6 +92,7 @@ def test_what_a_recipe_needs_is_measured_where_it_ran(tmp_path: Path, capsys: py
     assert "measured in 1 runs" in told[f"{name}, time"]["found"]
 
 
+@pytest.mark.slow
 def test_the_quick_lines_need_no_torch(tmp_path: Path) -> None:
     program = f"""
 import sys

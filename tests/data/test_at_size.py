@@ -21,6 +21,7 @@ def never(what: str) -> Callable[..., None]:
     return lambda *_: pytest.fail(what)
 
 
+@pytest.mark.slow
 def test_a_later_visit_reads_nothing_but_the_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "images").mkdir()
     for i in range(10):

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from support.commands import exit_code
 
+pytestmark = pytest.mark.slow
+
 PAGE = (Path(__file__).parents[2] / "docs" / "recipes.md").read_text("utf-8")
 COUNTED = re.findall(r"^\| .* \| `benchsuite ([^`]*)` \| (\d+) \| \d+ \w+ \|$", PAGE, re.M)
 

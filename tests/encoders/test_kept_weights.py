@@ -176,6 +176,7 @@ def test_tensors_that_share_memory_are_kept(tmp_path: Path, make_record: Callabl
     assert save_towers(tmp_path / "kept.safetensors", encoder, None, (32, 32, 3), "f00d")
 
 
+@pytest.mark.slow
 def test_under_zero_the_trained_weights_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     recipe = RECIPE.replace("steps = 2", "steps = 2, zero_stage = 2") + IMAGES
     record, embed = trained(tmp_path, "simclr", recipe, monkeypatch)
@@ -185,6 +186,7 @@ def test_under_zero_the_trained_weights_are_kept(tmp_path: Path, monkeypatch: py
 
 
 @pytest.mark.usefixtures("in_process")
+@pytest.mark.slow
 def test_repro_keeps_weights_where_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """And says of what is stored already that it has none."""
     table = ["repro", "temo/table1", "--scale", "smoke", "--seeds", "1", "--report", tmp_path / "pages"]

@@ -35,6 +35,7 @@ def unit(rows: Any) -> NDArray[np.float64]:
     return scaled
 
 
+@pytest.mark.slow
 def test_the_baseline_of_the_modality_gap_meets_what_its_claims_rest_on() -> None:
     """In a whole run, as printed: the learned temperature falls, and leaves a gap."""
     table = read_table("modality-gap/table2")

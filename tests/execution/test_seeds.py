@@ -55,6 +55,7 @@ def outcomes(tiny_run: Callable[..., Run], own_cache: Path) -> dict[str, Outcome
     return json.loads(json.dumps(here)) | {"again": in_another_process(first, 1)}
 
 
+@pytest.mark.slow
 def test_an_equal_seed_is_the_same_run_to_the_last_bit_in_another_process(outcomes: dict[str, Outcome]) -> None:
     assert outcomes["first"] == outcomes["again"]
     assert len(outcomes["first"]["curves"]["loss"]) == 12

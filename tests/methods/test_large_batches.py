@@ -15,6 +15,8 @@ from benchsuite.methods.batch import PairBatch
 from benchsuite.objectives.blocks import Sizes, sized
 from benchsuite.registry import methods
 
+pytestmark = pytest.mark.slow
+
 DENSE = {
     "zero-cl": "whitens samples: the [B, B] matrix is decomposed as a whole",
 }

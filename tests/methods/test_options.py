@@ -13,6 +13,8 @@ from benchsuite.errors import UsageError
 from benchsuite.methods import create_method
 from benchsuite.methods.base import Method
 
+pytestmark = pytest.mark.slow
+
 SIZES = (50, 7, 20)
 VAST = {"alpha": 0.2, "shift_min": 0.1, "shift_max": 0.3, "periods": 1, "cluster_sizes": SIZES}
 """The paper's values, at which a margin reaches 0."""

@@ -405,6 +405,7 @@ VALUES: dict[str, Callable[[int], str]] = {
 
 @pytest.mark.parametrize("kind", VALUES)
 @pytest.mark.parametrize(("count", "says"), [(120_000, "not what was sealed"), (500_000, "at most 250,000 are read")])
+@pytest.mark.slow
 def test_many_values_fit_into_the_memory(results: Path, bounded: Bounded, kind: str, count: int, says: str) -> None:
     text(NEW, f'{{"schema":1,"run_id":"x",{VALUES[kind](count)}}}')(results)
     done = named(bounded, results, NEW, records=3)

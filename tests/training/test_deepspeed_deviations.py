@@ -89,6 +89,7 @@ assert not torch.equal(before, model.weight)
 """
 
 
+@pytest.mark.slow
 def test_an_engine_starts_and_steps_where_there_is_no_compiler(tmp_path: Path) -> None:
     apart = ("CC", "CXX", "DS_ACCELERATOR", "DS_BUILD_OPS")
     settings = {name: value for name, value in os.environ.items() if name not in apart}

@@ -14,6 +14,8 @@ from benchsuite.setup import Optimizer, Setup
 from benchsuite.training.distributed import gather_batch, rank, share, world_size
 from benchsuite.training.loop import train
 
+pytestmark = pytest.mark.slow
+
 TAUGHT = ("byol", "moco", "dino")
 
 

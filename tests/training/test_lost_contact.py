@@ -12,6 +12,8 @@ import torch.multiprocessing as mp
 
 from benchsuite.training.distributed import lost_contact, patience
 
+pytestmark = pytest.mark.slow
+
 
 def wait_in_vain(number: int, folder: str) -> None:
     """The second process takes no part in a collective of a group of short patience, and then exits."""

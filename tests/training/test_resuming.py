@@ -11,6 +11,8 @@ from benchsuite.data.base import Split
 from benchsuite.registry import methods
 from benchsuite.setup import Setup
 
+pytestmark = pytest.mark.slow
+
 Make = Callable[..., Setup]
 
 

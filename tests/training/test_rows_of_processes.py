@@ -125,6 +125,7 @@ def alone() -> dict[str, Any]:
 
 @pytest.mark.parametrize("kind", SIZES)
 @pytest.mark.parametrize("term", ["mixed", "odd"])
+@pytest.mark.slow
 def test_shares_and_whole_terms_have_the_gradients_of_one_process(
     together: list[dict[str, Any]], alone: dict[str, Any], kind: str, term: str
 ) -> None:
