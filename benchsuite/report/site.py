@@ -58,7 +58,8 @@ def write_site(folder: Path, leaderboard: Leaderboard, progress: Progress = lamb
         list_ = folder / WRITTEN
         before = list_.read_text("utf-8").splitlines() if list_.is_file() else []
         for name in {*before} - {*written}:
-            (folder / name).unlink(missing_ok=True)
+            if (folder / name).resolve().is_relative_to(folder.resolve()):
+                (folder / name).unlink(missing_ok=True)
         _write(folder, WRITTEN, "\n".join(written).encode())
     requested = [view.request.name for view in leaderboard.views]
     tables = {name: folder / f"{page_name('tables', name)}.html" for name in requested}
