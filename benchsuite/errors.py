@@ -2,11 +2,16 @@
 
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
+from typing import Any
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
 NEAR = 0.6
 """Smallest similarity of a suggested name."""
+LISTED = ("method", "task", "dataset", "embedding", "table", "recipe")
+"""Kinds of names that `benchsuite list` shows."""
+IN_A_PLUGIN = " If it is in a file of yours, add --plugin FILE."
+"""What may also be wrong with the name of a method."""
 
 
 class BenchsuiteError(Exception):
@@ -29,9 +34,30 @@ class BenchsuiteError(Exception):
     def __str__(self) -> str:
         return "\n".join(self.lines)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # between processes: what was said, whatever the class's own arguments
+        return BenchsuiteError.__new__, (type(self), *self.args), self.__dict__
+
 
 class UsageError(BenchsuiteError):
     """The request names something that does not exist or is not possible. Nothing was started."""
+
+
+class UnknownError(UsageError):
+    """A name that is not one of those known. It suggests the nearest, and lists the `most` nearest or all."""
+
+    def __init__(
+        self, what: str, name: str, known: Iterable[str], where: str = "", hint: str = "", most: int | None = None
+    ) -> None:
+        names = sorted(known)
+        many = most is not None and len(names) > most
+        shown = sorted(names, key=lambda other: -_alike(name, other))[:most] if many else names
+        others = f" and {len(names) - len(shown)} others" if many else ""
+        listed = ", ".join(shown) + others if names else "none"
+        next_step = did_you_mean(name, names) or (
+            f" `benchsuite list {what}s` shows all." if what in LISTED and names else ""
+        )
+        super().__init__(f'{where}{what} "{name}" does not exist (known: {listed}).{next_step}{hint}')
 
 
 class SeveralError(UsageError):
@@ -65,27 +91,6 @@ class Interrupted(RunError):  # noqa: N818 - nothing went wrong
     """
 
     exit_code = 75
-
-
-LISTED = ("method", "task", "dataset", "embedding", "table", "recipe")
-"""Kinds of names that `benchsuite list` shows."""
-IN_A_PLUGIN = " If it is in a file of yours, add --plugin FILE."
-"""What may also be wrong with the name of a method."""
-
-
-def unknown(
-    what: str, name: str, known: Iterable[str], where: str = "", hint: str = "", most: int | None = None
-) -> UsageError:
-    """An error for a name that is not one of `known`. It suggests the nearest, and lists the `most` nearest or all."""
-    names = sorted(known)
-    many = most is not None and len(names) > most
-    shown = sorted(names, key=lambda other: -_alike(name, other))[:most] if many else names
-    others = f" and {len(names) - len(shown)} others" if many else ""
-    listed = ", ".join(shown) + others if names else "none"
-    next_step = did_you_mean(name, names) or (
-        f" `benchsuite list {what}s` shows all." if what in LISTED and names else ""
-    )
-    return UsageError(f'{where}{what} "{name}" does not exist (known: {listed}).{next_step}{hint}')
 
 
 def each(error: BenchsuiteError) -> Sequence[str]:

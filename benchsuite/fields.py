@@ -9,7 +9,7 @@ from annotated_types import Ge, Gt, Le
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.types import AllowInfNan
 
-from benchsuite.errors import UsageError, unknown
+from benchsuite.errors import UnknownError, UsageError
 
 Finite = AllowInfNan(False)
 Real = Annotated[float, Finite]
@@ -53,7 +53,9 @@ def resolve(cls: type, values: Mapping[str, Any]) -> dict[str, Any]:
     fields = declared(cls)
     for name_given in values:
         if name_given not in fields:
-            raise unknown("hyper-parameter" if _is_method(cls) else "option", name_given, fields, where=f"{name}: ")
+            raise UnknownError(
+                "hyper-parameter" if _is_method(cls) else "option", name_given, fields, where=f"{name}: "
+            )
     resolved = {}
     for field, annotation in fields.items():
         if field not in values and not hasattr(cls, field):

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from benchsuite.cards import Card, card_of_class, read_cards
-from benchsuite.errors import IN_A_PLUGIN, UsageError, unknown
+from benchsuite.errors import IN_A_PLUGIN, UnknownError, UsageError
 
 T = TypeVar("T", bound=type)
 
@@ -58,7 +58,7 @@ class Registry:
         """The card of `name`, without importing its module."""
         card = self._live_cards.get(name) or self._declared.get(name)
         if card is None:
-            raise unknown(self.kind, name, self.cards(), hint=IN_A_PLUGIN if self.kind == "method" else "")
+            raise UnknownError(self.kind, name, self.cards(), hint=IN_A_PLUGIN if self.kind == "method" else "")
         return card
 
     def cards(self) -> dict[str, Card]:
@@ -97,7 +97,7 @@ class Registry:
                 )
             cards = {card.name: card for card in read_cards(self.kind, Path(spec.origin), point.module)}
             if point.name not in cards:
-                raise unknown(self.kind, point.name, cards, where)
+                raise UnknownError(self.kind, point.name, cards, where)
             yield cards[point.name]
 
     def _refuse_taken_name(self, card: Card) -> None:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from benchsuite.errors import UsageError, unknown
+from benchsuite.errors import UnknownError, UsageError
 from benchsuite.files import MEGABYTE, read_stored, reason_of
 
 M = TypeVar("M", bound=BaseModel)
@@ -60,7 +60,7 @@ def _explained(path: Path, text: str, model: type[BaseModel], error: ValidationE
     file = f"{path}, line {number}" if number else f"{path}"
     *parents, key = [str(part) for part in problem["loc"]] or ["file"]
     if problem["type"] == "extra_forbidden":
-        return unknown(
+        return UnknownError(
             "key", key, _keys_at(model, parents), where=f"{file}: {'.'.join(parents) + ': ' if parents else ''}"
         )
     more = f" ({error.error_count() - 1} more)" if error.error_count() > 1 else ""

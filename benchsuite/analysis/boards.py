@@ -14,7 +14,7 @@ from benchsuite.analysis.ranking import Rank, Ranking, ranking
 from benchsuite.analysis.rows import Cell
 from benchsuite.analysis.stats import Paired, compare, t_quantile
 from benchsuite.cards import Card
-from benchsuite.errors import unknown
+from benchsuite.errors import UnknownError
 from benchsuite.papers import Column
 from benchsuite.records.method_version import stale
 from benchsuite.records.requests import TableRequest
@@ -86,7 +86,7 @@ def _declared(card: Card) -> tuple[str, ...]:
     known = (*card.about.get("metrics", ()), *card.about.get("measures", ()))
     for name in names:
         if name not in known:
-            raise unknown("metric", name, known, f"task {card.name}, headline: ")
+            raise UnknownError("metric", name, known, f"task {card.name}, headline: ")
     return names
 
 

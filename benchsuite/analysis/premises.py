@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 
 from benchsuite.analysis.rows import Cell, TableRow
-from benchsuite.errors import unknown
+from benchsuite.errors import UnknownError
 from benchsuite.papers import Table
 from benchsuite.papers.claim import Claim, claims_of
 from benchsuite.papers.questions import Premise
@@ -115,7 +115,7 @@ def _require_gauges(premise: Premise, table: Table, rows: Sequence[TableRow]) ->
     known = {name for row in rows for record in row.records for name in record.curves} - {"step"}
     for gauge in _gauges(premise):
         if known and gauge not in known:
-            raise unknown("gauge", gauge, known, f'{table.name}, premise "{premise.statement}": ')
+            raise UnknownError("gauge", gauge, known, f'{table.name}, premise "{premise.statement}": ')
 
 
 def _missing(premise: Premise, row: TableRow | None, key: RowKey) -> str:

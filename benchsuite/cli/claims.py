@@ -10,7 +10,7 @@ from benchsuite.cli.shared.completion import completed
 from benchsuite.cli.shared.options import RESULTS, AsJson, Plugins, Regimes, Results, Tables, load_own
 from benchsuite.cli.shared.results_folder import ResultsFolder
 from benchsuite.cli.shared.terminal import say, say_json
-from benchsuite.errors import UsageError, unknown
+from benchsuite.errors import UnknownError, UsageError
 
 if TYPE_CHECKING:
     from benchsuite.analysis.column_tests import ColumnAgreement
@@ -94,7 +94,7 @@ def chosen_kinds(names: str | None) -> Sequence[str]:
     chosen = known if names is None else [name.strip() for name in names.split(",")]
     for name in chosen:
         if name not in known:
-            raise unknown("verdict", name, known, "--kind: ")
+            raise UnknownError("verdict", name, known, "--kind: ")
     return chosen
 
 

@@ -11,7 +11,7 @@ from benchsuite.cli.shared.completion import completed
 from benchsuite.cli.shared.options import Plugins, Tables, load_own
 from benchsuite.cli.shared.scaffolding import HERE, Into, NewName, quoted, say_next
 from benchsuite.cli.shared.terminal import say
-from benchsuite.errors import unknown
+from benchsuite.errors import UnknownError
 from benchsuite.folders import RECIPES, recipe_files
 from benchsuite.scaffolds import files_of, named, write_new
 
@@ -51,6 +51,6 @@ def copied(name: str, title: str) -> str:
     """The text of a recipe under another title; what was tuned belongs to the other."""
     files = recipe_files()
     if name not in files:
-        raise unknown("recipe", name, files, "--like: ", most=5)
+        raise UnknownError("recipe", name, files, "--like: ", most=5)
     text = files[name].read_text("utf-8")
     return re.sub(r"^title = .*$", lambda _: f"title = {json.dumps(title)}", text, count=1, flags=re.MULTILINE)

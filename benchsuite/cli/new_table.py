@@ -12,7 +12,7 @@ import typer
 
 from benchsuite.cli.shared.options import Plugins, load_own
 from benchsuite.cli.shared.terminal import say
-from benchsuite.errors import IN_A_PLUGIN, UsageError, unknown
+from benchsuite.errors import IN_A_PLUGIN, UnknownError, UsageError
 from benchsuite.files import write_whole
 from benchsuite.folders import PAPERS, RECIPES, table_files
 from benchsuite.papers.from_csv import FILL_IN, as_toml, column, read_csv, row
@@ -74,7 +74,7 @@ def new_table(
     headers, lines = read_csv(file)
     measures = pairs("--measure", measure or [], "COLUMN=PROTOCOL.METRIC")
     if other := [header for header in measures if header not in headers]:
-        raise unknown("column", other[0], headers, "--measure: ")
+        raise UnknownError("column", other[0], headers, "--measure: ")
     paper, _, table = name.partition("/")
     tower = backbone or next(iter(next(iter(recipes.values())).backbones))
     rows = [row(cells, headers, backbone=tower, method=by_label(cells["label"])) for cells in lines]
@@ -157,7 +157,7 @@ def checked(file: Path, text: str, recipes: "Mapping[str, Recipe]") -> Table:
         measured_columns(known, recipe)
         for each in table.rows:
             if each.method not in (*methods, FILL_IN):
-                raise unknown("method", str(each.method), methods, f'{file}, row "{each.label}": ', IN_A_PLUGIN)
+                raise UnknownError("method", str(each.method), methods, f'{file}, row "{each.label}": ', IN_A_PLUGIN)
             if not recipe.lacks(each.backbone, each.variant):
                 recipe.setup(each.backbone, [each.variant])
     return table

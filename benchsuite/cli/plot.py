@@ -9,7 +9,7 @@ from benchsuite.cli.shared.completion import completed
 from benchsuite.cli.shared.options import RESULTS, Plugins, Regimes, Results, Tables, load_own
 from benchsuite.cli.shared.results_folder import ResultsFolder
 from benchsuite.cli.shared.terminal import say
-from benchsuite.errors import UsageError, unknown
+from benchsuite.errors import UnknownError, UsageError
 
 
 def plot(
@@ -77,10 +77,10 @@ def plot(
             raise UsageError("--added is for a table: name one as paper/table.")
         board, there = read.leaderboard(), in_regime(read.views, regime)
         if subject not in board.methods:
-            raise unknown("method", subject, board.methods, f"{results}: ")
+            raise UnknownError("method", subject, board.methods, f"{results}: ")
         scales = list(dict.fromkeys(view.request.scale for view in there))
         if scale and scale not in scales:
-            raise unknown("scale", scale, scales, f"{results}: ")
+            raise UnknownError("scale", scale, scales, f"{results}: ")
         at = [view for view in there if scale in (None, view.request.scale)]
         setups = {record.setup_id for view in at for row in view.rows for record in row.records}
         figures = plots_of_method(board, board.methods[subject], setups if scale or regime else ())

@@ -8,7 +8,7 @@ import typer
 from benchsuite.cli.shared.completion import completed
 from benchsuite.cli.shared.options import REPORTS, AsJson, Plugins, load_plugins, parse_names
 from benchsuite.cli.shared.terminal import say, say_json
-from benchsuite.errors import UsageError, unknown
+from benchsuite.errors import UnknownError, UsageError
 
 if TYPE_CHECKING:
     from benchsuite.gate.decision import Expectations
@@ -50,7 +50,7 @@ def regress(
     chosen = parse_names(names) or [*gated(), *added]
     for name in chosen:
         if name not in methods:
-            raise unknown("method", name, methods)
+            raise UnknownError("method", name, methods)
     before = read_expectations()
     if update:
         if as_json:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from annotated_types import Ge
 from pydantic import ValidationError, field_validator
 
-from benchsuite.errors import UsageError, unknown
+from benchsuite.errors import UnknownError, UsageError
 from benchsuite.fields import Count
 from benchsuite.setup import Part, Setup
 from benchsuite.toml_files import read_toml
@@ -93,7 +93,7 @@ def read_options(file: Path | None, given: Sequence[str]) -> ClusterOptions:
             content[name] = value
         else:
             known = {*content, f"{SBATCH}NAME"} - {"sbatch"}
-            raise unknown("option", name, known, "--cluster-option: ")
+            raise UnknownError("option", name, known, "--cluster-option: ")
         options = _checked(content, text)
     return options
 

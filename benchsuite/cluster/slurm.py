@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from benchsuite.cluster.options import ClusterOptions, Layout
-from benchsuite.errors import RunError, UsageError, unknown
+from benchsuite.errors import RunError, UnknownError, UsageError
 from benchsuite.files import reason_of
 
 ENDED = frozenset(
@@ -81,7 +81,7 @@ def require_partition(options: ClusterOptions) -> None:
     known = set(_ask("sinfo", "-h", "-o", "%R").split())
     for name in options.partition.split(","):
         if name not in known:
-            raise unknown("partition", name, known, "--cluster slurm: ")
+            raise UnknownError("partition", name, known, "--cluster slurm: ")
 
 
 def states() -> dict[str, JobState]:

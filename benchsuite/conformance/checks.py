@@ -24,7 +24,7 @@ from benchsuite.conformance.subject import (
     tensors,
     unlike,
 )
-from benchsuite.errors import BenchsuiteError, UsageError, unknown
+from benchsuite.errors import BenchsuiteError, UnknownError, UsageError
 from benchsuite.methods import create_method
 from benchsuite.methods.base import Clock, Method
 from benchsuite.methods.batch import PairBatch
@@ -44,7 +44,7 @@ class Check:
         """The outcome for one method, whatever it throws. `together`: the values of two processes."""
         for excused in subject.excuses:
             if excused not in CHECKS:
-                return Outcome(self.name, "failed", str(unknown("check", excused, CHECKS, where="excuses: ")))
+                return Outcome(self.name, "failed", str(UnknownError("check", excused, CHECKS, where="excuses: ")))
         if self.name in subject.excuses:
             return Outcome(self.name, "excused", subject.excuses[self.name])
         try:

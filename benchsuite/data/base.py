@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from benchsuite.cards import Card
 from benchsuite.data.texts import TextLists
 from benchsuite.data.vectors import VectorLists
-from benchsuite.errors import UsageError, unknown
+from benchsuite.errors import UnknownError, UsageError
 from benchsuite.fields import Options
 
 Shows = Literal["images", "clips", "vectors", "nothing"]
@@ -111,13 +111,13 @@ class PairDataset(Options, ABC):
     def classes_of(self, name: str) -> Sequence[str]:
         """The names of a set of classes; refused if there is no such set."""
         if name not in self.class_names:
-            raise unknown("set of classes", name, self.class_names, f"{self.card.name}: ")
+            raise UnknownError("set of classes", name, self.class_names, f"{self.card.name}: ")
         return self.class_names[name]
 
     def templates_of(self, name: str) -> Sequence[str]:
         """The set of templates of that name."""
         if name not in self.templates:
-            raise unknown("set of templates", name, self.templates, f"{self.card.name}: ")
+            raise UnknownError("set of templates", name, self.templates, f"{self.card.name}: ")
         return self.templates[name]
 
     @abstractmethod
@@ -131,5 +131,5 @@ class PairDataset(Options, ABC):
     def split(self, name: str) -> Split:
         """The split of that name, or an error that lists the splits."""
         if name not in self.manifest().splits:
-            raise unknown("split", name, self.manifest().splits, where=f"{self.card.name}: ")
+            raise UnknownError("split", name, self.manifest().splits, where=f"{self.card.name}: ")
         return self.read(name)

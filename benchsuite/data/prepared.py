@@ -12,7 +12,7 @@ from benchsuite.data.base import Split
 from benchsuite.data.cached import made_once
 from benchsuite.data.embeddings import create_embedding
 from benchsuite.data.readers.images import stills
-from benchsuite.errors import UsageError, unknown
+from benchsuite.errors import UnknownError, UsageError
 from benchsuite.paths import cache
 from benchsuite.setup import Clusters, Expert, Experts, Setup
 
@@ -69,7 +69,7 @@ def labelled_clusters(settings: Clusters, split: Split) -> NDArray[np.int64] | N
         create_embedding(settings.embedding, **settings.options)
         return None
     if settings.labels not in split.labels:
-        raise unknown("set of classes", settings.labels, split.labels, f"split {split.name}: ")
+        raise UnknownError("set of classes", settings.labels, split.labels, f"split {split.name}: ")
     ids = split.labels[settings.labels]
     if ids.ndim != 1:
         raise UsageError(f'split {split.name}: "{settings.labels}" are sets of classes, not one class for each image.')

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchsuite.data.base import PairDataset, Split
-from benchsuite.errors import unknown
+from benchsuite.errors import UnknownError
 
 
 @dataclass(frozen=True)
@@ -31,4 +31,4 @@ class SimilarityDataset(PairDataset):
         """The subsets of a similarity set by name."""
 
     def read(self, split: str) -> Split:
-        raise unknown("split", split, (), f"{self.card.name}: ")
+        raise UnknownError("split", split, (), f"{self.card.name}: ")

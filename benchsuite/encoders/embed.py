@@ -20,7 +20,7 @@ from benchsuite.data import PairDataset
 from benchsuite.data.base import Split
 from benchsuite.data.readers.embedded import FORMAT, MANIFEST, Embedded, File, Request, SplitFiles, read_manifest
 from benchsuite.data.readers.files import content_digests, remember
-from benchsuite.errors import RunError, UsageError, unknown
+from benchsuite.errors import RunError, UnknownError, UsageError
 from benchsuite.execution.space import free_disk, gib
 from benchsuite.files import require_writable, write_whole
 from benchsuite.locks import BusyError, locked
@@ -228,7 +228,7 @@ def _chosen(dataset: PairDataset, splits: Sequence[str]) -> Sequence[str]:
     known = dataset.manifest().splits
     for name in splits:
         if name not in known:
-            raise unknown("split", name, known, f"{dataset.card.name}: ")
+            raise UnknownError("split", name, known, f"{dataset.card.name}: ")
     return list(splits or known)
 
 

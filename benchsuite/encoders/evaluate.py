@@ -10,7 +10,7 @@ from typing import Any, cast
 import torch
 
 from benchsuite.data import PairDataset
-from benchsuite.errors import UsageError, unknown
+from benchsuite.errors import UnknownError, UsageError
 from benchsuite.evaluation.base import Embedder, create_task
 from benchsuite.execution.evaluate import evaluate_with, require_agreement, result_of, split_size
 from benchsuite.models.judged import Judged
@@ -73,7 +73,7 @@ def _of_task(model: Judged, wanted: Wanted) -> Planned:
         known = ", ".join(sorted(datasets))
         raise UsageError(f"say on which data: --data NAME, or NAME=FOLDER (datasets: {known}).")
     if wanted.dataset not in datasets:
-        raise unknown("dataset", wanted.dataset, datasets, "--data: ")
+        raise UnknownError("dataset", wanted.dataset, datasets, "--data: ")
     protocol = resolve_protocol(Protocol(task=wanted.task, options=dict(wanted.options)), wanted.folders)
     data = resolve_data(Data(name=wanted.dataset), _as_the_model_takes(model, wanted.dataset, wanted.folders))
     return Planned(data, {wanted.task: protocol})

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from benchsuite.data.base import PairDataset, Split
-from benchsuite.errors import UsageError, unknown
+from benchsuite.errors import UnknownError, UsageError
 from benchsuite.evaluation.base import Embedder, Task
 from benchsuite.evaluation.tensors import tensor_of
 
@@ -27,7 +27,7 @@ class LabelledRows:
 def label_rows(dataset: PairDataset, split: Split, classes: str) -> NDArray[np.int64]:
     """A split's labels of that name."""
     if classes not in split.labels:
-        raise unknown("labels", classes, split.labels, f"{dataset.card.name}, split {split.name}: ")
+        raise UnknownError("labels", classes, split.labels, f"{dataset.card.name}, split {split.name}: ")
     return split.labels[classes]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from benchsuite.data.base import PairDataset, Split
-from benchsuite.errors import UsageError, unknown
+from benchsuite.errors import UnknownError, UsageError
 from benchsuite.evaluation.base import Embedder, Task
 from benchsuite.evaluation.graded import Numbers, Whole, means, rank
 from benchsuite.evaluation.graded_ranks import pack
@@ -67,7 +67,9 @@ class MultiInstanceRetrieval(Task):
     def _actions(self, split: Split) -> Actions:
         for name in (self.verbs, self.nouns):
             if name not in split.labels:
-                raise unknown("set of labels", name, split.labels, f"multi-instance-retrieval, split {split.name}: ")
+                raise UnknownError(
+                    "set of labels", name, split.labels, f"multi-instance-retrieval, split {split.name}: "
+                )
         verb, nouns = split.labels[self.verbs], split.labels[self.nouns]
         if verb.ndim != 1:
             raise UsageError(f'multi-instance-retrieval: labels "{self.verbs}" must be [N]; they are {verb.shape}.')

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from benchsuite.errors import UsageError, did_you_mean, unknown
+from benchsuite.errors import UnknownError, UsageError, did_you_mean
 from benchsuite.folders import built_in_tables, table_files
 from benchsuite.papers.schema import Table
 from benchsuite.toml_files import read_toml
@@ -28,7 +28,7 @@ def read_table(name: str, stored: Mapping[str, Path] = NOTHING) -> Table:
     """The table of that name. `stored` are files of tables that lie with results, by name: they come first."""
     files = _files(stored)
     if name not in files:
-        raise unknown("table", name, files)
+        raise UnknownError("table", name, files)
     return read_table_file(name, files[name])
 
 
@@ -68,7 +68,7 @@ def _tables_of(name: str, scale: str | None, stored: Mapping[str, Path]) -> list
     recipes = {table: read_table(table, stored).recipes for table in group} if scale else {}
     tables = [table for table in group if scale is None or scale in recipes[table]]
     if not tables:
-        raise unknown("scale", str(scale), {known for scales in recipes.values() for known in scales}, f"{name}: ")
+        raise UnknownError("scale", str(scale), {known for scales in recipes.values() for known in scales}, f"{name}: ")
     return tables
 
 

@@ -6,7 +6,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from benchsuite.errors import UsageError, quote, unknown
+from benchsuite.errors import UnknownError, UsageError, quote
 from benchsuite.papers.questions import HEADLINES, Premise, TextClaim
 from benchsuite.setup import Part
 from benchsuite.toml_files import MisplacedError
@@ -177,7 +177,7 @@ class Table(Part):
         whole = [row for row in self.rows if selector == row.name]
         rows = whole or [row for row in self.rows if selector in names_of(row)]
         if not rows:
-            raise unknown("row", selector, [row.name for row in self.rows], f"{self.name}: ")
+            raise UnknownError("row", selector, [row.name for row in self.rows], f"{self.name}: ")
         if len(rows) > 1:
             names = ", ".join(quote(row.name) for row in rows)
             raise UsageError(f'{self.name}: "{selector}" names {len(rows)} rows; say which: {names}.')
@@ -242,7 +242,7 @@ def _require_unique(what: str, where: str, names: Sequence[str]) -> None:
 
 def _require_known(where: str, what: str, name: str, known: Sequence[str], *place: str | int) -> None:
     if name not in known:
-        raise MisplacedError(str(unknown(what, name, known, f"{where}: ")), *place)
+        raise MisplacedError(str(UnknownError(what, name, known, f"{where}: ")), *place)
 
 
 def _require_similarities(plot: Plot, columns: Sequence[Column], *place: str | int) -> None:

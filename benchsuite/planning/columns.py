@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from benchsuite.errors import UsageError, unknown
+from benchsuite.errors import UnknownError, UsageError
 from benchsuite.papers import Column, Table
 from benchsuite.planning.recipe import Recipe
 from benchsuite.registry import tasks
@@ -41,7 +41,7 @@ def measured_columns(table: Table, recipe: Recipe, lacking: Mapping[str, str] = 
             continue
         own = recipe.stand_ins[protocol].protocol if protocol in recipe.stand_ins else protocol
         if own not in protocols:
-            raise unknown("protocol", own, {*protocols, *recipe.stand_ins}, where)
+            raise UnknownError("protocol", own, {*protocols, *recipe.stand_ins}, where)
         require_metric(metric, protocols[own].task, where)
         if reason := lacking.get(own, lacking.get(f"{own}.{metric}", "")):
             measured.missing[column.key] = reason
@@ -61,7 +61,7 @@ def metrics_of(task: str) -> Sequence[str]:
 def require_metric(metric: str, task: str, where: str) -> None:
     """Refuse a metric that the task does not measure."""
     if metric not in metrics_of(task):
-        raise unknown("metric", metric, metrics_of(task), where)
+        raise UnknownError("metric", metric, metrics_of(task), where)
 
 
 def _stand_in(column: Column, protocol: str, recipe: Recipe) -> str:

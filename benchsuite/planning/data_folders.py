@@ -10,7 +10,7 @@ from typing import cast
 from benchsuite.data import PairDataset, create_dataset
 from benchsuite.data.base import Shows
 from benchsuite.data.readers.own import Own
-from benchsuite.errors import UsageError, unknown
+from benchsuite.errors import UnknownError, UsageError
 from benchsuite.evaluation.base import create_task
 from benchsuite.evaluation.rank_metrics import TOPS
 from benchsuite.planning.recipe import Recipe
@@ -58,7 +58,7 @@ def require_used(recipe: Recipe, folders: Mapping[str, str]) -> None:
     for name in folders:
         dataset, dot, _ = name.partition(".")
         if dataset not in ({data.name for data in read} if dot else known):
-            raise unknown("dataset", dataset, known, f"--data {name}=...: {recipe.title}: ")
+            raise UnknownError("dataset", dataset, known, f"--data {name}=...: {recipe.title}: ")
 
 
 def options_given(name: str, folders: Mapping[str, str]) -> dict[str, str]:
@@ -150,7 +150,7 @@ def lacking(recipe: Recipe, setup: Setup) -> Iterator[tuple[str, str]]:
 def _classes_in(dataset: PairDataset, split: str, name: str) -> set[int]:
     labels = dataset.split(split).labels
     if name not in labels:
-        raise unknown("labels", name, labels, f"{dataset.card.name}, split {split}: ")
+        raise UnknownError("labels", name, labels, f"{dataset.card.name}, split {split}: ")
     return set(labels[name].tolist())
 
 

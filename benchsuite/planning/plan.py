@@ -6,7 +6,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from benchsuite.errors import UsageError, unknown
+from benchsuite.errors import UnknownError, UsageError
 from benchsuite.methods import create_method
 from benchsuite.papers import Row, Table, read_table
 from benchsuite.papers.schema import names_of
@@ -85,7 +85,7 @@ def plan_table(
     """
     table = read_table(name)
     if scale not in table.recipes:
-        raise unknown("scale", scale, table.recipes, f"{name}: ")
+        raise UnknownError("scale", scale, table.recipes, f"{name}: ")
     recipe = read_recipe(table.recipes[scale])
     absent = variants_without_data(recipe, folders)
     recipe = recipe.model_copy(update={"missing": {**absent, **recipe.missing}})

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from annotated_types import Gt
 from pydantic import Field, ValidationError, model_validator
 
-from benchsuite.errors import UsageError, unknown
+from benchsuite.errors import UnknownError, UsageError
 from benchsuite.fields import Count, NonNegative, Positive
 from benchsuite.folders import recipe_files
 from benchsuite.setup import (
@@ -158,28 +158,28 @@ class Recipe(Part):
     def _stand_ins_are_protocols(self) -> Self:
         for name, stand_in in self.stand_ins.items():
             if stand_in.protocol not in (known := {**self.protocols, **self.with_classes}):
-                raise ValueError(str(unknown("protocol", stand_in.protocol, known, f"stand-in for {name}: ")))
+                raise ValueError(str(UnknownError("protocol", stand_in.protocol, known, f"stand-in for {name}: ")))
         return self
 
     @model_validator(mode="after")
     def _primary_are_protocols(self) -> Self:
         for name in self.primary:
             if name not in (known := {**self.protocols, **self.with_classes}):
-                raise ValueError(str(unknown("protocol", name, known, "primary: ")))
+                raise ValueError(str(UnknownError("protocol", name, known, "primary: ")))
         if self.tuning and (name := self.tuning.measure.rpartition(".")[0]) not in self.tuning.protocols:
-            raise ValueError(str(unknown("protocol", name, self.tuning.protocols, "tuning, measure: ")))
+            raise ValueError(str(UnknownError("protocol", name, self.tuning.protocols, "tuning, measure: ")))
         return self
 
     def setup(self, backbone: str, variants: Sequence[str] = ()) -> Setup:
         """The setup on one backbone, in these variants, not yet resolved against data and tasks."""
         if backbone not in self.backbones:
-            raise unknown("backbone", backbone, self.backbones, f'recipe "{self.title}": ')
+            raise UnknownError("backbone", backbone, self.backbones, f'recipe "{self.title}": ')
         named = [name for name in Setup.model_fields if name in type(self).model_fields]
         setup = Setup(image=self.backbones[backbone].tower, **{name: getattr(self, name) for name in named})
         changed: dict[str, Any] = as_given(setup)
         for name in filter(None, variants):
             if name not in self.variants:
-                raise unknown("variant", name, self.variants, f'recipe "{self.title}": ')
+                raise UnknownError("variant", name, self.variants, f'recipe "{self.title}": ')
             changed = overlaid(changed, self.variants[name].change)
         try:
             return Setup.model_validate(changed)
@@ -223,5 +223,5 @@ def read_recipe(name: str) -> Recipe:
     """The recipe of that name, or the one in a TOML file."""
     files = {name: Path(name)} if name.endswith(".toml") else recipe_files()
     if name not in files:
-        raise unknown("recipe", name, files)
+        raise UnknownError("recipe", name, files)
     return read_toml(files[name], Recipe)

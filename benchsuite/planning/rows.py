@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from benchsuite.errors import IN_A_PLUGIN, UsageError, unknown
+from benchsuite.errors import IN_A_PLUGIN, UnknownError, UsageError
 from benchsuite.papers import Row, Table
 from benchsuite.papers.schema import TablePart, names_of
 from benchsuite.planning.recipe import Recipe
@@ -37,7 +37,7 @@ def select(table: Table, wanted: Sequence[str], extra: Sequence[str]) -> list[Ro
         added += [w for w, matching in matches.items() if not matching and w in methods and w not in added]
         if missing := [w for w, matching in matches.items() if not matching and w not in added]:
             labels = {row.label for row in rows} | set(methods)
-            raise unknown("row", missing[0], labels, f"{table.name}: ", IN_A_PLUGIN)
+            raise UnknownError("row", missing[0], labels, f"{table.name}: ", IN_A_PLUGIN)
         rows = [row for row in rows if any(row in matching for matching in matches.values())]
     labels = {row.label for row in table.rows}
     for name in added:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from benchsuite.errors import UsageError, unknown
+from benchsuite.errors import UnknownError, UsageError
 from benchsuite.methods import create_method
 from benchsuite.papers import read_table, table_names
 from benchsuite.planning.data_folders import require_used
@@ -107,7 +107,9 @@ def recipe_at(method: str, scale: str) -> str:
     if len(chosen) == 1:
         return chosen[0]
     if not recipes:
-        raise unknown("scale", scale, {scale for table in map(read_table, table_names()) for scale in table.recipes})
+        raise UnknownError(
+            "scale", scale, {scale for table in map(read_table, table_names()) for scale in table.recipes}
+        )
     found = f"several recipes train {method}: {', '.join(chosen)}" if chosen else f"no recipe trains {method}"
     raise UsageError(f"at scale {scale}, {found}. Give --recipe NAME.")
 

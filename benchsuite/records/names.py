@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from benchsuite.errors import UsageError, unknown
+from benchsuite.errors import UnknownError, UsageError
 from benchsuite.files import MEGABYTE
 
 FAILED = ".failed.json"
@@ -79,7 +79,7 @@ def find_run(folder: Path, run: str) -> Path:
     files = {file: run_of(file.name) for file in json_files(folder) if run_of(file.name)}
     matches = {file: run_id for file, run_id in files.items() if run and run in (file.stem, run_id[: len(run)])}
     if not matches:
-        raise unknown("run", run, files.values(), f"{folder}: ")
+        raise UnknownError("run", run, files.values(), f"{folder}: ")
     if len(matches) > 1:
         raise UsageError(f'{folder}: run "{run}" may be {" or ".join(matches.values())}; write more of it.')
     return next(iter(matches))

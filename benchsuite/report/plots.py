@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.tuned_methods import TunedMethod
-from benchsuite.errors import UsageError, unknown
+from benchsuite.errors import UnknownError, UsageError
 from benchsuite.report.figures import method_figures, table_figures
 from benchsuite.report.figures.from_claims import claims_figures, difference_figures
 from benchsuite.report.figures.from_trials import sensitivity_figures, tuning_figures
@@ -42,7 +42,7 @@ def chosen(figures: Mapping[str, Figure], name: str | None, subject: str) -> Fig
     if not figures:
         raise UsageError(f"{subject} has nothing to draw: no runs to compare, no curves, no trials.")
     if name and name not in figures:
-        raise unknown("figure", name, figures, f"{subject}: ")
+        raise UnknownError("figure", name, figures, f"{subject}: ")
     return figures[name] if name else next(iter(figures.values()))
 
 

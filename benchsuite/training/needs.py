@@ -2,7 +2,7 @@
 
 from collections.abc import Set
 
-from benchsuite.errors import UsageError, unknown
+from benchsuite.errors import UnknownError, UsageError
 from benchsuite.methods.base import Method
 from benchsuite.methods.batch import TEACHER_PARTS, encoded
 from benchsuite.setup import Experts, Setup
@@ -47,7 +47,7 @@ def require_served(method: Method, setup: Setup) -> None:
     given = provided(setup)
     elsewhere = VIEWS["pair"] | TEACHERS["pair"] if setup.towers != "pair" else frozenset()
     for need in sorted(method.needs - KNOWN):
-        raise unknown("need", need, KNOWN, f"{name}: ")
+        raise UnknownError("need", need, KNOWN, f"{name}: ")
     if missing := sorted(method.needs - given - elsewhere):
         raise UsageError(
             f"{name} needs {', '.join(missing)}, which the setup does not provide (it has {', '.join(sorted(given))})."

@@ -88,7 +88,9 @@ def test_its_rule_verifies_its_numbers(place: Place) -> None:
     assert "example-mrr" not in {one["task"] for one in told["not_recomputable"]}
     without = json.loads(place.run("verify", "runs", "--json", block="torch").stdout)
     assert {one["task"] for one in without["not_recomputable"]} == {"example-mrr"}
-    assert any("benchsuite_example.task, of task example-mrr, failed to import" in note["message"] for note in without["notes"])
+    assert any(
+        "benchsuite_example.task, of task example-mrr, failed to import" in note["message"] for note in without["notes"]
+    )
 
 
 def test_its_results_are_shown_where_it_is_not_installed_nor_torch(place: Place) -> None:

@@ -17,7 +17,7 @@ from benchsuite.canonical import short_digest
 from benchsuite.data.readers.files import content_digests, read_json
 from benchsuite.data.readers.sources import Lists, Source
 from benchsuite.data.vectors import mapped, numbers_in
-from benchsuite.errors import UsageError, unknown
+from benchsuite.errors import UnknownError, UsageError
 from benchsuite.setup import Part
 
 MANIFEST = "manifest.json"
@@ -176,7 +176,7 @@ def read_manifest(folder: Path) -> Embedded:
         raise UsageError(f"{place}: {outside[0]} is outside of the folder.")
     for classes in manifest.prompts:
         if classes not in manifest.class_names:
-            raise unknown("set of classes", classes, manifest.class_names, f"{place}: ")
+            raise UnknownError("set of classes", classes, manifest.class_names, f"{place}: ")
     return manifest
 
 

@@ -33,7 +33,7 @@ from benchsuite.data.readers.index import Item, write
 from benchsuite.data.readers.library import open_splits, require_source, stored_files, terms_of
 from benchsuite.data.readers.listing import Indexed
 from benchsuite.data.readers.parts import Part, cut
-from benchsuite.errors import UsageError, unknown
+from benchsuite.errors import UnknownError, UsageError
 from benchsuite.files import remove
 from benchsuite.paths import cache
 
@@ -176,7 +176,7 @@ class Opened:
         """The source's split for each of ours."""
         for role, name in self.wanted.splits.items():
             if name not in ("", NONE) and name not in self.splits:
-                raise unknown("split", name, self.splits, f"{self.where}, {role}: ")
+                raise UnknownError("split", name, self.splits, f"{self.where}, {role}: ")
         given = {role: name or role for role, name in self.wanted.splits.items() if name != NONE}
         named = {role: name for role, name in given.items() if name in self.splits}
         if not named and len(self.splits) == 1:

@@ -19,7 +19,7 @@ from benchsuite.data.cached import made_once
 from benchsuite.data.readers.files import require_folder, stamp
 from benchsuite.data.readers.images import Fit
 from benchsuite.data.readers.index import FACTS, Ids, Index, Item, write
-from benchsuite.errors import UsageError, unknown
+from benchsuite.errors import UnknownError, UsageError
 from benchsuite.fields import Count
 from benchsuite.files import reason_of, remove, require_regular
 from benchsuite.paths import cache
@@ -127,7 +127,7 @@ class Listed(Indexed):
         if not splits:
             raise UsageError(f"{self.card.name}: {self._root} must hold {self._layout}.")
         if self.only and self.only not in splits:
-            raise unknown("split", self.only, splits, f"{self.card.name}, only: ")
+            raise UnknownError("split", self.only, splits, f"{self.card.name}, only: ")
         return [self.only] if self.only else splits
 
     def _make(self, folder: Path) -> Mapping[str, Any]:

@@ -13,7 +13,7 @@ from benchsuite.data.base import Manifest, Split
 from benchsuite.data.long_tail import long_tailed
 from benchsuite.data.prompts import CIFAR_18, NAMES
 from benchsuite.data.readers.from_library import FromLibrary, Wanted
-from benchsuite.errors import unknown
+from benchsuite.errors import UnknownError
 from benchsuite.fields import Count, Finite
 from benchsuite.registry import register_dataset
 
@@ -75,7 +75,7 @@ class Cifar(FromLibrary):
 
     def _texts(self, label: int) -> list[str]:
         if self.captions not in self.templates:
-            raise unknown("set of templates", self.captions, self.templates, f"{self.card.name}: ")
+            raise UnknownError("set of templates", self.captions, self.templates, f"{self.card.name}: ")
         return [template.format(self.class_names["class"][label]) for template in self.templates[self.captions]]
 
 

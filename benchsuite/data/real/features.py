@@ -14,7 +14,7 @@ from benchsuite.data.readers.embedded import EmbeddedFolder
 from benchsuite.data.readers.files import require_folder
 from benchsuite.data.readers.sources import cut
 from benchsuite.data.vectors import Noise, Positions, scaled
-from benchsuite.errors import UsageError, unknown
+from benchsuite.errors import UnknownError, UsageError
 from benchsuite.fields import Count, NonNegative, Share
 from benchsuite.registry import register_dataset
 
@@ -68,7 +68,7 @@ class Features(PairDataset):
         if self.label == NONE:
             return {}
         if self.label and self.label not in own:
-            raise unknown("set of classes", self.label, own, f"{self.card.name}, label: ")
+            raise UnknownError("set of classes", self.label, own, f"{self.card.name}, label: ")
         return {**own, **{alias: own[name] for alias, name in self._aliases.items()}}
 
     @cached_property

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from benchsuite.data.base import Manifest
 from benchsuite.data.readers.files import files_digest, files_under, read_text, require_file, require_folder
 from benchsuite.data.sentences import SentencePairs, SimilarityDataset
-from benchsuite.errors import UsageError, unknown
+from benchsuite.errors import UnknownError, UsageError
 from benchsuite.registry import register_dataset
 
 LAYOUT = (
@@ -68,7 +68,7 @@ class SentEval(SimilarityDataset):
             return {"test": _pairs(self._file("STS/STSBenchmark/sts-test.csv"), 5, 6, 4)}
         if name == SICK:
             return {"test": _pairs(self._file("SICK/SICK_test_annotated.txt"), 1, 2, 3, header=True)}
-        raise unknown("similarity set", name, (*STS, STSB, SICK), "senteval: ")
+        raise UnknownError("similarity set", name, (*STS, STSB, SICK), "senteval: ")
 
     def classified(self, name: str) -> dict[str, Sentences]:
         """The splits of a classification set: all of it as `all`, or train and test, or train, dev and test."""
@@ -88,7 +88,7 @@ class SentEval(SimilarityDataset):
                 splits = ("train", "test")
                 return {split: _paraphrases(self._file(f"MRPC/msr_paraphrase_{split}.txt")) for split in splits}
             case _:
-                raise unknown("classification set", name, (*TWO_FILES, "SST2", "TREC", "MRPC"), "senteval: ")
+                raise UnknownError("classification set", name, (*TWO_FILES, "SST2", "TREC", "MRPC"), "senteval: ")
 
     @cached_property
     def _root(self) -> Path:

@@ -15,7 +15,7 @@ from benchsuite.data.synthetic import scene_world as world
 from benchsuite.data.synthetic.base import digest, digest_of
 from benchsuite.data.synthetic.scene_facts import alike
 from benchsuite.data.synthetic.scenes import SPLITS, WORDINGS
-from benchsuite.errors import unknown
+from benchsuite.errors import UnknownError
 from benchsuite.registry import register_dataset
 
 VERSION = 1
@@ -44,7 +44,7 @@ class ScenesSts(SimilarityDataset):
 
     def pairs(self, name: str) -> dict[str, SentencePairs]:
         if name not in self._sets:
-            raise unknown("similarity set", name, self._sets, "scenes-sts: ")
+            raise UnknownError("similarity set", name, self._sets, "scenes-sts: ")
         return self._sets[name]
 
     @cached_property
