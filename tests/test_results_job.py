@@ -158,9 +158,9 @@ def test_the_summary_holds_the_last_commit_against_the_one_before(tmp_path: Path
     place = new_repository(tmp_path)
     commit(place)
     for values, says in (
-        ({"InfoNCE": LOW, "TeMo": LOW}, "tables: 1 added; cells: 4 added"),
+        ({"InfoNCE": LOW, "TeMo": LOW}, "temo/table1 at scale small: added\n"),
         ({"InfoNCE": LOW, "TeMo": HIGH}, "RN50/TeMo beats RN50/InfoNCE on MSCOCO IR@1: not exercised -> reproduced"),
-        ({}, "tables: 1 removed; cells: 4 removed"),
+        ({}, "temo/table1 at scale small: removed\n"),
     ):
         shutil.rmtree(place / "results", ignore_errors=True)
         if values:

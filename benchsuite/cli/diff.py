@@ -9,7 +9,7 @@ import typer
 
 from benchsuite.cli.shared.options import RESULTS, AsJson, Plugins, Results, load_plugins
 from benchsuite.cli.shared.results_folder import ResultsFolder
-from benchsuite.cli.shared.terminal import say, say_json, say_json_text, say_text
+from benchsuite.cli.shared.terminal import say, say_json
 from benchsuite.errors import UsageError
 from benchsuite.records.method_version import stale
 from benchsuite.records.names import find_run
@@ -17,30 +17,24 @@ from benchsuite.records.record_file import FileError, read_record
 from benchsuite.records.schema import Record, StoredNumber
 
 if TYPE_CHECKING:
-    from benchsuite.analysis.folder_diff import FolderSide, RunDiff
+    from benchsuite.analysis.run_diff import RunDiff
+    from benchsuite.verify.agreement import FolderSide
 
 
 def diff(
     a: Annotated[str, typer.Argument(help="A run_id or its first characters, a record's file, or a results folder.")],
     b: Annotated[str, typer.Argument(help="What to compare it with.")],
     as_json: AsJson = False,
-    agree: Annotated[
-        bool,
-        typer.Option(
-            "--agree", help="Of two folders: does the second, measured again, agree with the first? Exit code 1 if not."
-        ),
-    ] = False,
     plugin: Plugins = None,
     results: Results = RESULTS,
 ) -> None:
     """Show what differs between two runs, or between the tables of two results folders.
 
-    Exit code 1 if the runs are not comparable, or if files in the folders were skipped.
+    Exit code 1 if the runs are not comparable, or if the folders have no table in common, one of these does not agree
+    within what another training may move, or files were skipped.
     """
     load_plugins(plugin)
-    if agree:
-        agree_folders(Path(a), Path(b), as_json)
-    elif Path(a).is_dir() or Path(b).is_dir():
+    if Path(a).is_dir() or Path(b).is_dir():
         diff_folders(Path(a), Path(b), as_json)
     else:
         diff_runs([find_run(results, run) for run in (a, b)], as_json)
@@ -48,7 +42,7 @@ def diff(
 
 def diff_runs(files: list[Path], as_json: bool) -> None:
     """Compare two records."""
-    from benchsuite.analysis.folder_diff import RunDiff
+    from benchsuite.analysis.run_diff import RunDiff
 
     comparison = RunDiff(*map(read_record, files))
     if as_json:
@@ -61,58 +55,31 @@ def diff_runs(files: list[Path], as_json: bool) -> None:
 
 def diff_folders(a: Path, b: Path, as_json: bool) -> None:
     """Compare two results folders; an empty one has no results yet."""
-    from benchsuite.analysis import folder_diff as analysis
-    from benchsuite.report import diff_formats as report
+    from benchsuite.verify.agreement import FolderDiff
+    from benchsuite.verify.agreement_lines import as_data, lines
 
-    require_folders(a, b)
-    comparison = analysis.diff_folders(read_side(a), read_side(b))
-    if as_json:
-        say_json_text(report.as_json(comparison))
-    else:
-        say_text(report.as_text(comparison))
-    if any(side.skipped for side in comparison.sides.values()):
-        raise typer.Exit(1)
-
-
-def agree_folders(published: Path, again: Path, as_json: bool) -> None:
-    """Compare tables that were measured again with their first measurement, within stated bounds."""
-    from benchsuite.verify import reproduction_lines
-    from benchsuite.verify.reproduction import tables_again
-
-    require_folders(published, again)
-    sides = read_side(published), read_side(again)
-    tables = tables_again(*sides)
-    if not tables:
-        raise UsageError(f"{published} and {again} have no table at one scale in common.")
-    if as_json:
-        say_json_text(reproduction_lines.as_json(tables))
-    else:
-        say_text(reproduction_lines.as_text(tables))
-    if sides[1].skipped or not all(table.agrees for table in tables):
-        raise typer.Exit(1)
-
-
-def require_folders(*folders: Path) -> None:
-    """Refuse what is no folder."""
-    for folder in folders:
+    for folder in (a, b):
         if not folder.is_dir():
             what = "is a file" if folder.exists() else "does not exist"
             raise UsageError(
                 f"results folder {folder} {what}. Give two results folders (one may be empty) or two runs."
             )
+    comparison = FolderDiff(read_side(a), read_side(b))
+    say_json(as_data(comparison)) if as_json else say(*lines(comparison))
+    if comparison.before.skipped or comparison.after.skipped or not comparison.agrees:
+        raise typer.Exit(1)
 
 
 def read_side(folder: Path) -> "FolderSide":
     """The tables and records of a results folder, and the files that were skipped, with the reason."""
-    from benchsuite.analysis.folder_diff import FolderSide
+    from benchsuite.verify.agreement import FolderSide
 
     read = ResultsFolder.read(folder)
     skipped = [
         f"{error.file.relative_to(folder)}: {error.reason}" if isinstance(error, FileError) else str(error)
         for error in read.left_out
     ]
-    ignored = [str(file.relative_to(folder)) for file in read.contents.foreign]
-    return FolderSide(str(folder), read.views, read.contents.records, skipped, ignored)
+    return FolderSide(str(folder), read.views, read.contents.records, skipped)
 
 
 def run_lines(comparison: "RunDiff", files: list[Path]) -> Iterator[str]:

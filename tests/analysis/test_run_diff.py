@@ -4,7 +4,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchsuite.analysis.folder_diff import RunDiff
+from benchsuite.analysis.run_diff import RunDiff
 from benchsuite.records.schema import Record
 from benchsuite.setup import Optimizer
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from benchsuite.analysis.boards import boards
-from benchsuite.analysis.folder_diff import RunDiff
 from benchsuite.analysis.pairing import pairable
+from benchsuite.analysis.run_diff import RunDiff
 from benchsuite.records.schema import Record
 from benchsuite.setup import Clusters, Expert, Experts
 

@@ -81,7 +81,7 @@ def test_the_table_and_its_recipe_are_stored_and_those_built_in_are_not(results:
         ),
         (["export", NAME, "--scale", "smoke", "--format", "json"], '"published":null'),
         (["export", "--all"], NAME),
-        (["diff", "runs", "empty"], "mine/first at scale smoke"),
+        (["diff", "runs", "runs"], "mine/first at scale smoke: agrees"),
     ],
 )
 def test_results_are_shown_without_the_folder(

@@ -30,7 +30,6 @@ COMMANDS = (
     ["export", "--all", "--results", "{folder}"],
     ["diff", "{folder}", "{empty}"],
     ["diff", "{folder}", "{empty}", "--json"],
-    ["diff", "{folder}", "{empty}", "--json"],
     ["diff", "{record}", "{record}"],
     ["report", "--results", "{folder}", "--report", "{pages}"],
     ["list", "tables", "--tables", "{folder}"],

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from benchsuite.analysis.building import build_table
-from benchsuite.analysis.folder_diff import FolderSide
 from benchsuite.papers import read_table
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record, Result
 from benchsuite.records.store import Store
+from benchsuite.verify.agreement import FolderSide
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
 Values = Mapping[str, Sequence[float]]

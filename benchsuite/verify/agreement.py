@@ -1,0 +1,210 @@
+"""Two results folders: do the tables that both have agree, and what else differs?
+
+The first is the published one, or the earlier one. What may move is stated before. On the same kind of machine with
+the same packages no run may. Elsewhere rounding grows into other trainings, so a cell's mean may move as far as two
+trainings of its row lie apart: with k shared seeds and the first standard deviation s over n seeds, by t s sqrt(2/k),
+where Student's t with n - 1 degrees of freedom is so large that all cells of a true table stay within it but for one
+table in 1,000.
+"""
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import fmean
+from typing import Literal, TypeVar, get_args
+
+from benchsuite.analysis.judged_claims import judged_added, judged_claims
+from benchsuite.analysis.rows import Cell
+from benchsuite.analysis.table_view import TableView
+from benchsuite.papers.schema import row_name
+from benchsuite.records.record_file import Finding
+from benchsuite.records.schema import Record
+from benchsuite.verify.retrained import Again, apart, is_other_seed
+
+K = TypeVar("K", bound=Hashable)
+T = TypeVar("T")
+How = Literal["equal", "within bounds", "not judged", "added", "removed", "outside"]
+HOWS: tuple[How, ...] = get_args(How)
+"""Shared seeds are equal in every digit; they moved, but not farther than stated; no bound can be stated, because the
+first folder has too few seeds, or none in common; only one folder has it; they moved farther."""
+UNJUDGED = ("not run", "not selected", "")
+"""Verdicts that say nothing of the claim."""
+
+
+@dataclass(frozen=True)
+class FolderSide:
+    """One results folder: its name and tables, the valid records by run_id, and the files that are not shown."""
+
+    folder: str
+    views: Sequence[TableView]
+    records: Mapping[str, Record]
+    skipped: Sequence[str] = ()
+    """Invalid files, each with the reason."""
+
+
+@dataclass(frozen=True)
+class CellDiff:
+    """One cell of a table."""
+
+    name: str
+    before: Cell | None
+    after: Cell | None
+    cells: int
+    """How many cells of the table have seeds in common."""
+
+    @cached_property
+    def seeds(self) -> Sequence[int]:
+        """Measured in both."""
+        return shared_seeds(self.before, self.after)
+
+    @property
+    def moved(self) -> float:
+        """The second mean minus the first, over these seeds."""
+        if not (self.before and self.after and self.seeds):
+            return 0.0
+        return fmean(self.after.values[seed] - self.before.values[seed] for seed in self.seeds)
+
+    @property
+    def bound(self) -> float:
+        """How far it may move; infinite where seeds cannot say."""
+        if self.before is None or not self.seeds:
+            return float("inf")
+        return apart([*self.before.values.values()], self.cells, means_of=len(self.seeds))
+
+    @property
+    def how(self) -> How:
+        """Whether it agrees."""
+        if not (self.before and self.after):
+            return "removed" if self.before else "added"
+        if self.seeds and all(self.after.values[seed] == self.before.values[seed] for seed in self.seeds):
+            return "equal"
+        if abs(self.moved) > self.bound:
+            return "outside"
+        return "within bounds" if self.bound < float("inf") else "not judged"
+
+    @property
+    def same(self) -> bool:
+        """Whether both have the same seeds with the same values."""
+        return bool(self.before and self.after and dict(self.before.values) == dict(self.after.values))
+
+
+@dataclass(frozen=True)
+class VerdictDiff:
+    """One claim, and the kinds of its verdicts; "" where a folder does not have it."""
+
+    name: str
+    before: str
+    after: str
+
+    @property
+    def same(self) -> bool:
+        """One word on both sides, or nothing said of the claim on either."""
+        return self.before == self.after or {self.before, self.after} <= {*UNJUDGED}
+
+    @property
+    def judged(self) -> bool:
+        """Whether both folders say something of the claim."""
+        return not {self.before, self.after} & {*UNJUDGED}
+
+    @property
+    def contradicted(self) -> bool:
+        """Confirmed in one folder, and its opposite in the other."""
+        return {self.before, self.after} == {"reproduced", "opposite"}
+
+
+@dataclass(frozen=True)
+class TableDiff:
+    """A table at a scale; a side is None where a folder does not have it."""
+
+    table: str
+    scale: str
+    before: TableView | None
+    after: TableView | None
+    runs: Sequence[Again]
+    """Runs that both folders have: the same method, settings, setup and seed."""
+
+    @cached_property
+    def cells(self) -> list[CellDiff]:
+        """Those that a folder has measured."""
+        both = list(_matched(*(dict(_cells(view)) for view in (self.before, self.after))))
+        count = sum(bool(shared_seeds(before, after)) for _, before, after in both)
+        return [CellDiff(name, before, after, count) for name, before, after in both]
+
+    @cached_property
+    def verdicts(self) -> list[VerdictDiff]:
+        """Of all claims."""
+        return [VerdictDiff(n, a or "", b or "") for n, a, b in _matched(_kinds(self.before), _kinds(self.after))]
+
+    @cached_property
+    def problems(self) -> list[Finding]:
+        """Runs that cannot be what the first records say."""
+        return [problem for run in self.runs for problem in run.problems()]
+
+    @property
+    def agrees(self) -> bool:
+        """Whether something was compared, and all of it is as it may be."""
+        compared = [cell for cell in self.cells if cell.seeds]
+        wrong = any(cell.how == "outside" for cell in compared) or any(each.contradicted for each in self.verdicts)
+        return bool(compared) and not (wrong or self.problems)
+
+
+@dataclass(frozen=True)
+class FolderDiff:
+    """Two results folders."""
+
+    before: FolderSide
+    after: FolderSide
+
+    @cached_property
+    def tables(self) -> list[TableDiff]:
+        """Of both folders."""
+        old, new = (
+            {(view.request.table, view.request.at): view for view in side.views} for side in (self.before, self.after)
+        )
+        return [TableDiff(*at, a, b, [*self._runs(b)] if a and b else []) for at, a, b in _matched(old, new)]
+
+    @cached_property
+    def records(self) -> list[tuple[Literal["added", "removed", "changed"], Record]]:
+        """Those that are not the same in both."""
+        found: list[tuple[Literal["added", "removed", "changed"], Record]] = []
+        for _, old, new in _matched(self.before.records, self.after.records):
+            if new and old is None:
+                found.append(("added", new))
+            elif old and (new is None or old.digest != new.digest):
+                found.append(("changed" if new else "removed", old))
+        return found
+
+    @property
+    def agrees(self) -> bool:
+        """Whether there are tables in both folders, and all of them agree."""
+        both = [table for table in self.tables if table.before and table.after]
+        return bool(both) and all(table.agrees for table in both)
+
+    def _runs(self, view: TableView) -> Iterator[Again]:
+        for row in view.rows:
+            for record in row.records:
+                if stored := self.before.records.get(record.run_id):
+                    others = [other for other in self.before.records.values() if is_other_seed(other, stored)]
+                    yield Again(f"{row_name(row.key)}, seed {record.seed}", stored, record, others)
+
+
+def shared_seeds(before: Cell | None, after: Cell | None) -> list[int]:
+    """The seeds that both cells have."""
+    return sorted(before.values.keys() & after.values.keys()) if before and after else []
+
+
+def _matched(before: Mapping[K, T], after: Mapping[K, T]) -> Iterator[tuple[K, T | None, T | None]]:
+    """Both sides by key: in the order of the second, and what only the first has at the end."""
+    return ((key, before.get(key), after.get(key)) for key in dict.fromkeys([*after, *before]))
+
+
+def _cells(view: TableView | None) -> Iterator[tuple[str, Cell]]:
+    for row in view.rows if view else ():
+        for cell in row.cells:
+            if cell.n:
+                yield f"{row_name(row.key)}, {cell.column.name}", cell
+
+
+def _kinds(view: TableView | None) -> dict[str, str]:
+    judged = [*judged_claims(view), *judged_added(view)] if view else []
+    return {each.claim.name: each.verdict.kind for each in judged}
