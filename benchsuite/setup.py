@@ -315,9 +315,9 @@ class Setup(Part):
         """
         return short_digest(self.model_dump(mode="json", exclude_defaults=True))
 
-    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """A copy with updates. It computes its own identity."""
-        copy = super().model_copy(update=update, deep=deep)
+    def __copy__(self) -> Self:
+        """A copy, such as `model_copy` updates, computes its own identity."""
+        copy = super().__copy__()
         for name in ("setup_id", "shared_id"):
             copy.__dict__.pop(name, None)
         return copy

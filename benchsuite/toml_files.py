@@ -32,7 +32,8 @@ def read_toml(path: Path, model: type[M]) -> M:
     try:
         return model.model_validate(content)
     except ValidationError as error:
-        raise _explained(path, text, model, error) from error
+        line, problem = _explained(text, model, error)
+        raise UsageError(f"{path}, line {line}: {problem}" if line else f"{path}: {problem}") from error
 
 
 def load_toml(path: Path) -> tuple[str, dict[str, Any]]:
@@ -51,20 +52,18 @@ def load_toml(path: Path) -> tuple[str, dict[str, Any]]:
         raise UsageError(f"{path}: not valid TOML: {error}.") from error
 
 
-def _explained(path: Path, text: str, model: type[BaseModel], error: ValidationError) -> UsageError:
+def _explained(text: str, model: type[BaseModel], error: ValidationError) -> tuple[int | None, str]:
+    """Where the text departs from the model, if that is found, and how."""
     problems = error.errors()
     problem = next((p for p in problems if p["type"] == "extra_forbidden"), problems[0])
     original = problem.get("ctx", {}).get("error")
     place = (*problem["loc"], *(original.place if isinstance(original, MisplacedError) else ()))
-    number = line_of(text, place)
-    file = f"{path}, line {number}" if number else f"{path}"
     *parents, key = [str(part) for part in problem["loc"]] or ["file"]
     if problem["type"] == "extra_forbidden":
-        return UnknownError(
-            "key", key, _keys_at(model, parents), where=f"{file}: {'.'.join(parents) + ': ' if parents else ''}"
-        )
+        where = f"{'.'.join(parents)}: " if parents else ""
+        return line_of(text, place), str(UnknownError("key", key, _keys_at(model, parents), where))
     more = f" ({error.error_count() - 1} more)" if error.error_count() > 1 else ""
-    return UsageError(f"{file}: {'.'.join([*parents, key])}: {problem['msg']}.{more}")
+    return line_of(text, place), f"{'.'.join([*parents, key])}: {problem['msg']}.{more}"
 
 
 def line_of(text: str, place: Sequence[str | int]) -> int | None:

@@ -91,6 +91,11 @@ class Row(Part):
         """`backbone/variant/label`, without what is empty."""
         return row_name(self.key)
 
+    @property
+    def names(self) -> set[str]:
+        """What a user may call it."""
+        return {self.label, f"{self.backbone}/{self.label}", row_name(("", self.variant, self.label)), self.name}
+
     def options(self, part: TablePart) -> dict[str, Any]:
         """The hyper-parameters of the row's runs for a part of the table."""
         return {**self.hyperparameters, **part.hyperparameters}
@@ -175,7 +180,7 @@ class Table(Part):
     def row(self, selector: str) -> Row:
         """The one row that a label, backbone/label or backbone/variant/label names."""
         whole = [row for row in self.rows if selector == row.name]
-        rows = whole or [row for row in self.rows if selector in names_of(row)]
+        rows = whole or [row for row in self.rows if selector in row.names]
         if not rows:
             raise UnknownError("row", selector, [row.name for row in self.rows], f"{self.name}: ")
         if len(rows) > 1:
@@ -227,11 +232,6 @@ class Table(Part):
 def row_name(key: RowKey) -> str:
     """`backbone/variant/label`, without what is empty."""
     return "/".join(part for part in key if part)
-
-
-def names_of(row: Row) -> set[str]:
-    """What a user may call a row."""
-    return {row.label, f"{row.backbone}/{row.label}", row_name(("", row.variant, row.label)), row.name}
 
 
 def _require_unique(what: str, where: str, names: Sequence[str]) -> None:

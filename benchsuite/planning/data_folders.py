@@ -141,7 +141,7 @@ def lacking(recipe: Recipe, setup: Setup) -> Iterator[tuple[str, str]]:
         if name not in setup.protocols:
             yield name, "the data has no classes"
         elif protocol.task == "zero-shot":
-            count = len(open_dataset(setup.data).classes_of(protocol.options["classes"]))
+            count = len(open_dataset(setup.data).class_names[protocol.options["classes"]])
             yield from (
                 (f"{name}.top{k}", f"top-{k} of {count} classes is always right") for k in TOPS if 1 < k >= count
             )

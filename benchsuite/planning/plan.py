@@ -9,7 +9,7 @@ from typing import Any
 from benchsuite.errors import UnknownError, UsageError
 from benchsuite.methods import create_method
 from benchsuite.papers import Row, Table, read_table
-from benchsuite.papers.schema import names_of
+from benchsuite.papers.schema import TablePart
 from benchsuite.planning.chosen_trials import Trials
 from benchsuite.planning.columns import measured_columns
 from benchsuite.planning.data_folders import lacking, require_used, variants_without_data
@@ -17,10 +17,11 @@ from benchsuite.planning.problems import Problem, Problems
 from benchsuite.planning.recipe import Recipe, read_recipe
 from benchsuite.planning.regime import Printed, Rows, Tuned
 from benchsuite.planning.resolve import NO_FOLDERS, resolve_method, resolve_setup
-from benchsuite.planning.rows import longer_rows, part_for, rows_to_run
+from benchsuite.planning.rows import longer_rows, rows_to_run
 from benchsuite.planning.subjects import Subject, require_tuning
 from benchsuite.records.requests import RequestedRow, RequestedRuns, SmallestDifference, TableRequest
 from benchsuite.records.schema import MethodPart, TunedBy, run_id
+from benchsuite.registry import methods
 from benchsuite.setup import Part, Setup
 from benchsuite.training.needs import passes, reads_paraphrases
 
@@ -90,7 +91,6 @@ def plan_table(
     absent = variants_without_data(recipe, folders)
     recipe = recipe.model_copy(update={"missing": {**absent, **recipe.missing}})
     chosen = rows_to_run(table, recipe, rows, extra, tuned=trials is not None)
-    columns = measured_columns(table, recipe)
 
     @cache
     def setup(backbone: str, *variants: str) -> Setup:
@@ -104,10 +104,10 @@ def plan_table(
     nothing = not problems.rows and not any(runs for _, runs in planned)
     if nothing and (reasons := [absent[variant] for variant in sorted(used & absent.keys())]):
         raise UsageError(f"{name} at scale {scale}: nothing can be run: {reasons[0]}.")
-    if unmeasured := {what: why for _, runs in planned for run in runs[:1] for what, why in lacking(recipe, run.setup)}:
-        columns = measured_columns(table, recipe, unmeasured)
-        if not columns.measures:
-            raise UsageError(f"{name} at scale {scale}: no column can be measured: {next(iter(unmeasured.values()))}.")
+    unmeasured = {what: why for _, runs in planned for run in runs[:1] for what, why in lacking(recipe, run.setup)}
+    columns = measured_columns(table, recipe, unmeasured)
+    if unmeasured and not columns.measures:
+        raise UsageError(f"{name} at scale {scale}: no column can be measured: {next(iter(unmeasured.values()))}.")
     request = TableRequest(
         table=name,
         scale=scale,
@@ -138,7 +138,7 @@ def row_names(names: Sequence[str], scale: str) -> set[str]:
     found: set[str] = set()
     for table in map(read_table, names):
         added = longer_rows(table.rows, read_recipe(table.recipes[scale]), ()) if scale in table.recipes else []
-        found.update(*(names_of(row) for row in (*table.rows, *(more.row for more in added))))
+        found.update(*(row.names for row in (*table.rows, *(more.row for more in added))))
     return found
 
 
@@ -236,7 +236,7 @@ def _plan_row(
     assert row.method is not None
     parts, missing, runs = {}, {}, []
     for name, whole in table.all_parts.items():
-        part = part_for(row, times, whole)
+        part = _own_part(row, times, whole)
         if reason := recipe.lacks(part.variant):
             missing[name] = reason
             continue
@@ -264,6 +264,15 @@ def _plan_row(
         request = request.model_copy(update={"title": method.title})
         runs += own
     return request.model_copy(update={"parts": parts, "missing": missing}), runs
+
+
+def _own_part(row: Row, times: float, part: TablePart) -> TablePart:
+    """The part; for a row of the reference trained longer without what is another method's hyper-parameter."""
+    if times == 1 or row.method is None:
+        return part
+    known = {field.name for field in methods.card(row.method).fields}
+    given = {name: value for name, value in part.hyperparameters.items() if name in known}
+    return part.model_copy(update={"hyperparameters": given})
 
 
 def make_run(

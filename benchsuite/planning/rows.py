@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 from benchsuite.errors import IN_A_PLUGIN, UnknownError, UsageError
 from benchsuite.papers import Row, Table
-from benchsuite.papers.schema import TablePart, names_of
 from benchsuite.planning.recipe import Recipe
 from benchsuite.registry import methods
 from benchsuite.setup import REFERENCES
@@ -23,7 +22,7 @@ def rows_to_run(
 ) -> list[LongerRow]:
     """The rows of the table and of added methods; where rows are tuned, those of the reference trained longer too."""
     longer = longer_rows(table.rows, recipe, wanted) if tuned else []
-    labels = {label for added in longer for label in names_of(added.row)}
+    labels = {label for added in longer for label in added.row.names}
     own = [name for name in wanted if name not in labels]
     return [LongerRow(row, 1.0) for row in (select(table, own, extra) if own or not wanted else [])] + longer
 
@@ -33,7 +32,7 @@ def select(table: Table, wanted: Sequence[str], extra: Sequence[str]) -> list[Ro
     rows, own = list(table.rows), {row.method for row in table.rows}
     added = [] if wanted else [name for name in extra if name not in own]
     if wanted:
-        matches = {w: [row for row in rows if w == row.method or w in names_of(row)] for w in wanted}
+        matches = {w: [row for row in rows if w == row.method or w in row.names] for w in wanted}
         added += [w for w, matching in matches.items() if not matching and w in methods and w not in added]
         if missing := [w for w, matching in matches.items() if not matching and w not in added]:
             labels = {row.label for row in rows} | set(methods)
@@ -53,15 +52,6 @@ def select(table: Table, wanted: Sequence[str], extra: Sequence[str]) -> list[Ro
     ]
 
 
-def part_for(row: Row, times: float, part: TablePart) -> TablePart:
-    """The part; for a row of the reference trained longer without what is another method's hyper-parameter."""
-    if times == 1 or row.method is None:
-        return part
-    known = {field.name for field in methods.card(row.method).fields}
-    given = {name: value for name, value in part.hyperparameters.items() if name in known}
-    return part.model_copy(update={"hyperparameters": given})
-
-
 def longer_label(method: str, times: float) -> str:
     """Label of the row of a method that is trained longer."""
     return f"{methods.card(method).title}, {times:g} times the steps"
@@ -77,5 +67,5 @@ def longer_rows(rows: Sequence[Row], recipe: Recipe, wanted: Sequence[str]) -> l
         reference = REFERENCES[recipe.setup(backbone, (variant,)).towers]
         for times in recipe.tuning.longer if recipe.tuning else ():
             row = Row(label=longer_label(reference, times), backbone=backbone, variant=variant, method=reference)
-            added += [LongerRow(row, times)] if not wanted or names_of(row) & {*wanted} else []
+            added += [LongerRow(row, times)] if not wanted or row.names & {*wanted} else []
     return added

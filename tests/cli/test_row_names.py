@@ -2,7 +2,6 @@ import pytest
 
 from benchsuite.cli.shared.options import parse_names
 from benchsuite.papers import read_table, table_names
-from benchsuite.papers.schema import names_of
 
 
 def test_names_come_one_by_one_or_with_commas() -> None:
@@ -13,6 +12,6 @@ def test_names_come_one_by_one_or_with_commas() -> None:
 @pytest.mark.parametrize("table", table_names())
 def test_every_row_can_be_named_whatever_its_label(table: str) -> None:
     rows = read_table(table).rows
-    labels = {label for row in rows for label in names_of(row)}
+    labels = {label for row in rows for label in row.names}
     for row in rows:
         assert parse_names([row.name], labels) == [row.name]
