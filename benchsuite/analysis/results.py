@@ -13,11 +13,11 @@ from benchsuite.analysis.building import build_views
 from benchsuite.analysis.column_tests import table_column_tests
 from benchsuite.analysis.labels import recipes_of, titles
 from benchsuite.analysis.table_view import TableView
-from benchsuite.analysis.tuned_methods import subjects
 from benchsuite.errors import BenchsuiteError, UsageError, did_you_mean
 from benchsuite.records.contents import Contents
 from benchsuite.records.schema import Record, StoredNumber
 from benchsuite.records.store import Store
+from benchsuite.records.trials import best, by_subject
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -259,10 +259,10 @@ def trials_frame(contents: Contents) -> "DataFrame":
 
     trials = [(recipe, file, trial) for recipe, file in sorted(contents.trials.items()) for trial in file.trials]
     chosen = {
-        (recipe, best.run_id)
-        for (recipe, _), found in subjects(contents.trials).items()
-        for subject in found
-        if (best := subject.chosen)
+        (recipe, chosen.run_id)
+        for recipe, file in contents.trials.items()
+        for trials in by_subject([file]).values()
+        if (chosen := best(trials))
     }
     rows = [
         (recipe, t.backbone, t.method.name, t.method.title, t.number, t.seed, file.rule.get("measure"), t.score,

@@ -52,7 +52,7 @@ def plot(
     plugin: Plugins = None,
     tables: Tables = None,
 ) -> None:
-    """Save a figure as PDF, SVG or PNG: claims, a method's differences to InfoNCE, training curves, tuning.
+    """Save a figure as PDF, SVG or PNG: claims, a method's differences to InfoNCE, training curves.
 
     `benchsuite plot temo/table1 --scale latents --out fig.pdf` draws the table's claims with their intervals, and
     `benchsuite plot temo --out fig.pdf` the method beside InfoNCE on every board.

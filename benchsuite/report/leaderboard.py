@@ -16,7 +16,6 @@ from benchsuite.analysis.evaluated import GivenRow, given_rows
 from benchsuite.analysis.judged_claims import JudgedClaim, judged_added, judged_claims
 from benchsuite.analysis.rows import TableRow
 from benchsuite.analysis.table_view import TableView
-from benchsuite.analysis.tuned_methods import TunedMethod, subjects
 from benchsuite.cards import Card
 from benchsuite.records.contents import Contents
 from benchsuite.records.requests import SmallestDifference
@@ -87,7 +86,7 @@ class Leaderboard:
 
     def prepare(self) -> None:
         """Compute now what many pages show, so that the processes that write them need not each do it."""
-        _ = self.claims, self.added, self.costs, self.appearances, self.methods, self.tuned_by, self.given
+        _ = self.claims, self.added, self.costs, self.appearances, self.methods, self.given
 
     @property
     def claims(self) -> Mapping[str, list[JudgedClaim]]:
@@ -130,16 +129,6 @@ class Leaderboard:
     def given(self) -> Mapping[str, Sequence[GivenRow]]:
         """By setup: models that were evaluated as they were given, on protocols of its board."""
         return {board.setup_id: given_rows(board, self.contents.evaluations) for board in self.boards}
-
-    @cached_property
-    def tuning(self) -> Mapping[tuple[str, str], list[TunedMethod]]:
-        """What was tuned, by recipe and backbone."""
-        return subjects(self.contents.trials)
-
-    @cached_property
-    def tuned_by(self) -> Mapping[str, TunedMethod]:
-        """By the digest of trials that a run names: the method's."""
-        return {subject.digest: subject for found in self.tuning.values() for subject in found}
 
     @cached_property
     def interest(self) -> Mapping[str, Mapping[str, SmallestDifference]]:

@@ -1,7 +1,7 @@
-"""What a method's page shows: how it does against the reference, its tuning, and all that was measured of it."""
+"""What a method's page shows: how it does against the reference, and all that was measured of it."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from statistics import median
 from typing import Any
 
@@ -9,13 +9,10 @@ from benchsuite.analysis.against import outcomes
 from benchsuite.analysis.boards import Board
 from benchsuite.analysis.costs import reference
 from benchsuite.papers.bibliography import cited
-from benchsuite.report.figures import Figure
 from benchsuite.report.leaderboard import Leaderboard, MethodSummary
 from benchsuite.report.links import slug
 from benchsuite.report.method_lines import OUTCOMES, by_gain, by_role, first_measures, forests, matrix
 from benchsuite.report.runs_page import configurations, title
-from benchsuite.report.tuning_page import TunedPanels, page_of
-from benchsuite.report.tuning_page import values as of_tuning
 
 
 def values(leaderboard: Leaderboard, method: MethodSummary) -> Mapping[str, Any]:
@@ -48,7 +45,6 @@ def values(leaderboard: Leaderboard, method: MethodSummary) -> Mapping[str, Any]
         "claims": headline_claims(leaderboard, method.name),
         "beside": [board for board in leaderboard.boards if len(board.rows) > 1 and _is_reference(board, method.name)],
         "file_name": slug(method.name),
-        "tuned": list(_tuned(leaderboard, method.name)),
         "paper": paper,
         "bibtex": paper.bibtex(key) if paper else "",
         "runs": [(shown, title(leaderboard, shown)) for shown in configurations(method.records)],
@@ -70,14 +66,3 @@ def headline_claims(leaderboard: Leaderboard, method: str) -> Mapping[tuple[str,
 def _is_reference(board: Board, method: str) -> bool:
     base = reference(board)
     return base is not None and base.method == method
-
-
-def _tuned(leaderboard: Leaderboard, method: str) -> Iterator[tuple[str, TunedPanels, list[Figure]]]:
-    """For each tuning of a method the page that has it, and of its panels the curve and those of temperatures."""
-    for (recipe, backbone), found in leaderboard.tuning.items():
-        if any(subject.method == method for subject in found):
-            for one in of_tuning(found)["found"]:
-                if one.subject.method == method:
-                    drawn = zip(one.subject.drawn, one.panels, strict=False)
-                    temperatures = [panel for value, panel in drawn if value.name.startswith("tau")]
-                    yield page_of(recipe, backbone), one, [*([one.curve] if one.curve else []), *temperatures]

@@ -12,7 +12,6 @@ from benchsuite.analysis.column_tests import agreements, board_column_tests, tab
 from benchsuite.analysis.costs import DEARER, equal_compute, reference
 from benchsuite.analysis.judged_claims import JudgedClaim
 from benchsuite.analysis.table_view import TableView
-from benchsuite.analysis.tuned_methods import TunedMethod
 from benchsuite.analysis.verdict import Kind
 from benchsuite.folders import built_in_tables
 from benchsuite.papers.schema import RowKey, row_name
@@ -30,8 +29,6 @@ from benchsuite.report.leaderboard import Appearance, Leaderboard
 from benchsuite.report.links import slug
 from benchsuite.report.origin import REAL, Origin, chances, citation, data_of
 from benchsuite.report.overview import overviews
-from benchsuite.report.tuning_page import page_of
-from benchsuite.report.tuning_page import values as of_tuning
 
 KINDS = get_args(Kind)
 """Verdicts in the order in which pages list them."""
@@ -69,8 +66,6 @@ def all_pages(leaderboard: Leaderboard) -> Iterator[Page]:
         yield page(page_name("claims", f"{paper}-{scale}"), title, "claims.html", claims, paper, scale, views)
     for board in leaderboard.boards:
         yield page(compare_page(board), f"Compare on {board.title}", "compare.html", compare, board)
-    for (recipe, backbone), found in leaderboard.tuning.items():
-        yield page(page_of(recipe, backbone), f"Tuning, {recipe}, {backbone}", "tuning.html", tuning, found)
     for shown in runs_page.configurations(leaderboard.records.values()):
         yield page(run_page(shown.first), runs_page.title(leaderboard, shown), "run.html", runs_page.values, shown)
 
@@ -200,17 +195,6 @@ def compare(leaderboard: Leaderboard, board: Board) -> Values:
         "named_numbers": named_numbers(drawn),
         "metrics": explained_metrics(row.record for row in board.rows),
     }
-
-
-def tuning(leaderboard: Leaderboard, found: Sequence[TunedMethod]) -> Values:
-    """What was tuned under one recipe on one backbone."""
-    return of_tuning(found)
-
-
-def tuning_pages(leaderboard: Leaderboard, view: TableView) -> list[tuple[str, str]]:
-    """Name and title of the pages with the trials of a table's recipe."""
-    there = [key for key in leaderboard.tuning if key[0] == view.request.recipe and key[1] in view.backbones]
-    return [(page_of(*key), ", ".join(key)) for key in there]
 
 
 def verdicts_by_cell(claims: Sequence[JudgedClaim]) -> Mapping[tuple[RowKey, str], Counter[str]]:

@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 from benchsuite import __version__
 from benchsuite.harmless import spelled
 from benchsuite.papers.schema import row_name
-from benchsuite.report import numbers, pages, runs_page, tuning_page
+from benchsuite.report import numbers, pages, row_settings, runs_page
 from benchsuite.report.claim_lines import anchor, remark
 from benchsuite.report.figures import sparkline, svg
 from benchsuite.report.figures.strips import bar, strip, ticks
@@ -59,12 +59,12 @@ def _environment() -> Environment:
         "pages": pages,
         "policy": Markup(POLICY),
         "row_name": row_name,
+        "row_settings": row_settings,
         "runs_page": runs_page,
         "sparkline": sparkline,
         "strip": strip,
         "svg": svg,
         "ticks": ticks,
-        "tuning_page": tuning_page,
         "version": __version__,
     }
     return environment

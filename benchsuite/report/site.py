@@ -102,8 +102,7 @@ def write_single(file: Path, leaderboard: Leaderboard) -> Path:
 def downloads(page: str, values: Mapping[str, Any]) -> dict[str, str]:
     """The data files that a page offers, by name."""
     exports = {f"{page}.{SUFFIXES[kind]}": text for kind, text in values.get("exports", {}).items()}
-    data = {f"{page}-{name}.csv": text for name, text in values.get("csv", {}).items()}
-    return exports | data | {f"{page}-{figure.slug}.csv": figure.csv for figure in values.get("figures", ())}
+    return exports | {f"{page}-{figure.slug}.csv": figure.csv for figure in values.get("figures", ())}
 
 
 def assets() -> Iterator[tuple[str, bytes]]:

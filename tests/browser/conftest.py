@@ -187,6 +187,5 @@ def kinds(site: MadeSite) -> dict[str, str]:
         "claims": "claims/temo-small",
         "compare": f"compare/{setup_of('RN50').setup_id}",
         "run": site.first("runs/ts-*.html"),
-        "tuning": site.first("tuning/*.html"),
         "tuned table": site.first("tables/mm-ts-*.html"),
     }

@@ -26,7 +26,7 @@ def runs(tmp_path: Path, make_record: Callable[..., tuple[Record, bytes]]) -> Pa
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with several boards, and trials of tuning."""
+    """A folder with several boards."""
     folder = tmp_path_factory.mktemp("made")
     write_results(folder)
     return folder
@@ -125,7 +125,6 @@ def test_without_a_file_it_lists_what_there_is_and_any_can_be_named(
     listed = capsys.readouterr().out
     names = re.findall(r"^([a-z-]+): ", listed, re.M)
     assert names[:2] == ["differences", "loss"]
-    assert {"tuning-curve-temo", "tuning-tau-temo"} <= set(names)
     assert "--figure NAME --out FILE.pdf" in listed
     assert command("temo", "--results", made, "--figure", "loss", "--out", tmp_path / "loss.svg") == 0
     assert "Loss" in words(tmp_path / "loss.svg")

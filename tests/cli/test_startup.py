@@ -18,7 +18,7 @@ from benchsuite.records.store import Store
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
 TRAINING = {"torch", "torchvision", "timm", "transformers", "deepspeed", "datasets", "open_clip"}
-ANALYSIS = {"numpy", "scipy", "sklearn", "pandas", "pyarrow", "opda"}
+ANALYSIS = {"numpy", "scipy", "sklearn", "pandas", "pyarrow"}
 PAGES = {"jinja2", "matplotlib", "latex2mathml", "PIL"}
 
 

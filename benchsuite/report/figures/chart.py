@@ -34,28 +34,23 @@ class Chart:
 
     figure: Figure
     canvas: Canvas
-    width: float = WIDTH
-    height: float = HEIGHT
     right: float = SIDE
-    room: float = 0.02
-    """Around the data, as a share of the x axis."""
 
     def __post_init__(self) -> None:
-        traces, right, foot = self.figure.series, self.width - self.right, TOP + self.height
-        self.x = Scale.over(self.figure.x, [x for trace in traces for x in trace.x], LEFT, right, self.room)
+        traces, right, foot = self.figure.series, WIDTH - self.right, TOP + HEIGHT
+        self.x = Scale.over(self.figure.x, [x for trace in traces for x in trace.x], LEFT, right, 0.02)
         values = [y for trace in traces for y in (*trace.y, *trace.low, *trace.high)]
         self.y = Scale.over(self.figure.y, values, foot, TOP, 0.05)
         ticks = self.y.ticks(4)
         self.canvas.line(segments(((LEFT, place), (right, place)) for place, _ in ticks), RULE)
         for place, label in ticks:
             self.canvas.text(LEFT - 5, place + 4, label, "end")
-        self.canvas.text(0, TOP - 10, fitted(self.figure.y.name, letters(self.width)), "word")
-        draw_scale(self.canvas, self.x, foot, self.width)
+        self.canvas.text(0, TOP - 10, fitted(self.figure.y.name, letters(WIDTH)), "word")
+        draw_scale(self.canvas, self.x, foot, WIDTH)
 
     def places(self, x: Sequence[float], y: Sequence[float]) -> list[Point]:
-        """Of points; what leaves stated ends stays at the end."""
-        low, high = self.figure.y.ends or (-math.inf, math.inf)
-        return [(self.x.at(a), self.y.at(min(max(b, low), high) if b == b else b)) for a, b in zip(x, y, strict=True)]
+        """Of points."""
+        return [(self.x.at(a), self.y.at(b)) for a, b in zip(x, y, strict=True)]
 
     def band(self, trace: Trace) -> None:
         """Between its bounds, with gaps where it has none."""
@@ -71,7 +66,7 @@ class Chart:
         for (x, y), number in zip(places, numbers, strict=True):
             wide, high = DIGIT[0] * len(str(number)), DIGIT[1]
             around = [(x + r * math.cos(turn), y - r * math.sin(turn)) for r in RINGS for turn in turns]
-            right, foot = self.width - high / 2, TOP + self.height + 8
+            right, foot = WIDTH - high / 2, TOP + HEIGHT + 8
             inside = [(a, b) for a, b in around if LEFT - high < a < right and 8 < b < foot]
             at = min(inside, key=lambda place: sum(_meet((*place, wide, high), box) for box in taken))
             taken.append((*at, wide, high))
@@ -79,7 +74,7 @@ class Chart:
 
     def drawn(self, legend: Iterable[tuple[str, Sample]] = ()) -> Drawn:
         """All of it."""
-        return Drawn(self.width, TOP + self.height + FOOT, list(legend))
+        return Drawn(WIDTH, TOP + HEIGHT + FOOT, list(legend))
 
 
 def draw_scale(canvas: Canvas, scale: Scale, foot: float, width: float, grid: bool = False) -> None:
@@ -113,11 +108,6 @@ def draw_legend(canvas: Canvas, drawn: Drawn) -> float:
 def mark_sample(mark: str, colour: str, size: float, hollow: bool = False) -> Sample:
     """A mark alone."""
     return lambda canvas, x, y: canvas.marks([(x + 15.5, y)], mark, colour, size, hollow)
-
-
-def line_sample(colour: str, width: float, dash: Sequence[float] = ()) -> Sample:
-    """A line alone."""
-    return lambda canvas, x, y: canvas.line([(x, y), (x + 31, y)], colour, width, dash)
 
 
 def area_sample(colour: str, opacity: float) -> Sample:

@@ -21,8 +21,8 @@ def seeds_of(counts: Iterable[int]) -> str:
 
 
 def _curves(figure: Figure) -> str:
-    means = [trace for trace in figure.series if trace.part in ("mean", "reference")]
-    several = figure.kind == "curves" and any(trace.part == "seed" or trace.low for trace in figure.series)
+    means = [trace for trace in figure.series if trace.part == "mean"]
+    several = any(trace.part == "seed" or trace.low for trace in figure.series)
     over = "" if not several else ", a mean over seeds" if len(means) == 1 else ", each a mean over seeds"
     ordered = sorted(means, key=lambda trace: (trace.points[-1][1], trace.label), reverse=True)
     ends = [
@@ -77,25 +77,12 @@ def _rows(figure: Figure) -> str:
     return f"{what}, {ends}. Means, from the lowest: {_listed(rows)}."
 
 
-def _sensitivity(figure: Figure) -> str:
-    points = [point for trace in figure.series for point in trace.points]
-    failed = sum(len(trace.x) for trace in figure.series if trace.part == "failed")
-    marked = {trace.part: trace for trace in figure.series if trace.part in ("chosen", "default")}
-    said = f"Scatter plot, {_count(len(points) + failed, 'trial')}. {_ranges(figure)}"
-    for x, y in marked["chosen"].points if "chosen" in marked else ():
-        said += f" Chosen: {_said(y, figure.y)} at {_said(x, figure.x)}."
-    said += f" Default: {_said(marked['default'].x[0], figure.x)}." if "default" in marked else ""
-    return said + (f" {failed} failed." if failed else "")
-
-
 WORDS = {
     "curves": _curves,
     "points": _points,
     "cost": _cost,
     "histogram": _histogram,
     "rows": _rows,
-    "tuning": _curves,
-    "sensitivity": _sensitivity,
 }
 
 

@@ -1,17 +1,14 @@
-"""Draws a figure on a canvas: curves, points, costs and the panels of tuning here, other kinds beside it."""
+"""Draws a figure on a canvas: curves, points and costs here, other kinds beside it."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 
 from benchsuite.report.figures.canvas import Canvas, Point, segments
 from benchsuite.report.figures.chart import (
-    BAND,
     Chart,
     Drawn,
     Sample,
-    area_sample,
     draw_legend,
-    line_sample,
     mark_sample,
 )
 from benchsuite.report.figures.forest import forest
@@ -19,13 +16,8 @@ from benchsuite.report.figures.model import Figure, Kind, Trace
 from benchsuite.report.figures.stacked import histogram, rows
 from benchsuite.report.figures.style import (
     HUES,
-    INK,
-    PANEL_HEIGHT,
-    PANEL_WIDTH,
     QUIET,
-    REFERENCE_DASH,
     SIDE,
-    TOP,
     dash_of,
     hue_of,
     is_hollow,
@@ -34,15 +26,11 @@ from benchsuite.report.figures.style import (
 
 BEHIND = (13, 29, 45)
 """How far to the right of lines' ends numbers stand; of neighbours in y each at another place."""
-PANELS = ("tuning", "sensitivity")
-"""Many on a page, which says once what their marks are."""
 
 
-def draw(figure: Figure, canvas: Canvas, alone: bool = False) -> tuple[float, float]:
-    """Draw it, with a legend in any case if it stands alone; its width and height."""
+def draw(figure: Figure, canvas: Canvas) -> tuple[float, float]:
+    """Draw it with its legend; its width and height."""
     drawn = KINDS[figure.kind](figure, canvas)
-    if figure.kind in PANELS and not alone:
-        drawn = Drawn(drawn.width, drawn.height, ())
     return drawn.width, draw_legend(canvas, drawn)
 
 
@@ -104,48 +92,12 @@ def _cost(figure: Figure, canvas: Canvas) -> Drawn:
     return chart.drawn([("on the Pareto front", on), ("not on it", off)])
 
 
-def _tuning(figure: Figure, canvas: Canvas) -> Drawn:
-    """A median with its band, beside the reference's."""
-    chart = Chart(figure, canvas, PANEL_WIDTH, PANEL_HEIGHT)
-    legend: dict[str, Sample] = {}
-    for trace in figure.series:
-        if trace.low:
-            chart.band(trace)
-        reference = trace.part == "reference"
-        look = (QUIET, 1.6, REFERENCE_DASH) if reference else (HUES[0], 2.4)
-        canvas.line(chart.places(trace.x, trace.y), *look)
-        legend[trace.label if reference else "this method"] = line_sample(*look)
-        if trace.low:
-            legend["95% band"] = area_sample(hue_of(trace.style), BAND)
-    return chart.drawn(legend.items())
-
-
-def _sensitivity(figure: Figure, canvas: Canvas) -> Drawn:
-    """Each trial's score at one of its drawn values; failed ones stand on the floor."""
-    chart = Chart(figure, canvas, PANEL_WIDTH, PANEL_HEIGHT, room=0.06)
-    floor, _ = figure.y.ends or (0.0, 1.0)
-    looks = {"trial": ("o", HUES[0], 6.0), "chosen": ("D", HUES[1], 9.0), "failed": ("x", INK, 7.0)}
-    legend: dict[str, Sample] = {}
-    for trace in sorted(figure.series, key=lambda trace: trace.part != "default"):
-        if trace.part == "default":
-            x = chart.x.at(trace.x[0])
-            canvas.line([(x, TOP), (x, TOP + PANEL_HEIGHT)], QUIET, 1.4, REFERENCE_DASH)
-            legend[trace.part] = line_sample(QUIET, 1.4, REFERENCE_DASH)
-        else:
-            y = [floor] * len(trace.x) if trace.part == "failed" else trace.y
-            canvas.marks(chart.places(trace.x, y), *looks[trace.part])
-            legend[trace.part] = mark_sample(*looks[trace.part])
-    return chart.drawn(legend.items())
-
-
 KINDS: Mapping[Kind, Callable[[Figure, Canvas], Drawn]] = {
     "curves": _curves,
     "points": _points,
     "cost": _cost,
     "histogram": histogram,
     "rows": rows,
-    "tuning": _tuning,
-    "sensitivity": _sensitivity,
     "forest": forest,
 }
 

@@ -52,8 +52,7 @@ class SvgCanvas:
             shape, look = "h0", f' stroke="{_named(colour)}" stroke-width="{size + 1.2:g}"'
         else:
             shape, fill = SHAPES[mark](size / 2), _named(PAPER if hollow else colour)
-            look = "" if mark == "x" else f' fill="{fill}"'
-            look += f' stroke="{_named(colour)}" stroke-width="1.2"'
+            look = f' fill="{fill}" stroke="{_named(colour)}" stroke-width="1.2"'
         if drawn := "".join(f"M{_short(x)} {_short(y)}{shape}" for x, y in points if math.isfinite(x + y)):
             self.parts.append(f'<path d="{drawn}"{look}/>')
 
@@ -113,6 +112,5 @@ SHAPES: Mapping[str, Callable[[float], str]] = {
     "v": lambda r: _polygon([(0, 1.1), (1, -0.9), (-1, -0.9)], r),
     "X": lambda r: _polygon([((x - y) * 0.75, (x + y) * 0.75) for x, y in PLUS], r),
     "*": lambda r: _polygon(STAR, r),
-    "x": lambda r: f"m{_short(-r)} {_short(-r)}l{2 * r:g} {2 * r:g}m0 {-2 * r:g}l{-2 * r:g} {2 * r:g}",
 }
-"""Paths around a point, by mark; the last one is of failed trials."""
+"""Paths around a point, by mark."""

@@ -9,10 +9,8 @@ from typing import Literal
 
 from benchsuite.harmless import csv_text
 
-Kind = Literal["curves", "points", "histogram", "rows", "cost", "tuning", "sensitivity", "forest"]
-Part = Literal[
-    "seed", "mean", "published", "front", "reference", "trial", "chosen", "failed", "default", "band"
-]  # fmt: skip
+Kind = Literal["curves", "points", "histogram", "rows", "cost", "forest"]
+Part = Literal["seed", "mean", "published", "front", "band"]
 NAMES = {"lr": "learning rate"}
 """Of curves whose names are no words."""
 MANY = 3
@@ -30,8 +28,6 @@ class Axis:
     log: bool = False
     whole: bool = False
     """Whether there is nothing between 1 and 2."""
-    ends: tuple[float, float] | None = None
-    """What it shows, where several figures share a scale; none for all there is."""
 
 
 STEP = Axis("Training step", whole=True)
@@ -45,8 +41,7 @@ class Trace:
     x: Sequence[float]
     y: Sequence[float]
     part: Part = "mean"
-    """Single runs, their mean, the paper's number; for costs, points on the front (others are means); for tuning, the
-    reference's curve, and trials: any, the chosen one, failed ones; and the value that is the default; in forest plots
+    """Single runs, their mean, the paper's number; for costs, points on the front (others are means); in forest plots
     the band of differences that could not have been confirmed."""
     style: int = 0
     """From 0: hue, dash and mark; in figures of costs the row of the board."""

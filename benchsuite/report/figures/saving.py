@@ -55,7 +55,7 @@ def sheet_of(figure: Figure) -> Sheet:
     sheet = Sheet()
     axes = sheet.add_axes((0, 0, 1, 1))
     axes.set_axis_off()
-    width, height = draw(figure, SheetCanvas(axes), alone=True)
+    width, height = draw(figure, SheetCanvas(axes))
     axes.set_xlim(0, width)
     axes.set_ylim(height, 0)
     sheet.set_size_inches(width / 72, height / 72)

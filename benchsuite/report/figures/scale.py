@@ -27,7 +27,7 @@ class Scale:
 
     @classmethod
     def over(cls, axis: Axis, values: Iterable[float], start: float, end: float, room: float) -> Self:
-        """Over the finite values, with room at both ends; an axis with stated ends has these."""
+        """Over the finite values, with room at both ends."""
         finite = [value for value in values if math.isfinite(value)]
         low, high = (min(finite), max(finite)) if finite else (0.0, 1.0)
         if axis.log:
@@ -40,7 +40,7 @@ class Scale:
             low, high = low - more, high + more
         else:
             low, high = low - room * (high - low), high + room * (high - low)
-        return cls(axis, *(axis.ends or (low, high)), start, end)
+        return cls(axis, low, high, start, end)
 
     def at(self, value: float) -> float:
         """The place of a value."""

@@ -1,7 +1,6 @@
 """Figures whose rows lie below each other on one x axis: histograms, and one number of each row."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from benchsuite.report.figures.canvas import Canvas, Point, fitted, segments
 from benchsuite.report.figures.chart import Drawn, Sample, draw_scale, mark_sample
@@ -20,7 +19,7 @@ def histogram(figure: Figure, canvas: Canvas) -> Drawn:
     panels = list(dict.fromkeys(trace.panel for trace in figure.series))
     room = max(38, 108 - 6 * len(panels)) - 6
     step = room + LINE + 6
-    scale = Scale.over(replace(figure.x, ends=COSINES), COSINES, START, END, 0)
+    scale = Scale.over(figure.x, COSINES, START, END, 0)
     _draw_rows(canvas, scale, panels, step)
     legend: dict[str, Sample] = {}
     for trace in figure.series:

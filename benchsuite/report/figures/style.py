@@ -8,14 +8,11 @@ COLOURS = {hue: f"--series-{number}" for number, hue in enumerate(HUES, 1)}
 COLOURS |= {INK: "--ink", QUIET: "--quiet", RULE: "--line", PAPER: "--paper"}
 """Those of the light theme, and their names in the style sheets of pages."""
 DASHES = ((), (6, 3), (1.5, 2.5), (9, 3, 2, 3), (4, 2), (12, 4), (9, 3, 2, 3, 2, 3), (3, 5))
-REFERENCE_DASH = (4, 2)
 MARKS = "os^DPvX*"
-WIDTH, PANEL_WIDTH = 400, 280
-"""In 1/72 inch, as all lengths: on a telephone, where the first becomes 348 pixels, ticks are still 9 pixels high; four
-of the second stand beside each other on a laptop."""
+WIDTH = 400
+"""In 1/72 inch, as all lengths: on a telephone, where it becomes 348 pixels, ticks are still 9 pixels high."""
 SIDE, LEFT, TOP, HEIGHT, FOOT = 16, 48, 28, 220, 40
 """Room at the sides, left of an upright axis, above the data, for the data, and below them for the axis."""
-PANEL_HEIGHT = 150
 LINE, LETTERS = 18, 60
 """A line of text: its height, and how many letters fit into the whole width."""
 

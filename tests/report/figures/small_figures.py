@@ -70,25 +70,6 @@ def costs(label: str = "Row") -> Figure:
     return cost_figure(points, Axis("Cost, as a multiple of InfoNCE's"), Axis("R@1", percent=True), "t")
 
 
-def tuning(label: str = "Row") -> Figure:
-    """A band that leaves the scale above, and below because a trial failed; the reference beside it."""
-    method = Trace(f"{label} 0", [1.0, 2.0, 3.0], [0.2, 0.4, 0.5], low=[-math.inf, 0.1, 0.3], high=[0.5, 1.0, 1.0])
-    series = [method, Trace(f"{label} 1", [1.0, 2.0, 3.0], [0.3, 0.35, 0.4], "reference")]
-    y = Axis("Median best R@1", percent=True, ends=(0.1, 0.6))
-    return Figure("t-tuning", "tuning", "tuning", label, "", Axis("Trials", whole=True), y, series)
-
-
-def sensitivity(label: str = "Row") -> Figure:
-    series = [
-        Trace("trial", [0.01, 0.1], [0.3, 0.4], "trial", seeds=[0, 2]),
-        Trace("chosen", [0.04], [0.5], "chosen", seeds=[1]),
-        Trace("default", [0.02], [GAP], "default"),
-        Trace("failed", [0.3, 0.4], [GAP, GAP], "failed"),
-    ]
-    axes = Axis(label, log=True), Axis("R@1", percent=True, ends=(0.2, 0.6))
-    return Figure("t-sensitivity", "sensitivity", "sensitivity", label, "", *axes, series)
-
-
 def forest(label: str = "Row") -> Figure:
     """A line with all there can be, one that is a single seed, and one of which nothing is known."""
     whole = Trace(f"{label} 0", [2.0], [1], low=[1.0], high=[3.0], panel=f"{label}s", note="reproduced")
@@ -109,8 +90,6 @@ EVERY: dict[str, Callable[..., Figure]] = {
     "histogram": histogram,
     "rows": rows,
     "cost": costs,
-    "tuning": tuning,
-    "sensitivity": sensitivity,
     "forest": forest,
 }
 
@@ -145,9 +124,9 @@ class Recorder:
         return [text.text for text in self.texts]
 
 
-def drawn(figure: Figure, alone: bool = False) -> Recorder:
+def drawn(figure: Figure) -> Recorder:
     canvas = Recorder()
-    canvas.size = draw(figure, canvas, alone)
+    canvas.size = draw(figure, canvas)
     return canvas
 
 

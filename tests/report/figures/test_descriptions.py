@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from small_figures import costs, curves, histogram, points, rows, sensitivity, tuning
+from small_figures import costs, curves, histogram, points, rows
 
 from benchsuite.report.figures import Axis, Figure, Trace
 from benchsuite.report.figures.canvas import fitted
@@ -126,17 +126,3 @@ def test_text_is_wrapped_and_cut_to_its_room_and_fit_for_xml() -> None:
     assert fitted("one two three four five six", 9, lines=2) == "one two\nthree…"
     assert fitted("x" * 50, 20, lines=2) == f"{'x' * 20}\n{'x' * 20}…"
     assert fitted("a\x00\x1b\ud800b", 30) == r"a\u0000\u001b\ud800b"
-
-
-def test_tuning_is_described_by_first_and_last_values() -> None:
-    assert alt(tuning()) == (
-        "Line chart, 2 lines. Trials from 1 to 3; Median best R@1 from 20.0% to 50.0%. "
-        "Last values, from highest to lowest: Row 0 50.0% (from 20.0%), Row 1 40.0% (from 30.0%)."
-    )
-
-
-def test_sensitivity_is_described_by_its_range_and_what_was_chosen() -> None:
-    assert alt(sensitivity()) == (
-        "Scatter plot, 5 trials. Row from 0.01 to 0.1, logarithmic; R@1 from 30.0% to 50.0%. "
-        "Chosen: 50.0% at 0.04. Default: 0.02. 2 failed."
-    )

@@ -19,8 +19,6 @@ from small_figures import (
     line,
     points,
     rows,
-    sensitivity,
-    tuning,
 )
 
 from benchsuite.report.figures import Axis, Figure, Trace
@@ -106,21 +104,6 @@ def test_bands_lie_between_their_bounds() -> None:
     assert sum(heights) / 2 == pytest.approx(first[1])
 
 
-def test_bands_end_at_the_scale_that_panels_share() -> None:
-    (band,) = drawn(tuning()).areas
-    heights = [y for _, y in band.points]
-    assert (min(heights), max(heights)) == pytest.approx((TOP, TOP + 150))
-
-
-def test_panels_have_a_legend_where_they_stand_alone() -> None:
-    """A page says once for all of them which mark is which."""
-    for make, names in ((tuning, {"this method", "95% band"}), (sensitivity, {"trial", "chosen", "default", "failed"})):
-        alone, beside = drawn(make(), alone=True), drawn(make())
-        assert names <= set(alone.said)
-        assert not names & set(beside.said)
-        assert alone.size[1] > beside.size[1]
-
-
 def test_the_front_is_stairs_and_what_is_off_it_is_hollow_and_bars_reach_over_intervals() -> None:
     shown = drawn(costs())
     off, on = shown.marked[:2]
@@ -164,15 +147,6 @@ def test_published_points_have_their_row_s_colour_and_are_hollow(count: int) -> 
     (mark,) = (mark for mark in shown.marked if mark.size == 9)
     assert (mark.colour, mark.hollow) == (HUES[1], True)
     assert shown.said.count("2") == (2 if count > 8 else 0), "the number of the row, beside both points"
-
-
-def test_failed_trials_stand_on_the_floor_and_the_default_is_a_line_through_all() -> None:
-    shown = drawn(sensitivity())
-    marks = {mark.mark: mark for mark in shown.marked}
-    assert [y for _, y in marks["x"].points] == [TOP + 150] * 2
-    assert (marks["D"].colour, marks["o"].colour) == (HUES[1], HUES[0])
-    (default,) = (line for line in shown.lines if line.dash)
-    assert [y for _, y in default.points] == [TOP, TOP + 150]
 
 
 def test_a_histogram_s_highest_share_fills_its_row_and_all_stand_on_its_floor() -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_figures import HOSTILE, ON_PAGES, curves, drawn, sensitivity, texts, through
+from small_figures import HOSTILE, ON_PAGES, curves, drawn, points, texts, through
 
 from benchsuite.report.figures import Figure, svg
 from benchsuite.report.figures.canvas import Look
@@ -65,9 +65,9 @@ def test_a_line_has_gaps_and_a_dot_where_a_point_stands_alone() -> None:
 
 
 def test_discs_are_lines_without_length_as_wide_as_other_marks_are() -> None:
-    (trials,) = (path for path in tree(sensitivity()).iter("path") if path.get("stroke-width") == "7.2")
-    assert re.fullmatch(r"(M[\d.]+ [\d.]+h0){2}", trials.get("d", ""))
-    assert trials.get("stroke") == "var(--series-1)"
+    mean, _ = (path for path in tree(points(1)).iter("path") if path.get("stroke-width") == "9.2")
+    assert re.fullmatch(r"M[\d.]+ [\d.]+h0", mean.get("d", ""))
+    assert mean.get("stroke") == "var(--series-1)"
 
 
 def test_the_style_sheet_has_every_look_of_text() -> None:
@@ -130,7 +130,7 @@ def test_pages_need_no_matplotlib() -> None:
     script = (
         "import sys, benchsuite.report.figures as f\n"
         "t = f.Trace('a', [-0.5, 0.5], [1, 2])\n"
-        "for kind in ('curves', 'points', 'histogram', 'rows', 'tuning'):\n"
+        "for kind in ('curves', 'points', 'histogram', 'rows'):\n"
         "    f.svg(f.Figure('a', 'a', kind, '', '', f.Axis('x'), f.Axis('y'), [t]))\n"
         "assert not {'matplotlib', 'torch'} & set(sys.modules)\n"
     )

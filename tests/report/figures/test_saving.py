@@ -21,7 +21,7 @@ Make = Callable[..., Figure]
 
 
 def test_a_sheet_has_every_line_area_mark_and_text_at_its_place(every_kind: Make) -> None:
-    canvas, sheet = drawn(every_kind(), alone=True), sheet_of(every_kind())
+    canvas, sheet = drawn(every_kind()), sheet_of(every_kind())
     (axes,) = sheet.axes
     assert (*sheet.get_size_inches(),) == pytest.approx([size / 72 for size in canvas.size])
     assert (axes.get_xlim(), axes.get_ylim()) == ((0, canvas.size[0]), (canvas.size[1], 0))

@@ -1,0 +1,72 @@
+"""What a row was run with, as tables, boards and runs say it."""
+
+from collections.abc import Callable
+
+import pytest
+from support.html_pages import Reading, pages
+from support.html_pages import leaderboard as board_of
+from support.made_trials import trials_of
+from support.measured import CURVES
+
+from benchsuite.analysis.building import build_table
+from benchsuite.papers import read_table
+from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
+from benchsuite.records.schema import Record, TunedBy
+from benchsuite.records.trials import trials_digest
+from benchsuite.report.leaderboard import Leaderboard
+from benchsuite.report.row_settings import own
+
+MakeRecord = Callable[..., tuple[Record, bytes]]
+
+
+@pytest.fixture
+def board(make_record: MakeRecord) -> Leaderboard:
+    """A tuned table with a row of TeMo, whose run names its trials, and with InfoNCE trained twice as long, which is
+    as printed."""
+    trials = trials_of("temo")
+    chosen = trials[3]
+    by = TunedBy(trials=len(trials), trial=chosen.number, score=chosen.score or 0, digest=trials_digest(trials))
+    plain = make_record()[0].method.model_copy(update={"longer": 2.0})
+    rows, records = [], {}
+    for label, method, tuned in (("TeMo", chosen.method, by), ("InfoNCE", plain, None)):
+        record = make_record(method=method, tuned=tuned, curves=CURVES)[0]
+        records[record.run_id] = record
+        runs = RequestedRuns(setup_id=record.setup_id, method_id=record.method_id, runs={0: record.run_id})
+        rows.append(RequestedRow(label=label, backbone="RN50", method=method.name, parts={"": runs}))
+    request = TableRequest(
+        table="temo/table1", scale="latents", recipe="latents-pairs", track="latents", description="", tuned={},
+        backbones={}, temperature_factor=1, regime="tuned", measures={"coco_ir1": "retrieval.t2i_r1"}, rows=rows,
+    )  # fmt: skip
+    return board_of([build_table(read_table("temo/table1"), request, records, {})])
+
+
+def table_of(board: Leaderboard) -> str:
+    return f"tables/{board.views[0].request.name}"
+
+
+def words(page: str) -> str:
+    return " ".join(Reading(page).text.split())
+
+
+def test_tables_boards_and_runs_name_the_trial_that_chose_a_row(board: Leaderboard) -> None:
+    found = pages(board)
+    (record,) = (one for one in board.records.values() if one.tuned)
+    assert record.tuned is not None
+    shown = [name for name in found if name.startswith("runs/temo")]
+    for name in (table_of(board), f"compare/{record.setup_id}", *shown):
+        assert f"trial {record.tuned.trial} of 16, the best" in found[name], name
+    assert "Trials of each: 16;" in words(found[table_of(board)])
+    for page in (table_of(board), f"compare/{record.setup_id}"):
+        assert all(own(one) in words(found[page]) for one in board.records.values())
+
+
+def test_temperatures_are_named_and_those_that_were_not_tuned_said_to_be_as_printed(make_record: MakeRecord) -> None:
+    method = make_record()[0].method.model_copy(
+        update={"name": "ts", "hyperparameters": {"tau_min": 0.01, "tau_max": 0.05, "periods": 3.0}}
+    )
+    assert own(make_record(method=method)[0]) == "tau_min 0.01, tau_max 0.05"
+    by = TunedBy(trials=16, trial=3, score=0.5, digest="d" * 64, printed=["tau_min", "periods"])
+    rated = method.model_copy(update={"learning_rate": 0.003, "longer": 2.0})
+    assert own(make_record(method=rated, tuned=by)[0]) == (
+        "tau_min 0.01 (as printed, not tuned), tau_max 0.05, learning rate 0.003, 2 times the steps"
+    )
