@@ -84,13 +84,20 @@ def take_part(
     if rank() > 0:
         return None
     require_finite_weights(trained.encoder, method)
+    weights = kept_weights(run, trained, split, folder) if run.keep_weights else None
+    return sealed(run, trained, dataset, {**prepared.digests(), **read, "data": dataset.manifest().digest}, weights)
+
+
+def sealed(
+    run: Run, trained: Trained, dataset: PairDataset, digests: dict[str, str], weights: Sidecar | None
+) -> Measured:
+    """Evaluate a finished training by the setup's protocols, and seal what is stored of the run."""
     started = time.perf_counter()
     scores = evaluate(trained.encoder, trained.words, run.setup, dataset)
     seconds = round(time.perf_counter() - started, 3)
     sizes = {name: split_size(protocol, dataset) for name, protocol in run.setup.protocols.items()}
     results = {name: result_of(run.setup.protocols[name], score, sizes[name]) for name, score in scores.items()}
     require_agreement(run.setup.protocols, results, scores)
-    weights = kept_weights(run, trained, split, folder) if run.keep_weights else None
     ranks = ((f"{protocol}.{name}", r) for protocol, s in scores.items() for name, r in s.ranks.items())
     content, sidecar = pack_ranks(stem(run.method.name, run.seed, run.run_id), ranks)
     record = Record.seal(
@@ -100,7 +107,7 @@ def take_part(
         results=results,
         curves={name: [plotted(value) for value in values] for name, values in trained.curves.items()},
         cost={**trained.cost, "evaluation_seconds": seconds, **tuning_cost(run)},
-        digests={**trained.digests, **prepared.digests(), **read, "data": dataset.manifest().digest},
+        digests={**trained.digests, **digests},
         environment=environment(str(device()), torch.get_num_threads(), world_size()),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         ranks=sidecar,
