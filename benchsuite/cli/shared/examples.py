@@ -45,8 +45,8 @@ EXAMPLES = {
         "benchsuite new-recipe my-setup --like latents-pairs --into own --for-tables",
     ),
     "new-table": (
-        "benchsuite new-table table1.csv mine/table1 --tables own",
-        "benchsuite new-table table1.csv mine/table2 --tables own --measure Gap=geometry.gap --plugin mine.py",
+        "benchsuite new-table mine/table1 infonce temo --tables own --measure retrieval.t2i_r1",
+        "benchsuite new-table mine/table2 infonce mine --tables own --measure geometry.gap --plugin mine.py",
     ),
     "new-leaderboard": (
         "benchsuite new-leaderboard my-board",
