@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from benchsuite.analysis.building import build_views
 from benchsuite.canonical import digest
-from benchsuite.cli.shared.results_folder import ResultsFolder, items_of
+from benchsuite.cli.shared.results_folder import ResultsFolder
 from benchsuite.evaluation.rank_metrics import RULES
 from benchsuite.records.contents import Contents, parse
 from benchsuite.records.names import json_files, stem
@@ -214,7 +214,7 @@ def measure(folder: Path, pages: Path) -> dict[str, tuple[float, float]]:
     if contents.errors:
         sys.exit(f"{folder}: {contents.errors[0]}")
     with timed("build_views"):
-        views, left_out = build_views(contents, items_of(folder))
+        views, left_out = build_views(contents)
     if left_out:
         sys.exit(str(left_out[0]))
     board = ResultsFolder(folder, contents, views, left_out).leaderboard()

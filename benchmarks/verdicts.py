@@ -1,7 +1,7 @@
 """How often verdicts are wrong, and how often they find what is there, where the truth is known.
 
-Draws tables of rows and seeds, and judges them with the functions that the pages use: `judge_family`, `ranking`,
-`friedman` and `over_items`. Nothing is copied here.
+Draws tables of rows and seeds, and judges them with the functions that the pages use: `judge_family`, `ranking`
+and `friedman`. Nothing is copied here.
 
     python benchmarks/verdicts.py [--repeats 2000] [--out docs/statistics.md]
 
@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchsuite.analysis.column_tests import friedman
-from benchsuite.analysis.items import OverItems, over_items
 from benchsuite.analysis.ranking import ranking
 from benchsuite.analysis.stats import ALPHA, Paired, half_width
 from benchsuite.analysis.verdict import ClaimQuestion, Family, Verdict, judge_family
@@ -32,9 +31,6 @@ INTEREST = 0.01
 """The smallest difference of interest: one point, as the recipes of latents state it."""
 OWN, COMMON = 0.005, 0.01
 """Standard deviations over seeds: of each row by itself, and of what a seed does to all rows."""
-ITEMS = 500
-SLOW = 4
-"""Of scenarios with test items, one of so many tables is drawn."""
 CHANCE = 0.005
 BEGIN, END = "<!-- made by benchmarks/verdicts.py -->\n", "<!-- end -->"
 
@@ -47,8 +43,7 @@ class Scenario:
     ahead: float
     """By how much each other row's true mean is above the reference's."""
     draw: Callable[[np.random.Generator, float, int], Floats]
-    """Of a generator, `ahead` and the number of seeds: values [rows, seeds], or outcomes [rows, seeds, items]."""
-    items: bool = False
+    """Of a generator, `ahead` and the number of seeds: values [rows, seeds]."""
 
 
 def levels(rng: np.random.Generator, ahead: float, n: int) -> Floats:
@@ -86,21 +81,6 @@ def collapsing(share: float) -> Callable[[np.random.Generator, float, int], Floa
     return draw
 
 
-def answers(preference: float) -> Callable[[np.random.Generator, float, int], Floats]:
-    """Right answers to test items that are as difficult for all rows, but for what each row prefers.
-
-    Rows are equal over all items that could have been in the test. With preferences they are not on these.
-    """
-
-    def draw(rng: np.random.Generator, ahead: float, n: int) -> Floats:
-        difficulty = rng.normal(0, 1.5, ITEMS) + preference * rng.normal(0, 1, (ROWS, 1, ITEMS))
-        odds: Floats = np.exp(difficulty + rng.normal(0, 0.05, (1, n, 1)))
-        right: Floats = (rng.random((ROWS, n, ITEMS)) < odds / (1 + odds)).astype(np.float64)
-        return right
-
-    return draw
-
-
 TWICE = 2 * INTEREST
 SCENARIOS = (
     Scenario("all rows equal", 0, normal),
@@ -113,8 +93,6 @@ SCENARIOS = (
     Scenario("equal, a tenth of the runs ends at chance", 0, collapsing(0.1)),
     Scenario("equal, a fifth of the runs ends at chance", 0, collapsing(0.2)),
     Scenario("ahead by twice, a tenth of the runs ends at chance", TWICE, collapsing(0.1)),
-    Scenario("equal, 500 test items as difficult for all rows", 0, answers(0), items=True),
-    Scenario("equal over all items, each row prefers some", 0, answers(0.5), items=True),
 )
 
 
@@ -129,7 +107,6 @@ class Counts:
     kinds: Counter[str] = field(default_factory=Counter)
     held: int = 0
     """Intervals over seeds that hold the truth."""
-    held_over_items: int = 0
     power: list[float] = field(default_factory=list)
     """For a difference as large as the true one, as pages show it."""
     apart: int = 0
@@ -143,31 +120,23 @@ class Counts:
         return (ROWS - 1) * self.tables
 
     def add(self, drawn: Floats) -> None:
-        """Judge one table, of values [rows, seeds] or outcomes [rows, seeds, items]."""
-        over = [over_items(row - drawn[0]) if drawn.ndim == 3 else None for row in drawn[1:]]
-        means = drawn.mean(axis=2) if drawn.ndim == 3 else drawn
-        rows = {f"row {number}": dict(enumerate(row)) for number, row in enumerate(means.tolist())}
+        """Judge one table, of values [rows, seeds]."""
+        rows = {f"row {number}": dict(enumerate(row)) for number, row in enumerate(drawn.tolist())}
         reference, *others = rows.values()
-        questions = [
-            ClaimQuestion(
-                row, reference, interest=INTEREST, published=self.ahead or None, floor=found.floor if found else None
-            )
-            for row, found in zip(others, over, strict=True)
-        ]
+        questions = [ClaimQuestion(row, reference, interest=INTEREST, published=self.ahead or None) for row in others]
         verdicts = judge_family(questions, Family("claims", len(questions)))
         self.tables += 1
         self.wrong += any(is_wrong(verdict, self.ahead) for verdict in verdicts)
         self.kinds.update(verdict.kind for verdict in verdicts)
         self.power += [verdict.power for verdict in verdicts if verdict.power is not None]
         self.held += sum(holds(verdict.paired, self.ahead) for verdict in verdicts)
-        self.held_over_items += sum(holds(found, self.ahead) for found in over if found)
         ranks = ranking(rows).ranks
         equal = {*rows} if not self.ahead else {*rows} - {"row 0"}
         self.apart += any({*ranks[name].tied_with} & equal != equal - {name} for name in equal)
         self.differ += (friedman(rows).p or 1) <= ALPHA
 
 
-def holds(interval: Paired | OverItems | None, truth: float) -> bool:
+def holds(interval: Paired | None, truth: float) -> bool:
     """Whether the interval holds the true difference."""
     assert interval is not None
     assert interval.low is not None
@@ -198,7 +167,7 @@ def simulate(scenario: Scenario, n: int, repeats: int) -> Counts:
 
 HEAD = (
     "truth and noise", "seeds", "tables with a wrong verdict", "reproduced", "power on pages", "opposite", "equivalent",
-    "CI over seeds holds", "CI over items holds", "equal rows ranked apart", "Friedman p ≤ 0.05",
+    "CI over seeds holds", "equal rows ranked apart", "Friedman p ≤ 0.05",
 )  # fmt: skip
 
 
@@ -213,7 +182,6 @@ def line(scenario: Scenario, n: int, counts: Counts) -> list[str]:
         share(counts.kinds["opposite"], counts.claims),
         share(counts.kinds["equivalent"], counts.claims),
         share(counts.held, counts.claims),
-        share(counts.held_over_items, counts.claims * scenario.items),
         share(counts.apart, counts.tables),
         share(counts.differ, counts.tables),
     ]
@@ -239,15 +207,11 @@ def markdown(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
 
 def tables(repeats: int) -> str:
     """Both tables, and what they are of."""
-    lines = [
-        line(scenario, n, simulate(scenario, n, repeats // SLOW if scenario.items else repeats))
-        for scenario in SCENARIOS
-        for n in SEEDS
-    ]
+    lines = [line(scenario, n, simulate(scenario, n, repeats)) for scenario in SCENARIOS for n in SEEDS]
     head = ["", *(f"{size} claims" if size > 1 else "1 claim" for size in SIZES)]
     return (
         f"`python benchmarks/verdicts.py --repeats {repeats} --out docs/statistics.md` drew {repeats:,} tables for "
-        f"each line ({repeats // SLOW:,} where there are test items).\n\n"
+        "each line.\n\n"
         f"{markdown(HEAD, lines)}\n"
         "The smallest difference that can be confirmed, in standard deviations of the paired difference, by the size "
         f"of the family:\n\n{markdown(head, confirmable())}"

@@ -46,12 +46,6 @@ def test_what_is_there_is_found_and_what_is_not_is_not() -> None:
         assert sum(counts.kinds.values()) == counts.claims == 8 * 40
 
 
-def test_rows_that_prefer_some_items_are_equal_over_all_items() -> None:
-    """Intervals over items hold the truth, as often as they say, where items are what varies."""
-    counts = simulation.simulate(BY_NAME["equal over all items, each row prefers some"], 5, 40)
-    assert 0.88 < counts.held_over_items / counts.claims < 0.99
-
-
 def test_the_page_has_the_tables_that_the_script_makes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = tmp_path / "page.md"
     page.write_text((ROOT / "docs" / "statistics.md").read_text("utf-8"), "utf-8")

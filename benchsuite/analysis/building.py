@@ -1,12 +1,10 @@
 """Tables with measured numbers, built from published tables, requests and records."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 from benchsuite.analysis import request_check
-from benchsuite.analysis.items import Items
 from benchsuite.analysis.pairing import comparable_fields
 from benchsuite.analysis.rows import Cell, TableRow
 from benchsuite.analysis.table_view import TableView
@@ -20,11 +18,8 @@ from benchsuite.records.requests import RequestedRow, TableRequest
 from benchsuite.records.schema import Record
 
 
-def build_views(contents: Contents, items: Items | None) -> tuple[list[TableView], list[BenchsuiteError]]:
-    """The requested tables, as far as they are measured; and what had to be skipped, with the reason.
-
-    Claims may be judged only of views with `items`: sampling floors are part of a verdict.
-    """
+def build_views(contents: Contents) -> tuple[list[TableView], list[BenchsuiteError]]:
+    """The requested tables, as far as they are measured; and what had to be skipped, with the reason."""
     views: list[TableView] = []
     skipped: list[BenchsuiteError] = [*contents.errors, *built_in_again(contents)]
     stored = request_check.StoredRuns.of(contents.records.values())
@@ -36,7 +31,6 @@ def build_views(contents: Contents, items: Items | None) -> tuple[list[TableView
             if wrong := next(request_check.problems(table, request, stored), None):
                 raise RecordError(f"{TABLES}/{request.name}.json: {wrong}; {request_check.REPAIR}.")
             view = build_table(table, request, contents.records, gaps, of_paper)
-            view = replace(view, items=items)
             for cell in (cell for row in view.rows for cell in row.cells):
                 _ = cell.values  # read now, so that a record without the number skips this table and no other
             _ = view.premises

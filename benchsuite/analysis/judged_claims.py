@@ -1,10 +1,9 @@
 """A paper's claims and what our runs say of them: its headline claims are one family, all others a second one."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
-from benchsuite.analysis.items import OverItems
 from benchsuite.analysis.pairing import disallowed_fields, pairable
 from benchsuite.analysis.premises import unmet_at
 from benchsuite.analysis.ranking import Better
@@ -18,7 +17,6 @@ from benchsuite.records.requests import SmallestDifference
 
 NOT_SELECTED = "its rows were not selected"
 NO_RUN = "no stored run of this table at this scale"
-NO_ITEMS = OverItems(reason="nothing was compared")
 
 
 @dataclass(frozen=True)
@@ -31,8 +29,6 @@ class JudgedClaim:
     verdict: Verdict
     stand_in: str = ""
     """What was measured in the place of the paper's data, in words, if anything was."""
-    over_items: OverItems = NO_ITEMS
-    """What other test items would leave of our difference (row minus reference)."""
 
     @property
     def gain(self) -> float | None:
@@ -42,14 +38,6 @@ class JudgedClaim:
         """
         difference = self.verdict.paired.difference if self.verdict.paired else None
         return -difference if difference and self.claim.column.better == "lower" else difference
-
-    @property
-    def gain_over_items(self) -> tuple[float, float] | None:
-        """The 95% interval of the gain over test items, if each item's outcome is known."""
-        low, high = self.over_items.low, self.over_items.high
-        if low is None or high is None:
-            return None
-        return (-high, -low) if self.claim.column.better == "lower" else (low, high)
 
 
 def judged_claims(view: TableView) -> list[JudgedClaim]:
@@ -83,24 +71,12 @@ def judged_added(view: TableView) -> list[JudgedClaim]:
 
 def _judged_family(view: TableView, claims: Sequence[Claim], family: Family) -> list[JudgedClaim]:
     rows = {row.key: row for row in view.rows}
-    asked = [_question(claim, view, rows) for claim in claims]
-    over = [_over_items(question, claim, view, rows) for question, claim in zip(asked, claims, strict=True)]
-    floored = [replace(question, floor=found.floor) for question, found in zip(asked, over, strict=True)]
-    verdicts = judge_family(floored, family)
+    verdicts = judge_family([_question(claim, view, rows) for claim in claims], family)
     request = view.request
     return [
-        JudgedClaim(claim, request.scale, verdict, request.stand_ins.get(claim.column.key, ""), found)
-        for claim, verdict, found in zip(claims, verdicts, over, strict=True)
+        JudgedClaim(claim, request.scale, verdict, request.stand_ins.get(claim.column.key, ""))
+        for claim, verdict in zip(claims, verdicts, strict=True)
     ]
-
-
-def _over_items(question: ClaimQuestion, claim: Claim, view: TableView, rows: Mapping[RowKey, TableRow]) -> OverItems:
-    seeds = sorted(question.ours.keys() & question.theirs.keys())
-    if not (view.items and seeds) or question.not_comparable or question.refusal:
-        return NO_ITEMS
-    place = [column.key for column in view.columns].index(claim.column.key)
-    ours, theirs = (rows[key].cells[place] for key in (claim.row, claim.reference))
-    return view.items.compare([(ours.records[seed], theirs.records[seed]) for seed in seeds], ours.measure or "")
 
 
 def unrun_claims(table: Table, scale: str = "") -> list[JudgedClaim]:

@@ -59,16 +59,6 @@ def equivalence(
     return f"{small}the {100 * (1 - level):.5g}% CI in the family, {interval}, lies within {stated}"
 
 
-def floored(pair: Paired, shown: Amount) -> str:
-    """That the seeds vary less than the test items allow."""
-    if pair.floored is None or pair.sd is None:
-        return ""
-    return (
-        f"the seeds' standard deviation, {shown(pair.floored)}, is below the sampling floor of the test items, "
-        f"{shown(pair.sd)}, which is used instead"
-    )
-
-
 def outlook(confirmable: float | None, shown: Amount) -> str:
     """What could have been confirmed."""
     return "" if confirmable is None else f"smallest difference that could have been confirmed: {shown(confirmable)}"

@@ -220,7 +220,7 @@ def read_folder(
     if not Path(folder).is_dir():
         raise UsageError(f"results folder {folder} does not exist. Run `benchsuite repro {table}` first.")
     contents = Store(Path(folder)).read()
-    return contents, *build_views(contents, None)
+    return contents, *build_views(contents)
 
 
 def _read(folder: str | Path) -> tuple[Contents, list[TableView]]:

@@ -41,13 +41,11 @@ class Paired:
     difference: float | None
     """Mean of the differences."""
     sd: float | None
-    """Standard deviation of the differences, or the sampling floor where that is larger."""
+    """Standard deviation of the differences."""
     low: float | None
     high: float | None
     """Ends of the interval that holds the true difference in 1 - alpha of repetitions."""
     p: float | None
-    floored: float | None = None
-    """The standard deviation that was seen, if it is below the sampling floor: then `sd` is that floor."""
 
     @property
     def n(self) -> int:
@@ -95,28 +93,24 @@ def compare(ours: BySeed, theirs: BySeed, alpha: float = ALPHA) -> Paired:
     return compare_all([(ours, theirs)], alpha)[0]
 
 
-def compare_all(
-    pairs: Sequence[tuple[BySeed, BySeed]], alpha: float = ALPHA, floors: Sequence[float | None] = ()
-) -> list[Paired]:
-    """Each two rows, paired by seed. `floors`: for each pair the least spread that its test set leaves, if known."""
+def compare_all(pairs: Sequence[tuple[BySeed, BySeed]], alpha: float = ALPHA) -> list[Paired]:
+    """Each two rows, paired by seed."""
     if not 0 < alpha < 1:
         raise UsageError(f"alpha is a share of wrong verdicts, between 0 and 1; {alpha} is not.")
     values, _ = as_matrix([ours for ours, _ in pairs] + [theirs for _, theirs in pairs])
-    known = np.array([math.nan if floor is None else floor for floor in floors or [None] * len(pairs)])
-    numbers = compare_arrays(values[: len(pairs)], values[len(pairs) :], known)
-    columns = (numbers.difference.tolist(), numbers.seen.tolist(), numbers.sd.tolist(), numbers.p.tolist())
+    numbers = compare_arrays(values[: len(pairs)], values[len(pairs) :])
+    columns = (numbers.difference.tolist(), numbers.sd.tolist(), numbers.p.tolist())
     return [_paired(*pair, alpha, *line) for pair, *line in zip(pairs, *columns, strict=True)]
 
 
-def _paired(ours: BySeed, theirs: BySeed, alpha: float, difference: float, seen: float, sd: float, p: float) -> Paired:
+def _paired(ours: BySeed, theirs: BySeed, alpha: float, difference: float, sd: float, p: float) -> Paired:
     seeds, unpaired = (tuple(sorted(which)) for which in (ours.keys() & theirs.keys(), ours.keys() ^ theirs.keys()))
     left, right = tuple(ours[seed] for seed in seeds), tuple(theirs[seed] for seed in seeds)
     n = len(seeds)
     if n < 2:
         return Paired(seeds, left, right, unpaired, alpha, difference if n else None, None, None, None, None)
     half = half_width(sd, n, alpha)
-    floored = seen if seen < sd else None
-    return Paired(seeds, left, right, unpaired, alpha, difference, sd, difference - half, difference + half, p, floored)
+    return Paired(seeds, left, right, unpaired, alpha, difference, sd, difference - half, difference + half, p)
 
 
 @dataclass(frozen=True)
@@ -127,20 +121,14 @@ class Comparisons:
     """Shared seeds."""
     difference: Floats
     """Mean of ours minus theirs."""
-    seen: Floats
-    """Standard deviation of the differences; 0 only where all are equal but for rounding."""
     sd: Floats
-    """The same, or the sampling floor where that is larger."""
+    """Standard deviation of the differences; 0 only where all are equal but for rounding."""
     p: Floats
     """Two-sided, of the paired t-test; without spread, of the signs."""
 
 
-def compare_arrays(ours: Floats, theirs: Floats, floor: Floats | float = math.nan) -> Comparisons:
-    """Of values [comparisons, seeds], NaN where there is none: each comparison over the seeds that both have.
-
-    `floor` [comparisons]: the least spread that counts, NaN where none is known. Few seeds may agree by chance more
-    than their test questions allow.
-    """
+def compare_arrays(ours: Floats, theirs: Floats) -> Comparisons:
+    """Of values [comparisons, seeds], NaN where there is none: each comparison over the seeds that both have."""
     shared = ~(np.isnan(ours) | np.isnan(theirs))
     n = shared.sum(axis=1)
     gaps = np.where(shared, ours - theirs, 0.0)
@@ -148,15 +136,15 @@ def compare_arrays(ours: Floats, theirs: Floats, floor: Floats | float = math.na
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = gaps.sum(axis=1) / n
         mean[np.abs(mean) <= ROUNDING * size] = 0.0
-        seen = np.sqrt((np.where(shared, gaps - mean[:, None], 0.0) ** 2).sum(axis=1) / (n - 1))
+        sd = np.sqrt((np.where(shared, gaps - mean[:, None], 0.0) ** 2).sum(axis=1) / (n - 1))
         greatest = np.where(shared, gaps, -np.inf).max(axis=1, initial=-np.inf)
-        seen[greatest - np.where(shared, gaps, np.inf).min(axis=1, initial=np.inf) <= ROUNDING * size] = 0.0
-        sd = np.where(n < 2, np.nan, np.fmax(seen, floor))
+        sd[greatest - np.where(shared, gaps, np.inf).min(axis=1, initial=np.inf) <= ROUNDING * size] = 0.0
+        sd[n < 2] = np.nan
         p = 2 * special.stdtr(n - 1, -np.abs(mean) / (sd / np.sqrt(n)))
     p[sd == 0] = 2.0 ** (1 - n[sd == 0])
     p[mean == 0] = 1.0
     p[n < 2] = np.nan
-    return Comparisons(n, mean, seen, sd, p)
+    return Comparisons(n, mean, sd, p)
 
 
 def as_matrix(rows: Sequence[BySeed]) -> tuple[Floats, dict[int, int]]:

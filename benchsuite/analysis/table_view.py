@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 
-from benchsuite.analysis.items import Items
 from benchsuite.analysis.pairing import unpairable
 from benchsuite.analysis.premises import PremiseFinding, findings
 from benchsuite.analysis.ranking import Rank, Ranking, ranking
@@ -31,8 +30,6 @@ class TableView:
     rows: Sequence[TableRow]
     siblings: Sequence[Table] = ()
     """The paper's other tables that have this scale: their claims are of the same families."""
-    items: Items | None = None
-    """Reads what each test item added to a metric; without it no uncertainty from test items is known."""
 
     @cached_property
     def family_sizes(self) -> FamilySizes:

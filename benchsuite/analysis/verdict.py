@@ -52,8 +52,6 @@ class ClaimQuestion:
     """Which premise does not hold, with the numbers, if any does not."""
     equal: Collection[int] = ()
     """Shared seeds on which the two runs have equal numbers in all protocols, not only in this column."""
-    floor: float | None = None
-    """Sampling floor: the standard deviation of the difference that the test items alone leave, if it is known."""
     interest: float | None = None
     """The smallest difference of interest, if the recipe states one."""
     published: float | None = None
@@ -95,7 +93,7 @@ def judge_family(questions: Sequence[ClaimQuestion], family: Family, alpha: floa
         raise ValueError(f"{len(questions)} questions, but {family.name} are {family.size}")
     allowed = [n for n, question in enumerate(questions) if not _is_barred(question)]
     sides = [(questions[n].ours, questions[n].theirs) for n in allowed]
-    pairs = dict(zip(allowed, compare_all(sides, alpha, [questions[n].floor for n in allowed]), strict=True))
+    pairs = dict(zip(allowed, compare_all(sides, alpha), strict=True))
     return [
         _judged(question, pairs[n], family, alpha) if n in pairs and pairs[n].n else _not_judged(question)
         for n, question in enumerate(questions)
@@ -149,7 +147,6 @@ def _judged(question: ClaimQuestion, pair: Paired, family: Family, alpha: float)
         reasons.significance(pair, p, family.name, family.size),
         reasons.equivalence(pair, confirmable, question.interest, level, p, question.unit)
         if kind == "equivalent" else "",
-        reasons.floored(pair, amount),
         reasons.outlook(confirmable, amount),
         reasons.power_for(chance, question.published, question.stand_in, amount),
         reasons.plan(seeds, question.interest, confirmable, amount),

@@ -159,12 +159,6 @@ def claim_as_json(judged: "JudgedClaim") -> dict[str, Any]:
         "confirmable_difference": verdict.confirmable,
         "power_for_published": verdict.power,
         "seeds_for_interest": verdict.seeds_for_interest,
-        "over_test_items": {
-            "interval": [judged.over_items.low, judged.over_items.high],
-            "sampling_floor": judged.over_items.floor,
-            "items": judged.over_items.items,
-            "reason": judged.over_items.reason or None,
-        },
         "fields": list(verdict.fields),
     }
 

@@ -1,14 +1,12 @@
 """How to compute each task's numbers from its ranks, for the task and for `verify`. Nothing here imports torch."""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchsuite.errors import RecordError
-from benchsuite.evaluation import item_outcomes
 from benchsuite.evaluation.correlation import correlation
 from benchsuite.evaluation.graded import SIDES, means
 from benchsuite.evaluation.graded_ranks import queries, unpack
@@ -110,30 +108,23 @@ def _correlation(name: str, ranks: Ranks, aggregation: str) -> float:
     return float(np.average(each, weights=pairs if aggregation == "wmean" else None))
 
 
-ITEMS = partial(item_outcomes.retrieval, cuts=CUTS)
-FIRST_ITEMS = item_outcomes.top("class", FIRST)
 RULES: dict[str, RankRule] = {
-    "gallery-retrieval": RankRule(retrieval, split_count="i2t", items=ITEMS),
+    "gallery-retrieval": RankRule(retrieval, split_count="i2t"),
     "geometry": RankRule(None, why="sums of real numbers over embeddings, which are not stored"),
-    "knn": RankRule(classification, split_count="samples", items=FIRST_ITEMS),
-    "knn-plain": RankRule(
-        plain_neighbours, split_count="samples", items=partial(item_outcomes.plain_neighbours, numbers=PLAIN)
-    ),
+    "knn": RankRule(classification, split_count="samples"),
+    "knn-plain": RankRule(plain_neighbours, split_count="samples"),
     "linear-probe": RankRule(
         classification,
         split_count="samples",
         not_recomputable=("c", "iterations", "converged"),
         why="they describe the fit, not its predictions",
-        items=FIRST_ITEMS,
     ),
-    "mmvp": RankRule(mmvp, items=item_outcomes.mmvp),
-    "multi-instance-retrieval": RankRule(
-        multi_instance, split_count="v2t", only_ranks=False, items=item_outcomes.multi_instance
-    ),
-    "retrieval": RankRule(retrieval, split_count="i2t", items=ITEMS),
-    "sentence-transfer": RankRule(sentence_transfer, items=item_outcomes.sentence_transfer),
+    "mmvp": RankRule(mmvp),
+    "multi-instance-retrieval": RankRule(multi_instance, split_count="v2t", only_ranks=False),
+    "retrieval": RankRule(retrieval, split_count="i2t"),
+    "sentence-transfer": RankRule(sentence_transfer),
     "sts": RankRule(sts, options=("sets", "aggregation"), only_ranks=False),
-    "video-retrieval": RankRule(retrieval, split_count="v2t", items=ITEMS),
-    "zero-shot": RankRule(zero_shot, split_count="pictures", items=item_outcomes.top("class", TOPS)),
+    "video-retrieval": RankRule(retrieval, split_count="v2t"),
+    "zero-shot": RankRule(zero_shot, split_count="pictures"),
 }
 """By task. A plugin's task adds its own: `RULES["mine"] = RankRule(...)`."""

@@ -15,8 +15,6 @@ from benchsuite.registry import tasks
 CLOSE = 1e-12
 """Relative: another numpy may sum in another order."""
 Ranks = Mapping[str, NDArray[np.integer[Any]]]
-Outcomes = Mapping[str, NDArray[np.float64] | str]
-"""By metric: an array with the mean that the metric is, or why it has no value for each test item."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +45,6 @@ class RankRule:
     """Measures that cannot be recomputed from ranks."""
     why: str = ""
     """Why not."""
-    items: Callable[[Ranks], Outcomes] | None = None
-    """A function of the ranks: what each test item adds to a metric, for uncertainty from test items."""
 
     def __call__(self, ranks: Ranks, options: Mapping[str, Any]) -> Scores:
         """The numbers that follow from the ranks under the task's options."""

@@ -29,13 +29,9 @@ def anchor(claim: Claim) -> str:
 
 
 def remark(judged: JudgedClaim) -> str:
-    """Why there is no test of a claim, or what the columns of its test do not say."""
-    answer, unit = judged.verdict, judged.claim.column.unit
-    if answer.p_adjusted is None or answer.paired is None:
-        return answer.reason
-    if answer.paired.floored is None or answer.paired.sd is None:
-        return ""
-    return f"SD {size(answer.paired.floored, unit)}; the sampling floor, {size(answer.paired.sd, unit)}, is used"
+    """Why there is no test of a claim; empty where its columns say all."""
+    answer = judged.verdict
+    return answer.reason if answer.p_adjusted is None or answer.paired is None else ""
 
 
 @dataclass(frozen=True)

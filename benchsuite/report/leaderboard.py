@@ -23,10 +23,7 @@ from benchsuite.records.schema import Record
 from benchsuite.registry import methods
 from benchsuite.report.figures.from_costs import cost_numbers
 from benchsuite.report.origin import data_of
-from benchsuite.workers import spread
 
-FEW_TABLES = 8
-"""With fewer tables, claims are judged in this process."""
 Ranks = Callable[[Record], Mapping[str, NDArray[Any]]]
 
 
@@ -88,24 +85,15 @@ class Leaderboard:
         """Compute now what many pages show, so that the processes that write them need not each do it."""
         _ = self.claims, self.added, self.costs, self.appearances, self.methods, self.given
 
-    @property
+    @cached_property
     def claims(self) -> Mapping[str, list[JudgedClaim]]:
         """By table and scale: its claims, judged as one family."""
-        return self._judged[0]
-
-    @property
-    def added(self) -> Mapping[str, list[JudgedClaim]]:
-        """By table and scale: rows that are not the paper's against the table's reference, a family of their own."""
-        return self._judged[1]
+        return {view.request.name: judged_claims(view) for view in self.views}
 
     @cached_property
-    def _judged(self) -> tuple[Mapping[str, list[JudgedClaim]], Mapping[str, list[JudgedClaim]]]:
-        """Claims and added rows, on all cores: what test items leave open is a bootstrap for each of them."""
-        judged = spread(lambda view: (judged_claims(view), judged_added(view)), self.views, few=FEW_TABLES)
-        by_name = {view.request.name: both for view, both in zip(self.views, judged, strict=True)}
-        return {name: claims for name, (claims, _) in by_name.items()}, {
-            name: rows for name, (_, rows) in by_name.items()
-        }
+    def added(self) -> Mapping[str, list[JudgedClaim]]:
+        """By table and scale: rows that are not the paper's against the table's reference, a family of their own."""
+        return {view.request.name: judged_added(view) for view in self.views}
 
     @cached_property
     def by_paper(self) -> Mapping[tuple[str, str], list[TableView]]:

@@ -80,7 +80,7 @@ def stored(contents: Contents) -> request_check.StoredRuns:
 def test_an_honest_request_has_no_problem(folder: Path) -> None:
     contents = Store(folder).read()
     assert not list(request_check.problems(read_table("temo/table1"), contents.requests[0], stored(contents)))
-    views, left_out = build_views(contents, None)
+    views, left_out = build_views(contents)
     assert len(views) == 1
     assert not left_out
 
@@ -91,7 +91,7 @@ def test_a_forged_request_is_told_and_not_shown(folder: Path, forgery: Forgery) 
     contents = Store(folder).read()
     found = list(request_check.problems(read_table("temo/table1"), request, stored(contents)))
     assert any(FORGERIES[forgery] in problem for problem in found), found
-    views, left_out = build_views(contents, None)
+    views, left_out = build_views(contents)
     assert not views
     assert "temo-table1-small.json" in str(left_out[0])
 

@@ -40,7 +40,7 @@ def folder(tmp_path: Path, make_record: MakeRecord) -> Path:
 
 @pytest.fixture
 def view(folder: Path) -> TableView:
-    (view,), skipped = build_views(Store(folder).read(), None)
+    (view,), skipped = build_views(Store(folder).read())
     assert not skipped
     return view
 

@@ -11,7 +11,6 @@ from scipy import stats
 
 from benchsuite.analysis.stats import (
     compare,
-    compare_all,
 )
 from benchsuite.analysis.stats import (
     holm as holm_of_array,
@@ -129,29 +128,6 @@ def test_too_few_seeds_are_said_in_words(n: int, says: str) -> None:
     assert bool(found.too_small) == bool(says)
     assert (found.difference is None) == (n == 0)
     assert (found.p is None) == (found.sd is None) == (found.low is None) == (n < 2)
-
-
-@given(two_rows(least=3), st.floats(0.0, 0.5))
-def test_a_spread_below_the_sampling_floor_is_replaced_by_it(
-    rows: tuple[dict[int, float], dict[int, float]], floor: float
-) -> None:
-    seen = compare(*rows)
-    (found,) = compare_all([rows], floors=[floor])
-    assert found.sd == max(seen.sd or 0, floor)
-    assert found.floored == (seen.sd if (seen.sd or 0) < floor else None)
-    if found.sd:
-        t = (found.difference or 0) / (found.sd / math.sqrt(found.n))
-        assert found.p == pytest.approx(2 * stats.t.sf(abs(t), found.n - 1), abs=1e-12)
-        reach = stats.t.ppf(0.975, found.n - 1) * found.sd / math.sqrt(found.n)
-        assert (found.high or 0) - (found.difference or 0) == pytest.approx(reach)
-
-
-def test_a_floor_is_of_its_own_pair_and_none_is_none() -> None:
-    pair = row(0.1, 0.2, 0.3), row(0.1, 0.1, 0.1)
-    floored, plain, none = compare_all([pair, pair, pair], floors=[0.5, None, 0.01])
-    assert floored.sd == 0.5
-    assert plain == none == compare(*pair)
-    assert compare_all([(row(0.1), row(0.2))], floors=[0.5])[0].sd is None, "one seed has no spread, floor or not"
 
 
 def holm(ps: list[float | None]) -> list[float | None]:

@@ -76,20 +76,12 @@ def test_equivalent_is_within_the_smallest_difference_of_interest(size: int, els
 def test_without_a_stated_difference_or_a_spread_nothing_is_equivalent() -> None:
     same = ClaimQuestion(row(0.5), row(0.5), interest=0.1)
     assert judge(same).kind == "undecided"
-    assert judge(replace(same, floor=0.01)).kind == "equivalent", "the sampling floor is a spread"
     two = ClaimQuestion({0: 0.5, 1: 0.501}, {0: 0.5, 1: 0.5}, interest=0.5)
     assert judge(two).kind == "undecided"
 
 
-def test_a_spread_below_the_sampling_floor_does_not_decide() -> None:
-    verdict = judge(replace(NEAR, floor=0.01))
-    assert (judge(NEAR).kind, verdict.kind) == ("reproduced", "undecided")
-    assert verdict.confirmable == half_width(0.01, 5)
-    assert judge(replace(NEAR, floor=0.0001)) == judge(NEAR)
-
-
 def test_rows_with_equal_numbers_in_all_protocols_were_not_exercised() -> None:
-    same = ClaimQuestion(row(0.5), row(0.5), equal=range(5), interest=0.1, floor=0.01)
+    same = ClaimQuestion(row(0.5), row(0.5), equal=range(5), interest=0.1)
     assert judge(same).kind == "not exercised"
     assert judge(replace(CLEAR, equal=[1, 3])).kind == "reproduced"
     extra = {**row(0.5), 7: 0.5}

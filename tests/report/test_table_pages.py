@@ -1,35 +1,23 @@
 """Pages of tables and of claims."""
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
-from support import claimed
 from support.exported import VALUES, build
 from support.html_pages import Reading, leaderboard, pages
 
-from benchsuite.analysis.items import OverItems
 from benchsuite.analysis.table_view import TableView
 from benchsuite.papers.schema import Plot
 from benchsuite.records.requests import SmallestDifference
 from benchsuite.records.schema import Record
-from benchsuite.report.claim_lines import MOST_LINES, anchor, matrix, remark
+from benchsuite.report.claim_lines import MOST_LINES, anchor, matrix
 from benchsuite.report.numbers import signed
 from benchsuite.report.pages import command
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
 TABLE1 = "tables/temo-table1-small"
-
-
-@dataclass(frozen=True)
-class Over:
-    """Stands for what reads test items."""
-
-    floor: float | None = 0.01
-
-    def compare(self, pairs: Sequence[object], measure: str) -> OverItems:
-        return OverItems(0.2, -0.012, 0.347, self.floor, 500)
 
 
 def test_a_table_says_what_stands_for_what_how_to_repeat_it_and_why_runs_are_missing(measured: TableView) -> None:
@@ -163,16 +151,6 @@ def test_the_command_of_a_table_tunes_and_names_seeds_and_real_data(measured: Ta
     )
 
 
-@pytest.mark.parametrize("floor", [0.3, None])
-def test_a_claim_is_remarked_on_where_the_spread_over_seeds_was_not_used(
-    make_record: MakeRecord, floor: float | None
-) -> None:
-    view = claimed.view(make_record, claimed.table(*claimed.TWO), {"ours": claimed.HIGH, "old": claimed.LOW})
-    (claim,) = leaderboard([replace(view, items=Over(floor))]).claims["p-t-small"]  # type: ignore[arg-type]
-    assert claim.verdict.p_adjusted is not None
-    assert bool(remark(claim)) == bool(floor)
-
-
 @pytest.mark.parametrize(("columns", "where"), [((), ""), (("coco_ir1",), "partly on stand-ins")])
 def test_no_published_number_is_subtracted_where_a_stand_in_was_measured(
     measured: TableView, columns: tuple[str, ...], where: str
@@ -212,19 +190,6 @@ def test_no_two_places_of_a_page_or_of_the_one_file_have_the_same_id(measured: T
     found = [Reading(text).ids for text in pages(leaderboard([measured]), single).values()]
     for ids in [[one for page in found for one in page]] if single else found:
         assert len(ids) == len(set(ids))
-
-
-@pytest.mark.parametrize(("better", "shown"), [("higher", "−1.2 to +34.7"), ("lower", "−34.7 to +1.2")])
-def test_claims_have_their_interval_over_test_items_beside_that_over_seeds(
-    make_record: MakeRecord, better: str, shown: str
-) -> None:
-    table = claimed.table(*claimed.TWO, column={"better": better})
-    view = claimed.view(make_record, table, {"ours": claimed.HIGH, "old": claimed.LOW})
-    for items, said in ((Over(), shown), (None, "–")):
-        page = Reading(pages(leaderboard([replace(view, items=items)]))["claims/p-small"])
-        assert "95% CI over test items" in page.text
-        assert said in page.text
-        assert (shown in page.text) == (said == shown)
 
 
 def test_regions_of_a_page_have_names_of_their_own(measured: TableView, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,6 @@ from benchsuite.records.contents import Contents
 from benchsuite.records.store import Store
 
 if TYPE_CHECKING:
-    from benchsuite.analysis.items import Items
     from benchsuite.analysis.table_view import TableView
     from benchsuite.report.leaderboard import Leaderboard
 
@@ -31,7 +30,7 @@ class ResultsFolder:
         from benchsuite.analysis.building import build_views
 
         contents = contents or Store(path).read()
-        return cls(path, contents, *build_views(contents, items_of(path)))
+        return cls(path, contents, *build_views(contents))
 
     def leaderboard(self, *only: "TableView") -> "Leaderboard":
         """What the site shows of it, or of some of its tables."""
@@ -50,12 +49,3 @@ class ResultsFolder:
         if self.left_out:
             lines = [line for error in self.left_out for line in error.lines]
             raise RecordError("skipped invalid files:", more=[f"  {line}" for line in lines])
-
-
-def items_of(results: Path) -> "Items":
-    """What each test item added to the runs of a results folder: every command that judges claims needs it."""
-    from benchsuite.analysis.items import Items
-    from benchsuite.evaluation.rank_metrics import RULES
-    from benchsuite.records.ranks import read_ranks
-
-    return Items(lambda record: read_ranks(results, record), RULES)
