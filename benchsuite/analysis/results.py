@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchsuite.analysis.building import build_views
-from benchsuite.analysis.column_tests import table_column_tests
 from benchsuite.analysis.labels import recipes_of, titles
 from benchsuite.analysis.table_view import TableView
 from benchsuite.errors import BenchsuiteError, UsageError, did_you_mean
@@ -121,30 +120,6 @@ def table_cells(view: TableView) -> Iterator[dict[str, Any]]:
                 "method": row.method,
                 "setup_id": next((record.setup_id for record in cell.records.values()), ""),
                 "values": dict(cell.values),
-            }
-
-
-def table_tests(view: TableView) -> Iterator[dict[str, Any]]:
-    """For each board and column: whether its rows differ at all, and each row's probability of improvement over the
-    reference."""
-    for board in table_column_tests(view):
-        for test in board.columns:
-            found = test.friedman
-            yield {
-                "backbone": board.backbone,
-                "variant": board.variant,
-                "column": test.column.key,
-                "rows": found.rows,
-                "seeds": list(found.seeds),
-                "friedman": found.statistic,
-                "kendall_w": found.w,
-                "p": found.p,
-                "reason": found.reason,
-                "reference": board.reference,
-                "improvement": {
-                    row: {"probability": over.probability, "low": over.low, "high": over.high}
-                    for row, over in test.improvements.items()
-                },
             }
 
 

@@ -13,8 +13,8 @@ from benchsuite.cli.shared.terminal import say, say_json
 from benchsuite.errors import UnknownError, UsageError
 
 if TYPE_CHECKING:
-    from benchsuite.analysis.column_tests import ColumnAgreement
     from benchsuite.analysis.judged_claims import JudgedClaim
+    from benchsuite.analysis.rank_agreement import ColumnAgreement
     from benchsuite.analysis.table_view import TableView
     from benchsuite.analysis.verdict import Kind
 
@@ -50,8 +50,8 @@ def claims(
     which p is corrected. Rows that are not in the table are compared with its reference, the first baseline of their
     backbone; each is a family of its own. --kind, --headline and --added choose what is shown, and change no verdict.
     """
-    from benchsuite.analysis.column_tests import agreements
     from benchsuite.analysis.judged_claims import judged_added, judged_claims, unrun_claims
+    from benchsuite.analysis.rank_agreement import agreements
     from benchsuite.analysis.results import in_regime
     from benchsuite.papers import named_tables, read_table
 

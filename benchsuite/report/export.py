@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from benchsuite.analysis.results import table_cells, table_tests
+from benchsuite.analysis.results import table_cells
 from benchsuite.analysis.rows import TableRow
 from benchsuite.analysis.table_view import TableView
 from benchsuite.harmless import csv_text, json_lines
@@ -53,7 +53,6 @@ def as_json(view: TableView) -> str:
         "stand_ins": view.stand_ins,
         "columns": list(columns.values()),
         "cells": [{key: value for key, value in cell.items() if key not in once} for cell in cells],
-        "omnibus": list(table_tests(view)),
         "gaps": {"/".join(row.key): row.gap for row in view.rows if row.gap},
     }
     return json_lines(content) + "\n"

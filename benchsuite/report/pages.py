@@ -8,9 +8,9 @@ from typing import Any, get_args
 
 from benchsuite.analysis.against import decisions, outcomes
 from benchsuite.analysis.boards import Board, comparison, paired
-from benchsuite.analysis.column_tests import agreements, board_column_tests, table_column_tests
 from benchsuite.analysis.costs import DEARER, equal_compute, reference
 from benchsuite.analysis.judged_claims import JudgedClaim
+from benchsuite.analysis.rank_agreement import agreements
 from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.verdict import Kind
 from benchsuite.folders import built_in_tables
@@ -112,7 +112,6 @@ def table(leaderboard: Leaderboard, view: TableView) -> Values:
         "added": [(view, claim) for claim in added],
         "of_added": of_added(leaderboard, view),
         "marks": verdicts_by_cell([*leaderboard.claims[view.request.name], *added]),
-        "tests": table_column_tests(view),
         "orders": [order for order in agreements(view) if order.agreement.tau is not None],
         "differences": any(column.key not in view.request.stand_ins for column in view.columns),
         "figures": figures,
@@ -188,7 +187,6 @@ def compare(leaderboard: Leaderboard, board: Board) -> Values:
         "counts": outcomes(first),
         "outcomes": method_lines.OUTCOMES,
         "forests": method_lines.forests,
-        "test": board_column_tests(board, baseline),
         "dearer": DEARER,
         "equal_compute": equal_compute(board, leaderboard.costs[board.setup_id]),
         "figures": drawn,

@@ -6,7 +6,6 @@ import pytest
 from support.claimed import HEADLINE, HIGH, LOW, TEXT, TWO, MakeRecord, row, table, view
 
 from benchsuite.analysis.building import build_table
-from benchsuite.analysis.column_tests import agreements
 from benchsuite.analysis.judged_claims import (
     interest_of,
     judged_added,
@@ -14,6 +13,7 @@ from benchsuite.analysis.judged_claims import (
     published_gain,
     unrun_claims,
 )
+from benchsuite.analysis.rank_agreement import agreements
 from benchsuite.analysis.rows import Cell
 from benchsuite.analysis.verdict import Family, Verdict
 from benchsuite.papers.claim import claims_of

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from support.exported import VALUES, build
 from support.html_pages import Reading, leaderboard, pages
 
 from benchsuite.analysis.table_view import TableView
@@ -111,17 +110,6 @@ def test_claims_without_a_number_of_ours_have_their_own_table(measured: TableVie
         anchor(one.claim) for one in claims if one.gain is None
     }
     assert {anchor(one.claim) for one in claims if one.gain is not None} <= set(tested.ids)
-
-
-def test_pages_say_whether_rows_differ_at_all_before_they_compare_pairs(
-    make_record: MakeRecord,
-) -> None:
-    found = pages(leaderboard([build(make_record, VALUES)]))
-    text = Reading(found["tables/p-t-small"]).text
-    assert "A & B R@1: W 0.75, p 0.050; G gap: W 0.75, p 0.050." in text
-    assert "Friedman's test over 3 rows and 4 seeds" in text
-    assert "Probability of improvement over Best" in text
-    assert re.search(r"Twin_2\s*0\.50 0\.\d\d to 0\.\d\d", text)
 
 
 @pytest.mark.parametrize("better", ["higher", "lower"])
