@@ -14,7 +14,6 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from benchsuite.report.figures import Axis, Figure, Trace, svg
-from benchsuite.report.figures.from_costs import CostPoint, cost_figure
 from benchsuite.report.figures.saving import save
 
 RNG = np.random.default_rng(0)
@@ -66,13 +65,6 @@ def rows() -> Figure:
     return Figure("d", "d", "rows", "Gap by row", "", Axis("Gap"), Axis("Row"), series)
 
 
-def cost() -> Figure:
-    """Twelve methods with intervals."""
-    values = [(1 + RNG.random(), RNG.random() / 2) for _ in range(12)]
-    methods = [CostPoint(row, f"Method {row}", x, y, y - 0.1, y + 0.1) for row, (x, y) in enumerate(values)]
-    return cost_figure(methods, Axis("Cost, as a multiple of InfoNCE's"), Axis("R@1", percent=True), "e")
-
-
 def cpu(draw: Callable[[], object], repeats: int) -> float:
     """Median of milliseconds; the first time is left out: it imports what is needed."""
     clock: list[float] = []
@@ -90,7 +82,7 @@ def main() -> None:
     repeats = parser.parse_args().repeats
     print("kind        page ms   bytes  PDF ms")
     with TemporaryDirectory() as folder:
-        for make in (curves, points, histogram, rows, cost):
+        for make in (curves, points, histogram, rows):
             figure = make()
             page = cpu(partial(svg, figure), repeats)
             file = cpu(partial(save, figure, Path(folder) / "figure.pdf", 72), repeats)

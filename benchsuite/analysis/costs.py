@@ -1,4 +1,4 @@
-"""Training cost of each configuration relative to its setup's reference, and the Pareto front of cost and quality."""
+"""Training cost of each configuration relative to its setup's reference, and the reference given as much compute."""
 
 import statistics
 from collections.abc import Mapping, Sequence
@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchsuite.analysis.boards import Board, BoardRow, PrimaryMeasure, Runs, paired
-from benchsuite.analysis.ranking import Better
 from benchsuite.analysis.stats import Paired
 from benchsuite.records.method_version import version_state
 from benchsuite.records.schema import Record
@@ -123,21 +122,6 @@ def cost(ours: Runs, theirs: Runs, reason: str = "") -> RelativeCost:
         peak_memory=max(_known(ours, "peak_memory_bytes"), default=None),
         parameters=max(_known(ours, "trainable_parameters"), default=None),
     )
-
-
-def pareto(points: Sequence[tuple[float, float]], better: Better = "higher") -> list[int]:
-    """Which points (cost, quality) no other dominates, by number, cheapest first.
-
-    One dominates another if it is neither dearer nor worse, and one of both cheaper or better. Equal points do not
-    dominate each other.
-    """
-    sign = 1.0 if better == "higher" else -1.0
-    order = sorted(range(len(points)), key=lambda i: (points[i][0], -sign * points[i][1]))
-    front: list[int] = []
-    for i in order:
-        if not front or points[i] == points[front[-1]] or sign * points[i][1] > sign * points[front[-1]][1]:
-            front.append(i)
-    return front
 
 
 def _near(reference: BoardRow, row: BoardRow) -> tuple[float, bool]:

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from benchsuite.analysis.boards import Board, PrimaryMeasure
 from benchsuite.analysis.judged_claims import JudgedClaim
 from benchsuite.analysis.table_view import TableView
 from benchsuite.report.claim_lines import ClaimForest, forests
@@ -33,15 +32,6 @@ def headlines(leaderboard: Leaderboard) -> list[Headlines]:
             shown = forests(sorted(claims, key=lambda pair: (pair[0].table.paper, not _against_reference(*pair))))
             found.append(Headlines(scale, origin, shown))
     return sorted(found, key=lambda one: -max(one.origin.by_row))
-
-
-def families(board: Board) -> list[PrimaryMeasure]:
-    """The tasks of a board that rank, one for each title: the first of the setup. And those of plugins not loaded."""
-    first: dict[str, PrimaryMeasure] = {}
-    for task in board.tasks:
-        if task.better != "neither" or not task.registered:
-            first.setdefault(task.title, task)
-    return list(first.values())
 
 
 def _against_reference(view: TableView, judged: JudgedClaim) -> bool:

@@ -21,7 +21,6 @@ from benchsuite.records.contents import Contents
 from benchsuite.records.requests import SmallestDifference
 from benchsuite.records.schema import Record
 from benchsuite.registry import methods
-from benchsuite.report.figures.from_costs import cost_numbers
 from benchsuite.report.origin import data_of
 
 Ranks = Callable[[Record], Mapping[str, NDArray[Any]]]
@@ -148,11 +147,6 @@ class Leaderboard:
         """A method's rows against the reference of their boards; of the reference's own method, none."""
         every = (one for found in self.comparisons.values() for one in found)
         return [one for one in every if one.row.method == method != one.reference.method]
-
-    @cached_property
-    def cost_numbers(self) -> Mapping[str, int]:
-        """Of rows of boards by label, as figures of costs have them."""
-        return cost_numbers(self.boards)
 
     @cached_property
     def appearances(self) -> Mapping[str, list[Appearance]]:

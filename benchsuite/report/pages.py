@@ -22,9 +22,8 @@ from benchsuite.report.claim_lines import forests, matrix
 from benchsuite.report.export import FORMATS, SUFFIXES
 from benchsuite.report.export_options import DEFAULT
 from benchsuite.report.figures import table_figures
-from benchsuite.report.figures.from_costs import cost_figures, named_numbers
 from benchsuite.report.glossary import explained_metrics
-from benchsuite.report.home import families, headlines
+from benchsuite.report.home import headlines
 from benchsuite.report.leaderboard import Appearance, Leaderboard
 from benchsuite.report.links import slug
 from benchsuite.report.origin import REAL, Origin, chances, citation, data_of
@@ -174,7 +173,6 @@ def compare(leaderboard: Leaderboard, board: Board) -> Values:
     found = leaderboard.comparisons[board.setup_id]
     pairs = [(row, task, paired(board, row, baseline, task)) for task in board.tasks for row in others]
     first = method_lines.by_gain(method_lines.first_measures(found))
-    drawn = cost_figures(board, families(board), leaderboard.costs[board.setup_id], leaderboard.cost_numbers)
     return {
         "board": board,
         "reference": baseline,
@@ -189,8 +187,6 @@ def compare(leaderboard: Leaderboard, board: Board) -> Values:
         "forests": method_lines.forests,
         "dearer": DEARER,
         "equal_compute": equal_compute(board, leaderboard.costs[board.setup_id]),
-        "figures": drawn,
-        "named_numbers": named_numbers(drawn),
         "metrics": explained_metrics(row.record for row in board.rows),
     }
 

@@ -1,12 +1,10 @@
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from benchsuite.analysis.boards import Board, boards
-from benchsuite.analysis.costs import cost, costs, equal_compute, pareto, reference
+from benchsuite.analysis.costs import cost, costs, equal_compute, reference
 from benchsuite.records.schema import Record, TunedBy
 
 Runs = dict[int, Record]
@@ -76,23 +74,6 @@ def test_a_reference_that_trained_longer_is_none(make_runs: MakeRuns) -> None:
     found = board(make_runs("infonce", cost=(2.0,) * 3, longer=2.0), make_runs("temo", cost=(1.0,) * 3))
     assert reference(found) is None
     assert {label: one.median for label, one in costs(found).items()} == {"InfoNCE (steps=×2)": None, "TeMo": None}
-
-
-numbers = st.integers(0, 6).map(float)
-
-
-@given(st.lists(st.tuples(numbers, numbers), max_size=25), st.sampled_from(["higher", "lower"]))
-def test_no_point_of_a_front_is_dominated_and_every_other_is(
-    points: list[tuple[float, float]], better: Literal["higher", "lower"]
-) -> None:
-    def dominates(a: tuple[float, float], b: tuple[float, float]) -> bool:
-        gain = a[1] - b[1] if better == "higher" else b[1] - a[1]
-        return a[0] <= b[0] and gain >= 0 and (a[0] < b[0] or gain > 0)
-
-    front = pareto(points, better)
-    undominated = {i for i, one in enumerate(points) if not any(dominates(other, one) for other in points)}
-    assert sorted(front) == sorted(undominated)
-    assert [points[i][0] for i in front] == sorted(points[i][0] for i in front)
 
 
 def test_a_dearer_method_is_beside_the_reference_given_as_much_compute(make_runs: MakeRuns) -> None:

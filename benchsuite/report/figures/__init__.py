@@ -1,6 +1,5 @@
 """Figures: what they show as data, and how it is drawn, on pages as SVG and in files for papers."""
 
-from benchsuite.report.figures.from_costs import cost_figures
 from benchsuite.report.figures.from_method import method_figures
 from benchsuite.report.figures.from_table import table_figures
 from benchsuite.report.figures.inline_svg import svg
@@ -11,7 +10,6 @@ __all__ = [
     "Axis",
     "Figure",
     "Trace",
-    "cost_figures",
     "method_figures",
     "sparkline",
     "svg",

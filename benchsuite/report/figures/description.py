@@ -45,14 +45,6 @@ def _points(figure: Figure) -> str:
     )
 
 
-def _cost(figure: Figure) -> str:
-    ordered = sorted(figure.series, key=lambda trace: trace.points)
-    front, rest = ([trace for trace in ordered if (trace.part == "front") == on] for on in (True, False))
-    said = f"Scatter plot, {_count(len(ordered), 'point')}. {_ranges(figure)}"
-    said += f" On the Pareto front, from the cheapest: {_places(figure, front)}." if front else ""
-    return said + (f" Not on it: {_places(figure, rest)}." if rest else "")
-
-
 def _histogram(figure: Figure) -> str:
     panels = dict.fromkeys(trace.panel for trace in figure.series)
     sentences = []
@@ -80,7 +72,6 @@ def _rows(figure: Figure) -> str:
 WORDS = {
     "curves": _curves,
     "points": _points,
-    "cost": _cost,
     "histogram": _histogram,
     "rows": _rows,
 }

@@ -1,9 +1,9 @@
-"""Draws a figure on a canvas: curves, points and costs here, other kinds beside it."""
+"""Draws a figure on a canvas: curves and points here, other kinds beside it."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from benchsuite.report.figures.canvas import Canvas, Point, segments
+from benchsuite.report.figures.canvas import Canvas, Point
 from benchsuite.report.figures.chart import (
     Chart,
     Drawn,
@@ -16,7 +16,6 @@ from benchsuite.report.figures.model import Figure, Kind, Trace
 from benchsuite.report.figures.stacked import histogram, rows
 from benchsuite.report.figures.style import (
     HUES,
-    QUIET,
     SIDE,
     dash_of,
     hue_of,
@@ -73,29 +72,9 @@ def _points(figure: Figure, canvas: Canvas) -> Drawn:
     return chart.drawn(_legend(means, numbered, _mark_sample))
 
 
-def _cost(figure: Figure, canvas: Canvas) -> Drawn:
-    """Points with their intervals, and the front as stairs; each has its row's number, which the page names."""
-    chart = Chart(figure, canvas)
-    for part, colour, mark, size in (("mean", QUIET, "s", 7.0), ("front", HUES[0], "o", 8.0)):
-        traces = sorted((trace for trace in figure.series if trace.part == part), key=lambda trace: trace.points)
-        bars = [chart.places([one.x[0]] * 2, [one.low[0], one.high[0]]) for one in traces if one.low]
-        canvas.line(segments((low, high) for low, high in bars), colour, 1.2)
-        x, y = [trace.x[0] for trace in traces], [trace.y[0] for trace in traces]
-        if part == "front":
-            ends = [*x[1:], max(trace.x[0] for trace in figure.series)]
-            stairs = [place for a, b, end in zip(x, y, ends, strict=True) for place in ((a, b), (end, b))]
-            canvas.line(chart.places(*zip(*stairs, strict=True)), colour, 1.5)
-        canvas.marks(chart.places(x, y), mark, colour, size, hollow=part == "mean")
-    order = sorted(figure.series, key=lambda trace: trace.style)
-    chart.numbers([_end(chart, trace) for trace in order], [trace.style + 1 for trace in order])
-    on, off = mark_sample("o", HUES[0], 8), mark_sample("s", QUIET, 7, hollow=True)
-    return chart.drawn([("on the Pareto front", on), ("not on it", off)])
-
-
 KINDS: Mapping[Kind, Callable[[Figure, Canvas], Drawn]] = {
     "curves": _curves,
     "points": _points,
-    "cost": _cost,
     "histogram": histogram,
     "rows": rows,
     "forest": forest,

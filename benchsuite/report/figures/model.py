@@ -9,8 +9,8 @@ from typing import Literal
 
 from benchsuite.harmless import csv_text
 
-Kind = Literal["curves", "points", "histogram", "rows", "cost", "forest"]
-Part = Literal["seed", "mean", "published", "front", "band"]
+Kind = Literal["curves", "points", "histogram", "rows", "forest"]
+Part = Literal["seed", "mean", "published", "band"]
 NAMES = {"lr": "learning rate"}
 """Of curves whose names are no words."""
 MANY = 3
@@ -41,10 +41,10 @@ class Trace:
     x: Sequence[float]
     y: Sequence[float]
     part: Part = "mean"
-    """Single runs, their mean, the paper's number; for costs, points on the front (others are means); in forest plots
-    the band of differences that could not have been confirmed."""
+    """Single runs, their mean, the paper's number; in forest plots the band of differences that could not have
+    been confirmed."""
     style: int = 0
-    """From 0: hue, dash and mark; in figures of costs the row of the board."""
+    """From 0: hue, dash and mark."""
     seeds: Sequence[int] = ()
     """Whose: one for a line, one a point; none for what is over several."""
     low: Sequence[float] = ()

@@ -10,7 +10,6 @@ from xml.etree import ElementTree
 from benchsuite.report.figures import Axis, Figure, Trace
 from benchsuite.report.figures.canvas import Look, Point
 from benchsuite.report.figures.drawing import draw
-from benchsuite.report.figures.from_costs import CostPoint, cost_figure
 
 HOSTILE = "<script>alert(1)</script>"
 GAP = math.nan
@@ -65,11 +64,6 @@ def rows(label: str = "Row") -> Figure:
     return Figure("t-rows", "rows", "rows", "Gap by row", "", Axis("Gap"), Axis("Row"), series)
 
 
-def costs(label: str = "Row") -> Figure:
-    points = [CostPoint(k, f"{label} {k}", 1.0 + k, (0.2, 0.1, 0.4)[k], 0.05, 0.5) for k in range(3)]
-    return cost_figure(points, Axis("Cost, as a multiple of InfoNCE's"), Axis("R@1", percent=True), "t")
-
-
 def forest(label: str = "Row") -> Figure:
     """A line with all there can be, one that is a single seed, and one of which nothing is known."""
     whole = Trace(f"{label} 0", [2.0], [1], low=[1.0], high=[3.0], panel=f"{label}s", note="reproduced")
@@ -89,7 +83,6 @@ EVERY: dict[str, Callable[..., Figure]] = {
     "points": points,
     "histogram": histogram,
     "rows": rows,
-    "cost": costs,
     "forest": forest,
 }
 

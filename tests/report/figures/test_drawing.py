@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from small_figures import (
     GAP,
     Recorder,
-    costs,
     curves,
     drawn,
     forest,
@@ -22,7 +21,6 @@ from small_figures import (
 )
 
 from benchsuite.report.figures import Axis, Figure, Trace
-from benchsuite.report.figures.from_costs import CostPoint, cost_figure, named_numbers
 from benchsuite.report.figures.scale import Scale
 from benchsuite.report.figures.style import HUES, INK, LEFT, LINE, QUIET, SIDE, TOP, WIDTH
 
@@ -104,18 +102,6 @@ def test_bands_lie_between_their_bounds() -> None:
     assert sum(heights) / 2 == pytest.approx(first[1])
 
 
-def test_the_front_is_stairs_and_what_is_off_it_is_hollow_and_bars_reach_over_intervals() -> None:
-    shown = drawn(costs())
-    off, on = shown.marked[:2]
-    assert (len(off.points), off.hollow, len(on.points), on.hollow) == (1, True, 2, False)
-    ((*stairs,),) = lines(costs(), 1.5)
-    assert stairs == [on.points[0], (on.points[1][0], on.points[0][1]), on.points[1], on.points[1]]
-    bars = [point for bar in lines(costs(), 1.2) for point in bar if not math.isnan(point[0])]
-    assert len(bars) == 6
-    assert {y for _, y in bars} == {bars[0][1], bars[1][1]}, "all three have one interval"
-    assert bars[0][1] > max(y for _, y in [*off.points, *on.points]) > bars[1][1]
-
-
 def digits(shown: Recorder) -> list[tuple[float, float, float]]:
     """Places of numbers in the plot, and half of their width."""
     return [(text.x, text.y, 4 * len(text.text)) for text in shown.texts if text.looks == ("dark", "mid")]
@@ -123,8 +109,8 @@ def digits(shown: Recorder) -> list[tuple[float, float, float]]:
 
 @pytest.mark.parametrize("quality", [[0.5] * 12, [0.5 + k / 1000 for k in range(12)]])
 def test_numbers_of_points_that_coincide_do_not_overlap(quality: list[float]) -> None:
-    same = [CostPoint(row, f"Row {row}", 1.0, value) for row, value in enumerate([*quality, 0.9])]
-    for figure, count in ((cost_figure(same, Axis("Cost"), Axis("R@1"), "t"), 13), (points(12), 12), (curves(12), 12)):
+    same = [Trace(f"Row {row}", [1.0], [value], style=row) for row, value in enumerate([*quality, 0.9])]
+    for figure, count in ((replace(points(), series=same), 13), (points(12), 12), (curves(12), 12)):
         shown = drawn(figure)
         found = digits(shown)
         assert len(found) == count
@@ -132,11 +118,6 @@ def test_numbers_of_points_that_coincide_do_not_overlap(quality: list[float]) ->
             (a, b) for a, b in combinations(found, 2) if abs(a[0] - b[0]) < a[2] + b[2] and abs(a[1] - b[1]) < 9
         ]
         assert all(0 < x < shown.size[0] and 0 < y < shown.size[1] for x, y, _ in found)
-
-
-def test_costs_have_the_number_of_their_row_beside_them_and_the_page_names_it() -> None:
-    assert {"1", "2", "3"} <= set(drawn(costs()).said)
-    assert named_numbers([costs(), costs()]) == {1: "Row 0", 2: "Row 1", 3: "Row 2"}
 
 
 @pytest.mark.parametrize("count", [3, 10])
