@@ -12,7 +12,7 @@ from benchsuite.records.requests import RequestedRow, RequestedRuns, SmallestDif
 from benchsuite.records.schema import MethodPart, Record, Result, Sidecar, TunedBy
 from benchsuite.records.trials import Trial
 from benchsuite.setup import Part
-from benchsuite.verify.manifest import Entry, FolderManifest
+from benchsuite.verify.manifest import FolderManifest
 
 PAGE = (Path(__file__).parents[1] / "docs" / "formats.md").read_text("utf-8")
 SECTIONS = {heading: text for heading, _, text in (part.partition("\n") for part in PAGE.split("\n## ")[1:])}
@@ -29,7 +29,7 @@ TABLE = (
 SCHEMAS: dict[str, tuple[type[Part], ...]] = {
     "Run record, schema 1": (Record, MethodPart, Result, Sidecar, TunedBy),
     "Request": (TableRequest, RequestedRow, RequestedRuns, SmallestDifference),
-    "Manifest, format 1": (FolderManifest, Entry),
+    "Manifest, format 2": (FolderManifest,),
     "Table, format 1": TABLE,
     "Trials, format 1": (Trial,),
 }

@@ -69,7 +69,7 @@ def record_file(place: Path, seed: int = 0) -> Path:
 
 def remove(place: Path, seed: int = 0) -> None:
     record_file(place, seed).unlink()
-    update(place, "--allow-removal")
+    update(place)
 
 
 def test_results_that_only_grow_pass(repository: Path, make_sound: Make) -> None:
@@ -96,7 +96,7 @@ def test_a_record_that_is_changed_sealed_and_listed_again_is_found(repository: P
     content["cost"]["seconds"] = 0.5
     content["digest"] = content_digest(content)
     record_file(repository).write_text(json.dumps(content))
-    update(repository, "--allow-removal")
+    update(repository)
     done = checked(repository)
     assert (done.returncode, "another record than the one listed" in done.stdout) == (1, True)
 

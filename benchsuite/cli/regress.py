@@ -1,12 +1,12 @@
 """`benchsuite regress`: did a code change alter what methods compute?"""
 
-from pathlib import Path
+from collections import Counter
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from benchsuite.cli.shared.completion import completed
-from benchsuite.cli.shared.options import REPORTS, AsJson, Plugins, load_plugins, parse_names
+from benchsuite.cli.shared.options import AsJson, Plugins, load_plugins, parse_names
 from benchsuite.cli.shared.terminal import say, say_json
 from benchsuite.errors import UnknownError, UsageError
 
@@ -24,7 +24,6 @@ def regress(
     update: Annotated[
         bool, typer.Option("--update", help="Store the present values as expectations, and print what changed.")
     ] = False,
-    report: Annotated[Path, typer.Option(help="Folder for regress.md and regress.xml.", metavar="FOLDER")] = REPORTS,
     plugin: Plugins = None,
     as_json: AsJson = False,
 ) -> None:
@@ -34,7 +33,6 @@ def regress(
     Exit code 1 if a method crashed, measured nothing, or differs by more than the bands allow. Values that changed on
     purpose need a raised version of the method; then --update stores them.
     """
-    from benchsuite.files import require_writable, write_whole
     from benchsuite.gate.decision import BAD
     from benchsuite.gate.regress import (
         expectations_file,
@@ -43,7 +41,6 @@ def regress(
         read_expectations,
         write_expectations,
     )
-    from benchsuite.gate.summary import junit, summary
     from benchsuite.registry import methods
 
     added = load_plugins(plugin)
@@ -62,16 +59,13 @@ def regress(
         return
     if before is None:
         raise UsageError(f"{expectations_file()} does not exist: run `benchsuite regress --update` once.")
-    require_writable(report, "--report")
     checks = []
     for check in gate(before, chosen, show_progress):
         checks.append(check)
         if check.kind != "unchanged":
             say(check.line)
-    write_whole(report / "regress.md", summary(checks).encode())
-    write_whole(report / "regress.xml", junit(checks).encode())
-    say(summary(checks).splitlines()[2])
-    say(f"summary: {(report / 'regress.md').resolve()}")
+    kinds = Counter(check.kind for check in checks)
+    say(f"{len(checks)} checks: {', '.join(f'{n} {kind}' for kind, n in kinds.most_common())}.")
     passed = not any(check.kind in BAD for check in checks)
     if as_json:
         say_json({"passed": passed, "checks": [vars(check) for check in checks]})

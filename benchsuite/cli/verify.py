@@ -27,7 +27,7 @@ from benchsuite.records.record_file import Finding
 from benchsuite.records.schema import Record
 from benchsuite.registry import tasks
 from benchsuite.verify.audit import CANNOT_CHECK, Audit, audit_folder, audit_run
-from benchsuite.verify.audit_manifest import check_base, check_digest, check_manifest, update_manifest
+from benchsuite.verify.audit_manifest import check_base, check_manifest, update_manifest
 
 
 def verify(
@@ -38,17 +38,11 @@ def verify(
             metavar="[FOLDER|RUN]",
         ),
     ] = str(RESULTS),
-    expect: Annotated[
-        str | None, typer.Option(help="The manifest digest that must come out, or its beginning.", metavar="DIGEST")
-    ] = None,
     base: Annotated[
         list[Path] | None,
         typer.Option(help="An earlier MANIFEST.json: what it lists must still be there. Repeatable.", metavar="FILE"),
     ] = None,
-    update: Annotated[bool, typer.Option("--update", help="List the records that are there in MANIFEST.json.")] = False,
-    allow_removal: Annotated[
-        bool, typer.Option("--allow-removal", help="With --update: let listed records be removed or replaced.")
-    ] = False,
+    update: Annotated[bool, typer.Option("--update", help="List what is there in MANIFEST.json.")] = False,
     rerun: Annotated[
         int | None,
         typer.Option(min=1, help="Train N records again, chosen at random, and compare every number.", metavar="N"),
@@ -67,8 +61,6 @@ def verify(
     from benchsuite.evaluation.rank_metrics import RULES
     from benchsuite.verify.stored_tables import outdated, problems
 
-    if allow_removal and not update:
-        raise UsageError("--allow-removal goes with --update, which writes the manifest.")
     if data and not rerun:
         raise UsageError("--data goes with --rerun, which reads data again.")
     load_own(tables, plugin)
@@ -78,12 +70,10 @@ def verify(
         audit.problems += problems(audit.path, audit.requests, list(audit.records.values()))
         audit.notes += [*unloaded, *outdated(tables_in(audit.path))]
         redraw(audit)
-        update_manifest(audit, allow_removal) if update else check_manifest(audit)
+        update_manifest(audit) if update else check_manifest(audit)
         check_base(audit, *(base or ()))
-        if expect is not None:
-            check_digest(audit, expect)
-    elif update or base or expect is not None:
-        raise UsageError(f"{what}: no such folder. --update, --base and --expect need a results folder.")
+    elif update or base:
+        raise UsageError(f"{what}: no such folder. --update and --base need a results folder.")
     else:
         audit = audit_run(find_run(results, what), RULES)
     if rerun:

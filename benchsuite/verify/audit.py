@@ -44,7 +44,7 @@ CANNOT_CHECK = (
     "numbers that do not follow from ranks: curves, geometry, digests of weights and batches",
     "that a trial's draw was refused by its method where the trial has a later one",
     "that no run was dropped before it was listed: an unlisted record leaves no trace when it is deleted",
-    "who wrote the manifest: compare its digest with one from elsewhere (--expect, --base)",
+    "who wrote the manifest: compare its digest with one from elsewhere, or it with an earlier one (--base)",
 )
 Rules = Mapping[str, RankRule]
 

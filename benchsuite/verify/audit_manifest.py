@@ -8,10 +8,7 @@ from benchsuite.locks import lock_of, locked
 from benchsuite.records.names import MANIFEST
 from benchsuite.records.record_file import FileError, Finding
 from benchsuite.verify.audit import Audit
-from benchsuite.verify.manifest import FolderManifest, read_manifest, write_manifest
-
-SHORTEST = 16
-"""The fewest digits of a digest that are compared."""
+from benchsuite.verify.manifest import FolderManifest, is_record, read_manifest, write_manifest
 
 
 def check_manifest(audit: Audit) -> None:
@@ -25,16 +22,15 @@ def check_manifest(audit: Audit) -> None:
     try:
         listed = read_manifest(file)
     except FileError as error:
-        fix = f"put back a version that was written, then {update}adds what is new"
+        fix = f"put back a version that was written, or delete it; {update}then writes it anew"
         audit.problems.append(Finding(MANIFEST, error.reason, fix))
         return
-    added, files = audit.manifest.changes_since(listed).added, audit.manifest.files_since(listed)
     audit.problems += _lost(listed, audit, MANIFEST)
-    audit.problems += [
-        Finding(name, f"not listed in {MANIFEST}", f"{update}lists it") for name in (*added, *files.added)
-    ]
+    changes = audit.manifest.changes_since(listed)
+    audit.problems += [Finding(name, f"not listed in {MANIFEST}", f"{update}lists it") for name in changes.added]
     fix = f"look at what changed; {update}lists it as it is now"
-    audit.problems += [Finding(name, f"not as listed in {MANIFEST}", fix) for name in files.replaced]
+    replaced = [name for name in changes.replaced if not is_record(name)]
+    audit.problems += [Finding(name, f"not as listed in {MANIFEST}", fix) for name in replaced]
 
 
 def check_base(audit: Audit, *bases: Path) -> None:
@@ -48,44 +44,25 @@ def check_base(audit: Audit, *bases: Path) -> None:
         listed = read_manifest(base)
         for finding in _lost(listed, audit, str(base)):
             lost.setdefault(finding.file, finding)
-        for name in audit.manifest.files_since(listed).replaced:
-            changed.setdefault(name, Finding(name, f"another one than that listed in {base}", fix))
+        for name in audit.manifest.changes_since(listed).replaced:
+            if not is_record(name):
+                changed.setdefault(name, Finding(name, f"another one than that listed in {base}", fix))
     audit.problems += lost.values()
     audit.notes += changed.values()
 
 
-def check_digest(audit: Audit, expected: str) -> None:
-    """Compare the manifest digest of the folder with one from elsewhere."""
-    digest = audit.manifest.digest
-    if len(expected) < SHORTEST or set(expected) - set("0123456789abcdef"):
-        raise UsageError(f'--expect "{expected}": give the manifest digest, or at least its first {SHORTEST} digits.')
-    if not digest.startswith(expected):
-        message = f"the manifest digest of the records here is {digest}"
-        audit.problems.append(Finding(MANIFEST, message, f"{expected} was expected"))
-
-
-def update_manifest(audit: Audit, allow_removal: bool) -> None:
-    """Write MANIFEST.json for the valid records, unless there are problems or listed records were lost."""
+def update_manifest(audit: Audit) -> None:
+    """Write MANIFEST.json for what is there, unless there are problems, and note what changed."""
     file = audit.path / MANIFEST
     if audit.problems:
         audit.problems.append(Finding(MANIFEST, "not updated", "solve the other problems first"))
         return
     with locked(lock_of(file)):
-        _update(file, audit, allow_removal)
-
-
-def _update(file: Path, audit: Audit, allow_removal: bool) -> None:
-    before = read_manifest(file) if file.exists() else FolderManifest.of({})
-    changes, files = audit.manifest.changes_since(before), audit.manifest.files_since(before)
-    if (changes.lost or files.removed) and not allow_removal:
-        audit.problems += _lost(before, audit, MANIFEST)
-        fix = "--allow-removal lets listed records be removed or replaced"
-        audit.problems.append(Finding(MANIFEST, "not updated", fix))
-        return
-    write_manifest(file, audit.manifest)
-    counts = [f"{len(names)} {change}" for change, names in vars(changes).items() if names]
-    counts += [f"{name} {change}" for change, names in vars(files).items() for name in names]
-    audit.notes.append(Finding(MANIFEST, f"written: {', '.join(counts) or 'nothing new'}", ""))
+        changes = audit.manifest.changes_since(read_manifest(file) if file.exists() else FolderManifest.of({}))
+        write_manifest(file, audit.manifest)
+    told = [f"{len(changes.added)} added"] if changes.added else []
+    told += [f"{name} removed" for name in changes.removed] + [f"{name} replaced" for name in changes.replaced]
+    audit.notes.append(Finding(MANIFEST, f"written: {', '.join(told) or 'nothing new'}", ""))
 
 
 def _lost(before: FolderManifest, audit: Audit, where: str) -> Iterator[Finding]:
@@ -93,9 +70,6 @@ def _lost(before: FolderManifest, audit: Audit, where: str) -> Iterator[Finding]
     for name in changes.removed:
         if name not in audit.refused:  # a refused file is a problem of its own
             yield Finding(name, f"listed in {where}, but gone", "put it back")
-    for name in audit.manifest.files_since(before).removed:
-        if name not in audit.refused:
-            yield Finding(name, f"listed in {where}, but gone", "put it back")
-    for name in changes.replaced:
-        message = f"another record than the one listed in {where}, whose digest is {before.records[name].digest[:16]}"
+    for name in filter(is_record, changes.replaced):
+        message = f"another record than the one listed in {where}, whose digest is {before.files[name][:16]}"
         yield Finding(name, message, "put the listed one back")

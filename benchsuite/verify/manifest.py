@@ -1,4 +1,4 @@
-"""MANIFEST.json: the list of a results folder's records, so that `verify` notices removed and replaced ones."""
+"""MANIFEST.json: the list of a results folder's files, so that `verify` notices removed and replaced ones."""
 
 import json
 from collections.abc import Mapping
@@ -15,53 +15,33 @@ from benchsuite.records.record_file import FileError
 from benchsuite.records.schema import Record
 from benchsuite.setup import Part
 
-FORMAT = 1
+FORMAT = 2
 NO_FILES: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True)
 class Changes:
-    """Differences between two manifests, by file name: of records, or of tables and recipes."""
+    """Differences between two manifests, by path."""
 
     added: list[str]
     removed: list[str]
     replaced: list[str]
 
-    @property
-    def lost(self) -> list[str]:
-        """Records of the earlier manifest that the later one lacks."""
-        return sorted([*self.removed, *self.replaced])
-
-
-class Entry(Part):
-    """One record: the run it is of, its own digest, and the SHA-256 of its ranks."""
-
-    run_id: str
-    digest: str
-    ranks: str
-
 
 class FolderManifest(Part):
-    """Records by file name. `digest` is that of everything else in it."""
+    """What a folder must hold. `digest` is that of everything else in it."""
 
-    file_format: Literal[1]
-    records: dict[str, Entry]
-    files: dict[str, str] = {}
-    """Stored tables and recipes: SHA-256 by path. Absent from the file, and from the digest, if there are none."""
+    file_format: Literal[2]
+    files: dict[str, str]
+    """By path: the digest of a record, which covers its ranks, and the SHA-256 of a request, a stored table or recipe,
+    trials or an evaluation."""
     digest: str
 
     @classmethod
     def of(cls, records: Mapping[str, Record], files: Mapping[str, str] = NO_FILES) -> Self:
-        """The manifest of these records, by file name, and of these tables and recipes, by path."""
-        entries = {
-            name: {"run_id": record.run_id, "digest": record.digest, "ranks": record.ranks.sha256}
-            for name, record in sorted(records.items())
-        }
-        content = {
-            "file_format": FORMAT,
-            "records": entries,
-            **({"files": dict(sorted(files.items()))} if files else {}),
-        }
+        """The manifest of these records, by file name, and of these other files, by path."""
+        listed = {name: record.digest for name, record in records.items()} | dict(files)
+        content = {"file_format": FORMAT, "files": dict(sorted(listed.items()))}
         return cls.model_validate({**content, "digest": digest(content)})
 
     @model_validator(mode="before")
@@ -74,33 +54,18 @@ class FolderManifest(Part):
         return content
 
     def changes_since(self, before: "FolderManifest") -> Changes:
-        """Records added, removed and replaced since an earlier manifest."""
-        return _changes(before.records, self.records)
-
-    def files_since(self, before: "FolderManifest") -> Changes:
-        """Tables and recipes added, removed and replaced since an earlier manifest."""
-        return _changes(before.files, self.files)
-
-    def text(self) -> str:
-        """As stored: one sorted line for each record, for readable diffs."""
-        lines = [f"  {json.dumps(name)}: {entry.model_dump_json()}" for name, entry in sorted(self.records.items())]
-        records = _block(lines)
-        digests = [f"  {json.dumps(name)}: {json.dumps(sha)}" for name, sha in sorted(self.files.items())]
-        files = f'\n "files": {_block(digests)},' if digests else ""
-        head = f'{{\n "file_format": {self.file_format},\n "records": {records},{files}\n'
-        return f'{head} "digest": "{self.digest}"\n}}\n'
+        """What was added, removed and replaced since an earlier manifest."""
+        old, new = before.files, self.files
+        return Changes(
+            added=sorted(new.keys() - old.keys()),
+            removed=sorted(old.keys() - new.keys()),
+            replaced=sorted(name for name in old.keys() & new.keys() if old[name] != new[name]),
+        )
 
 
-def _block(lines: list[str]) -> str:
-    return "{\n" + ",\n".join(lines) + "\n }" if lines else "{}"
-
-
-def _changes(old: Mapping[str, object], new: Mapping[str, object]) -> Changes:
-    return Changes(
-        added=sorted(new.keys() - old.keys()),
-        removed=sorted(old.keys() - new.keys()),
-        replaced=sorted(name for name in old.keys() & new.keys() if old[name] != new[name]),
-    )
+def is_record(name: str) -> bool:
+    """Whether a path of a manifest is that of a record: all other files lie in folders."""
+    return "/" not in name
 
 
 def read_manifest(file: Path) -> FolderManifest:
@@ -120,5 +85,5 @@ def read_manifest(file: Path) -> FolderManifest:
 
 
 def write_manifest(file: Path, manifest: FolderManifest) -> None:
-    """Write the manifest atomically."""
-    write_whole(file, manifest.text().encode())
+    """Write the manifest atomically, with one sorted line for each file, for readable diffs."""
+    write_whole(file, f"{json.dumps(manifest.model_dump(), indent=1, ensure_ascii=False)}\n".encode())

@@ -135,11 +135,11 @@ def test_an_evaluation_is_told_as_it_is_stored(
 
 @pytest.mark.parametrize(("kind", "found", "code"), [("unchanged", "1.0", 0), ("regressed", "1.5", 1)])
 def test_a_regression_is_told_with_both_values(
-    told: Told, tmp_path: Path, monkeypatch: Patch, kind: Kind, found: str, code: int
+    told: Told, monkeypatch: Patch, kind: Kind, found: str, code: int
 ) -> None:
     check = Check("infonce", "loss", kind, "1.0", found, "0.1")
     monkeypatch.setattr(regress, "gate", lambda expected, names, progress: iter([check] * (names == ["infonce"])))
-    content = told("regress", "infonce", "--report", tmp_path, code=code)
+    content = told("regress", "infonce", code=code)
     assert content.keys() == documented("regress")
     assert content["passed"] == (code == 0)
     (one,) = content["checks"]

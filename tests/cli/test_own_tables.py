@@ -190,7 +190,7 @@ def verified(folder: Path, *arguments: str, capsys: pytest.CaptureFixture[str]) 
 
 def test_the_manifest_lists_tables_and_recipes(sound: Path, capsys: pytest.CaptureFixture[str]) -> None:
     listed = json.loads((sound / "MANIFEST.json").read_text())["files"]
-    assert list(listed) == [FILE, "recipes/tiny.toml", "tables/mine-first-smoke.json"]
+    assert [name for name in listed if "/" in name] == [FILE, "recipes/tiny.toml", "tables/mine-first-smoke.json"]
     assert verified(sound, capsys=capsys)["verified"]
     shutil.copy(sound / "MANIFEST.json", "base.json")
     (sound / FILE).write_text(TABLE.replace("My method", "Mine"))
@@ -210,8 +210,9 @@ def test_a_stored_table_that_is_gone_is_a_problem(sound: Path, capsys: pytest.Ca
         "listed in MANIFEST.json, but gone",
     ]
     (sound / "tables" / "mine-first-smoke.json").unlink()
-    assert "not updated" in [p["message"] for p in verified(sound, "--update", capsys=capsys)["problems"]]
-    assert verified(sound, "--update", "--allow-removal", capsys=capsys)["verified"]
+    told = verified(sound, "--update", capsys=capsys)
+    assert told["verified"]
+    assert any(f"{FILE} removed" in note["message"] for note in told["notes"])
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ from dataclasses import replace
 from functools import partial
 from itertools import combinations
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 import torch
@@ -262,8 +261,7 @@ def test_the_command_stores_finds_names_and_stores_again(
 ) -> None:
     monkeypatch.setattr(regress, "expectations_file", lambda: tmp_path / "expected.json")
     monkeypatch.setattr(Bench, "cost", lambda self, name: 1.0)
-    folder = tmp_path / "pages"
-    request = ("infonce", "ts", "--report", str(folder))
+    request = ("infonce", "ts")
 
     assert command(*request) == 2
     assert "run `benchsuite regress --update` once" in capsys.readouterr().err
@@ -276,18 +274,14 @@ def test_the_command_stores_finds_names_and_stores_again(
     printed = capsys.readouterr().out
     checks = int(printed.split(" checks: ")[0])
     assert f"{checks} checks: {checks} unchanged." in printed
-    assert len(ElementTree.parse(folder / "regress.xml").findall(".//testcase")) == checks
 
     scaled = broken_ts(lambda loss: Loss(loss.total * 1.001, gauges=loss.gauges))
     with monkeypatch.context() as broken:
         broken.setattr(method_class("ts"), "loss", scaled)
         assert command(*request) == 1
-        assert "regressed: ts, loss on fixed embeddings (pair): found " in capsys.readouterr().out
-        suite = ElementTree.parse(folder / "regress.xml").getroot()
-        failed = [case for case in suite.iter("testcase") if len(case)]
-        assert len(failed) == int(suite.attrib["failures"]) > 0
-        assert all("ts" in case.attrib["classname"] for case in failed)
-        assert "values changed under version 1: raise the version of ts" in (folder / "regress.md").read_text()
+        printed = capsys.readouterr().out
+        assert "regressed: ts, loss on fixed embeddings (pair): found " in printed
+        assert "values changed under version 1: raise the version of ts" in printed
         stored = (tmp_path / "expected.json").read_bytes()
         assert command("ts", "--update") == 2
         assert "values changed under the same version of ts. Nothing was stored" in capsys.readouterr().err

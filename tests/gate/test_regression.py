@@ -14,7 +14,6 @@ from benchsuite.gate.decision import (
     half_band,
     unraised,
 )
-from benchsuite.gate.summary import junit, summary
 
 STORED = [0.10, 0.14, 0.12, 0.08, 0.11]
 CURVES = {
@@ -147,24 +146,6 @@ def test_an_evaluation_that_is_kinder_to_collapsed_towers_is_named() -> None:
     assert check.line == "regressed: collapsed towers (pair), retrieval.i2t_r1: found 1, expected 0, band exactly"
     assert [c.kind for c in check_collapsed("pair", {"a.b": 0.5}, {"a.b": 0.5})] == ["unchanged"]
     assert [c.kind for c in check_collapsed("pair", {"a.b": 0.5}, {})] == ["measured nothing"]
-
-
-def test_the_summary_names_method_metric_expected_found_and_band() -> None:
-    moved = {"retrieval.r_mean": [value - 0.2 for value in STORED[:2]]}
-    text = summary(list(check_method("temo", EXPECTED, observed(differences=moved), 2)))
-    assert "9 checks: 8 unchanged, 1 regressed." in text
-    (line,) = [line for line in text.splitlines() if line.startswith("| regressed")]
-    for cell in ("temo", "retrieval.r_mean", "+0.1200", "-0.0800", "±0.0632"):
-        assert cell in line
-
-
-def test_junit_counts_failures_and_errors_and_escapes() -> None:
-    crash = list(check_method("<m>", EXPECTED, observed(crash='said "no" & died'), 2))
-    good = list(check_method("good", EXPECTED, observed(), 2))
-    text = junit([*crash, *good])
-    assert 'tests="10" failures="0" errors="1"' in text
-    assert 'classname="&lt;m&gt;"' in text
-    assert "said &quot;no&quot; &amp; died" in text
 
 
 def test_changed_values_ask_for_a_raised_version_and_a_raised_version_for_new_values() -> None:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from xml.etree import ElementTree
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -18,8 +17,6 @@ from support.markdown_reader import tables, tags
 from support.markdown_reader import texts as texts_of
 
 from benchsuite.analysis.table_view import TableView
-from benchsuite.gate.decision import Check
-from benchsuite.gate.summary import junit, summary
 from benchsuite.report.export import FORMATS
 from benchsuite.report.export_options import DEFAULT, ExportOptions
 from benchsuite.report.figures.model import Axis, Figure, Trace
@@ -131,14 +128,3 @@ def test_points_of_a_figure_are_cells_too(label: str, axis: str) -> None:
     for cell in (*head, *row):
         assert is_clean(cell)
         assert not is_formula(cell)
-
-
-@given(subject=texts, what=texts)
-def test_the_gates_reports_hold_what_checks_say_as_text(subject: str, what: str) -> None:
-    checks = [Check(subject, what, "regressed", expected="<b>", found="|", band="`")]
-    (found,) = tables(summary(checks))
-    assert [len(row) for row in found] == [6, 6]
-    assert tags(summary(checks)) <= {"h1", "p", "table", "thead", "tbody", "tr", "th", "td"}
-    case = ElementTree.fromstring(junit(checks)).find("testcase")
-    assert case is not None
-    assert is_clean(case.attrib["classname"] + case.attrib["name"])

@@ -69,7 +69,7 @@ def test_its_check_of_results_finds_what_the_commit_before_listed(
     place = repository(tmp_path)
     for seed in range(2):
         Store(place / "results").write(*make_sound(seed))
-    update = ("benchsuite", "verify", "results", "--update", "--allow-removal")
+    update = ("benchsuite", "verify", "results", "--update")
     check = ("bash", board.folder / ".ci" / "verify")
     assert run(place, *update).returncode == 0
     assert run(place, *check).returncode == 0, "there is no commit before"

@@ -45,7 +45,7 @@ def whole_folder(folder: Path) -> Path:
     store.add_request(_request(records[0][0], records[1][0]))
     write_evaluation(folder, *_evaluation(first))
     write_trials(folder / TRIALS / "latents-pairs.parquet", drawn_trials())
-    update_manifest(audit_folder(folder, RULES), allow_removal=False)
+    update_manifest(audit_folder(folder, RULES))
     return folder
 
 
