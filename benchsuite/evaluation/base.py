@@ -64,14 +64,11 @@ class Task(Options, ABC):
 
     _owns_no_fields: ClassVar = True
     card: ClassVar[Card]
+    embeds: ClassVar[frozenset[str]] = frozenset()
+    """What it embeds, "image" and "text"; empty if the task does not say. A property where options decide it."""
 
     def __init__(self, **options: Any) -> None:
         self.resolve(options)
-
-    @property
-    def embeds(self) -> frozenset[str]:
-        """What it embeds under these options, "image" and "text"; empty if the task does not say."""
-        return frozenset()
 
     @property
     def needs_images(self) -> bool:

@@ -112,14 +112,6 @@ def histograms(image: ArrayLike, text: ArrayLike) -> Histograms:
     )
 
 
-def lowest_positives(image: ArrayLike, text: ArrayLike, count: int = 20) -> list[tuple[int, float]]:
-    """The positives of lowest cosine, as (pair, cosine), lowest first (TeMo's false positives)."""
-    a, b = _pair(image, text)
-    cosines = (a * b).sum(1)
-    order = torch.argsort(cosines, stable=True)[:count]
-    return [(int(i), float(cosines[i])) for i in order]
-
-
 def _uniformity(x: Tensor) -> float:
     if len(x) < 2:
         raise UsageError("geometry: uniformity is of pairs; there is only one row.")

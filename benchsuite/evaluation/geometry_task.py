@@ -11,7 +11,6 @@ from benchsuite.data.base import PairDataset
 from benchsuite.evaluation import geometry
 from benchsuite.evaluation.base import Embedder, Scores, Task
 from benchsuite.evaluation.labelled import label_rows
-from benchsuite.fields import Count
 from benchsuite.registry import register_task
 
 
@@ -42,20 +41,18 @@ class Geometry(Task):
 
     Each image is paired with its first caption. A setup with one tower has the measures of its side only. Tolerance and
     inter-class uniformity need `classes`. Stored beside the record: cosine histograms of positives and negatives (100
-    equal bins of [-1, 1]), and the indices of the positives of lowest cosine, lowest first.
+    equal bins of [-1, 1]).
     """
 
     sides: Literal["both", "image", "text"] = "both"
     """Whose embeddings."""
     classes: str = ""
     """Name of a set of classes, for tolerance and inter-class uniformity; none if empty."""
-    lowest: Count = 20
-    """How many of the lowest-scoring positives to store."""
     split: str = "test"
     """Which images and captions."""
 
     @property
-    def embeds(self) -> frozenset[str]:
+    def embeds(self) -> frozenset[str]:  # type: ignore[override]
         return frozenset({"image", "text"} if self.sides == "both" else {self.sides})
 
     def reads(self, dataset: PairDataset) -> Iterator[Callable[[], object]]:
@@ -76,7 +73,10 @@ class Geometry(Task):
         counts: dict[str, NDArray[np.integer[Any]]] = {}
         measures: dict[str, float] = {}
         if self.sides == "both":
-            counts, measures = pair_geometry(rows["image"], rows["text"], self.lowest)
+            pairs = geometry.histograms(rows["image"], rows["text"])
+            counts = {"positives": pairs.positives, "negatives": pairs.negatives}
+            measures = geometry.score(rows["image"], rows["text"])
+            measures |= {"positive_mean": pairs.positive_mean, "negative_mean": pairs.negative_mean}
         for side, embedded in rows.items():
             if self.sides != "both":
                 measures[f"uniformity_{side}"] = geometry.uniformity(embedded)
@@ -85,18 +85,3 @@ class Geometry(Task):
                 structure = geometry.class_structure(embedded, label_rows(dataset, split, self.classes))
                 measures |= {f"{name}_{side}": value for name, value in structure.items()}
         return Scores({}, {"pairs": len(split)}, counts, measures)
-
-
-def pair_geometry(
-    image: NDArray[np.float32], text: NDArray[np.float32], lowest: int
-) -> tuple[dict[str, NDArray[np.integer[Any]]], dict[str, float]]:
-    """The arrays stored beside the record, and the measures."""
-    counted = geometry.histograms(image, text)
-    pairs = [pair for pair, _ in geometry.lowest_positives(image, text, lowest)]
-    counts: dict[str, NDArray[np.integer[Any]]] = {
-        "positives": counted.positives,
-        "negatives": counted.negatives,
-        "lowest_positives": np.array(pairs, np.int32),
-    }
-    means = {"positive_mean": counted.positive_mean, "negative_mean": counted.negative_mean}
-    return counts, geometry.score(image, text) | means

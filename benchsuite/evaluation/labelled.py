@@ -1,6 +1,6 @@
 """What tasks read that classify: labels with names, and features of splits with their classes."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -62,31 +62,24 @@ class Classification(Task):
     """The split to classify."""
 
     @property
-    def embeds(self) -> frozenset[str]:
+    def embeds(self) -> frozenset[str]:  # type: ignore[override]
         return frozenset({self.side})
-
-    @property
-    def classified(self) -> Sequence[str]:
-        """The splits whose classes must all be in the bank."""
-        return [self.split]
 
     def reads(self, dataset: PairDataset) -> Iterator[Callable[[], object]]:
         name = self.card.name
-        for split in (self.bank, *self.classified):
+        for split in (self.bank, self.split):
             yield from class_reads(name, dataset, split, self.classes)
             if self.side == "text":
                 yield partial(self._first_captions, dataset, split)
-        for split in self.classified:
-            yield lambda split=split: self._require_taught(  # type: ignore[misc]
-                dataset, *(class_labels(name, dataset, each, self.classes) for each in (self.bank, split))
-            )
+        yield lambda: self._require_taught(
+            dataset, *(class_labels(name, dataset, each, self.classes) for each in (self.bank, self.split))
+        )
 
-    def rows(self, embed: Embedder, dataset: PairDataset) -> list[LabelledRows]:
-        """Of the bank, then of the splits to classify: L2-normalised features before the projection, with labels."""
-        found = [self._rows(embed, dataset, split) for split in (self.bank, *self.classified)]
-        for queries in found[1:]:
-            self._require_taught(dataset, found[0].labels, queries.labels)
-        return found
+    def rows(self, embed: Embedder, dataset: PairDataset) -> tuple[LabelledRows, LabelledRows]:
+        """Of the bank, then of the split to classify: L2-normalised features before the projection, with labels."""
+        bank, queries = (self._rows(embed, dataset, split) for split in (self.bank, self.split))
+        self._require_taught(dataset, bank.labels, queries.labels)
+        return bank, queries
 
     def _rows(self, embed: Embedder, dataset: PairDataset, split: str) -> LabelledRows:
         labels = class_labels(self.card.name, dataset, split, self.classes)

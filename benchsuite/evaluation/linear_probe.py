@@ -1,9 +1,7 @@
 """Linear probe: logistic regression on frozen features."""
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,13 +9,9 @@ from numpy.typing import NDArray
 from benchsuite.data.base import PairDataset
 from benchsuite.evaluation.base import Embedder
 from benchsuite.evaluation.labelled import Classification, LabelledRows
-from benchsuite.evaluation.rank_metrics import recall
 from benchsuite.fields import Count, Positive
 from benchsuite.records.recompute import Scores
 from benchsuite.registry import register_task
-
-GRID = tuple(10.0**power for power in range(-3, 7))
-"""Values of c tried under rule "validation"."""
 
 
 @register_task(
@@ -25,7 +19,7 @@ GRID = tuple(10.0**power for power in range(-3, 7))
     title="Linear probe",
     version=2,
     metrics=("top1", "top5"),
-    measures=("c", "iterations", "converged"),
+    measures=("iterations", "converged"),
     headline="top1",
 )
 class LinearProbe(Classification):
@@ -33,35 +27,18 @@ class LinearProbe(Classification):
 
     Features are the tower's own, before the projection, L2-normalised, in double precision; scikit-learn's L-BFGS. The
     objective is |W|² / 2 + c · (sum of the samples' losses), without the intercept; of two classes, W is one vector.
-    The rule that sets c is part of the protocol: "fixed" takes `c`; "validation" tries 10^-3 to 10^6 and takes the c of
-    highest accuracy on the split `chosen_on` (the strongest penalty of equals), never on the split to classify. Ties
-    count against the model.
+    Ties count against the model.
     """
 
-    rule: Literal["fixed", "validation"] = "fixed"
-    """What sets the penalty."""
     c: Positive = 1.0
-    """Inverse strength of the penalty, under rule "fixed"."""
-    chosen_on: str = "validation"
-    """The split that chooses c, under rule "validation"."""
+    """Inverse strength of the penalty."""
     max_iterations: Count = 1000
     """Limit for L-BFGS. The measure `converged` says whether it was enough."""
 
-    @property
-    def classified(self) -> Sequence[str]:
-        return [self.split, *([self.chosen_on] if self.rule == "validation" else [])]
-
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
-        bank, queries, *held_out = self.rows(embed, dataset)
-        c = choose(bank, held_out[0], self.max_iterations) if held_out else self.c
-        ranks, fitted = probe_ranks(bank, queries, c, self.max_iterations)
-        return replace(self.from_ranks({"class": ranks}), measures={"c": c, **fitted})
-
-
-def choose(bank: LabelledRows, held_out: LabelledRows, max_iterations: int) -> float:
-    """The c of the grid with the highest accuracy on `held_out`; the smallest of equals."""
-    accuracy = {c: recall(probe_ranks(bank, held_out, c, max_iterations)[0], 1) for c in GRID}
-    return max(GRID, key=lambda c: (accuracy[c], -c))
+        bank, queries = self.rows(embed, dataset)
+        ranks, fitted = probe_ranks(bank, queries, self.c, self.max_iterations)
+        return replace(self.from_ranks({"class": ranks}), measures=fitted)
 
 
 def probe_ranks(

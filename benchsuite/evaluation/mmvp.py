@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,14 +43,12 @@ class MmvpVlm(Task):
     image. Ties count against the model, so a collapsed model scores 0. `average` is the mean of the nine patterns.
     """
 
+    embeds: ClassVar = frozenset({"image", "text"})
+
     prompt: str = "a photo of {}"
     """Template for each statement, as in the published evaluation."""
     split: str = "test"
     """Which pairs to evaluate."""
-
-    @property
-    def embeds(self) -> frozenset[str]:
-        return frozenset({"image", "text"})
 
     def reads(self, dataset: PairDataset) -> Iterator[Callable[[], object]]:
         yield partial(statements, dataset, self.split)

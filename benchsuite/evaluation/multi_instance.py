@@ -1,6 +1,7 @@
 """Multi-instance retrieval between clips and sentences: soft mAP and nDCG, as EPIC-KITCHENS-100 defines them."""
 
 from collections.abc import Callable, Iterator
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,16 +33,14 @@ class MultiInstanceRetrieval(Task):
     Stored beside the record: the ranks of items of relevancy 1, and the relevancy levels in the ranks that nDCG reads.
     """
 
+    embeds: ClassVar = frozenset({"image", "text"})
+
     split: str = "test"
     """Which clips and narrations are searched."""
     verbs: str = "verb"
     """Name of the labels that hold a verb class for each clip, [N]."""
     nouns: str = "nouns"
     """Name of the labels that hold the set of noun classes of each clip, [N, K]; -1 pads smaller sets."""
-
-    @property
-    def embeds(self) -> frozenset[str]:
-        return frozenset({"image", "text"})
 
     def reads(self, dataset: PairDataset) -> Iterator[Callable[[], object]]:
         yield lambda: self._actions(dataset.split(self.split))

@@ -20,8 +20,6 @@ FIRST = (1, 5)
 """The k of top-k in kNN and linear probe."""
 PLAIN = (1, 10)
 """Numbers of neighbours in plain kNN."""
-PARTS = 1000
-"""A set of sentence pairs has no more."""
 
 
 def recall(ranks: NDArray[np.integer[Any]], k: int) -> float:
@@ -90,22 +88,18 @@ def multi_instance(ranks: Ranks) -> Scores:
     return Scores(means({way: unpack(way, ranks) for way in SIDES}), queries(ranks, SIDES), ranks)
 
 
-def sts(ranks: Ranks, sets: Sequence[str], aggregation: str) -> Scores:
+def sts(ranks: Ranks, sets: Sequence[str]) -> Scores:
     """Spearman's correlation for each set, from each pair's ranks by cosine and by gold score, and the mean."""
-    measures = {name: _correlation(name, ranks, aggregation) for name in sets}
+    measures = {name: _correlation(name, ranks) for name in sets}
     counts = {name: len(ranks[f"{name}_gold"]) for name in sets}
     return Scores({}, counts, ranks, {**measures, "average": float(np.mean(list(measures.values())))})
 
 
-def _correlation(name: str, ranks: Ranks, aggregation: str) -> float:
-    """One correlation for a set, from those of its parts."""
-    pairs, cosine, gold = (ranks[f"{name}_{kind}"] for kind in ("pairs", "cosine", "gold"))
-    parts = 0 < len(pairs) <= PARTS and 1 <= pairs.min() <= pairs.max() <= len(cosine)  # before a sum wraps around
-    if not parts or not len(cosine) == len(gold) == pairs.sum():
-        raise RecordError(f"{name}_cosine and {name}_gold have {len(cosine)} and {len(gold)} ranks of {pairs} pairs")
-    ends = np.cumsum(pairs)[:-1]
-    each = [correlation(a, b) for a, b in zip(np.split(cosine, ends), np.split(gold, ends), strict=True)]
-    return float(np.average(each, weights=pairs if aggregation == "wmean" else None))
+def _correlation(name: str, ranks: Ranks) -> float:
+    cosine, gold = (ranks[f"{name}_{kind}"] for kind in ("cosine", "gold"))
+    if not 0 < len(cosine) == len(gold):
+        raise RecordError(f"{name}_cosine and {name}_gold have {len(cosine)} and {len(gold)} ranks of the same pairs")
+    return correlation(cosine, gold)
 
 
 RULES: dict[str, RankRule] = {
@@ -116,15 +110,14 @@ RULES: dict[str, RankRule] = {
     "linear-probe": RankRule(
         classification,
         split_count="samples",
-        not_recomputable=("c", "iterations", "converged"),
+        not_recomputable=("iterations", "converged"),
         why="they describe the fit, not its predictions",
     ),
     "mmvp": RankRule(mmvp),
     "multi-instance-retrieval": RankRule(multi_instance, split_count="v2t", only_ranks=False),
     "retrieval": RankRule(retrieval, split_count="i2t"),
     "sentence-transfer": RankRule(sentence_transfer),
-    "sts": RankRule(sts, options=("sets", "aggregation"), only_ranks=False),
-    "video-retrieval": RankRule(retrieval, split_count="v2t"),
+    "sts": RankRule(sts, options=("sets",), only_ranks=False),
     "zero-shot": RankRule(zero_shot, split_count="pictures"),
 }
 """By task. A plugin's task adds its own: `RULES["mine"] = RankRule(...)`."""

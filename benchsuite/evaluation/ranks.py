@@ -10,9 +10,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from benchsuite.evaluation.exact_scores import ExactSide, pair_scores, radius
-from benchsuite.evaluation.rank_metrics import recall
-
-__all__ = ["best_ranks_of_groups", "block_rows", "ranks_both_ways", "ranks_of_columns", "recall"]
 
 BLOCK = 1024
 """Largest number of queries in a block."""
@@ -42,25 +39,16 @@ def ranks_of_columns(queries: Tensor, candidates: Tensor, target: Tensor) -> NDA
     return _ranks(queries, candidates, pairs, both=False)[0]
 
 
-def best_ranks_of_groups(queries: Tensor, candidates: Tensor, group: Tensor) -> NDArray[np.int32]:
-    """For each query i, the best rank among its own candidates (`group == i`). Ties with others count against it.
-
-    Its own other candidates never rank before its best one.
-    """
-    return _ranks(queries, candidates, _grouped(queries, group), both=False)[0]
-
-
 def ranks_both_ways(queries: Tensor, candidates: Tensor, group: Tensor) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """`best_ranks_of_groups` of the queries, and `ranks_of_columns` of each candidate for its query, in one pass."""
-    first, second = _ranks(queries, candidates, _grouped(queries, group), both=True)
-    return first, second
+    """For each query i, the best rank among its own candidates (`group == i`); for each candidate, its query's rank.
 
-
-def _grouped(queries: Tensor, group: Tensor) -> Tensor:
-    """Each candidate with its query, [2, P]. Candidates of no query are in no pair."""
+    Ties with others count against it. Its own other candidates never rank before a query's best one. A candidate of no
+    query is a competitor alone.
+    """
     group = group.to(queries.device).long()
     own = ((group >= 0) & (group < len(queries))).nonzero().flatten()
-    return torch.stack([group[own], own])
+    first, second = _ranks(queries, candidates, torch.stack([group[own], own]), both=True)
+    return first, second
 
 
 class Way:

@@ -29,19 +29,16 @@ from benchsuite.registry import register_task
     headline="r_mean",
 )
 class Retrieval(Task):
-    """R@1/5/10 from image to caption and from caption to image, over one split.
+    """R@1/5/10 from image or clip to caption and from caption to image or clip, over one split.
 
     Text to image: the rank of the caption's image. Image to text: the best rank among the image's captions. Ties count
     against the model. `r_mean` is the mean of the six recalls.
     """
 
-    directions: ClassVar = ("i2t", "t2i")
+    embeds: ClassVar = frozenset({"image", "text"})
+
     split: str = "test"
     """Which images and captions to search."""
-
-    @property
-    def embeds(self) -> frozenset[str]:
-        return frozenset({"image", "text"})
 
     def reads(self, dataset: PairDataset) -> Iterator[Callable[[], object]]:
         yield lambda: dataset.split(self.split).captions_for(self.card.name)
@@ -51,26 +48,11 @@ class Retrieval(Task):
         lists = split.captions_for(self.card.name)
         captions = [text for texts in lists for text in texts]
         image_of_text = np.repeat(np.arange(len(split)), [len(texts) for texts in lists])
-        ranks = self.ranks(embed.images(split), embed.texts(captions), torch.from_numpy(image_of_text))
-        return self.from_ranks(dict(zip(self.directions, ranks.values(), strict=True)))
+        return self.from_ranks(self.ranks(embed.images(split), embed.texts(captions), torch.from_numpy(image_of_text)))
 
     def ranks(self, image: Tensor, text: Tensor, image_of_text: Tensor) -> dict[str, NDArray[np.int32]]:
         """Ranks for each direction."""
         return rank_both(image, text, image_of_text)
-
-
-@register_task(
-    "video-retrieval",
-    title="Text-video retrieval",
-    version=1,
-    metrics=("v2t_r1", "v2t_r5", "v2t_r10", "t2v_r1", "t2v_r5", "t2v_r10", "r_mean"),
-    measures=("v2t_median_rank", "t2v_median_rank"),
-    headline="r_mean",
-)
-class VideoRetrieval(Retrieval):
-    """R@1/5/10 and median rank between clips and captions: the retrieval task with the names of video papers."""
-
-    directions: ClassVar = ("v2t", "t2v")
 
 
 @register_task(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,16 +42,14 @@ class SentenceTransfer(Task):
     without it, its strengths would regularise unit vectors far more than a tower's raw features.
     """
 
+    embeds: ClassVar = frozenset({"text"})
+
     sets: list[str] = ["MR", "CR", "SUBJ", "MPQA", "SST2", "TREC", "MRPC"]
     """Which tasks. `average` is over these."""
     folds: Count = 10
     """Number of folds, inner and outer."""
     features: bool = True
     """Use the tower's features before the projection."""
-
-    @property
-    def embeds(self) -> frozenset[str]:
-        return frozenset({"text"})
 
     def reads(self, dataset: PairDataset) -> Iterator[Callable[[], object]]:
         yield partial(self._sets, dataset)

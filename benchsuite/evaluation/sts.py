@@ -1,12 +1,12 @@
 """Semantic textual similarity: correlation of cosines with gold scores."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Literal
+from typing import ClassVar
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from benchsuite.data.base import PairDataset
 from benchsuite.data.sentences import SentencePairs, SimilarityDataset
@@ -40,21 +40,17 @@ from benchsuite.registry import register_task
 class SemanticSimilarity(Task):
     """Spearman correlation of cosine similarities with gold scores, for each similarity set; nothing is trained.
 
-    A correlation lies in [-1, 1]. A collapsed model scores 0. Stored beside the record: twice the
-    average ranks of the pairs by cosine and by gold score. Reads datasets of sentence pairs: senteval, or
-    scenes-sts, whose sets are validation and test.
+    All pairs of a set have one correlation, as in SimCSE. It lies in [-1, 1]. A collapsed model scores 0. Stored beside
+    the record: twice the average ranks of the pairs by cosine and by gold score. Reads datasets of sentence pairs:
+    senteval, or scenes-sts, whose sets are validation and test.
     """
+
+    embeds: ClassVar = frozenset({"text"})
 
     sets: list[str] = ["STS12", "STS13", "STS14", "STS15", "STS16", "STSBenchmark", "SICK-R"]
     """Which sets. `average` is over these."""
-    aggregation: Literal["all", "mean", "wmean"] = "all"
-    """Over a set's subsets: one correlation of all pairs (SimCSE), the mean, or the mean by size (SentEval)."""
     features: bool = True
     """Compare the tower's features before the projection, as in SimCSE."""
-
-    @property
-    def embeds(self) -> frozenset[str]:
-        return frozenset({"text"})
 
     def reads(self, dataset: PairDataset) -> Iterator[Callable[[], object]]:
         yield partial(self._sets, dataset)
@@ -66,8 +62,8 @@ class SemanticSimilarity(Task):
         ranks: dict[str, Ranks] = {}
         for name in self.sets:
             subsets = sets.pairs(name).values()
-            similar = [self._cosines(embed, pairs) for pairs in subsets]
-            ranks |= ranked(name, similar, [pairs.gold for pairs in subsets], self.aggregation)
+            similar = np.concatenate([self._cosines(embed, pairs) for pairs in subsets])
+            ranks |= ranked(name, similar, np.concatenate([pairs.gold for pairs in subsets]))
         return self.from_ranks(ranks)
 
     def _sets(self, dataset: PairDataset) -> SimilarityDataset:
@@ -85,16 +81,9 @@ class SemanticSimilarity(Task):
         return np.asarray(cosines.cpu().numpy())
 
 
-def ranked(
-    name: str, similar: Sequence[NDArray[np.float64]], gold: Sequence[NDArray[np.float64]], aggregation: str
-) -> dict[str, Ranks]:
-    """What is stored for a set: the number of pairs in each part with its own correlation, and their ranks in it."""
-    parts = (similar, gold) if aggregation != "all" else ([np.concatenate(similar)], [np.concatenate(gold)])
-    return {
-        f"{name}_pairs": np.array([len(rows) for rows in parts[1]], np.int32),
-        f"{name}_cosine": np.concatenate([doubled_ranks(rows, CONSTANT) for rows in parts[0]]),
-        f"{name}_gold": np.concatenate([doubled_ranks(rows) for rows in parts[1]]),
-    }
+def ranked(name: str, similar: ArrayLike, gold: ArrayLike) -> dict[str, Ranks]:
+    """What is stored for a set: the ranks of its pairs."""
+    return {f"{name}_cosine": doubled_ranks(similar, CONSTANT), f"{name}_gold": doubled_ranks(gold)}
 
 
 CONSTANT = 1e-6

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 from torch import Tensor
@@ -30,16 +31,14 @@ class ZeroShot(Task):
     where there are k classes or fewer, and is not reported there.
     """
 
+    embeds: ClassVar = frozenset({"image", "text"})
+
     classes: str
     """Name of the dataset's set of classes."""
     templates: str
     """Name of the dataset's set of prompt templates."""
     split: str = "test"
     """Which images to classify."""
-
-    @property
-    def embeds(self) -> frozenset[str]:
-        return frozenset({"image", "text"})
 
     def reads(self, dataset: PairDataset) -> Iterator[Callable[[], object]]:
         yield partial(dataset.templates_of, self.templates)

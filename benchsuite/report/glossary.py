@@ -26,7 +26,6 @@ EXPLAINED = {
     "tolerance_text": "mean cosine of texts of one class",
     "inter_class_uniformity_image": "uniformity over pairs of images of two classes",
     "inter_class_uniformity_text": "uniformity over pairs of texts of two classes",
-    "c": "inverse strength of the probe's L2 penalty, chosen on validation data",
     "iterations": "steps of the probe's solver",
     "converged": "1 if the probe's solver converged",
     "seconds": "training time",

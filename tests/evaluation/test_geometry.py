@@ -117,14 +117,6 @@ def test_identical_pairs_stand_in_the_last_bin_and_opposite_ones_in_the_first() 
     assert found.negatives.tolist() == [*[0] * 50, 6, *[0] * 49]
 
 
-def test_lowest_positives_come_lowest_first() -> None:
-    angles = np.array([0.5, 2.0, 0.1, 1.0])
-    text = np.stack([np.cos(angles), np.sin(angles)], 1)
-    found = geometry.lowest_positives(np.tile([5.0, 0.0], (4, 1)), text, 2)
-    assert found == [(1, pytest.approx(math.cos(2.0))), (3, pytest.approx(math.cos(1.0)))]
-    assert len(geometry.lowest_positives(text, text, 20)) == 4
-
-
 def test_extremes() -> None:
     collapsed = geometry.score(np.ones((5, 3)), np.ones((5, 3)))
     worst = -math.sqrt(2)

@@ -7,7 +7,6 @@ import pytest
 from benchsuite.data.base import PairDataset
 from benchsuite.errors import UsageError
 from benchsuite.evaluation.knn import NearestNeighbours
-from benchsuite.evaluation.linear_probe import LinearProbe
 
 
 def reads(dataset: PairDataset, side: str, **changes: Any) -> list[object]:
@@ -31,10 +30,3 @@ def test_what_is_missing_is_refused_before_anything_is_embedded(
 ) -> None:
     with pytest.raises(UsageError, match=says):
         reads(pictures, "image" if changes else "sound", **changes)
-
-
-def test_a_probe_reads_the_split_that_chooses_its_penalty_where_one_does(pictures: PairDataset) -> None:
-    there = {"classes": "colour", "bank": "test", "chosen_on": "elsewhere"}
-    assert LinearProbe(rule="fixed", **there).problems(pictures) == []
-    (problem,) = LinearProbe(rule="validation", **there).problems(pictures)
-    assert "elsewhere" in problem

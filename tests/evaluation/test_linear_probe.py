@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from benchsuite.evaluation.labelled import LabelledRows
-from benchsuite.evaluation.linear_probe import GRID, choose, probe_ranks
+from benchsuite.evaluation.linear_probe import probe_ranks
 
 
 def blobs(seed: int, classes: int, n: int = 40) -> LabelledRows:
@@ -72,15 +72,3 @@ def test_one_class_alone_is_known_without_fitting() -> None:
     ranks, fitted = probe_ranks(bank, LabelledRows(torch.eye(2), torch.tensor([1, 0])), 1.0, 100)
     assert ranks.tolist() == [1, 2]
     assert fitted == {"iterations": 0, "converged": 1}
-
-
-def test_the_strongest_penalty_of_equals_is_chosen() -> None:
-    easy = LabelledRows(torch.eye(4).repeat(9, 1), torch.arange(4).repeat(9))
-    assert choose(easy, easy, 1000) == GRID[0]
-
-
-def test_the_choice_is_the_best_of_the_grid() -> None:
-    bank, held_out = blobs(5, 3), blobs(6, 3, 200)
-    accuracy = {c: float((probe_ranks(bank, held_out, c, 1000)[0] == 1).mean()) for c in GRID}
-    assert accuracy[choose(bank, held_out, 1000)] == max(accuracy.values())
-    assert len(set(accuracy.values())) > 1

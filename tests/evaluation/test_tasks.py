@@ -22,15 +22,6 @@ def test_retrieval_uses_every_caption_of_the_split(pictures: PairDataset, fake: 
     assert scores.measures == {"i2t_median_rank": 3, "t2i_median_rank": 2}
 
 
-def test_videos_are_retrieved_as_pictures_are(pictures: PairDataset, fake: Any) -> None:
-    embed = fake([RED, BLUE, RED], TEXTS)
-    pairs, clips = (create_task(name).evaluate(embed, pictures) for name in ("retrieval", "video-retrieval"))
-    assert list(clips.metrics.values()) == list(pairs.metrics.values())
-    assert set(clips.ranks) == {"v2t", "t2v"}
-    assert clips.ranks["t2v"].tolist() == pairs.ranks["t2i"].tolist()
-    assert "v2t_r1" in clips.metrics
-
-
 def test_an_unknown_task_or_option_is_refused() -> None:
     with pytest.raises(UsageError, match='Did you mean "retrieval"'):
         create_task("retreival")
