@@ -9,7 +9,6 @@ from typing import cast
 
 from benchsuite.data import PairDataset, create_dataset
 from benchsuite.data.base import Shows
-from benchsuite.data.readers.own import Own
 from benchsuite.errors import UnknownError, UsageError
 from benchsuite.evaluation.base import create_task
 from benchsuite.evaluation.rank_metrics import TOPS
@@ -126,11 +125,10 @@ def protocols_of_classes(recipe: Recipe, data: Data) -> dict[str, Protocol]:
         bank = options.get("bank", "")
         untaught = sorted(asked - _classes_in(dataset, bank, name)) if bank else []
         if untaught:
-            cut = isinstance(dataset, Own) and dataset.cuts(options["split"])
-            remedy = "Cut with another seed" if cut else f"Add an image of it to {bank}"
             raise UsageError(
                 f'{data.name}: class "{dataset.class_names[name][untaught[0]]}" is in split {options["split"]} but not '
-                f"in {bank}. {remedy}, or leave classes out with {data.name}.label=none."
+                f"in {bank}. Add an image of it to {bank}, cut with another seed, or leave classes out with "
+                f"{data.name}.label=none."
             )
     return dict(recipe.with_classes)
 

@@ -285,11 +285,10 @@ def test_all_pictures_that_cannot_be_read_are_counted(tmp_path: Path) -> None:
     write_csv(tmp_path)
     for i in range(7, 14):
         (tmp_path / "pictures" / name(i)).write_bytes(picture(i)[:150])
-    with pytest.raises(UsageError, match=f"7 of {COUNT} pictures cannot be read:") as raised:
+    with pytest.raises(UsageError, match=f"7 of {COUNT} pictures cannot be read") as raised:
         create_dataset("pairs", folder=str(tmp_path)).manifest()
-    lines = str(raised.value).splitlines()
-    assert [name(i) in line for i, line in zip(range(7, 12), lines[1:], strict=False)] == [True] * 5
-    assert lines[6:] == ["  and 2 more."]
+    *named, _ = str(raised.value).splitlines()
+    assert [name(i) in line for i, line in zip(range(7, 12), named, strict=True)] == [True] * 5
 
 
 def test_classes_are_values_or_numbers_with_names(own: Callable[..., PairDataset]) -> None:

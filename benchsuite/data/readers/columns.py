@@ -15,19 +15,8 @@ from benchsuite.errors import SeveralError, UsageError, did_you_mean
 from benchsuite.files import open_regular, reason_of
 
 IMAGE = (
-    "image",
-    "img",
-    "png",
-    "jpg",
-    "jpeg",
-    "webp",
-    "file_name",
-    "filename",
-    "filepath",
-    "image_path",
-    "file",
-    "path",
-)
+    "image", "img", "png", "jpg", "jpeg", "webp", "file_name", "filename", "filepath", "image_path", "file", "path",
+)  # fmt: skip
 CAPTION = ("caption", "captions", "text", "txt")
 LABEL = ("label", "class", "cls")
 """Names from which a column is guessed."""
@@ -37,87 +26,64 @@ ROWS = 100
 """Pictures whose bytes are in memory at a time."""
 SHOWN = 5
 """Unreadable pictures that an error names."""
-
-
-def column_for(option: str, given: str, guesses: Sequence[str], columns: Sequence[str], where: str) -> str:
-    """The column that the option names, or the one column with a name that tells; "" if there is none."""
-    if given and given not in columns:
-        listed = ", ".join(columns)
-        raise UsageError(
-            f'{where}: no column "{given}" for {option} (there are {listed}).{did_you_mean(given, columns)}'
-        )
-    found = [given] if given else [name for name in columns if name.lower() in guesses]
-    if len(found) > 1:
-        raise UsageError(f"{where}: {' or '.join(found)}? {remedy(option, columns)}")
-    return found[0] if found else ""
-
-
 Asked = Mapping[str, tuple[Sequence[str], Sequence[str]]]
 """Given names of columns and names to guess from, by option."""
 
 
-def columns_for(asked: Asked, columns: Sequence[str], where: str) -> dict[str, list[str]]:
-    """The columns of each option; all that are wrong or missing are refused together."""
-    found: dict[str, list[str]] = {option: [] for option in asked}
-    wrong = []
+def columns_for(asked: Asked, columns: Sequence[str], where: str) -> dict[str, Sequence[str]]:
+    """The columns of each option: those that it names, or the one whose name tells. All that are wrong are refused."""
+    found: dict[str, Sequence[str]] = {}
+    wrong, listed = [], ", ".join(columns)
     for option, (given, guesses) in asked.items():
-        for name in given or ("",):
-            try:
-                column = column_for(option, name, () if given else guesses, columns, where)
-                if not column and option in REQUIRED:
-                    raise UsageError(f"{where}: which column has the {REQUIRED[option]}? {remedy(option, columns)}")
-            except UsageError as error:
-                wrong.append(str(error))
-            else:
-                found[option] += [column] if column else []
+        remedy = f"Name the column by the option {option}; there are {listed}."
+        found[option] = given or [name for name in columns if name.lower() in guesses]
+        for name in (name for name in given if name not in columns):
+            known = f"(there are {listed}).{did_you_mean(name, columns)}"
+            wrong.append(f'{where}: no column "{name}" for {option} {known}')
+        if not given and len(found[option]) > 1:
+            wrong.append(f"{where}: {' or '.join(found[option])}? {remedy}")
+        if not found[option] and option in REQUIRED:
+            wrong.append(f"{where}: which column has the {REQUIRED[option]}? {remedy}")
     if wrong:
         raise SeveralError(wrong)
     return found
 
 
-def remedy(option: str, columns: Sequence[str]) -> str:
-    """How to name a column."""
-    return f"Name the column by the option {option}; there are {', '.join(columns)}."
-
-
 @dataclass(frozen=True)
 class Picture:
-    """A row of a column of pictures: bytes or a path, or both by name."""
+    """A row of a column of pictures: bytes or a path, or both."""
 
-    value: Any
+    content: bytes | None
+    path: str
     column: "Pictures"
     row: int
 
     @property
     def where(self) -> str:
         """Names the row, with its file if it has one."""
-        path = self.value.get("path") if isinstance(self.value, dict) else self.value
-        return f"{self.column.name}, row {self.row}" + (f" ({path})" if path and isinstance(path, str) else "")
+        return f"{self.column.name}, row {self.row}" + (f" ({self.path})" if self.path else "")
 
-    def place(self) -> bytes | Path:
-        """The picture's bytes, or its file."""
-        named = self.value if isinstance(self.value, dict) else {"bytes": self.value, "path": self.value}
-        if isinstance(named.get("bytes"), bytes):
-            return bytes(named["bytes"])
-        if not isinstance(named.get("path"), str) or not named["path"]:
+    @property
+    def file(self) -> Path | None:
+        """The picture's file, if its bytes are in no column."""
+        if self.content is None and not self.path:
             raise UsageError(f'{self.where}: column "{self.column.column}" holds no picture.')
-        return self.column.file(named["path"])
+        return self.column.file(self.path) if self.content is None else None
 
     def read(self) -> bytes:
         """The bytes of the picture's file."""
-        place, root = self.place(), self.column.root
-        if isinstance(place, bytes):
-            return place
+        file, root = self.file, self.column.root
+        if self.content is not None or file is None:
+            return self.content or b""
         try:
-            with open_regular(place) as stream:
+            with open_regular(file) as stream:
                 return stream.read()
         except FileNotFoundError as error:
-            name, looked = place, ""
-            if root and place.is_relative_to(root):
-                name, looked = place.relative_to(root), f"; looked in {root}/ and {root}/images/"
-            raise UsageError(f"{self.column.name}, row {self.row}: picture {name} not found{looked}.") from error
+            inside = root and file.is_relative_to(root)
+            looked = f"; looked in {root}/ and {root}/images/" if inside else ""
+            raise UsageError(f"{self.column.name}, row {self.row}: picture {self.path} not found{looked}.") from error
         except OSError as error:
-            raise UsageError(f"{self.where}: {place} cannot be read: {reason_of(error)}.") from error
+            raise UsageError(f"{self.where}: {file} cannot be read: {reason_of(error)}.") from error
 
     def digest(self) -> bytes | UsageError:
         """SHA-256 of the picture's bytes, or why it cannot be decoded to its end."""
@@ -131,7 +97,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Pictures:
-    """A column of pictures: bytes, or paths that are absolute or relative to a folder."""
+    """A column of pictures that are not decoded: bytes, or paths that are absolute or relative to a folder."""
 
     rows: Any
     column: str
@@ -139,13 +105,27 @@ class Pictures:
     name: str
     """Of the split and its source, for errors."""
 
+    @classmethod
+    def of(cls, rows: Any, column: str, root: Path | None, name: str) -> "Pictures":
+        """A column of the library's images, of bytes or of paths."""
+        import datasets
+
+        alone, stored = rows.select_columns([column]), datasets.Image(decode=False)
+        if not isinstance(alone.features[column], datasets.Image):
+            value = alone[0][column]
+            if not isinstance(value, str | bytes | dict):
+                raise UsageError(f"{name}: column {column} holds {type(value).__name__}, not pictures or their files.")
+            if isinstance(value, str) and "://" in value:
+                raise UsageError(f"{name}: column {column} holds addresses ({value}); download the pictures first.")
+        return cls(alone.cast_column(column, stored), column, root, name)
+
     def __len__(self) -> int:
         return len(self.rows)
 
     def at(self, rows: Sequence[int]) -> list[Picture]:
         """The pictures of a few rows: all their bytes are in memory."""
-        values = self.rows[rows][self.column]
-        return [Picture(value, self, row) for value, row in zip(values, rows, strict=True)]
+        values = (value or {} for value in self.rows[rows][self.column])
+        return [Picture(v.get("bytes"), v.get("path") or "", self, row) for v, row in zip(values, rows, strict=True)]
 
     def blocks(self) -> Iterator[list[Picture]]:
         """All pictures, a few at a time."""
@@ -159,30 +139,14 @@ class Pictures:
         inner = self.root / "images" / path
         return inner if not (self.root / path).is_file() and inner.is_file() else self.root / path
 
-    def outside(self) -> list[str]:
-        """Paths in the column that lead out of the folder. The column is searched without making texts of all."""
-        if not isinstance(self.rows[0][self.column], str):
-            return []
+    def outside(self) -> list[Path]:
+        """Files in the column that are not under the folder. The column is searched without making texts of all."""
         import pyarrow.compute as pc
 
-        stored = self.rows.data.column(self.column)
-        suspect = stored.filter(pc.fill_null(pc.match_substring_regex(stored, r"^/|\.\."), False)).to_pylist()
-        return [path for path in suspect if Path(path).is_absolute() or ".." in Path(path).parts]
-
-
-def pictures_of(rows: Any, column: str, root: Path | None, name: str) -> Pictures:
-    """A column as pictures that are not decoded."""
-    import datasets
-
-    alone = rows.select_columns([column])
-    if isinstance(alone.features[column], datasets.Image):
-        alone = alone.cast_column(column, datasets.Image(decode=False))
-    value = alone[0][column]
-    if not isinstance(value, str | bytes | dict):
-        raise UsageError(f"{name}: column {column} holds {type(value).__name__}, not pictures or their files.")
-    if isinstance(value, str) and "://" in value:
-        raise UsageError(f"{name}: column {column} holds addresses ({value}); download the pictures first.")
-    return Pictures(alone, column, root, name)
+        paths = pc.struct_field(self.rows.data.column(self.column), "path")
+        suspect = paths.filter(pc.fill_null(pc.match_substring_regex(paths, r"^/|\.\."), False)).to_pylist()
+        files = (self.file(path) for path in suspect if Path(path).is_absolute() or ".." in Path(path).parts)
+        return [file for file in files if file.is_file()]
 
 
 def digests_of(splits: Mapping[str, Pictures], where: str, size: int = 0) -> dict[str, NDArray[np.uint8]]:
@@ -201,12 +165,10 @@ def digests_of(splits: Mapping[str, Pictures], where: str, size: int = 0) -> dic
                     found[split][picture.row] = np.frombuffer(digest, np.uint8)
             done += len(block)
             watch(size * done // total, size)
-    if len(wrong) == 1:
-        raise UsageError(wrong[0])
+    if len(wrong) > SHOWN:
+        wrong[SHOWN:] = [f"{where}: {len(wrong)} of {total} pictures cannot be read."]
     if wrong:
-        further = [f"and {len(wrong) - SHOWN} more."] if len(wrong) > SHOWN else []
-        lines = [f"  {line}" for line in [*wrong[:SHOWN], *further]]
-        raise UsageError(f"{where}: {len(wrong)} of {total} pictures cannot be read:", more=lines)
+        raise SeveralError(wrong)
     return found
 
 

@@ -5,6 +5,7 @@ classes' names, in order: formats, and the names of files and columns, do not ma
 that decodes each to its end.
 """
 
+import hashlib
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,14 +26,12 @@ from benchsuite.data.readers.columns import (
     classes_of,
     columns_for,
     digests_of,
-    pictures_of,
     texts_at,
 )
 from benchsuite.data.readers.files import files_under, stamp
 from benchsuite.data.readers.index import Item, write
 from benchsuite.data.readers.library import open_splits, require_source, stored_files, terms_of
 from benchsuite.data.readers.listing import Indexed
-from benchsuite.data.readers.parts import Part, cut
 from benchsuite.errors import UnknownError, UsageError
 from benchsuite.files import remove
 from benchsuite.paths import cache
@@ -45,6 +44,8 @@ ENOUGH = 25
 """Pictures of which the usual shares fill each split and a small batch."""
 CLASS = "class"
 """The name of the first set of classes."""
+Rows = NDArray[np.int64]
+Digests = NDArray[np.uint8]
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,15 @@ class Wanted:
     """Whether rows with the same picture become one."""
 
 
+@dataclass(frozen=True)
+class Part:
+    """A split: the row of each picture in the source's split, and by it further rows with the same picture."""
+
+    source: str
+    rows: Rows
+    repeats: Mapping[int, Sequence[int]] = field(default_factory=dict)
+
+
 class FromLibrary(Indexed):
     """Base of data sets that the library opens, from a folder or by a hub name. Say what is wanted."""
 
@@ -71,16 +81,42 @@ class FromLibrary(Indexed):
         """Of these splits by the names that the source has for them."""
 
     def _open(self, copy: Path | None = None) -> Mapping[str, Any]:
-        return open_splits(self.card.name, self.folder, copy=copy)
+        return open_splits(self.card.name, self.folder, self.options().get("config", ""), copy)
 
     def _make(self, folder: Path) -> Mapping[str, Any]:
         copy = cache() / "library" / self._key
         try:
-            splits, where = self._hub or self._open(copy), f"{self.card.name}: {self.folder}"
-            facts = Opened(where, self._root, self._files, splits, self._wanted(splits)).write(folder)
-            return {**facts, "about": terms_of(self.folder, splits)}
+            splits = self._hub or self._open(copy)
+            return {**self._write_rows(folder, splits), "about": terms_of(self.folder, splits)}
         finally:
             remove(copy)
+
+    def _write_rows(self, folder: Path, splits: Mapping[str, Any]) -> dict[str, Any]:
+        where, wanted = f"{self.card.name}: {self.folder}", self._wanted(splits)
+        named = named_splits(splits, wanted.splits, where)
+        sources = {source: splits[source] for source in named.values()}
+        columns = columns_for(wanted.asked, next(iter(sources.values())).column_names, where)
+        (image,), root = columns["image"], self._root if self._root.is_dir() else None
+        pictures = {s: Pictures.of(rows, image, root, f"{where}, split {s}") for s, rows in sources.items()}
+        outside = {str(file): file for own in pictures.values() for file in own.outside()}
+        sets = {CLASS if i == 0 else column: column for i, column in enumerate(columns.get("label", ()))}
+        classes = {
+            name: classes_of(sources, column, wanted.names if name == CLASS else (), where)
+            for name, column in sets.items()
+        }
+        digests = kept_digests(pictures, {**self._files, **outside}, where)
+        parts = {
+            role: part
+            for role, source in named.items()
+            for role, part in parts_of(role, source, digests[source], wanted, named, where).items()
+        }
+        names = {name: found.names for name, found in classes.items()}
+        listed = {
+            role: items_of(sources[part.source], part, columns, pictures[part.source], digests[part.source], classes)
+            for role in ROLES
+            if (part := parts.get(role))
+        }
+        return {**write(folder, listed, self._root, short_digest(names)), "classes": names, "watched": list(outside)}
 
     def _stamp(self) -> str:
         return stamp(self._files)
@@ -99,126 +135,102 @@ class FromLibrary(Indexed):
         return {} if self._root.is_dir() else self._open()
 
 
-@dataclass(frozen=True)
-class Opened:
-    """The library's splits by name, and what is wanted of them."""
+def named_splits(splits: Mapping[str, Any], wanted: Mapping[str, str], where: str) -> dict[str, str]:
+    """The source's split for each of ours that it has; one of any name is to train on where there is no other."""
+    for role, name in wanted.items():
+        if name not in ("", NONE) and name not in splits:
+            raise UnknownError("split", name, splits, f"{where}, {role}: ")
+    given = {role: name or role for role, name in wanted.items() if name != NONE}
+    named = {role: name for role, name in given.items() if name in splits}
+    if not named and len(splits) == 1:
+        named = {"train": next(iter(splits))}
+    if not named:
+        raise UsageError(f"{where}: which split to train on? Set the option train; there are {', '.join(splits)}.")
+    return named
 
-    where: str
-    """The data set and its source, for errors."""
-    root: Path
-    files: Mapping[str, Path]
-    """That the splits come from, by name."""
-    splits: Mapping[str, Any]
-    wanted: Wanted
 
-    def write(self, folder: Path) -> dict[str, Any]:
-        """Write the index; what there is to say of it."""
-        classes = {name: found.names for name, found in self._classes.items()}
-        facts = write(folder, {role: self._items(role) for role in self._parts}, self.root, short_digest(classes))
-        return {**facts, "classes": classes, "named": self._named, "watched": list(self._outside)}
+def kept_digests(pictures: Mapping[str, Pictures], files: Mapping[str, Path], where: str) -> dict[str, Digests]:
+    """SHA-256 of each row's picture, [N, 32]. They are kept, as other options leave them as they are."""
+    columns = sorted((source, own.column) for source, own in pictures.items())
+    size = sum(file.stat().st_size for file in files.values())
+    place = cache() / "own" / short_digest([VERSION, stamp(files), columns])
+    kept = made_once(place, lambda draft: save(digests_of(pictures, where, size), draft))
+    return {file.stem: np.load(file, mmap_mode="r").view(np.ndarray) for file in kept.glob("*.npy")}
 
-    def _items(self, role: str) -> Iterator[Item]:
-        part, labels = self._parts[role], self._labels(role)
-        rows, pictures, digests = self.splits[part.source], self._pictures[part.source], self._digests[part.source]
-        for start in range(0, len(part.rows), ROWS):
-            own = {row: [row, *part.repeats.get(row, ())] for row in part.rows[start : start + ROWS].tolist()}
-            every = [row for group in own.values() for row in group]
-            where = f"{self.where}, split {part.source}"
-            texts = {o: texts_at(rows, self._columns.get(o, ()), every, where) for o in ("caption", "paraphrase")}
-            for (row, group), picture in zip(own.items(), pictures.at(list(own)), strict=True):
-                captions, paraphrases = (
-                    list(dict.fromkeys(text for i in group for text in found.get(i, ()))) for found in texts.values()
-                )
-                place = picture.place()
-                yield Item(
-                    mark=digests[row].tobytes().hex(),
-                    files=[str(place)] if isinstance(place, Path) else [],
-                    captions=captions,
-                    paraphrases=paraphrases,
-                    labels={name: int(ids[row]) for name, ids in labels.items()},
-                    content=None if isinstance(place, Path) else place,
-                    name=picture.where,
-                )
 
-    def _labels(self, role: str) -> dict[str, NDArray[np.int64]]:
-        """The source's classes by row, for each set that it has."""
-        part = self._parts[role]
-        labels = {name: found.ids[part.source] for name, found in self._classes.items() if part.source in found.ids}
-        for name, ids in labels.items():
-            for row, others in part.repeats.items():
-                if wrong := [other for other in others if ids[other] != ids[row]]:
+def parts_of(
+    role: str, source: str, digests: Digests, wanted: Wanted, named: Mapping[str, str], where: str
+) -> dict[str, Part]:
+    """Our split, and those that are cut from the one to train on. None may be empty."""
+    shares = {name: share for name, share in wanted.shares.items() if name not in named and share > 0}
+    pieces = cut(digests, shares, wanted.seed, role) if role == "train" else {role: np.arange(len(digests))}
+    if empty := [name for name, rows in pieces.items() if not len(rows)]:
+        few = f" About {ENOUGH} pictures are needed with the usual shares." if len(digests) < ENOUGH else ""
+        raise UsageError(
+            f"{where}: of {len(digests)} pictures none falls into {empty[0]} under seed {wanted.seed}.{few} Set "
+            f"another seed, or change test_share and validation_share (0: no such split)."
+        )
+    return {n: merged(source, rows, digests) if wanted.merge else Part(source, rows) for n, rows in pieces.items()}
+
+
+def cut(digests: Digests, shares: Mapping[str, float], seed: int, rest: str) -> dict[str, Rows]:
+    """Rows by split: each of the `shares` takes an interval of [0, 1), one after another, and `rest` what is left.
+
+    A row falls where `place` puts its picture: no row moves when others come or go, and equal pictures stay together.
+    """
+    if not shares:
+        return {rest: np.arange(len(digests))}
+    places = np.array([place(seed, digest.tobytes()) for digest in digests])
+    which = np.searchsorted(np.cumsum(list(shares.values())), places, side="right")
+    return {name: np.flatnonzero(which == k) for k, name in enumerate((*shares, rest))}
+
+
+def place(seed: int, digest: bytes) -> float:
+    """In [0, 1): the first 8 bytes of the SHA-256 of the seed in decimal, a zero byte and the picture's SHA-256."""
+    return int.from_bytes(hashlib.sha256(f"{seed}\0".encode() + digest).digest()[:8], "big") / 2**64
+
+
+def merged(source: str, rows: Rows, digests: Digests) -> Part:
+    """The first row of each picture."""
+    keys = np.ascontiguousarray(digests[rows]).view("V32").ravel()
+    _, first, picture = np.unique(keys, return_index=True, return_inverse=True)
+    repeats: dict[int, list[int]] = {}
+    for row, holder in zip(rows.tolist(), rows[first[picture]].tolist(), strict=True):
+        if row != holder:
+            repeats.setdefault(holder, []).append(row)
+    return Part(source, rows[np.sort(first)], repeats)
+
+
+def items_of(
+    rows: Any,
+    part: Part,
+    columns: Mapping[str, Sequence[str]],
+    pictures: Pictures,
+    digests: Digests,
+    classes: Mapping[str, Classes],
+) -> Iterator[Item]:
+    """The pictures of a split, with the texts of all their rows."""
+    labels = {name: found.ids[part.source] for name, found in classes.items() if part.source in found.ids}
+    for start in range(0, len(part.rows), ROWS):
+        own = {row: [row, *part.repeats.get(row, ())] for row in part.rows[start : start + ROWS].tolist()}
+        every = [row for group in own.values() for row in group]
+        texts = {o: texts_at(rows, columns.get(o, ()), every, pictures.name) for o in ("caption", "paraphrase")}
+        for (row, group), picture in zip(own.items(), pictures.at(list(own)), strict=True):
+            for name, ids in labels.items():
+                if wrong := [other for other in group if ids[other] != ids[row]]:
                     raise UsageError(
-                        f"{self.where}, split {part.source}: rows {row} and {wrong[0]} have the same picture but "
-                        f'different classes of "{name}". Correct one, or set merge to false.'
+                        f"{pictures.name}: rows {row} and {wrong[0]} have the same picture but different classes of "
+                        f'"{name}". Correct one, or set merge to false.'
                     )
-        return labels
-
-    @cached_property
-    def _parts(self) -> Mapping[str, Part]:
-        """The rows of each split, from the source's split of that name or cut from the one to train on."""
-        named, parts = self._named, dict[str, Part]()
-        shares = {role: share for role, share in self.wanted.shares.items() if role not in named}
-        for role, source in named.items():
-            digests = self._digests[source]
-            pieces = cut(np.arange(len(digests)), digests, shares if role == "train" else {}, role, self.wanted.seed)
-            parts |= {name: Part.of(source, own, digests, self.wanted.merge) for name, own in pieces.items()}
-        if empty := [role for role, part in parts.items() if not len(part.rows)]:
-            count = len(self._digests[named["train"]])
-            few = f" About {ENOUGH} pictures are needed with the usual shares." if count < ENOUGH else ""
-            raise UsageError(
-                f"{self.where}: of {count} pictures none falls into {empty[0]} under seed {self.wanted.seed}.{few} Set "
-                f"another seed, or change test_share and validation_share (0: no such split)."
+            captions, paraphrases = (
+                list(dict.fromkeys(text for i in group for text in found.get(i, ()))) for found in texts.values()
             )
-        return {role: parts[role] for role in ROLES if role in parts}
-
-    @cached_property
-    def _named(self) -> Mapping[str, str]:
-        """The source's split for each of ours."""
-        for role, name in self.wanted.splits.items():
-            if name not in ("", NONE) and name not in self.splits:
-                raise UnknownError("split", name, self.splits, f"{self.where}, {role}: ")
-        given = {role: name or role for role, name in self.wanted.splits.items() if name != NONE}
-        named = {role: name for role, name in given.items() if name in self.splits}
-        if not named and len(self.splits) == 1:
-            named = {"train": next(iter(self.splits))}
-        if not named:
-            listed = ", ".join(self.splits)
-            raise UsageError(f"{self.where}: which split to train on? Set the option train; there are {listed}.")
-        return named
-
-    @cached_property
-    def _sources(self) -> Mapping[str, Any]:
-        return {source: self.splits[source] for source in self._named.values()}
-
-    @cached_property
-    def _columns(self) -> Mapping[str, Sequence[str]]:
-        return columns_for(self.wanted.asked, next(iter(self._sources.values())).column_names, self.where)
-
-    @cached_property
-    def _pictures(self) -> Mapping[str, Pictures]:
-        (column,) = self._columns["image"]
-        root = self.root if self.root.is_dir() else None
-        return {s: pictures_of(rows, column, root, f"{self.where}, split {s}") for s, rows in self._sources.items()}
-
-    @cached_property
-    def _classes(self) -> Mapping[str, Classes]:
-        sets = {CLASS if i == 0 else column: column for i, column in enumerate(self._columns.get("label", ()))}
-        names = {CLASS: self.wanted.names}
-        return {
-            name: classes_of(self._sources, column, names.get(name, ()), self.where) for name, column in sets.items()
-        }
-
-    @cached_property
-    def _outside(self) -> Mapping[str, Path]:
-        """Pictures outside of the folder."""
-        places = (own.file(path) for own in self._pictures.values() for path in own.outside())
-        return {str(place): place for place in places if place.is_file()}
-
-    @cached_property
-    def _digests(self) -> Mapping[str, NDArray[np.uint8]]:
-        """SHA-256 of each row's picture, [N, 32]. They are kept, as other options leave them as they are."""
-        columns = sorted((source, own.column) for source, own in self._pictures.items())
-        key = short_digest([VERSION, stamp({**self.files, **self._outside}), columns])
-        size = sum(file.stat().st_size for file in self.files.values())
-        kept = made_once(cache() / "own" / key, lambda draft: save(digests_of(self._pictures, self.where, size), draft))
-        return {file.stem: np.load(file, mmap_mode="r").view(np.ndarray) for file in kept.glob("*.npy")}
+            yield Item(
+                mark=digests[row].tobytes().hex(),
+                files=[str(file)] if (file := picture.file) else [],
+                captions=captions,
+                paraphrases=paraphrases,
+                labels={name: int(ids[row]) for name, ids in labels.items()},
+                content=picture.content,
+                name=picture.where,
+            )

@@ -1,19 +1,18 @@
-"""A user's own images, in anything that the `datasets` library reads: the base of `pairs` and `images`."""
+"""`pairs` and `images`: a user's own images with or without captions, in what that the `datasets` library reads."""
 
 import json
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from annotated_types import Ge
 from pydantic import AfterValidator, BeforeValidator
 
 from benchsuite.data.prompts import SMALL
-from benchsuite.data.readers.columns import IMAGE, LABEL, Asked
+from benchsuite.data.readers.columns import CAPTION, IMAGE, LABEL, Asked
 from benchsuite.data.readers.from_library import NONE, ROLES, FromLibrary, Wanted
-from benchsuite.data.readers.library import open_splits
 from benchsuite.fields import Share
+from benchsuite.registry import register_dataset
 
 
 def several(value: Any) -> Any:
@@ -80,13 +79,6 @@ class Own(FromLibrary):
         """The option `prompts` as "prompts", and the small sets."""
         return {**SMALL, "prompts": self.prompts}
 
-    def cuts(self, split: str) -> bool:
-        """Whether a split is cut here; otherwise it is the source's."""
-        return split not in self._facts["named"]
-
-    def _open(self, copy: Path | None = None) -> Mapping[str, Any]:
-        return open_splits(self.card.name, self.folder, self.config, copy)
-
     def _wanted(self, splits: Mapping[str, Any]) -> Wanted:
         return Wanted(
             self._asked(splits),
@@ -94,13 +86,8 @@ class Own(FromLibrary):
             {role: getattr(self, role) for role in ROLES},
             {"test": self.test_share, "validation": self.validation_share},
             self.seed,
-            self._merges,
+            self.options().get("merge", False),
         )
-
-    @property
-    def _merges(self) -> bool:
-        """Whether rows with the same picture become one."""
-        return False
 
     def _asked(self, splits: Mapping[str, Any]) -> Asked:
         """How columns are found: by an option, by the library's type, or by a name that tells."""
@@ -112,3 +99,35 @@ class Own(FromLibrary):
         image = [self.image] if self.image else pictures if len(pictures) == 1 else []
         label = {} if self.label == (NONE,) else {"label": (self.label, classes or LABEL)}
         return {"image": (image, IMAGE), **label}
+
+
+@register_dataset("images", title="Own images", license="the data's own", download=True)
+class Images(Own):
+    """Your own images without captions, for an image tower alone, with classes if there are some.
+
+    Read like `pairs`. In a folder with a folder for each class these are the classes.
+    """
+
+    captioned: ClassVar = False
+
+
+@register_dataset("pairs", title="Own image-text pairs", license="the data's own", download=True)
+class Pairs(Own):
+    """Your own images with captions, in any format that the library `datasets` reads: a folder, or a name on the hub.
+
+    Parquet, a folder of images with metadata.csv or .jsonl, CSV or JSON lines with a column of files, webdataset's tar
+    files, or what save_to_disk wrote. Splits train, validation and test: the source's, or cut from train by shares.
+    Rows with the same picture are one pair with several captions.
+    """
+
+    apart: ClassVar = ("paraphrase",)
+
+    caption: Names = ()
+    """Columns of captions, each a text or a list of texts. Guessed if empty."""
+    paraphrase: Names = ()
+    """Columns of paraphrases, for methods with text views; every row needs one. None if empty."""
+    merge: bool = True
+    """Whether rows with the same picture become one pair with all their captions."""
+
+    def _asked(self, splits: Mapping[str, Any]) -> Asked:
+        return {**super()._asked(splits), "caption": (self.caption, CAPTION), "paraphrase": (self.paraphrase, ())}
