@@ -31,7 +31,7 @@ class Manifest:
     splits: Mapping[str, int]
     digest: str
     about: Mapping[str, Any] = field(default_factory=dict)
-    """Anything else to tell: what was generated, or licence, source and citation of a user's own data."""
+    """Anything else to tell, such as the licences of the images."""
     paraphrases: str | None = None
     """Digest of the paraphrases where `digest` does not cover them: a run without text views does not read them."""
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchsuite.data.readers.tables import read_csv, whole_numbers
+from benchsuite.data.readers.tables import read_csv, whole_number, whole_numbers
 from benchsuite.errors import UsageError
 
 Floats = NDArray[np.float64]
@@ -51,8 +51,8 @@ def relevancy(clips_csv: Path | str, sentences_csv: Path | str) -> Floats:
     clips, sentences = Path(clips_csv), Path(sentences_csv)
     rows = _read(clips, CLIP_FIELDS)
     actions = Actions.of(
-        [_number(clips, i, row["verb_class"]) for i, row in enumerate(rows)],
-        [whole_numbers(f"{clips}, row {i + 2}", "all_noun_classes", row) for i, row in enumerate(rows)],
+        [whole_number(f"{clips}, row {i}", "verb_class", row) for i, row in enumerate(rows, start=2)],
+        [whole_numbers(f"{clips}, row {i}", "all_noun_classes", row) for i, row in enumerate(rows, start=2)],
     )
     positions = {row["narration_id"]: i for i, row in enumerate(rows)}
     wanted = [row["narration_id"] for row in _read(sentences, ("narration_id",))]
@@ -102,10 +102,3 @@ def _read(file: Path, fields: Sequence[str]) -> list[dict[str, str]]:
             raise UsageError(f'{file}, row {i + 2}: narration_id "{row["narration_id"]}" stands there twice.')
         seen.add(row["narration_id"])
     return rows
-
-
-def _number(file: Path, row: int, text: str) -> int:
-    try:
-        return int(text)
-    except ValueError as error:
-        raise UsageError(f'{file}, row {row + 2}: verb_class "{text}" is not a whole number.') from error

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from support.real_files import write_classes
 
@@ -85,12 +84,6 @@ def test_another_list_of_the_same_folders_is_seen(tiny: str) -> None:
         (Path(tiny) / "lt.txt").write_text("\n".join(rows))
         found.add(create_dataset("imagenet1k", folder=tiny, train_list="lt.txt").manifest().digest)
     assert len(found) == 2
-
-
-def test_without_a_list_the_tail_is_that_of_cifar(tmp_path: Path) -> None:
-    write_classes(tmp_path, dict.fromkeys(WNIDS, 8))
-    data = create_dataset("imagenet1k", folder=str(tmp_path), imbalance=4)
-    assert np.bincount(data.split("train").labels["class"]).tolist() == [8, 5, 3, 2]
 
 
 def nothing(folder: Path) -> None:

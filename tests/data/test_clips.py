@@ -2,16 +2,12 @@
 
 import re
 
-from benchsuite.data import create_dataset
 from benchsuite.data.synthetic import clip_grammar as grammar
 from benchsuite.data.synthetic import clip_world as world
 from benchsuite.data.synthetic import scene_grammar
-from benchsuite.data.synthetic.base import digest, digest_of
-from benchsuite.data.synthetic.clips import Clips, generate
+from benchsuite.data.synthetic.clips import Clips
 from benchsuite.data.synthetic.scene_world import COLOURS, GROUNDS, PATTERNS, SHAPES
 
-SIZES = {"train": 40, "validation": 6, "test": 6}
-SMALL = "9f815d78b335e03fa14fc67ea122e031d77753e28dda74c9516057db5f9efd7f"
 DEFAULT = "2c2f8c0447ea15f91957b1c893ffcb45c3381c5b187e8c738cbff5067ef456a3"
 MEANING = {
     word: name
@@ -21,12 +17,8 @@ MEANING = {
 }
 
 
-def digest_of_sizes(seed, sizes=SIZES):
-    return digest_of({split: digest(generate(seed, split, count)) for split, count in sizes.items()})
-
-
-def test_digest_of_a_small_world_is_pinned():
-    assert digest_of_sizes(0) == SMALL
+def generate(seed, split, count):
+    return Clips(seed=seed, **{split: count}).columns(split)
 
 
 def test_digest_of_the_default_world_is_pinned():
@@ -90,13 +82,3 @@ def test_class_names_are_in_the_order_of_the_labels():
     assert names["verb"][9] == "put down"
     assert names["verb_noun"][9 * 40 + 13] == f"put down {COLOURS[1]} {SHAPES[3]}"
     assert names["verb_noun"][0] == "move red circle left"
-
-
-def test_the_registered_dataset_has_labels_for_clusters_and_for_relevancy():
-    data = create_dataset("clips", train=30, validation=4, test=5)
-    assert dict(data.manifest().splits) == {"train": 30, "validation": 4, "test": 5}
-    split = data.split("test")
-    assert {name: ids.shape for name, ids in split.labels.items()} == {
-        "verb": (5,), "noun": (5,), "verb_noun": (5,), "nouns": (5, 2)
-    }  # fmt: skip
-    assert split.images.shape == (5, 8, 32, 32, 3)

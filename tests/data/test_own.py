@@ -325,17 +325,6 @@ def test_images_have_no_captions_and_classes_by_folder(tmp_path: Path) -> None:
     assert not data.captioned
 
 
-def test_terms_are_those_of_the_datas_card(tmp_path: Path, own: Callable[..., PairDataset]) -> None:
-    before = own(table("", 2)).manifest()
-    assert set(before.about.values()) == {"unknown"}
-    header = "---\nlicense: cc-by-4.0\nhomepage: https://example.org\n---\n"
-    (tmp_path / "README.md").write_text(f"{header}# Things\n\n```\n@misc{{me,\n  title={{Things}}\n}}\n```\n")
-    after = own(table("", 2)).manifest()
-    citation = "@misc{me,\n  title={Things}\n}"
-    assert after.about == {"license": "cc-by-4.0", "source": "https://example.org", "citation": citation}
-    assert after.digest == before.digest
-
-
 def test_code_in_the_folder_is_not_run(tmp_path: Path) -> None:
     folder = tmp_path / "things"
     write_csv(folder)
@@ -353,11 +342,9 @@ def test_a_hub_name_goes_to_the_library_as_it_is(
     asked: list[Any] = []
     here = datasets.load_dataset(str(folders / "parquet"), cache_dir=str(tmp_path))
     monkeypatch.setattr(datasets, "load_dataset", lambda *given: asked.append(given) or here)
-    monkeypatch.setattr("huggingface_hub.DatasetCard.load", lambda *_, **__: (_ for _ in ()).throw(OSError("offline")))
     manifest = create_dataset("pairs", folder="me/things", config="small").manifest()
     assert asked == [("me/things", "small")]
     assert manifest.digest == create_dataset("pairs", folder=str(folders / "save_to_disk")).manifest().digest
-    assert manifest.about["source"] == "https://huggingface.co/datasets/me/things"
 
 
 def test_a_hub_that_cannot_be_reached_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

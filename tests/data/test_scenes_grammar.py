@@ -7,7 +7,7 @@ import pytest
 from benchsuite.data.synthetic import scene_grammar as grammar
 from benchsuite.data.synthetic import scene_world as world
 from benchsuite.data.synthetic.scene_facts import MEANING, read
-from benchsuite.data.synthetic.scenes import Scenes, generate
+from benchsuite.data.synthetic.scenes import Scenes
 
 
 def is_true(text, scene):
@@ -34,7 +34,7 @@ def is_true(text, scene):
 @pytest.fixture(scope="module")
 def world_of_tests():
     scenes = list(world.imagine(11, 2, 600))
-    return scenes, generate(11, "test", 600)
+    return scenes, Scenes(seed=11, test=600).columns("test")
 
 
 def test_every_caption_is_parsed_word_for_word_and_is_true_of_its_image(world_of_tests):
@@ -66,7 +66,7 @@ def test_class_names_are_in_the_order_of_the_labels():
 
 @pytest.mark.parametrize("name", grammar.TEMPLATES)
 def test_prompts_use_the_words_of_the_captions(name):
-    captions = generate(0, "train", 500)["captions"]
+    captions = Scenes(seed=0, train=500).columns("train")["captions"]
     known = {word for texts in captions for text in texts for word in text.split()}
     for template in grammar.TEMPLATES[name]:
         assert template.count("{}") == 1

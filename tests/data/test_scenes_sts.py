@@ -13,7 +13,7 @@ from torch.nn.functional import normalize
 
 from benchsuite.data import create_dataset
 from benchsuite.data.synthetic.scene_facts import MEANING, alike, read
-from benchsuite.data.synthetic.scenes import generate
+from benchsuite.data.synthetic.scenes import Scenes
 from benchsuite.data.synthetic.scenes_sts import ScenesSts
 from benchsuite.errors import UsageError
 from benchsuite.evaluation.base import create_task
@@ -82,7 +82,7 @@ def test_gold_is_symmetric_and_1_only_for_the_same_facts(data: ScenesSts) -> Non
 
 def test_pairs_are_captions_of_the_splits_of_scenes(data: ScenesSts) -> None:
     for name, count in (("validation", 60), ("test", 150)):
-        captions = generate(7, name, count)["captions"]
+        captions = Scenes(seed=7, **{name: count}).columns(name)["captions"]
         found = data.pairs(name)
         assert list(found) == ["same", "near", "any"]
         first, second = [texts[0] for texts in captions], [texts[1] for texts in captions]

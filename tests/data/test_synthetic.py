@@ -74,12 +74,6 @@ def test_a_split_is_read_as_it_was_generated(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_the_manifest_says_what_was_generated(name: str) -> None:
-    manifest = create_dataset(name, seed=1, **SMALL[name]).manifest()
-    assert (manifest.name, manifest.version, manifest.about["seed"]) == (name, 1, 1)
-
-
-@pytest.mark.parametrize("name", SMALL)
 def test_the_second_use_reads_the_first_build_and_other_options_are_another(
     name: str, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -187,7 +187,7 @@ def test_a_tar_file_that_is_cut_short_is_refused(tmp_path: Path, end: int) -> No
         ("train.tsv", "filepath\ttitle\n", "train.tsv: there are no pairs"),
         ("train.tsv", "", "train.tsv: there are no pairs"),
         ("train.tsv", "a.jpg\ta dog\nb.jpg\ta cat\n", "train.tsv, line 2: it has a.jpg, a dog. There must be a column"),
-        ("train.csv", "image,caption\na.jpg\n", "train.csv, line 2: it has image. There must be"),
+        ("train.csv", "image,caption\na.jpg\n", "train.csv, line 2: the image file or its caption is empty"),
         ("train.csv", "image,caption\na.jpg,\n", "train.csv, line 2: the image file or its caption is empty"),
         ("train.csv", "image,caption\na.jpg,a dog\n", r"a\.jpg or .*images/a\.jpg or .*: no such image"),
         ("train.json", "{", "train.json: not valid JSON"),

@@ -27,7 +27,6 @@ def test_the_real_file_has_the_clips_and_texts_that_are_reported_on() -> None:
         (TEXT.replace("47", "late"), "row 2: start and end must be seconds"),
         (TEXT.replace("47", "61"), "row 2: a clip cannot run from 61 to 60 seconds"),
         (TEXT.replace("47", "nan"), "row 2: a clip cannot run from nan"),
-        (TEXT + "60,47,226,pick the ends,xHr\n", "row 4: the clip of row 2 again"),
         (TEXT + "60\n", 'row 4: "video_id" is empty'),
     ],
 )

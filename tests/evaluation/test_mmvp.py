@@ -103,9 +103,9 @@ def test_the_digest_follows_content_not_place(tiny: Path, tmp_path: Path) -> Non
     ("old", "new", "told"),
     [
         ("Statement", "Text", r'there is no column "Statement" \(it has Question ID, Type, Text\)'),
-        ("\n3,", "\n1,", "column Question ID: 1 occurs twice"),
-        ("\n3,", "\nx,", 'line 4, column Question ID: "x" is not a number'),
-        ('"a dog, number 2"', "", "line 4, column Statement: empty"),
+        ("\n3,", "\n1,", "ids 1 and 4 are not an odd one and the next even one"),
+        ("\n3,", "\nx,", "line 4: there must be a number as Question ID"),
+        ('"a dog, number 2"', "", "line 4: there must be a number as Question ID, and a Statement"),
         ("\n4,Orientation", "\n4,State", "column Type: one pattern spans two ninths"),
         ('\n36,View,"a dog, number 35"', "", "35 rows are not an equal number of pairs for each of 9 patterns"),
     ],

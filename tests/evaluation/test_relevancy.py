@@ -92,7 +92,6 @@ def test_real_files_have_a_full_answer_for_every_query() -> None:
         (CLIPS.replace("[3]", "[-3]"), SENTENCES, "row 4: all_noun_classes"),
         (CLIPS.replace(",[3]", ""), SENTENCES, 'row 4: there is no value for "all_noun_classes"'),
         (CLIPS.splitlines()[0] + "\n", SENTENCES, r"clips\.csv: there are no rows"),
-        ("", SENTENCES, r"clips\.csv: there is no column"),
     ],
 )
 def test_files_that_cannot_be_read_are_refused_by_name(clips: str, sentences: str, says: str, tmp_path: Path) -> None:

@@ -3,18 +3,13 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
-import numpy as np
-from annotated_types import Ge
-
-from benchsuite.data.long_tail import long_tailed
 from benchsuite.data.prompts import SMALL
 from benchsuite.data.readers.files import read_text, require_file
 from benchsuite.data.readers.index import Item
 from benchsuite.data.readers.listing import Listed, listed
 from benchsuite.errors import UsageError
-from benchsuite.fields import Finite
 
 SPLITS: Mapping[str, Sequence[str]] = {"train": ("train",), "validation": ("val", "validation")}
 """Each split with the names that its folder may have."""
@@ -31,10 +26,6 @@ class ClassFolders(Listed):
 
     train_list: str = ""
     """A file in the folder that names the training images, one a line, for ImageNet-LT's; all if empty."""
-    imbalance: Annotated[float, Ge(1), Finite] = 1.0
-    """Size of the largest training class over that of the smallest, where no list names the images."""
-    seed: Annotated[int, Ge(0)] = 0
-    """Which images a long-tailed version keeps."""
 
     @cached_property
     def class_names(self) -> Mapping[str, Sequence[str]]:  # type: ignore[override]
@@ -60,14 +51,11 @@ class ClassFolders(Listed):
         number = {class_id: i for i, class_id in enumerate(self._class_ids)}
         if foreign := next((name for name in names if Path(name).parent.name not in number), None):
             raise UsageError(f"{self._root / self.train_list}: {foreign} is of none of the {len(number)} classes.")
-        labels = np.array([number[Path(name).parent.name] for name in names], np.int64)
-        if empty := sorted(set(range(len(number))) - set(labels.tolist())):
+        labels = [number[Path(name).parent.name] for name in names]
+        if empty := sorted(set(range(len(number))) - set(labels)):
             raise UsageError(f"{self._root}, split {split}: class {self._class_ids[empty[0]]} has no image.")
-        if split == "train" and not from_list and self.imbalance > 1:
-            positions = long_tailed(labels, self.imbalance, self.seed)
-            names, labels = [names[i] for i in positions], labels[positions]
         words = self.class_names["class"]
-        for name, label in zip(names, labels.tolist(), strict=True):
+        for name, label in zip(names, labels, strict=True):
             yield listed(self._root, [name], [words[label]], {"class": label})
 
     def _names_in_folders(self, split: str) -> list[str]:

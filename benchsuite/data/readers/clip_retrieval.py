@@ -28,7 +28,6 @@ class ClipRetrievalFolder:
         self._folder = folder
         self.class_names: dict[str, list[str]] = {}
         self.templates: dict[str, list[str]] = {}
-        self.about = {"layout": "clip-retrieval"}
         self._files = {kind: partitions(folder, name, "npy") for kind, name in KINDS.items()}
         image, text = self._files["image"], self._files["caption"]
         if not image:

@@ -96,11 +96,6 @@ class EmbeddedFolder:
         stored = self.manifest
         self.class_names: Mapping[str, Sequence[str]] = stored.class_names
         self.templates: Mapping[str, Sequence[str]] = stored.templates if stored.prompts else {}
-        self.about = {
-            "embedded from": f"{stored.request.dataset} {stored.request.digest}",
-            "image encoder": described(stored.request.image),
-            "text encoder": described(stored.request.text),
-        }
 
     @cached_property
     def digest(self) -> str:
@@ -178,8 +173,3 @@ def read_manifest(folder: Path) -> Embedded:
         if classes not in manifest.class_names:
             raise UnknownError("set of classes", classes, manifest.class_names, f"{place}: ")
     return manifest
-
-
-def described(encoder: Encoder) -> str:
-    """The encoder in a few words."""
-    return f"{encoder.name} ({encoder.library}, weights {encoder.weights}{'' if encoder.trained else ', random'})"

@@ -30,7 +30,7 @@ from benchsuite.data.readers.columns import (
 )
 from benchsuite.data.readers.files import files_under, stamp
 from benchsuite.data.readers.index import Item, write
-from benchsuite.data.readers.library import open_splits, require_source, stored_files, terms_of
+from benchsuite.data.readers.library import open_splits, require_source, stored_files
 from benchsuite.data.readers.listing import Indexed
 from benchsuite.errors import UnknownError, UsageError
 from benchsuite.files import remove
@@ -86,8 +86,7 @@ class FromLibrary(Indexed):
     def _make(self, folder: Path) -> Mapping[str, Any]:
         copy = cache() / "library" / self._key
         try:
-            splits = self._hub or self._open(copy)
-            return {**self._write_rows(folder, splits), "about": terms_of(self.folder, splits)}
+            return self._write_rows(folder, self._hub or self._open(copy))
         finally:
             remove(copy)
 

@@ -62,37 +62,6 @@ def stored_files(splits: Mapping[str, Any]) -> dict[str, Path]:
     }
 
 
-def terms_of(source: str, splits: Mapping[str, Any]) -> dict[str, str]:
-    """Licence, source and citation as the data's card or the library's description states them, or "unknown"."""
-    folder, info = Path(source).expanduser(), next(iter(splits.values())).info
-    stated, text = _card(folder, source)
-    bibtex = re.search(r"^@\w+\{.*?^\}", text, re.DOTALL | re.MULTILINE)
-    hub = "" if folder.is_dir() else f"https://huggingface.co/datasets/{source}"
-    terms = {
-        "license": stated.get("license") or info.license,
-        "source": stated.get("homepage") or stated.get("source") or info.homepage or hub,
-        "citation": stated.get("citation") or info.citation or (bibtex.group(0) if bibtex else ""),
-    }
-    return {name: str(value) if value else "unknown" for name, value in terms.items()}
-
-
-def _card(folder: Path, name: str) -> tuple[Mapping[str, Any], str]:
-    """What README.md states in its header, and its text; nothing of a hub's that cannot be reached now."""
-    from huggingface_hub import DatasetCard
-    from huggingface_hub.errors import HfHubHTTPError
-
-    file = folder / "README.md"
-    if folder.is_dir() and not file.is_file():
-        return {}, ""
-    try:
-        card = DatasetCard.load(str(file) if folder.is_dir() else name, ignore_metadata_errors=True)
-    except (OSError, ValueError, HfHubHTTPError) as error:
-        if folder.is_dir():
-            raise UsageError(f"{file}: not a readable card of a data set ({_reason(error)}).") from error
-        return {}, ""
-    return card.data.to_dict(), card.text
-
-
 def _from_hub(name: str, config: str) -> Any:
     import datasets
 

@@ -43,9 +43,7 @@ class Indexed(PairDataset):
 
     def manifest(self) -> Manifest:
         facts = self._facts
-        return Manifest(
-            self.card.name, VERSION, facts["splits"], facts["digest"], facts.get("about", {}), facts["paraphrases"]
-        )
+        return Manifest(self.card.name, VERSION, facts["splits"], facts["digest"], paraphrases=facts["paraphrases"])
 
     def read(self, split: str) -> Split:
         index = self.index(split)

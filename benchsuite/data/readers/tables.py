@@ -46,26 +46,29 @@ def rows_of(file: Path) -> Iterator[tuple[int, Row]]:
                         yield i, _object(f"{file}, line {i}", json_of(text, f"{file}, line {i}"))
             else:
                 names, cells = cells_of(file, lines)
-                yield from ((i, dict(zip(names, row, strict=False))) for i, row in cells if row)
+                empty = dict.fromkeys(names, "")
+                yield from ((i, empty | dict(zip(names, row, strict=False))) for i, row in cells if row)
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{file}: cannot be read as {file.suffix[1:].upper()}: {reason_of(error)}.") from error
 
 
 def read_csv(file: Path, fields: Sequence[str], rows_are: str = "rows") -> list[dict[str, str]]:
-    """All rows under the header, which must have these fields; a file without any is refused."""
-    try:
-        require_regular(file)
-        with file.open(encoding="utf-8-sig", newline="") as lines:
-            names, cells = cells_of(file, lines)
-            rows = [{**dict.fromkeys(names, ""), **dict(zip(names, row, strict=False))} for _, row in cells if row]
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{file}: cannot be read as CSV: {reason_of(error)}.") from error
-    if missing := [field for field in fields if field not in names]:
-        has = ", ".join(names) or "none"
-        raise UsageError(f'{file}: there is no column "{missing[0]}" (it has {has}).{did_you_mean(missing[0], names)}')
+    """All rows under the header, which must have these fields; cells that a row lacks are empty. There must be rows."""
+    rows = [dict(row) for _, row in rows_of(file)]
     if not rows:
         raise UsageError(f"{file}: there are no {rows_are} below the header.")
+    names = rows[0]
+    if missing := [field for field in fields if field not in names]:
+        has = ", ".join(names)
+        raise UsageError(f'{file}: there is no column "{missing[0]}" (it has {has}).{did_you_mean(missing[0], names)}')
     return rows
+
+
+def whole_number(where: str, field: str, row: Mapping[str, str]) -> int:
+    """A cell that is a class or a count."""
+    if not row[field].strip().isdigit():
+        raise UsageError(f'{where}: {field} "{row[field]}" is not a whole number.')
+    return int(row[field])
 
 
 def whole_numbers(where: str, field: str, row: Mapping[str, str]) -> list[int]:

@@ -52,7 +52,7 @@ class Cifar(FromLibrary):
         stored = super().manifest()
         sizes = {split: len(self._positions(split)) for split in stored.splits}
         content = [stored.digest, self.imbalance, self.seed if self.imbalance > 1 else 0, *self._texts(0)]
-        return replace(stored, splits=sizes, digest=short_digest(content), about={"content": stored.digest})
+        return replace(stored, splits=sizes, digest=short_digest(content))
 
     def read(self, split: str) -> Split:
         index, positions = self.index(split), self._positions(split)

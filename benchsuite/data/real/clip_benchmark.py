@@ -102,15 +102,10 @@ class ClipBenchmark(PairDataset):
     @cached_property
     def _labels(self) -> NDArray[np.int64]:
         labels = np.fromiter(_targets(self._library), np.int64)
-        classes = len(self.class_names["class"])
-        if not len(labels):
-            raise UsageError(f"{self._root}: no test images.")
-        if labels.min() < 0 or labels.max() >= classes:
-            wrong = int(labels.max() if labels.max() >= classes else labels.min())
-            raise UsageError(f"{self._root}: an image of class {wrong}, but {self.dataset} has {classes} classes.")
-        if empty := sorted(set(range(classes)) - set(labels.tolist())):
-            name = self.class_names["class"][empty[0]]
-            raise UsageError(f'{self._root}: class {empty[0]} ("{name}") of {self.dataset} has no test image.')
+        names = self.class_names["class"]
+        if wrong := sorted(set(labels.tolist()) ^ set(range(len(names)))):
+            which = f'"{names[wrong[0]]}" has no test image' if 0 <= wrong[0] < len(names) else "does not exist"
+            raise UsageError(f"{self._root}: class {wrong[0]} of the {len(names)} of {self.dataset} {which}.")
         return labels
 
 

@@ -1,11 +1,11 @@
 """EPIC-KITCHENS-100 as its multi-instance retrieval has it: narrated actions with classes of verbs and nouns."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import ClassVar
 
 from benchsuite.data.readers.index import Ids
-from benchsuite.data.readers.tables import read_csv, whole_numbers
+from benchsuite.data.readers.tables import read_csv, whole_number, whole_numbers
 from benchsuite.data.readers.videos import Clip, Videos
 from benchsuite.errors import UsageError
 from benchsuite.registry import register_dataset
@@ -44,7 +44,7 @@ class EpicKitchens(Videos):
         assert file is not None, "only splits that are there are listed"
         for line, row in enumerate(read_csv(file, FIELDS, "clips"), start=2):
             where = f"{file}, row {line}"
-            start, stop, verb, noun = (_number(where, row, field) for field in NUMBERS)
+            start, stop, verb, noun = (whole_number(where, field, row) for field in NUMBERS)
             if start < 1 or stop < start:
                 raise UsageError(f"{where}: a clip cannot run from frame {start} to {stop}.")
             nouns = sorted(set(whole_numbers(where, "all_noun_classes", row)))
@@ -54,9 +54,3 @@ class EpicKitchens(Videos):
     def _file(self, split: str) -> Path | None:
         files = (self._root / folder / f"EPIC_100_retrieval_{split}.csv" for folder in FOLDERS)
         return next((file for file in files if file.is_file()), None)
-
-
-def _number(where: str, row: Mapping[str, str], field: str) -> int:
-    if not row[field].strip().isdigit():
-        raise UsageError(f'{where}: {field} "{row[field]}" is not a whole number.')
-    return int(row[field])

@@ -99,7 +99,7 @@ class Features(PairDataset):
                 f"{self.card.name}: {self.folder}: of {sizes['train']} pairs none falls into {empty[0]} under seed "
                 f"{self.seed}. Change seed, test_share and validation_share (0: no such split)."
             )
-        return Manifest(self.card.name, VERSION, kept, self._stored.digest, self._stored.about)
+        return Manifest(self.card.name, VERSION, kept, self._stored.digest)
 
     def read(self, split: str) -> Split:
         positions, stored = self._rows(split), self._stored.source("train" if split in self._shares else split)

@@ -36,8 +36,8 @@ def imagenet_words() -> dict[str, str]:
 class ImageNet1k(ClassFolders):
     """1.28 million images of 1,000 classes, and 50,000 to validate, in the usual folders. Classes "class".
 
-    Splits train and validation (the folder val, sorted into classes). `train_list` or `imbalance` makes the training
-    split long-tailed.
+    Splits train and validation (the folder val, sorted into classes). `train_list` makes the training split
+    long-tailed.
     """
 
     def _words(self) -> Mapping[str, str]:

@@ -1,7 +1,6 @@
 """MMVP-VLM: pairs of images that CLIP embeds alike, and a statement for each of the two."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
@@ -32,17 +31,6 @@ PATTERNS = (
 """The nine groups in the order of the file, by the first word of their published names."""
 
 
-@dataclass(frozen=True)
-class Question:
-    """One row: a statement that is true of its own image and not of its neighbour's."""
-
-    number: int
-    kind: str
-    statement: str
-    image: str
-    """Its file, by name under the folder."""
-
-
 @register_dataset("mmvp", title="MMVP-VLM", license="MIT", download=True)
 class Mmvp(Listed):
     """135 pairs of images of 9 visual patterns with a statement each; rows 2i and 2i + 1 are pair i.
@@ -63,34 +51,26 @@ class Mmvp(Listed):
     def _list(self, split: str) -> Iterator[Item]:
         questions = read_questions(self._root / FILE)
         each = len(questions) // len(PATTERNS)
-        for i, question in enumerate(questions):
-            yield listed(self._root, [question.image], [question.statement], {"pattern": i // each})
+        for i, (number, kind, statement) in enumerate(questions):
+            yield listed(self._root, [f"MLLM_VLM Images/{kind}/{number}.jpg"], [statement], {"pattern": i // each})
 
 
-def read_questions(file: Path) -> list[Question]:
-    """The rows of Questions.csv, checked to be pairs in equal groups."""
-    rows = enumerate(read_csv(file, COLUMNS, "questions"), start=2)
-    questions = [_question(f"{file}, line {line}", *(row[column].strip() for column in COLUMNS)) for line, row in rows]
-    numbers = [q.number for q in questions]
-    if twice := [n for n in numbers if numbers.count(n) > 1]:
-        raise UsageError(f"{file}, column Question ID: {twice[0]} occurs twice.")
+def read_questions(file: Path) -> list[list[str]]:
+    """The cells of Questions.csv, checked to be pairs in equal groups."""
+    rows = [[row[column].strip() for column in COLUMNS] for row in read_csv(file, COLUMNS, "questions")]
+    for line, (number, _, statement) in enumerate(rows, start=2):
+        if not number.isdigit() or not statement:
+            raise UsageError(f"{file}, line {line}: there must be a number as Question ID, and a Statement.")
+    numbers = [int(number) for number, *_ in rows]
     for first, second in zip(numbers[::2], numbers[1::2], strict=False):
-        if (first % 2, second % 2) != (1, 0):
+        if first % 2 == 0 or second != first + 1:
             raise UsageError(f"{file}: ids {first} and {second} are not an odd one and the next even one.")
-    if len(questions) % (2 * len(PATTERNS)):
+    if len(rows) % (2 * len(PATTERNS)):
         raise UsageError(
-            f"{file}: {len(questions)} rows are not an equal number of pairs for each of {len(PATTERNS)} patterns."
+            f"{file}: {len(rows)} rows are not an equal number of pairs for each of {len(PATTERNS)} patterns."
         )
-    each = len(questions) // len(PATTERNS)
-    kinds = [{q.kind for q in questions[start : start + each]} for start in range(0, len(questions), each)]
+    each = len(rows) // len(PATTERNS)
+    kinds = [{kind for _, kind, _ in rows[start : start + each]} for start in range(0, len(rows), each)]
     if any(a & b for i, a in enumerate(kinds) for b in kinds[i + 1 :]):
         raise UsageError(f"{file}, column Type: one pattern spans two ninths of the rows; keep the published order.")
-    return questions
-
-
-def _question(where: str, number: str, kind: str, statement: str) -> Question:
-    if not number.isdigit():
-        raise UsageError(f'{where}, column Question ID: "{number}" is not a number.')
-    if not statement:
-        raise UsageError(f"{where}, column Statement: empty.")
-    return Question(int(number), kind, statement, f"MLLM_VLM Images/{kind}/{number}.jpg")
+    return rows

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,9 +65,9 @@ class SentEval(SimilarityDataset):
         if name in STS:
             return {subset: self._year(name, subset) for subset in STS[name]}
         if name == STSB:
-            return {"test": _pairs(self._file("STS/STSBenchmark/sts-test.csv"), 5, 6, 4)}
+            return {"test": _pairs(self._file("STS/STSBenchmark/sts-test.csv"), (5, 6, 4))}
         if name == SICK:
-            return {"test": _pairs(self._file("SICK/SICK_test_annotated.txt"), 1, 2, 3, header=True)}
+            return {"test": _pairs(self._file("SICK/SICK_test_annotated.txt"), (1, 2, 3), header=1)}
         raise UnknownError("similarity set", name, (*STS, STSB, SICK), "senteval: ")
 
     def classified(self, name: str) -> dict[str, Sentences]:
@@ -78,15 +78,14 @@ class SentEval(SimilarityDataset):
                 class1, class0 = ([_words(line) for line in part if line.strip()] for part in texts)
                 return {"all": Sentences(class1 + class0, np.repeat(np.array([1, 0]), [len(class1), len(class0)]))}
             case "SST2":
-                return {
-                    split: _labelled(self._file(f"SST/binary/sentiment-{split}")) for split in ("train", "dev", "test")
-                }
+                splits = ("train", "dev", "test")
+                return {split: _labelled(self._file(f"SST/binary/sentiment-{split}"), (0, 1)) for split in splits}
             case "TREC":
                 files = {"train": "TREC/train_5500.label", "test": "TREC/TREC_10.label"}
                 return {split: _questions(self._file(file)) for split, file in files.items()}
             case "MRPC":
-                splits = ("train", "test")
-                return {split: _paraphrases(self._file(f"MRPC/msr_paraphrase_{split}.txt")) for split in splits}
+                files = {split: f"MRPC/msr_paraphrase_{split}.txt" for split in ("train", "test")}
+                return {split: _labelled(self._file(file), (3, 4, 0), header=1) for split, file in files.items()}
             case _:
                 raise UnknownError("classification set", name, (*TWO_FILES, "SST2", "TREC", "MRPC"), "senteval: ")
 
@@ -103,12 +102,11 @@ class SentEval(SimilarityDataset):
         rows, scores = lines(texts), lines(golds)
         if len(rows) != len(scores):
             raise UsageError(f"{golds}: {len(scores)} gold scores for the {len(rows)} pairs of {texts.name}.")
-        scored = [i for i, score in enumerate(scores) if score.strip()]  # pairs without a gold score do not count
-        cells = [_cells(texts, i, rows[i], 2) for i in scored]
-        gold = [_number(golds, i, "gold score", scores[i]) for i in scored]
-        return _checked(
-            texts, SentencePairs([_words(c[0]) for c in cells], [_words(c[1]) for c in cells], np.array(gold))
-        )
+        both = enumerate(zip(rows, scores, strict=True), start=1)
+        return _scored(texts, [
+            (*_cells(texts, number, row, (0, 1)), _number(golds, number, score))
+            for number, (row, score) in both if score.strip()  # pairs without a gold score do not count
+        ])  # fmt: skip
 
 
 def lines(file: Path, encoding: str = "utf-8") -> list[str]:
@@ -117,64 +115,63 @@ def lines(file: Path, encoding: str = "utf-8") -> list[str]:
     return [line.rstrip("\r") for line in (pieces[:-1] if pieces[-1] == "" else pieces)]
 
 
-def _pairs(file: Path, a: int, b: int, gold: int, header: bool = False) -> SentencePairs:
-    rows = list(enumerate(lines(file)))[int(header) :]
-    cells = [(i, _cells(file, i, line, max(a, b, gold) + 1)) for i, line in rows if line.strip()]
-    numbers = np.array([_number(file, i, "gold score", row[gold]) for i, row in cells])
-    return _checked(
-        file, SentencePairs([_words(row[a]) for _, row in cells], [_words(row[b]) for _, row in cells], numbers)
-    )
+def _pairs(file: Path, columns: Sequence[int], header: int = 0) -> SentencePairs:
+    rows = _rows(file, columns, header)
+    return _scored(file, [(a, b, _number(file, number, gold)) for number, (a, b, gold) in rows])
 
 
-def _checked(file: Path, pairs: SentencePairs) -> SentencePairs:
-    if len(pairs.gold) < 2:
-        raise UsageError(f"{file}: {len(pairs.gold)} pairs with a gold score; a correlation needs two or more.")
-    return pairs
+def _scored(file: Path, rows: Sequence[tuple[Any, ...]]) -> SentencePairs:
+    if len(rows) < 2:
+        raise UsageError(f"{file}: {len(rows)} pairs with a gold score; a correlation needs two or more.")
+    a, b, gold = zip(*rows, strict=True)
+    return SentencePairs(a, b, np.array(gold))
 
 
-def _labelled(file: Path) -> Sentences:
-    cells = [(i, _cells(file, i, line, 2)) for i, line in enumerate(lines(file)) if line.strip()]
-    return Sentences([_words(row[0]) for _, row in cells], np.array([_class(file, i, row[1]) for i, row in cells]))
-
-
-def _paraphrases(file: Path) -> Sentences:
-    rows = list(enumerate(lines(file)))[1:]
-    cells = [(i, _cells(file, i, line, 5)) for i, line in rows if line.strip()]
-    labels = np.array([_class(file, i, row[0]) for i, row in cells])
-    return Sentences([_words(row[3]) for _, row in cells], labels, [_words(row[4]) for _, row in cells])
+def _labelled(file: Path, columns: Sequence[int], header: int = 0) -> Sentences:
+    """Sentences, or pairs of them, and in the last of these columns their classes."""
+    rows = _rows(file, columns, header)
+    labels = np.array([_class(file, number, cells[-1]) for number, cells in rows])
+    texts, *other = zip(*(cells[:-1] for _, cells in rows), strict=True)
+    return Sentences(texts, labels, *other)
 
 
 def _questions(file: Path) -> Sentences:
     texts, labels = [], []
-    for i, line in enumerate(lines(file, "latin-1")):
+    for number, line in enumerate(lines(file, "latin-1"), start=1):
         kind, colon, rest = line.strip().partition(":")
         if not colon or kind not in QUESTIONS:
-            raise UsageError(f'{file}, line {i + 1}: "{kind}" is not a question type ({", ".join(QUESTIONS)}).')
+            raise UsageError(f'{file}, line {number}: "{kind}" is not a question type ({", ".join(QUESTIONS)}).')
         texts.append(_words(rest.partition(" ")[2]))
         labels.append(QUESTIONS.index(kind))
     return Sentences(texts, np.array(labels))
 
 
-def _cells(file: Path, line: int, text: str, needed: int) -> list[str]:
+def _rows(file: Path, columns: Sequence[int], header: int) -> list[tuple[int, list[str]]]:
+    """These cells of the lines below the header that are not empty, and the lines' numbers."""
+    below = list(enumerate(lines(file), start=1))[header:]
+    return [(number, _cells(file, number, line, columns)) for number, line in below if line.strip()]
+
+
+def _cells(file: Path, line: int, text: str, columns: Sequence[int]) -> list[str]:
     cells = text.split("\t")
-    if len(cells) < needed:
-        raise UsageError(f"{file}, line {line + 1}: {len(cells)} columns between tabs where {needed} are needed.")
-    return cells
+    if len(cells) <= max(columns):
+        raise UsageError(f"{file}, line {line}: {len(cells)} columns between tabs where {max(columns) + 1} are needed.")
+    return [_words(cells[column]) for column in columns]
 
 
-def _number(file: Path, line: int, what: str, text: str) -> float:
+def _number(file: Path, line: int, text: str) -> float:
     try:
         value = float(text)
     except ValueError:
         value = float("nan")
     if not np.isfinite(value):
-        raise UsageError(f'{file}, line {line + 1}, {what}: "{text.strip()}" is not a number.')
+        raise UsageError(f'{file}, line {line}, gold score: "{text.strip()}" is not a number.')
     return value
 
 
 def _class(file: Path, line: int, text: str) -> int:
-    if text.strip() not in ("0", "1"):
-        raise UsageError(f'{file}, line {line + 1}, class: "{text.strip()}" is neither 0 nor 1.')
+    if text not in ("0", "1"):
+        raise UsageError(f'{file}, line {line}, class: "{text}" is neither 0 nor 1.')
     return int(text)
 
 

@@ -78,17 +78,12 @@ def read_clips(file: Path | str) -> list[Step]:
     """The clips in the file's order, a caption each. Some captions stand at several clips, and one clip has two."""
     path = Path(file)
     rows = read_csv(path, COLUMNS, "clips")
-    clips = [_step_in_row(path, number, row) for number, row in enumerate(rows, start=2)]
-    seen: dict[Step, int] = {}
-    for number, clip in enumerate(clips, start=2):
-        if (before := seen.setdefault(clip, number)) != number:
-            raise UsageError(f"{path}, row {number}: the clip of row {before} again.")
-    return clips
+    return [_step_in_row(path, number, row) for number, row in enumerate(rows, start=2)]
 
 
 def _step_in_row(path: Path, number: int, row: dict[str, str]) -> Step:
     for field in ("video_id", "text"):
-        if not (row[field] or "").strip():
+        if not row[field].strip():
             raise UsageError(f'{path}, row {number}: "{field}" is empty.')
     try:
         start, end = float(row["start"]), float(row["end"])

@@ -30,16 +30,12 @@ class Synthetic(PairDataset):
     """Of the data, not of a run."""
 
     @abstractmethod
-    def parameters(self) -> dict[str, Any]:
-        """Everything but the sizes that decides what is generated."""
-
-    @abstractmethod
     def columns(self, split: str) -> Columns:
         """The split, generated: images, captions and paraphrases if any, then all others, in the digest's order."""
 
     def manifest(self) -> Manifest:
         digest = json.loads((self._folder / "manifest.json").read_text("utf-8"))["digest"]
-        return Manifest(self.card.name, self.version, self._sizes, digest, self.parameters())
+        return Manifest(self.card.name, self.version, self._sizes, digest)
 
     def read(self, split: str) -> Split:
         """Read once: an evaluation asks for a split again for each protocol, and parsing captions takes long."""
@@ -63,8 +59,7 @@ class Synthetic(PairDataset):
 
     @cached_property
     def _folder(self) -> Path:
-        request = {"parameters": self.parameters(), "sizes": self._sizes}
-        key = hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()[:12]
+        key = hashlib.sha256(json.dumps(self.options(), sort_keys=True).encode()).hexdigest()[:12]
         return made_once(cache() / "synthetic" / f"{self.card.name}-v{self.version}-{key}", self._build)
 
     def _build(self, draft: Path) -> None:
@@ -77,7 +72,7 @@ class Synthetic(PairDataset):
                 what = f"{split} = {self._sizes[split]:,} takes more memory than there is"
                 raise UsageError(f"{self.card.name}: {what}. Take a smaller split.") from error
             save(columns, draft / split)
-        manifest = {"name": self.card.name, "parameters": self.parameters(), "digest": digest_of(digests)}
+        manifest = {"name": self.card.name, "options": self.options(), "digest": digest_of(digests)}
         (draft / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n", "utf-8")
 
 

@@ -1,13 +1,13 @@
 """`clips`: the world of `scenes` moving, with narrations, verb classes and noun classes."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from benchsuite.data.cached import Columns
 from benchsuite.data.synthetic import clip_drawing as drawing
 from benchsuite.data.synthetic import clip_grammar as grammar
 from benchsuite.data.synthetic import clip_world as world
 from benchsuite.data.synthetic.base import Synthetic
-from benchsuite.data.synthetic.scene_world import SIDE, stream
+from benchsuite.data.synthetic.scene_world import stream
 from benchsuite.fields import Count
 from benchsuite.registry import register_dataset
 
@@ -38,36 +38,24 @@ class Clips(Synthetic):
     test: Count = 1_000
     """Clips that are reported on."""
 
-    def parameters(self) -> dict[str, Any]:
-        return {
-            "seed": self.seed,
-            "narrations": NARRATIONS,
-            "frames": world.FRAMES,
-            "side": SIDE,
-            "zipf_shift": {"verb": world.VERB_SHIFT, "noun": world.NOUN_SHIFT},
-            "silence": grammar.SILENCE,
-        }
-
     def columns(self, split: str) -> Columns:
-        return generate(self.seed, split, getattr(self, split))
+        """A short split is the beginning of a longer one. Class ids are indices into `CLASS_NAMES`.
 
-
-def generate(seed: int, split: str, count: int) -> Columns:
-    """A split; a short one is the beginning of a longer one. Class ids are indices into `CLASS_NAMES`.
-
-    `nouns` are the noun classes that are visible: the moved object and, or -1, the one beside it.
-    """
-    number = SPLITS.index(split)
-    clips = world.imagine(seed, number, count)
-    images = drawing.paint(clips, stream(seed, 13, number))
-    captions, paraphrases = (grammar.narrations(clips, count, NARRATIONS, seed, number, purpose) for purpose in (0, 1))
-    verb, noun = clips.facts[:, 0], clips.facts[:, 1]
-    return {
-        "images": images,  # [N, 8, 32, 32, 3]
-        "captions": captions,  # N x 5
-        "paraphrases": paraphrases,  # N x 5
-        "verb": verb,  # [N]
-        "noun": noun,  # [N]
-        "verb_noun": verb * world.NOUNS + noun,  # [N]
-        "nouns": clips.facts[:, 1:3],  # [N, 2]
-    }
+        `nouns` are the noun classes that are visible: the moved object and, or -1, the one beside it.
+        """
+        number, count = SPLITS.index(split), getattr(self, split)
+        clips = world.imagine(self.seed, number, count)
+        images = drawing.paint(clips, stream(self.seed, 13, number))
+        captions, paraphrases = (
+            grammar.narrations(clips, count, NARRATIONS, self.seed, number, purpose) for purpose in (0, 1)
+        )
+        verb, noun = clips.facts[:, 0], clips.facts[:, 1]
+        return {
+            "images": images,  # [N, 8, 32, 32, 3]
+            "captions": captions,  # N x 5
+            "paraphrases": paraphrases,  # N x 5
+            "verb": verb,  # [N]
+            "noun": noun,  # [N]
+            "verb_noun": verb * world.NOUNS + noun,  # [N]
+            "nouns": clips.facts[:, 1:3],  # [N, 2]
+        }

@@ -1,6 +1,6 @@
 """`latents`: pairs of vectors from a world of concepts, where a run takes seconds."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -15,8 +15,6 @@ from benchsuite.registry import register_dataset
 SPLITS = ("train", "validation", "test", "galleries")
 CLASSES = {"concept": world.CONCEPTS, "group": world.GROUPS}
 PROMPTS = {"prompts-7": 7}
-CONSTANTS = ("WIDTH", "GROUPS", "CONCEPTS", "PER_SCENE", "ZIPF", "MENTIONED", "WORDING_SCALE", "NOISE")
-"""What decides the numbers besides the options."""
 
 
 @register_dataset("latents", title="Latents", license="Apache-2.0", download=False)
@@ -50,10 +48,6 @@ class Latents(Synthetic):
     """Vectors of each training image, which differ in the part of the nuisance that is drawn again."""
     mismatched: Share = 0.05
     """Share of training images that carry another's captions."""
-
-    def parameters(self) -> dict[str, Any]:
-        given = {name: getattr(self, name) for name in ("seed", "mismatched", "captions", "renderings")}
-        return given | {"look": world.PAIRED._asdict()} | {name.lower(): getattr(world, name) for name in CONSTANTS}
 
     def columns(self, split: str) -> Columns:
         number, count = SPLITS.index(split), getattr(self, split)

@@ -1,6 +1,6 @@
 """`latents-clips`: pairs of vectors for video tables, with verbs, nouns and narrations that clips share."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -55,12 +55,6 @@ class LatentsClips(Synthetic):
     """Vectors of each training clip."""
     mismatched: Share = 0.05
     """Share of training clips that carry another's narration and descriptions."""
-
-    def parameters(self) -> dict[str, Any]:
-        given = {name: getattr(self, name) for name in ("seed", "descriptions", "renderings", "mismatched")}
-        made = {"verbs": VERBS, "nouns": NOUNS, "details": DETAILS, "second": SECOND, "wordings": WORDINGS}
-        said = {"mentioned": world.MENTIONED, "wording_scale": world.WORDING_SCALE, "noise": world.NOISE}
-        return given | made | said | {"zipf": {"verb": VERB_ZIPF, "noun": NOUN_ZIPF}, "look": LOOK._asdict()}
 
     def columns(self, split: str) -> Columns:
         number, count = SPLITS.index(split), getattr(self, split)

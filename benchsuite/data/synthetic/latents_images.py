@@ -1,6 +1,6 @@
 """`latents-images`: vectors of images alone, for one tower."""
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from annotated_types import Ge
@@ -48,11 +48,6 @@ class LatentsImages(Synthetic):
     """Size of the largest training class over that of the smallest."""
     long_tail: Literal["concept", "group"] = "concept"
     """Which classes have the long tail, if there is an imbalance."""
-
-    def parameters(self) -> dict[str, Any]:
-        given = {"seed": self.seed, "imbalance": self.imbalance, "long_tail": self.long_tail, "drawn": self.train}
-        look = {"renderings": self.renderings, "concepts": CONCEPTS, "look": LOOK._asdict()}
-        return given | look | {"groups": world.GROUPS, "per_scene": world.PER_SCENE, "noise": world.NOISE}
 
     @property
     def _sizes(self) -> dict[str, int]:

@@ -1,6 +1,6 @@
 """`scenes`: small synthetic images of two objects, with captions from a small grammar."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -41,52 +41,36 @@ class Scenes(Synthetic):
     mismatched: Share = 0.05
     """Share of training images that carry another's captions."""
 
-    def parameters(self) -> dict[str, Any]:
-        return {
-            "seed": self.seed,
-            "mismatched": self.mismatched,
-            "wordings": WORDINGS,
-            "side": world.SIDE,
-            "zipf_shift": world.ZIPF_SHIFT,
-            "silence": grammar.SILENCE,
-        }
-
     def columns(self, split: str) -> Columns:
-        return generate(self.seed, split, getattr(self, split), self.mismatched)
+        """A short split is the beginning of a longer one, except for the choice of mismatched training pairs.
 
-
-def generate(seed: int, split: str, count: int, mismatched: float = 0.05) -> Columns:
-    """A split. A short one is the beginning of a longer one, except for the choice of mismatched training pairs.
-
-    A pair that is not `matched` carries the wordings of another training image; its labels, classes of the main object,
-    stay those of the image. `pair_rank` is the frequency rank of the pair of objects, 0 the most frequent.
-    """
-    number = SPLITS.index(split)
-    scenes = world.imagine(seed, number, count)
-    images = drawing.paint(scenes, world.stream(seed, 3, number))
-    captions, paraphrases = (grammar.wordings(scenes, count, WORDINGS, seed, number, purpose) for purpose in (0, 1))
-    matched = np.ones(count, dtype=bool)
-    if split == "train":
-        wrong = world.stream(seed, 4).permutation(count)[: _wrong_pairs(count, mismatched)]
-        matched[wrong] = False
-        source = np.arange(count)
-        source[wrong] = np.roll(wrong, 1)
-        captions = [captions[i] for i in source]
-        paraphrases = [paraphrases[i] for i in source]
-    colour, shape = scenes.facts[:, 0], scenes.facts[:, 1]
-    return {
-        "images": images,  # [N, 32, 32, 3]
-        "captions": captions,  # N x 5
-        "paraphrases": paraphrases,  # N x 5
-        "shape": shape,  # [N], as all that follow
-        "colour": colour,
-        "both": colour * len(world.SHAPES) + shape,
-        "pair_rank": scenes.pair_rank,
-        "matched": matched,
-    }
-
-
-def _wrong_pairs(count: int, mismatched: float) -> int:
-    """A single wrong pair would have no partner to swap with."""
-    wrong = round(count * mismatched)
-    return wrong if wrong != 1 else 2
+        A pair that is not `matched` carries the wordings of another training image; its labels, classes of the main
+        object, stay those of the image. `pair_rank` is the frequency rank of the pair of objects, 0 the most frequent.
+        """
+        number, count = SPLITS.index(split), getattr(self, split)
+        scenes = world.imagine(self.seed, number, count)
+        images = drawing.paint(scenes, world.stream(self.seed, 3, number))
+        captions, paraphrases = (
+            grammar.wordings(scenes, count, WORDINGS, self.seed, number, purpose) for purpose in (0, 1)
+        )
+        matched = np.ones(count, dtype=bool)
+        if split == "train":
+            wrong_pairs = round(count * self.mismatched)
+            wrong_pairs += wrong_pairs == 1  # a single one would have no partner to swap with
+            wrong = world.stream(self.seed, 4).permutation(count)[:wrong_pairs]
+            matched[wrong] = False
+            source = np.arange(count)
+            source[wrong] = np.roll(wrong, 1)
+            captions = [captions[i] for i in source]
+            paraphrases = [paraphrases[i] for i in source]
+        colour, shape = scenes.facts[:, 0], scenes.facts[:, 1]
+        return {
+            "images": images,  # [N, 32, 32, 3]
+            "captions": captions,  # N x 5
+            "paraphrases": paraphrases,  # N x 5
+            "shape": shape,  # [N], as all that follow
+            "colour": colour,
+            "both": colour * len(world.SHAPES) + shape,
+            "pair_rank": scenes.pair_rank,
+            "matched": matched,
+        }
