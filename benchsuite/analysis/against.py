@@ -34,27 +34,14 @@ class Against:
     """The smallest difference of interest, if a recipe of the board states one."""
 
     @property
-    def sign(self) -> int:
-        """-1 where lower is better: times a difference it is a gain."""
-        return -1 if self.task.better == "lower" else 1
+    def gains(self) -> Paired:
+        """The row minus the reference, turned where lower is better."""
+        return self.pair.turned if self.task.better == "lower" else self.pair
 
     @property
     def gain(self) -> float | None:
         """By how much the row is ahead, also where lower is better; a fraction where the measure is in percent."""
-        return None if self.pair.difference is None else self.sign * self.pair.difference
-
-    @property
-    def gains(self) -> tuple[float, ...]:
-        """The same by seed."""
-        return tuple(self.sign * difference for difference in self.pair.differences)
-
-    @property
-    def interval(self) -> tuple[float, float] | None:
-        """The 95% interval of the gain over seeds."""
-        if self.pair.low is None or self.pair.high is None:
-            return None
-        low, high = sorted((self.sign * self.pair.low, self.sign * self.pair.high))
-        return low, high
+        return self.gains.difference
 
 
 def against(

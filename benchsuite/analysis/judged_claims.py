@@ -8,6 +8,7 @@ from benchsuite.analysis.pairing import disallowed_fields, pairable
 from benchsuite.analysis.premises import unmet_at
 from benchsuite.analysis.ranking import Better
 from benchsuite.analysis.rows import Cell, TableRow
+from benchsuite.analysis.stats import Paired
 from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.verdict import ClaimQuestion, Family, Verdict, judge_family
 from benchsuite.papers import Table
@@ -31,13 +32,15 @@ class JudgedClaim:
     """What was measured in the place of the paper's data, in words, if anything was."""
 
     @property
-    def gain(self) -> float | None:
-        """By how much our runs have the claim's row ahead: positive speaks for the claim, also where lower is better.
+    def gains(self) -> Paired | None:
+        """Our row minus its reference, turned where lower is better; none where nothing could be compared."""
+        pair = self.verdict.paired
+        return pair.turned if pair and self.claim.column.better == "lower" else pair
 
-        In the unit of the measure (fractions); none where nothing could be compared.
-        """
-        difference = self.verdict.paired.difference if self.verdict.paired else None
-        return -difference if difference and self.claim.column.better == "lower" else difference
+    @property
+    def gain(self) -> float | None:
+        """By how much our runs have the claim's row ahead, in the unit of the measure: + speaks for the claim."""
+        return self.gains.difference if self.gains else None
 
 
 def judged_claims(view: TableView) -> list[JudgedClaim]:

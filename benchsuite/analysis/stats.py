@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -56,6 +56,12 @@ class Paired:
     def differences(self) -> tuple[float, ...]:
         """By seed."""
         return tuple(a - b for a, b in zip(self.ours, self.theirs, strict=True))
+
+    @property
+    def turned(self) -> "Paired":
+        """Theirs minus ours: a gain, where lower is better."""
+        difference, low, high = (None if end is None else 0.0 - end for end in (self.difference, self.high, self.low))
+        return replace(self, ours=self.theirs, theirs=self.ours, difference=difference, low=low, high=high)
 
     @property
     def floor(self) -> float:

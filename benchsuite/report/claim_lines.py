@@ -1,5 +1,5 @@
 """Claims as lines of forest plots: the published gain; ours with its interval, its seeds, and what they leave open.
-Many of one table are a matrix of marks."""
+Further claims of one table are a matrix of marks."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,8 +17,6 @@ from benchsuite.report.figures.scale import Scale
 from benchsuite.report.figures.strips import Estimate, ruler
 from benchsuite.report.numbers import counted, paired, published_gain, size
 
-MOST_LINES = 16
-"""More claims of a table than these are a matrix of marks."""
 Judged = tuple[TableView, JudgedClaim]
 Unit = Literal["percent", "number"]
 
@@ -76,22 +74,13 @@ class ClaimLine:
     @cached_property
     def estimate(self) -> Estimate | None:
         """Our gain in points or as a plain number: positive speaks for the claim, also where lower is better."""
-        pair, gain = self.judged.verdict.paired, self.judged.gain
-        if pair is None or gain is None:
-            return None
-        factor = 100.0 if self.claim.column.unit == "percent" else 1.0
-        sign = -factor if self.claim.column.better == "lower" else factor
-        ends = sorted(sign * end for end in (pair.low, pair.high) if end is not None)
-        low, high = ends if len(ends) == 2 else (None, None)
-        seeds = [sign * difference for difference in pair.differences] if pair.n > 1 else ()
-        open_ = self.judged.verdict.confirmable
-        band = None if open_ is None else factor * open_
-        return Estimate(factor * gain, low, high, seeds, band, self.judged.verdict.kind)
+        answer = self.judged.verdict
+        return Estimate.of(self.judged.gains, self.claim.column.unit, answer.kind, answer.confirmable)
 
     @property
     def gained(self) -> str:
         """Our gain as text: `−0.7 ± 0.5`."""
-        return paired(self.judged.gain, self.judged.verdict.paired, self.claim.column.unit)
+        return paired(self.judged.gains, self.claim.column.unit)
 
     @property
     def words(self) -> str:
@@ -164,14 +153,11 @@ class ClaimMatrix:
         return grouped(self.columns)
 
 
-def matrix(claims: Sequence[Judged]) -> ClaimMatrix | None:
-    """The claims of one table, if they are too many for a line each."""
-    if len(claims) <= MOST_LINES:
-        return None
-    view = claims[0][0]
+def matrix(view: TableView, judged_claims: Iterable[JudgedClaim]) -> ClaimMatrix:
+    """Claims of one table."""
     placed: dict[tuple[RowKey, RowKey], dict[str, list[ClaimLine]]] = {}
     tested: dict[str, bool] = {}
-    for _, judged in claims:
+    for judged in judged_claims:
         claim = judged.claim
         line = placed.setdefault((claim.row, claim.reference), {})
         line.setdefault(claim.column.key, []).append(ClaimLine(view, judged))
@@ -179,7 +165,7 @@ def matrix(claims: Sequence[Judged]) -> ClaimMatrix | None:
     columns, unmeasured = (
         [column for column in view.columns if tested.get(column.key) is wanted] for wanted in (True, False)
     )
-    order = [*(row.key for row in view.table.rows), *(row.key for row in view.rows)]
+    order = [row.key for row in view.table.rows]
     pairs = sorted(placed, key=lambda pair: [order.index(key) for key in pair])
     cells = [[placed[pair].get(column.key, []) for column in columns] for pair in pairs]
     return ClaimMatrix(columns, [line for line in cells if any(line)], unmeasured)

@@ -27,17 +27,13 @@ class MethodLine:
     @cached_property
     def estimate(self) -> Estimate | None:
         """The gain in points or as a plain number: positive is better, also where lower is better."""
-        if self.one.gain is None:
-            return None
-        factor = 100.0 if self.one.task.unit == "percent" else 1.0
-        low, high = [factor * end for end in self.one.interval] if self.one.interval else (None, None)
-        seeds = [factor * gain for gain in self.one.gains] if self.one.pair.n > 1 else ()
-        return Estimate(factor * self.one.gain, low, high, seeds, kind=COLOURS.get(self.one.outcome, self.one.outcome))
+        one = self.one
+        return Estimate.of(one.gains, one.task.unit, COLOURS.get(one.outcome, one.outcome))
 
     @property
     def gained(self) -> str:
         """The gain as text: `−0.7 ± 0.5`."""
-        return paired(self.one.gain, self.one.pair, self.one.task.unit)
+        return paired(self.one.gains, self.one.task.unit)
 
     @property
     def words(self) -> str:
@@ -50,8 +46,8 @@ class MethodLine:
     @property
     def remark(self) -> str:
         """Why a difference is undecided whose interval has no zero in it."""
-        interval = self.one.interval
-        excluded = interval is not None and not interval[0] <= 0 <= interval[1]
+        low, high = self.one.pair.low, self.one.pair.high
+        excluded = low is not None and high is not None and not low <= 0 <= high
         return "after correction" if self.one.outcome == "undecided" and excluded else ""
 
 

@@ -102,12 +102,12 @@ def size(value: float | None, unit: str) -> str:
     return DASH if value is None else in_unit(value, unit, DIGITS[unit] + (unit == "percent"))
 
 
-def paired(value: float | None, pair: Paired | None, unit: str) -> str:
-    """A mean paired difference, or a gain, ± half of its 95% interval."""
-    if value is None or pair is None:
+def paired(pair: Paired | None, unit: str) -> str:
+    """A mean paired difference ± half of its 95% interval."""
+    if pair is None or pair.difference is None:
         return DASH
     half = None if pair.low is None or pair.high is None else (pair.high - pair.low) / 2
-    return _interval(signed(value, unit), half, unit)
+    return _interval(signed(pair.difference, unit), half, unit)
 
 
 def published_gain(claim: Claim) -> str:

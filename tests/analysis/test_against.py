@@ -46,9 +46,10 @@ def test_each_row_but_the_reference_has_one_verdict(found: dict[str, Against]) -
 def test_a_gain_is_the_mean_of_its_seeds_within_its_interval(found: dict[str, Against]) -> None:
     one = found["temo"]
     assert one.gain == pytest.approx(0.101)
-    assert one.gains == pytest.approx((0.101, 0.1, 0.102, 0.101))
-    assert one.interval is not None
-    assert one.interval[0] < 0.101 < one.interval[1]
+    assert one.gains.differences == pytest.approx((0.101, 0.1, 0.102, 0.101))
+    assert one.gains.low is not None
+    assert one.gains.high is not None
+    assert one.gains.low < 0.101 < one.gains.high
 
 
 @pytest.mark.parametrize(("seeds", "outcome"), [(2, "undecided"), (3, "equivalent")])
@@ -70,7 +71,7 @@ def test_any_two_rows_can_be_compared_and_turned_around(found: dict[str, Against
 def test_rows_without_a_seed_in_common_are_not_compared(make_runs: MakeRuns) -> None:
     made = board(make_runs("infonce", (*BASE, None)), make_runs("temo", (None, None, None, None, 0.5)))
     (one,) = against_reference(made, INTEREST)
-    assert (one.outcome, one.gain, one.interval) == ("not compared", None, None)
+    assert (one.outcome, one.gain, one.gains.low) == ("not compared", None, None)
 
 
 def test_the_row_that_stands_for_a_method_is_tuned_in_all_numbers_then_plain_then_has_most_seeds(

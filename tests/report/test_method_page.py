@@ -143,8 +143,8 @@ def test_an_undecided_difference_whose_interval_has_no_zero_says_why(make_runs: 
     made = board_of([], [record for one in rows for record in one.values()])
     (one,) = made.against("temo")
     line = MethodLine(one)
-    assert one.interval is not None
-    assert (one.outcome, one.interval[0] > 0, line.remark) == ("undecided", True, "after correction")
+    assert one.gains.low is not None
+    assert (one.outcome, one.gains.low > 0, line.remark) == ("undecided", True, "after correction")
     assert "≈ undecided after correction" in " ".join(Reading(page_of(made, "methods/temo")).text.split())
     (tied,) = made.against("ts")
     assert (tied.outcome, MethodLine(tied).remark) == ("undecided", "")

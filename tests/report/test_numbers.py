@@ -56,10 +56,10 @@ def test_a_difference_is_ours_minus_theirs_with_its_sign(make_record: MakeRecord
 
 def test_a_paired_difference_shows_half_of_its_interval() -> None:
     pair = compare({0: 0.30, 1: 0.33}, {0: 0.20, 1: 0.21})
-    assert numbers.paired(pair.difference, pair, "percent") == "+11.0 ± 12.7"  # t of 1 degree of freedom, 12.706
+    assert numbers.paired(pair, "percent") == "+11.0 ± 12.7"  # t of 1 degree of freedom, 12.706
     alone = compare({0: 0.3}, {0: 0.1})
-    assert numbers.paired(alone.difference, alone, "number") == "+0.200"
-    assert numbers.paired(None, None, "percent") == "–"
+    assert numbers.paired(alone, "number") == "+0.200"
+    assert numbers.paired(None, "percent") == "–"
 
 
 def test_costs_are_multiples_and_what_is_unknown_is_a_dash() -> None:

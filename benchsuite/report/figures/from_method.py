@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 from benchsuite.analysis.curves import Curve, curve, mean_curve, span_of, thinned
+from benchsuite.analysis.labels import labels, recipes_of, titles
 from benchsuite.records.schema import Record
 from benchsuite.report.figures.from_table import lines_of, seed_words
 from benchsuite.report.figures.model import MANY, STEP, Axis, Figure, Trace, distinct, in_words, slug, spoken, unique
-from benchsuite.setup import Setup
 
 MOST_SETUPS = 6
 FIRST = ("loss", "gap", "gradient_norm")
@@ -22,7 +21,7 @@ def method_figures(records: Sequence[Record]) -> list[Figure]:
     setups: dict[tuple[str | None, ...], list[Record]] = {}
     for record in sorted(records, key=lambda record: (record.seed, record.run_id)):
         setups.setdefault((record.setup_id, *record.configuration), []).append(record)
-    groups = sorted(setups.values(), key=lambda runs: (-len(runs), list(_facts(runs[0]).values())))
+    groups = sorted(setups.values(), key=lambda runs: (-len(runs), runs[0].setup_id, runs[0].method_id))
     figures = [figure for name in _names(records) for figure in _figure(name, groups)]
     if (more := len(figures) - MOST_CURVES) > 0:
         last = figures[MOST_CURVES - 1]
@@ -70,33 +69,11 @@ def _names(records: Sequence[Record]) -> list[str]:
 
 
 def _labels(records: Sequence[Record]) -> list[str]:
-    """As few facts as tell the setups apart; where none does, the setup's identity."""
-    facts = [_facts(record) for record in records]
-    chosen: list[tuple[str, ...]] = [()] * len(records)
-    for name in dict.fromkeys(name for fact in facts for name in fact):
-        longer = [(*before, fact.get(name, f"no {name}")) for before, fact in zip(chosen, facts, strict=True)]
-        if len(set(longer)) > len(set(chosen)):
-            chosen = longer
-    labels = [", ".join(words) or record.method.title for words, record in zip(chosen, records, strict=True)]
-    return [
-        f"{label}, setup {record.setup_id[:8]}" if labels.count(label) > 1 else label
-        for label, record in zip(labels, records, strict=True)
-    ]
-
-
-def _facts(record: Record) -> dict[str, str]:
-    """What may differ between setups, in words, the plainest first."""
-    setup, steps = record.setup, record.setup.training.steps
-    options = sorted(record.method.hyperparameters.items())
-    facts = {"data": setup.data.name, "tower": _tower(setup)} | {name: f"{name}={_value(v)}" for name, v in options}
-    facts |= {"steps": f"{steps} {'step' if steps == 1 else 'steps'}", "batch": f"batch {setup.training.batch}"}
-    facts["rate"] = f"lr {setup.optimizer.lr:g}"
-    return facts | {f"data {name}": f"{name}={_value(value)}" for name, value in sorted(setup.data.options.items())}
-
-
-def _tower(setup: Setup) -> str:
-    return setup.image.name if setup.image else setup.text.name if setup.text else ""
-
-
-def _value(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    """Each configuration as boards call it, after the setup's title where there are several."""
+    setups = titles({record.setup_id: record.setup for record in records}, (), recipes_of(records))
+    named = {}
+    for setup_id, title in setups.items():
+        own = [record for record in records if record.setup_id == setup_id]
+        for record, label in zip(own, labels(own), strict=True):
+            named[record.run_id] = f"{title}: {label}" if len(setups) > 1 else label
+    return [named[record.run_id] for record in records]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
+from benchsuite.analysis.stats import Paired
 from benchsuite.harmless import spelled
 from benchsuite.report.figures.model import Axis
 from benchsuite.report.figures.scale import Scale
@@ -39,6 +40,17 @@ class Estimate:
     """Differences up to this size, to either side of zero, could not have been confirmed: the grey band."""
     kind: str = ""
     """A verdict, which gives the colour."""
+
+    @classmethod
+    def of(cls, gains: Paired | None, unit: str, kind: str, unconfirmable: float | None = None) -> "Estimate | None":
+        """Of gains, in points where the unit is percent; none where nothing was compared."""
+        if gains is None or gains.difference is None:
+            return None
+        factor = 100.0 if unit == "percent" else 1.0
+        numbers = (gains.difference, gains.low, gains.high, unconfirmable)
+        mean, low, high, band = (None if number is None else factor * number for number in numbers)
+        seeds = [factor * gain for gain in gains.differences] if gains.n > 1 else ()
+        return cls(mean or 0.0, low, high, seeds, band, kind)
 
     @property
     def values(self) -> list[float]:

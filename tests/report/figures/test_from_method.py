@@ -58,17 +58,14 @@ def test_runs_that_differ_in_nothing_but_the_seed_have_one_mean(make_record: Mak
     assert list(loss.series[-1].y) == [2.0, 3.0]
 
 
-def test_setups_are_told_apart_by_what_differs(make_record: MakeRecord) -> None:
+def test_configurations_and_setups_are_called_as_on_boards(make_record: MakeRecord) -> None:
     records = [run(make_record), run(make_record, **changed(make_record, 7))]
-    assert [one.label for one in method_figures(records)[0].series] == ["tau=0.03", "tau=0.07"]
+    assert {one.label for one in method_figures(records)[0].series} == {"InfoNCE (tau=0.03)", "InfoNCE (tau=0.07)"}
     setup = make_record()[0].setup
     other = setup.model_copy(update={"training": setup.training.model_copy(update={"steps": 9})})
-    records = [run(make_record), run(make_record, setup=other)]
-    assert [one.label for one in method_figures(records)[0].series] == ["2 steps", "9 steps"]
-    hidden = setup.model_copy(update={"augmentation": setup.augmentation.model_copy(update={"flip": True})})
-    labels = [one.label for one in method_figures([run(make_record), run(make_record, setup=hidden)])[0].series]
-    assert all(label.startswith("InfoNCE, setup ") for label in labels)
-    assert len(set(labels)) == 2
+    found = [one.label for one in method_figures([run(make_record), run(make_record, setup=other)])[0].series]
+    assert len(set(found)) == 2
+    assert all(label.endswith(": InfoNCE") for label in found)
 
 
 def test_more_than_three_runs_are_means_with_bands(make_record: MakeRecord) -> None:
@@ -87,7 +84,7 @@ def test_the_setups_with_most_seeds_are_shown_and_the_others_counted(make_record
     ]
     loss = method_figures(records)[0]
     assert len({one.label for one in loss.series}) == 6
-    assert {f"tau={tau / 100:g}" for tau in range(6, 11)} <= {one.label for one in loss.series}
+    assert {f"InfoNCE (tau={tau / 100:g})" for tau in range(6, 11)} <= {one.label for one in loss.series}
     assert "4 further setups are not shown." in loss.caption
 
 
