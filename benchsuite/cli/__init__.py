@@ -14,7 +14,6 @@ from pathlib import Path
 import typer
 
 from benchsuite import __version__
-from benchsuite.cli.shared import completion
 from benchsuite.cli.shared.examples import epilog
 from benchsuite.cli.shared.terminal import keep_stdout_for_json, say
 from benchsuite.errors import INTERRUPTED, BenchsuiteError, RunError
@@ -104,7 +103,7 @@ def main(arguments: list[str] | None = None) -> None:
     keep_stdout_for_json(False)
     try:
         words = [argument for argument in given if argument != "--debug"]
-        typed = words or completion.words(os.environ)
+        typed = words or os.environ.get("COMP_WORDS", "").split()[1:]  # where a shell asks what completes them
         application([word for word in typed if not word.startswith("-")][:1])(words, prog_name="benchsuite")
     except BenchsuiteError as error:
         _fail(error.lines, error.exit_code, debug)

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from benchsuite.cli.shared.completion import completed
 from benchsuite.cli.shared.options import AsJson
 from benchsuite.cli.shared.terminal import say, say_json
 from benchsuite.errors import UsageError
@@ -20,11 +19,7 @@ MARKS = {"passed": "ok", "failed": "FAILED", "excused": "excused"}
 def check_method(
     subjects: Annotated[
         list[str] | None,
-        typer.Argument(
-            help="Registered methods, or Python files that register methods.",
-            metavar="METHOD|FILE...",
-            autocompletion=completed("method", "file"),
-        ),
+        typer.Argument(help="Registered methods, or Python files that register methods.", metavar="METHOD|FILE..."),
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Check every registered method.")] = False,
     as_json: AsJson = False,

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from benchsuite.cli.shared.completion import completed
 from benchsuite.cli.shared.options import RESULTS, AsJson, Plugins, Regimes, Results, Tables, load_own
 from benchsuite.cli.shared.results_folder import ResultsFolder
 from benchsuite.cli.shared.terminal import say, say_json
@@ -14,25 +13,16 @@ from benchsuite.errors import UnknownError, UsageError
 
 if TYPE_CHECKING:
     from benchsuite.analysis.judged_claims import JudgedClaim
-    from benchsuite.analysis.rank_agreement import ColumnAgreement
-    from benchsuite.analysis.table_view import TableView
     from benchsuite.analysis.verdict import Kind
 
 
 def claims(
     tables: Annotated[
         list[str] | None,
-        typer.Argument(
-            help="Papers, or tables as paper/table.",
-            metavar="PAPER...",
-            show_default=False,
-            autocompletion=completed("paper", "table"),
-        ),
+        typer.Argument(help="Papers, or tables as paper/table.", metavar="PAPER...", show_default=False),
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="All papers.")] = False,
-    scale: Annotated[
-        str | None, typer.Option(help="Only runs at this scale.", autocompletion=completed("scale"))
-    ] = None,
+    scale: Annotated[str | None, typer.Option(help="Only runs at this scale.")] = None,
     kind: Annotated[
         str | None, typer.Option(help="Only claims with these verdicts, separated by commas.", show_default=False)
     ] = None,
@@ -51,7 +41,6 @@ def claims(
     backbone; each is a family of its own. --kind, --headline and --added choose what is shown, and change no verdict.
     """
     from benchsuite.analysis.judged_claims import judged_added, judged_claims, unrun_claims
-    from benchsuite.analysis.rank_agreement import agreements
     from benchsuite.analysis.results import in_regime
     from benchsuite.papers import named_tables, read_table
 
@@ -66,23 +55,15 @@ def claims(
     there = in_regime(read.views, regime)
     views = [view for view in there if view.request.table in names and scale in (None, view.request.scale)]
     judged = [claim for view in views for claim in (*judged_claims(view), *judged_added(view))]
-    orders = [] if kind or headline or added else [(view, order) for view in views for order in agreements(view)]
     run = {view.request.table for view in views}
     unrun = [read_table(name, read.contents.tables) for name in names if name not in run]
     judged += [claim for table in unrun for claim in unrun_claims(table, scale or "")]
     shown = [claim for claim in judged if claim.claim.headline >= headline and claim.claim.added >= added]
     judged = [claim for claim in shown if claim.verdict.kind in kinds]
     if as_json:
-        content = {
-            "claims": [claim_as_json(claim) for claim in judged],
-            "orders": [
-                {"table": view.request.table, "scale": view.request.scale, **order_as_json(order)}
-                for view, order in orders
-            ],
-        }
-        say_json(content)
+        say_json({"claims": [claim_as_json(claim) for claim in judged]})
     else:
-        say(*lines(judged, orders))
+        say(*lines(judged))
     read.require_whole()
 
 
@@ -98,13 +79,11 @@ def chosen_kinds(names: str | None) -> Sequence[str]:
     return chosen
 
 
-def lines(judged: "Sequence[JudgedClaim]", orders: "Sequence[tuple[TableView, ColumnAgreement]]") -> Iterator[str]:
-    """A line a claim and a line a column, then how many claims have which verdict; added rows apart, as on pages."""
-    yield from map(claim_line, judged)
-    for view, order in orders:
-        yield f"{view.request.table} at scale {view.request.scale}, order on {order_line(order)}"
+def lines(judged: "Sequence[JudgedClaim]") -> Iterator[str]:
+    """A line a claim, then how many claims have which verdict; added rows apart, as on pages."""
     from benchsuite.report.numbers import counted
 
+    yield from map(claim_line, judged)
     added = Counter(claim.verdict.kind for claim in judged if claim.claim.added)
     counts = Counter(claim.verdict.kind for claim in judged) - added
     if counts or not added:
@@ -161,30 +140,3 @@ def claim_as_json(judged: "JudgedClaim") -> dict[str, Any]:
         "seeds_for_interest": verdict.seeds_for_interest,
         "fields": list(verdict.fields),
     }
-
-
-def order_as_json(order: "ColumnAgreement") -> dict[str, Any]:
-    """Plain data."""
-    agreement = order.agreement
-    return {
-        "backbone": order.backbone,
-        "variant": order.variant or None,
-        "column": order.column.key,
-        "tau_b": agreement.tau,
-        "interval": [agreement.low, agreement.high],
-        "p": agreement.p,
-        "rows": agreement.rows,
-        "seeds": list(agreement.seeds),
-        "reason": agreement.reason or None,
-    }
-
-
-def order_line(order: "ColumnAgreement") -> str:
-    """Kendall's tau-b with its interval, or why there is none."""
-    agreement = order.agreement
-    where = " ".join(filter(None, (order.backbone, order.variant, order.column.group, order.column.label)))
-    if agreement.tau is None:
-        return f"{where}: {agreement.reason}"
-    interval = "" if agreement.low is None else f", 95% CI over seeds {agreement.low:.2f} to {agreement.high:.2f}"
-    chance = f", p {agreement.p:.2g} against a random order" if agreement.p is not None else ""
-    return f"{where}: Kendall's tau-b {agreement.tau:.2f} over {agreement.rows} rows{interval}{chance}"

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from benchsuite.cli.shared.completion import completed
 from benchsuite.cli.shared.options import (
     RESULTS,
     AsJson,
@@ -25,10 +24,7 @@ if TYPE_CHECKING:
 def doctor(
     recipe: Annotated[
         list[str] | None,
-        typer.Option(
-            help="A recipe's name or file, to look at closely. May be repeated (default: a line for each).",
-            autocompletion=completed("recipe"),
-        ),
+        typer.Option(help="A recipe's name or file, to look at closely. May be repeated (default: a line for each)."),
     ] = None,
     data: Folders = None,
     results: Results = RESULTS,

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from benchsuite.cli.shared.completion import completed
 from benchsuite.cli.shared.options import Folders, Plugins, load_plugins, parse_folders, parse_names
 from benchsuite.cli.shared.terminal import say
 
@@ -25,9 +24,7 @@ class Number(StrEnum):
 def embed(
     dataset: Annotated[
         str,
-        typer.Argument(
-            help="A dataset of images with captions.", metavar="DATASET", autocompletion=completed("dataset")
-        ),
+        typer.Argument(help="A dataset of images with captions.", metavar="DATASET"),
     ],
     image: Annotated[
         str,

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from benchsuite.cli.shared.completion import completed
 from benchsuite.cli.shared.options import AsJson, Plugins, Tables, load_own, parse_folders
 from benchsuite.cli.shared.terminal import result_lines, say, say_json
 from benchsuite.errors import UsageError
@@ -25,9 +24,7 @@ def evaluate(
     ],
     task: Annotated[
         str | None,
-        typer.Option(
-            help="A task (default: for a folder of ours, all protocols of its run).", autocompletion=completed("task")
-        ),
+        typer.Option(help="A task (default: for a folder of ours, all protocols of its run)."),
     ] = None,
     data: Annotated[
         list[str] | None,
@@ -42,10 +39,7 @@ def evaluate(
     ] = None,
     recipe: Annotated[
         str | None,
-        typer.Option(
-            help="Take data and protocols of this recipe; with --task, those of the task.",
-            autocompletion=completed("recipe"),
-        ),
+        typer.Option(help="Take data and protocols of this recipe; with --task, those of the task."),
     ] = None,
     results: Annotated[
         Path | None,

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from benchsuite.cli.shared.completion import completed
 from benchsuite.cli.shared.options import (
     RESULTS,
     AsJson,
@@ -22,7 +21,7 @@ from benchsuite.errors import UsageError
 from benchsuite.files import write_named
 from benchsuite.folders import tables_in
 from benchsuite.harmless import csv_cell
-from benchsuite.report.export_options import DEFAULT, ExportOptions, Show, Spread
+from benchsuite.report.export_options import ExportOptions, Show, Spread
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -38,27 +37,10 @@ class Format(StrEnum):
     parquet = "parquet"
 
 
-TEXT = (Format.latex, Format.md)
-OPTIONS = {
-    "show": ("--show", (*TEXT, Format.csv)),
-    "spread": ("--spread", (*TEXT, Format.csv)),
-    "digits": ("--digits", TEXT),
-    "best": ("--no-best", TEXT),
-    "marks": ("--no-marks", TEXT),
-    "notes": ("--no-notes", TEXT),
-}
-"""Of a field of `ExportOptions`: its option, and the formats that have it."""
-
-
 def export(
     table: Annotated[
         str | None,
-        typer.Argument(
-            help="The table, as paper/table.",
-            metavar="PAPER/TABLE",
-            show_default=False,
-            autocompletion=completed("table"),
-        ),
+        typer.Argument(help="The table, as paper/table.", metavar="PAPER/TABLE", show_default=False),
     ] = None,
     everything: Annotated[
         bool, typer.Option("--all", help="All runs instead of one table: a row for each run and metric.")
@@ -72,9 +54,7 @@ def export(
         ),
     ] = None,
     as_json: AsJson = False,
-    scale: Annotated[
-        str, typer.Option(help="The recipe's scale, of a table.", autocompletion=completed("scale"))
-    ] = "small",
+    scale: Annotated[str, typer.Option(help="The recipe's scale, of a table.")] = "small",
     out: Annotated[
         Path | None, typer.Option(help="Write a file instead of printing.", metavar="FILE", show_default=False)
     ] = None,
@@ -129,7 +109,6 @@ def export(
     if format_ is Format.parquet and out is None:
         raise UsageError("--format parquet is not text: name a file with --out results.parquet.")
     options = ExportOptions(show, spread, digits, best, marks, notes)
-    require_possible(options, format_, everything)
     load_own(tables, plugin)
     if table:
         named_tables([table], stored=tables_in(results))
@@ -140,14 +119,6 @@ def export(
     else:
         write_frame(results_frame(read.contents, read.views), format_, out)
     read.require_whole()
-
-
-def require_possible(options: ExportOptions, format_: Format, everything: bool) -> None:
-    """Refuse options that would change nothing."""
-    for name, (option, formats) in OPTIONS.items():
-        if getattr(options, name) != getattr(DEFAULT, name) and (everything or format_ not in formats):
-            what = "all runs" if everything else f"--format {format_}"
-            raise UsageError(f"{option} does nothing for {what}: it is for a table as {', '.join(formats)}.")
 
 
 def write_frame(frame: "DataFrame", format_: Format, out: Path | None) -> None:

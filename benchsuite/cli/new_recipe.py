@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from benchsuite.cli.shared.completion import completed
 from benchsuite.cli.shared.options import Plugins, Tables, load_own
 from benchsuite.cli.shared.scaffolding import HERE, Into, NewName, quoted, say_next
 from benchsuite.cli.shared.terminal import say
@@ -21,9 +20,7 @@ def new_recipe(
     into: Into = HERE,
     like: Annotated[
         str | None,
-        typer.Option(
-            help="Copy this recipe of `benchsuite list recipes`.", metavar="RECIPE", autocompletion=completed("recipe")
-        ),
+        typer.Option(help="Copy this recipe of `benchsuite list recipes`.", metavar="RECIPE"),
     ] = None,
     for_tables: Annotated[
         bool, typer.Option("--for-tables", help="Write to recipes/ of the folder, where tables find it.")

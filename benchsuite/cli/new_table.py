@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from benchsuite.cli.shared.completion import completed
 from benchsuite.cli.shared.options import Plugins, load_own
 from benchsuite.cli.shared.terminal import say
 from benchsuite.errors import IN_A_PLUGIN, UnknownError, UsageError
@@ -30,11 +29,7 @@ def new_table(
     name: Annotated[str, typer.Argument(help="What to call the table.", metavar="PAPER/TABLE")],
     rows: Annotated[
         list[str],
-        typer.Argument(
-            help="Methods, a row each; of several the last is the proposed one.",
-            metavar="METHOD...",
-            autocompletion=completed("method"),
-        ),
+        typer.Argument(help="Methods, a row each; of several the last is the proposed one.", metavar="METHOD..."),
     ],
     measure: Annotated[
         list[str], typer.Option(help="What a column measures. May be repeated.", metavar="PROTOCOL.METRIC")

@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from benchsuite.cli.shared.completion import completed
 from benchsuite.cli.shared.options import RESULTS, Plugins, Regimes, Results, Tables, load_own
 from benchsuite.cli.shared.results_folder import ResultsFolder
 from benchsuite.cli.shared.terminal import say
@@ -15,11 +14,7 @@ from benchsuite.errors import UnknownError, UsageError
 def plot(
     subject: Annotated[
         str,
-        typer.Argument(
-            help="A table as paper/table, or a method's name.",
-            metavar="PAPER/TABLE|METHOD",
-            autocompletion=completed("table", "method"),
-        ),
+        typer.Argument(help="A table as paper/table, or a method's name.", metavar="PAPER/TABLE|METHOD"),
     ],
     out: Annotated[
         Path | None,
@@ -39,11 +34,7 @@ def plot(
     ] = None,
     scale: Annotated[
         str | None,
-        typer.Option(
-            help="The recipe's scale (default: small for a table, all for a method).",
-            show_default=False,
-            autocompletion=completed("scale"),
-        ),
+        typer.Option(help="The recipe's scale (default: small for a table, all for a method).", show_default=False),
     ] = None,
     added: Annotated[bool, typer.Option("--added", help="Of a table: only claims of rows that are not in it.")] = False,
     dpi: Annotated[int, typer.Option(help="Dots per inch of a .png.", min=36, max=1200)] = 300,

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from benchsuite.cli.shared.completion import completed
 from benchsuite.cli.shared.options import AsJson, Plugins, load_plugins, parse_names
 from benchsuite.cli.shared.terminal import say, say_json
 from benchsuite.errors import UnknownError, UsageError
@@ -17,9 +16,7 @@ if TYPE_CHECKING:
 def regress(
     names: Annotated[
         list[str] | None,
-        typer.Argument(
-            help="Methods (default: all built-in ones).", metavar="METHOD...", autocompletion=completed("method")
-        ),
+        typer.Argument(help="Methods (default: all built-in ones).", metavar="METHOD..."),
     ] = None,
     update: Annotated[
         bool, typer.Option("--update", help="Store the present values as expectations, and print what changed.")

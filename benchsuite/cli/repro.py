@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from benchsuite.cli.shared.completion import completed
 from benchsuite.cli.shared.groups import with_groups
 from benchsuite.cli.shared.options import REPORTS, AsJson, Regime, Regimes, parse_names, parse_seeds, require_reported
 from benchsuite.cli.shared.results_folder import ResultsFolder
@@ -37,17 +36,11 @@ if TYPE_CHECKING:
 def repro(
     names: Annotated[
         list[str],
-        typer.Argument(
-            help="A table (paper/table), a paper (all its tables), or all.",
-            metavar="PAPER/TABLE...",
-            autocompletion=completed("table", "paper", "all"),
-        ),
+        typer.Argument(help="A table (paper/table), a paper (all its tables), or all.", metavar="PAPER/TABLE..."),
     ],
     options: TrainingOptions,
     tracking: TrackingOptions,
-    scale: Annotated[
-        str, typer.Option(help="Scale: which of the table's recipes to use.", autocompletion=completed("scale"))
-    ] = "small",
+    scale: Annotated[str, typer.Option(help="Scale: which of the table's recipes to use.")] = "small",
     seeds: Annotated[
         str | None, typer.Option(help="How many seeds (3), or which (4,7). Default: the recipe's number.")
     ] = None,
@@ -56,8 +49,7 @@ def repro(
         list[str] | None,
         typer.Option(
             help="Rows to run (default: all): method, label, backbone/label, variant/label or backbone/variant/label. "
-            "The page also shows earlier runs.",
-            autocompletion=completed("method", several=True),
+            "The page also shows earlier runs."
         ),
     ] = None,
     jobs: Jobs = None,

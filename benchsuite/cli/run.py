@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from benchsuite.cli.shared.completion import completed
 from benchsuite.cli.shared.groups import with_groups
 from benchsuite.cli.shared.options import AsJson, require_reported
 from benchsuite.cli.shared.terminal import result_lines, say, say_json
@@ -22,17 +21,12 @@ if TYPE_CHECKING:
 
 @with_groups
 def run(
-    method: Annotated[
-        str, typer.Argument(help="A registered method.", metavar="METHOD", autocompletion=completed("method"))
-    ],
+    method: Annotated[str, typer.Argument(help="A registered method.", metavar="METHOD")],
     options: TrainingOptions,
     tracking: TrackingOptions,
     recipe: Annotated[
         str,
-        typer.Option(
-            help="Training setup: a name from `benchsuite list recipes`, or a TOML file.",
-            autocompletion=completed("recipe"),
-        ),
+        typer.Option(help="Training setup: a name from `benchsuite list recipes`, or a TOML file."),
     ] = "scenes-small",
     backbone: Annotated[str | None, typer.Option(help="Backbone (default: the recipe's first).")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of weights, batches and augmentations.")] = 0,

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from benchsuite.cli.shared.completion import completed
 from benchsuite.cli.shared.groups import with_groups
 from benchsuite.cli.shared.options import AsJson
 from benchsuite.cli.shared.terminal import say, say_json
@@ -22,20 +21,14 @@ def tune(
     what: Annotated[
         list[str],
         typer.Argument(
-            help="A method, or a table as paper/table: the methods of all its rows.",
-            metavar="METHOD|PAPER/TABLE...",
-            autocompletion=completed("method", "table"),
+            help="A method, or a table as paper/table: the methods of all its rows.", metavar="METHOD|PAPER/TABLE..."
         ),
     ],
     options: TrainingOptions,
-    scale: Annotated[
-        str, typer.Option(help="Scale: which of a table's recipes to use.", autocompletion=completed("scale"))
-    ] = "latents",
+    scale: Annotated[str, typer.Option(help="Scale: which of a table's recipes to use.")] = "latents",
     recipe: Annotated[
         str | None,
-        typer.Option(
-            help="Of a method: the recipe's name or TOML file, instead of --scale.", autocompletion=completed("recipe")
-        ),
+        typer.Option(help="Of a method: the recipe's name or TOML file, instead of --scale."),
     ] = None,
     backbone: Annotated[str | None, typer.Option(help="Only this backbone (default: all).")] = None,
     trials: Annotated[

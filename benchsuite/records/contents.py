@@ -1,7 +1,7 @@
 """Reading a results folder: valid records, and the problems of every other file."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -18,7 +18,15 @@ from benchsuite.records.names import (
     request_files,
     trial_files,
 )
-from benchsuite.records.record_file import Count, FileError, Finding, RecordFile, read_record_file, where, with_ranks
+from benchsuite.records.record_file import (
+    Count,
+    FileError,
+    RecordFile,
+    named_rightly,
+    read_record_file,
+    where,
+    with_ranks,
+)
 from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import Record
 from benchsuite.workers import spread, without_garbage_collection
@@ -85,7 +93,7 @@ def read_contents(folder: Path, count: Count | None = None) -> Contents:
     paths = json_files(folder)
     with without_garbage_collection():
         read = dict(zip(paths, spread(lambda path: _read_with_ranks(path, count), paths), strict=True))
-    files = _with_duplicates([file for file in read.values() if file])
+    files = [file for file in read.values() if file]
     unreadable: list[FileError] = []
     failures = dict(_collect(failure_files(folder), _read_failure, unreadable))
     requests = _collect(request_files(folder), read_request, unreadable)
@@ -110,26 +118,7 @@ def read_request(path: Path) -> TableRequest:
 
 def _read_with_ranks(path: Path, count: Count | None) -> RecordFile | None:
     file = read_record_file(path)
-    return with_ranks(file, count) if file else None
-
-
-def _with_duplicates(files: Sequence[RecordFile]) -> list[RecordFile]:
-    """The files with problems of duplicates: of equal records the copies, of different records all of them."""
-    by_run: dict[str, list[RecordFile]] = {}
-    for file in files:
-        if file.record and not file.problems:
-            by_run.setdefault(file.record.run_id, []).append(file)
-    duplicates: dict[Path, Finding] = {}
-    for run, group in by_run.items():
-        equal = len({file.record.digest for file in group if file.record}) == 1
-        original = next((file for file in group if file.file.name == file.right_name), group[0]) if equal else None
-        for file in group if len(group) > 1 else ():
-            if file is not original:
-                others = [original] if original else [other for other in group if other is not file]
-                message = f"run {run} is there twice, in {' and '.join(other.file.name for other in others)} too"
-                fix = "delete this copy" if original else "they differ, so neither can be preferred; keep one"
-                duplicates[file.file] = Finding(file.file.name, message, fix)
-    return [replace(f, problems=(duplicates[f.file],)) if f.file in duplicates else f for f in files]
+    return named_rightly(with_ranks(file, count)) if file else None
 
 
 def _collect(paths: Iterable[Path], read: Callable[[Path], T], errors: list[FileError]) -> list[T]:

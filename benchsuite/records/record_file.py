@@ -111,6 +111,14 @@ def read_record_file(path: Path) -> RecordFile | None:
     return RecordFile(path, record, tuple(problems), run_ids | {str(content.get("run_id"))})
 
 
+def named_rightly(file: RecordFile) -> RecordFile:
+    """The file with the problem of its name, which must be that of its run: so a folder has each run once."""
+    if file.record is None or file.problems or file.file.name == file.right_name:
+        return file
+    wrong = Finding(file.file.name, "not named as its run is", f"name it {file.right_name}, or delete this copy")
+    return replace(file, problems=(*file.problems, wrong))
+
+
 def with_ranks(file: RecordFile, count: Count | None = None) -> RecordFile:
     """The file with the problems of its ranks, which must lie beside the record, unchanged; they are read once."""
     if file.record is None:

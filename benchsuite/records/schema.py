@@ -135,7 +135,7 @@ class Record(Part):
     tuned: TunedBy | None = None
     """How its hyper-parameters were tuned; none where they are as printed. No part of any identity."""
     recipe: str = ""
-    """The recipe's name, for readers: it is no part of any identity. Empty in records of before it was kept."""
+    """The recipe's name, for readers: it is no part of any identity. Empty where it has none."""
     resumptions: list[Resumption] = []
     """Where the training went on from a checkpoint. Absent from the file, and from the digest, if it did nowhere."""
     weights: Sidecar | None = None
@@ -193,7 +193,7 @@ class Record(Part):
         content = self.model_dump(mode="json", by_alias=True)
         if not self.resumptions:
             del content["resumptions"]
-        if self.weights is None:  # as before weights were kept
+        if self.weights is None:
             del content["weights"]
         return content
 

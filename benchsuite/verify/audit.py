@@ -27,7 +27,16 @@ from benchsuite.records.names import (
 )
 from benchsuite.records.ranks import open_ranks, read_ranks
 from benchsuite.records.recompute import RankRule, recompute
-from benchsuite.records.record_file import Count, FileError, Finding, Numbers, RecordFile, read_record_file, with_ranks
+from benchsuite.records.record_file import (
+    Count,
+    FileError,
+    Finding,
+    Numbers,
+    RecordFile,
+    named_rightly,
+    read_record_file,
+    with_ranks,
+)
 from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import Record
 from benchsuite.verify.manifest import FolderManifest
@@ -78,7 +87,7 @@ class Audit:
     def add(self, file: RecordFile) -> None:
         """Check a record's file: its own problems, its name, and its numbers."""
         numbers = file.numbers or Numbers()  # of edited records too, to say what was edited
-        problems = [*file.problems, *_wrong_name(file), *numbers.problems, *_wrong_weights(file)]
+        problems = [*file.problems, *numbers.problems, *_wrong_weights(file)]
         self.problems += problems
         self.agreed += numbers.agreed
         for reason, names in numbers.not_recomputable.items():
@@ -174,7 +183,7 @@ def audit_run(path: Path, rules: Rules) -> Audit:
     if file is None:
         raise UsageError(f"{path}: not a record. Name a record's file, a run or a results folder.")
     audit = Audit(path)
-    audit.add(with_ranks(file, counting(rules)))
+    audit.add(named_rightly(with_ranks(file, counting(rules))))
     audit.notes += _version_notes(audit.records)
     return audit
 
@@ -182,11 +191,6 @@ def audit_run(path: Path, rules: Rules) -> Audit:
 def unreadable(error: FileError, folder: Path) -> Finding:
     """A file that cannot be used, as a problem of its folder."""
     return Finding(str(error.file.relative_to(folder)), error.reason)
-
-
-def _wrong_name(file: RecordFile) -> Iterator[Finding]:
-    if file.record and not file.problems and file.file.name != file.right_name:
-        yield Finding(file.file.name, "not named as its run is", f"name it {file.right_name}")
 
 
 def _wrong_weights(file: RecordFile) -> Iterator[Finding]:

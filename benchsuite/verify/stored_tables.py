@@ -25,7 +25,7 @@ from benchsuite.records.record_file import Finding
 from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
-from benchsuite.toml_files import load_toml, read_toml
+from benchsuite.toml_files import read_toml
 
 
 def keep(store: Store, request: TableRequest) -> Iterator[str]:
@@ -38,10 +38,8 @@ def keep(store: Store, request: TableRequest) -> Iterator[str]:
     if recipe not in built_in_recipes():
         own[f"{RECIPES}/{recipe}.toml"] = recipe_files()[recipe]
     for name, file in own.items():
-        kept = store.folder / name
-        changed = changed_keys(kept, file) if kept.exists() else ""
         if store.keep(name, file):
-            yield f"changed: {kept} is now as {file}; the one stored before differed in {changed}."
+            yield f"changed: {store.folder / name} was another one, and is now as {file}."
 
 
 def _of_paper(request: TableRequest) -> dict[str, Path]:
@@ -62,7 +60,7 @@ def outdated(stored: Mapping[str, Path]) -> Iterator[Finding]:
     own, built_in = table_files(), built_in_tables()
     for name, kept in stored.items():
         if name in own and name not in built_in and not _same(kept, own[name]):
-            differs = f"{own[name]} differs in {changed_keys(kept, own[name])}; pages show the stored one"
+            differs = f"{own[name]} is another one; pages show the stored one"
             yield Finding(str(kept), differs, f"`benchsuite repro {name}` stores the other")
 
 
@@ -71,16 +69,6 @@ def _same(kept: Path, own: Path) -> bool:
         return read_stored(kept) == own.read_bytes()
     except OSError:
         return True  # told where tables are read
-
-
-def changed_keys(before: Path, after: Path) -> str:
-    """In which top-level keys two TOML files differ, in words."""
-    try:
-        (_, old), (_, new) = load_toml(before), load_toml(after)
-    except UsageError:
-        return "whether it is TOML"
-    keys = [key for key in {**old, **new} if old.get(key) != new.get(key)]
-    return ", ".join(keys) or "comments or layout alone"
 
 
 def problems(folder: Path, requests: list[TableRequest], records: Sequence[Record]) -> Iterator[Finding]:

@@ -61,12 +61,6 @@ def test_a_broken_record_is_skipped_with_exit_code_1(runs: Path, capsys: pytest.
         (["--all", "--format", "latex"], "all runs are exported as csv or parquet"),
         (["temo/table1", "--format", "parquet"], "a table is exported as csv, json, latex or md"),
         (["--all", "--format", "parquet"], "--out results.parquet"),
-        (
-            ["temo/table1", "--format", "json", "--show", "ours"],
-            "--show does nothing for --format json: it is for a table",
-        ),
-        (["temo/table1", "--format", "csv", "--no-best"], "it is for a table as latex, md"),
-        (["--all", "--spread", "sd"], "--spread does nothing for all runs"),
         (["temo/tabel1"], 'Did you mean "temo/table1"'),
         (["--all"], "does not exist"),
     ],

@@ -138,13 +138,12 @@ def test_a_table_that_changed_is_named_and_the_stored_one_is_shown_until_it_is_s
     change(results, "My method", "My better title")
     assert exit_code("report", "--tables", "own") == 0
     told = capsys.readouterr().err
-    assert "own/papers/mine/first.toml differs in title; pages show the stored one" in told
+    assert "own/papers/mine/first.toml is another one; pages show the stored one" in told
     page = results.parent / "reports" / "tables" / "mine-first-smoke.html"
     assert "My method" in page.read_text()
     assert "benchsuite repro mine/first --scale smoke --tables FOLDER" in page.read_text()
     (line,) = kept(results)
-    assert line.startswith(f"changed: {results / FILE} is now as ")
-    assert line.endswith("the one stored before differed in title.")
+    assert line.startswith(f"changed: {results / FILE} was another one, and is now as ")
     assert exit_code("report", "--tables", "own") == 0
     assert capsys.readouterr().err == ""
     assert "My better title" in page.read_text()

@@ -71,24 +71,16 @@ def test_all_that_is_wrong_with_a_file_is_said(store: Store, make_record: Make) 
     assert said == ["the content", "run_id", "retrieval: t2i_r1 = 2.0", "retrieval: t2i_r1 = 2.0"]
 
 
-def test_two_different_records_of_one_run_are_both_refused(store: Store, good: Record, make_record: Make) -> None:
-    other, _ = make_record(seed=0, cost={"seconds": 99.0})
-    (store.folder / "copy.json").write_text(json.dumps(other.as_json()))
-    contents = store.read()
-    assert contents.records == {}
-    assert len(contents.refused) == 2
-    assert all("is there twice" in file.reason for file in contents.refused)
-    assert good.run_id in contents.gaps
-
-
-def test_of_a_record_and_its_copy_the_one_with_the_right_name_stays(store: Store, good: Record) -> None:
+def test_a_record_under_another_name_is_refused_so_that_each_run_is_there_once(store: Store, good: Record) -> None:
     (original,) = store.folder.glob("infonce*.json")
     (store.folder / "a-copy.json").write_bytes(original.read_bytes())
     contents = store.read()
     assert contents.records == {good.run_id: good}
     assert [file.file.name for file in contents.refused] == ["a-copy.json"]
-    assert original.name in contents.refused[0].reason
+    assert original.name in contents.refused[0].problems[0].fix
     assert contents.refused_runs == {}
+    original.unlink()
+    assert store.read().refused_runs.keys() == {good.run_id}
 
 
 @pytest.mark.parametrize("content", [b"[1, 2]", b'{"name": "package"}', b"3"])

@@ -175,13 +175,6 @@ def test_an_edited_record_is_named(store: Store, make_record: Make) -> None:
     assert str(place) in str(error)
 
 
-def test_a_run_that_is_there_twice_is_refused(store: Store, make_record: Make) -> None:
-    place = store.write(*make_record())
-    (store.folder / "copy.json").write_bytes(place.read_bytes())
-    (error,) = store.read().errors
-    assert re.search("is there twice", str(error))
-
-
 def test_failures_are_remembered_and_the_last_reason_counts(store: Store) -> None:
     store.add_failure("aaaa", "out of memory")
     store.add_failure("aaaa", "the loss is nan")

@@ -216,14 +216,11 @@ def test_soft_rankings_are_computed_again_and_a_changed_one_is_found(folder: Pat
     assert any("films: v2t_ranks are below 1" in what for what in store(11, v2t_ranks=np.array([0, 2])))
 
 
-def test_two_records_of_one_run_and_a_wrong_name_are_found(folder: Path, make_sound: Make) -> None:
-    (folder / "twin.json").write_text(json.dumps(make_sound(0, cost={"seconds": 9.0})[0].as_json()))
+def test_a_wrong_name_is_found(folder: Path) -> None:
     file = file_of(folder, 1)
     file.rename(folder / "renamed.json")
-    told = {one.file: one for one in looked_at(folder).problems}
-    assert "is there twice, in twin.json too" in told[file_of(folder, 0).name].message
-    assert "is there twice" in told["twin.json"].message
-    assert told["renamed.json"].fix == f"name it {file.name}"
+    (problem,) = looked_at(folder).problems
+    assert (problem.file, problem.fix) == ("renamed.json", f"name it {file.name}, or delete this copy")
 
 
 def test_files_of_others_and_leftovers_are_notes(folder: Path) -> None:
