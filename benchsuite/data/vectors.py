@@ -4,8 +4,8 @@ Only rows that are asked for are read, so a split may be larger than memory.
 """
 
 import mmap
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, overload
 
@@ -178,3 +178,26 @@ class VectorLists(Sequence[Matrix]):
         ids = self._starts[lists] + text
         rows = self._rows.take(ids)
         return self._noise.added(rows, ids, rendering) if self._noise else rows
+
+
+@dataclass(frozen=True)
+class Lists:
+    """Texts of all images, one image after another, and how many each image has."""
+
+    shards: Sequence[NDArray[Any]]
+    counts: NDArray[Any]
+
+    def of(self, positions: Positions, normalize: bool, noise: Noise | None, where: str) -> VectorLists:
+        """Those of some images."""
+        starts = np.cumsum(self.counts, dtype=np.int64) - self.counts
+        return VectorLists(Rows(self.shards, normalize, where), starts[positions], self.counts[positions], noise)
+
+
+@dataclass(frozen=True)
+class Source:
+    """One split of a folder of vectors, before any of it is cut off for another split."""
+
+    images: Sequence[NDArray[Any]]
+    captions: Lists
+    paraphrases: Lists | None = None
+    labels: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)

@@ -6,9 +6,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from benchsuite.data.base import PairDataset
-from benchsuite.errors import UsageError
 from benchsuite.evaluation.base import Embedder
-from benchsuite.evaluation.labelled import Classification, require_rows
+from benchsuite.evaluation.labelled import Classification
 from benchsuite.evaluation.rank_metrics import PLAIN
 from benchsuite.evaluation.ranks import block_rows
 from benchsuite.fields import Count, Positive
@@ -62,7 +61,6 @@ def vote_ranks(
     queries: Tensor, bank: Tensor, labels: Tensor, truth: Tensor, k: int, temperature: float
 ) -> NDArray[np.int32]:
     """For each query, the rank of its true class by weighted votes; 1 is best. Rows are L2-normalised."""
-    _check(queries, bank, labels, truth)
     classes = int(max(labels.max(), truth.max())) + 1
     ranks, block = [], min(BLOCK, block_rows(max(len(bank), classes)))
     for start in range(0, len(queries), block):
@@ -79,7 +77,6 @@ def plain_vote_ranks(
 
     Which of equally distant samples is the k-th is not defined.
     """
-    _check(queries, bank, labels, truth)
     classes = int(max(labels.max(), truth.max())) + 1
     blocks: dict[int, list[Tensor]] = {k: [] for k in ks}
     lengths = bank.norm(dim=1).square()
@@ -96,15 +93,3 @@ def plain_vote_ranks(
 def _rank_of_truth(weights: Tensor, near: Tensor, truth: Tensor, classes: int) -> Tensor:
     votes = weights.new_zeros(len(near), classes).scatter_add_(1, near, weights)
     return (~(votes < votes.gather(1, truth[:, None]))).sum(1)
-
-
-def _check(queries: Tensor, bank: Tensor, labels: Tensor, truth: Tensor) -> None:
-    for name, rows, classes in (("bank", bank, labels), ("queries", queries, truth)):
-        require_rows("knn", name, rows)
-        if classes.shape != (len(rows),):
-            raise UsageError(f"knn: {name}: {len(rows)} rows need as many classes; given {list(classes.shape)}.")
-        if int(classes.min()) < 0:
-            raise UsageError(f"knn: {name}: class {int(classes.min())} is below 0.")
-    if queries.shape[1] != bank.shape[1]:
-        shapes = f"{list(queries.shape)} and {list(bank.shape)}"
-        raise UsageError(f"knn: queries and bank must have the same width; given {shapes}.")

@@ -9,7 +9,8 @@ from support.real_files import flat, png
 
 from benchsuite.data import create_dataset
 from benchsuite.data.batches import BatchPlan
-from benchsuite.data.readers import listing, web_pairs
+from benchsuite.data.readers import listing
+from benchsuite.data.real import conceptual_captions
 from benchsuite.data.texts import TextLists
 from benchsuite.setup import Augmentation
 
@@ -30,7 +31,7 @@ def test_a_later_visit_reads_nothing_but_the_batch(tmp_path: Path, monkeypatch: 
     (tmp_path / "train.tsv").write_text("filepath\ttitle\n" + "".join(rows))
     before = create_dataset("cc3m", folder=str(tmp_path), size=4).manifest()
     assert before.splits == {"train": PAIRS}
-    monkeypatch.setattr(web_pairs, "pairs_in", never("the table was parsed again"))
+    monkeypatch.setattr(conceptual_captions, "pairs_in", never("the table was parsed again"))
     monkeypatch.setattr(listing, "size_of", never("a file was looked up again"))
     monkeypatch.setattr(TextLists, "__iter__", never("all captions were read"))
     tracemalloc.start()

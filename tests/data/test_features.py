@@ -165,10 +165,6 @@ def broken(folder: Path, what: str) -> None:
             text.unlink()
         case "rows":
             np.save(text, np.ones((3, 8), np.float16))
-        case "metadata":
-            (folder / "metadata" / "metadata_1.parquet").write_bytes(
-                (folder / "metadata" / "metadata_0.parquet").read_bytes()
-            )
         case "width":
             np.save(image, np.ones((len(np.load(image)), 5), np.float16))
         case "kind":
@@ -189,8 +185,7 @@ def broken(folder: Path, what: str) -> None:
     ("what", "message"),
     [
         ("alone", "partition 1 is in img_emb alone; each needs images and texts"),
-        ("rows", "partition 1: rows differ: {'img_emb': 10, 'text_emb': 3, 'metadata': 10}"),
-        ("metadata", "partition 1: rows differ: {'img_emb': 10, 'text_emb': 10, 'metadata': 20}"),
+        ("rows", "partition 1: rows differ: {'img_emb': 10, 'text_emb': 3}"),
         ("width", r"images: files of one kind must have vectors of one width; given \[5, 8\]"),
         ("kind", r"img_emb_1.npy: it must hold vectors of floats, \[rows, width\]; it has int64 \(10, 8\)"),
         ("text", "img_emb_1.npy: not an .npy file of numbers"),

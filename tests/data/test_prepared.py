@@ -59,7 +59,7 @@ def test_given_classes_are_clusters_too() -> None:
 def test_a_second_call_reads_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     request = setup("cached", Clusters(k=3), Experts(text=Expert(embedding="tfidf-svd")))
     before = prepare(request, split())
-    monkeypatch.setattr("benchsuite.data.embeddings.svd.TfidfSvd.texts", None)
+    monkeypatch.setattr("benchsuite.data.embeddings.without_download.TfidfSvd.texts", None)
     again = prepare(request, split())
     assert again.digests() == before.digests()
 

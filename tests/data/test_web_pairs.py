@@ -114,7 +114,7 @@ def test_the_split_that_alone_counts_stands_for_all(tmp_path: Path) -> None:
 
 def test_a_listing_is_digested_once_then_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = create_dataset("cc3m", folder=str(write_pairs(tmp_path))).manifest()
-    monkeypatch.setattr("benchsuite.data.readers.web_pairs.pairs_in", lambda *_: pytest.fail("listed again"))
+    monkeypatch.setattr("benchsuite.data.real.conceptual_captions.pairs_in", lambda *_: pytest.fail("listed again"))
     assert create_dataset("cc3m", folder=str(tmp_path)).manifest() == before
 
 

@@ -192,13 +192,3 @@ def test_wrong_files_are_refused_by_file_line_and_field(
 def test_a_missing_file_says_what_the_folder_must_hold(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"STS.input.MSRpar.txt: no such file. The folder must hold SentEval's"):
         create_task("sts").evaluate(Letters(), create_dataset("senteval", folder=str(tmp_path)))  # type: ignore[arg-type]
-
-
-def test_the_digest_follows_the_files(tmp_path: Path) -> None:
-    def digest() -> str:
-        return create_dataset("senteval", folder=str(tmp_path)).manifest().digest
-
-    write_senteval(tmp_path)
-    before = digest()
-    (tmp_path / "CR" / "custrev.pos").write_text("other\n")
-    assert digest() != before

@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 
@@ -19,11 +17,9 @@ def pairs_of(count: int, width: int = 8) -> NDArray[np.float16]:
 
 def write_clip_retrieval(folder: Path, pairs: NDArray[np.floating], bounds: Sequence[int] = ()) -> Path:
     """Images pairs[0] and texts pairs[1], in partitions that end at `bounds` and at the last row."""
-    for name in ("img_emb", "text_emb", "metadata"):
+    for name in ("img_emb", "text_emb"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     for i, (start, stop) in enumerate(itertools.pairwise((0, *bounds, pairs.shape[1]))):
         for name, rows in zip(("img_emb", "text_emb"), pairs, strict=True):
             np.save(folder / name / f"{name}_{i}.npy", rows[start:stop])
-        captions = pa.table({"caption": [f"caption {k}" for k in range(start, stop)]})
-        pq.write_table(captions, folder / "metadata" / f"metadata_{i}.parquet")
     return folder

@@ -1,5 +1,36 @@
 """Frozen embeddings of captions and images, for clusters and experts; each registered by its decorator."""
 
-from benchsuite.data.embeddings.base import Embedding, create_embedding
+from abc import ABC
+from collections.abc import Sequence
+from typing import Any, ClassVar, cast
 
-__all__ = ["Embedding", "create_embedding"]
+import numpy as np
+from numpy.typing import NDArray
+
+from benchsuite.cards import Card
+from benchsuite.errors import UsageError
+from benchsuite.fields import Options
+from benchsuite.registry import embeddings
+
+
+class Embedding(Options, ABC):
+    """Embeds texts, images, or both, without being trained here. Annotate its options, register it."""
+
+    _owns_no_fields: ClassVar = True
+    card: ClassVar[Card]
+
+    def __init__(self, **options: Any) -> None:
+        self.resolve(options)
+
+    def texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """[N, D] for N texts."""
+        raise UsageError(f"{self.card.name} embeds no texts.")
+
+    def images(self, images: NDArray[np.uint8]) -> NDArray[np.float32]:
+        """[N, D] for uint8 [N, H, W, 3], which may be decoded only when sliced."""
+        raise UsageError(f"{self.card.name} embeds no images.")
+
+
+def create_embedding(name: str, **options: Any) -> Embedding:
+    """An embedding by its registered name."""
+    return cast(type[Embedding], embeddings.get(name))(**options)

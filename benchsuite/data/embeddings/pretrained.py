@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from benchsuite.data.embeddings.base import Embedding
+from benchsuite.data.embeddings import Embedding
 from benchsuite.data.pixels import standardize, to_unit
 from benchsuite.errors import UsageError
 from benchsuite.fields import Count

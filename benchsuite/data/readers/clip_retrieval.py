@@ -1,6 +1,6 @@
-"""Folders as clip-retrieval's `clip inference` writes them: img_emb, text_emb, metadata, a file of each a partition.
+"""Folders as clip-retrieval's `clip inference` writes them: img_emb and text_emb, a file of each a partition.
 
-Row i of `img_emb_0.npy` and row i of `text_emb_0.npy` are a pair. Of the metadata only the number of rows is compared.
+Row i of `img_emb_0.npy` and row i of `text_emb_0.npy` are a pair. Metadata are not read.
 """
 
 import re
@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from benchsuite.canonical import short_digest
 from benchsuite.data.readers.files import content_digests
-from benchsuite.data.readers.sources import Lists, Source
-from benchsuite.data.vectors import mapped
+from benchsuite.data.vectors import Lists, Source, mapped
 from benchsuite.errors import UsageError
 
 LAYOUT = "img_emb/img_emb_0.npy and text_emb/text_emb_0.npy as clip-retrieval writes them"
@@ -28,7 +27,7 @@ class ClipRetrievalFolder:
         self._folder = folder
         self.class_names: dict[str, list[str]] = {}
         self.templates: dict[str, list[str]] = {}
-        self._files = {kind: partitions(folder, name, "npy") for kind, name in KINDS.items()}
+        self._files = {kind: partitions(folder, name) for kind, name in KINDS.items()}
         image, text = self._files["image"], self._files["caption"]
         if not image:
             raise UsageError(f"{folder}: no partition is there; it must hold {LAYOUT}.")
@@ -58,32 +57,19 @@ class ClipRetrievalFolder:
     @cached_property
     def _shards(self) -> dict[str, list[NDArray[Any]]]:
         shards = {kind: [mapped(path) for path in own.values()] for kind, own in self._files.items()}
-        described = partitions(self._folder, "metadata", "parquet")
-        for number, image, text in zip(self._files["image"], shards["image"], shards["caption"], strict=True):
-            rows = {"img_emb": len(image), "text_emb": len(text)}
-            rows |= {"metadata": parquet_rows(described[number])} if number in described else {}
-            if len(set(rows.values())) > 1:
+        for number, image, text in zip(self._files["image"], *shards.values(), strict=True):
+            if len(image) != len(text):
+                rows = {"img_emb": len(image), "text_emb": len(text)}
                 raise UsageError(f"{self._folder}, partition {number}: rows differ: {rows}. Row i must be one pair.")
         return shards
 
 
-def partitions(folder: Path, name: str, ending: str) -> dict[int, Path]:
+def partitions(folder: Path, name: str) -> dict[int, Path]:
     """The files of a kind by partition, in order of the number, with or without leading zeros."""
     found: dict[int, Path] = {}
-    for path in sorted((folder / name).glob(f"{name}_*.{ending}")):
-        if match := re.fullmatch(rf"{name}_(\d+)\.{ending}", path.name):
+    for path in sorted((folder / name).glob(f"{name}_*.npy")):
+        if match := re.fullmatch(rf"{name}_(\d+)\.npy", path.name):
             if (number := int(match[1])) in found:
                 raise UsageError(f"{path}: partition {number} is there twice, as {found[number].name} too.")
             found[number] = path
     return dict(sorted(found.items()))
-
-
-def parquet_rows(file: Path) -> int:
-    """How many rows it has, from its footer."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        return int(pq.read_metadata(file).num_rows)
-    except (OSError, pa.ArrowInvalid) as error:
-        raise UsageError(f"{file}: not a parquet file ({error}).") from error

@@ -15,8 +15,7 @@ from pydantic import Field, ValidationError
 
 from benchsuite.canonical import short_digest
 from benchsuite.data.readers.files import content_digests, read_json
-from benchsuite.data.readers.sources import Lists, Source
-from benchsuite.data.vectors import mapped, numbers_in
+from benchsuite.data.vectors import Lists, Source, mapped, numbers_in
 from benchsuite.errors import UnknownError, UsageError
 from benchsuite.setup import Part
 
@@ -119,29 +118,23 @@ class EmbeddedFolder:
     def source(self, split: str) -> Source:
         """The vectors of a split."""
         part = self.manifest.splits[split]
+        paraphrases = part.paraphrases_each
         return Source(
-            images=[self._vectors(file) for file in part.image],
-            captions=Lists([self._vectors(file) for file in part.caption], self._array(part.captions_each)),
-            paraphrases=Lists([self._vectors(file) for file in part.paraphrase], self._array(part.paraphrases_each))
-            if part.paraphrases_each
-            else None,
-            labels={name: self._array(file) for name, file in part.labels.items()},
+            self._vectors(part.image),
+            Lists(self._vectors(part.caption), self._array(part.captions_each)),
+            Lists(self._vectors(part.paraphrase), self._array(paraphrases)) if paraphrases else None,
+            {name: self._array(file) for name, file in part.labels.items()},
         )
 
     def prompts(self, classes: str, templates: str) -> NDArray[Any]:
         """[classes, templates, width]."""
         return self._array(self.manifest.prompts[classes][templates])
 
-    def _vectors(self, file: File) -> NDArray[Any]:
-        return self._sized(mapped(self._folder / file.file), file)
+    def _vectors(self, files: Sequence[File]) -> list[NDArray[Any]]:
+        return [mapped(self._folder / file.file) for file in files]
 
     def _array(self, file: File) -> NDArray[Any]:
-        return self._sized(numbers_in(self._folder / file.file), file)
-
-    def _sized(self, array: NDArray[Any], file: File) -> NDArray[Any]:
-        if array.shape != file.shape:
-            raise UsageError(f"{self._folder / file.file}: {array.shape}, but {MANIFEST} says {file.shape}.")
-        return array
+        return numbers_in(self._folder / file.file)
 
 
 def files_of(manifest: Embedded) -> list[File]:

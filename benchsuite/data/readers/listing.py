@@ -10,6 +10,7 @@ import os
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -104,29 +105,28 @@ class Listed(Indexed):
     """The one split that is read; all if empty. The others need not exist and are not part of the digest."""
 
     @abstractmethod
-    def _splits(self) -> Iterable[str]:
-        """The splits that are there."""
+    def _splits(self) -> Mapping[str, Sequence[Path]]:
+        """The splits that are there, each with the files and folders that tell what is in it.
+
+        When one of these changes, the index is made again.
+        """
 
     @abstractmethod
     def _list(self, split: str) -> Iterable[Item]:
         """The images of a split in order."""
-
-    @abstractmethod
-    def _sources(self) -> Iterable[Path]:
-        """The files and folders that lists are read from; when one changes, the index is made again."""
 
     @cached_property
     def _root(self) -> Path:
         return require_folder(self.card.name, self.folder, self._layout)
 
     @cached_property
-    def _chosen(self) -> list[str]:
-        splits = list(self._splits())
+    def _chosen(self) -> Mapping[str, Sequence[Path]]:
+        splits = self._splits()
         if not splits:
             raise UsageError(f"{self.card.name}: {self._root} must hold {self._layout}.")
         if self.only and self.only not in splits:
             raise UnknownError("split", self.only, splits, f"{self.card.name}, only: ")
-        return [self.only] if self.only else splits
+        return {self.only: splits[self.only]} if self.only else splits
 
     def _make(self, folder: Path) -> Mapping[str, Any]:
         facts = write(folder, {split: self._list(split) for split in self._chosen}, self._root)
@@ -134,7 +134,7 @@ class Listed(Indexed):
         return {**facts, "watched": first}
 
     def _stamp(self) -> str:
-        return short_digest([sorted(self._chosen), _stamp_of(self._sources())])
+        return short_digest([sorted(self._chosen), _stamp_of(chain.from_iterable(self._chosen.values()))])
 
 
 def facts_of(index: Path) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """EPIC-KITCHENS-100 as its multi-instance retrieval has it: narrated actions with classes of verbs and nouns."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -11,7 +11,8 @@ from benchsuite.errors import UsageError
 from benchsuite.registry import register_dataset
 
 SPLITS = ("train", "test")
-FOLDERS = ("", "annotations", "retrieval_annotations", "epic-kitchens-100-annotations/retrieval_annotations")
+FOLDERS = ("epic-kitchens-100-annotations/retrieval_annotations", "retrieval_annotations", "annotations", "")
+"""Where annotations may be. The last one that has a file counts."""
 NUMBERS = ("start_frame", "stop_frame", "verb_class", "noun_class")
 FIELDS = ("narration_id", "video_id", "narration", "all_noun_classes", *NUMBERS)
 NOUNS = 300
@@ -33,15 +34,13 @@ class EpicKitchens(Videos):
     )
     _folders: ClassVar = ("frames", "{participant}/rgb_frames", "rgb_frames", "")
 
-    def _splits(self) -> Iterable[str]:
-        return [split for split in SPLITS if self._file(split)]
-
-    def _sources(self) -> Iterable[Path]:
-        return [file for split in self._chosen if (file := self._file(split))]
+    def _splits(self) -> Mapping[str, Sequence[Path]]:
+        names = {split: f"EPIC_100_retrieval_{split}.csv" for split in SPLITS}
+        places = ((split, self._root / folder / name) for split, name in names.items() for folder in FOLDERS)
+        return {split: [file] for split, file in places if file.is_file()}
 
     def _clips(self, split: str) -> Iterator[Clip]:
-        file = self._file(split)
-        assert file is not None, "only splits that are there are listed"
+        (file,) = self._chosen[split]
         for line, row in enumerate(read_csv(file, FIELDS, "clips"), start=2):
             where = f"{file}, row {line}"
             start, stop, verb, noun = (whole_number(where, field, row) for field in NUMBERS)
@@ -50,7 +49,3 @@ class EpicKitchens(Videos):
             nouns = sorted(set(whole_numbers(where, "all_noun_classes", row)))
             labels: dict[str, Ids] = {"verb": verb, "noun": noun, "verb_noun": verb * NOUNS + noun, "nouns": nouns}
             yield Clip(row["video_id"], row["narration"], labels, start, stop)
-
-    def _file(self, split: str) -> Path | None:
-        files = (self._root / folder / f"EPIC_100_retrieval_{split}.csv" for folder in FOLDERS)
-        return next((file for file in files if file.is_file()), None)

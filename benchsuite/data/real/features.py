@@ -12,14 +12,15 @@ from benchsuite.data.readers import clip_retrieval, embedded
 from benchsuite.data.readers.clip_retrieval import ClipRetrievalFolder
 from benchsuite.data.readers.embedded import EmbeddedFolder
 from benchsuite.data.readers.files import require_folder
-from benchsuite.data.readers.sources import cut
-from benchsuite.data.vectors import Noise, Positions, scaled
+from benchsuite.data.vectors import Noise, Positions, Rows, VectorImages, mixed, scaled
 from benchsuite.errors import UnknownError, UsageError
 from benchsuite.fields import Count, NonNegative, Share
 from benchsuite.registry import register_dataset
 
 VERSION = 1
 """Of what the digest covers, and of the rules for splits and noise."""
+BLOCK = 1 << 20
+"""Rows that are hashed at a time."""
 CUT = ("test", "validation")
 """Splits that are cut from train where the folder has none."""
 CLASS, PROMPTS, NONE = "class", "prompts", "none"
@@ -111,7 +112,7 @@ class Features(PairDataset):
             labels = {CLASS: labels[chosen], **labels}
         return Split(
             split,
-            stored.pictures(positions, self.normalize, views, f"{where}, images").as_array(),
+            VectorImages(Rows(stored.images, self.normalize, f"{where}, images"), positions, views).as_array(),
             stored.captions.of(positions, self.normalize, None, f"{where}, captions"),
             paraphrases.of(positions, self.normalize, self._text_noise(split), f"{where}, paraphrases")
             if paraphrases
@@ -157,3 +158,19 @@ class Features(PairDataset):
     @cached_property
     def _cut(self) -> dict[str, Positions]:
         return cut(self._stored.sizes()["train"], self._shares, self.seed, "train")
+
+
+def cut(count: int, shares: Mapping[str, float], seed: int, rest: str) -> dict[str, Positions]:
+    """Rows by split: `shares` of all rows, and the rest. A row's place depends on its number, the seed and the shares.
+
+    The hash of the row's number (`mixed`), as a fraction of 2^64, is below the first share for the first split, below
+    the sum of two for the second, and so on.
+    """
+    bounds = np.cumsum([*shares.values()]) if shares else np.empty(0)
+    parts: dict[str, list[Positions]] = {name: [] for name in (*shares, rest)}
+    for start in range(0, count, BLOCK):
+        rows = np.arange(start, min(start + BLOCK, count))
+        place = np.searchsorted(bounds, mixed(rows, seed) / 2.0**64, side="right")
+        for number, name in enumerate(parts):
+            parts[name].append(rows[place == number])
+    return {name: np.concatenate(own) if own else np.empty(0, np.int64) for name, own in parts.items()}

@@ -1,6 +1,6 @@
 """MSCOCO and Flickr30k in Karpathy's splits: one JSON with all images, captions and splits; or a JSON a split."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
@@ -27,11 +27,8 @@ class Karpathy(Listed):
     _file: ClassVar[str]
     _image_folders: ClassVar[Sequence[str]]
 
-    def _splits(self) -> Iterable[str]:
-        return [split for split in dict.fromkeys(SPLITS.values()) if self._images.get(split)]
-
-    def _sources(self) -> Iterable[Path]:
-        return self._files
+    def _splits(self) -> Mapping[str, Sequence[Path]]:
+        return {split: self._files for split in SPLITS.values() if self._images.get(split)}
 
     def _list(self, split: str) -> Iterator[Item]:
         images = self._images[split]

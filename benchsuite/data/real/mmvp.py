@@ -1,6 +1,6 @@
 """MMVP-VLM: pairs of images that CLIP embeds alike, and a statement for each of the two."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -42,11 +42,8 @@ class Mmvp(Listed):
     _layout: ClassVar = LAYOUT
     class_names: ClassVar = {"pattern": PATTERNS}
 
-    def _splits(self) -> Iterable[str]:
-        return ["test"]
-
-    def _sources(self) -> Iterable[Path]:
-        return [require_file(self._root / FILE, LAYOUT)]
+    def _splits(self) -> Mapping[str, Sequence[Path]]:
+        return {"test": [require_file(self._root / FILE, LAYOUT)]}
 
     def _list(self, split: str) -> Iterator[Item]:
         questions = read_questions(self._root / FILE)

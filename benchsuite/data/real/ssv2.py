@@ -1,6 +1,6 @@
 """Something-Something v2: people do something with something, and a sentence says what."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, NamedTuple
@@ -11,8 +11,8 @@ from benchsuite.errors import UsageError
 from benchsuite.registry import register_dataset
 
 OFFICIAL = ("train", "validation")
-LISTED: Mapping[str, Sequence[str]] = {"train": ("train",), "validation": ("validation", "val"), "test": ("test",)}
-"""Splits of a folder of lists, with the names that a list may have."""
+LISTED = {"train": "train", "validation": "validation", "val": "validation", "test": "test"}
+"""The split of each name that a list may have."""
 KINDS = (".txt", ".csv")
 
 
@@ -46,12 +46,12 @@ class SomethingSomething(Videos):
         """The templates of the sentences, as "class"."""
         return {"class": tuple(sorted(self._classes, key=lambda name: self._classes[name]))}
 
-    def _splits(self) -> Iterable[str]:
-        return [split for split in LISTED if self._list_of(split)] if self.lists else OFFICIAL
-
-    def _sources(self) -> Iterable[Path]:
+    def _splits(self) -> Mapping[str, Sequence[Path]]:
         files = [self._json(split) for split in (*OFFICIAL, "labels")]
-        return [*files, *(file for split in self._chosen if self.lists and (file := self._list_of(split)))]
+        if not self.lists:
+            return dict.fromkeys(OFFICIAL, files)
+        places = {self._root / self.lists / f"{name}{kind}": split for name, split in LISTED.items() for kind in KINDS}
+        return {split: [*files, file] for file, split in places.items() if file.is_file()}
 
     def _clips(self, split: str) -> Iterator[Clip]:
         for id_ in self._ids(split):
@@ -61,8 +61,7 @@ class SomethingSomething(Videos):
     def _ids(self, split: str) -> list[str]:
         if not self.lists:
             return [str(row["id"]) for row in read_json(self._json(split))]
-        file = self._list_of(split)
-        assert file is not None, "only splits that are there are listed"
+        file = self._chosen[split][-1]
         words = [line.replace(",", " ").split() for line in read_text(file).splitlines()]
         ids = [Path(line[0]).stem for line in words if line]
         if unknown := next((id_ for id_ in ids if id_ not in self._videos), None):
@@ -92,7 +91,3 @@ class SomethingSomething(Videos):
         newer = self._root / "labels" / f"{name}.json"
         named = self._root / f"something-something-v2-{name}.json"
         return newer if newer.is_file() else require_file(named, self._layout)
-
-    def _list_of(self, split: str) -> Path | None:
-        files = (self._root / self.lists / f"{name}{kind}" for name in LISTED[split] for kind in KINDS)
-        return next((file for file in files if file.is_file()), None)

@@ -1,7 +1,7 @@
 """YouCook2: the steps of cooking videos, from frames and the official annotations."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, NamedTuple
@@ -45,11 +45,9 @@ class YouCook2(Videos):
     fps: Positive = 1.0
     """Frames a second of the folders; frame 1 is second 0."""
 
-    def _splits(self) -> Iterable[str]:
-        return [split for split in SUBSETS.values() if self._steps[split]]
-
-    def _sources(self) -> Iterable[Path]:
-        return [file for name in (ANNOTATIONS, RETRIEVAL) if (file := self._root / name).is_file()]
+    def _splits(self) -> Mapping[str, Sequence[Path]]:
+        files = [self._root / ANNOTATIONS, self._root / RETRIEVAL]
+        return {split: files for split in SUBSETS.values() if self._steps[split]}
 
     def _clips(self, split: str) -> Iterator[Clip]:
         for step in self._steps[split]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 
 from benchsuite.data.synthetic.clip_world import FRAMES, NO_OTHER, Clips, corner, path
-from benchsuite.data.synthetic.scene_drawing import PAINT, SOIL, Bytes, patterns, stamp, stencil
-from benchsuite.data.synthetic.scene_world import SHAPES, SIDE, Ints
+from benchsuite.data.synthetic.scene_drawing import Bytes, colours, stamp, stencil
+from benchsuite.data.synthetic.scene_world import SHAPES, SIDE
 
 KINDS = len(SHAPES)
 
@@ -23,12 +21,8 @@ def paint(clips: Clips, noise: np.random.RandomState) -> Bytes:
 
 def _paint(clips: Clips, noise: np.random.RandomState) -> Bytes:
     """The ground stays the same; the noise changes from frame to frame."""
-    facts, tint = clips.facts, clips.tint
-    shift = tint[:, :9].reshape(-1, 3, 3) % 25 - 12  # [N, main | other | ground, rgb]
-    main = np.array(PAINT)[facts[:, 1] // KINDS] + shift[:, 0]
-    other = np.array(PAINT)[facts[:, 2] // KINDS] + shift[:, 1]
-    ground = np.array(SOIL)[facts[:, 3]] + shift[:, 2]
-    still = ground[:, None, None, :] - 22 * patterns()[facts[:, 4], tint[:, 9] % 4][..., None]
+    facts = clips.facts
+    main, other, still = colours(clips.tint, facts[:, 1] // KINDS, facts[:, 2] // KINDS, facts[:, 3], facts[:, 4])
     grain = np.frombuffer(noise.bytes(len(clips) * FRAMES * SIDE * SIDE * 3), dtype=np.uint8) % 12
     canvas = still[:, None] + grain.reshape(-1, FRAMES, SIDE, SIDE, 3).astype(np.int64) - 6
     poses = clips.pose.tolist()
@@ -37,12 +31,7 @@ def _paint(clips: Clips, noise: np.random.RandomState) -> Bytes:
         aside = corner(poses[i])
         for frame, box in zip(canvas[i], boxes, strict=True):
             if clip.other != NO_OTHER:
-                stamp(frame, aside, _mask(clip.other % KINDS, aside.side), other[i])
+                stamp(frame, aside, stencil(clip.other % KINDS, aside.side), other[i])
             if box is not None:
-                stamp(frame, box, _mask(clip.noun % KINDS, box.side), main[i])
+                stamp(frame, box, stencil(clip.noun % KINDS, box.side), main[i])
     return np.asarray(np.clip(canvas, 0, 255), dtype=np.uint8)
-
-
-@cache
-def _mask(shape: int, side: int) -> Ints:
-    return stencil(shape, side)

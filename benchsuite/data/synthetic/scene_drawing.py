@@ -7,6 +7,7 @@ multiply-add can move an edge; every sum and every blend is in integers.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,19 +35,22 @@ def paint(scenes: Scenes, noise: np.random.RandomState) -> Bytes:
 
 
 def _paint(scenes: Scenes, noise: np.random.RandomState) -> Bytes:
-    facts, tint = scenes.facts, scenes.tint
-    shift = tint[:, :9].reshape(-1, 3, 3) % 25 - 12  # [N, main | other | ground, rgb]
-    main = np.array(PAINT)[facts[:, 0]] + shift[:, 0]
-    other = np.array(PAINT)[facts[:, 2]] + shift[:, 1]
-    ground = np.array(SOIL)[facts[:, 7]] + shift[:, 2]
+    facts = scenes.facts
+    main, other, ground = colours(scenes.tint, facts[:, 0], facts[:, 2], facts[:, 7], facts[:, 8])
     grain = np.frombuffer(noise.bytes(len(scenes) * SIDE * SIDE * 3), dtype=np.uint8) % 12
-    canvas = ground[:, None, None, :] - 22 * patterns()[facts[:, 8], tint[:, 9] % 4][..., None]
-    canvas = canvas + grain.reshape(-1, SIDE, SIDE, 3).astype(np.int64) - 6
-    masks = {(shape, side): stencil(shape, side) for shape in range(10) for side in MAIN_SIDE + OTHER_SIDE}
+    canvas = ground + grain.reshape(-1, SIDE, SIDE, 3).astype(np.int64) - 6
     for i, scene in enumerate(scenes):
-        stamp(canvas[i], scenes.other_box[i], masks[scene.other_shape, OTHER_SIDE[scene.small]], other[i])
-        stamp(canvas[i], scenes.main_box[i], masks[scene.main_shape, MAIN_SIDE[scene.big]], main[i])
+        stamp(canvas[i], scenes.other_box[i], stencil(scene.other_shape, OTHER_SIDE[scene.small]), other[i])
+        stamp(canvas[i], scenes.main_box[i], stencil(scene.main_shape, MAIN_SIDE[scene.big]), main[i])
     return np.asarray(np.clip(canvas, 0, 255), dtype=np.uint8)
+
+
+def colours(tint: Ints, main: Ints, other: Ints, ground: Ints, pattern: Ints) -> tuple[Ints, Ints, Ints]:
+    """Of both objects, [N, rgb], and the ground in its pattern, [N, 32, 32, rgb]: each a little shifted."""
+    shift = tint[:, :9].reshape(-1, 3, 3) % 25 - 12  # [N, main | other | ground, rgb]
+    soil = np.array(SOIL)[ground] + shift[:, 2]
+    woven = soil[:, None, None, :] - 22 * patterns()[pattern, tint[:, 9] % 4][..., None]
+    return np.array(PAINT)[main] + shift[:, 0], np.array(PAINT)[other] + shift[:, 1], woven
 
 
 def stamp(canvas: Ints, box: Sequence[int] | Ints, mask: Ints, colour: Ints) -> None:
@@ -67,6 +71,7 @@ def patterns() -> Ints:
     return np.array(phases, dtype=np.int64).transpose(1, 0, 2, 3)
 
 
+@cache
 def stencil(shape: int, side: int) -> Ints:
     """How much of each pixel the shape covers, in sixteenths: [side, side, 1]."""
     fine = side * _OVERSAMPLE

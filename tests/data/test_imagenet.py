@@ -10,16 +10,7 @@ from support.real_files import write_classes
 from benchsuite.data import create_dataset
 from benchsuite.data.real.imagenet import IMAGENET100, imagenet_words
 from benchsuite.errors import UsageError
-from benchsuite.registry import load_plugin
 
-BORROWED = """
-from benchsuite import register_dataset
-from benchsuite.data.readers.class_folders import ClassFolders
-
-@register_dataset("mine", title="Mine", license="CC0", download=False)
-class Mine(ClassFolders):
-    "My images."
-"""
 WNIDS = ("n01440764", "n01443537", "n01484850", "n99999999")
 
 
@@ -27,14 +18,6 @@ WNIDS = ("n01440764", "n01443537", "n01484850", "n99999999")
 def tiny(tmp_path: Path) -> str:
     write_classes(tmp_path, dict.fromkeys(WNIDS, 4))
     return str(write_classes(tmp_path, dict.fromkeys(WNIDS, 2), "val"))
-
-
-def test_who_borrows_the_reader_keeps_own_names_and_terms(tiny: str, plugin_file: Callable[..., Path]) -> None:
-    load_plugin(plugin_file(BORROWED))
-    data = create_dataset("mine", folder=tiny, size=4)
-    assert data.class_names["class"] == WNIDS
-    assert data.split("train").captions[0] == [WNIDS[0]]
-    assert (data.manifest().name, data.card.about["license"]) == ("mine", "CC0")
 
 
 def test_the_folder_is_the_class_and_wordnet_has_its_name(tiny: str) -> None:

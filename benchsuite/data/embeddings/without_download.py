@@ -1,13 +1,25 @@
-"""Embeddings that need no download: word counts and pixels, reduced by a singular value decomposition."""
+"""Embeddings that need no download: vectors as they are, word counts and pixels by a singular value decomposition."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchsuite.data.embeddings.base import Embedding
+from benchsuite.data.embeddings import Embedding
 from benchsuite.fields import Count
 from benchsuite.registry import register_embedding
+
+
+@register_embedding("given", title="The vectors that are given", embeds=("image", "text"))
+class Given(Embedding):
+    """For datasets of vectors: they are the embeddings of frozen models, so they are returned as they are."""
+
+    def texts(self, texts: Sequence[Any]) -> NDArray[np.float32]:
+        return np.stack(texts)
+
+    def images(self, images: NDArray[Any]) -> NDArray[np.float32]:
+        return np.asarray(images[:, 0], np.float32)
 
 
 @register_embedding("tfidf-svd", title="TF-IDF, SVD", embeds=("text",))
