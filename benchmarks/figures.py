@@ -55,16 +55,6 @@ def histogram() -> Figure:
     return Figure("c", "c", "histogram", "Pairs", "", Axis("Cosine"), Axis("Share", percent=True), series)
 
 
-def rows() -> Figure:
-    """Ten rows of three seeds with means and published numbers."""
-    series: list[Trace] = []
-    for row in range(10):
-        x = (RNG.random(len(SEEDS)) + row) / 10
-        series.append(Trace(f"Row {row}", x.tolist(), [row] * len(x), "seed", seeds=SEEDS))
-        series += [Trace(f"Row {row}", [x.mean()], [row]), Trace(f"Row {row}", [0.5], [row], "published")]
-    return Figure("d", "d", "rows", "Gap by row", "", Axis("Gap"), Axis("Row"), series)
-
-
 def cpu(draw: Callable[[], object], repeats: int) -> float:
     """Median of milliseconds; the first time is left out: it imports what is needed."""
     clock: list[float] = []
@@ -82,7 +72,7 @@ def main() -> None:
     repeats = parser.parse_args().repeats
     print("kind        page ms   bytes  PDF ms")
     with TemporaryDirectory() as folder:
-        for make in (curves, points, histogram, rows):
+        for make in (curves, points, histogram):
             figure = make()
             page = cpu(partial(svg, figure), repeats)
             file = cpu(partial(save, figure, Path(folder) / "figure.pdf", 72), repeats)

@@ -143,9 +143,9 @@ class Similarities:
     """By side, `positives` and `negatives`; each sums to 1."""
 
 
-def sources(view: TableView, plot: Plot | None = None) -> list[HistogramSource]:
-    """The histograms that a plot asks for by its columns; without a plot, all that stand behind any column."""
-    cells = [cell for row in view.rows for cell in row.cells if plot is None or cell.column.key in plot.y]
+def sources(view: TableView, plot: Plot) -> list[HistogramSource]:
+    """The histograms that a plot asks for by its columns."""
+    cells = [cell for row in view.rows for cell in row.cells if cell.column.key in plot.y]
     return list(dict.fromkeys(_source(cell) for cell in cells if any(_of_pairs(cell))))
 
 

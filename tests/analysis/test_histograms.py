@@ -78,9 +78,8 @@ def test_different_bins_are_refused_by_run(make_record: MakeRecord) -> None:
         )
 
 
-def test_a_table_has_histograms_where_a_column_looks_at_pairs_of_both_sides(make_record: MakeRecord) -> None:
-    found = view(make_record)
-    assert sources(found) == [SOURCE]
-    assert sources(found, Plot(title="", kind="histogram", y=["positive"])) == [SOURCE]
-    assert sources(found, Plot(title="", kind="histogram", y=["r1"])) == []
-    assert sources(view(make_record, measures={"positive_mean": 0.4, "uniformity_image": 1.0})) == []
+def test_a_plot_has_histograms_where_its_column_looks_at_pairs_of_both_sides(make_record: MakeRecord) -> None:
+    found, asked = view(make_record), Plot(title="", kind="histogram", y=["positive"])
+    assert sources(found, asked) == [SOURCE]
+    assert sources(found, asked.model_copy(update={"y": ["r1"]})) == []
+    assert sources(view(make_record, measures={"positive_mean": 0.4, "uniformity_image": 1.0}), asked) == []

@@ -56,24 +56,10 @@ def _histogram(figure: Figure) -> str:
     return f"Histograms of {figure.x.name.lower()} from -1 to 1, {_count(len(panels), 'panel')}.{''.join(sentences)}"
 
 
-def _rows(figure: Figure) -> str:
-    published = {trace.label: trace.x[0] for trace in figure.series if trace.part == "published"}
-    means = sorted((trace.x[0], trace.label) for trace in figure.series if trace.part == "mean")
-    rows = [
-        f"{label} {_said(mean, figure.x)}"
-        + (f" (published {_said(published[label], figure.x)})" if label in published else "")
-        for mean, label in means
-    ]
-    ends = _from_to([x for trace in figure.series for x in trace.x], figure.x)
-    what = f"Dot plot of {figure.x.name}, {_count(len(rows), 'row')}"
-    return f"{what}, {ends}. Means, from the lowest: {_listed(rows)}."
-
-
 WORDS = {
     "curves": _curves,
     "points": _points,
     "histogram": _histogram,
-    "rows": _rows,
 }
 
 

@@ -12,8 +12,8 @@ from benchsuite.report.figures.chart import (
     mark_sample,
 )
 from benchsuite.report.figures.forest import forest
+from benchsuite.report.figures.histogram import histogram
 from benchsuite.report.figures.model import Figure, Kind, Trace
-from benchsuite.report.figures.stacked import histogram, rows
 from benchsuite.report.figures.style import (
     HUES,
     SIDE,
@@ -76,7 +76,6 @@ KINDS: Mapping[Kind, Callable[[Figure, Canvas], Drawn]] = {
     "curves": _curves,
     "points": _points,
     "histogram": histogram,
-    "rows": rows,
     "forest": forest,
 }
 

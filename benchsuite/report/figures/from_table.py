@@ -1,4 +1,4 @@
-"""The figures of a table: its plots, what its histograms show, and the modality gap of its rows."""
+"""The figures that a table's file asks for."""
 
 import math
 from collections import Counter
@@ -31,13 +31,7 @@ MOST = 8
 
 def table_figures(view: TableView, ranks: Ranks) -> list[Figure]:
     """All figures with anything to show, in the order of the table's file. `ranks` reads the arrays beside a record."""
-    figures = [figure for plot in view.table.plots for figure in _plotted(view, plot, ranks)]
-    asked = {source for plot in view.table.plots if plot.kind == "histogram" for source in sources(view, plot)}
-    for source in sources(view):
-        if source not in asked:
-            figures += _histogram(view, source, "Similarities of positive and of negative pairs", ranks)
-    figures += [figure for column in view.columns for figure in _gaps(view, column)]
-    return distinct(figures)
+    return distinct([figure for plot in view.table.plots for figure in _plotted(view, plot, ranks)])
 
 
 def lines_of(label: str, style: int, runs: Iterable[tuple[int, Curve]]) -> list[Trace]:
@@ -157,28 +151,6 @@ def _histogram(view: TableView, source: HistogramSource, title: str, ranks: Rank
         title += f" ({source.part})" if source.part else ""
         x, y = Axis("Cosine of image and text"), Axis("Share of the pairs", percent=True)
         yield _figure(view, "histogram", title, caption, x, y, traces)
-
-
-def _gaps(view: TableView, column: Column) -> Iterator[Figure]:
-    """The modality gap of each row, where a column measures it and there are rows to compare."""
-    number = view.columns.index(column)
-    cells = [(_row_label(view, row), row.cells[number]) for row in view.rows]
-    cells = [(label, cell) for label, cell in cells if (cell.measure or "").endswith(".gap") and cell.values]
-    if len(cells) < 2:
-        return
-    traces: list[Trace] = []
-    for place, (label, cell) in enumerate(cells, 1):
-        values = list(cell.values.values())
-        if len(values) > 1:
-            traces.append(Trace(label, values, [place] * len(values), "seed", seeds=list(cell.values)))
-        traces.append(Trace(label, [fmean(values)], [place]))
-        if cell.published is not None:
-            traces.append(Trace(label, [cell.published], [place], "published"))
-    caption = (
-        f"A line a row, {seeds_of(cell.n for _, cell in cells)} each: the distance between the centroids of images and "
-        "of texts on held-out pairs. Published numbers, if any, are of other data and other towers."
-    )
-    yield _figure(view, "rows", f"{_column(column)} by row", caption, Axis(_column(column)), Axis("Row"), traces)
 
 
 def _figure(view: TableView, kind: Kind, title: str, caption: str, x: Axis, y: Axis, traces: Sequence[Trace]) -> Figure:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from benchsuite.harmless import csv_text
 
-Kind = Literal["curves", "points", "histogram", "rows", "forest"]
+Kind = Literal["curves", "points", "histogram", "forest"]
 Part = Literal["seed", "mean", "published", "band"]
 NAMES = {"lr": "learning rate"}
 """Of curves whose names are no words."""
@@ -90,11 +90,6 @@ class Figure:
             if self.kind != "histogram" or cells[1] != "0"
         )
         return csv_text([head, *lines])
-
-
-def labels(series: Sequence[Trace]) -> list[str]:
-    """Labels in the order of the legend."""
-    return list(dict.fromkeys(trace.label for trace in series))
 
 
 def in_words(name: str) -> str:

@@ -54,16 +54,6 @@ def histogram(label: str = "Row") -> Figure:
     return Figure("t-histogram", "histogram", "histogram", "Similarities", "", *axes, series)
 
 
-def rows(label: str = "Row") -> Figure:
-    series = [
-        Trace(f"{label} 0", [0.5, 0.7], [1, 1], "seed", seeds=[0, 1]),
-        Trace(f"{label} 0", [0.6], [1]),
-        Trace(f"{label} 0", [0.3], [1], "published"),
-        Trace(f"{label} 1", [0.4], [2]),
-    ]
-    return Figure("t-rows", "rows", "rows", "Gap by row", "", Axis("Gap"), Axis("Row"), series)
-
-
 def forest(label: str = "Row") -> Figure:
     """A line with all there can be, one that is a single seed, and one of which nothing is known."""
     whole = Trace(f"{label} 0", [2.0], [1], low=[1.0], high=[3.0], panel=f"{label}s", note="reproduced")
@@ -82,7 +72,6 @@ EVERY: dict[str, Callable[..., Figure]] = {
     "curves": curves,
     "points": points,
     "histogram": histogram,
-    "rows": rows,
     "forest": forest,
 }
 

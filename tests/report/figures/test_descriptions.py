@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from small_figures import curves, histogram, points, rows
+from small_figures import curves, histogram, points
 
 from benchsuite.report.figures import Axis, Figure, Trace
 from benchsuite.report.figures.canvas import fitted
@@ -68,12 +68,6 @@ def test_histograms_are_described_by_means_and_overlap() -> None:
         "Histograms of cosine from -1 to 1, 2 panels. "
         "Row 0: mean of positive pairs 0.62, negative pairs -0.25; 25% in common. "
         "Row 1: mean of positive pairs 0.62, negative pairs -0.25; 25% in common."
-    )
-
-
-def test_rows_are_described_with_what_was_published() -> None:
-    assert alt(rows()) == (
-        "Dot plot of Gap, 2 rows, from 0.3 to 0.7. Means, from the lowest: Row 1 0.4, Row 0 0.6 (published 0.3)."
     )
 
 

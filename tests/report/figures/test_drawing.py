@@ -17,12 +17,11 @@ from small_figures import (
     histogram,
     line,
     points,
-    rows,
 )
 
 from benchsuite.report.figures import Axis, Figure, Trace
 from benchsuite.report.figures.scale import Scale
-from benchsuite.report.figures.style import HUES, INK, LEFT, LINE, QUIET, SIDE, TOP, WIDTH
+from benchsuite.report.figures.style import HUES, LEFT, LINE, QUIET, SIDE, TOP, WIDTH
 
 Make = Callable[..., Figure]
 
@@ -156,22 +155,6 @@ def test_sides_of_a_histogram_differ_in_hue_dash_and_fill() -> None:
     assert (bool(positive.dash), bool(negative.dash)) == (False, True)
     assert {area.colour for area in shown.areas} == {positive.colour}
     assert {"Positive pairs", "Negative pairs", "Row 0", "Row 1"} <= set(shown.said)
-
-
-def test_each_row_s_numbers_lie_on_one_line_where_the_axis_says() -> None:
-    shown = drawn(rows())
-    places = {float(text.text): text.x for text in shown.texts if text.text in ("0.4", "0.6")}
-    seeds, mean, published = shown.marked[:3]
-    assert [x for x, _ in mean.points] == pytest.approx([places[0.6], places[0.4]])
-    assert [y for _, y in mean.points] == [26, 26 + 2 * LINE]
-    assert {y for _, y in (*seeds.points, *published.points)} == {26}
-    assert (seeds.hollow, published.colour, published.mark) == (True, INK, "X")
-
-
-def test_rows_say_what_their_marks_are_where_there_are_several() -> None:
-    assert {"single run", "mean of our runs", "published"} <= set(drawn(rows()).said)
-    alone = Figure("t", "t", "rows", "", "", Axis("Gap"), Axis("Row"), [Trace("A", [1.0], [1])])
-    assert "our run" not in drawn(alone).said
 
 
 def test_a_forest_plot_is_scaled_by_intervals_and_not_by_bands_or_by_published_numbers() -> None:

@@ -157,18 +157,17 @@ def test_the_paper_s_points_stand_beside_ours(make_view: Callable[..., TableView
     assert not [trace for trace in bare.series if trace.part == "published"], "only where both numbers are published"
 
 
-def test_histograms_come_with_columns_that_look_at_pairs(make_view: Callable[..., TableView]) -> None:
-    by_default = figures(make_view())[0]
-    assert (by_default.kind, by_default.title) == ("histogram", "Similarities of positive and of negative pairs")
-    assert [(one.panel, one.label) for one in by_default.series[:3]] == [
+HISTOGRAM = {"title": "Pairs", "kind": "histogram", "y": ["positive"]}
+
+
+def test_histograms_of_a_column_that_looks_at_pairs(make_view: Callable[..., TableView]) -> None:
+    (shown,) = figures(make_view([HISTOGRAM]))
+    assert (shown.kind, shown.title) == ("histogram", "Pairs")
+    assert [(one.panel, one.label) for one in shown.series[:3]] == [
         ("One", "Positive pairs"), ("One", "Negative pairs"), ("Two", "Positive pairs"),
     ]  # fmt: skip
-    assert list(by_default.series[0].y) == [0, 0.25, 0.5, 0.25]
-    request = figures(make_view([{"title": "As asked", "kind": "histogram", "y": ["positive"]}]))
-    assert [one.title for one in request if one.kind == "histogram"] == ["As asked"]
-    assert not [
-        one for one in figures(make_view(geometry={"gap": 0.5, "positive_mean": 0.4})) if one.kind == "histogram"
-    ]
+    assert list(shown.series[0].y) == [0, 0.25, 0.5, 0.25]
+    assert figures(make_view([HISTOGRAM], geometry={"gap": 0.5, "positive_mean": 0.4})) == []
 
 
 def test_ranks_are_read_for_histograms_alone(make_view: Callable[..., TableView]) -> None:
@@ -178,21 +177,10 @@ def test_ranks_are_read_for_histograms_alone(make_view: Callable[..., TableView]
         read.append(record.run_id)
         return COUNTS
 
-    table_figures(make_view([{"title": "P", "y": ["loss"]}], geometry={"gap": 0.5, "positive_mean": 0.4}), ranks)
+    table_figures(make_view([{"title": "P", "y": ["loss"]}]), ranks)
     assert read == []
-    table_figures(make_view(seeds=2), ranks)
+    table_figures(make_view([HISTOGRAM], seeds=2), ranks)
     assert len(read) == 4
-
-
-def test_the_gap_of_each_row_is_a_summary_beside_the_published(make_view: Callable[..., TableView]) -> None:
-    figure = figures(make_view())[-1]
-    assert (figure.kind, figure.title) == ("rows", "Modality gap by row")
-    assert [(one.label, one.part, list(one.x)) for one in figure.series] == [
-        ("One", "seed", pytest.approx([0.7, 0.71])), ("One", "mean", pytest.approx([0.705])),
-        ("One", "published", [0.3]), ("Two", "seed", pytest.approx([0.8, 0.81])),
-        ("Two", "mean", pytest.approx([0.805])),
-    ]  # fmt: skip
-    assert not [one for one in figures(make_view(rows=["One"])) if one.kind == "rows"]
 
 
 def test_rows_of_several_backbones_say_which(make_view: Callable[..., TableView]) -> None:
@@ -203,7 +191,7 @@ def test_rows_of_several_backbones_say_which(make_view: Callable[..., TableView]
 @pytest.mark.parametrize("curves", [{"step": [0], "lr": [1.0]}, {"step": [0, 1], "loss": [None, None]}])
 def test_what_has_no_values_is_no_figure(make_view: Callable[..., TableView], curves: Mapping[str, Any]) -> None:
     found = figures(make_view([{"title": "P", "y": ["loss"]}], curves=curves))
-    assert [one.kind for one in found] == ["histogram", "rows"]
+    assert found == []
 
 
 def test_a_table_without_runs_has_no_figures(make_view: Callable[..., TableView]) -> None:
