@@ -32,7 +32,7 @@ class What(StrEnum):
 def list_(
     what: Annotated[What, typer.Argument(help="What to list.")],
     as_json: AsJson = False,
-    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")] = False,
+    as_markdown: Annotated[bool, typer.Option("--markdown", help="With --keys: print the page of docs.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", help="Show the whole description and all fields.")] = False,
     keys: Annotated[bool, typer.Option("--keys", help="For recipes: list the keys of a recipe file.")] = False,
     plugin: Plugins = None,
@@ -42,17 +42,16 @@ def list_(
     load_own(tables, plugin)
     if keys and what is not What.recipes:
         raise UsageError(f"--keys is for recipes: benchsuite list recipes --keys, not {what}.")
+    if as_markdown and not keys:
+        raise UsageError("--markdown goes with --keys.")
     items = _recipe_keys() if keys else _items(what)
     if as_json:
         say_json(items)
         return
-    if as_markdown and keys:
+    if as_markdown:
         from benchsuite.planning.recipe_keys import markdown as page_of_keys
 
         say_text("\n".join(page_of_keys(items)))
-        return
-    if as_markdown:
-        say(*markdown(items, what in (What.tables, What.recipes)))
         return
     width = max((len(item["name"]) for item in items), default=0)
     for item in items:
@@ -72,17 +71,6 @@ def _items(what: What) -> list[dict[str, Any]]:
         return [_recipe(name) for name in recipe_names()]
     read = cache(read_recipe)  # tables share recipes
     return [_table(name, read) for name in table_names()]
-
-
-def markdown(items: list[dict[str, Any]], of_files: bool = False) -> list[str]:
-    """Name and summary as a Markdown table; the README has that of methods.
-
-    Docstrings are Markdown as they are; titles in files of tables and recipes are text.
-    """
-    from benchsuite.report.markdown import code, row, text
-
-    rows = [row([code(item["name"]), text(item["summary"]) if of_files else item["summary"]]) for item in items]
-    return ["| name | what |", "|---|---|", *rows]
 
 
 def _print_details(item: dict[str, Any]) -> None:

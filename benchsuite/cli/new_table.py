@@ -72,9 +72,9 @@ def new_table(
         table = Table.model_validate(tomllib.loads(text))
     except ValidationError as error:
         raise UsageError(f'table "{name}": {error.errors()[0]["msg"]}.') from error
-    for each in recipes:
-        measured_columns(table, each)
-        each.setup(table.rows[0].backbone, [])
+    for setup in recipes:
+        measured_columns(table, setup)
+        setup.setup(table.rows[0].backbone, [])
     write_whole(target, text.encode(), overwrite=False)
     say(f"wrote {target}: {len(table.rows)} rows, {len(table.columns)} columns")
     files = "".join(f" --plugin {shlex.quote(str(file))}" for file in plugin or ())

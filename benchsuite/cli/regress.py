@@ -26,7 +26,7 @@ def regress(
 ) -> None:
     """Compare methods with stored expectations.
 
-    Compared are values on fixed embeddings, and metrics and cost of short runs relative to a reference method.
+    Compared are values on fixed embeddings, first steps, and metrics of short runs relative to a reference method.
     Exit code 1 if a method crashed, measured nothing, or differs by more than the bands allow. Values that changed on
     purpose need a raised version of the method; then --update stores them.
     """

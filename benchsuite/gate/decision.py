@@ -28,8 +28,6 @@ FIRST = len(FIRST_STEPS_OWN)
 """Steps whose values are compared."""
 SPREADS = 4.0
 """Half the width of a metric's band, in standard errors of the mean over the gate's seeds."""
-COST = 1.6
-"""How many times as costly as expected, relative to the reference in the same process, a method may be."""
 
 
 class Expected(Part):
@@ -44,8 +42,6 @@ class Expected(Part):
     """First values of the loss, of the gradient norm, and of the method's own terms and gauges, by seed and step."""
     differences: dict[str, list[float]]
     """By metric: the method's minus the reference's, paired by seed; the reference's own values, for itself."""
-    cost: float
-    """CPU seconds of training as a multiple of the first track's reference's."""
 
 
 class Expectations(Part):
@@ -70,7 +66,6 @@ class Observed:
     arithmetic: Arithmetic = field(default_factory=dict)
     curves: Mapping[str, Curve] = field(default_factory=dict)
     differences: Mapping[str, Sequence[float]] = field(default_factory=dict)
-    cost: float = math.nan
     version: int = 1
     crash: str = ""
 
@@ -110,7 +105,6 @@ def check_method(name: str, expected: Expected, observed: Observed, seeds: int) 
     yield _check_version(name, expected.version, checks)
     for metric, values in expected.differences.items():
         yield _metric(name, metric, values, observed.differences.get(metric, ()), seeds)
-    yield check_cost(name, expected.cost, observed.cost)
 
 
 def _check_version(name: str, version: int, checks: Iterable[Check]) -> Check:
@@ -134,7 +128,7 @@ def check_arithmetic(name: str, expected: Arithmetic, observed: Arithmetic) -> I
 def as_observed(expected: Expected, seeds: int) -> Observed:
     """Values that are to be stored, as the gate observes them."""
     differences = {metric: values[:seeds] for metric, values in expected.differences.items()}
-    return Observed(expected.arithmetic, expected.curves, differences, expected.cost, expected.version)
+    return Observed(expected.arithmetic, expected.curves, differences, expected.version)
 
 
 def unraised(before: Expectations, after: Expectations) -> list[str]:
@@ -168,20 +162,6 @@ def check_collapsed(track: str, expected: Mapping[str, float], observed: Mapping
         if math.isnan(now):
             kind = "measured nothing"
         yield Check(f"collapsed towers ({track})", metric, kind, f"{value:.6g}", f"{now:.6g}", "exactly")
-
-
-def check_cost(name: str, expected: float, observed: float) -> Check:
-    """CPU time beside the reference's."""
-    if math.isnan(observed):
-        return Check(name, "cost", "measured nothing")
-    kind: Kind = "unchanged"
-    if observed > COST * expected:
-        kind = "regressed"
-    elif observed < expected / COST:
-        kind = "improved"
-    return Check(
-        name, "cost as a multiple of the reference's", kind, f"{expected:.2f}", f"{observed:.2f}", f"x{COST:g}"
-    )
 
 
 def _words(curve: str) -> str:

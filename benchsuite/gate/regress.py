@@ -1,10 +1,9 @@
 """The regression gate's runs: a few seconds of every method and its reference, in one process."""
 
 import json
-import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -24,7 +23,6 @@ from benchsuite.gate.decision import (
     Observed,
     check_batches,
     check_collapsed,
-    check_cost,
     check_method,
 )
 from benchsuite.methods import create_method, method_class
@@ -40,9 +38,6 @@ from benchsuite.setup import REFERENCES, Setup, Towers
 
 SEEDS, NOISE_SEEDS = 2, 5
 """Seeds the gate runs, and seeds whose spread is the noise."""
-REPEATS = 3
-"""How often a cost outside of its band is measured again. Other work on the machine can change CPU times by a third;
-the cost nearest to the expected one counts."""
 SHARED_CURVES = {"step", "lr", "gap"}
 """Curves of the training loop, not of the method."""
 
@@ -97,7 +92,7 @@ TRACKS = (
 class Bench:
     """Runs methods in this process, on one thread, and keeps the records.
 
-    One thread: sums have the same order on any number of cores, and costs depend less on other work.
+    One thread: sums have the same order on any number of cores.
     """
 
     def __init__(self, progress: Progress) -> None:
@@ -108,11 +103,10 @@ class Bench:
     def observe(self, name: str, seeds: int) -> Observed:
         """The values of a method now."""
         try:
-            track, unit = track_of(name), TRACKS[0]
+            track = track_of(name)
             values = arithmetic(name)
             ours = [self._record(track, name, seed) for seed in range(seeds)]
             theirs = [self._record(track, track.reference, seed) for seed in range(seeds)]
-            units = [self._record(unit, unit.reference, seed) for seed in range(seeds)]
             curves = [curve for curve in ours[0].curves if curve not in SHARED_CURVES]
             return Observed(
                 arithmetic=values,
@@ -124,18 +118,12 @@ class Bench:
                     ]
                     for metric in track.metrics
                 },
-                cost=min(map(_seconds, ours)) / min(map(_seconds, units)),
                 version=methods.card(name).version,
             )
         except BenchsuiteError as error:
             return Observed(crash=str(error))
         except Exception as error:
             return Observed(crash=f"{type(error).__name__}: {error}")
-
-    def cost(self, name: str) -> float:
-        """What a method costs as a multiple of the first track's reference, both run now, one after the other."""
-        unit = TRACKS[0]
-        return _seconds(_run(track_of(name), name, 0)) / _seconds(_run(unit, unit.reference, 0))
 
     def _record(self, track: Track, name: str, seed: int) -> Record:
         key = (track, name, seed)
@@ -165,10 +153,6 @@ def gate(expectations: Expectations, names: Sequence[str], progress: Progress) -
             )
             continue
         expected, observed = expectations.methods[name], bench.observe(name, expectations.seeds)
-        for _ in range(REPEATS):
-            if check_cost(name, expected.cost, observed.cost).kind in ("regressed", "improved"):
-                costs = (observed.cost, bench.cost(name))
-                observed = replace(observed, cost=min(costs, key=lambda cost: abs(math.log(cost / expected.cost))))
         yield from check_method(name, expected, observed, expectations.seeds)
 
 
@@ -180,7 +164,7 @@ def expect(names: Iterable[str], progress: Progress) -> Expectations:
         observed = bench.observe(name, NOISE_SEEDS)
         if observed.crash:
             raise UsageError(f"{name} crashed, so its expectations cannot be stored: {observed.crash}")
-        expected[name] = _expected(name, replace(observed, cost=bench.cost(name)))
+        expected[name] = _expected(name, observed)
     return Expectations(
         seeds=SEEDS,
         setups={track.towers: track.setup.setup_id for track in TRACKS},
@@ -267,12 +251,7 @@ def _expected(name: str, observed: Observed) -> Expected:
             for curve, by_seed in observed.curves.items()
         },
         differences={metric: [round(v, 6) for v in values] for metric, values in observed.differences.items()},
-        cost=round(observed.cost, 3),
     )
-
-
-def _seconds(record: Record) -> float:
-    return float(record.cost["cpu_seconds"])
 
 
 def _values(record: Record, curve: str) -> list[float]:

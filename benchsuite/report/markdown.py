@@ -1,35 +1,15 @@
-"""Markdown that text from other people's files cannot break, and such text for a terminal."""
+"""Markdown that text from other people's files cannot break."""
 
 import re
 from collections.abc import Iterable, Sequence
 
 from benchsuite.harmless import spelled
 
-MOST = 200
-"""Characters of one text that are shown."""
 ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;", "|": "&#124;"}
 SPECIAL = re.compile(r"[\\`*~$\[\]<>|]|&(?=#?\w+;)|(?<![^\W_])_|_(?![^\W_])")
 """What has a meaning in a line: an underscore between letters has none, and names are full of them."""
 LEADING = re.compile(r"^(\d+(?=[.)](?: |$))|(?=[#+=-]))")
 """What begins a heading or a list."""
-
-
-def plain(text: str, most: int = MOST) -> str:
-    """On one line, without control characters and marks that turn text around, cut where it is long."""
-    shown = spelled(" ".join(text.split()))
-    return shown if len(shown) <= most else f"{shown[: most - 1]}…"
-
-
-def code(text: str, most: int = MOST) -> str:
-    """As a code span: no Markdown, no HTML, no mention, no reference to an issue and no link can come of it.
-
-    The fence is longer than any run of backticks in the text. A pipe would end a table's cell even here, and an escaped
-    one is read differently from program to program; a broken bar stands for it.
-    """
-    shown = plain(text, most).replace("|", "¦") or " "
-    fence = "`" * (1 + max((len(run) for run in re.findall("`+", shown)), default=0))
-    pad = " " if "`" in (shown[0], shown[-1]) else ""
-    return f"{fence}{pad}{shown}{pad}{fence}"
 
 
 def text(plain_text: str) -> str:

@@ -34,7 +34,6 @@ COMMANDS = (
     ["report", "--results", "{folder}", "--report", "{pages}"],
     ["list", "tables", "--tables", "{folder}"],
     ["list", "tables", "--tables", "{folder}", "--verbose"],
-    ["list", "tables", "--tables", "{folder}", "--markdown"],
     ["list", "tables", "--tables", "{folder}", "--json"],
     ["weights", "{record}", "--out", "{empty}/weights"],
 )

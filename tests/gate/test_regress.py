@@ -27,7 +27,7 @@ from benchsuite.gate.decision import (
     check_arithmetic,
     check_method,
 )
-from benchsuite.gate.regress import Bench, Track, expect, gate
+from benchsuite.gate.regress import Track, expect, gate
 from benchsuite.methods import method_class
 from benchsuite.methods.base import Clock, Loss
 from benchsuite.methods.batch import PairBatch
@@ -77,10 +77,9 @@ def expectations(recipe: str) -> Iterator[Expectations]:
 
 
 def alarms(expectations: Expectations, *names: str) -> list[Check]:
-    """Without costs, which are times."""
     checks = list(gate(expectations, names, lambda line: None))
     assert {check.subject for check in checks} == {*names, "batches (pair)", "collapsed towers (pair)"}
-    return [check for check in checks if check.kind in BAD and not check.what.startswith("cost")]
+    return [check for check in checks if check.kind in BAD]
 
 
 @pytest.mark.slow
@@ -186,25 +185,6 @@ def test_a_kinder_rule_for_ties_shows_on_collapsed_towers(
     assert kinds == {("collapsed towers (pair)", "regressed")}
 
 
-@pytest.mark.parametrize(("again", "kind", "times"), [(1e6, "unchanged", 1), (1.0, "improved", regress.REPEATS)])
-@pytest.mark.slow
-def test_a_cost_that_looks_wrong_is_measured_again_before_it_is_reported(
-    again: float, kind: str, times: int, expectations: Expectations, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    dear = expectations.methods["ts"].model_copy(update={"cost": 1e6})
-    measured: list[str] = []
-
-    def cost(self: Bench, name: str) -> float:
-        measured.append(name)
-        return again
-
-    monkeypatch.setattr(Bench, "cost", cost)
-    changed = expectations.model_copy(update={"methods": {"ts": dear}})
-    (check,) = (check for check in gate(changed, ["ts"], lambda line: None) if check.what.startswith("cost"))
-    assert check.kind == kind
-    assert measured == ["ts"] * times
-
-
 @pytest.mark.slow
 def test_expectations_of_another_setup_are_not_compared(expectations: Expectations) -> None:
     other = expectations.model_copy(update={"setups": {"pair": "another"}})
@@ -230,7 +210,7 @@ def test_no_two_methods_are_expected_to_do_the_same() -> None:
         for first, second in combinations(STORED.methods, 2)
         if STORED.methods[first].track == STORED.methods[second].track
         and not any(
-            check.kind in BAD and not check.what.startswith("cost")
+            check.kind in BAD
             for check in check_method(first, STORED.methods[first], values_of(second, first), STORED.seeds)
         )
     ]
@@ -260,7 +240,6 @@ def test_the_command_stores_finds_names_and_stores_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(regress, "expectations_file", lambda: tmp_path / "expected.json")
-    monkeypatch.setattr(Bench, "cost", lambda self, name: 1.0)
     request = ("infonce", "ts")
 
     assert command(*request) == 2

@@ -28,7 +28,6 @@ EXPECTED = Expected(
     arithmetic={"pair": FIXED},
     curves=CURVES,
     differences={"retrieval.r_mean": STORED},
-    cost=2.0,
 )
 
 
@@ -37,7 +36,6 @@ def observed(**changes: Any) -> Observed:
         "arithmetic": {"pair": FIXED},
         "curves": CURVES,
         "differences": {"retrieval.r_mean": STORED[:2]},
-        "cost": 2.0,
     }
     return Observed(**{**same, **changes})
 
@@ -60,7 +58,7 @@ def notable(**changes: Any) -> dict[str, str]:
 
 
 def test_what_is_as_expected_is_unchanged() -> None:
-    assert len(kinds()) == 9
+    assert len(kinds()) == 8
     assert notable() == {}
 
 
@@ -80,9 +78,6 @@ def test_what_is_as_expected_is_unchanged() -> None:
         ),
         ({"arithmetic": {"pair": FIXED, "image": FIXED}}, {"towers it serves": "regressed"}),
         (with_curve("loss", []), {"first values of loss": "measured nothing"}),
-        ({"cost": 3.3}, {"cost as a multiple of the reference's": "regressed"}),
-        ({"cost": 1.2}, {"cost as a multiple of the reference's": "improved"}),
-        ({"cost": math.nan}, {"cost": "measured nothing"}),
         ({"crash": "ValueError: no"}, {"run": "crashed"}),
     ],
 )
@@ -156,7 +151,7 @@ def test_changed_values_ask_for_a_raised_version_and_a_raised_version_for_new_va
     for changes in (with_fixed(loss=[4.0, 3.901]), with_curve("loss", [[4.0, 3.0], [4.1, 3.102]])):
         assert version(observed(**changes)).kind == "regressed"
         assert "raise the version of m" in version(observed(**changes)).line
-    assert version(observed(cost=50.0)).kind == "unchanged", "no value"
+    assert version(observed(differences={})).kind == "unchanged", "no value"
     (only,) = check_method("m", EXPECTED, observed(version=2, **with_fixed(loss=[4.0, 3.901])), 2)
     assert only.kind == "outdated"
     assert "values are stored for version 1, and m is at 2" in only.line

@@ -98,10 +98,11 @@ def test_a_damaged_note_or_request_hides_no_other(store: Store, good: Record) ->
     (store.folder / "bbbb.failed.json").write_text("[]")
     (store.folder / "tables").mkdir()
     (store.folder / "tables" / "x.json").write_text('{"table": ')
+    (store.folder / "tables" / "y.json").write_text('{"table": "temo/table1"}')
     contents = store.read()
     assert contents.failures == {"aaaa": "killed"}
     assert contents.records == {good.run_id: good}
-    assert ["bbbb.failed.json" in str(error) or "x.json" in str(error) for error in contents.errors] == [True, True]
+    assert [error.file.name for error in contents.errors] == ["bbbb.failed.json", "x.json", "y.json"]
 
 
 def test_a_gap_tells_a_failure_from_a_refusal(store: Store, make_record: Make) -> None:

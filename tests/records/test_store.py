@@ -155,24 +155,8 @@ def test_a_file_that_is_no_sound_record_is_named(store: Store, content: bytes, s
     file = store.folder / "strange.json"
     file.write_bytes(content)
     (error,) = store.read().errors
-    assert re.search(says, str(error))
+    assert re.search(f"{says}.*Delete it or move it away|{says}.*use what wrote it", str(error))
     assert str(file) in str(error)
-
-
-def test_a_truncated_record_is_named_with_what_to_do(store: Store, make_record: Make) -> None:
-    place = store.write(*make_record())
-    place.write_bytes(place.read_bytes()[:-40])
-    (error,) = store.read().errors
-    assert re.search("Delete it or move it away", str(error))
-    assert str(place) in str(error)
-
-
-def test_an_edited_record_is_named(store: Store, make_record: Make) -> None:
-    place = store.write(*make_record())
-    place.write_text(place.read_text("utf-8").replace('"i2t_r1": 0.25', '"i2t_r1": 0.45'), "utf-8")
-    (error,) = store.read().errors
-    assert re.search("edited, or damaged", str(error))
-    assert str(place) in str(error)
 
 
 def test_failures_are_remembered_and_the_last_reason_counts(store: Store) -> None:
@@ -188,23 +172,6 @@ def test_a_success_forgets_the_failure(store: Store, make_record: Make) -> None:
     store.add_failure(record.run_id, "killed")
     store.write(record, ranks)
     assert store.read().failures == {}
-
-
-@pytest.mark.parametrize("content", [b'{"run_id": ', b'{"other": 1}', b"[]"])
-def test_a_damaged_failure_is_named(store: Store, content: bytes) -> None:
-    file = store.folder / "aaaa.failed.json"
-    file.write_bytes(content)
-    contents = store.read()
-    assert (contents.failures or None, [error.file for error in contents.errors]) == (None, [file])
-
-
-@pytest.mark.parametrize("content", [b'{"table": ', b'{"table": "temo/table1"}', b"[]"])
-def test_a_damaged_request_is_named(store: Store, content: bytes) -> None:
-    (store.folder / "tables").mkdir()
-    file = store.folder / "tables" / "temo-table1-small.json"
-    file.write_bytes(content)
-    contents = store.read()
-    assert (contents.requests or None, [error.file for error in contents.errors]) == (None, [file])
 
 
 def test_a_folder_that_cannot_be_made_is_refused_before_anything_runs(tmp_path: Path) -> None:

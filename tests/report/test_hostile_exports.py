@@ -17,11 +17,11 @@ from support.markdown_reader import tables, tags
 from support.markdown_reader import texts as texts_of
 
 from benchsuite.analysis.table_view import TableView
+from benchsuite.harmless import spelled
 from benchsuite.report.export import FORMATS
 from benchsuite.report.export_options import DEFAULT, ExportOptions
 from benchsuite.report.figures.model import Axis, Figure, Trace
 from benchsuite.report.latex import ACCENTS, LETTERS, SPECIAL
-from benchsuite.report.markdown import plain
 
 View = Callable[[list[str]], TableView]
 LOOK = ExportOptions(best=False, marks=False)
@@ -100,7 +100,7 @@ def test_markdown_is_one_table_and_one_paragraph_of_text(view_with: View, given_
     assert len(text.splitlines()) == len(expected.splitlines())
     assert is_clean(text.replace("\n", ""))
     shown = [" ".join(words.split()) for around, words in texts_of(text) if around[-1] == "td"]
-    labels = [" ".join(plain(f"{row.backbone}: {row.shown}", 10_000).split()) for row in view.rows]
+    labels = [spelled(" ".join(f"{row.backbone}: {row.shown}".split())) for row in view.rows]
     assert [label for label in labels if label not in shown] == []
 
 
