@@ -28,19 +28,16 @@ __all__ = ["MultiInstanceRetrieval", "relevancy", "score"]
 class MultiInstanceRetrieval(Task):
     """Soft mAP and nDCG between the clips of a split and its different narrations, in both directions.
 
-    Relevancy is 0.5 (same verb class) + 0.5 IoU (noun classes). A clip's narration is its first caption; narrations
-    that several clips share count once, with the classes of the first of these clips. Ties count against the model.
-    Stored beside the record: the ranks of items of relevancy 1, and the relevancy levels in the ranks that nDCG reads.
+    Relevancy is 0.5 (same verb class) + 0.5 IoU (noun classes), of the labels `verb`, [N], and `nouns`, [N, K] padded
+    with -1. A clip's narration is its first caption; narrations that several clips share count once, with the classes
+    of the first of these clips. Ties count against the model. Stored beside the record: the ranks of items of relevancy
+    1, and the relevancy levels in the ranks that nDCG reads.
     """
 
     embeds: ClassVar = frozenset({"image", "text"})
 
     split: str = "test"
     """Which clips and narrations are searched."""
-    verbs: str = "verb"
-    """Name of the labels that hold a verb class for each clip, [N]."""
-    nouns: str = "nouns"
-    """Name of the labels that hold the set of noun classes of each clip, [N, K]; -1 pads smaller sets."""
 
     def reads(self, dataset: PairDataset) -> Iterator[Callable[[], object]]:
         yield lambda: self._actions(dataset.split(self.split))
@@ -64,14 +61,12 @@ class MultiInstanceRetrieval(Task):
         return self.from_ranks(ranks)
 
     def _actions(self, split: Split) -> Actions:
-        for name in (self.verbs, self.nouns):
+        for name in ("verb", "nouns"):
             if name not in split.labels:
                 raise UnknownError(
                     "set of labels", name, split.labels, f"multi-instance-retrieval, split {split.name}: "
                 )
-        verb, nouns = split.labels[self.verbs], split.labels[self.nouns]
-        if verb.ndim != 1:
-            raise UsageError(f'multi-instance-retrieval: labels "{self.verbs}" must be [N]; they are {verb.shape}.')
+        verb, nouns = split.labels["verb"], split.labels["nouns"]
         sets = nouns.reshape(len(nouns), -1).tolist()
         return Actions.of(verb.tolist(), [sorted({n for n in classes if n >= 0}) for classes in sets])
 

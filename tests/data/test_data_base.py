@@ -33,16 +33,6 @@ def test_an_unknown_split_lists_those_there_are() -> None:
         Tiny().split("tset")
 
 
-def test_a_misspelt_option_is_refused_by_name() -> None:
-    with pytest.raises(UsageError, match=r'tiny: option "szie" does not exist .* Did you mean "size"'):
-        Tiny(szie=3)
-
-
-def test_an_impossible_option_is_refused_by_name() -> None:
-    with pytest.raises(UsageError, match="tiny: size = 0 is not possible"):
-        Tiny(size=0)
-
-
 def test_an_unknown_dataset_is_refused() -> None:
     with pytest.raises(UsageError, match='Did you mean "scenes"'):
         create_dataset("scene")

@@ -120,6 +120,7 @@ def test_torch_is_not_imported() -> None:
         "import sys; from benchsuite.data import create_dataset\n"
         "for name in ('scenes', 'clips'):\n"
         "    create_dataset(name, train=8, validation=2, test=2).split('train')\n"
+        "create_dataset('scenes-sts', test=10, validation=10).manifest()\n"
         "heavy = {'torch', 'datasets', 'pyarrow'}\n"
         "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
     )

@@ -122,7 +122,7 @@ def test_youcook2_is_validated_on_the_clips_of_the_retrieval_file_if_it_is_there
         ({"database": {"v": {"subset": "training"}}}, "not YouCook2's annotations, .*'annotations'"),
         (
             {"database": {"v": {"subset": "training", "annotations": [{"segment": [5, 5], "sentence": "a"}]}}},
-            "v: a step from 5 to 5 seconds",
+            "v: a clip cannot run from 5 to 5 seconds",
         ),
     ],
 )

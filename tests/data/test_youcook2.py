@@ -23,11 +23,11 @@ def test_the_real_file_has_the_clips_and_texts_that_are_reported_on() -> None:
     [
         (TEXT.replace("text", "txt"), 'there is no column "text" .*Did you mean "txt"'),
         (TEXT.splitlines()[0], "no clips below the header"),
-        (TEXT.replace("combine", ""), 'row 3: "text" is empty'),
+        (TEXT.replace("combine", ""), "row 3: the video or its caption is empty"),
         (TEXT.replace("47", "late"), "row 2: start and end must be seconds"),
         (TEXT.replace("47", "61"), "row 2: a clip cannot run from 61 to 60 seconds"),
         (TEXT.replace("47", "nan"), "row 2: a clip cannot run from nan"),
-        (TEXT + "60\n", 'row 4: "video_id" is empty'),
+        (TEXT + "60\n", "row 4: start and end must be seconds"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_refused_by_name_and_row(text: str, says: str, tmp_path: Path) -> None:

@@ -278,3 +278,8 @@ def test_one_long_candidate_does_not_hide_behind_a_short_first_one(seed: int) ->
     scores = defined(queries, candidates)
     right = torch.zeros(1, dtype=torch.long)
     assert ranks_of_columns(queries, candidates, right).tolist() == [1 + int((scores[0, 1:] >= scores[0, 0]).sum())]
+
+
+def test_many_candidates_come_in_smaller_blocks() -> None:
+    assert [ranks.block_rows(columns) for columns in (1, 5_000, 25_000, 50_000)] == [1024, 1024, 320, 160]
+    assert ranks.block_rows(10**9) == 1

@@ -4,12 +4,10 @@ import itertools
 import math
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from benchsuite.evaluation import graded
 from benchsuite.evaluation.graded import Floats, GradedRanking, rank
 
 TINY = 5e-324
@@ -70,13 +68,6 @@ def test_long_rows_are_ranked_as_by_hand(seed: int, columns: int, share: float, 
     if transposed:
         scores, worth = scores.T, worth.T
     assert_same(scores, worth)
-
-
-@given(hard_pairs())
-def test_blocks_change_nothing(pairs: tuple[Floats, Floats]) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(graded, "BLOCK", 7)
-        assert_same(*pairs)
 
 
 def test_a_matrix_without_relevant_items_has_empty_rankings() -> None:

@@ -64,7 +64,10 @@ class YouCook2(Videos):
         try:
             for video, entry in read_json(file)["database"].items():
                 if entry["subset"] in SUBSETS:
-                    own = [_step(video, step["segment"], step["sentence"]) for step in entry["annotations"]]
+                    own = [
+                        _step(f"{file}, {video}", video, *step["segment"], step["sentence"])
+                        for step in entry["annotations"]
+                    ]
                     steps[SUBSETS[entry["subset"]]] += own
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             layout = "a database of videos with subset and annotations (segment, sentence)"
@@ -74,26 +77,17 @@ class YouCook2(Videos):
 
 def read_clips(file: Path | str) -> list[Step]:
     """The clips in the file's order, a caption each. Some captions stand at several clips, and one clip has two."""
-    path = Path(file)
-    rows = read_csv(path, COLUMNS, "clips")
-    return [_step_in_row(path, number, row) for number, row in enumerate(rows, start=2)]
+    rows = enumerate(read_csv(Path(file), COLUMNS, "clips"), start=2)
+    return [_step(f"{file}, row {n}", row["video_id"], row["start"], row["end"], row["text"]) for n, row in rows]
 
 
-def _step_in_row(path: Path, number: int, row: dict[str, str]) -> Step:
-    for field in ("video_id", "text"):
-        if not row[field].strip():
-            raise UsageError(f'{path}, row {number}: "{field}" is empty.')
+def _step(where: str, video: str, start: str | float, end: str | float, text: str) -> Step:
     try:
-        start, end = float(row["start"]), float(row["end"])
+        first, last = float(start), float(end)
     except (TypeError, ValueError) as error:
-        raise UsageError(f"{path}, row {number}: start and end must be seconds: {error}.") from error
-    if not 0 <= start < end < float("inf"):
-        raise UsageError(f"{path}, row {number}: a clip cannot run from {start:g} to {end:g} seconds.")
-    return Step(row["video_id"], start, end, row["text"])
-
-
-def _step(video: str, segment: list[float], sentence: str) -> Step:
-    start, end = segment
-    if not (0 <= start < end and sentence.strip()):
-        raise ValueError(f"{video}: a step from {start} to {end} seconds with the sentence {sentence!r}")
-    return Step(video, float(start), float(end), sentence)
+        raise UsageError(f"{where}: start and end must be seconds: {error}.") from error
+    if not 0 <= first < last < math.inf:
+        raise UsageError(f"{where}: a clip cannot run from {first:g} to {last:g} seconds.")
+    if not (video.strip() and text.strip()):
+        raise UsageError(f"{where}: the video or its caption is empty.")
+    return Step(video, first, last, text)

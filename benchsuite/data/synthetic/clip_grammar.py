@@ -38,8 +38,6 @@ CLASS_NAMES: dict[str, list[str]] = {
     "noun": [f"{colour} {shape}" for colour in HUED for shape in SHAPES],
     "verb_noun": [DOING[verb][0].format(f"{colour} {shape}") for verb in VERBS for colour in HUED for shape in SHAPES],
 }
-TEMPLATES: dict[str, list[str]] = {"clips-1": ["{}"]}
-"""A narration names the action and the object, so class names need no words around them."""
 
 
 def narrations(clips: Iterable[Clip], count: int, each: int, seed: int, split: int, purpose: int) -> list[list[str]]:

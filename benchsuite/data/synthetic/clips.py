@@ -29,7 +29,6 @@ class Clips(Synthetic):
     splits: ClassVar = SPLITS
     labels: ClassVar = ("verb", "noun", "verb_noun", "nouns")
     class_names: ClassVar = grammar.CLASS_NAMES
-    templates: ClassVar = grammar.TEMPLATES
 
     train: Count = 6_000
     """Training clips."""

@@ -69,7 +69,6 @@ CLASS_NAMES: dict[str, list[str]] = {
     "both": [f"{colour} {shape}" for colour in COLOURS for shape in SHAPES],
 }
 TEMPLATES: dict[str, list[str]] = {
-    "scenes-1": ["the {}"],
     "scenes-7": [
         "the {}",
         "one {}",
