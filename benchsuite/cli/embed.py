@@ -48,7 +48,6 @@ def embed(
     batch: Annotated[int, typer.Option(min=1, help="Images or texts at a time.")] = 64,
     shard: Annotated[int, typer.Option(min=1, help="Images whose vectors share a file.")] = 8192,
     dtype: Annotated[Number, typer.Option(help="How vectors are stored.")] = Number.float16,
-    threads: Annotated[int | None, typer.Option(min=1, help="Threads (default: one per core).")] = None,
     untrained: Annotated[bool, typer.Option("--untrained", help="Random weights in both encoders, for tests.")] = False,
     plugin: Plugins = None,
 ) -> None:
@@ -57,14 +56,10 @@ def embed(
     After an interruption the same command continues.
     """
     load_plugins(plugin)
-    import torch
-
     from benchsuite.encoders.embed import Wanted, embed
     from benchsuite.models.frozen import asked
 
     asked(image, "timm", untrained, "--image")
-    if threads:
-        torch.set_num_threads(threads)
     wanted = Wanted(
         dataset=dataset,
         folders=parse_folders(data),

@@ -1,11 +1,12 @@
 """`benchsuite evaluate`: any task on trained towers, or on another library's model."""
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from benchsuite.cli.shared.options import AsJson, Plugins, Tables, load_own, parse_folders
+from benchsuite.cli.shared.options import AsJson, Plugins, Tables, load_own, parse_folders, parse_setting
 from benchsuite.cli.shared.terminal import result_lines, say, say_json
 from benchsuite.errors import UsageError
 
@@ -45,9 +46,6 @@ def evaluate(
         Path | None,
         typer.Option(help="Also store the evaluation here, for the boards of `benchsuite report`.", metavar="FOLDER"),
     ] = None,
-    threads: Annotated[
-        int | None, typer.Option(min=1, help="Threads (default: those of the run, else one per core).")
-    ] = None,
     as_json: AsJson = False,
     plugin: Plugins = None,
     tables: Tables = None,
@@ -60,7 +58,7 @@ def evaluate(
     import torch
 
     from benchsuite.cli.shared.progress import show_reading
-    from benchsuite.encoders.evaluate import Wanted, evaluate_model, parse_option, plan_evaluation
+    from benchsuite.encoders.evaluate import Wanted, evaluate_model, plan_evaluation
     from benchsuite.files import require_writable
     from benchsuite.models.judged import judged
     from benchsuite.records.evaluations import write_evaluation
@@ -68,7 +66,10 @@ def evaluate(
     dataset, folders = parse_data(data)
     wanted = Wanted(
         task=task,
-        options=dict(parse_option(text) for text in settings or ()),
+        options={
+            name: json.loads(value) if value.startswith("[") else value
+            for name, value in map(parse_setting, settings or ())
+        },
         recipe=recipe,
         dataset=dataset,
         folders=folders,
@@ -77,9 +78,7 @@ def evaluate(
         require_writable(results, "--results")
     show_reading()
     opened = judged(model)
-    if opened.exported and not threads:
-        threads = opened.exported.environment.get("threads")
-    if threads:
+    if opened.exported and (threads := opened.exported.environment.get("threads")):
         torch.set_num_threads(threads)
     planned = plan_evaluation(opened, wanted)
     evaluation, ranks = evaluate_model(opened, planned)

@@ -18,9 +18,7 @@ def regress(
         list[str] | None,
         typer.Argument(help="Methods (default: all built-in ones).", metavar="METHOD..."),
     ] = None,
-    update: Annotated[
-        bool, typer.Option("--update", help="Store the present values as expectations, and print what changed.")
-    ] = False,
+    update: Annotated[bool, typer.Option("--update", help="Store the present values as expectations.")] = False,
     plugin: Plugins = None,
     as_json: AsJson = False,
 ) -> None:
@@ -49,10 +47,8 @@ def regress(
     if update:
         if as_json:
             raise UsageError("--json goes with a comparison; --update makes none.")
-        after = updated(chosen, before)
-        write_expectations(after)
-        say(*(changes(before, after) or ["nothing changed"]))
-        say(f"expectations: {expectations_file()}")
+        write_expectations(updated(chosen, before))
+        say(f"expectations of {', '.join(chosen)}: {expectations_file()}")
         return
     if before is None:
         raise UsageError(f"{expectations_file()} does not exist: run `benchsuite regress --update` once.")
@@ -87,29 +83,6 @@ def updated(names: list[str], before: "Expectations | None") -> "Expectations":
             "each (register_method(..., version=2)), or undo what changed them."
         )
     return after
-
-
-def changes(before: "Expectations | None", after: "Expectations") -> list[str]:
-    """What an update changed, for review."""
-    from benchsuite.gate.decision import as_observed, check_method
-
-    lines = []
-    old = before.methods if before else {}
-    lines += [f"gone: {name}" for name in old if name not in after.methods]
-    for name, now in after.methods.items():
-        if name not in old:
-            lines.append(f"new: {name}")
-            continue
-        before_it = old[name]
-        if now.version != before_it.version:
-            lines.append(f"{name}: version {before_it.version} before, {now.version} now")
-        stored = before_it.model_copy(update={"version": now.version})
-        checks = check_method(name, stored, as_observed(now, after.seeds), after.seeds)
-        lines += [check.line for check in checks if check.kind != "unchanged" and check.what != "version"]
-    for towers, metrics in after.collapsed.items():
-        previous = before.collapsed.get(towers) if before else None
-        lines += [f"collapsed towers ({towers}): {previous} before, {metrics} now"] if previous != metrics else []
-    return lines
 
 
 def show_progress(line: str) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from benchsuite.cli.shared.groups import with_groups
-from benchsuite.cli.shared.options import AsJson, require_reported
+from benchsuite.cli.shared.options import AsJson, parse_setting, require_reported
 from benchsuite.cli.shared.terminal import result_lines, say, say_json
 from benchsuite.cli.shared.training_options import KeepWeights, TrackingOptions, TrainingOptions
 from benchsuite.errors import UsageError
@@ -147,11 +147,3 @@ def without_weights(count: int, results: Path) -> str:
     """A note on runs that were stored before their weights were asked for."""
     runs = "the run is stored without its" if count == 1 else f"{count} runs are stored without their"
     return f"note: {runs} weights in {results}, and no record is replaced. To keep them, give another --results FOLDER."
-
-
-def parse_setting(text: str) -> tuple[str, str]:
-    """`tau=0.05` as ("tau", "0.05"); the method's types turn the text into a value."""
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise UsageError(f'--set "{text}": write name=value, for example --set tau=0.05.')
-    return name.strip(), value.strip()

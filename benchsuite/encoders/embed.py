@@ -21,7 +21,6 @@ from benchsuite.data.base import Split
 from benchsuite.data.readers.embedded import FORMAT, MANIFEST, Embedded, File, Request, SplitFiles, read_manifest
 from benchsuite.data.readers.files import content_digests, remember
 from benchsuite.errors import RunError, UnknownError, UsageError
-from benchsuite.execution.space import free_disk, gib
 from benchsuite.files import require_writable, write_whole
 from benchsuite.locks import BusyError, locked
 from benchsuite.models.frozen import FrozenImages, FrozenTexts, asked
@@ -115,7 +114,6 @@ class _Writer:
     def _split(self, split: Split) -> SplitFiles:
         total = min(len(split), self.wanted.limit or len(split))
         captions, paraphrases = split.captions_for("benchsuite embed"), split.paraphrases
-        self._require_space(split, total)
         kinds = {"caption": captions, "paraphrase": paraphrases}
         made: dict[str, list[File]] = {"image": [], "caption": [], "paraphrase": []}
         for number, start in enumerate(range(0, total, self.wanted.shard)):
@@ -184,18 +182,6 @@ class _Writer:
             remember(name, place, hashlib.sha256(content).hexdigest())
         shape = np.load(place, mmap_mode="r", allow_pickle=False).shape
         return File(file=name, shape=shape, sha256=content_digests({name: place})[name])
-
-    def _require_space(self, split: Split, total: int) -> None:
-        few = range(0, total, max(1, total // 1000))
-        each = 1 + sum(len(lists[i]) for lists in (split.captions, split.paraphrases) if len(lists) for i in few) / len(
-            few
-        )
-        width = self.images(split.images[:1]).shape[1]
-        needed, free = total * each * width * np.dtype(self.wanted.dtype).itemsize, free_disk(self.wanted.out)
-        if needed > free + sum(file.stat().st_size for file in self.wanted.out.glob(f"{split.name}/*.npy")):
-            raise UsageError(
-                f"--out {self.wanted.out}: split {split.name} takes about {gib(needed)}; {gib(free)} are free."
-            )
 
 
 def counts(lists: Any, total: int) -> NDArray[np.int64]:

@@ -1,6 +1,5 @@
 """Evaluate a model by name or folder: any task, through the protocols that runs are evaluated by."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -207,11 +206,3 @@ def evaluate_model(model: Judged, planned: Planned) -> tuple[Evaluation, bytes]:
     sealed = Evaluation.seal(**content, ranks=sidecar)
     named = sidecar.model_copy(update={"file": f"{sealed.file_name}.{sidecar.file.partition('.')[2]}"})
     return Evaluation.seal(**content, ranks=named), packed
-
-
-def parse_option(text: str) -> tuple[str, Any]:
-    """`k=20` as ("k", "20"); the task's types turn texts into values. Lists are JSON."""
-    name, equals, value = text.partition("=")
-    if not (name and equals):
-        raise UsageError(f'--set "{text}": write option=value, for example --set split=test.')
-    return name.strip(), json.loads(value) if value.startswith("[") else value.strip()

@@ -4,9 +4,9 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
-from pydantic import ValidationError, model_validator
+from pydantic import ValidationError
 
 from benchsuite.canonical import digest
 from benchsuite.files import write_whole
@@ -29,29 +29,23 @@ class Changes:
 
 
 class FolderManifest(Part):
-    """What a folder must hold. `digest` is that of everything else in it."""
+    """What a folder must hold."""
 
-    file_format: Literal[2]
+    file_format: Literal[2] = 2
     files: dict[str, str]
     """By path: the digest of a record, which covers its ranks, and the SHA-256 of a request, a stored table or recipe,
     trials or an evaluation."""
-    digest: str
 
     @classmethod
     def of(cls, records: Mapping[str, Record], files: Mapping[str, str] = NO_FILES) -> Self:
         """The manifest of these records, by file name, and of these other files, by path."""
         listed = {name: record.digest for name, record in records.items()} | dict(files)
-        content = {"file_format": FORMAT, "files": dict(sorted(listed.items()))}
-        return cls.model_validate({**content, "digest": digest(content)})
+        return cls(files=dict(sorted(listed.items())))
 
-    @model_validator(mode="before")
-    @classmethod
-    def _digest_is_its_own(cls, content: Any) -> Any:
-        if isinstance(content, Mapping):
-            right = digest({key: value for key, value in content.items() if key != "digest"})
-            if right != content.get("digest"):
-                raise ValueError(f"its digest is {content.get('digest')}, but its content gives {right}")
-        return content
+    @property
+    def digest(self) -> str:
+        """Of all that it lists: equal for equal folders."""
+        return digest(self.files)
 
     def changes_since(self, before: "FolderManifest") -> Changes:
         """What was added, removed and replaced since an earlier manifest."""
@@ -72,16 +66,15 @@ def read_manifest(file: Path) -> FolderManifest:
     """A manifest from its file, checked."""
     try:
         content = parse(file)
+        version = content.get("file_format") if isinstance(content, dict) else None
+        if version != FORMAT:
+            reason = f"file_format {version!r}; this benchsuite reads manifests of file_format {FORMAT}"
+            raise FileError(file, reason, "")
+        return FolderManifest.model_validate(content)
+    except ValidationError as error:
+        raise FileError(file, f"not a manifest ({error.errors()[0]['msg']})", "") from error
     except ValueError as error:
         raise FileError(file, str(error), "") from error
-    version = content.get("file_format") if isinstance(content, dict) else None
-    if version != FORMAT:
-        raise FileError(file, f"file_format {version!r}; this benchsuite reads manifests of file_format {FORMAT}", "")
-    try:
-        return FolderManifest.model_validate(content)
-    except (ValidationError, ValueError) as error:
-        reason = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
-        raise FileError(file, f"{reason}: it was edited, or two were merged by hand", "") from error
 
 
 def write_manifest(file: Path, manifest: FolderManifest) -> None:

@@ -201,7 +201,7 @@ def test_a_recipe_gives_data_and_protocols(
         (["{timm}", "--task", "knn", "--data", "scenes", "--set", "classes=color"], 'set of classes "color" does not'),
         (["{timm}", "--task", "knn", "--data", "latents", "--set", "classes=group"], "shows vectors, but timm:resnet"),
         (["{timm}", "--recipe", "scenes-smoke", "--set", "k=3"], "--set is for the options of one task"),
-        (["{timm}", "--task", "knn", "--data", "scenes", "--set", "k"], "write option=value"),
+        (["{timm}", "--task", "knn", "--data", "scenes", "--set", "k"], "write name=value"),
     ],
 )
 def test_what_cannot_be_evaluated_is_one_clear_message(

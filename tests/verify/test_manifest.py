@@ -1,11 +1,9 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from benchsuite.canonical import digest
 from benchsuite.errors import RecordError
 from benchsuite.records.schema import Record
 from benchsuite.verify.manifest import FolderManifest, read_manifest, write_manifest
@@ -38,8 +36,6 @@ def test_a_record_is_one_sorted_line_with_its_digest(make_sound: Make, tmp_path:
 def test_its_digest_is_that_of_its_records_and_not_of_their_order(make_sound: Make, manifest: FolderManifest) -> None:
     other = FolderManifest.of({f"{seed}.json": make_sound(seed)[0] for seed in (1, 2, 0)})
     assert other.digest == manifest.digest
-    content = manifest.model_dump()
-    assert manifest.digest == digest({key: value for key, value in content.items() if key != "digest"})
     fewer = FolderManifest.of({f"{seed}.json": make_sound(seed)[0] for seed in (1, 2)})
     slower = FolderManifest.of({f"{seed}.json": make_sound(seed, cost={"seconds": 9.0})[0] for seed in (0, 1, 2)})
     assert len({manifest.digest, fewer.digest, slower.digest}) == 3
@@ -70,25 +66,9 @@ def test_added_removed_and_replaced_records_are_told_apart(make_sound: Make, man
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
-    [
-        (lambda c: c["files"].pop("0.json"), "its digest is .*, but its content gives"),
-        (lambda c: c["files"].update({"0.json": "0" * 64}), "its digest is .*, but its content gives"),
-        (lambda c: c.pop("digest"), "its digest is None"),
-        (lambda c: c.update(file_format=1), "file_format 1; this benchsuite reads manifests of file_format 2"),
-    ],
+    "text",
+    ['{"file_format": 1, "files": {}}', "", "[]", "{", '{"file_format": 2, "files": {"a": NaN}}', "<<<<<<< HEAD\n{}"],
 )
-def test_an_edited_manifest_is_refused(
-    manifest: FolderManifest, tmp_path: Path, change: Callable[[dict[str, Any]], object], says: str
-) -> None:
-    content = manifest.model_dump()
-    change(content)
-    (tmp_path / "MANIFEST.json").write_text(json.dumps(content))
-    with pytest.raises(RecordError, match=says):
-        read_manifest(tmp_path / "MANIFEST.json")
-
-
-@pytest.mark.parametrize("text", ["", "[]", "{", '{"file_format": 2, "files": {"a": NaN}}', "<<<<<<< HEAD\n{}"])
 def test_what_is_no_manifest_is_refused_by_name(tmp_path: Path, text: str) -> None:
     (tmp_path / "MANIFEST.json").write_text(text)
     with pytest.raises(RecordError, match=r"MANIFEST\.json: "):

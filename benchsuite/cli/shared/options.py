@@ -133,3 +133,11 @@ def parse_names(texts: Sequence[str] | None, whole: Container[str] = ()) -> list
     """Names from repeated options or separated by commas; a name in `whole` may contain commas itself."""
     parts = (part for text in texts or () for part in ([text] if text in whole else text.split(",")))
     return [name.strip() for name in parts if name.strip()]
+
+
+def parse_setting(text: str) -> tuple[str, str]:
+    """`tau=0.05` as ("tau", "0.05"); the types of a method or a task turn the text into a value."""
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise UsageError(f'--set "{text}": write name=value, for example --set tau=0.05.')
+    return name.strip(), value.strip()
