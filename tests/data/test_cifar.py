@@ -164,7 +164,7 @@ def test_wrong_files_are_refused_by_file_and_column(tmp_path: Path, columns: dic
 
 
 def test_no_folder_a_wrong_one_and_an_empty_one_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"cifar10: no data was given. Add --data cifar10=FOLDER"):
+    with pytest.raises(UsageError, match=r"cifar10: no folder was given. Add --data cifar10=FOLDER"):
         create_dataset("cifar10").manifest()
     with pytest.raises(UsageError, match="/no/such is not a folder"):
         create_dataset("cifar10", folder="/no/such").manifest()

@@ -114,7 +114,7 @@ def test_a_picture_outside_of_the_folder_that_changes_is_seen(
     rows = [{"image": str(outside), "caption": "a"}, {"image": name(1), "caption": "b"}]
     before = own(rows).manifest().digest
     outside.write_bytes(picture(7))
-    assert own(rows).manifest().digest != before
+    assert create_dataset("pairs", folder=str(tmp_path), **NO_CUT).manifest().digest != before
 
 
 def test_a_later_visit_needs_no_library_which_leaves_no_copy(
@@ -355,5 +355,5 @@ def test_a_hub_that_cannot_be_reached_is_one_sentence(monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("source", ["", "/no/such", "./here", "a/b/c", "nowhere"])
 def test_what_is_neither_a_folder_nor_a_hub_name_is_refused(source: str) -> None:
-    with pytest.raises(UsageError, match=r"pairs: (no data was given. Add --data pairs=FOLDER|.* is not a folder)"):
+    with pytest.raises(UsageError, match=r"pairs: (no folder was given. Add --data pairs=FOLDER|.* is not a folder)"):
         create_dataset("pairs", folder=source).manifest()

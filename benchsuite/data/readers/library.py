@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from benchsuite.data.readers.files import files_under
+from benchsuite.data.readers.files import files_under, require_folder
 from benchsuite.errors import UsageError
 
 TABLES = (".csv", ".tsv", ".jsonl", ".json", ".ndjson", ".parquet")
@@ -19,18 +19,11 @@ METADATA = ("metadata.csv", "metadata.jsonl", "metadata.parquet")
 LAYOUT = "parquet, CSV, JSON lines, tar files, images in folders, or what save_to_disk wrote"
 
 
-def require_source(dataset: str, source: str, layout: str = LAYOUT) -> Path:
+def require_source(dataset: str, source: str) -> Path:
     """A folder, or a path that is none for what may be a hub name; anything else is refused."""
-    if not source:
-        raise UsageError(
-            f"{dataset}: no data was given. Add --data {dataset}=FOLDER, which holds {layout}, or a hub name."
-        )
-    folder = Path(source).expanduser()
-    if not folder.is_dir() and (source.startswith((".", "/", "~")) or source.count("/") != 1 or folder.exists()):
-        raise UsageError(
-            f"{dataset}: {source} is not a folder. Give one that holds {layout}, or a hub name as OWNER/NAME."
-        )
-    return folder
+    if re.fullmatch(r"[\w-][\w.-]*/[\w.-]+", source) and not Path(source).exists():
+        return Path(source)
+    return require_folder(dataset, source, f"{LAYOUT}; or a hub name, as OWNER/NAME")
 
 
 def open_splits(dataset: str, source: str, config: str = "", copy: Path | None = None) -> Mapping[str, Any]:
