@@ -103,7 +103,8 @@ def main(arguments: list[str] | None = None) -> None:
     keep_stdout_for_json(False)
     try:
         words = [argument for argument in given if argument != "--debug"]
-        typed = words or os.environ.get("COMP_WORDS", "").split()[1:]  # where a shell asks what completes them
+        asked = os.environ.get("_TYPER_COMPLETE_ARGS") or os.environ.get("COMP_WORDS", "")  # a shell completes them
+        typed = words or asked.split()[1:]
         application([word for word in typed if not word.startswith("-")][:1])(words, prog_name="benchsuite")
     except BenchsuiteError as error:
         _fail(error.lines, error.exit_code, debug)
