@@ -43,7 +43,7 @@ def plot(
     plugin: Plugins = None,
     tables: Tables = None,
 ) -> None:
-    """Save a figure as PDF, SVG or PNG: claims, a method's differences to InfoNCE, training curves.
+    """Save a figure as PDF, SVG or PNG: claims, what a table's file asks for, a method's differences to InfoNCE.
 
     `benchsuite plot temo/table1 --scale latents --out fig.pdf` draws the table's claims with their intervals, and
     `benchsuite plot temo --out fig.pdf` the method beside InfoNCE on every board.

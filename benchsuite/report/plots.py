@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 
 from benchsuite.analysis.table_view import TableView
 from benchsuite.errors import UnknownError, UsageError
-from benchsuite.report.figures import method_figures, table_figures
+from benchsuite.report.figures import table_figures
 from benchsuite.report.figures.from_claims import claims_figures, difference_figures
 from benchsuite.report.figures.model import Figure, distinct
 from benchsuite.report.leaderboard import Leaderboard, MethodSummary
@@ -22,17 +22,15 @@ def added_rows_of_table(leaderboard: Leaderboard, view: TableView) -> dict[str, 
 
 
 def plots_of_method(leaderboard: Leaderboard, method: MethodSummary, setups: Collection[str] = ()) -> dict[str, Figure]:
-    """A method's figures by name: its differences to the reference, and its training curves. With `setups` differences
-    under these alone."""
+    """A method's differences to the reference, by name; with `setups` under these alone."""
     found = [one for one in leaderboard.against(method.name) if not setups or one.board.setup_id in setups]
-    differences = difference_figures(method.name, method.title, found)
-    return _named([*differences, *method_figures(method.records)])
+    return _named(difference_figures(method.name, method.title, found))
 
 
 def chosen(figures: Mapping[str, Figure], name: str | None, subject: str) -> Figure:
     """The named figure, or the first."""
     if not figures:
-        raise UsageError(f"{subject} has nothing to draw: no runs to compare, no curves.")
+        raise UsageError(f"{subject} has nothing to draw: no runs to compare.")
     if name and name not in figures:
         raise UnknownError("figure", name, figures, f"{subject}: ")
     return figures[name] if name else next(iter(figures.values()))

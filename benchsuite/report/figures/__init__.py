@@ -1,6 +1,5 @@
 """Figures: what they show as data, and how it is drawn, on pages as SVG and in files for papers."""
 
-from benchsuite.report.figures.from_method import method_figures
 from benchsuite.report.figures.from_table import table_figures
 from benchsuite.report.figures.inline_svg import svg
 from benchsuite.report.figures.model import Axis, Figure, Trace
@@ -10,7 +9,6 @@ __all__ = [
     "Axis",
     "Figure",
     "Trace",
-    "method_figures",
     "sparkline",
     "svg",
     "table_figures",

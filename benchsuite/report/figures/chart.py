@@ -4,15 +4,13 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from benchsuite.report.figures.canvas import Canvas, Point, fitted, runs, segments
-from benchsuite.report.figures.model import Figure, Trace
+from benchsuite.report.figures.canvas import Canvas, Point, fitted, segments
+from benchsuite.report.figures.model import Figure
 from benchsuite.report.figures.scale import Scale
-from benchsuite.report.figures.style import FOOT, HEIGHT, LEFT, LETTERS, LINE, QUIET, RULE, SIDE, TOP, WIDTH, hue_of
+from benchsuite.report.figures.style import FOOT, HEIGHT, LEFT, LETTERS, LINE, QUIET, RULE, SIDE, TOP, WIDTH
 
 Sample = Callable[[Canvas, float, float], None]
 """Draws a sample of what a legend names, from a place to the right, about a height."""
-BAND = 0.2
-"""Opacity of bands."""
 RINGS = (11, 22, 33, 44, 55)
 """Distances of a number from its point: the nearest that is free is taken."""
 DIGIT, POINT = (8, 12), 10
@@ -39,7 +37,7 @@ class Chart:
     def __post_init__(self) -> None:
         traces, right, foot = self.figure.series, WIDTH - self.right, TOP + HEIGHT
         self.x = Scale.over(self.figure.x, [x for trace in traces for x in trace.x], LEFT, right, 0.02)
-        values = [y for trace in traces for y in (*trace.y, *trace.low, *trace.high)]
+        values = [y for trace in traces for y in trace.y]
         self.y = Scale.over(self.figure.y, values, foot, TOP, 0.05)
         ticks = self.y.ticks(4)
         self.canvas.line(segments(((LEFT, place), (right, place)) for place, _ in ticks), RULE)
@@ -51,13 +49,6 @@ class Chart:
     def places(self, x: Sequence[float], y: Sequence[float]) -> list[Point]:
         """Of points."""
         return [(self.x.at(a), self.y.at(b)) for a, b in zip(x, y, strict=True)]
-
-    def band(self, trace: Trace) -> None:
-        """Between its bounds, with gaps where it has none."""
-        bounds = zip(self.places(trace.x, trace.low), self.places(trace.x, trace.high), strict=True)
-        for run in runs((*low, *high) for low, high in bounds):
-            below, above = [(x, y) for x, y, _, _ in run], [(x, y) for _, _, x, y in reversed(run)]
-            self.canvas.area([*below, *above], hue_of(trace.style), BAND)
 
     def numbers(self, places: Sequence[Point], numbers: Sequence[int]) -> None:
         """Each near its point, where it covers no other number and no point, if there is such a place."""

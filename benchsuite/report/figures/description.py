@@ -22,7 +22,7 @@ def seeds_of(counts: Iterable[int]) -> str:
 
 def _curves(figure: Figure) -> str:
     means = [trace for trace in figure.series if trace.part == "mean"]
-    several = any(trace.part == "seed" or trace.low for trace in figure.series)
+    several = any(trace.part == "seed" for trace in figure.series)
     over = "" if not several else ", a mean over seeds" if len(means) == 1 else ", each a mean over seeds"
     ordered = sorted(means, key=lambda trace: (trace.points[-1][1], trace.label), reverse=True)
     ends = [

@@ -34,13 +34,11 @@ def draw(figure: Figure, canvas: Canvas) -> tuple[float, float]:
 
 
 def _curves(figure: Figure, canvas: Canvas) -> Drawn:
-    """A line for each mean, thin ones for single seeds, bands between bounds."""
+    """A line for each mean, thin ones for single seeds."""
     means = [trace for trace in figure.series if trace.part == "mean"]
     numbered = len(means) > len(HUES)
     chart = Chart(figure, canvas, right=SIDE + BEHIND[-1] if numbered else SIDE)
     for trace in figure.series:
-        if trace.low:
-            chart.band(trace)
         if trace.part == "seed":
             canvas.line(chart.places(trace.x, trace.y), hue_of(trace.style), 0.75)
     for number, trace in enumerate(means):

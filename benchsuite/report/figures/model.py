@@ -49,7 +49,7 @@ class Trace:
     """Whose: one for a line, one a point; none for what is over several."""
     low: Sequence[float] = ()
     high: Sequence[float] = ()
-    """Bounds of y at each x, if there are any; in forest plots of x."""
+    """Bounds of x in forest plots, if there are any."""
     panel: str = ""
     """Where a figure has several: which. In a forest plot the heading above its rows."""
     note: str = ""

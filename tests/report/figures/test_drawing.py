@@ -92,15 +92,6 @@ def test_seeds_are_thin_lines_of_their_mean_s_colour_and_lines_differ_in_hue_das
     assert "1 Row 0" not in drawn(curves(8)).said
 
 
-def test_bands_lie_between_their_bounds() -> None:
-    figure = line([1, 2, 3], [2.0, 3.0, 2.0], low=[1.0, 2.0, GAP], high=[3.0, 4.0, GAP])
-    (band,), ((first, second, _),) = drawn(figure).areas, lines(figure, 2.2)
-    assert {x for x, _ in band.points} == {first[0], second[0]}, "the third step has no bounds"
-    heights = [y for x, y in band.points if x == first[0]]
-    assert min(heights) < first[1] < max(heights)
-    assert sum(heights) / 2 == pytest.approx(first[1])
-
-
 def digits(shown: Recorder) -> list[tuple[float, float, float]]:
     """Places of numbers in the plot, and half of their width."""
     return [(text.x, text.y, 4 * len(text.text)) for text in shown.texts if text.looks == ("dark", "mid")]
