@@ -101,3 +101,10 @@ def test_without_the_library_it_says_what_to_install(tmp_path: Path, monkeypatch
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(UsageError, match=r'clip-benchmark is not installed; install "benchsuite\[zeroshot\]"'):
         create_dataset("clip-benchmark", dataset="mnist", folder=str(tmp_path)).manifest()
+
+
+@needs_it
+def test_a_class_without_test_images_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ours, "_targets", lambda library: iter([0] * len(library)))
+    with pytest.raises(UsageError, match=r"class 1 of the 10 of eurosat .* has no test image"):
+        create_dataset("clip-benchmark", dataset="eurosat", folder=str(write_eurosat(tmp_path))).split("test")
