@@ -40,6 +40,14 @@ class Data(Part):
     """Options of paraphrases alone, which a dataset keeps apart. Set when a run is planned; not stored or hashed."""
     paraphrases: str | None = Field(default=None, exclude=True)
     """Digest of paraphrases that `digest` does not cover. Set when a run is planned; runs that read them store it."""
+    redrawn: str = ""
+    """The option that a replicate sets, so that it has data of its own. Set when a run is planned. A setup is the same
+    for all its replicates: that option and the digest are no part of its identity, but of the run's."""
+
+    @property
+    def drawn(self) -> dict[str, str]:
+        """The digest of the replicate's own data; empty where all replicates have the same."""
+        return {"data": self.digest} if self.redrawn and self.digest else {}
 
     @property
     def place(self) -> str:
@@ -304,7 +312,8 @@ class Setup(Part):
     @cached_property
     def shared_id(self) -> str:
         """Digest of what every run under the setup reads: all but clusters and experts. Runs with one share a board."""
-        return short_digest(self.model_dump(mode="json", exclude_defaults=True, exclude={"clusters", "experts"}))
+        content = self._identity()
+        return short_digest({name: content[name] for name in content if name not in ("clusters", "experts")})
 
     @cached_property
     def setup_id(self) -> str:
@@ -313,7 +322,15 @@ class Setup(Part):
         Settings at their defaults are not hashed. So a new setting, whose default keeps the old behaviour, does not
         change identities. A default must not change after its release.
         """
-        return short_digest(self.model_dump(mode="json", exclude_defaults=True))
+        return short_digest(self._identity())
+
+    def _identity(self) -> dict[str, Any]:
+        """All settings that are not at their defaults, but for what each replicate draws."""
+        content = self.model_dump(mode="json", exclude_defaults=True)
+        if self.data.redrawn:
+            options = {name: value for name, value in self.data.options.items() if name != self.data.redrawn}
+            content["data"] = {**content["data"], "options": options, "digest": None}
+        return content
 
     def __copy__(self) -> Self:
         """A copy, such as `model_copy` updates, computes its own identity."""

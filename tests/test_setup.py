@@ -11,9 +11,9 @@ from pydantic import ValidationError
 from benchsuite.canonical import canonical
 from benchsuite.setup import Setup, differences
 
-OTHER_DATA = {"name": "cifar10", "options": {"folder": "x"}, "version": 1, "digest": "def"}
+OTHER_DATA = {"name": "cifar10", "options": {"folder": "x"}, "version": 1, "digest": "def", "redrawn": ""}
 PLAIN: dict[str, Any] = {
-    "data": {"name": "scenes", "options": {"train": 64, "test": 8}, "version": 1, "digest": "abc"},
+    "data": {"name": "scenes", "options": {"train": 64, "test": 8}, "version": 1, "digest": "abc", "redrawn": ""},
     "image": {
         "timm": "test_resnet",
         "mlp": None,
@@ -173,6 +173,19 @@ def test_a_pretrained_text_tower_is_another_setup() -> None:
     found = differences(PLAIN, make(plain).model_dump(mode="json"))
     assert make(plain).setup_id != make().setup_id
     assert found == {"text.pretrained": (False, True), "text.vocabulary": (400, None)}
+
+
+def test_replicates_that_draw_their_data_share_a_setup() -> None:
+    def drawn(seed: int, digest: str, train: int = 64, redrawn: str = "seed") -> Setup:
+        options = {"train": train, "seed": seed}
+        return make({**PLAIN, "data": {**PLAIN["data"], "options": options, "digest": digest, "redrawn": redrawn}})
+
+    one, two = drawn(1, "abc"), drawn(2, "def")
+    assert (one.setup_id, one.shared_id) == (two.setup_id, two.shared_id)
+    assert drawn(1, "abc", train=65).setup_id != one.setup_id
+    assert drawn(1, "abc", redrawn="").setup_id != drawn(2, "abc", redrawn="").setup_id
+    assert one.data.drawn == {"data": "abc"}
+    assert drawn(1, "abc", redrawn="").data.drawn == {}
 
 
 def test_another_protocol_is_another_setup() -> None:

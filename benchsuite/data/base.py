@@ -89,6 +89,8 @@ class PairDataset(Options, ABC):
 
     _owns_no_fields: ClassVar = True
     card: ClassVar[Card]
+    redrawn: ClassVar[str] = ""
+    """The option by which each replicate of a comparison draws or cuts data of its own; "": all have the same data."""
     apart: ClassVar[Sequence[str]] = ()
     """Options that decide nothing but paraphrases with a digest of their own. Like folders, they are not hashed."""
     shows: ClassVar[Shows] = "images"

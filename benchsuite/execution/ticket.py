@@ -74,7 +74,7 @@ class Ticket(Part):
             for name, protocol in setup.protocols.items()
         }
         setup = setup.model_copy(update={"data": data[TRAINING], "protocols": protocols})
-        if run.run_id != run_id(setup.setup_id, run.method.method_id, run.seed, run.paraphrases):
+        if run.run_id != run_id(setup.setup_id, run.method.method_id, run.seed, run.read):
             raise RunError(f"{run.label}: the ticket is not that of run {run.run_id}. Repeat the command.")
         return run.model_copy(update={"setup": setup})
 

@@ -33,20 +33,27 @@ def open_dataset(data: Data) -> PairDataset:
     return create_dataset(data.name, **data.options, **data.apart, **folder)
 
 
-def resolve_data(data: Data, folders: Mapping[str, str]) -> Data:
+def resolve_data(data: Data, folders: Mapping[str, str], replicate: int | None = None) -> Data:
     """The data with all options, version and digest filled in, and the folder separate from the options.
 
-    An option that was given with the folders replaces the recipe's.
+    An option that was given with the folders replaces the recipe's. A replicate's number is added to the option by
+    which it draws data of its own.
     """
     given = dict(data.options) | options_given(data.name, folders)
     own = given.pop(FOLDER, data.folder)
     folder = next((folders[name] for name in folder_names(data.name) if name in folders), own)
     dataset = open_dataset(data.model_copy(update={"options": given, "folder": folder}))
+    redrawn = data.redrawn if replicate is None else dataset.redrawn
+    if replicate and redrawn:
+        given[redrawn] = dataset.options()[redrawn] + replicate
+        dataset = open_dataset(data.model_copy(update={"options": given, "folder": folder}))
     manifest, options = dataset.manifest(), dataset.options()
     folder = options.pop(FOLDER, None)
     apart = {name: options.pop(name) for name in dataset.apart}
     identity = {"version": manifest.version, "digest": manifest.digest, "paraphrases": manifest.paraphrases}
-    return data.model_copy(update={"options": options, "folder": folder, "apart": apart, **identity})
+    return data.model_copy(
+        update={"options": options, "folder": folder, "apart": apart, "redrawn": redrawn, **identity}
+    )
 
 
 def require_used(recipe: Recipe, folders: Mapping[str, str]) -> None:

@@ -20,7 +20,7 @@ from benchsuite.planning.resolve import NO_FOLDERS, resolve_method, resolve_setu
 from benchsuite.planning.rows import longer_rows, rows_to_run
 from benchsuite.planning.subjects import Subject, require_tuning
 from benchsuite.records.requests import RequestedRow, RequestedRuns, SmallestDifference, TableRequest
-from benchsuite.records.schema import MethodPart, TunedBy, run_id
+from benchsuite.records.schema import PARAPHRASES, MethodPart, TunedBy, run_id, uncovered
 from benchsuite.registry import methods
 from benchsuite.setup import Part, Setup
 from benchsuite.training.needs import passes, reads_paraphrases
@@ -45,6 +45,11 @@ class Run(Part):
     """The trials that chose its hyper-parameters; none where they are as printed."""
     keep_weights: bool = False
     """Whether the trained towers are stored with the record."""
+
+    @property
+    def read(self) -> dict[str, str]:
+        """The digests of what it reads that its setup's identity does not cover."""
+        return uncovered(self.setup.data, {PARAPHRASES: self.paraphrases} if self.paraphrases else {})
 
     @property
     def steps(self) -> int:
@@ -93,8 +98,8 @@ def plan_table(
     chosen = rows_to_run(table, recipe, rows, extra, tuned=trials is not None)
 
     @cache
-    def setup(backbone: str, *variants: str) -> Setup:
-        return resolve_setup(recipe, backbone, folders, variants)
+    def setup(replicate: int, backbone: str, *variants: str) -> Setup:
+        return resolve_setup(recipe, backbone, folders, variants, replicate)
 
     problems = Problems()
     tuned = Tuned(table, recipe, table.recipes[scale], trials, folders) if trials else None
@@ -208,7 +213,7 @@ def plan_under(
     variant: str = "",
 ) -> Run:
     """The same, under a recipe that is already read."""
-    setup = resolve_setup(recipe, backbone, folders, (variant,))
+    setup = resolve_setup(recipe, backbone, folders, (variant,), seed)
     part = resolve_method(method, hyperparameters, setup.temperature_factor)
     run = make_run(setup, part, seed, f"{backbone} {method}", recipe.backbones[backbone].step_seconds)
     return run.model_copy(update={"keep_weights": recipe.keep_weights})
@@ -224,6 +229,10 @@ class Under:
     setup: Callable[..., Setup]
     problems: Problems
     rows: Rows
+
+    def setups(self, replicates: Sequence[int], backbone: str, *variants: str) -> Sequence[Setup]:
+        """The setup with each replicate's data."""
+        return [self.setup(replicate, backbone, *variants) for replicate in replicates]
 
 
 def _plan_row(
@@ -241,22 +250,25 @@ def _plan_row(
             missing[name] = reason
             continue
         label = " ".join(filter(None, (row.backbone, row.variant, row.label, name)))
-        setup = under.problems.unless(
-            f"recipe {under.name}", label, partial(under.setup, row.backbone, row.variant, part.variant)
+        setups = under.problems.unless(
+            f"recipe {under.name}", label, partial(under.setups, seeds, row.backbone, row.variant, part.variant)
         )
         choice = under.problems.unless(
             f'{table.name}, row "{row.label}"',
             label,
-            partial((under.rows if setup else Printed()).choose, row, part, setup or recipe),
+            partial((under.rows if setups else Printed()).choose, row, part, setups[0] if setups else recipe),
         )
-        if setup is None or choice is None:
+        if setups is None or choice is None:
             continue
         method = choice.method.model_copy(update={"longer": times})
         seconds = recipe.backbones[row.backbone].step_seconds
-        made = (make_run(setup, method, seed, label, seconds, under.name, choice.tuned) for seed in seeds)
+        made = (
+            make_run(setup, method, seed, label, seconds, under.name, choice.tuned)
+            for seed, setup in zip(seeds, setups, strict=True)
+        )
         own = [run.model_copy(update={"keep_weights": recipe.keep_weights}) for run in made]
         parts[name] = RequestedRuns(
-            setup_id=setup.setup_id,
+            setup_id=setups[0].setup_id,
             method_id=method.method_id,
             paraphrases=own[0].paraphrases,
             runs={run.seed: run.run_id for run in own},
@@ -288,8 +300,9 @@ def make_run(
     made = create_method(method.name, num_samples=1, **method.hyperparameters)
     paraphrases = setup.data.paraphrases if reads_paraphrases(made.needs, setup) else None
     steps = setup.training.steps * method.longer
+    read = uncovered(setup.data, {PARAPHRASES: paraphrases} if paraphrases else {})
     return Run(
-        run_id=run_id(setup.setup_id, method.method_id, seed, paraphrases),
+        run_id=run_id(setup.setup_id, method.method_id, seed, read),
         paraphrases=paraphrases,
         setup=setup,
         method=method,

@@ -22,16 +22,23 @@ NOTHING: Mapping[str, Any] = {}
 
 
 def resolve_setup(
-    recipe: Recipe, backbone: str, folders: Mapping[str, str] = NO_FOLDERS, variants: Sequence[str] = ()
+    recipe: Recipe,
+    backbone: str,
+    folders: Mapping[str, str] = NO_FOLDERS,
+    variants: Sequence[str] = (),
+    replicate: int | None = None,
 ) -> Setup:
-    """The recipe on a backbone with the data's digests and the protocols' versions and options filled in."""
+    """The recipe on a backbone with the data's digests and the protocols' versions and options filled in.
+
+    With a replicate's number, on data of its own wherever the dataset can be drawn or cut anew.
+    """
     setup = recipe.setup(backbone, variants)
     require_fitting(f'recipe "{recipe.title}", backbone {backbone}', setup)
     errors: list[str] = []
     of_data: list[str] = []
     data, evaluated = setup.data, dict(setup.protocols)
     try:
-        data = resolve_data(setup.data, folders)
+        data = resolve_data(setup.data, folders, replicate)
         evaluated |= protocols_of_classes(recipe, data)
     except UsageError as error:
         of_data.append(str(error))

@@ -14,7 +14,7 @@ from benchsuite.canonical import digest, short_digest
 from benchsuite.errors import RecordError
 from benchsuite.fields import Count, Positive
 from benchsuite.records.kinds import wrong_kinds
-from benchsuite.setup import Part, Setup, stored_setup
+from benchsuite.setup import Data, Part, Setup, stored_setup
 
 SCHEMA = 1
 FIRST_SEED = 1000
@@ -27,6 +27,7 @@ READ_BY_SOME = {
     "text_expert": "experts.text",
 }
 """Digests that only a run has whose method reads these, and their parts of the setup."""
+NOTHING: Mapping[str, str] = {}
 UNSEALED = {"unsealed": True}
 """Validation context of a record whose digest is still to be computed."""
 UNCHECKED = {"unchecked": True}
@@ -177,7 +178,7 @@ class Record(Part):
     def seal(cls, **content: Any) -> Self:
         """A record from its content, with identities and digest filled in; refused if it contradicts itself."""
         setup_id, method_id = content["setup"].setup_id, content["method"].method_id
-        run = run_id(setup_id, method_id, content["seed"], content["digests"].get(PARAPHRASES))
+        run = run_id(setup_id, method_id, content["seed"], uncovered(content["setup"].data, content["digests"]))
         ids = {"setup_id": setup_id, "method_id": method_id, "run_id": run}
         unsealed = cls.model_validate({"schema": SCHEMA, **content, **ids, "digest": ""}, context=UNSEALED)
         plain = unsealed.as_json()
@@ -204,7 +205,10 @@ class Record(Part):
             yield f"setup_id is {self.setup_id}, but its setup gives {setup_id}"
         if method_id != self.method_id:
             yield f"method_id is {self.method_id}, but its method gives {method_id}"
-        if (right := run_id(setup_id, method_id, self.seed, self.digests.get(PARAPHRASES))) != self.run_id:
+        if (drawn := self.setup.data.drawn.get("data")) and drawn != self.digests.get("data"):
+            yield f"its setup's data is {drawn}, but it read {self.digests.get('data')}"
+        read = uncovered(self.setup.data, self.digests)
+        if (right := run_id(setup_id, method_id, self.seed, read)) != self.run_id:
             yield f"run_id is {self.run_id}, but its setup, method and seed give {right}"
         if Path(self.ranks.file).name != self.ranks.file:
             yield f'ranks.file is "{self.ranks.file}", but ranks lie beside their record'
@@ -280,7 +284,11 @@ def _rising(metrics: tuple[str, ...]) -> list[tuple[str, str]]:
     return [pair for members in families.values() for pair in pairwise(name for _, name in sorted(members))]
 
 
-def run_id(setup_id: str, method_id: str, seed: int, paraphrases: str | None = None) -> str:
-    """Identity of a run; `paraphrases`: digest of those it reads, where the setup does not cover them."""
-    read = {PARAPHRASES: paraphrases} if paraphrases else {}
+def uncovered(data: Data, digests: Mapping[str, str]) -> dict[str, str]:
+    """Digests of what a run reads and its setup's identity does not cover: paraphrases, a replicate's own data."""
+    return {**data.drawn, **({PARAPHRASES: digests[PARAPHRASES]} if PARAPHRASES in digests else {})}
+
+
+def run_id(setup_id: str, method_id: str, seed: int, read: Mapping[str, str] = NOTHING) -> str:
+    """Identity of a run; `read`: the digests that the setup's identity does not cover."""
     return short_digest({"setup": setup_id, "method": method_id, "seed": seed, **read})

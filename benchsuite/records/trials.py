@@ -25,7 +25,7 @@ from benchsuite.records.kinds import wrong_kinds
 from benchsuite.records.names import LARGEST_TRIALS
 from benchsuite.records.names import TRIALS as TRIALS
 from benchsuite.records.schema import FIRST_SEED as FIRST_SEED
-from benchsuite.records.schema import MethodPart
+from benchsuite.records.schema import PARAPHRASES, MethodPart
 from benchsuite.setup import Part, Setup
 
 FORMAT = 1
@@ -72,6 +72,11 @@ class Trial(Part):
     digests: dict[str, str] = {}
     environment: dict[str, Any] = {}
     created: str = ""
+
+    @property
+    def read(self) -> dict[str, str]:
+        """The digests of what it read that its setup's identity does not cover."""
+        return {name: self.digests[name] for name in (PARAPHRASES,) if name in self.digests}
 
     @property
     def subject(self) -> Subject:

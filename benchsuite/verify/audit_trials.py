@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from benchsuite.canonical import canonical
 from benchsuite.records.record_file import Finding
-from benchsuite.records.schema import FIRST_SEED, PARAPHRASES, Record, TunedBy, run_id
+from benchsuite.records.schema import FIRST_SEED, Record, TunedBy, run_id
 from benchsuite.records.trials import Trial, TrialsFile, best, by_subject, trials_digest
 
 AGAIN = "put the file back as it was written, or delete it and tune again"
@@ -31,7 +31,7 @@ def check_trials(file: TrialsFile, where: str) -> Iterator[Finding]:
 
 
 def _contradictions(trial: Trial, file: TrialsFile) -> Iterator[str]:
-    right = run_id(trial.setup_id, trial.method.method_id, trial.seed, trial.digests.get(PARAPHRASES))
+    right = run_id(trial.setup_id, trial.method.method_id, trial.seed, trial.read)
     if trial.run_id != right:
         yield f"run_id is {trial.run_id}, but its setup, method and seed give {right}"
     if trial.setup_id not in file.setups:

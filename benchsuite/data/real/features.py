@@ -40,6 +40,7 @@ class Features(PairDataset):
     """
 
     shows: ClassVar = "vectors"
+    redrawn: ClassVar = "seed"
 
     folder: str = ""
     """Where the files are. Not part of the identity; the digest is."""

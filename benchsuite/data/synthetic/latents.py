@@ -29,6 +29,7 @@ class Latents(Synthetic):
 
     version: ClassVar = 1
     shows: ClassVar = "vectors"
+    redrawn: ClassVar = "seed"
     splits: ClassVar = SPLITS
     labels: ClassVar = ("concept", "group", "verb", "nouns", "tail")
     class_names: ClassVar = {kind: [f"{kind} {i}" for i in range(n)] for kind, n in CLASSES.items()}

@@ -37,6 +37,7 @@ class LatentsClips(Synthetic):
 
     version: ClassVar = 1
     shows: ClassVar = "vectors"
+    redrawn: ClassVar = "seed"
     splits: ClassVar = SPLITS
     labels: ClassVar = ("verb", "noun", "verb_noun", "nouns")
     class_names: ClassVar = {kind: [f"{kind} {i}" for i in range(n)] for kind, n in CLASSES.items()}

@@ -31,6 +31,7 @@ class LatentsImages(Synthetic):
 
     version: ClassVar = 1
     shows: ClassVar = "vectors"
+    redrawn: ClassVar = "seed"
     captioned: ClassVar = False
     splits: ClassVar = SPLITS
     labels: ClassVar = ("concept", "group", "tail")
