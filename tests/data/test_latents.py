@@ -32,9 +32,35 @@ def test_a_share_of_training_pairs_alone_is_mismatched(splits: dict[str, Split])
     train, test = splits["train"], splits["test"]
     whole = create_dataset("latents", **SMALL, mismatched=0.0).split("train")
     differs = (np.asarray(train.captions) != np.asarray(whole.captions)).any((1, 2))
-    assert differs.sum() == round(0.05 * len(train))
+    share = 0.05 * world.World.of(2024).wrong
+    assert differs.sum() == round(share * len(train))
+    assert 0.05 * 0.75 < share < 0.05 * 1.25
     assert np.array_equal(train.images, whole.images)
     assert len(test) == SMALL["test"]
+
+
+def test_a_paraphrase_mentions_what_its_caption_mentions(splits: dict[str, Split]) -> None:
+    """Without noise and wordings the two are equal, so that a text view tells nothing new about the image."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(world, "NOISE", 0.0)
+        patch.setattr(world, "WORDING_SCALE", 0.0)
+        bare = create_dataset("latents", **SMALL).columns("test")
+    assert np.array_equal(bare["captions"], bare["paraphrases"])
+    test = splits["test"]
+    assert not (np.asarray(test.captions) == np.asarray(test.paraphrases)).all(2).any()
+
+
+def test_seeds_are_worlds_of_their_own_within_the_stated_ranges() -> None:
+    worlds = [world.World.of(seed) for seed in range(40)]
+    least, most = world.SPREAD
+    for values, stated in (
+        ([w.noise for w in worlds], world.NOISE),
+        ([w.mentioned for w in worlds], world.MENTIONED),
+        ([w.tail for w in worlds], 1.0),
+        ([w.wrong for w in worlds], 1.0),
+    ):
+        assert least * stated < min(values) < 0.85 * stated
+        assert 1.15 * stated < max(values) < most * stated
 
 
 def test_a_step_draws_renderings_and_wordings_and_a_view_its_own(splits: dict[str, Split]) -> None:

@@ -33,17 +33,17 @@ PINNED: list[tuple[str, dict[str, float], str]] = [
     (
         "latents",
         {"train": 300, "validation": 20, "test": 40, "galleries": 20},
-        "25f7067979cb8bd240d966bc0082811c8dc16b975c9b148252fb4435b4439085",
+        "44dd3621c286b379017e4f8c7a45a45ec54c5fefbbf76bd4924c79d6335eca75",
     ),
     (
         "latents-clips",
         {"train": 200, "validation": 20, "test": 40, "described": 20},
-        "074bd7aa26c21979680028a4dde9ecb8ee7d723cf2905c086450f8f9b80e6e48",
+        "edd037857de1088b3238733607d50522f4dff46d019a87a22067ec55217e804e",
     ),
     (
         "latents-images",
         {"train": 300, "validation": 20, "test": 40, "imbalance": 4.0},
-        "82f254743abd158c9ae7f3d292d190e605c5b5096f74695a1949d39f53de678f",
+        "9b009dba3fa711b249b00fac461c168b3d26dc53e3f08be50489adb1ffe60124",
     ),
 ]
 """Every byte of images, texts and labels: what a world promises of them holds as long as these do."""

@@ -39,7 +39,7 @@ def unit(rows: Any) -> NDArray[np.float64]:
 def test_the_baseline_of_the_modality_gap_meets_what_its_claims_rest_on() -> None:
     """In a whole run, as printed: the learned temperature falls, and leaves a gap."""
     table = read_table("modality-gap/table2")
-    (run,) = plan_table(table.name, "latents", [0], ["Baseline"]).runs
+    (run,) = plan_table(table.name, "latents", [1], ["Baseline"]).runs
     record, _ = measure(run)
     premises = [premise for premise in table.premises if premise.rows == ["Baseline"]]
     assert {premise.column or premise.gauge for premise in premises} >= {"gap", "temperature", "image_retrieval"}
@@ -55,8 +55,9 @@ def test_the_baseline_of_the_modality_gap_meets_what_its_claims_rest_on() -> Non
 def test_many_captions_of_a_batch_fit_other_images_of_it() -> None:
     """A caption fits each image that shows all that it mentions: those in its batch are false negatives."""
     batch, rows = 256, 20_000
-    scenes = world.imagine(2024, 0, rows)
-    mentioned = world.mentions((rows, 2, world.PER_SCENE), stream(2024, 3, 0, 0))[:, 0]
+    made = world.World.of(2024)
+    scenes = world.imagine(2024, 0, rows, zipf=world.ZIPF * made.tail)
+    mentioned = made.mentions((rows, 2, world.PER_SCENE), stream(2024, 3, 0, 0))[:, 0]
     for number in range(3):
         chosen = np.random.default_rng(number).permutation(rows)[:batch]
         shown, said = (np.zeros((batch, world.CONCEPTS), bool) for _ in range(2))
@@ -89,7 +90,7 @@ def test_mismatched_pairs_can_be_told_from_the_others() -> None:
     images, texts = np.asarray(train.images[:, 0], np.float64), np.asarray(train.captions, np.float64).mean(1)
     weights = np.linalg.solve(images.T @ images + 10 * np.eye(world.WIDTH), images.T @ texts)
     fit = (unit(images @ weights) * unit(texts)).sum(1)
-    assert wrong.sum() == 200
+    assert 150 < wrong.sum() < 250
     assert (fit[wrong][:, None] < fit[~wrong]).mean() > 0.9
 
 

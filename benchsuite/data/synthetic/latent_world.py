@@ -2,8 +2,10 @@
 
 A scene has four concepts, drawn by Zipf's law; the first one counts most. An image is a fixed two-layer mixing of the
 scene with nuisance numbers, which are drawn again in part for each rendering. A caption mentions each concept with some
-probability, in a wording of its own. All numbers come from `np.random.RandomState`, whose stream numpy has frozen
-(NEP 19), and are rounded to a grid, so that digests do not depend on a machine's last bits.
+probability, in a wording of its own; its paraphrase words the same mentions again. A seed draws the concepts, the
+mixings, and how noisy, how silent, how long-tailed and how often wrong its world is. All numbers come from
+`np.random.RandomState`, whose stream numpy has frozen (NEP 19), and are rounded to a grid, so that digests do not
+depend on a machine's last bits.
 """
 
 from __future__ import annotations
@@ -29,6 +31,9 @@ WORDING_SCALE = 0.5
 MENTIONED = 0.7
 """Probability that a caption mentions a concept; a caption that would mention none mentions the first."""
 NOISE = 0.2
+SPREAD = (0.75, 1.25)
+"""A world has between so many times the stated noise, probability of a mention, exponent of Zipf's law, and share of
+mismatched pairs."""
 GRID = 1024
 """Numbers are multiples of 1 / GRID."""
 
@@ -58,6 +63,12 @@ class World:
     """[C, LATENT]: the same in captions."""
     image_layers: tuple[Floats, Floats]
     text_layers: tuple[Floats, Floats]
+    noise: float
+    mentioned: float
+    tail: float
+    """Factor of Zipf's exponents."""
+    wrong: float
+    """Factor of the share of mismatched pairs."""
 
     @classmethod
     def of(cls, seed: int, concepts: int = CONCEPTS) -> World:
@@ -68,7 +79,9 @@ class World:
             tuple(draw.standard_normal((n, WIDTH)) / np.sqrt(n) for n in (LATENT + extra, WIDTH))
             for extra in (NUISANCE, WORDING)
         )
-        return cls(seen, said, image, text)
+        least, most = SPREAD
+        noise, mentioned, tail, wrong = least + (most - least) * stream(seed, 6).random_sample(4)
+        return cls(seen, said, image, text, NOISE * noise, MENTIONED * mentioned, float(tail), float(wrong))
 
     def images(self, scenes: Ints, renderings: int, draw: np.random.RandomState, look: Look = PAIRED) -> Vectors:
         """[N, renderings, WIDTH] of scenes [N, PER_SCENE]."""
@@ -80,11 +93,13 @@ class World:
         redrawn[:, 0] = False
         nuisance = look.nuisance * np.where(redrawn, again, own)
         repeated = np.broadcast_to(latent[:, None], (n, renderings, LATENT))
-        return _rendered(np.concatenate([repeated, nuisance], axis=2), self.image_layers, draw)
+        return self._rendered(np.concatenate([repeated, nuisance], axis=2), self.image_layers, draw)
 
-    def captions(self, scenes: Ints, wordings: int, draw: np.random.RandomState) -> Vectors:
-        """[N, wordings, WIDTH] of scenes [N, PER_SCENE]."""
-        return self.mentioning(scenes, mentions((len(scenes), wordings, PER_SCENE), draw), draw)
+    def mentions(self, shape: tuple[int, int, int], draw: np.random.RandomState) -> NDArray[np.bool_]:
+        """Which of a scene's concepts captions mention, [N, W, K]."""
+        mentioned = draw.random_sample(shape) < self.mentioned
+        mentioned[..., 0] |= ~mentioned.any(2)
+        return mentioned
 
     def mentioning(self, scenes: Ints, mentioned: NDArray[np.bool_], draw: np.random.RandomState) -> Vectors:
         """[N, W, WIDTH] of captions that mention these concepts, [N, W, K] of scenes [N, K]."""
@@ -93,12 +108,20 @@ class World:
     def sentences(self, latent: Floats, draw: np.random.RandomState) -> Vectors:
         """[N, W, WIDTH] of what is said, [N, W, LATENT]; each in a wording of its own."""
         wording = WORDING_SCALE * draw.standard_normal((*latent.shape[:2], WORDING))
-        return _rendered(np.concatenate([latent, wording], axis=2), self.text_layers, draw)
+        return self._rendered(np.concatenate([latent, wording], axis=2), self.text_layers, draw)
 
     def stock(self, latent: Floats, wording: Ints) -> Vectors:
         """[N, WIDTH] of what is said, [N, LATENT], in one of the stock wordings: equal where both are equal."""
         bank = WORDING_SCALE * np.random.RandomState(0).standard_normal((1 + int(wording.max()), WORDING))
         return _on_grid(_mixed(np.concatenate([latent, bank[wording]], axis=1), self.text_layers))
+
+    def told(self, scenes: Ints, share: float, draw: np.random.RandomState) -> Ints:
+        """What is said of each scene, where about a share of them is told as one of the others in that share."""
+        return mismatched(scenes, min(1.0, share * self.wrong), draw)
+
+    def _rendered(self, latent: Floats, layers: tuple[Floats, Floats], draw: np.random.RandomState) -> Vectors:
+        mixed = _mixed(latent, layers)
+        return _on_grid(mixed + self.noise * draw.standard_normal(mixed.shape))
 
 
 def imagine(seed: int, split: int, count: int, concepts: int = CONCEPTS, zipf: float = ZIPF) -> Ints:
@@ -109,13 +132,6 @@ def imagine(seed: int, split: int, count: int, concepts: int = CONCEPTS, zipf: f
     weight = 1 / np.arange(1, concepts + 1) ** zipf
     keys = np.log(-np.log(stream(seed, 1, split).random_sample((count, concepts)))) - np.log(weight)
     return np.argsort(keys, axis=1)[:, :PER_SCENE].astype(np.int64)
-
-
-def mentions(shape: tuple[int, int, int], draw: np.random.RandomState) -> NDArray[np.bool_]:
-    """Which of a scene's concepts captions mention, [N, W, K]."""
-    mentioned = draw.random_sample(shape) < MENTIONED
-    mentioned[..., 0] |= ~mentioned.any(2)
-    return mentioned
 
 
 def mismatched(scenes: Ints, share: float, draw: np.random.RandomState) -> Ints:
@@ -139,11 +155,6 @@ def _concepts(draw: np.random.RandomState, count: int) -> Floats:
     shared: Floats = groups[group(np.arange(count))]
     concepts: Floats = np.sqrt(0.3) * shared + np.sqrt(0.7) * own
     return concepts
-
-
-def _rendered(latent: Floats, layers: tuple[Floats, Floats], draw: np.random.RandomState) -> Vectors:
-    mixed = _mixed(latent, layers)
-    return _on_grid(mixed + NOISE * draw.standard_normal(mixed.shape))
 
 
 def _mixed(latent: Floats, layers: tuple[Floats, Floats]) -> Floats:

@@ -22,12 +22,13 @@ class Latents(Synthetic):
     """Vectors of 128 numbers for images and captions of scenes with four concepts; generated in seconds, no download.
 
     Concepts follow Zipf's law, captions mention only some of a scene's concepts, many captions fit many images, and a
-    share of the training pairs is mismatched. Classes: the scene's first concept, of 200, and its group, of 10. `verb`
+    share of the training pairs is mismatched. A caption's paraphrase mentions the same concepts in another wording.
+    Each seed is a world of its own. Classes: the scene's first concept, of 200, and its group, of 10. `verb`
     is that group, `nouns` are the scene's first two concepts; `tail` is 1 where the first concept is one of the rare
     half.
     """
 
-    version: ClassVar = 1
+    version: ClassVar = 2
     shows: ClassVar = "vectors"
     redrawn: ClassVar = "seed"
     splits: ClassVar = SPLITS
@@ -48,17 +49,17 @@ class Latents(Synthetic):
     renderings: Count = 4
     """Vectors of each training image, which differ in the part of the nuisance that is drawn again."""
     mismatched: Share = 0.05
-    """Share of training images that carry another's captions."""
+    """Share of training images that carry another's captions; a world's own is within a quarter of it."""
 
     def columns(self, split: str) -> Columns:
         number, count = SPLITS.index(split), getattr(self, split)
         made = world.World.of(self.seed)
-        scenes = world.imagine(self.seed, number, count)
+        scenes = world.imagine(self.seed, number, count, zipf=world.ZIPF * made.tail)
         images = made.images(scenes, self.renderings if split == "train" else 1, stream(self.seed, 2, number))
-        told = world.mismatched(scenes, self.mismatched, stream(self.seed, 4)) if split == "train" else scenes
-        captions, paraphrases = (
-            made.captions(told, self.captions, stream(self.seed, 3, number, kind)) for kind in (0, 1)
-        )
+        told = made.told(scenes, self.mismatched, stream(self.seed, 4)) if split == "train" else scenes
+        draw, again = (stream(self.seed, 3, number, kind) for kind in (0, 1))
+        mentioned = made.mentions((count, self.captions, world.PER_SCENE), draw)
+        captions, paraphrases = (made.mentioning(told, mentioned, each) for each in (draw, again))
         first = scenes[:, 0]
         return {
             "images": images,  # [N, V, WIDTH]

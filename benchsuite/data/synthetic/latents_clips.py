@@ -35,7 +35,7 @@ class LatentsClips(Synthetic):
     first one), `verb_noun`, and `nouns`, the set (-1: no second one), for multi-instance retrieval.
     """
 
-    version: ClassVar = 1
+    version: ClassVar = 2
     shows: ClassVar = "vectors"
     redrawn: ClassVar = "seed"
     splits: ClassVar = SPLITS
@@ -60,8 +60,8 @@ class LatentsClips(Synthetic):
     def columns(self, split: str) -> Columns:
         number, count = SPLITS.index(split), getattr(self, split)
         made = world.World.of(self.seed, VERBS + NOUNS + DETAILS)
-        clips = imagine(self.seed, number, count)
-        told = world.mismatched(clips, self.mismatched, stream(self.seed, 24)) if split == "train" else clips
+        clips = imagine(self.seed, number, count, made.tail)
+        told = made.told(clips, self.mismatched, stream(self.seed, 24)) if split == "train" else clips
         renderings = self.renderings if split == "train" else 1
         verb, noun, second = clips[:, 0], clips[:, 1] - VERBS, clips[:, 2] - VERBS
         captions, paraphrases = (self._captions(made, told, split, kind) for kind in (0, 1))
@@ -76,21 +76,25 @@ class LatentsClips(Synthetic):
         }
 
     def _captions(self, made: world.World, told: world.Ints, split: str, kind: int) -> world.Vectors:
-        draw = stream(self.seed, 23, SPLITS.index(split), kind)
-        said = actions(made, told)
-        narrations = made.stock(said, draw.randint(0, WORDINGS, len(told)))[:, None]
-        mentioned = world.mentions((len(told), self.descriptions, told.shape[1]), draw)
+        """Those of a kind, captions or paraphrases; both mention the same."""
+        number, said = SPLITS.index(split), actions(made, told)
+        mentioned = made.mentions((len(told), self.descriptions, told.shape[1]), stream(self.seed, 25, number))
         mentioned[..., 2] &= (told[:, 2] != told[:, 1])[:, None]
+        draw = stream(self.seed, 23, number, kind)
+        narrations = made.stock(said, draw.randint(0, WORDINGS, len(told)))[:, None]
         described = made.mentioning(told, mentioned, draw)
         parts = {"test": [narrations], "described": [described]}.get(split, [narrations, described])
         return np.concatenate(parts, axis=1)
 
 
-def imagine(seed: int, split: int, count: int) -> world.Ints:
-    """[count, 5] concepts of each clip: verb, noun, second noun (the first again: none) and two details."""
+def imagine(seed: int, split: int, count: int, tail: float = 1.0) -> world.Ints:
+    """[count, 5] concepts of each clip: verb, noun, second noun (the first again: none) and two details.
+
+    `tail` is a factor of Zipf's exponents.
+    """
     draw = stream(seed, 21, split).random_sample((count, 6))
-    verb = _ranked(draw[:, 0], VERBS, VERB_ZIPF)
-    noun, other = (VERBS + _ranked(draw[:, i], NOUNS, NOUN_ZIPF) for i in (1, 2))
+    verb = _ranked(draw[:, 0], VERBS, VERB_ZIPF * tail)
+    noun, other = (VERBS + _ranked(draw[:, i], NOUNS, NOUN_ZIPF * tail) for i in (1, 2))
     second = np.where(draw[:, 3] < SECOND, other, noun)
     first_detail = (draw[:, 4] * DETAILS).astype(np.int64)
     second_detail = (first_detail + 1 + (draw[:, 5] * (DETAILS - 1)).astype(np.int64)) % DETAILS

@@ -29,7 +29,7 @@ class LatentsImages(Synthetic):
     have it.
     """
 
-    version: ClassVar = 1
+    version: ClassVar = 2
     shows: ClassVar = "vectors"
     redrawn: ClassVar = "seed"
     captioned: ClassVar = False
