@@ -65,8 +65,9 @@ class YouCook2(Videos):
             for video, entry in read_json(file)["database"].items():
                 if entry["subset"] in SUBSETS:
                     own = [
-                        _step(f"{file}, {video}", video, *step["segment"], step["sentence"])
+                        _step(f"{file}, {video}", video, start, end, step["sentence"])
                         for step in entry["annotations"]
+                        for start, end in [step["segment"]]
                     ]
                     steps[SUBSETS[entry["subset"]]] += own
         except (KeyError, TypeError, ValueError, AttributeError) as error:
