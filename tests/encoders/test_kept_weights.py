@@ -17,6 +17,8 @@ from support.commands import exit_code
 from support.in_process import InProcess
 from support.peers import transformers_text
 from support.tiny_recipes import VECTORS
+from support.two_processes import two_process_folder
+from support.warm import python
 
 import benchsuite
 import benchsuite.errors
@@ -102,7 +104,7 @@ def trained(folder: Path, method: str, recipe: str, spy: pytest.MonkeyPatch) -> 
     return only(store.folder), Embedder(encoder, words, run.setup.image)
 
 
-def in_a_fresh_process(folder: Path, images: Any, texts: Any) -> dict[str, np.ndarray]:
+def in_a_fresh_process(folder: Path, images: Any, texts: Any, program: str = sys.executable) -> dict[str, np.ndarray]:
     """What the exported encoder gives where there is nothing but its folder."""
     alone = folder / "elsewhere"
     alone.mkdir()
@@ -111,7 +113,7 @@ def in_a_fresh_process(folder: Path, images: Any, texts: Any) -> dict[str, np.nd
     environment = {**os.environ, "BENCHSUITE_CACHE": str(alone / "cache"), "HF_HUB_OFFLINE": "1"}
     place = str(Path(benchsuite.__file__).parents[1])
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [place, os.environ.get("PYTHONPATH", "")]))
-    command = [sys.executable, "-c", LOAD, "out", "given.npz", "made.npz"]
+    command = [program, "-c", LOAD, "out", "given.npz", "made.npz"]
     done = subprocess.run(command, cwd=alone, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return dict(np.load(alone / "made.npz"))
@@ -123,7 +125,7 @@ def test_a_fresh_process_embeds_as_the_trained_encoder(tmp_path: Path, monkeypat
     split = create_dataset("scenes", **record.setup.data.options).split("test")
     texts = [captions[0] for captions in split.captions]
     shutil.rmtree(tmp_path / "runs")
-    made = in_a_fresh_process(tmp_path, split.images, np.array(texts))
+    made = in_a_fresh_process(tmp_path, split.images, np.array(texts), python())
     assert made["images"].dtype == np.float32
     assert np.abs(made["images"] - embed.images(split).numpy()).max() < 1e-6
     assert np.abs(made["texts"] - embed.texts(texts).numpy()).max() < 1e-6
@@ -189,8 +191,9 @@ def test_under_zero_the_trained_weights_are_kept(tmp_path: Path, monkeypatch: py
 @pytest.mark.slow
 def test_repro_keeps_weights_where_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """And says of what is stored already that it has none."""
-    table = ["repro", "temo/table1", "--scale", "smoke", "--seeds", "1", "--report", tmp_path / "pages"]
-    bare, kept = ([*table, "--rows", row, "--results", tmp_path / "runs"] for row in ("RN50/TS", "RN50/InfoNCE"))
+    own = two_process_folder(tmp_path / "own", {"pair": ["ts", "infonce"]}, processes=1)
+    table = ["repro", "two/pair", "--scale", "tiny", "--tables", own, "--report", tmp_path / "pages"]
+    bare, kept = ([*table, "--rows", row, "--results", tmp_path / "runs"] for row in ("ts", "infonce"))
     assert exit_code(*bare) == 0
     assert not (tmp_path / "runs" / "weights").exists()
     assert exit_code(*kept, "--keep-weights") == 0
