@@ -13,8 +13,7 @@ from benchsuite.cluster.options import ClusterOptions, Layout
 from benchsuite.cluster.slurm import JobState
 from benchsuite.errors import RunError
 from benchsuite.execution.events import Event, Failed, Finished, Queued
-from benchsuite.execution.ticket import Ticket
-from benchsuite.execution.watched import Watched
+from benchsuite.execution.ticket import Ticket, Watched
 from benchsuite.planning.plan import Run
 from benchsuite.records.checkpoints import EVERY, Every, Saving
 

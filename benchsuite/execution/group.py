@@ -4,8 +4,7 @@ import multiprocessing
 from collections.abc import Iterator
 
 from benchsuite.execution.events import Event, Failed
-from benchsuite.execution.ticket import Ticket
-from benchsuite.execution.watched import Watched
+from benchsuite.execution.ticket import Ticket, Watched
 from benchsuite.execution.worker import Desk, how, work
 from benchsuite.planning.plan import Run
 

@@ -19,7 +19,7 @@ from typing import Any, Literal, Self, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from benchsuite.errors import RunError, UsageError
-from benchsuite.execution.events import Failed, Finished
+from benchsuite.execution.events import Event, Failed, Finished, Noted, Started, Stepped
 from benchsuite.execution.measure import Measured
 from benchsuite.files import reason_of, write_whole
 from benchsuite.planning.plan import Run
@@ -183,6 +183,32 @@ class TicketFolder:
     def remove(self) -> None:
         """Forget it: what came of it is stored."""
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Watched:
+    """A ticket, and what was told of it."""
+
+    def __init__(self, run: Run, folder: TicketFolder) -> None:
+        self.run, self.folder = run, folder
+        self.end: Finished | Failed | None = None
+        self._told = Status(step=0)
+        self.started = False
+
+    def look(self) -> Iterator[Event]:
+        """What is new; the last event is the end."""
+        end = self.folder.outcome(self.run)  # before the status, which is not written after it
+        if status := self.folder.status():
+            if not self.started:
+                self.started = True
+                yield Started(self.run)
+            for text in status.notes[len(self._told.notes) :]:
+                yield Noted(self.run, text)
+            if status.step != self._told.step:
+                yield Stepped(self.run, status.step)
+            self._told = status
+        if end:
+            self.end = end
+            yield end
 
 
 def _data_of(run: Run) -> Iterator[tuple[str, Data]]:

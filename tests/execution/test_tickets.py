@@ -14,8 +14,7 @@ from benchsuite.execution.attempt import Reporter, attempt, failure_of
 from benchsuite.execution.events import Failed, Finished, Noted, Started, Stepped
 from benchsuite.execution.group import Group
 from benchsuite.execution.measure import Measured
-from benchsuite.execution.ticket import Failure, Status, Ticket, TicketFolder
-from benchsuite.execution.watched import Watched
+from benchsuite.execution.ticket import Failure, Status, Ticket, TicketFolder, Watched
 from benchsuite.execution.worker import Desk, timed_out
 from benchsuite.planning.plan import Run, plan_run
 from benchsuite.records.checkpoints import Saving
