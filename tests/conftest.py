@@ -12,7 +12,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 import pytest
 import torch
 from hypothesis import settings
-from support import made_records, warm
+from support import made_records
 from support.in_process import InProcess
 from support.made_records import MakeRecord
 
@@ -24,7 +24,6 @@ from benchsuite.records.store import Store
 
 settings.register_profile("benchsuite", derandomize=True, deadline=None, max_examples=40)
 settings.load_profile("benchsuite")
-warm.use()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -2,12 +2,10 @@
 
 import importlib.util
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.warm import python
 
 pytestmark = pytest.mark.slow
 
@@ -29,15 +27,14 @@ def test_nothing_that_a_run_leaves_is_committed(file: Path) -> None:
 
 
 @pytest.fixture
-def executed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Runs a notebook as `docs/notebooks/execute.py` does; its shell's `python` has the libraries imported."""
+def executed(tmp_path: Path) -> Any:
+    """Runs a notebook as `docs/notebooks/execute.py` does."""
     pytest.importorskip("nbclient", reason="nbclient and ipykernel are of the extra `test`")
     spec = importlib.util.spec_from_file_location("execute", FOLDER / "execute.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    monkeypatch.setattr(sys, "executable", python())
     return lambda name: module.execute(FOLDER / f"{name}.ipynb", tmp_path)
 
 

@@ -18,7 +18,6 @@ from support.in_process import InProcess
 from support.peers import transformers_text
 from support.tiny_recipes import VECTORS
 from support.two_processes import two_process_folder
-from support.warm import python
 
 import benchsuite
 import benchsuite.errors
@@ -104,7 +103,7 @@ def trained(folder: Path, method: str, recipe: str, spy: pytest.MonkeyPatch) -> 
     return only(store.folder), Embedder(encoder, words, run.setup.image)
 
 
-def in_a_fresh_process(folder: Path, images: Any, texts: Any, program: str = sys.executable) -> dict[str, np.ndarray]:
+def in_a_fresh_process(folder: Path, images: Any, texts: Any) -> dict[str, np.ndarray]:
     """What the exported encoder gives where there is nothing but its folder."""
     alone = folder / "elsewhere"
     alone.mkdir()
@@ -113,7 +112,7 @@ def in_a_fresh_process(folder: Path, images: Any, texts: Any, program: str = sys
     environment = {**os.environ, "BENCHSUITE_CACHE": str(alone / "cache"), "HF_HUB_OFFLINE": "1"}
     place = str(Path(benchsuite.__file__).parents[1])
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [place, os.environ.get("PYTHONPATH", "")]))
-    command = [program, "-c", LOAD, "out", "given.npz", "made.npz"]
+    command = [sys.executable, "-c", LOAD, "out", "given.npz", "made.npz"]
     done = subprocess.run(command, cwd=alone, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return dict(np.load(alone / "made.npz"))
@@ -125,7 +124,7 @@ def test_a_fresh_process_embeds_as_the_trained_encoder(tmp_path: Path, monkeypat
     split = create_dataset("scenes", **record.setup.data.options).split("test")
     texts = [captions[0] for captions in split.captions]
     shutil.rmtree(tmp_path / "runs")
-    made = in_a_fresh_process(tmp_path, split.images, np.array(texts), python())
+    made = in_a_fresh_process(tmp_path, split.images, np.array(texts))
     assert made["images"].dtype == np.float32
     assert np.abs(made["images"] - embed.images(split).numpy()).max() < 1e-6
     assert np.abs(made["texts"] - embed.texts(texts).numpy()).max() < 1e-6

@@ -169,9 +169,6 @@ GRADED: dict[str, Damage] = {
     "negative counts": graded(films__v2t_relevant=np.array([-1, 2, 1, 1])),
     "levels beyond 2^63": graded(films__levels=np.array([1, 2**63 + 2], np.uint64)),
     "gains beyond 2^63": graded(films__v2t_gains=np.array([2**64 - 1, 1, 0], np.uint64)),
-    "parts that wrap to the right sum": graded(sts__a_pairs=np.array([2**63, 2**63, 5], np.uint64)),
-    "as many parts as pairs": graded(sts__a_pairs=np.ones(5, np.int64)),
-    "no parts": graded(sts__a_pairs=np.array([], np.int64)),
 }
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import benchsuite
-from support.warm import python
 
 LONG = "a-name-of-thirty-characters-is"
 HOME = str(Path(benchsuite.__file__).parents[1])
@@ -33,7 +32,7 @@ class Place:
         """Python with arguments; the current folder is not a place of modules."""
         paths = [*([str(self.packages)] if self.packages else []), HOME]
         done = subprocess.run(
-            [python(), "-P", *arguments],
+            [sys.executable, "-P", *arguments],
             cwd=self.folder,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
             capture_output=True,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 import torch.distributed as dist
-from support import warm
+import torch.multiprocessing as mp
 
 from benchsuite.training.distributed import lost_contact, patience
 
@@ -41,7 +41,7 @@ def reasons(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     folder = tmp_path_factory.mktemp("lost")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BENCHSUITE_TIMEOUT", "2")
-        warm.spawn(wait_in_vain, args=(str(folder),), nprocs=2)
+        mp.spawn(wait_in_vain, args=(str(folder),), nprocs=2)
     return (folder / "reasons").read_text().splitlines()
 
 
