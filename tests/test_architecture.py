@@ -13,7 +13,7 @@ PACKAGE = Path(benchsuite.__file__).parent
 FLOORS = [
     ["errors"],
     ["files", "harmless"],
-    ["fields", "locks", "memory", "paths", "running", "streams", "torchvision_ops", "type_words", "workers"],
+    ["fields", "locks", "paths", "running", "streams", "torchvision_ops", "type_words", "workers"],
     ["canonical", "folders", "toml_files"],
     ["objectives"],
     ["cards"],

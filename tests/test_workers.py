@@ -3,7 +3,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from support.copies import in_a_copy, mount
@@ -11,10 +10,8 @@ from support.html_pages import leaderboard
 
 from benchsuite import workers
 from benchsuite.errors import RecordError
-from benchsuite.records.contents import Contents
 from benchsuite.records.record_file import FileError
 from benchsuite.records.schema import Record
-from benchsuite.report.leaderboard import FEW_TABLES, Leaderboard
 from benchsuite.report.site import write_site
 from benchsuite.workers import FEW, processors, spread
 
@@ -68,20 +65,6 @@ def test_what_goes_wrong_in_a_worker_is_the_same_error_here(two: None, error: Ex
     with pytest.raises(type(error)) as caught:
         list(spread(work, range(FEW)))
     assert str(caught.value) == said
-
-
-@pytest.mark.parametrize(("tables", "elsewhere"), [(FEW_TABLES, True), (FEW_TABLES - 1, False)])
-def test_claims_of_many_tables_are_judged_by_several_processes(
-    two: None, monkeypatch: pytest.MonkeyPatch, tables: int, elsewhere: bool
-) -> None:
-    views = [SimpleNamespace(request=SimpleNamespace(name=f"table {number}")) for number in range(tables)]
-    monkeypatch.setattr("benchsuite.report.leaderboard.judged_claims", lambda view: [view.request.name, os.getpid()])
-    monkeypatch.setattr("benchsuite.report.leaderboard.judged_added", lambda view: [f"rows of {view.request.name}"])
-    board = Leaderboard(Contents({}, {}, [], [], [], []), views, lambda record: {})  # type: ignore[arg-type]
-    assert [*board.claims] == [view.request.name for view in views]
-    assert all(name == claims[0] for name, claims in board.claims.items())
-    assert board.added == {name: [f"rows of {name}"] for name in board.claims}
-    assert all((claims[1] != os.getpid()) == elsewhere for claims in board.claims.values())
 
 
 def test_workers_end_when_their_process_is_killed() -> None:

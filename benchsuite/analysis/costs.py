@@ -1,20 +1,17 @@
-"""Training cost of each configuration relative to its setup's reference, and the reference given as much compute."""
+"""Training cost of each configuration relative to its setup's reference."""
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from benchsuite.analysis.boards import Board, BoardRow, PrimaryMeasure, Runs, paired
-from benchsuite.analysis.stats import Paired
+from benchsuite.analysis.boards import Board, BoardRow, Runs
 from benchsuite.records.method_version import version_state
 from benchsuite.records.schema import Record
 from benchsuite.setup import REFERENCES
 
 SAME_MACHINE = ("processor", "device", "threads", "processes")
 """What must be alike for times to be comparable."""
-DEARER = 1.25
-"""From so many times the reference's cost on, a method is compared with the reference given the same compute."""
 
 
 @dataclass(frozen=True)
@@ -71,41 +68,6 @@ def reference(board: Board) -> BoardRow | None:
     return max(rows, key=_standard, default=None)
 
 
-@dataclass(frozen=True)
-class EqualCompute:
-    """A dearer method beside the reference that trained longer."""
-
-    row: BoardRow
-    ratio: float
-    """Its cost, as a multiple of the reference's."""
-    reference: BoardRow | None
-    """The row of the reference with the next higher number of steps; none if the board has none."""
-    differences: Sequence[tuple[PrimaryMeasure, Paired]] = ()
-    """The method's minus that row's, on each task with shared seeds."""
-    longest: float | None = None
-    """The most that the reference trained here, as a multiple of the setup's steps, if it trained longer at all."""
-
-
-def equal_compute(board: Board, known: Mapping[str, RelativeCost]) -> list[EqualCompute]:
-    """Each method that costs `DEARER` times the reference or more, in the board's order.
-
-    Of rows with equal steps, that whose hyper-parameters were chosen in the same way as the method's.
-    """
-    name = REFERENCES[board.setup.towers]
-    longer = [row for row in board.rows if row.method == name and row.longer > 1]
-    longest = max((row.longer for row in longer), default=None)
-    found = []
-    for row in board.rows:
-        ratio = known[row.label].median
-        if row.method == name or ratio is None or ratio < DEARER:
-            continue
-        enough = [other for other in longer if other.longer >= ratio]
-        beside = min(enough, key=lambda other, row=row: (*_near(other, row), other.label), default=None)  # type: ignore[misc]
-        pairs = [(task, paired(board, row, beside, task)) for task in board.tasks] if beside else []
-        found.append(EqualCompute(row, ratio, beside, [pair for pair in pairs if pair[1].n], longest))
-    return found
-
-
 def cost(ours: Runs, theirs: Runs, reason: str = "") -> RelativeCost:
     """Of the runs of a configuration, beside those of the reference under the same setup."""
     common = {seed: (ours[seed], theirs[seed]) for seed in sorted(ours.keys() & theirs.keys())}
@@ -122,10 +84,6 @@ def cost(ours: Runs, theirs: Runs, reason: str = "") -> RelativeCost:
         peak_memory=max(_known(ours, "peak_memory_bytes"), default=None),
         parameters=max(_known(ours, "trainable_parameters"), default=None),
     )
-
-
-def _near(reference: BoardRow, row: BoardRow) -> tuple[float, bool]:
-    return reference.longer, (reference.record.tuned is None) != (row.record.tuned is None)
 
 
 def _standard(row: BoardRow) -> tuple[bool, int, bool, bool, str]:

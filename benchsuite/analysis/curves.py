@@ -1,17 +1,12 @@
-"""What figures of a table draw from: curves over the training, runs as points, and histograms of similarities."""
+"""What figures of a table draw from: curves over the training, and runs as points."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from benchsuite.analysis.rows import Cell, TableRow
+from benchsuite.analysis.rows import TableRow
 from benchsuite.analysis.table_view import TableView
-from benchsuite.errors import RecordError
 from benchsuite.papers.schema import Plot
 from benchsuite.records.schema import Record
 
@@ -81,9 +76,7 @@ class Series:
 
 
 def series(view: TableView, plot: Plot) -> list[Series]:
-    """All lines of a plot, none of a histogram. A curve is NaN where it has no value; other points are skipped."""
-    if plot.kind == "histogram":
-        return []
+    """All lines of a plot. A curve is NaN where it has no value; other points are skipped."""
     make = _over_training if plot.x == "step" else _against_column
     lines = (line for row in view.rows for name in plot.y for line in make(view, plot, row, name))
     return [line for line in lines if line.x]
@@ -114,76 +107,3 @@ def _x(plot: Plot, value: float) -> float | None:
     if plot.x_scale == "minus-inverse-log-squared":
         return -1 / math.log(value) ** 2 if value > 1 else None
     return value if plot.x_scale == "linear" or value > 0 else None
-
-
-SIDES = ("positives", "negatives")
-MEANS = {"positive_mean", "negative_mean"}
-"""What a protocol measures if it looks at pairs of both modalities."""
-Ranks = Callable[[Record], Mapping[str, NDArray[Any]]]
-"""Reads the arrays that lie beside a record."""
-
-
-@dataclass(frozen=True)
-class HistogramSource:
-    """Which histograms: of a protocol, in the runs of a part of the table."""
-
-    protocol: str
-    part: str
-
-
-@dataclass(frozen=True)
-class Similarities:
-    """Shares of a row's pairs by their cosine, in equal bins of [-1, 1]; the counts of all its seeds together."""
-
-    row: TableRow
-    seeds: Sequence[int]
-    edges: NDArray[np.float64]
-    """One more than there are bins."""
-    shares: Mapping[str, NDArray[np.float64]]
-    """By side, `positives` and `negatives`; each sums to 1."""
-
-
-def sources(view: TableView, plot: Plot) -> list[HistogramSource]:
-    """The histograms that a plot asks for by its columns."""
-    cells = [cell for row in view.rows for cell in row.cells if cell.column.key in plot.y]
-    return list(dict.fromkeys(_source(cell) for cell in cells if any(_of_pairs(cell))))
-
-
-def similarities(view: TableView, source: HistogramSource, ranks: Ranks) -> list[Similarities]:
-    """By row; rows without such runs are skipped."""
-    by_row = []
-    for row in view.rows:
-        cells = [cell for cell in row.cells if _source(cell) == source]
-        records = {record.run_id: record for cell in cells for record in _of_pairs(cell)}
-        counted = [(record, _counts(source.protocol, ranks(record))) for record in records.values()]
-        complete = [(record, counts) for record, counts in counted if len(counts) == len(SIDES)]
-        if complete:
-            by_row.append(_together(row, complete))
-    return by_row
-
-
-def _together(row: TableRow, counted: Sequence[tuple[Record, Mapping[str, NDArray[Any]]]]) -> Similarities:
-    bins = {len(counts[side]): record for record, counts in counted for side in SIDES}
-    if len(bins) > 1:
-        runs = ", ".join(f"{n} in run {record.run_id}" for n, record in bins.items())
-        raise RecordError(f'row "{row.label}": its histograms have different numbers of bins ({runs}).')
-    totals = {side: np.sum([counts[side] for _, counts in counted], axis=0) for side in SIDES}
-    shares = {side: total / max(total.sum(), 1) for side, total in totals.items()}
-    return Similarities(row, [record.seed for record, _ in counted], np.linspace(-1, 1, next(iter(bins)) + 1), shares)
-
-
-def _source(cell: Cell) -> HistogramSource:
-    return HistogramSource((cell.measure or "").rpartition(".")[0], cell.column.part)
-
-
-def _of_pairs(cell: Cell) -> list[Record]:
-    """The runs whose protocol behind this cell looked at pairs of both modalities."""
-    protocol = _source(cell).protocol
-    results = [(record, record.results.get(protocol)) for record in cell.records.values()]
-    return [
-        record for record, result in results if result and result.task == "geometry" and result.measures.keys() >= MEANS
-    ]
-
-
-def _counts(protocol: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    return {side: arrays[f"{protocol}.{side}"] for side in SIDES if f"{protocol}.{side}" in arrays}

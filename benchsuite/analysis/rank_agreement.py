@@ -1,20 +1,16 @@
-"""How far the rows of a column stand in the published order: Kendall's tau-b, with its interval over seeds."""
+"""How far the rows of a column stand in the published order: Kendall's tau-b."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import numpy as np
 
-from benchsuite.analysis.stats import ALPHA, MINIMUM, BySeed, Floats
+from benchsuite.analysis.stats import BySeed, Floats
 from benchsuite.analysis.table_view import TableView
 from benchsuite.papers import Column
-from benchsuite.streams import numpy_stream
 
 ROWS = 3
 """Rows below which there is no order to speak of."""
-RESAMPLES = 5_000
-"""Bootstrap samples of the seeds."""
 DECIMALS = 12
 """Of values beside the greatest one: what differs by less differs by rounding, and is tied."""
 
@@ -24,10 +20,6 @@ class RankAgreement:
     """1: our means stand in the published order; -1: in the opposite one. `reason` says why there is no number."""
 
     tau: float | None = None
-    low: float | None = None
-    high: float | None = None
-    """Ends of the percentile interval of a bootstrap over seeds, not over rows: these rows are what the paper printed.
-    With few seeds it is too narrow."""
     p: float | None = None
     """Of a random order of our rows to agree as much or more: one-sided, as the paper's order is expected."""
     rows: int = 0
@@ -37,8 +29,8 @@ class RankAgreement:
     reason: str = ""
 
 
-def kendall(published: Sequence[float | None], measured: Sequence[BySeed], alpha: float = ALPHA) -> RankAgreement:
-    """Agreement of the published numbers with ours, row by row; seeds are resampled jointly for all rows."""
+def kendall(published: Sequence[float | None], measured: Sequence[BySeed]) -> RankAgreement:
+    """Agreement of the published numbers with ours, row by row."""
     rows = [(theirs, ours) for theirs, ours in zip(published, measured, strict=True) if theirs is not None and ours]
     if len(rows) < ROWS:
         have = "1 row has" if len(rows) == 1 else f"{len(rows)} rows have"
@@ -56,28 +48,7 @@ def kendall(published: Sequence[float | None], measured: Sequence[BySeed], alpha
     from scipy.stats import kendalltau
 
     test = kendalltau(theirs, means, alternative="greater")
-    found = replace(found, tau=float(test.statistic), p=float(test.pvalue))
-    if len(seeds) < MINIMUM:
-        have = f"{len(seeds)} shared seed{'s' * (len(seeds) > 1)}"
-        return replace(found, reason=f"{have}; an interval needs at least {MINIMUM}")
-    taus = _taus(theirs, _rounded(_drawn(len(seeds)) @ values.T))
-    low, high = np.quantile(taus, (alpha / 2, 1 - alpha / 2), method="inverted_cdf").tolist()
-    return replace(found, low=low, high=high)
-
-
-def _taus(x: Floats, ys: Floats) -> Floats:
-    """Kendall's tau-b of `x` [rows] with each line of `ys` [samples, rows]: scipy takes one line at a time."""
-    first, second = np.triu_indices(len(x), 1)
-    a, b = np.sign(x[first] - x[second]), np.sign(ys[:, first] - ys[:, second])
-    pairs = np.sqrt(np.count_nonzero(a) * np.count_nonzero(b, axis=1))
-    taus: Floats = np.divide(b @ a, pairs, out=np.zeros(len(ys)), where=pairs > 0)
-    return taus
-
-
-@lru_cache(maxsize=64)
-def _drawn(n: int) -> Floats:
-    """The weight of each of n seeds in each bootstrap sample, [samples, seeds]."""
-    return numpy_stream(0, "seeds", n).multinomial(n, np.full(n, 1 / n), size=RESAMPLES) / n
+    return replace(found, tau=float(test.statistic), p=float(test.pvalue))
 
 
 def _rounded(values: Floats) -> Floats:

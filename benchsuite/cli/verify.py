@@ -21,7 +21,6 @@ from benchsuite.cli.shared.options import (
 )
 from benchsuite.cli.shared.terminal import say, say_json
 from benchsuite.errors import UsageError
-from benchsuite.folders import tables_in
 from benchsuite.records.names import TRIALS, find_run
 from benchsuite.records.record_file import Finding
 from benchsuite.records.schema import Record
@@ -59,7 +58,7 @@ def verify(
     packages; elsewhere, numbers may lie as far apart as those of the row's seeds.
     """
     from benchsuite.evaluation.rank_metrics import RULES
-    from benchsuite.verify.stored_tables import outdated, problems
+    from benchsuite.verify.stored_tables import problems
 
     if data and not rerun:
         raise UsageError("--data goes with --rerun, which reads data again.")
@@ -68,7 +67,7 @@ def verify(
     if Path(what).is_dir():
         audit = audit_folder(Path(what), RULES)
         audit.problems += problems(audit.path, audit.requests, list(audit.records.values()))
-        audit.notes += [*unloaded, *outdated(tables_in(audit.path))]
+        audit.notes += unloaded
         redraw(audit)
         update_manifest(audit) if update else check_manifest(audit)
         check_base(audit, *(base or ()))
@@ -96,7 +95,7 @@ def load_rules() -> Iterator[Finding]:
 
 def train_again(audit: Audit, count: int, folders: Mapping[str, str], plugins: list[Path]) -> None:
     """Train that many of the valid records again, drawn at random, and add what was found. They stay as they are."""
-    from benchsuite.cli.shared.progress import progress
+    from benchsuite.cli.shared.progress import Lines
     from benchsuite.execution.pool import Pool
     from benchsuite.verify.rerun import devices_of, draw
     from benchsuite.work.session import signals_raised
@@ -109,7 +108,8 @@ def train_again(audit: Audit, count: int, folders: Mapping[str, str], plugins: l
         if len(drawn.runs) < count:
             message = f"{len(drawn.runs)} of {count} records to run again could be drawn"
             audit.problems.append(Finding(str(audit.path), message, "the notes say why"))
-        with progress(len(drawn.runs)) as shown, signals_raised():
+        shown = Lines(len(drawn.runs))
+        with signals_raised():
             for name, run in drawn.runs.items():
                 record = audit.records[name]
                 threads = record.environment.get("threads")

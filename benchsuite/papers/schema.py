@@ -118,20 +118,16 @@ class Plot(Part):
     """Curves that a figure shows: quantities over the training, or one column against another."""
 
     title: str
-    kind: Literal["series", "histogram"] = "series"
-    """A histogram is of the cosines of positive and of negative pairs, a panel a row."""
     x: str = "step"
-    """`step`, or a column's key: then a point a run. Not for histograms."""
+    """`step`, or a column's key: then a point a run."""
     y: list[str] = Field(min_length=1)
-    """Names of curves in the records, or columns' keys; for histograms the columns that have the cosines' means."""
+    """Names of curves in the records, or columns' keys."""
     x_scale: Literal["linear", "log", "minus-inverse-log-squared"] = "linear"
     """The last is -1 / log(t)^2, of a step t above 1."""
 
     @property
     def columns(self) -> list[str]:
         """Keys of the columns that it draws; none for curves."""
-        if self.kind == "histogram":
-            return self.y
         return [] if self.x == "step" else [self.x, *self.y]
 
 
@@ -209,8 +205,6 @@ class Table(Part):
         for number, plot in enumerate(self.plots):
             for key in plot.columns:
                 _require_known(f'plot "{plot.title}"', "column", key, keys, "plots", number)
-            if plot.kind == "histogram":
-                _require_similarities(plot, [self.column(key) for key in plot.y], "plots", number)
         if sum(bool(claim.headline) for claim in self.claims) > HEADLINES:
             raise MisplacedError(f"more than {HEADLINES} headline claims: choose those of the paper's text", "claims")
         for number, premise in enumerate(self.premises):
@@ -243,18 +237,6 @@ def _require_unique(what: str, where: str, names: Sequence[str]) -> None:
 def _require_known(where: str, what: str, name: str, known: Sequence[str], *place: str | int) -> None:
     if name not in known:
         raise MisplacedError(str(UnknownError(what, name, known, f"{where}: ")), *place)
-
-
-def _require_similarities(plot: Plot, columns: Sequence[Column], *place: str | int) -> None:
-    if (plot.x, plot.x_scale) != ("step", "linear"):
-        raise MisplacedError(f'plot "{plot.title}": a histogram has neither x nor x_scale', *place)
-    for column in columns:
-        measures = [column.measure] if isinstance(column.measure, str) else column.measure.values()
-        if not all(measure.endswith((".positive_mean", ".negative_mean")) for measure in measures):
-            problem = (
-                f'column "{column.key}" is not a mean of similarities (positive_mean or negative_mean of geometry)'
-            )
-            raise MisplacedError(f'plot "{plot.title}": {problem}', *place)
 
 
 def _require_known_parts(premise: Premise, table: Table, *place: str | int) -> None:

@@ -33,14 +33,3 @@ def file_digest(card: Card) -> str:
     """
     file = Path(card.file)
     return hashlib.sha256(file.read_bytes()).hexdigest()[:16] if file.is_file() else ""
-
-
-def edited(record: Record) -> bool:
-    """Whether the file of a plugin's method has changed since under the same version.
-
-    Nobody but its author knows whether its values did. Those of built-in methods are guarded by `benchsuite regress`.
-    """
-    if version_state(record.method) != "current":
-        return False
-    card = methods.card(record.method.name)
-    return not card.built_in and file_digest(card) != record.method.code

@@ -19,7 +19,6 @@ from benchsuite.canonical import canonical, digest
 from benchsuite.errors import RecordError, UsageError
 from benchsuite.files import MEGABYTE, read_stored, reason_of, write_whole
 from benchsuite.locks import lock_of, locked
-from benchsuite.memory import at_most_memory
 from benchsuite.records.json_text import parse_text
 from benchsuite.records.kinds import wrong_kinds
 from benchsuite.records.names import LARGEST_TRIALS
@@ -34,8 +33,6 @@ UNPACKED = 32 * MEGABYTE
 ROWS = 100_000
 BATCH = 16
 """Rows unpacked at a time."""
-MEMORY = 256 * MEGABYTE
-"""That pyarrow may map while it unpacks: a page may be larger than the file says."""
 COUNTS = ("trials", "longer")
 """Of a rule: what decides no draw and no score."""
 
@@ -133,21 +130,20 @@ def read_trials(file: Path) -> TrialsFile:
 
 
 def _unpacked(content: bytes) -> tuple[bytes, list[dict[str, Any]]]:
-    """What the file says of itself, and its rows; a ValueError or a MemoryError if it is larger than it may be."""
-    with at_most_memory(MEMORY):
-        file = pq.ParquetFile(pa.BufferReader(content), pre_buffer=False)
-        about = file.metadata
-        size = sum(about.row_group(number).total_byte_size for number in range(about.num_row_groups))
-        if about.num_rows > ROWS or about.num_columns > 2 * len(COLUMNS) or size > UNPACKED:
-            what = f"{about.num_rows:,} rows of {about.num_columns} columns and {size:,} bytes"
-            raise ValueError(f"{what}; at most {ROWS:,} rows and {UNPACKED:,} bytes are read")
-        rows: list[dict[str, Any]] = []
-        for batch in file.iter_batches(batch_size=BATCH, use_threads=False):
-            size += batch.nbytes  # a text that is stored once may stand in every row
-            if size > 2 * UNPACKED:
-                raise ValueError(f"its rows hold more than {UNPACKED:,} bytes")
-            rows += batch.to_pylist()
-        return (file.schema_arrow.metadata or {})[b"benchsuite"], rows
+    """What the file says of itself, and its rows; a ValueError if it is larger than it may be."""
+    file = pq.ParquetFile(pa.BufferReader(content), pre_buffer=False)
+    about = file.metadata
+    size = sum(about.row_group(number).total_byte_size for number in range(about.num_row_groups))
+    if about.num_rows > ROWS or about.num_columns > 2 * len(COLUMNS) or size > UNPACKED:
+        what = f"{about.num_rows:,} rows of {about.num_columns} columns and {size:,} bytes"
+        raise ValueError(f"{what}; at most {ROWS:,} rows and {UNPACKED:,} bytes are read")
+    rows: list[dict[str, Any]] = []
+    for batch in file.iter_batches(batch_size=BATCH, use_threads=False):
+        size += batch.nbytes  # a text that is stored once may stand in every row
+        if size > 2 * UNPACKED:
+            raise ValueError(f"its rows hold more than {UNPACKED:,} bytes")
+        rows += batch.to_pylist()
+    return (file.schema_arrow.metadata or {})[b"benchsuite"], rows
 
 
 def _reason(error: Exception) -> str:

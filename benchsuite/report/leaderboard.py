@@ -1,13 +1,10 @@
 """All that the site shows, computed when a page asks for it and remembered."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
-
-from numpy.typing import NDArray
 
 from benchsuite.analysis.against import Against, against_reference
 from benchsuite.analysis.boards import Board, boards
@@ -22,8 +19,6 @@ from benchsuite.records.requests import SmallestDifference
 from benchsuite.records.schema import Record
 from benchsuite.registry import methods
 from benchsuite.report.origin import data_of
-
-Ranks = Callable[[Record], Mapping[str, NDArray[Any]]]
 
 
 @dataclass(frozen=True)
@@ -70,8 +65,6 @@ class Leaderboard:
 
     contents: Contents
     views: Sequence[TableView]
-    ranks: Ranks
-    """Reads the ranks beside a record."""
     problems: Sequence[str] = ()
     """Skipped files, each with the reason."""
 

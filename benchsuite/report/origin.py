@@ -1,11 +1,7 @@
-"""Of which runs the numbers of a page are: their data, seeds, days and code, and what chance alone would reach."""
+"""Of which runs the numbers of a page are: their data, seeds, days and code."""
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
-
-from numpy.typing import NDArray
 
 from benchsuite.analysis.table_view import TableView
 from benchsuite.records.schema import Record
@@ -16,12 +12,6 @@ BUILT_IN, SYNTHETIC = "benchsuite.data.", "benchsuite.data.synthetic."
 REAL = "real data"
 COMMITS = 3
 """Of more commits, only their number and the last one are said."""
-RECALL = re.compile(r"(?:i2t|t2i)_r(\d+)")
-"""Metrics of retrieval, by their depth."""
-TOP = re.compile(r"top(\d+)")
-"""Of classification."""
-Ranks = Callable[[Record], Mapping[str, NDArray[Any]]]
-"""Reads the ranks beside a record."""
 
 
 @dataclass(frozen=True)
@@ -72,31 +62,6 @@ class Origin:
         if len(commits) > COMMITS:
             return f"benchsuite {', '.join(versions)}, {len(commits)} commits, the last {commits[-1]}"
         return f"benchsuite {', '.join(versions)}, {', '.join(commits)}"
-
-
-def chances(view: TableView, ranks: Ranks) -> dict[str, float]:
-    """By column: what a random order of the answers would reach; of retrieval, and of classification where the number
-    of classes is stored."""
-    found = {}
-    for number, column in enumerate(view.columns):
-        protocol, _, metric = view.request.measures.get(column.key, "").partition(".")
-        record = next((record for row in view.rows for record in row.cells[number].records.values()), None)
-        depth = RECALL.fullmatch(metric) or TOP.fullmatch(metric)
-        if record and depth and (answers := _answers(record, protocol, ranks)):
-            found[column.key] = min(1.0, int(depth[1]) / answers)
-    return found
-
-
-def _answers(record: Record, protocol: str, ranks: Ranks) -> int | None:
-    """Of how many one is right. Each picture has captions of its own, so for both directions it is that of pictures."""
-    asked, result = record.setup.protocols.get(protocol), record.results.get(protocol)
-    if not asked or not result:
-        return None
-    pictures = asked.options.get("gallery") or result.counts.get("i2t")
-    if pictures:
-        return int(pictures)
-    classes = ranks(record).get(f"{protocol}.classes")
-    return int(classes[0]) if classes is not None and len(classes) == 1 else None
 
 
 def citation(view: TableView, origin: Origin | None) -> str:

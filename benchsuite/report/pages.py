@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 from benchsuite.analysis.against import decisions, outcomes
 from benchsuite.analysis.boards import Board, comparison, paired
-from benchsuite.analysis.costs import DEARER, equal_compute, reference
+from benchsuite.analysis.costs import reference
 from benchsuite.analysis.judged_claims import JudgedClaim
 from benchsuite.analysis.rank_agreement import agreements
 from benchsuite.analysis.table_view import TableView
@@ -22,11 +22,10 @@ from benchsuite.report.claim_lines import forests, matrix
 from benchsuite.report.export import FORMATS, SUFFIXES
 from benchsuite.report.export_options import DEFAULT
 from benchsuite.report.figures import table_figures
-from benchsuite.report.glossary import explained_metrics
 from benchsuite.report.home import headlines
 from benchsuite.report.leaderboard import Appearance, Leaderboard
 from benchsuite.report.links import slug
-from benchsuite.report.origin import REAL, Origin, chances, citation, data_of
+from benchsuite.report.origin import REAL, Origin, citation, data_of
 from benchsuite.report.overview import overviews
 
 KINDS = get_args(Kind)
@@ -95,7 +94,7 @@ def table(leaderboard: Leaderboard, view: TableView) -> Values:
     added = leaderboard.added[view.request.name]
     claims = judged(leaderboard, [view])
     headline = claims["headline_counts"].total()
-    figures = table_figures(view, leaderboard.ranks)
+    figures = table_figures(view)
     return {
         "view": view,
         **claims,
@@ -103,7 +102,6 @@ def table(leaderboard: Leaderboard, view: TableView) -> Values:
         "further_matrix": matrix(view, (claim for _, claim in claims["claims"][headline:])),
         "added_forests": forests((view, claim) for claim in added),
         "origin": Origin.of([view]),
-        "chances": chances(view, leaderboard.ranks),
         "citation": citation,
         "leading": bool(figures and view.table.plots),
         "added": [(view, claim) for claim in added],
@@ -183,9 +181,6 @@ def compare(leaderboard: Leaderboard, board: Board) -> Values:
         "counts": outcomes(first),
         "outcomes": method_lines.OUTCOMES,
         "forests": method_lines.forests,
-        "dearer": DEARER,
-        "equal_compute": equal_compute(board, leaderboard.costs[board.setup_id]),
-        "metrics": explained_metrics(row.record for row in board.rows),
     }
 
 

@@ -13,7 +13,7 @@ from benchsuite.report.leaderboard import Leaderboard, MethodSummary
 def plots_of_table(leaderboard: Leaderboard, view: TableView) -> dict[str, Figure]:
     """A table's figures by name: its claims, and what its page shows."""
     claims = [*leaderboard.claims[view.request.name], *leaderboard.added[view.request.name]]
-    return _named([*claims_figures(view, claims), *table_figures(view, leaderboard.ranks)])
+    return _named([*claims_figures(view, claims), *table_figures(view)])
 
 
 def added_rows_of_table(leaderboard: Leaderboard, view: TableView) -> dict[str, Figure]:

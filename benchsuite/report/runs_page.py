@@ -3,7 +3,6 @@
 What the seeds share stands there once; a run's place on the page is its run_id.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +16,6 @@ from benchsuite.records.schema import Record
 from benchsuite.registry import tasks
 from benchsuite.report import numbers
 from benchsuite.report.figures.model import MANY
-from benchsuite.report.glossary import explained_metrics, glossary
 from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.links import slug
 
@@ -140,11 +138,6 @@ class Configuration:
         found = [{**record.digests, **end} for record, end in zip(self.records, ends, strict=True)]
         return _by_seed([{name: digest[:DIGITS] for name, digest in one.items()} for one in found])
 
-    @property
-    def words(self) -> Mapping[str, str]:
-        """What the names on the page mean, but for metrics."""
-        return glossary([*self.costs, *self.environment, *self.digests, "code"])
-
 
 def configurations(records: Iterable[Record]) -> list[Configuration]:
     """Each record is in one of them."""
@@ -158,7 +151,6 @@ def values(leaderboard: Leaderboard, shown: Configuration) -> Mapping[str, Any]:
     """The runs of one configuration, seed by seed."""
     every = (one for record in shown.records for one in leaderboard.appearances.get(record.run_id, []))
     rows = {(one.view.request.name, one.row.key): one for one in every}
-    words = defaultdict(str, shown.words)
     setup = shown.first.setup_id, shown.first.setup
     on_board = any((board.setup_id, board.setup) == setup for board in leaderboard.boards)
     return {
@@ -166,9 +158,7 @@ def values(leaderboard: Leaderboard, shown: Configuration) -> Mapping[str, Any]:
         "shown_in": list(rows.values()),
         "stale": stale(shown.first),
         "unregistered": {result.task for result in shown.first.results.values() if result.task not in tasks},
-        "words": words,
         "on_board": on_board,
-        "metrics": {} if on_board else explained_metrics(shown.records),
     }
 
 

@@ -12,7 +12,7 @@ from benchsuite.files import read_stored, reason_of, sha256_of
 from benchsuite.folders import recipes_in
 from benchsuite.locks import is_lock
 from benchsuite.records.contents import read_contents
-from benchsuite.records.method_version import edited, stale, version_state
+from benchsuite.records.method_version import stale, version_state
 from benchsuite.records.names import (
     EVALUATIONS,
     FAILED,
@@ -236,10 +236,6 @@ def _version_notes(records: Mapping[str, Record]) -> Iterator[Finding]:
     for method, count in sorted(unknown.items()):
         message = f"{_records(count)}: whether it has another version now is unknown, because it is not registered here"
         yield Finding(f"method {method}", message, "load its file with --plugin")
-    changed = Counter(record.method.name for record in records.values() if edited(record))
-    for method, count in sorted(changed.items()):
-        message = f"{_records(count)} from before its file was edited, under the same version"
-        yield Finding(f"method {method}", message, f"if its values changed, raise the version of {method}")
 
 
 def _records(count: int) -> str:

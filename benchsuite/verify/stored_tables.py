@@ -1,14 +1,13 @@
-"""Tables and recipes that are not built in: stored with the results by `repro`, compared and checked by other commands.
+"""Tables and recipes that are not built in: stored with the results by `repro`, checked by `verify`.
 
 A results folder has them in the layout of `--tables`, so its pages can be made where the user's folder is not.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchsuite.analysis import request_check
 from benchsuite.errors import UsageError
-from benchsuite.files import read_stored
 from benchsuite.folders import (
     PAPERS,
     RECIPES,
@@ -53,22 +52,6 @@ def _of_paper(request: TableRequest) -> dict[str, Path]:
         for name, file in own.items()
         if name == request.table or request.scale in read_table_file(name, file).recipes
     }
-
-
-def outdated(stored: Mapping[str, Path]) -> Iterator[Finding]:
-    """Stored tables, by name, that a folder or an installed package has in another version."""
-    own, built_in = table_files(), built_in_tables()
-    for name, kept in stored.items():
-        if name in own and name not in built_in and not _same(kept, own[name]):
-            differs = f"{own[name]} is another one; pages show the stored one"
-            yield Finding(str(kept), differs, f"`benchsuite repro {name}` stores the other")
-
-
-def _same(kept: Path, own: Path) -> bool:
-    try:
-        return read_stored(kept) == own.read_bytes()
-    except OSError:
-        return True  # told where tables are read
 
 
 def problems(folder: Path, requests: list[TableRequest], records: Sequence[Record]) -> Iterator[Finding]:

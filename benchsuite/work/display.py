@@ -1,6 +1,5 @@
 """How work tells what it does. The command line is one display; nothing here prints."""
 
-from contextlib import AbstractContextManager
 from typing import Protocol
 
 from benchsuite.execution.events import Event
@@ -21,6 +20,6 @@ class Display(Protocol):
         """Show lines; `error`: beside what the command was asked for."""
         ...
 
-    def progress(self, total: int) -> AbstractContextManager[Progress]:
+    def progress(self, total: int) -> Progress:
         """Show the progress of that many runs."""
         ...

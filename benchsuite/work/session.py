@@ -58,10 +58,10 @@ class Session:
         if rank():
             do_together(run, folder, every, lambda event: None)
             return failed
-        with self.display.progress(1) as shown:
-            if end := do_together(run, folder, every, shown.show):
-                self._keep(failed, end)
-                shown.show(end)
+        shown = self.display.progress(1)
+        if end := do_together(run, folder, every, shown.show):
+            self._keep(failed, end)
+            shown.show(end)
         return failed
 
     def _keep(self, failed: list[Failed], event: Finished | Failed) -> bool:
@@ -102,13 +102,9 @@ class Session:
         """Do the runs and show their progress. `keep` stores what comes of a run, and says whether it did."""
         if not runs:
             return
-        kept, executor = 0, self.workplace.executor(self.store)
+        kept, executor, shown = 0, self.workplace.executor(self.store), self.display.progress(len(runs))
         try:
-            with (
-                self.display.progress(len(runs)) as shown,
-                signals_raised(),
-                closing(executor.execute(runs, planned)) as events,
-            ):
+            with signals_raised(), closing(executor.execute(runs, planned)) as events:
                 for event in events:
                     if isinstance(event, Failed) and event.interrupted:
                         raise Interrupted(event.reason)

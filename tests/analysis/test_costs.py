@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from benchsuite.analysis.boards import Board, boards
-from benchsuite.analysis.costs import cost, costs, equal_compute, reference
+from benchsuite.analysis.costs import cost, costs, reference
 from benchsuite.records.schema import Record, TunedBy
 
 Runs = dict[int, Record]
@@ -74,28 +74,3 @@ def test_a_reference_that_trained_longer_is_none(make_runs: MakeRuns) -> None:
     found = board(make_runs("infonce", cost=(2.0,) * 3, longer=2.0), make_runs("temo", cost=(1.0,) * 3))
     assert reference(found) is None
     assert {label: one.median for label, one in costs(found).items()} == {"InfoNCE (steps=×2)": None, "TeMo": None}
-
-
-def test_a_dearer_method_is_beside_the_reference_given_as_much_compute(make_runs: MakeRuns) -> None:
-    def longer(times: float, tuned: TunedBy | None = TUNED, **more: object) -> Runs:
-        return make_runs("infonce", cost=(times,) * 3, longer=times, tuned=tuned, **more)
-
-    found = board(
-        make_runs("infonce", cost=(1.0,) * 3),
-        *(longer(times) for times in (1.5, 2.0, 3.0)),
-        longer(2.0, None, hyperparameters={"tau": 0.3}),
-        make_runs("ts", (0.2, 0.4, 0.3), (1.9,) * 3, tuned=TUNED),
-        make_runs("temo", cost=(1.8,) * 3),
-        make_runs("cwcl", cost=(1.2,) * 3),
-        make_runs("sogclr", cost=(9.0,) * 3),
-    )
-    assert (reference(found) or found.rows[0]).record.method.longer == 1
-    by_name = {one.row.method: one for one in equal_compute(found, costs(found))}
-    assert set(by_name) == {"ts", "temo", "sogclr"}
-    beside = {name: one.reference.record for name, one in by_name.items() if one.reference}
-    assert {name: (one.method.longer, one.tuned) for name, one in beside.items()} == {
-        "ts": (2.0, TUNED), "temo": (2.0, None),
-    }  # fmt: skip
-    ((task, pair),) = by_name["ts"].differences
-    assert (task.protocol, pair.difference) == ("retrieval", pytest.approx(0.1))
-    assert (by_name["sogclr"].longest, by_name["sogclr"].differences) == (3.0, [])

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from support.commands import exit_code
 
-from benchsuite.cli.shared.progress import Bars, Lines
-from benchsuite.execution.events import Failed, Queued, Started, Stepped
+from benchsuite.cli.shared.progress import Lines
+from benchsuite.execution.events import Queued, Started, Stepped
 from benchsuite.planning.plan import plan_run
 
 RUN = ["run", "infonce", "--recipe", "scenes-smoke"]
@@ -46,28 +46,18 @@ def test_without_submitit_the_command_says_what_to_install(
     assert capsys.readouterr().err == f"benchsuite: {told}\n"
 
 
-def test_lines_name_the_job_and_why_it_may_never_start(capsys: pytest.CaptureFixture[str]) -> None:
+def test_lines_name_the_job_why_it_may_never_start_and_after_a_while_the_step(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     run = plan_run("infonce", "scenes-smoke", "RN50", 0, {})
-    with Lines(1) as lines:
-        for event in (Queued(run, "7_0"), Queued(run, "7_0", "PartitionNodeLimit"), Started(run)):
-            lines.show(event)
+    lines = Lines(1)
+    for event in (Queued(run, "7_0"), Queued(run, "7_0", "PartitionNodeLimit"), Started(run), Stepped(run, 1)):
+        lines.show(event)
+    monkeypatch.setattr("benchsuite.cli.shared.progress.STEPS_EVERY", -1)
+    lines.show(Stepped(run, 3))
     assert capsys.readouterr().err.splitlines() == [
         f"queue  {run.label}  job 7_0",
         f"queue  {run.label}  job 7_0 waits: PartitionNodeLimit",
         f"start  {run.label}",
+        f"step   {run.label}  3 of {run.steps}",
     ]
-
-
-def test_a_bar_waits_starts_and_ends() -> None:
-    run = plan_run("infonce", "scenes-smoke", "RN50", 0, {})
-    bars = Bars(1)
-    bars.show(Queued(run, "7_0"))
-    bars.show(Queued(run, "7_0", "PartitionNodeLimit"))
-    every, own = bars._bars.tasks
-    assert own.description == f"{run.label} (job 7_0 waits: PartitionNodeLimit)"
-    bars.show(Started(run))
-    bars.show(Stepped(run, 3))
-    assert (own.description, own.completed, own.total) == (run.label, 3, run.steps)
-    bars.show(Failed(run, "reason"))
-    assert bars._bars.tasks == [every]
-    assert every.completed == 1

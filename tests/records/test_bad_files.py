@@ -322,27 +322,6 @@ def repeated(folder: Path) -> None:
     assert pq.ParquetFile(folder / STORED["trials"]).metadata.row_group(0).total_byte_size < 2 << 20
 
 
-def lying_page(folder: Path) -> None:
-    """A page of 320 MB, of which the file says that it has 1,000 bytes."""
-    rows = pa.array(["x" * (1 << 20)]).take(pa.array([0] * 320))
-    write_parquet(folder, pa.table({"error": rows}), use_dictionary=False, write_statistics=False,
-                  data_page_size=1 << 30, write_batch_size=320)  # fmt: skip
-    file = folder / STORED["trials"]
-    content, size = file.read_bytes(), pq.ParquetFile(file).metadata.row_group(0).total_byte_size
-    at = len(content) - 500
-    file.write_bytes(content[:at] + content[at:].replace(varint(size), varint(1000, len(varint(size)))))
-    assert pq.ParquetFile(file).metadata.row_group(0).total_byte_size == 1000
-
-
-def varint(number: int, length: int = 1) -> bytes:
-    """As footers have whole numbers, in so many bytes at least."""
-    digits, rest = [], 2 * number
-    while rest or len(digits) < length:
-        digits.append(rest & 127)
-        rest >>= 7
-    return bytes([*(digit | 128 for digit in digits[:-1]), digits[-1]])
-
-
 def many_rows(folder: Path) -> None:
     table = pq.read_table(folder / STORED["trials"])
     rows = {name: pa.array([table[name][0].as_py()] * 100_001, field.type) for name, field in zip(
@@ -367,7 +346,6 @@ def with_column(folder: Path, column: str, value: Any) -> None:
 
 TRIALS: dict[str, Damage] = {
     "a dictionary bomb": repeated,
-    "a page larger than it says": lying_page,
     "too many rows": many_rows,
     "its description is a list": lambda folder: about(folder, b"[]"),
     "its description is nested": lambda folder: about(folder, DEEP.encode()),

@@ -1,4 +1,4 @@
-"""Configurations: which runs share a page, what they share there, and what names mean."""
+"""Configurations: which runs share a page, and what they share there."""
 
 import re
 from collections.abc import Callable
@@ -9,9 +9,7 @@ from support.html_pages import Reading, leaderboard, pages
 from benchsuite.analysis.table_view import TableView
 from benchsuite.papers.schema import row_name
 from benchsuite.records.schema import Record
-from benchsuite.registry import tasks
 from benchsuite.report.figures.model import MANY
-from benchsuite.report.glossary import explained
 from benchsuite.report.pages import run_page
 from benchsuite.report.runs_page import AMOUNT, Configuration, SeedNumbers, alike, apart, configurations, page_of
 
@@ -63,13 +61,6 @@ def test_facts_are_alike_or_apart_and_never_both() -> None:
     facts = {"device": ["cpu", "cpu"], "seconds": ["1", "2"]}
     assert alike(facts) == {"device": "cpu"}
     assert apart(facts) == {"seconds": ["1", "2"]}
-
-
-def test_every_metric_of_a_built_in_task_of_embeddings_is_explained() -> None:
-    for name in ("retrieval", "gallery-retrieval", "zero-shot", "knn", "knn-plain", "linear-probe", "geometry"):
-        about = tasks.card(name).about
-        for metric in (*about.get("metrics", ()), *about.get("measures", ())):
-            assert explained(metric), f"{name}: {metric}"
 
 
 def test_a_count_that_all_runs_share_is_said_once() -> None:

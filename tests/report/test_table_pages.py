@@ -38,13 +38,11 @@ def test_a_figure_s_page_begins_with_it(measured: TableView) -> None:
     assert led.index('class="figures"') < led.index('id="board-1"')
 
 
-def test_heads_say_the_stand_in_which_direction_is_better_and_what_chance_reaches(measured: TableView) -> None:
+def test_heads_say_the_stand_in_and_which_direction_is_better(measured: TableView) -> None:
     page = pages(leaderboard([measured]))[TABLE1]
     heads = [" ".join(Reading(head).text.split()) for head in re.findall(r"<th scope=.col. data-name.*?</th>", page)]
-    pictures = measured.rows[0].records[0].results["retrieval"].counts["i2t"]
-    assert heads[:2] == ["IR@1 ↑ chance 100.0", f"TR@1 ↑ chance {100 / pictures:.1f}"], "IR@1 is t2i_r5 here"
+    assert heads[:2] == ["IR@1 ↑", "TR@1 ↑"]
     assert any(head.startswith("Top-1 ↑ here: the 10 colours of scenes") for head in heads)
-    assert not [head for head in heads if head.startswith("Top-3 ↑ chance")]
 
 
 def test_a_table_lists_every_claim_with_its_verdict_and_counts_them_on_their_number(measured: TableView) -> None:

@@ -59,7 +59,7 @@ def leaderboard(views: Sequence[TableView] = (), records: Iterable[Record] = (),
     shown = [record for view in views for row in view.rows for record in row.records]
     by_run = {record.run_id: record for record in [*shown, *records]}
     contents = Contents(by_run, {}, [view.request for view in views], [], [], [])
-    return Leaderboard(contents, views, lambda record: {}, **more)
+    return Leaderboard(contents, views, **more)
 
 
 def pages(board: Leaderboard, single: bool = False) -> Mapping[str, str]:

@@ -279,10 +279,6 @@ def test_other_versions_and_edited_plugins_are_noted(
     assert [note for note in notes if "measured with version 2 of infonce, which is at 1" in note]
     assert [note for note in notes if "measured with version 1 of mine, which is at 2" in note]
     assert [note for note in notes if "from-a-plugin: 1 record: whether" in note and "--plugin" in note]
-    assert not [note for note in notes if "edited" in note]
-    file.write_text("TAU = 0.2")
-    (note,) = [str(one) for one in looked_at(folder).notes if "edited" in str(one)]
-    assert note.startswith("method mine: 1 record from before its file was edited, under the same version")
 
 
 def test_one_run_is_audited_like_a_folder(folder: Path) -> None:

@@ -1,20 +1,14 @@
-"""Progress of runs: bars on a terminal, plain lines elsewhere."""
+"""Progress of runs, in plain lines."""
 
-import sys
 import time
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
 
 from benchsuite.cli.shared.terminal import say
 from benchsuite.execution.events import Event, Failed, Finished, Noted, Queued, Started, Stepped
-from benchsuite.harmless import line
-
-if TYPE_CHECKING:
-    from rich.progress import TaskID
-
 
 READING_EVERY = 10
 """Seconds between lines about files that are read."""
+STEPS_EVERY = 60
+"""And between lines about steps."""
 
 
 def show_reading() -> None:
@@ -31,11 +25,6 @@ def show_reading() -> None:
     watching.set(watch)
 
 
-def progress(total: int) -> "Bars | Lines":
-    """Bars on a terminal, lines elsewhere."""
-    return Bars(total) if sys.stderr.isatty() else Lines(total)
-
-
 class Terminal:
     """The display of work."""
 
@@ -43,33 +32,29 @@ class Terminal:
         """Print lines."""
         say(*lines, error=error)
 
-    def progress(self, total: int) -> "Bars | Lines":
-        """Bars or lines."""
-        return progress(total)
+    def progress(self, total: int) -> "Lines":
+        """Lines about so many runs."""
+        return Lines(total)
 
 
 class Lines:
-    """One line when a run starts and one when it ends."""
+    """A line when a run starts, one when it ends, and now and then one about its steps."""
 
     def __init__(self, total: int) -> None:
         self._total = total
         self._done = 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        return
+        self._last = time.monotonic()
 
     def show(self, event: Event) -> None:
-        """Print starts and ends; steps would be too many lines."""
+        """Print starts and ends; of steps, which are many, one after a while."""
         match event:
             case Queued(run, job, obstacle):
                 self._print(f"queue  {run.label}  job {job}" + f" waits: {obstacle}" * bool(obstacle))
             case Started(run):
                 self._print(f"start  {run.label}")
+            case Stepped(run, step) if time.monotonic() - self._last > STEPS_EVERY:
+                self._last = time.monotonic()
+                self._print(f"step   {run.label}  {step} of {run.steps}")
             case Finished(run, record):
                 self._done += 1
                 self._print(f"done   {run.label}  {record.cost['seconds']:.0f} s  ({self._done} of {self._total})")
@@ -84,58 +69,3 @@ class Lines:
     @staticmethod
     def _print(text: str) -> None:
         say(text, error=True)
-
-
-class Bars:
-    """A bar for all runs and one for the steps of each run under way."""
-
-    def __init__(self, total: int) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-        from rich.progress import Progress as RichProgress
-
-        columns = (
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-        )
-        self._bars = RichProgress(*columns, console=Console(stderr=True))
-        self._all = self._bars.add_task("runs", total=total)
-        self._steps: dict[str, TaskID] = {}
-
-    def __enter__(self) -> Self:
-        self._bars.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._bars.stop()
-
-    def show(self, event: Event) -> None:
-        """Move the bars."""
-        run, label = event.run, line(event.run.label)
-        match event:
-            case Queued(_, job, obstacle):
-                if run.run_id not in self._steps:
-                    self._steps[run.run_id] = self._bars.add_task("", total=run.steps)
-                why = f": {line(obstacle)}" if obstacle else ""
-                self._bars.update(self._steps[run.run_id], description=f"{label} (job {job} waits{why})")
-            case Started() if run.run_id in self._steps:
-                self._bars.update(self._steps[run.run_id], description=label)
-            case Started():
-                self._steps[run.run_id] = self._bars.add_task(label, total=run.steps)
-            case Stepped(_, step):
-                self._bars.update(self._steps[run.run_id], completed=step)
-            case Noted(_, text):
-                self._print(f"note   {label}: {text}")
-            case Finished() | Failed():
-                if run.run_id in self._steps:
-                    self._bars.remove_task(self._steps.pop(run.run_id))
-                self._bars.advance(self._all)
-                if isinstance(event, Failed):
-                    self._print(f"failed {label}: {event.reason}")
-
-    def _print(self, text: str) -> None:
-        self._bars.print(line(text), markup=False)

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from benchsuite.cli.shared.terminal import say
 from benchsuite.errors import BenchsuiteError, RecordError
 from benchsuite.records.contents import Contents
 from benchsuite.records.store import Store
@@ -34,18 +33,13 @@ class ResultsFolder:
 
     def leaderboard(self, *only: "TableView") -> "Leaderboard":
         """What the site shows of it, or of some of its tables."""
-        from benchsuite.records.ranks import read_ranks
         from benchsuite.report.leaderboard import Leaderboard
 
         skipped = [str(error) for error in self.left_out]
-        return Leaderboard(self.contents, only or self.views, lambda record: read_ranks(self.path, record), skipped)
+        return Leaderboard(self.contents, only or self.views, skipped)
 
     def require_whole(self) -> None:
-        """Name stored tables that are in another version elsewhere; end with exit code 1 if files were skipped."""
-        from benchsuite.verify.stored_tables import outdated
-
-        for finding in outdated(self.contents.tables):
-            say(str(finding), error=True)
+        """End with exit code 1 if files were skipped."""
         if self.left_out:
             lines = [line for error in self.left_out for line in error.lines]
             raise RecordError("skipped invalid files:", more=[f"  {line}" for line in lines])

@@ -1,6 +1,5 @@
 """Figures in words, for those who cannot see them: what is plotted, from where to where, and who ends where."""
 
-import math
 from collections.abc import Iterable, Sequence
 
 from benchsuite.report.figures.model import Axis, Figure, Trace
@@ -45,21 +44,9 @@ def _points(figure: Figure) -> str:
     )
 
 
-def _histogram(figure: Figure) -> str:
-    panels = dict.fromkeys(trace.panel for trace in figure.series)
-    sentences = []
-    for panel in panels:
-        sides = [trace for trace in figure.series if trace.panel == panel]
-        means = ", ".join(f"{side.label.lower()} {round(_mean(side), 2) + 0:.2f}" for side in sides)
-        common = sum(min(shares) for shares in zip(*(side.y for side in sides), strict=True))
-        sentences.append(f" {panel}: mean of {means}; {100 * common:.0f}% in common.")
-    return f"Histograms of {figure.x.name.lower()} from -1 to 1, {_count(len(panels), 'panel')}.{''.join(sentences)}"
-
-
 WORDS = {
     "curves": _curves,
     "points": _points,
-    "histogram": _histogram,
 }
 
 
@@ -92,10 +79,3 @@ def _listed(texts: Sequence[str]) -> str:
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def _mean(trace: Trace) -> float:
-    """Of a histogram, to within a bin."""
-    width = trace.x[1] - trace.x[0] if len(trace.x) > 1 else 0.0
-    total = math.fsum(trace.y) or 1.0
-    return math.fsum((x + width / 2) * y for x, y in zip(trace.x, trace.y, strict=True)) / total

@@ -12,7 +12,6 @@ from benchsuite.report.figures.chart import (
     mark_sample,
 )
 from benchsuite.report.figures.forest import forest
-from benchsuite.report.figures.histogram import histogram
 from benchsuite.report.figures.model import Figure, Kind, Trace
 from benchsuite.report.figures.style import (
     HUES,
@@ -73,7 +72,6 @@ def _points(figure: Figure, canvas: Canvas) -> Drawn:
 KINDS: Mapping[Kind, Callable[[Figure, Canvas], Drawn]] = {
     "curves": _curves,
     "points": _points,
-    "histogram": histogram,
     "forest": forest,
 }
 

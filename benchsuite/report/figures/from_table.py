@@ -6,17 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
 
-from benchsuite.analysis.curves import (
-    Curve,
-    HistogramSource,
-    Ranks,
-    Series,
-    mean_curve,
-    series,
-    similarities,
-    sources,
-    thinned,
-)
+from benchsuite.analysis.curves import Curve, Series, mean_curve, series, thinned
 from benchsuite.analysis.rows import TableRow
 from benchsuite.analysis.table_view import TableView
 from benchsuite.papers import Column
@@ -24,14 +14,13 @@ from benchsuite.papers.schema import Plot
 from benchsuite.report.figures.description import seeds_of
 from benchsuite.report.figures.model import STEP, Axis, Figure, Kind, Trace, distinct, slug, spoken, unique
 
-SIDES = {"positives": "Positive pairs", "negatives": "Negative pairs"}
 MOST = 8
 """So many lines differ in style alone; a plot with more of them is drawn a curve at a time."""
 
 
-def table_figures(view: TableView, ranks: Ranks) -> list[Figure]:
-    """All figures with anything to show, in the order of the table's file. `ranks` reads the arrays beside a record."""
-    return distinct([figure for plot in view.table.plots for figure in _plotted(view, plot, ranks)])
+def table_figures(view: TableView) -> list[Figure]:
+    """All figures with anything to show, in the order of the table's file."""
+    return distinct([figure for plot in view.table.plots for figure in _plotted(view, plot)])
 
 
 def lines_of(label: str, style: int, runs: Iterable[tuple[int, Curve]]) -> list[Trace]:
@@ -54,11 +43,8 @@ def seed_words(traces: Sequence[Trace]) -> str:
     return f"Thin lines: single seeds; bold lines: their mean ({counts})."
 
 
-def _plotted(view: TableView, plot: Plot, ranks: Ranks) -> Iterator[Figure]:
-    if plot.kind == "histogram":
-        for source in sources(view, plot):
-            yield from _histogram(view, source, plot.title, ranks)
-    elif plot.x == "step":
+def _plotted(view: TableView, plot: Plot) -> Iterator[Figure]:
+    if plot.x == "step":
         yield from _curves(view, plot)
     else:
         for key in plot.y:
@@ -132,25 +118,6 @@ def _published(view: TableView, x: Column, y: Column, styles: Mapping[str, int])
         label, (across, up) = _row_label(view, row), (row.cells[place].published for place in places)
         if label in styles and across is not None and up is not None:
             yield Trace(label, [across], [up], "published", styles[label])
-
-
-def _histogram(view: TableView, source: HistogramSource, title: str, ranks: Ranks) -> Iterator[Figure]:
-    rows = similarities(view, source, ranks)
-    traces = [
-        Trace(label, row.edges[:-1].tolist(), row.shares[side].tolist(), style=style, panel=_row_label(view, row.row))
-        for row in rows
-        for style, (side, label) in enumerate(SIDES.items())
-    ]
-    if rows:
-        counts = seeds_of(len(row.seeds) for row in rows)
-        caption = (
-            f"Shares of held-out pairs in {len(rows[0].edges) - 1} bins of [−1, 1]; {counts} a row, whose pairs are "
-            "counted together. Each row has its own height. The CSV names a bin by its lower edge, and leaves out "
-            "empty ones."
-        )
-        title += f" ({source.part})" if source.part else ""
-        x, y = Axis("Cosine of image and text"), Axis("Share of the pairs", percent=True)
-        yield _figure(view, "histogram", title, caption, x, y, traces)
 
 
 def _figure(view: TableView, kind: Kind, title: str, caption: str, x: Axis, y: Axis, traces: Sequence[Trace]) -> Figure:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from benchsuite.harmless import csv_text
 
-Kind = Literal["curves", "points", "histogram", "forest"]
+Kind = Literal["curves", "points", "forest"]
 Part = Literal["seed", "mean", "published", "band"]
 NAMES = {"lr": "learning rate"}
 """Of curves whose names are no words."""
@@ -51,7 +51,7 @@ class Trace:
     high: Sequence[float] = ()
     """Bounds of x in forest plots, if there are any."""
     panel: str = ""
-    """Where a figure has several: which. In a forest plot the heading above its rows."""
+    """In a forest plot the heading above its rows."""
     note: str = ""
     """What a forest plot says of the row: its verdict."""
 
@@ -78,7 +78,7 @@ class Figure:
 
     @property
     def csv(self) -> str:
-        """The points as drawn, a line each; numbers as stored, so fractions and not percent. Without empty bins."""
+        """The points as drawn, a line each; numbers as stored, so fractions and not percent."""
         bounds = any(trace.low for trace in self.series)
         panels = any(trace.panel for trace in self.series)
         ends = ["low", "high"] if bounds else []
@@ -87,7 +87,6 @@ class Figure:
             [*([trace.panel] if panels else []), trace.label, trace.part, seed, *cells]
             for trace in self.series
             for seed, cells in _lines(trace, bounds)
-            if self.kind != "histogram" or cells[1] != "0"
         )
         return csv_text([head, *lines])
 

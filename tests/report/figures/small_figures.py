@@ -42,18 +42,6 @@ def points(count: int = 3, label: str = "Row") -> Figure:
     return Figure("t-points", "points", "points", "Against", "", Axis("Gap"), Axis("R@1", percent=True), series)
 
 
-def histogram(label: str = "Row") -> Figure:
-    edges = [-1.0, -0.5, 0.0, 0.5]
-    shares = {"Positive pairs": [0.0, 0.0, 0.25, 0.75], "Negative pairs": [0.25, 0.5, 0.25, 0.0]}
-    series = [
-        Trace(side, edges, values, "mean", style, panel=f"{label} {k}")
-        for k in range(2)
-        for style, (side, values) in enumerate(shares.items())
-    ]
-    axes = Axis("Cosine"), Axis("Share", percent=True)
-    return Figure("t-histogram", "histogram", "histogram", "Similarities", "", *axes, series)
-
-
 def forest(label: str = "Row") -> Figure:
     """A line with all there can be, one that is a single seed, and one of which nothing is known."""
     whole = Trace(f"{label} 0", [2.0], [1], low=[1.0], high=[3.0], panel=f"{label}s", note="reproduced")
@@ -71,7 +59,6 @@ def forest(label: str = "Row") -> Figure:
 EVERY: dict[str, Callable[..., Figure]] = {
     "curves": curves,
     "points": points,
-    "histogram": histogram,
     "forest": forest,
 }
 

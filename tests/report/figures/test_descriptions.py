@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from small_figures import curves, histogram, points
+from small_figures import curves, forest, points
 
 from benchsuite.report.figures import Axis, Figure, Trace
 from benchsuite.report.figures.canvas import fitted
@@ -22,12 +22,6 @@ def test_curves_are_described_by_their_ranges_and_last_values() -> None:
 
 def test_one_mean_is_no_each() -> None:
     assert alt(curves(1)).startswith("Line chart, 1 line, a mean over seeds. ")
-
-
-def test_no_mean_is_minus_nothing() -> None:
-    sides = [Trace(side, [-1.0, 0.0], [0.5 + tiny, 0.5 - tiny], panel="A") for side, tiny in (("P", 0.001), ("N", 0.0))]
-    figure = Figure("a", "a", "histogram", "", "", Axis("Cosine"), Axis("Share"), sides)
-    assert "mean of p 0.00, n 0.00" in alt(figure)
 
 
 def test_the_last_value_is_the_last_there_is() -> None:
@@ -63,14 +57,6 @@ def test_of_many_rows_the_first_and_the_last_are_listed() -> None:
     assert "between" not in alt(points(12))
 
 
-def test_histograms_are_described_by_means_and_overlap() -> None:
-    assert alt(histogram()) == (
-        "Histograms of cosine from -1 to 1, 2 panels. "
-        "Row 0: mean of positive pairs 0.62, negative pairs -0.25; 25% in common. "
-        "Row 1: mean of positive pairs 0.62, negative pairs -0.25; 25% in common."
-    )
-
-
 def test_seeds_are_counted() -> None:
     assert [seeds_of([1]), seeds_of([3, 3]), seeds_of([1, 3])] == ["1 seed", "3 seeds", "1 to 3 seeds"]
 
@@ -83,7 +69,6 @@ def test_the_csv_has_the_points_that_are_drawn(every_kind: Callable[..., Figure]
     figure = every_kind(label='Row, "one"')
     lines = list(csv.DictReader(io.StringIO(figure.csv)))
     points = [(trace, x, y) for trace in figure.series for x, y in zip(trace.x, trace.y, strict=True)]
-    points = [point for point in points if figure.kind != "histogram" or point[2]]  # empty bins are left out
     assert [(line["series"], line["part"]) for line in lines] == [(trace.label, trace.part) for trace, _, _ in points]
     numbers = [(number(line[figure.x.name]), number(line[figure.y.name])) for line in lines]
     assert numbers == [pytest.approx((x, y), nan_ok=True) for _, x, y in points]
@@ -93,7 +78,7 @@ def test_the_csv_names_seeds_panels_and_bounds_where_there_are_any() -> None:
     by_seed = csv.DictReader(io.StringIO(points().csv))
     assert [line["seed"] for line in by_seed][:3] == ["0", "1", ""]
     assert {line["seed"] for line in csv.DictReader(io.StringIO(curves().csv)) if line["part"] == "seed"} == {"7"}
-    assert {line["panel"] for line in csv.DictReader(io.StringIO(histogram().csv))} == {"Row 0", "Row 1"}
+    assert {line["panel"] for line in csv.DictReader(io.StringIO(forest().csv))} == {"Rows", "Other"}
     bounds = Figure("a", "a", "curves", "", "", Axis("x"), Axis("y"), [Trace("A", [1], [0.1], low=[0.05], high=[0.5])])
     assert [(line["low"], line["high"]) for line in csv.DictReader(io.StringIO(bounds.csv))] == [("0.05", "0.5")]
     assert "low" not in curves().csv.splitlines()[0]

@@ -14,14 +14,13 @@ from small_figures import (
     curves,
     drawn,
     forest,
-    histogram,
     line,
     points,
 )
 
 from benchsuite.report.figures import Axis, Figure, Trace
 from benchsuite.report.figures.scale import Scale
-from benchsuite.report.figures.style import HUES, LEFT, LINE, QUIET, SIDE, TOP, WIDTH
+from benchsuite.report.figures.style import HUES, LEFT, QUIET, SIDE, TOP, WIDTH
 
 Make = Callable[..., Figure]
 
@@ -118,34 +117,6 @@ def test_published_points_have_their_row_s_colour_and_are_hollow(count: int) -> 
     (mark,) = (mark for mark in shown.marked if mark.size == 9)
     assert (mark.colour, mark.hollow) == (HUES[1], True)
     assert shown.said.count("2") == (2 if count > 8 else 0), "the number of the row, beside both points"
-
-
-def test_a_histogram_s_highest_share_fills_its_row_and_all_stand_on_its_floor() -> None:
-    outlines = lines(histogram(), 1.5)[:4]
-    for row, (positive, negative) in enumerate((outlines[:2], outlines[2:])):
-        floor = (row + 1) * (90 + LINE + 6)
-        assert {positive[0][1], positive[-1][1], negative[0][1], negative[-1][1]} == {floor}
-        high, low = (floor - min(y for _, y in side) for side in (positive, negative))
-        assert high == pytest.approx(90)
-        assert high / low == pytest.approx(0.75 / 0.5)
-
-
-def test_a_histogram_s_bins_have_their_places_and_empty_ends_are_left_away() -> None:
-    positive, negative = lines(histogram(), 1.5)[:2]
-    middle, end = WIDTH / 2, WIDTH - SIDE
-    assert (positive[0][0], positive[-1][0]) == pytest.approx((middle, end)), "from 0 to 1"
-    assert (negative[0][0], negative[-1][0]) == pytest.approx((SIDE, (middle + end) / 2)), "from -1 to .5"
-    levels = [a[1] for a, b in pairwise(positive) if a[1] == b[1]]
-    assert (positive[0][1] - levels[0]) / (positive[0][1] - levels[1]) == pytest.approx(0.25 / 0.75)
-
-
-def test_sides_of_a_histogram_differ_in_hue_dash_and_fill() -> None:
-    shown = drawn(histogram())
-    positive, negative = [line for line in shown.lines if line.width == 1.5][:2]
-    assert positive.colour != negative.colour
-    assert (bool(positive.dash), bool(negative.dash)) == (False, True)
-    assert {area.colour for area in shown.areas} == {positive.colour}
-    assert {"Positive pairs", "Negative pairs", "Row 0", "Row 1"} <= set(shown.said)
 
 
 def test_a_forest_plot_is_scaled_by_intervals_and_not_by_bands_or_by_published_numbers() -> None:

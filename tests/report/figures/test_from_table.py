@@ -1,10 +1,9 @@
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 from small_figures import HOSTILE
 
 from benchsuite.analysis.building import build_table
@@ -24,9 +23,6 @@ COLUMNS: list[dict[str, Any]] = [
 CURVES: dict[str, list[float | None]] = {
     "step": [0, 1, 9], "loss": [3.0, None, 1.0], "temperature": [0.1, 0.2, 0.3],
     "temperature_positive": [0.2, 0.3, 0.4], "gap": [0.9, 0.8, 0.7], "retrieval.i2t_r1": [None, 0.1, 0.2],
-}  # fmt: skip
-COUNTS: dict[str, NDArray[Any]] = {
-    "geometry.positives": np.array([0, 1, 2, 1]), "geometry.negatives": np.array([6, 6, 0, 0]),
 }  # fmt: skip
 GEOMETRY = {"gap": 0.7, "positive_mean": 0.4, "negative_mean": 0.1}
 
@@ -74,7 +70,7 @@ def make_view(make_record: MakeRecord) -> Callable[..., TableView]:
 
 
 def figures(view: TableView) -> list[Figure]:
-    return table_figures(view, lambda record: COUNTS)
+    return table_figures(view)
 
 
 def traces(figure: Figure, part: str) -> list[Trace]:
@@ -132,7 +128,7 @@ def test_scales_of_x_are_kept(make_view: Callable[..., TableView]) -> None:
     log, inverse, *_ = figures(make_view(plots))
     assert log.x.log
     assert inverse.x.name == "−1 / log² of the training step"
-    assert inverse.series[0].x == pytest.approx([-1 / np.log(2) ** 2, -1 / np.log(10) ** 2])
+    assert inverse.series[0].x == pytest.approx([-1 / math.log(2) ** 2, -1 / math.log(10) ** 2])
 
 
 def test_one_column_against_another_is_a_figure_a_column(make_view: Callable[..., TableView]) -> None:
@@ -157,32 +153,6 @@ def test_the_paper_s_points_stand_beside_ours(make_view: Callable[..., TableView
     assert not [trace for trace in bare.series if trace.part == "published"], "only where both numbers are published"
 
 
-HISTOGRAM = {"title": "Pairs", "kind": "histogram", "y": ["positive"]}
-
-
-def test_histograms_of_a_column_that_looks_at_pairs(make_view: Callable[..., TableView]) -> None:
-    (shown,) = figures(make_view([HISTOGRAM]))
-    assert (shown.kind, shown.title) == ("histogram", "Pairs")
-    assert [(one.panel, one.label) for one in shown.series[:3]] == [
-        ("One", "Positive pairs"), ("One", "Negative pairs"), ("Two", "Positive pairs"),
-    ]  # fmt: skip
-    assert list(shown.series[0].y) == [0, 0.25, 0.5, 0.25]
-    assert figures(make_view([HISTOGRAM], geometry={"gap": 0.5, "positive_mean": 0.4})) == []
-
-
-def test_ranks_are_read_for_histograms_alone(make_view: Callable[..., TableView]) -> None:
-    read: list[str] = []
-
-    def ranks(record: Record) -> Mapping[str, NDArray[Any]]:
-        read.append(record.run_id)
-        return COUNTS
-
-    table_figures(make_view([{"title": "P", "y": ["loss"]}]), ranks)
-    assert read == []
-    table_figures(make_view([HISTOGRAM], seeds=2), ranks)
-    assert len(read) == 4
-
-
 def test_rows_of_several_backbones_say_which(make_view: Callable[..., TableView]) -> None:
     figure = figures(make_view([{"title": "P", "y": ["loss"]}], rows=["One"], backbones=["RN50", "ViT"]))[0]
     assert [one.label for one in traces(figure, "mean")] == ["RN50: One", "ViT: One"]
@@ -195,10 +165,7 @@ def test_what_has_no_values_is_no_figure(make_view: Callable[..., TableView], cu
 
 
 def test_a_table_without_runs_has_no_figures(make_view: Callable[..., TableView]) -> None:
-    plots = [
-        {"title": "P", "y": ["loss"]}, {"title": "P", "x": "gap", "y": ["r1"]},
-        {"title": "P", "kind": "histogram", "y": ["positive"]},
-    ]  # fmt: skip
+    plots = [{"title": "P", "y": ["loss"]}, {"title": "P", "x": "gap", "y": ["r1"]}]
     assert figures(make_view(plots, seeds=0)) == []
 
 
