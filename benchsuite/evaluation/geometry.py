@@ -1,4 +1,4 @@
-"""Geometry of embeddings: modality gap, alignment, uniformity, tolerance, and cosine histograms.
+"""Geometry of embeddings: modality gap, alignment, uniformity, similarities of pairs, and tolerance.
 
 Rows are L2-normalised, in double precision. Each pair of rows counts once, and no row pairs with itself.
 Similarities are computed in tiles that stay in a processor's cache, never as a whole matrix.
@@ -6,7 +6,6 @@ Similarities are computed in tiles that stay in a processor's cache, never as a 
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -18,20 +17,9 @@ from benchsuite.errors import UsageError
 from benchsuite.evaluation.labelled import require_rows
 from benchsuite.evaluation.tensors import tensor_of
 
-BINS = 100
 SIDE = 256
 """Rows and columns of a tile."""
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Histograms:
-    """Cosines of positive pairs and of all other image-text pairs, counted in equal bins of [-1, 1]."""
-
-    positives: NDArray[np.int64]  # [BINS]
-    negatives: NDArray[np.int64]  # [BINS]
-    positive_mean: float
-    negative_mean: float
 
 
 def score(image: ArrayLike, text: ArrayLike) -> dict[str, float]:
@@ -39,9 +27,11 @@ def score(image: ArrayLike, text: ArrayLike) -> dict[str, float]:
 
     gap: distance of the two centroids. alignment: mean squared distance of the pairs. uniformity_*: Wang and Isola's
     log mean exp(-2 |x - y|²) over the pairs of one side. uniformity_w2: the negative quadratic Wasserstein distance to
-    N(0, I/D) (Fang et al.), of both sides together as in Yaras et al.; uniformity_w2_*: of one side.
+    N(0, I/D) (Fang et al.), of both sides together as in Yaras et al.; uniformity_w2_*: of one side. positive_mean:
+    mean cosine of the pairs; negative_mean: of all other rows of the two.
     """
     a, b = _pair(image, text)
+    positives = float((a * b).sum())
     return {
         "gap": float((a.mean(0) - b.mean(0)).norm()),
         "alignment": float((a - b).square().sum(1).mean()),
@@ -50,6 +40,8 @@ def score(image: ArrayLike, text: ArrayLike) -> dict[str, float]:
         "uniformity_w2": _uniformity_w2(torch.cat([a, b])),
         "uniformity_w2_image": _uniformity_w2(a),
         "uniformity_w2_text": _uniformity_w2(b),
+        "positive_mean": positives / len(a),
+        "negative_mean": (float(a.sum(0) @ b.sum(0)) - positives) / (len(a) * (len(a) - 1)),
     }
 
 
@@ -91,27 +83,6 @@ def class_structure(rows: ArrayLike, labels: ArrayLike) -> dict[str, float]:
     }
 
 
-def histograms(image: ArrayLike, text: ArrayLike) -> Histograms:
-    """Cosine histograms of positives and negatives, for embeddings [N, D] (TeMo, Figure 4)."""
-    a, b = _pair(image, text)
-    all_pairs = np.zeros(BINS, np.int64)
-    total = 0.0
-    for i in range(0, len(a), SIDE):
-        for j in range(0, len(b), SIDE):
-            cosines = _cosines(a, b, i, j)
-            total += float(cosines.sum())
-            all_pairs += _counts(cosines)
-    positives = (a * b).sum(1)
-    own = _counts(positives.numpy().copy())
-    others = len(a) * (len(a) - 1)
-    return Histograms(
-        positives=own,
-        negatives=all_pairs - own,
-        positive_mean=float(positives.mean()),
-        negative_mean=(total - float(positives.sum())) / others if others else math.nan,
-    )
-
-
 def _uniformity(x: Tensor) -> float:
     if len(x) < 2:
         raise UsageError("geometry: uniformity is of pairs; there is only one row.")
@@ -146,16 +117,6 @@ def _upper(x: Tensor) -> Iterator[tuple[int, int, Floats]]:
 
 def _cosines(a: Tensor, b: Tensor, i: int, j: int) -> Floats:
     return (a[i : i + SIDE] @ b[j : j + SIDE].T).numpy()
-
-
-def _counts(cosines: Floats) -> NDArray[np.int64]:
-    """How many lie in each of the equal bins of [-1, 1]; changes the cosines."""
-    cosines += 1
-    cosines *= BINS / 2
-    number = torch.from_numpy(cosines.ravel().astype(np.uint8))  # which counts fastest
-    counts = torch.bincount(number, minlength=BINS + 1).numpy()
-    counts[-2] += counts[-1]
-    return counts[:-1]
 
 
 def _pair(image: ArrayLike, text: ArrayLike) -> tuple[Tensor, Tensor]:

@@ -2,10 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, Literal
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Literal
 
 from benchsuite.data.base import PairDataset
 from benchsuite.evaluation import geometry
@@ -40,8 +37,7 @@ class Geometry(Task):
     """Modality gap, alignment, uniformity, and similarities of pairs; with classes, also tolerance.
 
     Each image is paired with its first caption. A setup with one tower has the measures of its side only. Tolerance and
-    inter-class uniformity need `classes`. Stored beside the record: cosine histograms of positives and negatives (100
-    equal bins of [-1, 1]).
+    inter-class uniformity need `classes`.
     """
 
     sides: Literal["both", "image", "text"] = "both"
@@ -70,13 +66,7 @@ class Geometry(Task):
             rows["image"] = embed.images(split).numpy()
         if self.sides != "image":
             rows["text"] = embed.texts([texts[0] for texts in split.captions_for("geometry of texts")]).numpy()
-        counts: dict[str, NDArray[np.integer[Any]]] = {}
-        measures: dict[str, float] = {}
-        if self.sides == "both":
-            pairs = geometry.histograms(rows["image"], rows["text"])
-            counts = {"positives": pairs.positives, "negatives": pairs.negatives}
-            measures = geometry.score(rows["image"], rows["text"])
-            measures |= {"positive_mean": pairs.positive_mean, "negative_mean": pairs.negative_mean}
+        measures = geometry.score(rows["image"], rows["text"]) if self.sides == "both" else {}
         for side, embedded in rows.items():
             if self.sides != "both":
                 measures[f"uniformity_{side}"] = geometry.uniformity(embedded)
@@ -84,4 +74,4 @@ class Geometry(Task):
             if self.classes:
                 structure = geometry.class_structure(embedded, label_rows(dataset, split, self.classes))
                 measures |= {f"{name}_{side}": value for name, value in structure.items()}
-        return Scores({}, {"pairs": len(split)}, counts, measures)
+        return Scores({}, {"pairs": len(split)}, {}, measures)

@@ -29,7 +29,7 @@ ARRAYS = 10_000
 NUMBERS = 1 << 24
 """A file has no more, in all arrays: graded rankings of EPIC-Kitchens have about half as many."""
 FEW = 1 << 16
-"""So many numbers may be there whatever the counts are: histograms, numbers of classes."""
+"""So many numbers may be there whatever the counts are, such as numbers of classes."""
 HEADER = 1 << 12
 """Bytes of an array's header at most."""
 ENCRYPTED = 1

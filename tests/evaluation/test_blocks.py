@@ -37,7 +37,6 @@ EVALUATIONS = {
     "knn": lambda: vote_ranks(few, many, classes, classes[:ROWS], 9, 0.1),
     "knn-plain": lambda: plain_vote_ranks(few, many, classes, classes[:ROWS], (1, 9)),
     "geometry": lambda: geometry.score(many, many.flip(0)),
-    "histograms": lambda: geometry.histograms(many, many.flip(0)),
     "classes": lambda: geometry.class_structure(many, classes % 7),
 }
 

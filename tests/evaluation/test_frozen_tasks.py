@@ -136,8 +136,6 @@ def test_geometry_of_both_sides_and_classes() -> None:
     split = Blobs().split("test")
     image, text = Noisy().images(split), Noisy().texts([texts[0] for texts in split.captions])
     assert scores.measures["gap"] == geometry.score(image, text)["gap"]
-    assert scores.ranks["positives"].sum() == 20
-    assert scores.ranks["negatives"].sum() == 20 * 19
     assert scores.measures["positive_mean"] > scores.measures["negative_mean"]
     assert scores.measures["tolerance_text"] == 1
 
