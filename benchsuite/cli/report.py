@@ -22,10 +22,6 @@ from benchsuite.errors import UsageError
 def report(
     results: Results = RESULTS,
     folder: Annotated[Path, typer.Option("--report", help="Folder for the pages.", metavar="FOLDER")] = REPORTS,
-    single_file: Annotated[
-        Path | None,
-        typer.Option(help="Write one self-contained HTML file instead, without the pages of runs.", metavar="FILE"),
-    ] = None,
     serve: Annotated[bool, typer.Option("--serve", help="Serve the pages on this machine (127.0.0.1).")] = False,
     port: Annotated[int, typer.Option(help="Port of --serve; 0 takes a free one.", min=0, max=65535)] = 8000,
     plugin: Plugins = None,
@@ -33,23 +29,17 @@ def report(
 ) -> None:
     """Write the leaderboard's pages from the records of a results folder."""
     from benchsuite.report.numbers import counted
-    from benchsuite.report.site import write_single, write_site
+    from benchsuite.report.site import write_site
 
     if not results.is_dir():
         raise UsageError(
             f"results folder {results} does not exist. Run `benchsuite repro temo/table1`, or give --results FOLDER."
         )
-    if single_file and serve:
-        raise UsageError("--single-file and --serve: give one of them. A single file opens without a server.")
     load_own(tables, plugin)
     read = ResultsFolder.read(results)
-    board = read.leaderboard()
-    if single_file:
-        say(f"{counted(len(read.views), 'table')} in one file: {write_single(single_file, board).resolve()}")
-    else:
-        site = write_site(folder, board, show_progress)
-        numbers = {"table": len(read.views), "run": len(read.contents.records), "page": site.pages}
-        say(f"{', '.join(counted(n, noun) for noun, n in numbers.items())}: {site.index.resolve()}")
+    site = write_site(folder, read.leaderboard(), show_progress)
+    numbers = {"table": len(read.views), "run": len(read.contents.records), "page": site.pages}
+    say(f"{', '.join(counted(n, noun) for noun, n in numbers.items())}: {site.index.resolve()}")
     for file in read.contents.foreign:
         say(f"{file}: not a record, ignored", error=True)
     if serve:

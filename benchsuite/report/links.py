@@ -1,4 +1,4 @@
-"""Addresses from page to page: relative ones in a folder of pages, fragments in a single file."""
+"""Addresses from page to page, relative to the one that they stand on."""
 
 import posixpath
 import re
@@ -10,21 +10,18 @@ from hashlib import sha256
 class Links:
     """Where a page's links lead. A page is named by its place in the site, `tables/temo-table1-small`."""
 
-    def __init__(self, here: str, pages: Collection[str], single: bool = False) -> None:
+    def __init__(self, here: str, pages: Collection[str]) -> None:
         self.here = here
-        self.single = single
         self._pages = pages
 
     def has(self, page: str) -> bool:
-        """Whether the site has the page: a single file leaves out those of runs."""
+        """Whether the site has the page."""
         return page in self._pages
 
     def page(self, page: str, anchor: str = "") -> str:
         """The address of a page of the site, or of a place in it."""
         if not self.has(page):
             raise KeyError(f"{self.here} links to {page}, which is no page of the site")
-        if self.single:
-            return f"#{self._id(page, anchor)}"
         if page == self.here and anchor:
             return f"#{anchor}"
         return self.file(f"{page}.html") + (f"#{anchor}" if anchor else "")
@@ -32,14 +29,6 @@ class Links:
     def file(self, file: str) -> str:
         """The address of a file beside the pages."""
         return _between(posixpath.dirname(self.here) or ".", file)
-
-    def anchor(self, name: str) -> str:
-        """The id of a place in this page, as `page` links to it."""
-        return self._id(self.here, name) if self.single else name
-
-    @staticmethod
-    def _id(page: str, anchor: str) -> str:
-        return f"{page}/{anchor}" if anchor else page
 
 
 @lru_cache(maxsize=2**16)

@@ -32,10 +32,9 @@ TAGS = {
 ATTRIBUTES = {"display", "stretchy", "width", "mathvariant", "fence", "form", "separator", "linethickness", "accent"}
 
 
-def render(template: str, links: Links, body: bool = False, **values: Any) -> str:
-    """A page; with `body` only what stands between header and footer."""
-    base = "body.html" if body else "base.html"
-    return _environment().get_template(template).render(links=links, base=base, **values)
+def render(template: str, links: Links, **values: Any) -> str:
+    """A page."""
+    return _environment().get_template(template).render(links=links, **values)
 
 
 @lru_cache(maxsize=1)

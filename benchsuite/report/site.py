@@ -1,13 +1,11 @@
-"""Writes the site, as pages in folders with their styles and scripts or as one file."""
+"""Writes the site, as pages in folders with their styles and scripts."""
 
-from base64 import b64encode
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from benchsuite.files import require_writable, write_named, write_whole, writing_to
+from benchsuite.files import require_writable, write_whole, writing_to
 from benchsuite.locks import locked
 from benchsuite.report.export import SUFFIXES
 from benchsuite.report.leaderboard import Leaderboard
@@ -77,26 +75,6 @@ def write_page(folder: Path, page: Page, names: Collection[str]) -> list[str]:
 def _write(folder: Path, name: str, content: bytes) -> str:
     write_whole(folder / name, content, sync=False)
     return name
-
-
-def write_single(file: Path, leaderboard: Leaderboard) -> Path:
-    """One self-contained file: all pages but those of runs and comparisons."""
-    require_writable(file.parent, "--single-file")
-    pages = [page for page in all_pages(leaderboard) if not page.name.startswith(("runs/", "compare/"))]
-    names = {page.name for page in pages}
-    sections = []
-    for page in pages:
-        links = Links(page.name, names, single=True)
-        sections.append((page, render(page.template, links, title=page.title, body=True, **page.values())))
-    scripts = [content.decode() for name, content in assets() if name.endswith(".js")]
-    text = render(
-        "single.html", Links("index", names, single=True), title="Leaderboard", leaderboard=leaderboard,
-        sections=sections, scripts=scripts,
-        style="\n".join(content.decode() for name, content in assets() if name.endswith(".css")),
-        hashes=[f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'" for script in scripts],
-    )  # fmt: skip
-    write_named(file, "--single-file", text.encode())
-    return file
 
 
 def downloads(page: str, values: Mapping[str, Any]) -> dict[str, str]:

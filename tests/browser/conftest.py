@@ -34,7 +34,6 @@ class MadeSite:
 
     results: Path
     folder: Path
-    single: Path
     empty: Path
     """The page of a results folder with nothing in it."""
     environment: dict[str, str]
@@ -94,16 +93,15 @@ def run_report(arguments: list[str], environment: dict[str, str]) -> None:
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> MadeSite:
-    """The site and the single file of a small results folder in which everything odd is there once."""
+    """The site of a small results folder in which everything odd is there once."""
     folder = tmp_path_factory.mktemp("site")
     write_plugin(folder / "installed")
     write_results(folder / "results")
     path = os.pathsep.join(filter(None, (os.environ.get("PYTHONPATH"), str(folder / "installed"))))
     (folder / "nothing").mkdir()
-    single, empty = folder / "one" / "leaderboard.html", folder / "empty" / "index.html"
-    made = MadeSite(folder / "results", folder / "pages", single, empty, {**os.environ, "PYTHONPATH": path})
+    empty = folder / "empty" / "index.html"
+    made = MadeSite(folder / "results", folder / "pages", empty, {**os.environ, "PYTHONPATH": path})
     run_report(["--results", str(made.results), "--report", str(made.folder)], made.environment)
-    run_report(["--results", str(made.results), "--single-file", str(made.single)], made.environment)
     run_report(["--results", str(folder / "nothing"), "--report", str(made.empty.parent)], made.environment)
     return made
 
@@ -138,7 +136,7 @@ def _absent(reason: str) -> None:
 @pytest.fixture
 def new_page(browser: "Browser", site: MadeSite) -> "Iterator[Callable[..., Page]]":
     """Opens a page by its name, or by its whole address, in a context of its own; keywords are the context's."""
-    watch = Watch((f"{site.folder.as_uri()}/", f"{site.empty.parent.as_uri()}/", site.single.as_uri()))
+    watch = Watch((f"{site.folder.as_uri()}/", f"{site.empty.parent.as_uri()}/"))
     contexts: list[BrowserContext] = []
 
     def go(page: str, query: str = "", **options: Any) -> "Page":

@@ -35,11 +35,6 @@ def test_axe_finds_nothing_on_any_type_of_page(new_page: Open, kinds: Mapping[st
         assert violations(new_page(name, color_scheme=scheme)) == [], kind
 
 
-@pytest.mark.parametrize(("place", "scheme"), [("", "light"), (f"#{TABLE}", "dark")])
-def test_axe_finds_nothing_in_the_single_file(new_page: Open, site: MadeSite, place: str, scheme: str) -> None:
-    assert violations(new_page(site.single.as_uri() + place, color_scheme=scheme)) == []
-
-
 def test_axe_finds_nothing_on_a_phone_with_a_sorted_and_searched_table(new_page: Open) -> None:
     page = new_page(TABLE, "?board-1.sort=1.desc&board-1.q=e&board-1.hide=2", viewport={"width": 380, "height": 740})
     assert violations(page) == []

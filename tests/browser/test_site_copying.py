@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from conftest import TABLE, MadeSite, soon
+from conftest import TABLE, soon
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -14,15 +14,13 @@ pytestmark = pytest.mark.slow
 Open = Callable[..., "Page"]
 
 
-def test_copying_a_table_puts_the_exported_text_on_the_clipboard(new_page: Open, site: MadeSite) -> None:
-    page = new_page(f"{site.single.as_uri()}#{TABLE}", permissions=["clipboard-read", "clipboard-write"])
-    section = page.locator(f"[id='{TABLE}']")
-    export = section.locator("details.export").filter(has=page.get_by_text("LaTeX", exact=True))
-    export.locator("summary").click()
-    export.get_by_role("button", name="Copy").click()
-    assert soon(lambda: export.get_by_role("status").inner_text() == "Copied")
-    copied = page.evaluate("navigator.clipboard.readText()")
-    assert copied == (site.folder / f"{TABLE}.tex").read_text("utf-8")
+def test_copying_a_command_puts_its_text_on_the_clipboard(new_page: Open) -> None:
+    page = new_page(TABLE, permissions=["clipboard-read", "clipboard-write"])
+    page.get_by_text("Reproduce", exact=True).click()
+    box = page.locator(".copybox", has_text="benchsuite repro").first
+    box.get_by_role("button", name="Copy").click()
+    assert soon(lambda: box.get_by_role("status").inner_text() == "Copied")
+    assert page.evaluate("navigator.clipboard.readText()") == box.locator("pre").text_content()
 
 
 def test_where_the_clipboard_is_refused_the_text_is_selected_instead(new_page: Open) -> None:

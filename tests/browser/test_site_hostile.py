@@ -74,20 +74,11 @@ def test_hostile_text_in_the_address_is_text(new_page: Open) -> None:
     assert page.evaluate(INJECTED) == []
 
 
-def test_the_single_file_holds_hostile_text_as_text(new_page: Open, site: MadeSite) -> None:
-    page = new_page(site.single.as_uri())
-    words = " ".join(page.evaluate("document.body.textContent").split())
-    assert all(" ".join(text.split()) in words for text in (LABEL, SAYS, REASON, DOC, TITLE))
-    assert page.evaluate(INJECTED) == []
-    assert len(page.evaluate(SCRIPTS)) == 2
-
-
-@pytest.mark.parametrize("single", [False, True], ids=["folder", "single file"])
-def test_the_policy_refuses_what_would_be_loaded_or_run(browser: "Browser", site: MadeSite, single: bool) -> None:
+def test_the_policy_refuses_what_would_be_loaded_or_run(browser: "Browser", site: MadeSite) -> None:
     page = browser.new_page()
     loaded: list[str] = []
     page.route("https://**", lambda route: route.fulfill(body="window.ran = true"))
-    page.goto(site.single.as_uri() if single else site.url(TABLE))
+    page.goto(site.url(TABLE))
     page.on("response", lambda response: response.url.startswith("https:") and loaded.append(response.url))
     refused = page.evaluate(
         """async () => {

@@ -76,13 +76,6 @@ def test_every_page_can_be_reached_from_the_first(site: MadeSite, pages: dict[Pa
     assert set(by_file) - reached == set()
 
 
-def test_the_single_file_links_to_nothing_but_itself(site: MadeSite) -> None:
-    page = Addresses(site.single)
-    links = [one for one in page.addresses if not one.startswith("data:,")]
-    assert len(links) > 100
-    assert [one for one in links if not one.startswith("#") or unquote(one[1:]) not in page.ids] == []
-
-
 def test_a_link_to_a_claim_shows_its_row_below_the_head_of_the_table(new_page: Callable[..., "Page"]) -> None:
     page = new_page("claims/temo-small")
     anchors = page.locator("#claims-table tbody tr[id]").evaluate_all("rows => rows.map(row => row.id)")

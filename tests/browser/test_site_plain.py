@@ -3,8 +3,6 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from conftest import MadeSite
-
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 import pytest
@@ -39,13 +37,6 @@ def test_every_page_shows_all_it_has_without_scripts(new_page: Open, kinds: Mapp
         open_all(page)
         assert page.evaluate(OUT_OF_SIGHT) == [], kind
         assert not page.locator(".tools:visible, .picker:visible, button:visible").count(), kind
-
-
-def test_the_single_file_shows_all_pages_without_scripts(new_page: Open, site: MadeSite) -> None:
-    page = new_page(site.single.as_uri(), java_script_enabled=False)
-    assert page.locator("section.page").count() > 5
-    page.locator("details").evaluate_all("all => all.forEach(one => { one.open = true })")
-    assert page.evaluate(OUT_OF_SIGHT) == []
 
 
 def test_scripts_hide_nothing_either(new_page: Open, kinds: Mapping[str, str]) -> None:

@@ -1,4 +1,4 @@
-"""The site over HTTP from this machine, and all of it in one file."""
+"""The site over HTTP from this machine."""
 
 import signal
 import subprocess
@@ -67,32 +67,3 @@ def test_served_pages_work_as_files_do(
     assert soon(lambda: address(page).endswith("?board-1.sort=1.asc"))
     page.close()
     assert watch.seen == []
-
-
-def shown(page: "Page") -> list[str]:
-    return page.locator("section.page:visible").evaluate_all("all => all.map(one => one.id)")
-
-
-def test_the_single_file_turns_its_pages(new_page: Open, site: MadeSite) -> None:
-    page = new_page(site.single.as_uri())
-    assert shown(page) == ["index"]
-    page.locator("section.page:visible").get_by_role("link", name="temo/table1").first.click()
-    assert shown(page) == [TABLE]
-    assert page.title().startswith("Zero-shot classification and crossmodal retrieval")
-    page.locator("section.page:visible").get_by_role("link", name="TeMo").first.click()
-    assert shown(page) == ["methods/temo"]
-    page.go_back()
-    assert shown(page) == [TABLE]
-    page.locator("header").get_by_role("link", name="By task").click()
-    assert shown(page) == ["index"]
-    assert page.locator("[id='index/boards']").evaluate("one => one.getBoundingClientRect().top < innerHeight / 2")
-
-
-def test_the_single_file_sorts_and_keeps_its_state(new_page: Open, site: MadeSite) -> None:
-    page = new_page(f"{site.single.as_uri()}#{TABLE}")
-    page.locator(f"[id='{TABLE}/board-1']").get_by_role("button", name="IR@1").first.click()
-    assert soon(lambda: "board-1.sort=1.asc" in address(page))
-    assert address(page).endswith(f"#{TABLE}")
-    page.reload()
-    assert shown(page) == [TABLE]
-    assert page.locator(f"[id='{TABLE}/board-1'] th[aria-sort=ascending]").count() == 1

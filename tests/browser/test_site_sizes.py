@@ -38,7 +38,7 @@ def too_wide(page: "Page") -> list[str]:
 def test_no_page_scrolls_sideways(
     new_page: Open, kinds: Mapping[str, str], site: MadeSite, size: dict[str, int]
 ) -> None:
-    for kind, name in {**kinds, "single file": site.single.as_uri()}.items():
+    for kind, name in kinds.items():
         page = new_page(name, viewport=size)
         assert too_wide(page) == [], kind
         page.locator("details").evaluate_all(UNFOLD)

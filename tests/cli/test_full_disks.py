@@ -85,8 +85,8 @@ def test_commands_leave_what_was_there(tmp_path: Path, records: Path, make_sound
     disk, old = tmp_path / "disk", tmp_path / "disk" / "old.csv"
     build = ["report", "--results", records, "--report", disk / "pages"]
     refused(kind, disk, *build, before=lambda: command(*build))
-    for write in (["report", "--single-file"], ["export", "--all", "--out"]):
-        refused(kind, disk, *write, old, "--results", records, before=lambda: old.write_text("old"))
+    export = ["export", "--all", "--out", old, "--results", records]
+    refused(kind, disk, *export, before=lambda: old.write_text("old"))
 
     def listed() -> None:
         Store(disk).write(*make_sound(0))

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 
 MANY = int(os.environ.get("BENCHSUITE_FUZZ", 0))
 VERIFY = ("verify", "results")
-PAGES = ("report", "--results", "results", "--single-file", "pages.html")
+PAGES = ("report", "--results", "results", "--report", "pages")
 
 
 class Place:
@@ -36,7 +36,7 @@ class Place:
         try:
             for command in (VERIFY, *((PAGES,) if case.pages else ())):
                 done = self.processes.run(self.work, *command)
-                (self.work / "pages.html").unlink(missing_ok=True)
+                shutil.rmtree(self.work / "pages", ignore_errors=True)
                 if done.fault:
                     return f"{command[0]}: {done.fault}\n{done.err}"
                 if new := set(self.work.rglob("*")) ^ before:

@@ -15,13 +15,6 @@ def test_addresses_are_relative_to_the_page_they_stand_on() -> None:
     assert Links("index", PAGES).file("static/site.css") == "static/site.css"
 
 
-def test_in_one_file_all_places_are_its_own_and_no_two_have_one_id() -> None:
-    table, home = (Links(here, PAGES, single=True) for here in ("tables/temo-table1-small", "index"))
-    assert table.page("methods/temo") == "#methods/temo"
-    assert home.page("tables/temo-table1-small", "claims") == f"#{table.anchor('claims')}"
-    assert table.anchor("claims") != home.anchor("claims")
-
-
 def test_a_link_to_nowhere_is_an_error() -> None:
     links = Links("index", PAGES)
     assert not links.has("runs/other")

@@ -21,7 +21,6 @@ from benchsuite.report.links import Links
 from benchsuite.report.method_lines import OUTCOMES, MethodLine, by_gain, by_role, first_measures, matrix
 from benchsuite.report.pages import all_pages
 from benchsuite.report.render import render
-from benchsuite.report.site import write_single
 
 MakeRuns = Callable[..., dict[int, Record]]
 ROOT = Path(__file__).parents[2]
@@ -32,13 +31,6 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Leaderboard:
     folder = tmp_path_factory.mktemp("made")
     write_results(folder)
     return ResultsFolder.read(folder).leaderboard()
-
-
-def test_one_file_has_no_pages_of_comparisons_and_leads_to_none(board: Leaderboard, tmp_path: Path) -> None:
-    text = write_single(tmp_path / "all.html", board).read_text("utf-8")
-    page = Reading(text)
-    assert "The reference of other methods" in page.text
-    assert all(address[1:] in page.ids for address in page.addresses if address.startswith("#"))
 
 
 def page_of(board: Leaderboard, name: str) -> str:

@@ -1,7 +1,5 @@
 import re
-from base64 import b64encode
 from collections.abc import Callable
-from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -15,7 +13,7 @@ from benchsuite.papers.schema import Plot
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record
 from benchsuite.report import site
-from benchsuite.report.site import write_single, write_site
+from benchsuite.report.site import write_site
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
 NAME = "temo-table1-smoke"
@@ -106,33 +104,10 @@ def test_the_licence_of_what_is_not_ours_lies_beside_it(tmp_path: Path) -> None:
     assert "MIT License" in licence.read_text()
 
 
-def test_one_file_holds_all_and_allows_no_script_but_its_own(tmp_path: Path, make_record: MakeRecord) -> None:
-    text = write_single(tmp_path / "mail" / "all.html", board(make_record)).read_text("utf-8")
-    page = Reading(text)
-    assert {"index", f"tables/{NAME}", "methods/infonce", "claims/temo-smoke"} <= set(page.ids)
-    assert not [name for name in page.ids if name.startswith(("runs/", "compare/"))]
-    assert all(address.startswith("#") and address[1:] in page.ids for address in page.addresses)
-    scripts = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
-    assert len(scripts) == 2
-    for script in scripts:
-        digest = b64encode(sha256(script.encode()).digest()).decode()
-        assert f"'sha256-{digest}'" in text.partition("</head>")[0]
-    assert "unsafe-inline" not in re.findall(r"script-src ([^;]*)", text)[0]
-
-
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(UsageError, match=r"--report .*file: .* Name a folder that can be written to"):
         write_site(tmp_path / "file", leaderboard())
-
-
-def test_a_single_file_that_is_a_link_stays_one(tmp_path: Path, make_record: MakeRecord) -> None:
-    target, link = tmp_path / "board.html", tmp_path / "link.html"
-    target.write_text("before")
-    link.symlink_to(target)
-    write_single(link, board(make_record))
-    assert link.is_symlink()
-    assert "<html" in target.read_text("utf-8")
 
 
 def test_pages_lead_to_the_documentation_where_it_is_in_the_folder(tmp_path: Path, make_record: MakeRecord) -> None:

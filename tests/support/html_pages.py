@@ -62,12 +62,12 @@ def leaderboard(views: Sequence[TableView] = (), records: Iterable[Record] = (),
     return Leaderboard(contents, views, **more)
 
 
-def pages(board: Leaderboard, single: bool = False) -> Mapping[str, str]:
+def pages(board: Leaderboard) -> Mapping[str, str]:
     """Every page by its place."""
     found = {page.name: page for page in all_pages(board)}
-    return {name: rendered(page, list(found), single) for name, page in found.items()}
+    return {name: rendered(page, list(found)) for name, page in found.items()}
 
 
-def rendered(page: Page, names: Sequence[str], single: bool = False) -> str:
+def rendered(page: Page, names: Sequence[str]) -> str:
     """One page."""
-    return render(page.template, Links(page.name, names, single), title=page.title, body=single, **page.values())
+    return render(page.template, Links(page.name, names), title=page.title, **page.values())

@@ -237,23 +237,6 @@
     picker.hidden = false;
   }
 
-  // One file: show the page that the address names, or that holds the place it names.
-  function paginate() {
-    const pages = [...document.querySelectorAll("section.page")];
-    const improved = new Set();
-    const turn = () => {
-      const target = place();
-      const current = target?.closest("section.page") ?? pages[0];
-      if (!improved.has(current)) { improved.add(current); improve(current); }
-      for (const page of pages) page.classList.toggle("current", page === current);
-      document.title = current.dataset.title;
-      if (target && target !== current) target.scrollIntoView(); else scrollTo(0, 0);
-    };
-    document.body.classList.add("paged");
-    addEventListener("hashchange", turn);
-    turn();
-  }
-
   // The place that the address names, if there is one.
   function place() {
     try {
@@ -294,14 +277,11 @@
   });
   addEventListener("afterprint", () => { for (const details of opened) details.open = false; });
 
-  function improve(root) {
-    root.querySelectorAll("table.data").forEach(addLabels);
-    root.querySelectorAll(".tools[data-for]").forEach(enhance);
-    root.querySelectorAll("pre.copy").forEach(addCopying);
-    root.querySelectorAll(".picker").forEach(compare);
-  }
   themes(document.querySelector("header.site nav"));
-  if (document.body.classList.contains("single")) paginate(); else improve(document);
+  document.querySelectorAll("table.data").forEach(addLabels);
+  document.querySelectorAll(".tools[data-for]").forEach(enhance);
+  document.querySelectorAll("pre.copy").forEach(addCopying);
+  document.querySelectorAll(".picker").forEach(compare);
   addEventListener("hashchange", unfold);
   unfold();
 })();
