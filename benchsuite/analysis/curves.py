@@ -43,13 +43,6 @@ def mean_curve(curves: Sequence[Curve]) -> Curve:
     return Curve(steps, [fmean(values[step] for values in by_step) for step in steps])
 
 
-def span_of(curves: Sequence[Curve], steps: Sequence[float]) -> tuple[list[float], list[float]]:
-    """The least and the greatest value of any curve at each of the steps."""
-    by_step = [dict(zip(curve.steps, curve.values, strict=True)) for curve in curves]
-    at = [[values[step] for values in by_step if not math.isnan(values[step])] or [math.nan] for step in steps]
-    return [min(values) for values in at], [max(values) for values in at]
-
-
 def thinned(curve: Curve, most: int = MOST) -> Curve:
     """Every n-th point of a long curve, and its last one."""
     stride = math.ceil(len(curve.steps) / most)

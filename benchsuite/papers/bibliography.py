@@ -23,16 +23,6 @@ class Cited(BaseModel):
         """`Chen and He, Exploring Simple Siamese Representation Learning, 2021`."""
         return ", ".join(filter(None, (self.authors, self.title, str(self.year or ""))))
 
-    def bibtex(self, key: str) -> str:
-        """An entry of BibTeX; `and others` stands for authors that are not listed here."""
-        fields = {
-            "author": self.authors.replace(" et al.", " and others"),
-            "title": f"{{{self.title}}}",
-            "year": str(self.year or ""),
-        }
-        lines = [f"  {name} = {{{value}}}," for name, value in fields.items() if value]
-        return "\n".join([f"@misc{{{key},", *lines, "}"])
-
 
 class _Bibliography(RootModel[dict[str, Cited]]):
     """By citation key."""

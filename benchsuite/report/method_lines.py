@@ -1,5 +1,4 @@
-"""A method beside the reference as lines of forest plots: one for each board, better to the right. All measures of all
-boards are a matrix."""
+"""A method beside the reference as lines of forest plots: one for each board, better to the right."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -94,22 +93,3 @@ def by_role(found: Sequence[Against]) -> tuple[list[Against], list[Against]]:
 def by_gain(found: Iterable[Against]) -> list[Against]:
     """The furthest ahead first; what has no gain last."""
     return sorted(found, key=lambda one: -math.inf if one.gain is None else one.gain, reverse=True)
-
-
-@dataclass(frozen=True)
-class MethodMatrix:
-    """A line for each row of a board, a column for each measure: all of a method's differences in one look."""
-
-    measures: Sequence[tuple[str, str]]
-    """Protocol and metric."""
-    lines: Sequence[Sequence[MethodLine | None]]
-
-
-def matrix(found: Iterable[Against]) -> MethodMatrix:
-    """Comparisons in their order; a board has some of the measures."""
-    placed: dict[tuple[str, str], dict[tuple[str, str], MethodLine]] = {}
-    for one in found:
-        line = placed.setdefault((one.board.setup_id, one.row.label), {})
-        line[one.task.protocol, one.task.metric] = MethodLine(one)
-    measures = list(dict.fromkeys(measure for line in placed.values() for measure in line))
-    return MethodMatrix(measures, [[line.get(measure) for measure in measures] for line in placed.values()])

@@ -11,7 +11,7 @@ from benchsuite.analysis.costs import reference
 from benchsuite.papers.bibliography import cited
 from benchsuite.report.leaderboard import Leaderboard, MethodSummary
 from benchsuite.report.links import slug
-from benchsuite.report.method_lines import OUTCOMES, by_gain, by_role, first_measures, forests, matrix
+from benchsuite.report.method_lines import OUTCOMES, by_gain, by_role, first_measures, forests
 from benchsuite.report.runs_page import configurations, title
 
 
@@ -35,7 +35,6 @@ def values(leaderboard: Leaderboard, method: MethodSummary) -> Mapping[str, Any]
         "first": first,
         "variants": by_gain(first_measures(variants)),
         "forests": forests,
-        "matrix": matrix(found),
         "outcomes": OUTCOMES,
         "counts": outcomes(own),
         "own": own,
@@ -46,7 +45,6 @@ def values(leaderboard: Leaderboard, method: MethodSummary) -> Mapping[str, Any]
         "beside": [board for board in leaderboard.boards if len(board.rows) > 1 and _is_reference(board, method.name)],
         "file_name": slug(method.name),
         "paper": paper,
-        "bibtex": paper.bibtex(key) if paper else "",
         "runs": [(shown, title(leaderboard, shown)) for shown in configurations(method.records)],
         "costs": costs,
     }

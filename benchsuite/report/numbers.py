@@ -145,11 +145,6 @@ def megabytes(size: int | None) -> str:
     return DASH if size is None else f"{size / 1e6:,.0f} MB"
 
 
-def duration(hours: float) -> str:
-    """How long something took: in minutes below two hours."""
-    return counted(round(60 * hours), "minute") if hours < 2 else f"{hours:.1f} hours"
-
-
 def amount(value: float | None) -> str:
     """Any other quantity: large ones without decimals."""
     if value is None:

@@ -42,13 +42,6 @@ class Origin:
         return counted(most, "seed") if least == most else f"{least} to {counted(most, 'seed')}"
 
     @property
-    def cpu_hours(self) -> float | None:
-        """That the runs took, where all of them say it: training and evaluation."""
-        spent = [record.cost.get("cpu_seconds") for record in self.records]
-        known = [float(seconds) for seconds in spent if seconds is not None]
-        return sum(known) / 3600 if len(known) == len(spent) else None
-
-    @property
     def days(self) -> str:
         """`2026-11-20`, or `2026-11-20 to 2026-11-22`."""
         first, last = (self.records[at].created[:10] for at in (0, -1))

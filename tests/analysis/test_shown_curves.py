@@ -3,7 +3,7 @@ from collections.abc import Callable
 
 import pytest
 
-from benchsuite.analysis.curves import Curve, curve, mean_curve, span_of, thinned
+from benchsuite.analysis.curves import Curve, curve, mean_curve, thinned
 from benchsuite.records.schema import Record
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
@@ -25,12 +25,6 @@ def test_a_mean_has_no_value_where_a_seed_has_none() -> None:
     found = mean_curve([Curve([1, 2, 3], [1.0, 2.0, 3.0]), Curve([1, 2, 4], [3.0, NAN, 9.0])])
     assert found.steps == [1, 2]
     assert found.values == pytest.approx([2.0, NAN], nan_ok=True)
-
-
-def test_a_span_is_that_of_the_seeds_that_have_a_value() -> None:
-    low, high = span_of([Curve([1, 2], [1.0, NAN]), Curve([1, 2], [3.0, 2.0])], [1, 2])
-    assert (low, high) == ([1.0, 2.0], [3.0, 2.0])
-    assert span_of([Curve([1], [NAN])], [1])[0] == pytest.approx([NAN], nan_ok=True)
 
 
 @pytest.mark.parametrize("points", [1, 119, 120, 121, 1001])

@@ -14,7 +14,7 @@ Part = Literal["seed", "mean", "published", "band"]
 NAMES = {"lr": "learning rate"}
 """Of curves whose names are no words."""
 MANY = 3
-"""So many runs have a line each; more are drawn as their mean and the range of their values."""
+"""So many runs have a column each on their page; of more it has mean and spread."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from statistics import fmean
 
 from markupsafe import escape
 
-from benchsuite.analysis.curves import Curve, mean_curve, span_of, thinned
+from benchsuite.analysis.curves import Curve, thinned
 from benchsuite.harmless import spelled
 from benchsuite.report.figures.canvas import fitted, runs
 from benchsuite.report.figures.inline_svg import path
@@ -25,8 +25,8 @@ Scales = tuple[Scale, Scale]
 
 
 def sparkline(name: str, *curves: Curve) -> str:
-    """A small line for each run, or the mean of many with their range, on one scale, with the curve's name and the mean
-    of last values; "" where there is no value. Gaps in the values are gaps."""
+    """A small line for each run, on one scale, with the curve's name and the mean of last values; "" where there is no
+    value. Gaps in the values are gaps."""
     finite = [[at for at in zip(one.steps, one.values, strict=True) if math.isfinite(at[1])] for one in curves]
     shown, points = [one for one, run in zip(curves, finite, strict=True) if run], [run for run in finite if run]
     if not shown:
@@ -48,7 +48,7 @@ def sparkline(name: str, *curves: Curve) -> str:
         f"<title>{escape(spelled(name))}</title><desc>{escape(spelled(description))}</desc>"
         f'<text y="13">{escape(fitted(in_words(name), 20))}</text>'
         f'<text x="{WIDTH}" y="13" class="last">{_shown(fmean(run[-1][1] for run in points))}</text>'
-        f"{(len(shown) > MANY and _band(shown, scales)) or _lines(shown, scales)}</svg>"
+        f"{_lines(shown, scales)}</svg>"
     )
 
 
@@ -58,17 +58,6 @@ def _lines(curves: Sequence[Curve], scales: Scales) -> str:
     whole = [one if len(one.known) < len(one.values) else thinned(one, most) for one in curves]
     drawn = "".join(_path(one.steps, one.values, scales, decimals) for one in whole)
     return f'<path d="{drawn}" stroke-width="{width}"/>'
-
-
-def _band(curves: Sequence[Curve], scales: Scales) -> str:
-    """The mean and the range of values at the steps that all have; "" where they share none."""
-    mean = thinned(mean_curve(curves), FEWER)
-    if not mean.known:
-        return ""
-    low, high = span_of(curves, mean.steps)
-    around = _path([*mean.steps, *reversed(mean.steps)], [*low, *reversed(high)], scales, decimals=0)
-    band = f'<path class="band" d="{around}z"/>' if low != high else ""  # seeds share a schedule
-    return f'{band}<path d="{_path(mean.steps, mean.values, scales, decimals=1)}" stroke-width="1.5"/>'
 
 
 def _path(steps: Sequence[float], values: Sequence[float], scales: Scales, decimals: int) -> str:

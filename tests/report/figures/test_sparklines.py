@@ -6,7 +6,6 @@ from small_figures import HOSTILE, through
 
 from benchsuite.analysis.curves import Curve
 from benchsuite.report.figures import sparkline
-from benchsuite.report.figures.model import MANY
 
 Run = tuple[list[int], list[float]]
 GAP = float("nan")
@@ -81,34 +80,9 @@ def test_several_runs_share_a_scale_and_their_ends_are_told() -> None:
     assert top < between < bottom
 
 
-def test_many_runs_are_their_mean_and_range() -> None:
+def test_many_runs_have_a_line_each_of_few_points() -> None:
     steps = list(range(1, 101))
-    six = [(steps, [101.0 - step + run for step in steps]) for run in range(6)]
-    root = ElementTree.fromstring(small("loss", *six))
-    band, mean = root.findall("path")
-    assert band.get("class") == "band"
-    corners, line = through(band.attrib["d"]), through(mean.attrib["d"])
-    assert len(line) <= 22
-    assert corners[0][1] > line[0][1] > corners[-1][1], "on a screen the least is lowest, and the mean between"
-    assert (corners[0][0], corners[-1][0]) == (line[0][0], line[0][0])
-    assert [x for x, _ in corners[len(line) :]] == [x for x, _ in corners[: len(line)]][::-1]
-    desc = root.findtext("desc")
-    assert desc == "loss of 6 runs from step 1 to 100: first 100 to 105, last 1 to 6."
-    lines = drawn("loss", *six[:MANY])[1]
-    assert lines.count("M") == MANY, "few have a line each"
-
-
-def test_many_equal_runs_have_no_range() -> None:
-    (line,) = ElementTree.fromstring(small("lr", *[([0, 1, 2], [0.1, 0.3, 0.2])] * 6)).findall("path")
-    assert line.get("class") is None
-    assert len(through(line.attrib["d"])) == 3
-
-
-@pytest.mark.parametrize("odd", [([0, 1], [1.0, GAP]), ([0, 2], [1.0, 2.0]), ([0], [1.0])])
-def test_a_mean_of_many_runs_is_over_the_steps_at_which_all_have_a_value(odd: Run) -> None:
-    mean = ElementTree.fromstring(small("loss", *[([0, 1], [2.0, 1.0])] * 5, odd)).findall("path")[-1]
-    assert len(through(mean.attrib["d"])) == 1
-
-
-def test_many_runs_without_a_common_step_have_a_line_each() -> None:
-    assert drawn("loss", *[([2 * run, 2 * run + 1], [2.0, 1.0]) for run in range(6)])[1].count("M") == 6
+    parts, path = drawn("loss", *[(steps, [101.0 - step + run for step in steps]) for run in range(6)])
+    assert parts["desc"] == "loss of 6 runs from step 1 to 100: first 100 to 105, last 1 to 6."
+    assert path.count("M") == 6
+    assert len(through(path)) <= 6 * 14
