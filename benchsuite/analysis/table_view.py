@@ -17,9 +17,6 @@ from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import Record
 from benchsuite.setup import Setup
 
-ROUNDING = ("threads", "processes")
-"""Of a record's environment: what moves the last digits of a training."""
-
 
 @dataclass(frozen=True, eq=False)
 class TableView:
@@ -126,16 +123,6 @@ class TableView:
     def runs(self) -> list[Record]:
         """The runs of the table, each once."""
         return list({record.run_id: record for row in self.rows for record in row.records}.values())
-
-    @property
-    def computed_differently(self) -> str:
-        """Threads and processes, where they are not the same for all runs; else empty."""
-        found = {key: sorted({record.environment.get(key) or 0 for record in self.runs}) for key in ROUNDING}
-        return "; ".join(
-            f"{key}: {', '.join(str(n or 'unknown') for n in values)}"
-            for key, values in found.items()
-            if len(values) > 1
-        )
 
     @property
     def complete(self) -> bool:

@@ -220,16 +220,16 @@ def test_rows_are_not_ranked_by_seeds_that_meant_something_else(make_record: Mak
     assert ranked("another") == [False, False]
 
 
-def test_runs_with_other_numbers_of_threads_are_named(make_record: MakeRecord) -> None:
+def test_runs_with_other_numbers_of_threads_are_counted_apart(make_record: MakeRecord) -> None:
     request, found = measured(make_record, {"InfoNCE": HIGH, "TS": LOW})
     records = {record.run_id: record for record, _ in found}
-    assert not build_table(read_table("temo/table1"), request, records, {}).computed_differently
+    assert len(build_table(read_table("temo/table1"), request, records, {}).origins) == 1
     last = found[-1][0]
     records[last.run_id] = last.model_copy(update={"environment": {**last.environment, "threads": 7}})
-    view = build_table(read_table("temo/table1"), request, records, {})
-    assert view.computed_differently == "threads: unknown, 7"
-    records[last.run_id] = last.model_copy(update={"environment": {**last.environment, "threads": None}})
-    assert not build_table(read_table("temo/table1"), request, records, {}).computed_differently
+    several, one = build_table(read_table("temo/table1"), request, records, {}).origins
+    assert several.startswith(f"{len(records) - 1} runs: ")
+    assert one.startswith("1 run: ")
+    assert "7 threads" in one
 
 
 def test_a_run_that_two_parts_share_is_one(make_record: MakeRecord) -> None:
