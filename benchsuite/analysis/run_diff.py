@@ -7,7 +7,7 @@ from typing import Any
 
 from benchsuite.analysis.pairing import comparable_fields, pairable
 from benchsuite.records.method_version import stale
-from benchsuite.records.schema import Record, StoredNumber
+from benchsuite.records.schema import Record
 from benchsuite.setup import differences
 
 
@@ -33,12 +33,6 @@ class RunDiff:
             }
             for part in parts
         }
-
-    @property
-    def scores(self) -> dict[str, tuple[StoredNumber | None, StoredNumber | None]]:
-        """The numbers of both runs by "protocol.metric"; none where a run did not measure it."""
-        a, b = ({f"{n.protocol}.{n.metric}": n for n in record.numbers()} for record in (self.left, self.right))
-        return {name: (a.get(name), b.get(name)) for name in {**b, **a}}
 
     @property
     def repeated(self) -> bool:

@@ -14,7 +14,7 @@ from benchsuite.errors import UsageError
 from benchsuite.records.method_version import stale
 from benchsuite.records.names import find_run
 from benchsuite.records.record_file import FileError, read_record
-from benchsuite.records.schema import Record, StoredNumber
+from benchsuite.records.schema import Record
 
 if TYPE_CHECKING:
     from benchsuite.analysis.run_diff import RunDiff
@@ -83,7 +83,7 @@ def read_side(folder: Path) -> "FolderSide":
 
 
 def run_lines(comparison: "RunDiff", files: list[Path]) -> Iterator[str]:
-    """Both runs, the fields that differ in each part of the records, their scores, and what that means."""
+    """Both runs, the fields that differ in each part of the records, and what that means."""
     for letter, record, file in zip("AB", (comparison.left, comparison.right), files, strict=True):
         yield f"{letter}  {record.run_id}  {record.method.title}, seed {record.seed}  {file}"
     for part, fields in comparison.fields.items():
@@ -91,24 +91,7 @@ def run_lines(comparison: "RunDiff", files: list[Path]) -> Iterator[str]:
         for name, values in fields.items():
             left, right = ("absent" if value is None else json.dumps(value, ensure_ascii=False) for value in values)
             yield f"  {name}: {left} -> {right}"
-    yield from score_lines(comparison)
     yield from comparison.verdicts()
-
-
-def score_lines(comparison: "RunDiff") -> Iterator[str]:
-    """What both runs measured, side by side; fractions as percentages."""
-    scores = {
-        name: ["–" if number is None else shown(number) for number in pair] for name, pair in comparison.scores.items()
-    }
-    width = max(map(len, scores), default=5)
-    yield f"{'scores:':<{width + 2}}{'A':>10}{'B':>12}"
-    for name, (left, right) in scores.items():
-        yield f"  {name:<{width}}{left:>10}{right:>12}"
-
-
-def shown(number: StoredNumber) -> str:
-    """As `benchsuite run` prints it."""
-    return f"{100 * number.value:.2f} %" if number.kind == "metric" else f"{number.value:.5g}"
 
 
 def run_data(comparison: "RunDiff") -> dict[str, Any]:

@@ -3,7 +3,6 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 import pytest
 from support.commands import exit_code
 
@@ -46,26 +45,6 @@ def test_comparable_runs_are_exit_code_0_with_all_fields_named(
     assert "hyperparameters.tau: 0.03 -> absent" in output
     assert "setup: equal" in output
     assert "They may be paired" in output
-
-
-def test_the_scores_of_both_runs_stand_side_by_side(
-    tmp_path: Path, make_sound: Make, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    store = Store(tmp_path / "runs")
-    store.require_writable()
-    ranks = {"i2t": [1, 2, 9, 40], "t2i": [1, 1, 5, 6, 11, 3, 2, 2]}
-    moved = {way: np.array(values, np.int32) for way, values in ranks.items()}
-    first, second = (make_sound(0), make_sound(1, ranks=moved))
-    for record, content in (first, second):
-        store.write(record, content)
-    assert command(first[0].run_id, second[0].run_id) == 0
-    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-    r1, other = (record.metric("retrieval.t2i_r1") for record, _ in (first, second))
-    assert r1 != other == 0.25
-    assert ["retrieval.t2i_r1", f"{100 * r1:.2f}", "%", "25.00", "%"] in lines
-    gap, _ = (record.metric("retrieval.t2i_median_rank") for record, _ in (first, second))
-    assert [line for line in lines if line[:2] == ["retrieval.t2i_median_rank", f"{gap:.5g}"]]
 
 
 def test_runs_of_two_setups_are_exit_code_1_and_the_field_is_named(
