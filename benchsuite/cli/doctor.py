@@ -64,9 +64,7 @@ def examined(recipes: list[str], folders: dict[str, str], results: Path) -> "Ite
     try:
         yield from looking.system(results)
         yield from machine.surroundings()
-        yield from looking.packages()
-        yield looking.compiler()
-        yield from looking.slurm()
+        yield looking.slurm()
         hub = looking.hub()
         yield hub
         told = looking.probed(probe)

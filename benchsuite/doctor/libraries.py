@@ -6,12 +6,10 @@ import platform
 import shutil
 import subprocess
 import sys
-import threading
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, metadata, requires, version
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,15 +23,11 @@ from benchsuite.workers import processors
 
 Status = Literal["ok", "note", "problem"]
 SECONDS = 4
-"""For the hub, and for SLURM, to answer."""
+"""For the hub, and for the driver, to answer."""
 IMPORT_SECONDS = 180
 LITTLE_DISK, LITTLE_MEMORY = 2**30, 2 * 2**30
 OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_DATASETS_OFFLINE")
 WITHOUT_HUB = "Pretrained towers come from local folders or the cache."
-WHY_COMPILER = (
-    "training does not need one (DeepSpeed's operator for inference, which it would compile at its first start, is "
-    "skipped: docs/traps.md); torch.compile does"
-)
 
 
 @dataclass(frozen=True)
@@ -87,8 +81,7 @@ def probed(process: "subprocess.Popen[str]") -> dict[str, dict[str, Any]]:
 
 def system(results: Path) -> Iterator[Fact]:
     """Python, cores, memory, disk."""
-    wanted = _about("Requires-Python")
-    yield _ranged("Python", platform.python_version(), wanted.partition(";")[0])
+    yield Fact("ok", "Python", platform.python_version())
     usable, cores = processors(), os.cpu_count() or 1
     limited = f" of {cores}" if usable != cores else ""
     yield Fact("ok", "cores", f"{usable}{limited} usable; repro runs one training on each unless --jobs says otherwise")
@@ -109,53 +102,6 @@ def _disk(what: str, folder: Path, option: str) -> Fact:
     free = free_disk(folder)
     short: Status = "note" if free < LITTLE_DISK else "ok"
     return Fact(short, what, f"{gib(free)} free at {folder}", f"Make room, or change {option}." * (short == "note"))
-
-
-def packages() -> Iterator[Fact]:
-    """Installed versions of what is needed, against the ranges of pyproject.toml."""
-    from packaging.requirements import InvalidRequirement, Requirement
-
-    try:
-        asked = requires("benchsuite") or []
-    except PackageNotFoundError:
-        yield Fact("note", "packages", "benchsuite is not installed, so its ranges are not known", "pip install -e .")
-        return
-    fine = []
-    for text in asked:
-        try:
-            wanted = Requirement(text)
-        except InvalidRequirement:
-            continue
-        if wanted.marker and not wanted.marker.evaluate({"extra": ""}):
-            continue
-        line = _package(wanted.name, str(wanted.specifier))
-        if line.status == "ok":
-            fine.append(f"{wanted.name} {line.found}")
-        else:
-            yield line
-    yield Fact("ok", "packages", ", ".join(fine))
-
-
-def _package(name: str, wanted: str) -> Fact:
-    try:
-        return _ranged(name, version(name), wanted)
-    except PackageNotFoundError:
-        return Fact("problem", name, "not installed", f'pip install "{name}{wanted}"')
-
-
-def _ranged(name: str, found: str, wanted: str) -> Fact:
-    from packaging.specifiers import SpecifierSet
-
-    if SpecifierSet(wanted).contains(found, prereleases=True):
-        return Fact("ok", name, found)
-    return Fact("problem", name, f"{found}, which is not {wanted}", f'Install "{name}{wanted}".')
-
-
-def _about(key: str) -> str:
-    try:
-        return str(metadata("benchsuite")[key] or "")
-    except (PackageNotFoundError, KeyError):
-        return ""
 
 
 def libraries(told: Mapping[str, Mapping[str, Any]]) -> Iterator[Fact]:
@@ -180,38 +126,11 @@ def libraries(told: Mapping[str, Mapping[str, Any]]) -> Iterator[Fact]:
     yield Fact(usable, "several processes", f"torch's elastic launcher; backends {backends}")
 
 
-def compiler() -> Fact:
-    """Not needed; people ask."""
-    for name in (os.environ.get("CXX", ""), "c++", "g++", "clang++"):
-        if name and (found := shutil.which(name)):
-            return Fact("ok", "C++ compiler", f"{found}; {WHY_COMPILER}")
-    return Fact("note", "C++ compiler", f"none; {WHY_COMPILER}")
-
-
-def slurm() -> Iterator[Fact]:
-    """Its commands and partitions."""
+def slurm() -> Fact:
+    """Whether its commands are there."""
     there = [name for name in ("sbatch", "srun", "sinfo", "scancel") if shutil.which(name)]
-    if not there:
-        yield Fact("ok", "SLURM", "not here; runs are started on this machine")
-        return
-    if "sinfo" not in there:
-        yield Fact("note", "SLURM", f"{', '.join(there)}, but no sinfo")
-        return
-    try:
-        command = ["sinfo", "--noheader", "--format=%P %a %D %G %l"]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        yield Fact("note", "SLURM", f"{', '.join(there)}; sinfo does not answer ({type(error).__name__})")
-        return
-    if done.returncode:
-        reason = (done.stderr.strip().splitlines() or ["no reason given"])[0]
-        yield Fact("note", "SLURM", f"{', '.join(there)}; sinfo: {reason}")
-    for row in done.stdout.split("\n"):
-        if parts := row.split():
-            name, state, nodes, devices, limit = (*parts, *["?"] * 5)[:5]
-            free: Status = "ok" if state == "up" else "note"
-            devices = "no GPUs" if devices == "(null)" else devices
-            yield Fact(free, f"SLURM partition {name.rstrip('*')}", f"{state}, {nodes} nodes, {devices}, limit {limit}")
+    found = f"{', '.join(there)}; `sinfo` shows partitions" if there else "not here; runs are started on this machine"
+    return Fact("ok", "SLURM", found)
 
 
 def hub() -> Fact:
@@ -219,25 +138,10 @@ def hub() -> Fact:
     if flags := [flag for flag in OFFLINE if os.environ.get(flag, "").lower() in ("1", "true", "yes", "on")]:
         return Fact("note", "hub", f"offline by {', '.join(flags)}", WITHOUT_HUB)
     place = os.environ.get("HF_ENDPOINT", "https://huggingface.co")
-    if failed := _reach(place):
-        return Fact("note", "hub", f"{place} is not reached ({failed})", WITHOUT_HUB)
+    try:
+        urllib.request.urlopen(urllib.request.Request(place, method="HEAD"), timeout=SECONDS).close()
+    except urllib.error.HTTPError:  # an answer all the same
+        pass
+    except (OSError, ValueError) as error:
+        return Fact("note", "hub", f"{place} is not reached ({getattr(error, 'reason', error)})", WITHOUT_HUB)
     return Fact("ok", "hub", f"{place} answers")
-
-
-def _reach(place: str) -> str:
-    """Why it does not answer in time; "" if it does. In a thread, as looking up a name has no time limit."""
-    outcome = [f"no answer in {SECONDS} s"]
-
-    def ask() -> None:
-        try:
-            with urllib.request.urlopen(urllib.request.Request(place, method="HEAD"), timeout=SECONDS):
-                outcome[0] = ""
-        except urllib.error.HTTPError:  # an answer all the same
-            outcome[0] = ""
-        except (OSError, ValueError) as error:
-            outcome[0] = str(getattr(error, "reason", error))
-
-    thread = threading.Thread(target=ask, daemon=True)
-    thread.start()
-    thread.join(SECONDS + 1)
-    return outcome[0]

@@ -35,7 +35,7 @@ def test_a_machine_on_which_all_works(tmp_path: Path) -> None:
     told = by_what(out)
     assert (code, err) == (0, "")
     assert {line["status"] for line in told.values()} <= {"ok", "note"}
-    for what in ("Python", "cores", "memory", "disk for results", "import torch", "import deepspeed", "C++ compiler"):
+    for what in ("Python", "cores", "memory", "disk for results", "import torch", "import deepspeed", "SLURM"):
         assert told[what]["found"]
     assert "gloo" in told["several processes"]["found"]
     assert told["hub"]["status"] == "note"
