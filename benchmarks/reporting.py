@@ -194,7 +194,7 @@ def widened(request: TableRequest, records: Mapping[str, Record], scale: int, se
             return one
         setup_id = another(before.setup, scale).setup_id
         ids = {seed: run_id(setup_id, one.method_id, seed) for seed in range(seeds)}
-        return RequestedRuns(setup_id=setup_id, method_id=one.method_id, runs=ids)
+        return RequestedRuns(setup_id=setup_id, row_id=one.method_id, runs=ids)
 
     def row(one: RequestedRow) -> RequestedRow:
         return one.model_copy(update={"parts": {part: runs(some) for part, some in one.parts.items()}})

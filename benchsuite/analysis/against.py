@@ -68,7 +68,7 @@ def principal(rows: Iterable[BoardRow]) -> BoardRow:
 
     def place(row: BoardRow) -> tuple[bool, bool, int]:
         tuned, plain = row.record.tuned, row.label == row.record.method.title
-        return tuned is not None and not tuned.printed, plain, len(row.records)
+        return tuned is not None and bool(tuned.searched), plain, len(row.records)
 
     return max(rows, key=place)
 

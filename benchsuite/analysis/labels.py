@@ -37,7 +37,7 @@ def labels(configurations: Sequence[Record]) -> list[str]:
         details = [f"{name}={_shown(value)}" for name, value in values.items() if name in varied[record.method.name]]
         names.append(f"{record.method.title} ({', '.join(details)})" if details else record.method.title)
     method_names = [record.method.name for record in configurations]
-    return _distinct(names, method_names, [record.method_id[:SHORT] for record in configurations])
+    return _distinct(names, method_names, [record.row_id[:SHORT] for record in configurations])
 
 
 def temperatures(record: Record) -> dict[str, float]:
@@ -105,14 +105,15 @@ def _described(setup: Setup, name: str) -> tuple[str, ...]:
 def _settings(record: Record) -> dict[str, Any]:
     """Hyper-parameters that are not at their defaults, what the row has of its own, what else it reads, its version."""
     defaults = _defaults(record)
-    hyperparameters = record.method.hyperparameters.items()
-    settings = {name: value for name, value in hyperparameters if name not in defaults or defaults[name] != value}
-    if record.method.learning_rate:
+    searched = record.tuned.searched if record.tuned else ()
+    fixed = {name: value for name, value in record.method.hyperparameters.items() if name not in searched}
+    settings = {name: value for name, value in fixed.items() if name not in defaults or defaults[name] != value}
+    if record.method.learning_rate and not record.tuned:
         settings["learning rate"] = record.method.learning_rate
     if record.method.longer != 1:
         settings[STEPS] = f"×{record.method.longer:g}"
     if record.tuned:
-        settings["tuned"] = f"{record.tuned.trials} trials"
+        settings["tuned" if searched else "rate"] = f"{record.tuned.trials} trials"
     settings |= {name: record.digests[name][:SHORT] for name in READ_BY_SOME if name in record.digests}
     current = version_state(record.method) == "current"
     return settings if current else {**settings, "method version": record.method.version}

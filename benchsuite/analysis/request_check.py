@@ -31,13 +31,13 @@ class StoredRuns:
         by_run = {record.run_id: record for record in records}
         runs: defaultdict[Configuration, dict[int, str]] = defaultdict(dict)
         for record in by_run.values():
-            configuration = record.setup_id, record.method_id, record.digests.get(PARAPHRASES)
+            configuration = record.setup_id, record.row_id, record.digests.get(PARAPHRASES)
             runs[configuration][record.seed] = record.run_id
         return cls(by_run, runs)
 
     def of_the_row(self, runs: RequestedRuns) -> Mapping[int, str]:
         """Every stored run with the setup, the method and the paraphrases of these, by seed."""
-        return self.runs.get((runs.setup_id, runs.method_id, runs.paraphrases), {})
+        return self.runs.get((runs.setup_id, runs.row_id, runs.paraphrases), {})
 
 
 def with_stored_seeds(request: TableRequest, stored: StoredRuns) -> TableRequest:
@@ -74,7 +74,7 @@ def _of_the_seed(seed: int, runs: RequestedRuns, record: Record) -> Iterator[str
     for what, listed, own in (
         ("seed", seed, record.seed),
         ("setup", runs.setup_id, record.setup_id),
-        ("method with its hyper-parameters", runs.method_id, record.method_id),
+        ("method with its hyper-parameters and its search", runs.row_id, record.row_id),
         ("paraphrases", runs.paraphrases, record.digests.get(PARAPHRASES)),
     ):
         if listed != own:
@@ -100,7 +100,7 @@ def _of_the_row(
         if printed and record.method.longer != 1:
             yield f"run {record.run_id} trained {record.method.longer:g} times the setup's steps"
         for name, value in options.items():
-            if record.tuned is not None and name not in record.tuned.printed:
+            if record.tuned is not None and name in record.tuned.searched:
                 continue
             used = record.method.hyperparameters.get(name)
             if not _same(used, value, request.temperature_factor):

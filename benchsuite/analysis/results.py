@@ -206,8 +206,8 @@ def _read(folder: str | Path) -> tuple[Contents, list[TableView]]:
 
 
 TRIAL = (
-    "recipe", "backbone", "method", "method_title", "number", "seed", "measure", "score", "chosen", "error",
-    "learning_rate", "fixed", "run_id", "setup_id", "method_version", "created",
+    "recipe", "label", "longer", "regime", "replicate", "method", "method_title", "number", "seed", "measure",
+    "score", "chosen", "error", "learning_rate", "fixed", "run_id", "setup_id", "method_version", "created",
 )  # fmt: skip
 """Columns of a trial, before costs and hyper-parameters."""
 
@@ -218,7 +218,7 @@ def load_trials(folder: str | Path = "runs") -> "DataFrame":
     Hyper-parameters are columns, as in `load_results`. Damaged files are skipped with a warning.
 
         trials = benchsuite.load_trials("results")
-        trials.groupby(["backbone", "method"]).score.agg(["max", "count"])
+        trials.groupby(["label", "method", "replicate"]).score.agg(["max", "count"])
     """
     if not Path(folder).is_dir():
         raise UsageError(f"results folder {folder} does not exist. Run `benchsuite tune` first.")
@@ -240,9 +240,10 @@ def trials_frame(contents: Contents) -> "DataFrame":
         if (chosen := best(trials))
     }
     rows = [
-        (recipe, t.backbone, t.method.name, t.method.title, t.number, t.seed, file.rule.get("measure"), t.score,
-         (recipe, t.run_id) in chosen, t.error, t.method.learning_rate, json.dumps(t.fixed, sort_keys=True), t.run_id,
-         t.setup_id, t.method.version, t.created, *map(t.cost.get, COSTS))
+        (recipe, t.label, t.method.longer, t.regime, t.replicate, t.method.name, t.method.title, t.number, t.seed,
+         file.rule.get("measure"), t.score, (recipe, t.run_id) in chosen, t.error, t.method.learning_rate,
+         json.dumps(t.fixed, sort_keys=True), t.run_id, t.setup_id, t.method.version, t.created,
+         *map(t.cost.get, COSTS))
         for recipe, file, t in trials
     ]  # fmt: skip
     frame = DataFrame(rows, columns=[*TRIAL, *COSTS]).astype({"score": "float64", "learning_rate": "float64"})

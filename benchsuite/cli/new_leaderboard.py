@@ -43,7 +43,7 @@ def new_leaderboard(
         f"cd {quoted(folder)} && git init -b main && pip install -c constraints.txt -e '.[test]'",
         f"benchsuite check-method {method}",
         f"benchsuite repro {table} --scale smoke",
-        f"benchsuite repro {table} --scale latents --tune --results results",
+        f"benchsuite repro {table} --scale latents --results results",
         "benchsuite verify results --update",
         "benchsuite report --results results --report site",
         f"git add . && git commit -m 'Add {table} at latents'",

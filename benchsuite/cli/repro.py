@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from benchsuite.cli.shared.groups import with_groups
-from benchsuite.cli.shared.options import REPORTS, AsJson, Regime, Regimes, parse_names, parse_seeds, require_reported
+from benchsuite.cli.shared.options import (
+    REPORTS,
+    AsJson,
+    AskedRegimes,
+    Regime,
+    Replicates,
+    TrialCount,
+    parse_names,
+    parse_seeds,
+    require_reported,
+)
 from benchsuite.cli.shared.results_folder import ResultsFolder
 from benchsuite.cli.shared.terminal import say, say_json
 from benchsuite.cli.shared.training_options import (
@@ -41,10 +51,8 @@ def repro(
     options: TrainingOptions,
     tracking: TrackingOptions,
     scale: Annotated[str, typer.Option(help="Scale: which of the table's recipes to use.")] = "small",
-    seeds: Annotated[
-        str | None, typer.Option(help="How many seeds (3), or which (4,7). Default: the recipe's number.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="Only this seed, instead of --seeds.", min=0)] = None,
+    replicates: Replicates = None,
+    seed: Annotated[int | None, typer.Option(help="Only this replicate, instead of --replicates.", min=0)] = None,
     rows: Annotated[
         list[str] | None,
         typer.Option(
@@ -55,10 +63,8 @@ def repro(
     jobs: Jobs = None,
     max_jobs: MaxJobs = None,
     report: Annotated[Path, typer.Option(help="Folder for the pages.", metavar="FOLDER")] = REPORTS,
-    regime: Regimes = None,
-    tune: Annotated[
-        bool, typer.Option("--tune", help="Do tuning trials that are missing first, as `benchsuite tune` does.")
-    ] = False,
+    regime: AskedRegimes = None,
+    trials: TrialCount = None,
     keep_weights: KeepWeights = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the plan, the estimated time and all problems; run nothing.")
@@ -67,8 +73,10 @@ def repro(
 ) -> None:
     """Reproduce tables of papers.
 
-    Stored runs are not repeated: after an interruption, the same command continues. Runs that several tables share are
-    executed once. Everything that can be checked is checked before the first step; one problem refuses all runs.
+    Each row is searched in each replicate first, on the replicate's validation split; what is found is trained once
+    more and reported on the test split. Stored trials and runs are not repeated: after an interruption, the same
+    command continues. Runs that several tables share are executed once. Everything that can be checked is checked
+    before the first step; one problem refuses all runs.
     """
     from benchsuite.cli.report import show_progress
     from benchsuite.cli.shared.progress import show_reading
@@ -77,27 +85,23 @@ def repro(
     from benchsuite.planning.plan import plan_tables, row_names
     from benchsuite.work.session import failure
     from benchsuite.work.tables import TableWork, with_all_seeds
-    from benchsuite.work.trials import untuned
 
     refuse_inside_launcher("repro")
-    if seeds is not None and seed is not None:
-        raise UsageError("--seed and --seeds exclude each other: give one of them.")
-    if tune and regime is Regime.printed:
-        raise UsageError("--tune and --regime printed exclude each other: rows as printed need no trials.")
+    if replicates is not None and seed is not None:
+        raise UsageError("--seed and --replicates exclude each other: give one of them.")
     options.use_machine(tracking)
     session = options.session(jobs, max_jobs)
     extra, folders = options.load_own(), options.folders
     show_reading()
     tables = named_tables(names, scale)
-    wanted = parse_seeds(seeds) if seed is None else [seed]
+    wanted = parse_seeds(replicates) if seed is None else [seed]
     require_reported(wanted or [])
     chosen = wanted, parse_names(rows, row_names(tables, scale))
     results, store = options.results, session.store
-    plan = partial(plan_tables, tables, scale, *chosen, extra, folders, regime=regime, results=results, tune=tune)
+    plan = partial(plan_tables, tables, scale, *chosen, extra, folders, regime=regime, results=results, count=trials)
     work = TableWork(plan(), store.read(), results, keep_weights)
     say(summary(work, session, tables, scale))
     problems = [*work.problems, *session.check(work.missing, work.trials)]
-    problems += [] if tune else untuned(work.trials, tables, scale, options.plugin or ())
     if dry_run:
         say(*work.lines())
         require_ready(problems)
@@ -123,7 +127,8 @@ def repro(
     requested = {each.request.name for each in done.plans}
     own = [view for view in read.views if view.request.name in requested]
     pages = {name: str(page.resolve()) for name, page in site.tables.items() if name in requested}
-    say(*(table_lines(own[0]) if own and len(tables) == 1 else ()))
+    for view in own if len(tables) == 1 else ():
+        say(*table_lines(view))
     say(*(f"page:    {page}" for page in pages.values()), f"records: {store.folder.resolve()}")
     if own and len(tables) == 1:
         say(f"verdicts: on the page, or `benchsuite claims {tables[0]} --scale {scale} --results {results}`")
@@ -144,10 +149,10 @@ def summary(work: "TableWork", session: "Session", tables: Sequence[str], scale:
     states = [work.state(run) for run in work.runs]
     n_refused, to_tune = states.count("refused"), [trial.run for trial in work.trials.to_do]
     measured: dict[str, Record | Trial] = {**work.contents.records, **work.trials.measured}
-    first = f", {counted(len(to_tune), 'tuning trial')} first" if to_tune else ""
+    first = f", {counted(len(to_tune), 'trial')} first" if to_tune else ""
     time = duration([*to_tune, *work.missing], session.workplace.jobs_for(work.missing), measured)
     regimes = {plan.request.regime for plan in work.plans}
-    in_words = ", tuned" if regimes == {Regime.tuned} else ", some tuned" if Regime.tuned in regimes else ""
+    in_words = ", as printed and tuned" if len(regimes) > 1 else ", tuned" if Regime.tuned in regimes else ""
     return (
         f"{what} at scale {scale}{in_words}: {counted(len(states), 'run')}, {states.count('to do')} to do"
         f"{f', {n_refused} refused' * bool(n_refused)}{first}{time}."

@@ -1,12 +1,14 @@
-"""`benchsuite tune`: give methods the same number of tuning trials."""
+"""`benchsuite tune`: search for methods, each with the same number of trials."""
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from benchsuite.cli.shared.groups import with_groups
-from benchsuite.cli.shared.options import AsJson
+from benchsuite.cli.shared.options import AsJson, AskedRegimes, Replicates, TrialCount, parse_seeds
 from benchsuite.cli.shared.terminal import say, say_json
 from benchsuite.cli.shared.training_options import Jobs, MaxJobs, TrainingOptions, refuse_inside_launcher
 from benchsuite.errors import UsageError
@@ -31,9 +33,9 @@ def tune(
         typer.Option(help="Of a method: the recipe's name or TOML file, instead of --scale."),
     ] = None,
     backbone: Annotated[str | None, typer.Option(help="Only this backbone (default: all).")] = None,
-    trials: Annotated[
-        int | None, typer.Option(min=1, help="Trials of each method (default: the recipe's number).")
-    ] = None,
+    replicates: Replicates = None,
+    regime: AskedRegimes = None,
+    trials: TrialCount = None,
     jobs: Jobs = None,
     max_jobs: MaxJobs = None,
     dry_run: Annotated[
@@ -41,10 +43,10 @@ def tune(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Tune methods by random search on the validation split.
+    """Search for hyper-parameters on the validation split, without running what is then reported.
 
-    Every method gets the same number of trials. Stored trials are not repeated: after an interruption, the same command
-    continues. `benchsuite repro --regime tuned` uses the best trial of each method.
+    Every row is searched in every replicate, by the same number of trials. Stored trials are not repeated: after an
+    interruption, the same command continues. `benchsuite repro` does the same, and then runs the best trial of each.
     """
     from benchsuite.execution.preflight import require_ready
     from benchsuite.report.numbers import counted
@@ -55,10 +57,11 @@ def tune(
     options.use_machine()
     refuse_inside_launcher("tune")
     session = options.session(jobs, max_jobs)
-    subjects, problems = find_subjects(what, scale, recipe, options.load_own(), options.folders)
-    if backbone and not (subjects := [subject for subject in subjects if subject.backbone == backbone]):
+    wanted = Wanted(scale, recipe, parse_seeds(replicates), regime, trials)
+    subjects, problems = find_subjects(what, wanted, options)
+    if backbone and not (subjects := [one for one in subjects if one.label.partition("/")[0] == backbone]):
         raise UsageError(f'backbone "{backbone}": none of the methods is run on it.')
-    work, store = TrialWork.of(subjects, options.results, trials), session.store
+    work, store = TrialWork.of(subjects, options.results), session.store
     runs = [trial.run for trial in work.to_do]
     total = sum(len(done) for _, done in work.done) + len(runs)
     time = duration(runs, session.workplace.jobs_for(runs), work.measured)
@@ -69,7 +72,7 @@ def tune(
     if not dry_run:
         store.require_writable()
         failed = session.do_trials(work)
-        work = TrialWork.of(subjects, options.results, trials)
+        work = TrialWork.of(subjects, options.results)
         say(*map(outcome_line, outcomes(work)), f"trials: {folder}")
     if as_json:
         say_json({"methods": outcomes(work), "to_do": len(work.to_do), "trials": str(folder)})
@@ -77,23 +80,40 @@ def tune(
         raise failure(failed, len(runs), store.logs)
 
 
-def find_subjects(
-    what: Sequence[str], scale: str, recipe: str | None, extra: Sequence[str], folders: Mapping[str, str]
-) -> "tuple[Sequence[Subject], Sequence[Problem]]":
-    """What is to be tuned, and why rows of the tables cannot be."""
-    from benchsuite.planning.chosen_trials import Trials
-    from benchsuite.planning.plan import plan_table
-    from benchsuite.planning.trial_runs import grouped, method_subjects, recipe_at
+class Wanted(NamedTuple):
+    """Which searches are asked for."""
 
+    scale: str
+    recipe: str | None
+    replicates: Sequence[int] | None
+    regime: str | None
+    trials: int | None
+
+
+def find_subjects(
+    what: Sequence[str], wanted: Wanted, options: TrainingOptions
+) -> "tuple[Sequence[Subject], Sequence[Problem]]":
+    """What is to be searched, and why rows of the tables cannot be."""
+    from benchsuite.planning.plan import plan_tables
+    from benchsuite.planning.trial_runs import grouped, method_subjects, recipe_at
+    from benchsuite.records.requests import REGIMES
+
+    extra, folders = options.load_own(), options.folders
     subjects: list[Subject] = []
     problems: list[Problem] = []
+    planned = partial(plan_tables, regime=wanted.regime, results=options.results, count=wanted.trials)
+    if wanted.trials == 0:
+        raise UsageError("--trials 0: a search has at least one trial.")
     for name in what:
         if "/" not in name:
-            subjects += method_subjects(name, recipe or recipe_at(name, scale), folders)
-        elif recipe:
+            used = wanted.recipe or recipe_at(name, wanted.scale)
+            found = method_subjects(name, used, folders, wanted.replicates)
+            regimes = [regime for regime in REGIMES if (wanted.regime or "tuned") in (regime, "both")]
+            subjects += [replace(one, count=wanted.trials, regime=regime) for regime in regimes for one in found]
+        elif wanted.recipe:
             raise UsageError(f"--recipe is for methods; the recipe of {name} is that of its --scale.")
         else:
-            plan = plan_table(name, scale, [0], extra=extra, folders=folders, trials=Trials())
-            subjects += plan.subjects
-            problems += plan.problems
+            for plan in planned([name], wanted.scale, wanted.replicates, (), extra, folders):
+                subjects += plan.subjects
+                problems += plan.problems
     return grouped(subjects), list(dict.fromkeys(problems))

@@ -87,6 +87,7 @@ class ClusterSchedule(Method):
     paper="mm-ts",
     equation=r"\tau_i = \frac\alpha2 \cos(2\pi P t) + sh(c_i)",
     needs=("cluster",),
+    centre="shift_min",
 )
 class MMTS(ClusterSchedule):
     """InfoNCE whose temperature swings over the training and is higher for pairs of large clusters.

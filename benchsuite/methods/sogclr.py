@@ -115,6 +115,7 @@ class OneOrTwoTowers(GlobalMethod):
     r"u_i \leftarrow (1-\gamma) u_i + \gamma g_i",
     needs=("index",),
     serves=("pair", "image", "text"),
+    unsearched=("loss_scale",),
 )
 class SogCLR(OneOrTwoTowers):
     """A contrastive loss over the whole data set, estimated from small batches by a memory for each sample.

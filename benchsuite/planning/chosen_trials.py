@@ -1,15 +1,17 @@
-"""The trials that there are, and the best of them: what a tuned row takes its hyper-parameters from."""
+"""The trials that there are, and the best of them: what a searched row takes its hyper-parameters from."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from benchsuite.errors import UsageError
 from benchsuite.planning.recipe import Tuning
 from benchsuite.planning.subjects import Subject
+from benchsuite.records import trials as stored_trials
 from benchsuite.records.names import TRIALS
 from benchsuite.records.schema import TunedBy
-from benchsuite.records.trials import Trial, TrialsFile, best, read_trials, require_rule, trials_digest
+from benchsuite.records.trials import Trial, TrialsFile, best, by_subject, read_trials, require_rule, trials_digest
 
 
 @dataclass(frozen=True)
@@ -28,27 +30,19 @@ class Trials:
         require_rule(file, rule.model_dump(mode="json"), path)
         return cls(file)
 
-    @property
-    def trials(self) -> Sequence[Trial]:
-        """Of all subjects."""
-        return self.file.trials if self.file else ()
+    @cached_property
+    def _by_subject(self) -> Mapping[stored_trials.Subject, Sequence[Trial]]:
+        return by_subject([self.file] if self.file else [])
 
-    def of(self, subject: Subject, count: int) -> list[Trial]:
-        """The first trials of a subject, `count` if there are so many."""
-        numbers = {trial.number: trial for trial in self.trials if trial.subject == subject.key}
-        return [numbers[number] for number in range(count) if number in numbers]
+    def of(self, subject: Subject) -> list[Trial]:
+        """The first trials of a subject, as many as it is to have if there are so many."""
+        numbers = {trial.number: trial for trial in self._by_subject.get(subject.key, ())}
+        return [numbers[number] for number in range(subject.trials) if number in numbers]
 
-    def lacks(self, subject: Subject, count: int) -> list[int]:
+    def lacks(self, subject: Subject) -> list[int]:
         """Numbers of the first trials that are still to be done."""
-        there = {trial.number for trial in self.of(subject, count)}
-        return [number for number in range(count) if number not in there]
-
-    def others(self, subject: Subject) -> int:
-        """How many trials of the method cannot be used: they were made with other code, setup or switches."""
-        return sum(
-            trial.method.name == subject.method and trial.backbone == subject.backbone and trial.subject != subject.key
-            for trial in self.trials
-        )
+        there = {trial.number for trial in self.of(subject)}
+        return [number for number in range(subject.trials) if number not in there]
 
 
 def chosen_trial(trials: Iterable[Trial], subject: Subject) -> Trial:
@@ -58,13 +52,13 @@ def chosen_trial(trials: Iterable[Trial], subject: Subject) -> Trial:
     return chosen
 
 
-def tuned_by(trials: Sequence[Trial], chosen: Trial, printed: Iterable[str]) -> TunedBy:
-    """What the record of a tuned run says of its trials."""
+def tuned_by(trials: Sequence[Trial], chosen: Trial, searched: Sequence[str]) -> TunedBy:
+    """What the record of a searched run says of its trials."""
     assert chosen.score is not None
     return TunedBy(
         trials=len(trials),
         trial=chosen.number,
         score=chosen.score,
         digest=trials_digest(trials),
-        printed=sorted(printed),
+        searched=list(searched),
     )

@@ -15,11 +15,11 @@ from benchsuite.planning.columns import measured_columns
 from benchsuite.planning.data_folders import lacking, require_used, variants_without_data
 from benchsuite.planning.problems import Problem, Problems
 from benchsuite.planning.recipe import Recipe, read_recipe
-from benchsuite.planning.regime import Printed, Rows, Tuned
+from benchsuite.planning.regime import Choice, Printed, Searched
 from benchsuite.planning.resolve import NO_FOLDERS, resolve_method, resolve_setup
 from benchsuite.planning.rows import longer_rows, rows_to_run
 from benchsuite.planning.subjects import Subject, require_tuning
-from benchsuite.records.requests import RequestedRow, RequestedRuns, SmallestDifference, TableRequest
+from benchsuite.records.requests import REGIMES, Regime, RequestedRow, RequestedRuns, SmallestDifference, TableRequest
 from benchsuite.records.schema import PARAPHRASES, MethodPart, TunedBy, run_id, uncovered
 from benchsuite.registry import methods
 from benchsuite.setup import Part, Setup
@@ -82,12 +82,15 @@ def plan_table(
     extra: Sequence[str] = (),
     folders: Mapping[str, str] = NO_FOLDERS,
     trials: Trials | None = None,
+    regime: Regime = "printed",
+    count: int | None = None,
 ) -> Plan:
     """The runs of a table. `rows` selects by method or any name of a row; `extra` are methods to add as rows.
 
     `folders` are those of datasets read from files. A row or part that trains on another dataset than the recipe's is
-    skipped, with the reason, if that folder is not given. If nothing is left, the table is refused. With `trials`, rows
-    have the hyper-parameters that tuning chose; `Plan.subjects` names what is tuned for them.
+    skipped, with the reason, if that folder is not given. If nothing is left, the table is refused. With `trials`, each
+    row has what its search in each replicate chose, `count` trials or the rule's number; `Plan.subjects` names the
+    searches. Without, rows are as printed at the recipe's learning rate.
     """
     table = read_table(name)
     if scale not in table.recipes:
@@ -95,15 +98,15 @@ def plan_table(
     recipe = read_recipe(table.recipes[scale])
     absent = variants_without_data(recipe, folders)
     recipe = recipe.model_copy(update={"missing": {**absent, **recipe.missing}})
-    chosen = rows_to_run(table, recipe, rows, extra, tuned=trials is not None)
+    chosen = rows_to_run(table, recipe, rows, extra, tuned=regime == "tuned")
 
     @cache
     def setup(replicate: int, backbone: str, *variants: str) -> Setup:
         return resolve_setup(recipe, backbone, folders, variants, replicate)
 
     problems = Problems()
-    tuned = Tuned(table, recipe, table.recipes[scale], trials, folders) if trials else None
-    under = Under(table.recipes[scale], recipe, setup, problems, tuned or Printed())
+    search = Searched(table, recipe, table.recipes[scale], trials, folders, regime, count) if trials else None
+    under = Under(table.recipes[scale], recipe, setup, problems, search or Printed())
     planned = [_plan_row(table, row, times, under, seeds or range(recipe.seeds)) for row, times in chosen]
     used = {name for row, _ in chosen for name in (row.variant, *(part.variant for part in table.parts.values()))}
     nothing = not problems.rows and not any(runs for _, runs in planned)
@@ -135,7 +138,7 @@ def plan_table(
         rows=[row for row, _ in planned],
     )
     runs = [run for _, runs in planned for run in runs]
-    return Plan(request, runs, problems.listed(), list(tuned.subjects.values()) if tuned else ())
+    return Plan(request, runs, problems.listed(), list(search.subjects.values()) if search else ())
 
 
 def row_names(names: Sequence[str], scale: str) -> set[str]:
@@ -157,29 +160,31 @@ def plan_tables(
     *,
     regime: str | None,
     results: Path,
-    tune: bool = False,
+    count: int | None = None,
 ) -> list[Plan]:
-    """Plans of tables in one regime, by default their recipe's; with the trials that are stored.
+    """Plans of tables with the trials that are stored: one for each regime, those of the recipe or the one asked for.
 
-    `tune`: in the tuned regime wherever the recipe says how to tune, which one of them must.
+    `count`: trials of each search, if not the rule's number; 0: none, so rows as printed alone.
     """
-    recipes = [read_table(name).recipes.get(scale) for name in names]
-    known = sorted({recipe for recipe in recipes if recipe})
-    if tune and known and not any(read_recipe(recipe).tuning for recipe in known):
-        require_tuning(read_recipe(known[0]), known[0])
-
-    def trials(name: str) -> Trials | None:
-        recipe = read_recipe(name)
-        by_default = recipe.tuning is not None and (tune or recipe.regime == "tuned")
-        if regime == "printed" or (regime is None and not by_default):
-            return None
-        return Trials.stored(recipe_name(name), require_tuning(recipe, name), results)
-
-    stored = {recipe: trials(recipe) for recipe in known}
-    return [
-        plan_table(name, scale, seeds, rows, extra, folders, stored.get(recipe or ""))
-        for name, recipe in zip(names, recipes, strict=True)
-    ]
+    recipes = {name: read_table(name).recipes.get(scale) for name in names}
+    read = {recipe: read_recipe(recipe) for recipe in sorted({recipe for recipe in recipes.values() if recipe})}
+    if count == 0 and regime in ("tuned", "both"):
+        raise UsageError(f"--trials 0 and --regime {regime} exclude each other: only rows as printed need no trials.")
+    if regime in ("tuned", "both") and read and not any(recipe.tuning for recipe in read.values()):
+        require_tuning(next(iter(read.values())), next(iter(read)))
+    stored = {
+        name: Trials.stored(recipe_name(name), recipe.tuning, results)
+        for name, recipe in read.items()
+        if recipe.tuning and count != 0
+    }
+    plans = []
+    for name, recipe in recipes.items():
+        trials = stored.get(recipe or "")
+        wanted = regime or (read[recipe].regime if recipe else "printed")
+        for each in REGIMES if trials else REGIMES[:1]:
+            if not trials or wanted in (each, "both"):
+                plans.append(plan_table(name, scale, seeds, rows, extra, folders, trials, each, count))
+    return plans
 
 
 def plan_run(
@@ -228,11 +233,20 @@ class Under:
     recipe: Recipe
     setup: Callable[..., Setup]
     problems: Problems
-    rows: Rows
+    rows: Printed | Searched
 
     def setups(self, replicates: Sequence[int], backbone: str, *variants: str) -> Sequence[Setup]:
         """The setup with each replicate's data."""
         return [self.setup(replicate, backbone, *variants) for replicate in replicates]
+
+    def choices(
+        self, replicates: Sequence[int], row: Row, part: TablePart, times: float, setups: Sequence[Setup] | None
+    ) -> Sequence[Choice]:
+        """The method of a row as each replicate runs it; without setups at least what is printed is looked at."""
+        if setups is None:
+            return [Printed().choose(row, part, times, self.recipe, 0)]
+        of = zip(setups, replicates, strict=True)
+        return [self.rows.choose(row, part, times, setup, replicate) for setup, replicate in of]
 
 
 def _plan_row(
@@ -253,27 +267,25 @@ def _plan_row(
         setups = under.problems.unless(
             f"recipe {under.name}", label, partial(under.setups, seeds, row.backbone, row.variant, part.variant)
         )
-        choice = under.problems.unless(
-            f'{table.name}, row "{row.label}"',
-            label,
-            partial((under.rows if setups else Printed()).choose, row, part, setups[0] if setups else recipe),
+        choices = under.problems.unless(
+            f'{table.name}, row "{row.label}"', label, partial(under.choices, seeds, row, part, times, setups)
         )
-        if setups is None or choice is None:
+        if setups is None or choices is None:
             continue
-        method = choice.method.model_copy(update={"longer": times})
         seconds = recipe.backbones[row.backbone].step_seconds
-        made = (
-            make_run(setup, method, seed, label, seconds, under.name, choice.tuned)
-            for seed, setup in zip(seeds, setups, strict=True)
-        )
-        own = [run.model_copy(update={"keep_weights": recipe.keep_weights}) for run in made]
+        own = []
+        for seed, setup, choice in zip(seeds, setups, choices, strict=True):
+            run = make_run(setup, choice.method, seed, label, seconds, under.name, choice.tuned)
+            # where a search is still to be done, the row's identity stands for the method's
+            known = run.run_id if choice.known else run_id(setup.setup_id, choice.row_id, seed, run.read)
+            own.append(run.model_copy(update={"keep_weights": recipe.keep_weights, "run_id": known}))
         parts[name] = RequestedRuns(
             setup_id=setups[0].setup_id,
-            method_id=method.method_id,
+            row_id=choices[0].row_id,
             paraphrases=own[0].paraphrases,
             runs={run.seed: run.run_id for run in own},
         )
-        request = request.model_copy(update={"title": method.title})
+        request = request.model_copy(update={"title": choices[0].method.title})
         runs += own
     return request.model_copy(update={"parts": parts, "missing": missing}), runs
 

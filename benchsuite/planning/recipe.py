@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from annotated_types import Gt
+from annotated_types import Gt, Le
 from pydantic import Field, ValidationError, model_validator
 
 from benchsuite.errors import UnknownError, UsageError
 from benchsuite.fields import Count, NonNegative, Positive
 from benchsuite.folders import recipe_files
+from benchsuite.records.schema import SEEDS_EACH
 from benchsuite.setup import (
     Augmentation,
     Clusters,
@@ -63,14 +64,17 @@ class Primary(Part):
 class Tuning(Part):
     """The rule by which every method is tuned: the same number of trials, drawn in the same way."""
 
-    trials: Count
-    """For each method."""
+    trials: Annotated[Count, Le(SEEDS_EACH)]
+    """Of each row in each replicate, where all that its method declares is searched."""
+    printed_trials: Annotated[Count, Le(SEEDS_EACH)] = 5
+    """Where the learning rate alone is searched, and the rest is as printed."""
     measure: str
     """What a trial is judged by: "protocol.metric" of the protocols below; higher is better."""
     protocols: dict[str, Protocol] = Field(min_length=1)
     """On the validation split."""
     spread: Annotated[float, Gt(1)] = 8.0
-    """A number is drawn log-uniformly between its default divided by this and its default times this."""
+    """A number is drawn log-uniformly between its default divided by this and its default times this; a temperature
+    as its ratio to the first one, which every method draws from one range."""
     learning_rate_spread: Annotated[float, Gt(1)] = 4.0
     """The same for the learning rate, around the recipe's."""
     longer: list[Annotated[float, Gt(1)]] = []
@@ -151,8 +155,8 @@ class Recipe(Part):
     no part of the setup's identity."""
     tuning: Tuning | None = None
     """How methods are tuned at this scale; none where rows run as printed alone."""
-    regime: Literal["printed", "tuned"] = "tuned"
-    """Of tables, where a command has neither --regime nor --tune. Rows of a recipe without `tuning` run as printed."""
+    regime: Literal["printed", "tuned", "both"] = "both"
+    """Of tables, where a command has no --regime. Rows of a recipe without `tuning` run as printed alone."""
 
     @model_validator(mode="after")
     def _stand_ins_are_protocols(self) -> Self:

@@ -1,58 +1,54 @@
-"""The hyper-parameters of a table's rows: as printed, or those that tuning chose but for what the table varies.
+"""The hyper-parameters of a table's rows: as printed or tuned, by a search of each row in each replicate.
 
 docs/tuning.md has the rule, with an example.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from benchsuite.papers import Row, Table
 from benchsuite.papers.schema import TablePart
 from benchsuite.planning.chosen_trials import Trials, chosen_trial, tuned_by
 from benchsuite.planning.recipe import Recipe
 from benchsuite.planning.resolve import resolve_method
-from benchsuite.planning.subjects import Subject, fixed_switches, require_tuning, tunable, tuning_setup, varied
+from benchsuite.planning.subjects import Subject, fixed_by, require_tuning, tuning_setup
 from benchsuite.records.requests import Regime
-from benchsuite.records.schema import MethodPart, TunedBy
+from benchsuite.records.schema import MethodPart, TunedBy, row_id
 from benchsuite.setup import Setup
 
 
 class Choice(NamedTuple):
-    """The method of a row as it will be run, and how it was tuned."""
+    """The method of a row as it will be run in a replicate, how it was found, and the row's identity."""
 
     method: MethodPart
+    row_id: str
     tuned: TunedBy | None = None
-
-
-class Rows(Protocol):
-    """Chooses the hyper-parameters of rows."""
-
-    @property
-    def regime(self) -> Regime:
-        """Which hyper-parameters they are."""
-        ...
-
-    def choose(self, row: Row, part: TablePart, setup: Setup | Recipe) -> Choice:
-        """The method of a row for a part of the table, under the row's setup."""
-        ...
+    known: bool = True
+    """False where trials are still missing: the method is then the printed one, for what can be checked before."""
 
 
 @dataclass(frozen=True)
 class Printed:
-    """Hyper-parameters as printed, temperatures multiplied by the recipe's factor."""
+    """Hyper-parameters as printed, temperatures multiplied by the recipe's factor, at the recipe's learning rate."""
 
     regime: Regime = "printed"
 
-    def choose(self, row: Row, part: TablePart, setup: Setup | Recipe) -> Choice:
+    def choose(self, row: Row, part: TablePart, times: float, setup: Setup | Recipe, replicate: int) -> Choice:
         """As the row and the part have them."""
         assert row.method is not None
-        return Choice(resolve_method(row.method, row.options(part), setup.temperature_factor))
+        method = resolve_method(row.method, row.options(part), setup.temperature_factor)
+        method = method.model_copy(update={"longer": times})
+        return Choice(method, row_id(method))
 
 
 @dataclass(frozen=True)
-class Tuned:
-    """Hyper-parameters of the best trial. Rows whose trials are missing are planned as printed, and noted."""
+class Searched:
+    """The best trial of the row's search in the replicate. Where trials are missing it is planned as printed.
+
+    As printed, a search finds the learning rate alone, because a rate belongs to a data set; tuned, all that the
+    method's fields declare and the table is not about.
+    """
 
     table: Table
     recipe: Recipe
@@ -60,45 +56,47 @@ class Tuned:
     """The recipe's."""
     trials: Trials
     folders: Mapping[str, str]
-    subjects: dict[str, Subject] = field(default_factory=dict)
-    """What was asked for, by its name."""
     regime: Regime = "tuned"
-    _setups: dict[str, Setup] = field(default_factory=dict)
+    count: int | None = None
+    """Trials of each search, if not the rule's number."""
+    subjects: dict[str, Subject] = field(default_factory=dict)
+    """The searches that were asked for, by their names."""
+    _setups: dict[tuple[str, str, int], Setup] = field(default_factory=dict)
 
-    def choose(self, row: Row, part: TablePart, setup: Setup | Recipe) -> Choice:
-        """Those of the best trial but for what the table varies, prints on purpose, or gives for the part."""
-        assert row.method is not None
-        subject, rule = self.subject(row), require_tuning(self.recipe, self.name)
+    def choose(self, row: Row, part: TablePart, times: float, setup: Setup | Recipe, replicate: int) -> Choice:
+        """Those of the best trial, and of the rest what the row's search keeps fixed."""
+        subject = self.subject(row, part, times, replicate)
         self.subjects.setdefault(str(subject), subject)
-        trials = self.trials.of(subject, rule.trials)
-        if len(trials) < rule.trials:
-            return Printed().choose(row, part, setup)
+        trials = self.trials.of(subject)
+        if len(trials) < subject.trials:
+            method = Printed().choose(row, part, times, setup, replicate).method
+            return Choice(method, row_id(method, subject.searched, subject.trials), known=False)
         chosen = chosen_trial(trials, subject)
-        tuned = chosen.method.hyperparameters
-        printed = self.printed(row, part) & tuned.keys()
-        drawn = {name: tuned[name] for name in tunable(row.method, rule) - printed}
         assert chosen.method.learning_rate is not None
         rate = chosen.method.learning_rate * (setup.optimizer.lr / subject.setup.optimizer.lr)
-        method = resolve_method(row.method, row.options(part), setup.temperature_factor, drawn, rate)
-        return Choice(method, tuned_by(trials, chosen, printed))
-
-    def subject(self, row: Row) -> Subject:
-        """What is tuned for a row: its method on its backbone, with the switches that all its rows share."""
-        assert row.method is not None
-        rule, backbone = require_tuning(self.recipe, self.name), row.backbone
-        if backbone not in self._setups:
-            self._setups[backbone] = tuning_setup(self.recipe, rule, backbone, self.folders)
-        return Subject(
-            self.name,
-            backbone,
-            row.method,
-            self._setups[backbone],
-            rule,
-            self.recipe.backbones[backbone].step_seconds,
-            fixed_switches(self.table, row.method, rule),
+        method = chosen.method.model_copy(update={"learning_rate": rate})
+        return Choice(
+            method, row_id(method, subject.searched, subject.trials), tuned_by(trials, chosen, subject.searched)
         )
 
-    def printed(self, row: Row, part: TablePart) -> set[str]:
-        """Hyper-parameters that are not tuned in this row."""
+    def subject(self, row: Row, part: TablePart, times: float, replicate: int) -> Subject:
+        """The search of a row: under its own variant; the parts of a table share it, but for what they give."""
         assert row.method is not None
-        return varied(self.table, row.method) | {*self.table.printed, *part.hyperparameters}
+        rule, key = require_tuning(self.recipe, self.name), (row.backbone, row.variant, replicate)
+        if key not in self._setups:
+            self._setups[key] = tuning_setup(
+                self.recipe, rule, row.backbone, self.folders, (row.variant,), replicate=replicate
+            )
+        return Subject(
+            recipe=self.name,
+            label="/".join(filter(None, (row.backbone, row.variant))),
+            method=row.method,
+            setup=self._setups[key],
+            rule=rule,
+            replicate=replicate,
+            regime=self.regime,
+            step_seconds=self.recipe.backbones[row.backbone].step_seconds,
+            fixed=fixed_by(self.table, row, part, rule, self.regime),
+            longer=times,
+            count=self.count,
+        )

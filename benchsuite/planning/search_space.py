@@ -1,7 +1,12 @@
-"""What tuning draws: a method's own numbers and the learning rate, each from a random stream of its own.
+"""What a search draws: a method's own numbers and the learning rate, at points that all methods of a replicate share.
 
 The space comes from the fields' annotations and defaults, so it is the same for every method and needs no torch.
-Switches are not drawn: booleans, counts, texts, lists, numbers that are 0 by default, shares that are 0 or 1.
+Switches are not drawn: booleans, counts, texts, lists, numbers that are 0 by default, shares that are 0 or 1; nor is
+what the decorator names as `unsearched`, such as a scale of the loss, which the optimizer cancels.
+
+Temperatures have one centre, which every method draws from one range at the same places; its other temperatures are
+drawn as ratios to it. Centre and learning rate follow an additive recurrence (the R2 sequence, shifted by the
+replicate): few trials cover their square evenly, so that less is owed to the luck of a search.
 """
 
 import math
@@ -9,9 +14,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from benchsuite.canonical import canonical
-from benchsuite.cards import Card
-from benchsuite.errors import UsageError
+from benchsuite.cards import Card, FieldCard
+from benchsuite.errors import UnknownError, UsageError
 from benchsuite.planning.recipe import Tuning
 from benchsuite.streams import numpy_stream
 
@@ -19,8 +23,13 @@ ATTEMPTS = 100
 """Draws of one trial that a method may refuse."""
 DIGITS = 4
 """Significant digits of what is drawn: libraries of mathematics differ in the last ones."""
+CENTRE = "temperature"
 LEARNING_RATE = "learning rate"
-"""Name of its stream; no field can have it."""
+"""Names of streams that all methods share; no field can have them."""
+STEPS = {CENTRE: 0.7548776662466927, LEARNING_RATE: 0.5698402909980532}
+"""Of the recurrence in two dimensions: 1/g and 1/g^2, of the g with g^3 = g + 1."""
+TEMPERATURES = (0.005, 0.5)
+"""Range of the centre, of every method."""
 
 
 @dataclass(frozen=True)
@@ -30,15 +39,18 @@ class Coordinate:
     name: str
     low: float
     high: float
-    """Of the size or the odds."""
+    """Of the size or the odds, or of the ratio."""
     sign: float = 1.0
     share: bool = False
+    stream: str = ""
+    """Whose points it takes, if not its own."""
+    times: str = ""
+    """The field that it is a ratio to."""
 
-    def at(self, u: float) -> float:
+    def at(self, u: float, centre: float = 1.0) -> float:
         """The value at a point of [0, 1)."""
-        size = float(f"{self.low * (self.high / self.low) ** u:.{DIGITS}g}")
-        size = min(max(size, self.low), self.high)
-        return size / (1 + size) if self.share else self.sign * size
+        size = min(max(_short(self.low * (self.high / self.low) ** u), self.low), self.high)
+        return size / (1 + size) if self.share else self.sign * (_short(size * centre) if self.times else size)
 
 
 class Draw(NamedTuple):
@@ -49,34 +61,68 @@ class Draw(NamedTuple):
 
 
 def space(card: Card, spread: float, fixed: Mapping[str, Any]) -> list[Coordinate]:
-    """The numbers of a method that are drawn, in the order of its fields."""
-    coordinates: list[Coordinate] = []
-    for field in card.fields:
-        if field.range is None or field.name in fixed or field.default is None:
-            continue
+    """The numbers of a method that are drawn, in the order of its fields but for the centre, which comes first."""
+    left = {*fixed, *card.about.get("unsearched", ())}
+    drawn = [field for field in card.fields if field.range and field.name not in left and field.default is not None]
+    for field in drawn:
         if not isinstance(field.default, int | float):
             raise UsageError(
                 f"{card.name}: tuning needs a number as the default of {field.name}; it is {field.default}. Write one."
             )
-        coordinates += _coordinate(field.name, float(field.default), *field.range, spread)
-    return coordinates
+    centre = centre_of(card)
+    coordinates = [each for field in drawn for each in _coordinate(field, centre, spread)]
+    return sorted(coordinates, key=lambda each: each.stream != CENTRE)
 
 
-def draws(card: Card, fixed: Mapping[str, Any], number: int, rule: Tuning, learning_rate: float) -> Iterator[Draw]:
-    """What trial `number` tries, in turn, until the method refuses none of it.
+def centre_of(card: Card) -> FieldCard | None:
+    """The temperature around which a method's others are drawn: the decorator's `centre`, else the first field."""
+    fields = [field for field in card.fields if is_temperature(field) and field.default]
+    if (named := card.about.get("centre")) is None:
+        return next(iter(fields), None)
+    if named not in (known := {field.name: field for field in fields}):
+        raise UnknownError("temperature", str(named), known, f"{card.name}, centre: ")
+    return known[named]
+
+
+def is_temperature(field: FieldCard) -> bool:
+    """Whether a field is a temperature."""
+    return field.range is not None and "a temperature" in field.words
+
+
+def draws(
+    card: Card,
+    fixed: Mapping[str, Any],
+    number: int,
+    replicate: int,
+    rule: Tuning,
+    learning_rate: float,
+    factor: float = 1.0,
+    rate_alone: bool = False,
+) -> Iterator[Draw]:
+    """What trial `number` of a replicate tries, in turn, until the method refuses none of it.
 
     Each coordinate has its own stream, so that a field more changes no other's draws, and each trial its own, so that
-    it is the same however many there are.
+    it is the same however many there are. Where a draw is refused, centre and learning rate stay. A temperature that
+    is fixed is multiplied by the recipe's factor.
     """
-    given = canonical(dict(fixed)).decode()
-
-    def points(name: str) -> list[float]:
-        return list(numpy_stream(number, "tuning", card.name, given, name).random(ATTEMPTS))
-
-    coordinates = [(each, points(each.name)) for each in space(card, rule.spread, fixed)]
-    rate = around(LEARNING_RATE, learning_rate, rule.learning_rate_spread).at(points(LEARNING_RATE)[0])
+    rate = around(LEARNING_RATE, learning_rate, rule.learning_rate_spread).at(shared(LEARNING_RATE, number, replicate))
+    if rate_alone:
+        yield Draw({}, rate)
+        return
+    coordinates, centre = space(card, rule.spread, fixed), centre_of(card)
+    points = {each.name: numpy_stream(number, "search", replicate, each.name).random(ATTEMPTS) for each in coordinates}
+    known = {centre.name: factor * fixed[centre.name]} if centre and centre.name in fixed else {}
     for attempt in range(ATTEMPTS):
-        yield Draw({each.name: each.at(at[attempt]) for each, at in coordinates}, rate)
+        values: dict[str, float] = {}
+        for each in coordinates:
+            u = shared(CENTRE, number, replicate) if each.stream else float(points[each.name][attempt])
+            values[each.name] = each.at(u, {**known, **values}.get(each.times, 1.0))
+        yield Draw(values, rate)
+
+
+def shared(stream: str, number: int, replicate: int) -> float:
+    """The point of trial `number` in [0, 1), the same for all methods of a replicate."""
+    return float((numpy_stream(replicate, "search", stream).random() + number * STEPS[stream]) % 1)
 
 
 def around(name: str, centre: float, spread: float) -> Coordinate:
@@ -84,8 +130,19 @@ def around(name: str, centre: float, spread: float) -> Coordinate:
     return Coordinate(name, centre / spread, centre * spread)
 
 
-def _coordinate(name: str, default: float, low: float, high: float, spread: float) -> Iterator[Coordinate]:
-    if low >= 0 and math.isclose(low, 0, abs_tol=1e-300) and math.isclose(high, 1):
+def _short(value: float) -> float:
+    return float(f"{value:.{DIGITS}g}")
+
+
+def _coordinate(field: FieldCard, centre: FieldCard | None, spread: float) -> Iterator[Coordinate]:
+    assert field.range is not None
+    name, default, (low, high) = field.name, float(field.default), field.range
+    if centre and field is centre:
+        yield Coordinate(name, max(TEMPERATURES[0], low), min(TEMPERATURES[1], high), stream=CENTRE)
+    elif centre and default > 0 and is_temperature(field):
+        ratio = default / float(centre.default)
+        yield Coordinate(name, ratio / spread, ratio * spread, times=centre.name)
+    elif low >= 0 and math.isclose(low, 0, abs_tol=1e-300) and math.isclose(high, 1):
         if 0 < default < 1:
             odds = default / (1 - default)
             yield Coordinate(name, odds / spread, odds * spread, share=True)

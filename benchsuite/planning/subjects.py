@@ -1,6 +1,6 @@
-"""What is tuned: a method under a backbone's setup on the validation split, with some hyper-parameters fixed.
+"""What is searched: a method under a row's setup on the validation split of a replicate, with what the row fixes.
 
-And what of a table's row stays as printed when the rest is tuned: docs/tuning.md has the rule.
+docs/tuning.md has the rule, with an example.
 """
 
 import json
@@ -13,12 +13,14 @@ from benchsuite.canonical import canonical
 from benchsuite.errors import UsageError
 from benchsuite.fields import resolve
 from benchsuite.methods import method_class
-from benchsuite.papers import Table
+from benchsuite.papers import Row, Table
+from benchsuite.papers.schema import TablePart
 from benchsuite.planning.columns import require_metric
 from benchsuite.planning.recipe import Recipe, Tuning
 from benchsuite.planning.resolve import NO_FOLDERS, resolve_method, resolve_setup
 from benchsuite.planning.search_space import ATTEMPTS, LEARNING_RATE, around, draws, space
-from benchsuite.records import trials
+from benchsuite.records import trials as stored
+from benchsuite.records.requests import Regime
 from benchsuite.records.schema import MethodPart
 from benchsuite.registry import methods
 from benchsuite.setup import Setup
@@ -26,39 +28,76 @@ from benchsuite.setup import Setup
 
 @dataclass(frozen=True)
 class Subject:
-    """A method that is tuned."""
+    """A search: of a row's method, in one replicate."""
 
     recipe: str
     """Name or file."""
-    backbone: str
+    label: str
+    """Backbone, and the variants if any."""
     method: str
     setup: Setup
-    """The recipe's on the backbone, without a variant, with its tuning protocols."""
+    """The row's, with the recipe's tuning protocols, on the replicate's data."""
     rule: Tuning
+    replicate: int
+    regime: Regime = "tuned"
+    """As printed, the learning rate alone is searched."""
     step_seconds: float = 0.0
     fixed: Mapping[str, Any] = field(default_factory=dict)
-    """Switches that are not at their defaults."""
+    """Hyper-parameters that are not drawn and not at their defaults."""
+    longer: float = 1.0
+    """How many times the setup's steps a trial trains."""
+    count: int | None = None
+    """How many trials there are to be, if not the rule's number."""
+
+    @property
+    def trials(self) -> int:
+        """How many trials there are to be."""
+        return self.count or (self.rule.trials if self.regime == "tuned" else self.rule.printed_trials)
 
     @cached_property
-    def key(self) -> trials.Subject:
+    def key(self) -> stored.Subject:
         """As trials name it."""
         version = methods.card(self.method).version
-        return trials.subject_of(self.setup.setup_id, self.method, version, self.fixed)
+        return stored.subject_of(
+            self.setup.setup_id, self.method, version, self.fixed, self.longer, self.regime, self.replicate
+        )
 
     def __str__(self) -> str:
-        given = ", ".join(f"{name} = {value}" for name, value in self.fixed.items())
-        return f"{self.backbone} {self.method}{f' ({given})' * bool(given)}"
+        return f"{self.row}, replicate {self.replicate}"
+
+    @property
+    def row(self) -> str:
+        """The search without its replicate, in words."""
+        given = [f"{name} = {value}" for name, value in self.fixed.items()]
+        given += [f"{self.longer:g} times the steps"] * (self.longer != 1)
+        about = f" ({', '.join(given)})" if given else ""
+        printed = ", as printed" if self.regime == "printed" else ""
+        return f"{self.label} {self.method}{about}{printed}"
+
+    @property
+    def searched(self) -> list[str]:
+        """The hyper-parameters that are drawn, beside the learning rate."""
+        return sorted(each.name for each in self._space)
+
+    @property
+    def _space(self) -> Sequence[Any]:
+        return space(methods.card(self.method), self.rule.spread, self.fixed) if self.regime == "tuned" else ()
 
     def space(self) -> list[str]:
         """What is drawn and from where to where, in words."""
         rate = around(LEARNING_RATE, self.setup.optimizer.lr, self.rule.learning_rate_spread)
-        coordinates = space(methods.card(self.method), self.rule.spread, self.fixed)
-        return [f"{each.name} {each.at(0):.4g} to {each.at(1):.4g}" for each in (*coordinates, rate)]
+        return [
+            f"{each.name} {each.low:.4g} to {each.high:.4g} times {each.times}"
+            if each.times
+            else f"{each.name} {each.at(0):.4g} to {each.at(1):.4g}"
+            for each in (*self._space, rate)
+        ]
 
     def drawn(self, number: int) -> MethodPart:
         """The method as trial `number` has it: the first draw that it does not refuse."""
-        refusal = None
-        for draw in draws(methods.card(self.method), self.fixed, number, self.rule, self.setup.optimizer.lr):
+        card, refusal = methods.card(self.method), None
+        rate, factor, alone = self.setup.optimizer.lr, self.setup.temperature_factor, self.regime == "printed"
+        for draw in draws(card, self.fixed, number, self.replicate, self.rule, rate, factor, alone):
             try:
                 return self.part(draw.hyperparameters, draw.learning_rate)
             except UsageError as error:
@@ -67,7 +106,8 @@ class Subject:
 
     def part(self, tuned: Mapping[str, Any], learning_rate: float | None = None) -> MethodPart:
         """The method with these hyper-parameters, what is fixed, and otherwise defaults."""
-        return resolve_method(self.method, self.fixed, self.setup.temperature_factor, tuned, learning_rate)
+        made = resolve_method(self.method, self.fixed, self.setup.temperature_factor, tuned, learning_rate)
+        return made.model_copy(update={"longer": self.longer})
 
 
 def require_tuning(recipe: Recipe, name: str) -> Tuning:
@@ -77,35 +117,48 @@ def require_tuning(recipe: Recipe, name: str) -> Tuning:
     return recipe.tuning
 
 
-def tuning_setup(recipe: Recipe, rule: Tuning, backbone: str, folders: Mapping[str, str] = NO_FOLDERS) -> Setup:
+def tuning_setup(
+    recipe: Recipe,
+    rule: Tuning,
+    backbone: str,
+    folders: Mapping[str, str] = NO_FOLDERS,
+    variants: Sequence[str] = (),
+    replicate: int | None = None,
+) -> Setup:
     """The recipe on a backbone, with the protocols that trials are judged by in place of its own."""
     protocol, _, metric = rule.measure.rpartition(".")
     require_metric(metric, rule.protocols[protocol].task, f'recipe "{recipe.title}", tuning, measure: ')
     judged = recipe.model_copy(update={"protocols": rule.protocols, "with_classes": {}})
-    return resolve_setup(judged, backbone, folders)
+    return resolve_setup(judged, backbone, folders, variants, replicate)
 
 
 def tunable(method: str, rule: Tuning) -> set[str]:
-    """The hyper-parameters that tuning draws."""
+    """The hyper-parameters that a search draws where nothing is fixed."""
     method_class(method)
     return {coordinate.name for coordinate in space(methods.card(method), rule.spread, {})}
 
 
 def varied(table: Table, method: str) -> set[str]:
     """Hyper-parameters in which the table's rows of one method differ, defaults where a row gives none."""
-    rows = _resolved(table, method)
+    cls = method_class(method)
+    rows = [resolve(cls, row.hyperparameters) for row in table.rows if row.method == method]
     return {name for name in (rows[0] if rows else ()) if len({canonical(row[name]) for row in rows}) > 1}
 
 
-def fixed_switches(table: Table, method: str, rule: Tuning) -> dict[str, Any]:
-    """What the table prints of a method that is not tunable, the same in all of its rows, and not the default."""
-    rows, cls = _resolved(table, method), method_class(method)
-    others = tunable(method, rule) | varied(table, method)
-    given = {name: value for row in rows[:1] for name, value in row.items() if name not in others}
-    switches = {n: value for n, value in given.items() if canonical(value) != canonical(getattr(cls, n, None))}
-    return dict(json.loads(json.dumps(switches)))
+def fixed_by(table: Table, row: Row, part: TablePart, rule: Tuning, regime: Regime) -> dict[str, Any]:
+    """What a row's search does not draw and is not the default: as printed, all; tuned, what the table is about.
 
-
-def _resolved(table: Table, method: str) -> Sequence[Mapping[str, Any]]:
-    cls = method_class(method)
-    return [resolve(cls, row.hyperparameters) for row in table.rows if row.method == method]
+    That is: what cannot be drawn, what differs between the table's rows of the method, what its file says to print,
+    and what the part gives.
+    """
+    assert row.method is not None
+    cls, given = method_class(row.method), resolve(method_class(row.method), row.options(part))
+    kept = varied(table, row.method) | {*table.printed, *part.hyperparameters}
+    drawn = tunable(row.method, rule) - kept if regime == "tuned" else set()
+    others = {name: value for name, value in given.items() if name not in drawn}
+    about = {
+        name: value
+        for name, value in others.items()
+        if name in kept & tunable(row.method, rule) or canonical(value) != canonical(getattr(cls, name, None))
+    }
+    return dict(json.loads(json.dumps(about)))

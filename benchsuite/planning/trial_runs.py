@@ -11,8 +11,8 @@ from benchsuite.planning.data_folders import require_used
 from benchsuite.planning.plan import Run, make_run
 from benchsuite.planning.recipe import Recipe, read_recipe
 from benchsuite.planning.subjects import Subject, require_tuning, tuning_setup
-from benchsuite.records.schema import PARAPHRASES, Record
-from benchsuite.records.trials import FIRST_SEED, Trial, TrialsFile
+from benchsuite.records.schema import Record, trial_seed
+from benchsuite.records.trials import Trial, TrialsFile
 
 
 @dataclass(frozen=True)
@@ -37,17 +37,17 @@ class TrialRun:
 
     def failed(self, reason: str) -> Trial:
         """The trial of a run whose hyper-parameters let it diverge."""
-        read = {PARAPHRASES: self.run.paraphrases} if self.run.paraphrases else {}
-        return self._trial(
-            score=None, error=reason, digests=read, created=datetime.now(UTC).isoformat(timespec="seconds")
-        )
+        created = datetime.now(UTC).isoformat(timespec="seconds")
+        return self._trial(score=None, error=reason, digests=self.run.read, created=created)
 
     def _trial(self, **measured: object) -> Trial:
         return Trial.model_validate(
             {
                 "run_id": self.run.run_id,
                 "setup_id": self.run.setup.setup_id,
-                "backbone": self.subject.backbone,
+                "label": self.subject.label,
+                "regime": self.subject.regime,
+                "replicate": self.subject.replicate,
                 "method": self.run.method,
                 "fixed": self.subject.fixed,
                 "number": self.number,
@@ -59,17 +59,15 @@ class TrialRun:
 
 def trial_run(subject: Subject, number: int) -> TrialRun:
     """One trial of a subject."""
-    run = make_run(
-        subject.setup, subject.drawn(number), FIRST_SEED + number, str(subject), subject.step_seconds, subject.recipe
-    )
+    seed = trial_seed(subject.replicate, number)
+    run = make_run(subject.setup, subject.drawn(number), seed, str(subject), subject.step_seconds, subject.recipe)
     return TrialRun(subject, number, run.model_copy(update={"label": f"{subject} trial {number}"}))
 
 
 def example_run(subject: Subject) -> Run:
     """A run of the subject at its defaults, for what can be checked before any trial."""
-    return make_run(
-        subject.setup, subject.part({}), FIRST_SEED, f"{subject} trials", subject.step_seconds, subject.recipe
-    )
+    seed = trial_seed(subject.replicate, 0)
+    return make_run(subject.setup, subject.part({}), seed, f"{subject} trials", subject.step_seconds, subject.recipe)
 
 
 def content_of(trial: Trial, subject: Subject, recipe: str) -> TrialsFile:
@@ -83,15 +81,19 @@ def grouped(subjects: Iterable[Subject]) -> Sequence[Subject]:
     return list({subject.key: subject for subject in subjects}.values())
 
 
-def method_subjects(method: str, recipe_name: str, folders: Mapping[str, str]) -> list[Subject]:
+def method_subjects(
+    method: str, recipe_name: str, folders: Mapping[str, str], replicates: Sequence[int] | None = None
+) -> list[Subject]:
     """A method at its defaults on all backbones of a recipe."""
     recipe = read_recipe(recipe_name)
     require_used(recipe, folders)
     rule = require_tuning(recipe, recipe_name)
     subjects = []
     for backbone in recipe.backbones:
-        setup = tuning_setup(recipe, rule, backbone, folders)
-        subjects.append(Subject(recipe_name, backbone, method, setup, rule, recipe.backbones[backbone].step_seconds))
+        seconds = recipe.backbones[backbone].step_seconds
+        for replicate in replicates or range(recipe.seeds):
+            setup = tuning_setup(recipe, rule, backbone, folders, replicate=replicate)
+            subjects.append(Subject(recipe_name, backbone, method, setup, rule, replicate, step_seconds=seconds))
     return subjects
 
 

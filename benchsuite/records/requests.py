@@ -5,7 +5,8 @@ from typing import Literal
 from benchsuite.setup import Part
 
 Regime = Literal["printed", "tuned"]
-"""Whether rows have the paper's hyper-parameters as printed, or those that equal tuning chose."""
+"""Whether rows have the paper's hyper-parameters as printed, or those that an equal search chose."""
+REGIMES: tuple[Regime, ...] = ("printed", "tuned")
 
 
 class SmallestDifference(Part):
@@ -20,7 +21,7 @@ class RequestedRuns(Part):
     """The runs of one row for one part of the table, by seed."""
 
     setup_id: str
-    method_id: str
+    row_id: str
     paraphrases: str | None = None
     """Digest of the paraphrases that the runs read, if the setup does not cover them."""
     runs: dict[int, str]

@@ -1,7 +1,7 @@
 """The record of a run, schema version 1: what docs/formats.md describes key by key."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -18,7 +18,9 @@ from benchsuite.setup import Data, Part, Setup, stored_setup
 
 SCHEMA = 1
 FIRST_SEED = 1000
-"""Seed of tuning trial 0; trial k has seed FIRST_SEED + k. Reported runs have lower seeds."""
+"""Seed of trial 0 of replicate 0. Reported runs have lower seeds, their replicates' numbers."""
+SEEDS_EACH = 1000
+"""Seeds of the trials of one replicate."""
 PARAPHRASES = "paraphrases"
 READ_BY_SOME = {
     PARAPHRASES: "",
@@ -70,8 +72,8 @@ class TunedBy(Part):
     """Its score on the validation split."""
     digest: str
     """Of all of them: of their run_ids in order."""
-    printed: list[str] = []
-    """Hyper-parameters that stay as printed all the same, because the table is about them."""
+    searched: list[str] = []
+    """The hyper-parameters that the trials drew; none where they drew the learning rate alone."""
 
 
 class Result(Part):
@@ -144,8 +146,13 @@ class Record(Part):
 
     @property
     def configuration(self) -> tuple[str | None, ...]:
-        """What the seeds of a row share on a board: the method, and what it reads that other methods do not."""
-        return self.method_id, *(self.digests.get(name) for name in READ_BY_SOME)
+        """What the replicates of a row share on a board: the row, and what it reads that other methods do not."""
+        return self.row_id, *(self.digests.get(name) for name in READ_BY_SOME)
+
+    @property
+    def row_id(self) -> str:
+        """What the replicates of a row share: the method but for what each one searches for itself."""
+        return row_id(self.method, self.tuned.searched, self.tuned.trials) if self.tuned else self.method_id
 
     @property
     def unread(self) -> frozenset[str]:
@@ -282,6 +289,20 @@ def _rising(metrics: tuple[str, ...]) -> list[tuple[str, str]]:
         if stem != name:
             families.setdefault(stem, []).append((int(name[len(stem) :]), name))
     return [pair for members in families.values() for pair in pairwise(name for _, name in sorted(members))]
+
+
+def row_id(method: MethodPart, searched: Sequence[str] | None = None, trials: int = 0) -> str:
+    """Identity of a row: the method, and what a search of so many trials finds anew in each replicate, if any does."""
+    if searched is None:
+        return method.method_id
+    fixed = {name: value for name, value in method.hyperparameters.items() if name not in searched}
+    row = {"name": method.name, "version": method.version, "hyperparameters": fixed, "longer": method.longer}
+    return short_digest({**row, "searched": sorted(searched), "trials": trials})
+
+
+def trial_seed(replicate: int, number: int) -> int:
+    """The seed of a trial: no reported run and no other trial of the method has it."""
+    return FIRST_SEED + SEEDS_EACH * replicate + number
 
 
 def uncovered(data: Data, digests: Mapping[str, str]) -> dict[str, str]:

@@ -23,27 +23,29 @@ from benchsuite.records.json_text import parse_text
 from benchsuite.records.kinds import wrong_kinds
 from benchsuite.records.names import LARGEST_TRIALS
 from benchsuite.records.names import TRIALS as TRIALS
-from benchsuite.records.schema import FIRST_SEED as FIRST_SEED
-from benchsuite.records.schema import PARAPHRASES, MethodPart
+from benchsuite.records.requests import Regime
+from benchsuite.records.schema import SEEDS_EACH, MethodPart
 from benchsuite.setup import Part, Setup
 
-FORMAT = 1
+FORMAT = 2
 UNPACKED = 32 * MEGABYTE
 """Bytes of all its columns."""
 ROWS = 100_000
 BATCH = 16
 """Rows unpacked at a time."""
-COUNTS = ("trials", "longer")
+COUNTS = ("trials", "printed_trials", "longer")
 """Of a rule: what decides no draw and no score."""
 
 
-Subject = tuple[str, str, int, str]
-"""What was tuned: setup, method, its version, and what was fixed, as JSON."""
+Subject = tuple[str, str, int, str, float, str, int]
+"""What was searched: setup, method, its version, what was fixed, as JSON, length, regime, and replicate."""
 
 
-def subject_of(setup_id: str, method: str, version: int, fixed: Mapping[str, Any]) -> Subject:
-    """The subject of a method under a setup."""
-    return setup_id, method, version, json.dumps(fixed, sort_keys=True)
+def subject_of(
+    setup_id: str, method: str, version: int, fixed: Mapping[str, Any], longer: float, regime: str, replicate: int
+) -> Subject:
+    """The search of a method under a setup in a replicate."""
+    return setup_id, method, version, json.dumps(fixed, sort_keys=True), longer, regime, replicate
 
 
 class Trial(Part):
@@ -52,12 +54,16 @@ class Trial(Part):
     run_id: str
     setup_id: str
     """Of the recipe's setup with its tuning protocols."""
-    backbone: str
+    label: str
+    """Backbone, and the variants if any."""
     method: MethodPart
     """With the hyper-parameters and the learning rate that were drawn."""
     fixed: dict[str, Any] = {}
     """Hyper-parameters that were given and not drawn, at which the method was tuned."""
-    number: Annotated[int, Ge(0), Lt(ROWS)]
+    regime: Regime
+    """As printed, the learning rate alone was drawn."""
+    replicate: Annotated[int, Ge(0)]
+    number: Annotated[int, Ge(0), Lt(SEEDS_EACH)]
     seed: int
     score: float | None
     """The value of the rule's measure; none if the run failed."""
@@ -71,14 +77,12 @@ class Trial(Part):
     created: str = ""
 
     @property
-    def read(self) -> dict[str, str]:
-        """The digests of what it read that its setup's identity does not cover."""
-        return {name: self.digests[name] for name in (PARAPHRASES,) if name in self.digests}
-
-    @property
     def subject(self) -> Subject:
         """What was tuned."""
-        return subject_of(self.setup_id, self.method.name, self.method.version, self.fixed)
+        method = self.method
+        return subject_of(
+            self.setup_id, method.name, method.version, self.fixed, method.longer, self.regime, self.replicate
+        )
 
 
 class TrialsFile(Part):
@@ -93,16 +97,16 @@ class TrialsFile(Part):
 
 
 COLUMNS = {
-    **dict.fromkeys(("run_id", "setup_id", "backbone", "error", "created"), pa.string()),
+    **dict.fromkeys(("run_id", "setup_id", "label", "regime", "error", "created"), pa.string()),
     **dict.fromkeys(("method", "fixed", "metrics", "cost", "digests", "environment"), pa.string()),  # JSON
-    **dict.fromkeys(("number", "seed"), pa.int64()),
+    **dict.fromkeys(("replicate", "number", "seed"), pa.int64()),
     "score": pa.float64(),
 }
 
 
 def write_trials(file: Path, content: TrialsFile) -> None:
-    """Replace the file at once; trials stand in the order of backbone, method, what is fixed, and number."""
-    trials = sorted(content.trials, key=lambda trial: (trial.backbone, *trial.subject[1:], trial.number))
+    """Replace the file at once; trials stand in the order of label, method, what is fixed, replicate and number."""
+    trials = sorted(content.trials, key=lambda trial: (trial.label, *trial.subject[1:], trial.number))
     rows = [_as_row(trial.model_dump(mode="json")) for trial in trials]
     about = content.model_dump(mode="json", exclude={"trials"}) | {"format": FORMAT}
     schema = pa.schema(list(COLUMNS.items()), metadata={"benchsuite": json.dumps(about, sort_keys=True)})

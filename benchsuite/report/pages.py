@@ -209,11 +209,8 @@ def _measure(view: TableView) -> str:
 
 
 def regime_option(view: TableView) -> str:
-    """Missing trials of tuned rows are done first. Rows as printed must be asked for where a recipe states how to tune:
-    those with primary measures do."""
-    if view.request.regime == "tuned":
-        return " --tune"
-    return " --regime printed" if view.request.primary else ""
+    """Recipes that say how to search run both regimes unless one is asked for: those with primary measures do."""
+    return f" --regime {view.request.regime}" if view.request.primary or view.request.regime == "tuned" else ""
 
 
 def command_of_run(shown: Appearance, record: Record) -> str:

@@ -1,23 +1,40 @@
 """What a row was run with, in words: temperatures, what it has in place of the setup's, the trial that chose it."""
 
+from collections.abc import Sequence
+
 from benchsuite.analysis.labels import temperatures
 from benchsuite.records.schema import Record
 
 
-def own(record: Record) -> str:
-    """What a row has of its own: `tau 0.05, learning rate 0.003, 2 times the steps`. Where it was tuned, temperatures
-    that were not are said to be as printed."""
-    rate, longer = record.method.learning_rate, record.method.longer
-    printed = record.tuned.printed if record.tuned else []
-    said = [
-        f"{name} {value:.3g}{' (as printed, not tuned)' * (name in printed)}"
-        for name, value in temperatures(record).items()
-    ]
-    said += [f"learning rate {rate:.3g}"] if rate else []
+def own(records: Sequence[Record]) -> str:
+    """What a row has of its own: `tau 0.02 to 0.05, learning rate 0.003, 2 times the steps`. Replicates that searched
+    have values of their own. Of a row with all searched, temperatures that were not are said to be as printed."""
+    first = records[0]
+    searched = first.tuned.searched if first.tuned else []
+    said = []
+    for name in temperatures(first):
+        printed = " (as printed, not tuned)" if searched and name not in searched else ""
+        said.append(f"{name} {_range([temperatures(record)[name] for record in records])}{printed}")
+    rates = [record.method.learning_rate for record in records if record.method.learning_rate]
+    said += [f"learning rate {_range(rates)}"] if rates else []
+    longer = first.method.longer
     return ", ".join([*said, *([f"{longer:g} times the steps"] if longer != 1 else [])])
 
 
-def trials_behind(record: Record) -> str:
-    """`trial 7 of 16, the best`, from trial 0 on; empty for hyper-parameters as printed."""
-    tuned = record.tuned
-    return f"trial {tuned.trial} of {tuned.trials}, the best" if tuned else ""
+def trials_behind(records: Sequence[Record]) -> str:
+    """Of one run `trial 7 of 16, the best`, from trial 0 on; of several how many trials each had. Empty where nothing
+    was searched."""
+    tuned = records[0].tuned
+    if tuned is None:
+        return ""
+    what = "" if tuned.searched else " for the learning rate"
+    return (
+        f"trial {tuned.trial} of {tuned.trials}{what}, the best"
+        if len(records) == 1
+        else f"best of {tuned.trials} trials{what} in each replicate"
+    )
+
+
+def _range(values: Sequence[float]) -> str:
+    low, high = f"{min(values):.3g}", f"{max(values):.3g}"
+    return low if low == high else f"{low} to {high}"

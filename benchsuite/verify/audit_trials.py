@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from benchsuite.canonical import canonical
 from benchsuite.records.record_file import Finding
-from benchsuite.records.schema import FIRST_SEED, Record, TunedBy, run_id
+from benchsuite.records.schema import Record, TunedBy, run_id, trial_seed, uncovered
 from benchsuite.records.trials import Trial, TrialsFile, best, by_subject, trials_digest
 
 AGAIN = "put the file back as it was written, or delete it and tune again"
@@ -24,20 +24,23 @@ def check_trials(file: TrialsFile, where: str) -> Iterator[Finding]:
     for subject, trials in by_subject([file]).items():
         numbers = [trial.number for trial in trials]
         if twice := sorted({number for number in numbers if numbers.count(number) > 1}):
-            yield Finding(where, f"{subject[1]} has trial {', '.join(map(str, twice))} twice", AGAIN)
+            what = f"{subject[1]}, replicate {subject[-1]}, has trial {', '.join(map(str, twice))} twice"
+            yield Finding(where, what, AGAIN)
         if missing := sorted({*range(max(numbers))} - {*numbers}):
-            what = f"{trials[0].backbone} {subject[1]} has trial {max(numbers)}, but not {', '.join(map(str, missing))}"
+            what = f"{named(trials[-1])} is there, but not trial {', '.join(map(str, missing))}"
             yield Finding(where, what, "the same `benchsuite tune` does them")
 
 
 def _contradictions(trial: Trial, file: TrialsFile) -> Iterator[str]:
-    right = run_id(trial.setup_id, trial.method.method_id, trial.seed, trial.read)
-    if trial.run_id != right:
-        yield f"run_id is {trial.run_id}, but its setup, method and seed give {right}"
-    if trial.setup_id not in file.setups:
+    if (setup := file.setups.get(trial.setup_id)) is None:
         yield f"the file has no setup {trial.setup_id}"
-    if trial.seed != FIRST_SEED + trial.number:
-        yield f"its seed is {trial.seed}, but its number gives {FIRST_SEED + trial.number}"
+        return
+    data = setup.data.model_copy(update={"digest": trial.digests.get("data")})
+    right = run_id(trial.setup_id, trial.method.method_id, trial.seed, uncovered(data, trial.digests))
+    if trial.run_id != right:
+        yield f"run_id is {trial.run_id}, but its setup, method, data and seed give {right}"
+    if trial.seed != (seed := trial_seed(trial.replicate, trial.number)):
+        yield f"its seed is {trial.seed}, but its replicate and number give {seed}"
     measured = trial.metrics.get(str(file.rule.get("measure")))
     if trial.score != measured:
         yield f"its score is {trial.score}, but {file.rule.get('measure')} is {measured}"
@@ -51,13 +54,13 @@ def _contradictions(trial: Trial, file: TrialsFile) -> Iterator[str]:
 
 def check_tuned(records: Mapping[str, Record], files: Iterable[TrialsFile]) -> Iterator[Finding]:
     """Records, by file name, whose account of their tuning is not that of the trials."""
-    subjects: dict[tuple[str, int], list[tuple[TrialsFile, list[Trial]]]] = defaultdict(list)
+    subjects: dict[tuple[str, int, int], list[tuple[TrialsFile, list[Trial]]]] = defaultdict(list)
     for file in files:
-        for (_, method, version, _), trials in by_subject([file]).items():
-            subjects[method, version].append((file, sorted(trials, key=lambda trial: trial.number)))
+        for (_, method, version, *_, replicate), trials in by_subject([file]).items():
+            subjects[method, version, replicate].append((file, sorted(trials, key=lambda trial: trial.number)))
     for name, record in records.items():
         if record.tuned:
-            candidates = subjects[record.method.name, record.method.version]
+            candidates = subjects[record.method.name, record.method.version, record.seed]
             yield from (Finding(name, what, PUT_TRIALS) for what in _tuned_wrongly(record, record.tuned, candidates))
 
 
@@ -76,7 +79,7 @@ def _tuned_wrongly(record: Record, tuned: TunedBy, candidates: list[tuple[Trials
         yield f"it names trial {tuned.trial} with {tuned.score} of {tuned.trials}; the best of {len(trials)} is {right}"
         return
     for name, value in record.method.hyperparameters.items():
-        if name not in tuned.printed and canonical(value) != canonical(chosen.method.hyperparameters.get(name)):
+        if canonical(value) != canonical(chosen.method.hyperparameters.get(name)):
             yield f"its {name} is {value}, but trial {chosen.number} has {chosen.method.hyperparameters.get(name)}"
     rate, base = chosen.method.learning_rate, file.setups[chosen.setup_id].optimizer.lr
     right_rate = rate and rate * (record.setup.optimizer.lr / base)
@@ -88,4 +91,4 @@ def _tuned_wrongly(record: Record, tuned: TunedBy, candidates: list[tuple[Trials
 
 def named(trial: Trial) -> str:
     """A trial in words."""
-    return f"{trial.backbone} {trial.method.name}, trial {trial.number}"
+    return f"{trial.label} {trial.method.name}, replicate {trial.replicate}, trial {trial.number}"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from benchsuite.canonical import canonical
 from benchsuite.cards import REQUIRED, Card
 from benchsuite.planning.recipe import Tuning
-from benchsuite.planning.search_space import Draw, draws
+from benchsuite.planning.search_space import Draw, draws, is_temperature
 from benchsuite.records.method_version import version_state
 from benchsuite.records.record_file import Finding
 from benchsuite.records.trials import Trial, TrialsFile
@@ -40,7 +40,8 @@ def unknown_draws(file: TrialsFile, where: str) -> Iterator[Finding]:
 
 def _wrong(trial: Trial, file: TrialsFile, rule: Tuning, card: Card) -> Iterator[str]:
     setup, method = file.setups[trial.setup_id], trial.method
-    tried = draws(card, trial.fixed, trial.number, rule, setup.optimizer.lr)
+    rate, factor, alone = setup.optimizer.lr, setup.temperature_factor, trial.regime == "printed"
+    tried = draws(card, trial.fixed, trial.number, trial.replicate, rule, rate, factor, alone)
     first = next(tried)
     if not (_is(first, trial) or any(_is(draw, trial) for draw in tried)):
         values = {**first.hyperparameters, "learning rate": first.learning_rate}
@@ -50,7 +51,7 @@ def _wrong(trial: Trial, file: TrialsFile, rule: Tuning, card: Card) -> Iterator
         if field.name in first.hyperparameters or field.default == REQUIRED:
             continue
         given = trial.fixed.get(field.name, field.default)
-        scaled = "a temperature" in field.words and isinstance(given, int | float)
+        scaled = is_temperature(field) and isinstance(given, int | float)
         right = given * setup.temperature_factor if scaled else given
         value = method.hyperparameters.get(field.name)
         if canonical(value) != canonical(right):

@@ -69,7 +69,7 @@ class TableWork:
         """What is to be tuned, run and left out, a line each."""
         rows = [(plan.request.table, row) for plan in self.plans for row in plan.request.rows if row.not_run]
         return [
-            *(f"  to tune  {subject}" for subject in self.trials.lacking),
+            *(f"  to search  {row}: {counted}" for row, counted in self.trials.to_search),
             *(f"  {one['state']:<7}  {one['run_id']}  {one['label']}" for one in self.states()),
             *(f"  not run  {table} {row_name(row.key)}: {row.not_run}" for table, row in rows),
         ]

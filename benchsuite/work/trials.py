@@ -1,4 +1,4 @@
-"""Tuning trials of `tune` and `repro --tune`: which are to do, what came of them, and both in words."""
+"""Trials of searches, of `tune` and `repro`: which are to do, what came of them, and both in words."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,11 +8,11 @@ from typing import Any
 from benchsuite.execution.events import Failed, Finished
 from benchsuite.planning.chosen_trials import Trials, chosen_trial
 from benchsuite.planning.plan import Run, recipe_name
-from benchsuite.planning.problems import Problem
-from benchsuite.planning.subjects import Subject, tunable
+from benchsuite.planning.subjects import Subject
 from benchsuite.planning.trial_runs import TrialRun, content_of, example_run, trial_run
 from benchsuite.records.store import Store
 from benchsuite.records.trials import Trial, add_trials
+from benchsuite.report.numbers import counted
 
 
 @dataclass(frozen=True)
@@ -24,15 +24,15 @@ class TrialWork:
     results: Path
 
     @classmethod
-    def of(cls, subjects: Sequence[Subject], results: Path, count: int | None = None) -> "TrialWork":
-        """Of as many trials as the recipe's rule says, or `count`."""
+    def of(cls, subjects: Sequence[Subject], results: Path) -> "TrialWork":
+        """Beside what a results folder has of them."""
         rules = {subject.recipe: subject.rule for subject in subjects}
         stored = {name: Trials.stored(recipe_name(name), rule, results) for name, rule in rules.items()}
         done, to_do = [], []
         for subject in subjects:
-            wanted, trials = count or subject.rule.trials, stored[subject.recipe]
-            done.append((subject, trials.of(subject, wanted)))
-            to_do += [trial_run(subject, number) for number in trials.lacks(subject, wanted)]
+            trials = stored[subject.recipe]
+            done.append((subject, trials.of(subject)))
+            to_do += [trial_run(subject, number) for number in trials.lacks(subject)]
         return cls(done, to_do, results)
 
     @property
@@ -54,45 +54,51 @@ class TrialWork:
         store.discard_checkpoints(event.run.run_id)
 
     @property
+    def to_search(self) -> list[tuple[str, str]]:
+        """Each row with trials to do, and how many they are in how many replicates."""
+        rows: dict[str, list[int]] = {}
+        for trial in self.to_do:
+            rows.setdefault(trial.subject.row, []).append(trial.subject.replicate)
+        return [
+            (row, f"{counted(len(found), 'trial')} in {counted(len({*found}), 'replicate')}")
+            for row, found in rows.items()
+        ]
+
+    @property
     def lacking(self) -> list[Subject]:
         """Subjects with trials to do."""
         return list({str(trial.subject): trial.subject for trial in self.to_do}.values())
 
 
 def spaces(work: TrialWork) -> Iterator[str]:
-    """A line for each subject: what is drawn, and from where to where."""
+    """A line for each kind of search: how many there are, and what is drawn from where to where."""
+    kinds: dict[str, list[tuple[Subject, Sequence[Trial]]]] = {}
     for subject, trials in work.done:
-        drawn = ", ".join(subject.space())
-        yield f"  {subject}: {len(trials)} trials stored; drawn: {drawn}"
-
-
-def untuned(work: TrialWork, tables: Sequence[str], scale: str, plugins: Sequence[Path]) -> Iterator[Problem]:
-    """What lacks trials, as problems that say what to do."""
-    added = "".join(f" --plugin {plugin}" for plugin in plugins)
-    command = f"`benchsuite tune {' '.join(tables)} --scale {scale}{added}`"
-    for subject, trials in work.done:
-        if len(trials) < subject.rule.trials:
-            others = Trials.stored(recipe_name(subject.recipe), subject.rule, work.results).others(subject)
-            unusable = f" ({others} were made with other code, data or settings)" if others else ""
-            what = f"{len(trials)} of {subject.rule.trials} tuning trials{unusable}. Run {command} or add --tune"
-            yield Problem(f"recipe {subject.recipe}, {subject}", f"{what}; --regime printed needs none.")
+        kinds.setdefault(subject.row, []).append((subject, trials))
+    for row, searches in kinds.items():
+        first, stored = searches[0][0], sum(len(trials) for _, trials in searches)
+        of = f"{stored} of {len(searches) * first.trials} trials stored" + f" in {len(searches)} replicates" * (
+            len(searches) > 1
+        )
+        yield f"  {row}: {of}; drawn: {', '.join(first.space())}"
 
 
 def outcome(subject: Subject, trials: Sequence[Trial]) -> dict[str, Any]:
     """Of a subject: its trials, the best score, and the values that gave it; none if all diverged or there is none."""
     chosen = chosen_trial(trials, subject) if any(trial.score is not None for trial in trials) else None
-    names = sorted(tunable(subject.method, subject.rule))
     return {
         "subject": str(subject),
         "method": subject.method,
         "recipe": recipe_name(subject.recipe),
-        "backbone": subject.backbone,
+        "row": subject.label,
+        "regime": subject.regime,
+        "replicate": subject.replicate,
         "trials": len(trials),
         "diverged": sum(trial.score is None for trial in trials),
         "measure": subject.rule.measure,
         "best_score": chosen and chosen.score,
         "best_trial": chosen and chosen.number,
-        "values": chosen and {name: chosen.method.hyperparameters[name] for name in names},
+        "values": chosen and {name: chosen.method.hyperparameters[name] for name in subject.searched},
         "learning_rate": chosen and chosen.method.learning_rate,
     }
 

@@ -74,13 +74,13 @@ def test_rows_without_a_seed_in_common_are_not_compared(make_runs: MakeRuns) -> 
     assert (one.outcome, one.gain, one.gains.low) == ("not compared", None, None)
 
 
-def test_the_row_that_stands_for_a_method_is_tuned_in_all_numbers_then_plain_then_has_most_seeds(
+def test_the_row_that_stands_for_a_method_is_tuned_then_plain_then_has_most_seeds(
     make_runs: MakeRuns,
 ) -> None:
-    tuned = TunedBy(trials=16, trial=3, score=0.5, digest="d" * 64)
-    some = tuned.model_copy(update={"printed": ["tau"]})
+    tuned = TunedBy(trials=16, trial=3, score=0.5, digest="d" * 64, searched=["tau"])
+    rate = tuned.model_copy(update={"searched": []})
     plain, warm = make_runs("temo", BASE[:2]), make_runs("temo", BASE, hyperparameters={"tau": 0.3})
-    partly = make_runs("temo", BASE, hyperparameters={"tau": 0.2}, tuned=some)
+    partly = make_runs("temo", BASE, hyperparameters={"tau": 0.2}, tuned=rate)
     whole = make_runs("temo", BASE[:2], hyperparameters={"tau": 0.1}, tuned=tuned)
     assert principal(board(plain, warm).rows).method_id == plain[0].method_id
     assert principal(board(partly, warm, plain).rows).method_id == plain[0].method_id

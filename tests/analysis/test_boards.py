@@ -18,7 +18,7 @@ def board(*configurations: Runs, request: Sequence[TableRequest] = ()) -> Board:
 
 
 def request(setup_id: str) -> TableRequest:
-    parts = {"": RequestedRuns(setup_id=setup_id, method_id="m", runs={})}
+    parts = {"": RequestedRuns(setup_id=setup_id, row_id="m", runs={})}
     return TableRequest(
         table="p/t", scale="small", recipe="scenes-small", track="s", description="", tuned={}, backbones={},
         temperature_factor=1, rows=[RequestedRow(label="R", backbone="RN50", parts=parts)],
@@ -42,7 +42,7 @@ def test_a_setup_with_one_configuration_is_a_board_only_for_runs_of_no_table(mak
     runs = make_runs(recipe="mine")
     (found,) = boards(runs.values())
     assert (found.title, list(found.outside)) == ("mine, test_vit, distilbert", list(runs.values()))
-    parts = {"": RequestedRuns(setup_id="s", method_id="m", runs={seed: runs[seed].run_id for seed in (0, 1)})}
+    parts = {"": RequestedRuns(setup_id="s", row_id="m", runs={seed: runs[seed].run_id for seed in (0, 1)})}
     rows = [RequestedRow(label="R", backbone="RN50", parts=parts)]
     some = request("s").model_copy(update={"rows": rows})
     assert [record.seed for record in boards(runs.values(), [some])[0].outside] == [2]

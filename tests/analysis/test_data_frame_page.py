@@ -45,7 +45,7 @@ def test_the_snippets_of_the_page_answer(tmp_path: Path, make: MakeRecord, monke
     assert best["count"].to_dict() == {("RN50", "InfoNCE"): 4, ("RN50", "TeMo"): 4}
     assert gap.tolist() == [0.5]
     assert furthest.row.tolist() == ["InfoNCE", "TeMo", "InfoNCE"]
-    assert sorted(tuned.index) == [("RN50", "infonce"), ("RN50", "temo")]
+    assert sorted(tuned.index) == [("RN50", name, "{}", 1.0, "tuned", 0) for name in ("infonce", "temo")]
     assert (tuned.gain > 0).all()
     assert tuned.hp_tau.notna().all()
 

@@ -47,7 +47,7 @@ def request(*rows: tuple[str, str, str, str], recipe: str = "scenes-small") -> T
     made = [
         RequestedRow(
             label=f"{number}", backbone=backbone, variant=variant,
-            parts={part: RequestedRuns(setup_id=setup_id, method_id="m", runs={})},
+            parts={part: RequestedRuns(setup_id=setup_id, row_id="m", runs={})},
         )
         for number, (backbone, variant, part, setup_id) in enumerate(rows)
     ]  # fmt: skip
@@ -106,10 +106,23 @@ def test_no_two_setups_have_one_title(make_runs: MakeRuns) -> None:
 
 
 def test_rows_of_a_method_are_told_apart_by_rate_length_and_tuning(make_runs: MakeRuns) -> None:
-    tuned = TunedBy(trials=16, trial=7, score=0.5, digest="d")
-    changes: list[dict[str, object]] = [{}, {"learning_rate": 0.002, "tuned": tuned}, {"longer": 2.0}]
+    tuned = TunedBy(trials=16, trial=7, score=0.5, digest="d", searched=["tau"])
+    rate = tuned.model_copy(update={"trials": 5, "searched": []})
+    changes: list[dict[str, object]] = [
+        {},
+        {"learning_rate": 0.002},
+        {"learning_rate": 0.002, "tuned": tuned},
+        {"learning_rate": 0.004, "tuned": rate},
+        {"longer": 2.0},
+    ]
     found = labels([make_runs("infonce", **one)[0] for one in changes])
-    assert found == ["InfoNCE", "InfoNCE (learning rate=0.002, tuned=16 trials)", "InfoNCE (steps=×2)"]
+    assert found == [
+        "InfoNCE",
+        "InfoNCE (learning rate=0.002)",
+        "InfoNCE (tuned=16 trials)",
+        "InfoNCE (rate=5 trials)",
+        "InfoNCE (steps=×2)",
+    ]
 
 
 def test_temperatures_are_those_of_the_fields_and_without_fields_what_is_called_so(make_runs: MakeRuns) -> None:

@@ -23,7 +23,7 @@ def test_a_run_that_two_parts_of_a_table_share_is_one_line(make_record: MakeReco
         {"file_format": 1, "paper": "p", "table": "t", "locator": "", "title": "", "recipes": {"small": "r"},
          "columns": columns, "rows": [row], "parts": {"first": {}, "second": {}}}
     )  # fmt: skip
-    parts = {name: RequestedRuns(setup_id="", method_id="", runs={0: "0"}) for name in ("first", "second")}
+    parts = {name: RequestedRuns(setup_id="", row_id="", runs={0: "0"}) for name in ("first", "second")}
     request = TableRequest(
         table="p/t", scale="small", recipe="r", track="s", description="", tuned={}, backbones={},
         temperature_factor=1.0,

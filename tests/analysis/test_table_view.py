@@ -38,7 +38,7 @@ def record(make: MakeRecord, seed: int, i2t_r1: float, **changes: Any) -> Record
 
 def row(label: str, records: list[Record], **changes: Any) -> RequestedRow:
     runs = {r.seed: r.run_id for r in records}
-    parts = {"": RequestedRuns(setup_id=records[0].setup_id, method_id="", runs=runs)} if records else {}
+    parts = {"": RequestedRuns(setup_id=records[0].setup_id, row_id="", runs=runs)} if records else {}
     return RequestedRow(**{"label": label, "backbone": "RN50", "method": "infonce", "parts": parts, **changes})
 
 
@@ -132,7 +132,7 @@ PARTS = Table.model_validate(
 
 def parted(records: dict[str, list[Record]], stored: list[Record], **changes: Any) -> TableView:
     runs = {
-        part: RequestedRuns(setup_id=some[0].setup_id, method_id="m", runs={r.seed: r.run_id for r in some})
+        part: RequestedRuns(setup_id=some[0].setup_id, row_id="m", runs={r.seed: r.run_id for r in some})
         for part, some in records.items()
     }
     one = RequestedRow(
@@ -180,7 +180,7 @@ def test_parts_are_kept_apart_by_their_own_runs(make_record: MakeRecord) -> None
         RequestedRow(
             label=label, backbone="RN50", method="infonce",
             parts={
-                part: RequestedRuns(setup_id="", method_id="", runs={one.seed: run for run, one in some.items()})
+                part: RequestedRuns(setup_id="", row_id="", runs={one.seed: run for run, one in some.items()})
                 for part, some in parts.items()
             },
         )
@@ -234,7 +234,7 @@ def test_runs_with_other_numbers_of_threads_are_counted_apart(make_record: MakeR
 
 def test_a_run_that_two_parts_share_is_one(make_record: MakeRecord) -> None:
     runs = [record(make_record, seed, 0.1) for seed in (0, 1)]
-    asked = RequestedRuns(setup_id=runs[0].setup_id, method_id="", runs={r.seed: r.run_id for r in runs})
+    asked = RequestedRuns(setup_id=runs[0].setup_id, row_id="", runs={r.seed: r.run_id for r in runs})
     shared = row("First", runs, parts={"": asked, "again": asked})
     (found, *_) = (whole := view([shared], runs)).rows
     assert (found.measured, found.requested, found.seeds) == (2, 2, 2)

@@ -54,7 +54,7 @@ def test_pictures_become_a_table(short: Path, capsys: pytest.CaptureFixture[str]
     assert embed[at + 2] == "--text"
     assert exit_code(*embed[:at], *SMALL, *embed[at + 4 :]) == 0
     for command in repro:
-        assert exit_code(*command, "--rows", "RN50/InfoNCE", "--seeds", "1") == 0
+        assert exit_code(*command, "--rows", "RN50/InfoNCE", "--replicates", "1", "--regime", "tuned") == 0
     assert "to do    " in (shown := capsys.readouterr().out)
     (record,) = records(short)
     assert set(record.results) == {"retrieval", "geometry", "zero-shot", "knn", "linear-probe"}
@@ -98,9 +98,7 @@ def test_real_features_in_clip_retrievals_layout_train(
     write_clip_retrieval(short / "clip", np.load(REAL / "clip.npy"), (300,))
     data = ("--data", "features=clip")
     if table:
-        assert (
-            exit_code("repro", "temo/table1", "--scale", "features", *data, "--tune", "--seeds", "1", "--dry-run") == 0
-        )
+        assert exit_code("repro", "temo/table1", "--scale", "features", *data, "--seeds", "1", "--dry-run") == 0
         return
     assert exit_code("run", "infonce", "--recipe", "features-pairs", *data) == 0
     (record,) = records(short)

@@ -41,7 +41,7 @@ def folder(tmp_path: Path, make_record: MakeRecord, monkeypatch: pytest.MonkeyPa
         method = make_record()[0].method.model_copy(update=part)
         record, ranks = make_record(setup=setup, results=results, method=method)
         store.write(record, ranks)
-    runs = RequestedRuns(setup_id=record.setup_id, method_id=record.method_id, runs={0: record.run_id})
+    runs = RequestedRuns(setup_id=record.setup_id, row_id=record.row_id, runs={0: record.run_id})
     row = RequestedRow(label="Mine", backbone="RN50", method="mine", parts={"": runs})
     request: dict[str, Any] = {"table": "temo/table1", "scale": "small", "recipe": "scenes-small", "track": "scenes"}
     about: dict[str, Any] = {"description": "", "tuned": {}, "backbones": {}, "temperature_factor": 1.0}

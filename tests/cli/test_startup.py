@@ -79,10 +79,13 @@ def test_a_report_imports_nothing_that_trains(folder: Path) -> None:
     assert not loaded("report", "--results", folder, "--report", folder / "pages") & {*TRAINING, "pandas", "sklearn"}
 
 
-def test_a_plot_imports_nothing_that_trains(folder: Path) -> None:
-    method = Store(folder).read().records
-    name = next(iter(method.values())).method.name
-    assert not loaded("plot", name, "--results", folder) & {*TRAINING, "pandas", "sklearn", "matplotlib"}
+def test_a_plot_imports_nothing_that_trains(tmp_path: Path, make_record: MakeRecord) -> None:
+    method = make_record()[0].method
+    for name in ("infonce", "ts"):
+        for seed in (0, 1):
+            record = make_record(method=method.model_copy(update={"name": name, "title": name}), seed=seed)
+            Store(tmp_path).write(*record)
+    assert not loaded("plot", "ts", "--results", tmp_path) & {*TRAINING, "pandas", "sklearn", "matplotlib"}
 
 
 @pytest.mark.slow

@@ -36,7 +36,7 @@ def records() -> dict[str, Record]:
 
 
 def test_a_run_that_is_done_alone_computes_with_as_many_threads_as_before() -> None:
-    command = (*REPRO, "--regime", "printed", "--seeds", "2")
+    command = (*REPRO, "--trials", "0", "--replicates", "2")
     assert exit_code(*command) == 0
     before = records()
     assert {record.environment["threads"] for record in before.values()} == {2}
@@ -50,7 +50,7 @@ def test_a_run_that_is_done_alone_computes_with_as_many_threads_as_before() -> N
 
 
 def test_stored_trials_count_as_planned(tmp_path: Path) -> None:
-    plan = plan_table(tiny_tuning.NAME, "latents", trials=Trials())
+    plan = plan_table(tiny_tuning.NAME, "latents", trials=Trials(), regime="tuned")
     all_to_do = TrialWork.of(plan.subjects, tmp_path)
     trial = all_to_do.to_do[0]
     add_trials(tmp_path, content_of(trial.failed("diverged"), trial.subject, "vectors"))

@@ -20,14 +20,15 @@ from benchsuite import registry
 from benchsuite.analysis.results import load_results, load_table
 from benchsuite.planning.recipe import Tuning
 from benchsuite.planning.search_space import draws
-from benchsuite.records.schema import Record
+from benchsuite.records.schema import Record, trial_seed
 from benchsuite.records.store import Store
-from benchsuite.records.trials import FIRST_SEED, TrialsFile, read_trials, write_trials
+from benchsuite.records.trials import TrialsFile, read_trials, write_trials
 
 pytestmark = pytest.mark.slow
 
-TUNE = ["tune", tiny_tuning.NAME, "--tables", "own", "--jobs", "1"]
-REPRO = ["repro", tiny_tuning.NAME, "--scale", "latents", "--tables", "own", "--jobs", "1"]
+TUNE = ["tune", tiny_tuning.NAME, "--tables", "own", "--jobs", "1", "--regime", "tuned"]
+TABLE = ["repro", tiny_tuning.NAME, "--scale", "latents", "--tables", "own", "--jobs", "1"]
+REPRO = [*TABLE, "--regime", "tuned"]
 MINE = ["--plugin", "mine.py"]
 COMMAND = [sys.executable, "-m", "benchsuite"]
 
@@ -87,10 +88,10 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Done:
     rule = Tuning(trials=3, measure="v.m", protocols={"v": {"task": "retrieval"}})
     (folder / "mine.py").write_text(tiny_tuning.PLUGIN.replace("LOW", "0"))
     card = next(iter(registry.read_cards("method", folder / "mine.py", "mine")))
-    low = sorted(next(draws(card, {}, number, rule, 1e-3)).hyperparameters["tau"] for number in range(3))[:2]
+    low = sorted(next(draws(card, {}, number, 0, rule, 1e-3)).hyperparameters["tau"] for number in range(3))[:2]
     (folder / "mine.py").write_text(tiny_tuning.PLUGIN.replace("LOW", str(sum(low) / 2)))
     first = kill_after_first_trial(folder)
-    last = run(folder, *REPRO, *MINE, "--tune")
+    last = run(folder, *REPRO, *MINE)
     assert last.returncode == 0, last.stderr
     return Done(folder, first, last.stderr, last.stdout)
 
@@ -99,47 +100,57 @@ def test_a_killed_command_goes_on_and_repeats_no_trial(done: Done) -> None:
     assert len(done.first.trials) == 1
     kept = [trial for trial in done.trials.trials if trial.run_id == done.first.trials[0].run_id]
     assert kept == done.first.trials
-    assert done.again.count("start  mlp ts trial") == 2
-    assert f"start  mlp ts trial {kept[0].number}\n" not in done.again
+    assert done.again.count("start  mlp ts (periods = 5.0), replicate 0 trial") == 2
+    assert f"start  mlp ts (periods = 5.0), replicate 0 trial {kept[0].number}\n" not in done.again
 
 
-def test_every_method_has_the_same_trials_on_tuning_seeds(done: Done) -> None:
-    numbers = {(t.method.name, t.number, t.seed) for t in done.trials.trials}
-    assert numbers == {(name, k, FIRST_SEED + k) for name in ("ts", "infonce", "mine") for k in range(3)}
+def test_every_row_has_the_same_trials_in_each_replicate(done: Done) -> None:
+    numbers = {(t.method.name, tuple(t.fixed.items()), t.replicate, t.number, t.seed) for t in done.trials.trials}
+    rows = [("ts", (("periods", 5.0),)), ("ts", (("periods", 9.0),)), ("infonce", ()), ("mine", ())]
+    assert numbers == {(*row, r, k, trial_seed(r, k)) for row in rows for r in (0, 1) for k in range(3)}
     assert len({trial.setup_id for trial in done.trials.trials}) == 1
+    for replicate in (0, 1):
+        own = [trial for trial in done.trials.trials if trial.replicate == replicate and trial.score is not None]
+        assert len({trial.digests["data"] for trial in own}) == 1
+        assert len({(trial.number, trial.method.learning_rate) for trial in own}) == 3
     (setup,) = done.trials.setups.values()
     assert list(setup.protocols) == ["validation"]
 
 
 def test_what_diverges_is_a_trial_without_score_and_never_chosen(done: Done) -> None:
-    mine = [trial for trial in done.trials.trials if trial.method.name == "mine"]
+    mine = [trial for trial in done.trials.trials if trial.method.name == "mine" and trial.replicate == 0]
     (lost,) = [trial for trial in mine if trial.score is None]
     assert "the loss is nan at step 0" in lost.error
     best = max((t for t in mine if t.score is not None), key=lambda t: t.score or 0)
     assert done.records["Mine", "end", 0].tuned.trial == best.number
 
 
-def test_rows_have_the_values_of_the_best_trial_but_what_the_table_varies(done: Done) -> None:
-    trials = [trial for trial in done.trials.trials if trial.method.name == "ts"]
-    record = done.records["TS, 9 periods", "end", 0]
-    best = max(trials, key=lambda trial: trial.score or 0)
-    values = record.method.hyperparameters
-    assert values == {**best.method.hyperparameters, "periods": 9}
-    assert record.tuned.printed == ["periods"]
+@pytest.mark.parametrize("replicate", [0, 1])
+def test_rows_have_the_values_of_the_best_trial_of_their_replicate(done: Done, replicate: int) -> None:
+    own = [t for t in done.trials.trials if t.fixed == {"periods": 9.0} and t.replicate == replicate]
+    record = done.records["TS, 9 periods", "end", replicate]
+    best = max(own, key=lambda trial: trial.score or 0)
+    assert record.method == best.method
+    assert record.method.hyperparameters["periods"] == 9
+    assert record.tuned.searched == ["tau_max", "tau_min"]
     assert (record.tuned.trials, record.tuned.trial, record.cost["tuning_trials"]) == (3, best.number, 3)
+    assert record.seed == replicate
+    assert record.digests["data"] == best.digests["data"]
 
 
-def test_the_rate_belongs_to_the_row_and_the_setup_is_shared(done: Done) -> None:
+def test_the_rate_belongs_to_the_row_and_replicates_share_a_setup(done: Done) -> None:
     rows = [record for (_, part, seed), record in done.records.items() if (part, seed) == ("end", 1)]
     assert len(rows) == 4
-    assert len({record.method.learning_rate for record in rows if record.method.longer == 1}) > 1
     for name in ("setup_id", "seed"):
         assert len({getattr(record, name) for record in rows}) == 1
-    for digest in ("initial_weights", "batches"):
+    for digest in ("initial_weights", "batches", "data"):
         assert len({record.digests[digest] for record in rows}) == 1
     rate = rows[0].method.learning_rate
     assert rows[0].curves["lr"][0] == pytest.approx(rate)
     assert rows[0].setup.optimizer.lr == 1e-3
+    first, second = (done.records["TS", "end", seed] for seed in (0, 1))
+    assert (first.setup_id, first.row_id) == (second.setup_id, second.row_id)
+    assert first.digests["data"] != second.digests["data"]
 
 
 def test_a_variant_that_changes_the_rate_keeps_the_ratio(done: Done) -> None:
@@ -151,11 +162,11 @@ def test_the_reference_is_trained_longer_too(done: Done) -> None:
     record = done.records["InfoNCE, 2 times the steps", "end", 0]
     assert record.method.longer == 2
     assert record.curves["step"][-1] == 5
-    assert len({r.method_id for (_, part, _), r in done.records.items() if part == "end"}) == 4
+    assert len({r.row_id for (_, part, _), r in done.records.items() if part == "end"}) == 4
 
 
 def test_one_command_ends_with_the_row_and_where_its_verdict_is(done: Done) -> None:
-    assert done.out.startswith(f"{tiny_tuning.NAME} at scale latents, tuned: 16 runs, 16 to do, 8 tuning trials first")
+    assert done.out.startswith(f"{tiny_tuning.NAME} at scale latents, tuned: 16 runs, 16 to do, 23 trials first")
     assert "mine/first at scale latents, tuned: My method" in done.out
     assert (done.folder / "reports" / "tables" / "mine-first-latents-tuned.html").exists()
     for name in ("Mine", "InfoNCE, 2 times the steps"):
@@ -186,21 +197,11 @@ def command(
     sys.modules.pop("benchsuite_plugin_mine", None)
 
 
-def test_without_trials_it_names_what_lacks_them_and_what_to_type(command: Command, done: Done) -> None:
-    write_trials(Path("runs/trials/vectors.parquet"), done.first)
-    code, told = command(*REPRO, *MINE)
-    assert code == 2
-    assert "3 problems before the first step; nothing was run." in told
-    for lacking in ("mlp ts: 1 of 3", "mlp infonce: 0 of 3", "mlp mine: 0 of 3"):
-        assert lacking in told
-    assert f"Run `benchsuite tune {tiny_tuning.NAME} --scale latents --plugin mine.py` or add --tune" in told
-
-
-def test_done_tuning_does_nothing_and_tells_what_came_out(command: Command) -> None:
+def test_done_searches_do_nothing_and_tell_what_came_out(command: Command) -> None:
     code, out = command(*TUNE, *MINE)
     assert code == 0
-    assert "mine/first: 9 trials, 0 to do.\n" in out
-    assert "mlp mine: 3 trials, 1 of them diverged; best validation.t2i_r10 0." in out
+    assert "mine/first: 24 trials, 0 to do.\n" in out
+    assert "mlp mine, replicate 0: 3 trials, 1 of them diverged; best validation.t2i_r10 0." in out
 
 
 def test_the_tuned_table_is_shown_unless_another_is_asked_for(command: Command, done: Done) -> None:
@@ -218,21 +219,23 @@ def test_the_tuned_table_is_shown_unless_another_is_asked_for(command: Command, 
     assert {claim["verdict"] for claim in claims[1]} == {"not run"}
 
 
-def test_as_printed_needs_no_trials(command: Command) -> None:
+def test_both_regimes_are_planned_and_counted_apart(command: Command) -> None:
     shutil.rmtree("runs")
-    code, out = command(*REPRO, "--regime", "printed", "--dry-run")
+    code, out = command(*TABLE, *MINE, "--dry-run")
     assert code == 0
-    assert "mine/first at scale latents: 8 runs, 8 to do;" in out
-    assert command(*REPRO, "--regime", "printed", "--tune")[0] == 2
-
-
-def test_a_dry_run_counts_and_checks_trials_and_runs(command: Command) -> None:
-    shutil.rmtree("runs")
-    code, out = command(*REPRO, *MINE, "--tune", "--dry-run")
-    assert code == 0
-    assert "16 runs, 16 to do, 9 tuning trials first; about" in out
-    assert "to tune  mlp mine" in out
+    assert "mine/first at scale latents, as printed and tuned: 28 runs, 28 to do, 54 trials first; about" in out
+    assert "to search  mlp mine: 6 trials in 2 replicates" in out
+    assert "to search  mlp mine, as printed: 10 trials in 2 replicates" in out
+    code, out = command(*TABLE, "--dry-run", "--replicates", "3", "--regime", "printed", "--trials", "2")
+    assert (code, "12 runs, 12 to do, 12 trials first" in out) == (0, True)
     assert not Path("runs").exists()
+
+
+def test_rows_as_printed_can_do_without_any_trial(command: Command) -> None:
+    shutil.rmtree("runs")
+    code, out = command(*TABLE, "--trials", "0", "--dry-run")
+    assert (code, "mine/first at scale latents: 8 runs, 8 to do;" in out) == (0, True)
+    assert command(*REPRO, "--trials", "0")[0] == 2
 
 
 def test_the_row_that_is_trained_longer_has_a_name(command: Command) -> None:
@@ -260,7 +263,7 @@ def test_a_sound_folder_is_verified_without_torch(command: Command) -> None:
     code = "import sys; sys.modules['torch'] = None; from benchsuite.cli import main; main(['verify', 'runs'])"
     process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert process.returncode == 0, process.stdout + process.stderr
-    assert "9 tuning trials" in process.stdout
+    assert "24 tuning trials" in process.stdout
     assert "whether the trials of mine are what was drawn is unknown" in process.stdout
 
 
@@ -270,8 +273,8 @@ def edited(**changes: object) -> Callable[[dict], dict]:
 
 TAMPERING = {
     "another value": (lambda t: {**t, "method": {**t["method"], "hyperparameters": {"tau": 0.05}}}, "run_id is"),
-    "another number": (edited(number=7, seed=1007), "has trial 7, but not 0"),
-    "another seed": (edited(seed=3), "its seed is 3, but its number gives 1000"),
+    "another number": (edited(number=7, seed=1007), "trial 7 is there, but not trial 0"),
+    "another seed": (edited(seed=3), "its seed is 3, but its replicate and number give 1000"),
     "a better score": (edited(score=1.0), "its score is 1.0, but validation.t2i_r10 is"),
     "no score": (edited(score=None, metrics={}), "neither a score nor an error"),
 }
@@ -304,11 +307,15 @@ def test_values_that_the_number_does_not_draw_are_noticed(command: Command) -> N
         part = {**trial["method"], "hyperparameters": {"tau": 0.05}}
         from benchsuite.records.schema import MethodPart, run_id
 
-        right = run_id(trial["setup_id"], MethodPart(**part).method_id, trial["seed"])
+        read = {"data": trial["digests"]["data"]}
+        right = run_id(trial["setup_id"], MethodPart(**part).method_id, trial["seed"], read)
         return {**trial, "method": part, "run_id": right}
 
     rewrite(change)
-    assert "trial 0: its hyper-parameters are not those that its number draws (tau 0." in command("verify", "runs")[1]
+    assert (
+        "replicate 0, trial 0: its hyper-parameters are not those that its number draws (tau 0."
+        in command("verify", "runs")[1]
+    )
 
 
 def test_records_that_their_trials_did_not_choose_are_noticed(command: Command, done: Done) -> None:
@@ -337,5 +344,5 @@ def test_a_removed_file_of_trials_is_noticed(command: Command) -> None:
 
 
 def test_the_file_is_compact(done: Done) -> None:
-    assert pq.read_metadata(done.file).num_rows == 9
-    assert done.file.stat().st_size < 40_000
+    assert pq.read_metadata(done.file).num_rows == 24
+    assert done.file.stat().st_size < 60_000

@@ -133,7 +133,7 @@ def stored(folder: Path) -> tuple[dict[str, Any], list[Any]]:
 def test_killed_trainings_lose_nothing_and_end_alike(tmp_path: Path, what: str) -> None:
     tiny_tuning.own_folder(tmp_path / "own")
     arguments = [what, tiny_tuning.NAME, "--scale", "latents", "--tables", "own", "--jobs", "1"]
-    arguments += ["--tune", "--checkpoint-steps", "1"] if what == "repro" else []
+    arguments += ["--regime", "tuned"] + (["--checkpoint-steps", "1"] if what == "repro" else [])
     whole = [sys.executable, "-m", "benchsuite", *arguments]
 
     def start(results: str) -> "subprocess.Popen[str]":

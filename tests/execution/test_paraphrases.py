@@ -60,7 +60,7 @@ def test_paraphrases_that_change_after_the_plan_end_the_run_that_reads_them(fold
 
 def test_seeds_with_other_paraphrases_are_no_seeds_of_the_row() -> None:
     old, new = (
-        RequestedRuns(setup_id="s", method_id="m", paraphrases=p, runs={seed: f"{p}{seed}"})
+        RequestedRuns(setup_id="s", row_id="m", paraphrases=p, runs={seed: f"{p}{seed}"})
         for seed, p in enumerate(("p", "q"))
     )
     same = old.model_copy(update={"runs": {1: "p1"}})

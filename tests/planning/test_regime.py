@@ -12,6 +12,7 @@ from benchsuite.planning.chosen_trials import Trials
 from benchsuite.planning.plan import Plan, plan_table, plan_tables
 from benchsuite.planning.subjects import Subject
 from benchsuite.planning.trial_runs import TrialRun, content_of, method_subjects, recipe_at, trial_run
+from benchsuite.records.requests import Regime
 from benchsuite.records.trials import Trial, TrialsFile, add_trials, best, read_trials
 from benchsuite.verify.redraw import check_draws
 
@@ -51,35 +52,76 @@ def file_of(subjects: Any, scores: tuple[float | None, ...] = (0.1, 0.3, 0.3)) -
     return files[0].model_copy(update={"trials": trials, "setups": {k: v for f in files for k, v in f.setups.items()}})
 
 
-def plan(trials: TrialsFile | None = None, extra: tuple[str, ...] = ()) -> Plan:
-    return plan_table(tiny_tuning.NAME, "latents", [0], extra=extra, trials=Trials(trials))
+def plan(trials: TrialsFile | None = None, extra: tuple[str, ...] = (), regime: Regime = "tuned") -> Plan:
+    return plan_table(tiny_tuning.NAME, "latents", [0, 1], extra=extra, trials=Trials(trials), regime=regime)
 
 
-def tuned(extra: tuple[str, ...] = ()) -> tuple[Plan, dict[str, Trial]]:
-    """The plan with trials of everything, and the chosen trial by method."""
-    file = file_of(plan(extra=extra).subjects)
-    chosen = {trial.method.name: trial for trial in file.trials if trial.number == 1}
-    planned = plan(file, extra=extra)
+def tuned(extra: tuple[str, ...] = (), regime: Regime = "tuned") -> tuple[Plan, dict[str, Trial]]:
+    """The plan with trials of everything, and the chosen trial by label of its search, in words."""
+    subjects = plan(extra=extra, regime=regime).subjects
+    file = file_of(subjects, (0.1, 0.3, 0.3, 0.2, 0.2)[: subjects[0].trials])
+    chosen = {
+        str(subject): next(t for t in file.trials if t.subject == subject.key and t.number == 1) for subject in subjects
+    }
+    planned = plan(file, extra=extra, regime=regime)
     assert not untuned(planned)
     assert not planned.problems
     return planned, chosen
+
+
+TS = "mlp ts (tau_max = 0.3, periods = 5.0)"
 
 
 def untuned(planned: Plan) -> set[str]:
     return {run.method.name for run in planned.runs if run.tuned is None}
 
 
-def part(planned: Plan, label: str, of: str = "end") -> Any:
-    return next(run for run in planned.runs if run.label == f"mlp {label} {of} seed 0")
+def part(planned: Plan, label: str, of: str = "end", replicate: int = 0) -> Any:
+    return next(run for run in planned.runs if run.label == f"mlp {label} {of} seed {replicate}")
 
 
-def test_the_first_of_the_best_trials_is_chosen(folder: Path) -> None:
+def searches(planned: Plan) -> dict[str, Subject]:
+    return {str(subject): subject for subject in planned.subjects}
+
+
+def test_each_row_is_searched_in_each_replicate(folder: Path) -> None:
+    """The two rows of TS differ in what the table is about; the reference is searched at its longer length."""
+    found = searches(plan())
+    rows = ("mlp ts (periods = 5.0)", "mlp ts (periods = 9.0)", "mlp infonce (2 times the steps)")
+    assert set(found) == {f"{row}, replicate {r}" for row in rows for r in (0, 1)}
+    assert {subject.trials for subject in found.values()} == {3}
+    data = {r: {one.setup.data.digest for one in found.values() if one.replicate == r} for r in (0, 1)}
+    assert [len(digests) for digests in data.values()] == [1, 1]
+    assert data[0] != data[1]
+
+
+def test_the_first_of_the_best_trials_is_chosen_in_each_replicate(folder: Path) -> None:
     planned, chosen = tuned()
-    run = part(planned, "TS")
-    assert run.tuned.trial == 1
-    assert run.method.learning_rate == chosen["ts"].method.learning_rate
-    for name in ("tau_min", "tau_max"):
-        assert run.method.hyperparameters[name] == chosen["ts"].method.hyperparameters[name]
+    for replicate in (0, 1):
+        run, best_one = (
+            part(planned, "TS", replicate=replicate),
+            chosen[f"mlp ts (periods = 5.0), replicate {replicate}"],
+        )
+        assert run.tuned.trial == 1
+        assert run.tuned.searched == ["tau_max", "tau_min"]
+        assert run.method == best_one.method
+        assert run.seed == replicate
+    values = [part(planned, "TS", replicate=r).method.hyperparameters["tau_min"] for r in (0, 1)]
+    assert values[0] != values[1]
+    (row,) = (row for row in planned.request.rows if row.label == "TS")
+    assert len({runs.row_id for runs in row.parts.values()}) == 1
+
+
+def test_as_printed_the_learning_rate_alone_is_searched(folder: Path) -> None:
+    planned, chosen = tuned(regime="printed")
+    assert {subject.trials for subject in planned.subjects} == {5}
+    for replicate in (0, 1):
+        run = part(planned, "TS", replicate=replicate)
+        assert run.tuned.searched == []
+        assert run.method.learning_rate == chosen[f"{TS}, as printed, replicate {replicate}"].method.learning_rate
+        assert run.method.hyperparameters["tau_max"] == 0.3 * 2, "by the recipe's factor"
+        assert run.method.hyperparameters["periods"] == 5
+    assert not [run for run in planned.runs if run.method.longer != 1]
 
 
 def test_the_factor_multiplies_what_is_printed_alone(folder: Path) -> None:
@@ -87,22 +129,30 @@ def test_the_factor_multiplies_what_is_printed_alone(folder: Path) -> None:
     planned, chosen = tuned()
     values = part(planned, "TS").method.hyperparameters
     assert values["tau_max"] == 0.3 * 2
-    assert values["tau_min"] == chosen["ts"].method.hyperparameters["tau_min"]
-    assert part(planned, "TS").tuned.printed == ["periods", "tau_max"]
+    assert values["tau_min"] == chosen[f"{TS}, replicate 0"].method.hyperparameters["tau_min"]
+    assert part(planned, "TS").tuned.searched == ["tau_min"]
 
 
 def test_a_row_without_a_varied_key_has_its_default(folder: Path) -> None:
     rewrite(folder, "tau_max = 0.3, periods = 5", "tau_max = 0.3")
     planned, _ = tuned()
     assert part(planned, "TS").method.hyperparameters["periods"] == 5
+    assert part(planned, "TS").tuned.searched == ["tau_max", "tau_min"]
 
 
-def test_what_a_part_gives_is_as_printed(folder: Path) -> None:
+def test_what_a_part_gives_is_fixed_in_its_search(folder: Path) -> None:
     rewrite(folder, 'variant = "untrained"', 'variant = "untrained", hyperparameters = { tau_min = 0.02 }')
-    planned, chosen = tuned()
+    planned, _ = tuned()
     assert part(planned, "TS", "start").method.hyperparameters["tau_min"] == 0.02 * 2
-    assert part(planned, "TS").method.hyperparameters["tau_min"] == chosen["ts"].method.hyperparameters["tau_min"]
-    assert "tau_min" in part(planned, "TS", "start").tuned.printed
+    assert part(planned, "TS", "start").tuned.searched == ["tau_max"]
+    assert part(planned, "TS").tuned.searched == ["tau_max", "tau_min"]
+
+
+def test_parts_share_a_rows_search_and_keep_the_ratio_of_rates(folder: Path) -> None:
+    planned, _ = tuned()
+    end, start = (part(planned, "TS", of) for of in ("end", "start"))
+    assert start.tuned == end.tuned
+    assert start.method.learning_rate == pytest.approx(end.method.learning_rate * 1e-6)
 
 
 @pytest.mark.parametrize(
@@ -110,13 +160,12 @@ def test_what_a_part_gives_is_as_printed(folder: Path) -> None:
     [
         ("base = false", "base = false", {"base": False}, []),
         ("base = true", "base = true", {}, []),
-        ('base = false, schedule = "fixed"', "base = false", {"base": False}, ["schedule"]),
+        ('base = false, schedule = "fixed"', "base = false", {"base": False, "schedule": "fixed"}, ["schedule"]),
     ],
 )
-def test_switches_are_fixed_where_all_rows_share_them(
+def test_switches_are_fixed_as_the_row_has_them(
     folder: Path, first: str, second: str, fixed: dict[str, Any], printed: list[str]
 ) -> None:
-    """Those that differ stay as printed in the rows, and a default needs no subject of its own."""
     file = folder / "papers" / f"{tiny_tuning.NAME}.toml"
     rows = SWITCHED.format(label="A", given=first) + SWITCHED.format(label="B", given=second)
     file.write_text(file.read_text() + rows)
@@ -124,25 +173,23 @@ def test_switches_are_fixed_where_all_rows_share_them(
     assert subject.fixed == fixed
     planned, chosen = tuned()
     run = part(planned, "A")
-    assert run.tuned.printed == printed
+    assert run.method == chosen[str(subject)].method
     assert run.method.hyperparameters["base"] is not ("base" in fixed)
-    assert run.method.hyperparameters["tau"] == chosen["temo"].method.hyperparameters["tau"]
-    if printed:
-        assert (run.method.hyperparameters["schedule"], chosen["temo"].method.hyperparameters["schedule"]) == (
-            "fixed",
-            "quadratic",
-        )
+    assert (part(planned, "B").method.hyperparameters["schedule"] == "fixed") is False
+    assert (run.method.hyperparameters["schedule"] == "fixed") is bool(printed)
 
 
-def test_an_added_method_is_tuned_in_the_same_way(folder: Path) -> None:
+def test_an_added_method_is_searched_in_the_same_way(folder: Path) -> None:
     planned, chosen = tuned(extra=("cwcl",))
     run = part(planned, "CWCL")
-    assert run.method.hyperparameters["tau"] == chosen["cwcl"].method.hyperparameters["tau"]
+    assert run.method == chosen["mlp cwcl, replicate 0"].method
+    ours = chosen["mlp ts (periods = 5.0), replicate 0"].method.hyperparameters["tau_min"]
+    assert run.method.hyperparameters["tau"] == ours, "all look at the same temperatures"
 
 
 def test_where_all_trials_diverged_a_problem_says_so(folder: Path) -> None:
     file = file_of(plan().subjects, (None, None, None))
-    assert "mlp ts: all of its trials diverged" in str(plan(file).problems[0])
+    assert "mlp ts (periods = 5.0), replicate 0: all of its trials diverged" in str(plan(file).problems[0])
 
 
 def test_trials_of_another_version_or_setup_are_not_used(folder: Path) -> None:
@@ -150,14 +197,13 @@ def test_trials_of_another_version_or_setup_are_not_used(folder: Path) -> None:
     older = [t.model_copy(update={"method": t.method.model_copy(update={"version": 2})}) for t in file.trials]
     planned = plan(file.model_copy(update={"trials": older}))
     assert untuned(planned) == {"ts", "infonce"}
-    assert Trials(file.model_copy(update={"trials": older})).others(planned.subjects[0]) == 3
     rewrite(folder, "steps = 3", "steps = 4", "recipes/vectors.toml")
     assert untuned(plan(file)) == {"ts", "infonce"}
 
 
 def test_trials_of_the_results_folder_count(folder: Path, tmp_path: Path) -> None:
     add_trials(tmp_path / "runs", file_of(plan().subjects, (0.1, 0.2, 0.3)))
-    plans = plan_tables([tiny_tuning.NAME], "latents", [0], (), (), {}, regime=None, results=tmp_path / "runs")
+    plans = plan_tables([tiny_tuning.NAME], "latents", [0], (), (), {}, regime="tuned", results=tmp_path / "runs")
     assert part(plans[0], "TS").tuned.trial == 2
 
 
@@ -166,7 +212,7 @@ def test_a_stored_trial_is_not_replaced(folder: Path, tmp_path: Path) -> None:
     for scores in ((0.1, 0.2), (0.9, 0.9, 0.3)):
         add_trials(tmp_path, file_of(subjects, scores))
     content = read_trials(tmp_path / "trials" / "vectors.parquet")
-    assert [t.score for t in content.trials if t.method.name == "ts"] == [0.1, 0.2, 0.3]
+    assert [t.score for t in content.trials if t.subject == subjects[0].key] == [0.1, 0.2, 0.3]
 
 
 def test_a_recipe_without_a_rule_has_rows_as_printed(folder: Path, tmp_path: Path) -> None:
@@ -177,23 +223,40 @@ def test_a_recipe_without_a_rule_has_rows_as_printed(folder: Path, tmp_path: Pat
     (printed,) = plan_tables([tiny_tuning.NAME], "latents", [0], (), (), {}, regime=None, **about)
     assert (printed.request.regime, printed.request.name) == ("printed", "mine-first-latents")
     assert {run.method.learning_rate for run in printed.runs} == {None}
-    with pytest.raises(UsageError, match=r"recipe vectors has no \[tuning\]"):
-        plan_tables([tiny_tuning.NAME], "latents", [0], (), (), {}, regime="tuned", **about)
-    with pytest.raises(UsageError, match=r"recipe vectors has no \[tuning\]"):
-        plan_tables([tiny_tuning.NAME], "latents", [0], (), (), {}, regime=None, tune=True, **about)
-    mixed = plan_tables([tiny_tuning.NAME, "temo/table1"], "latents", [0], (), (), {}, regime=None, tune=True, **about)
-    assert [plan.request.regime for plan in mixed] == ["printed", "tuned"]
+    for asked in ("tuned", "both"):
+        with pytest.raises(UsageError, match=r"recipe vectors has no \[tuning\]"):
+            plan_tables([tiny_tuning.NAME], "latents", [0], (), (), {}, regime=asked, **about)
+    mixed = plan_tables([tiny_tuning.NAME, "temo/table1"], "latents", [0], (), (), {}, regime="both", **about)
+    assert [plan.request.name for plan in mixed] == [
+        "mine-first-latents", "temo-table1-latents", "temo-table1-latents-tuned",
+    ]  # fmt: skip
 
 
-def test_a_recipe_that_prints_by_default_is_tuned_only_when_asked(folder: Path, tmp_path: Path) -> None:
-    rewrite(folder, "seeds = ", 'regime = "printed"\nseeds = ', "recipes/vectors.toml")
-
-    def regime_of(**asked: Any) -> str:
+def test_both_regimes_are_planned_unless_one_is_asked_for_or_the_recipe_names_one(folder: Path, tmp_path: Path) -> None:
+    def regimes(**asked: Any) -> list[str]:
         about = {"regime": None, "results": tmp_path, **asked}
-        return plan_tables([tiny_tuning.NAME], "latents", [0], (), (), {}, **about)[0].request.regime
+        plans = plan_tables([tiny_tuning.NAME], "latents", [0], (), (), {}, **about)
+        assert all(bool(plan.subjects) is (asked.get("count") != 0) for plan in plans)
+        return [plan.request.regime for plan in plans]
 
-    assert regime_of() == regime_of(regime="printed", tune=True) == "printed"
-    assert regime_of(tune=True) == regime_of(regime="tuned") == "tuned"
+    assert regimes() == regimes(regime="both") == ["printed", "tuned"]
+    assert regimes(regime="tuned") == ["tuned"]
+    assert regimes(regime="printed") == regimes(count=0) == regimes(count=0, regime="printed") == ["printed"]
+    with pytest.raises(UsageError, match="--trials 0 and --regime tuned exclude each other"):
+        regimes(regime="tuned", count=0)
+    rewrite(folder, "seeds = ", 'regime = "printed"\nseeds = ', "recipes/vectors.toml")
+    assert regimes() == ["printed"]
+    assert regimes(regime="both") == ["printed", "tuned"]
+
+
+def test_another_number_of_trials_is_another_row(folder: Path, tmp_path: Path) -> None:
+    def row(count: int | None) -> str:
+        about: dict[str, Any] = {"regime": "tuned", "results": tmp_path, "count": count}
+        (planned,) = plan_tables([tiny_tuning.NAME], "latents", [0], ["TS"], (), {}, **about)
+        assert {subject.trials for subject in planned.subjects} == {count or 3}
+        return planned.request.rows[0].parts["end"].row_id
+
+    assert row(None) == row(3) != row(2)
 
 
 def test_a_request_says_how_it_is_judged(folder: Path) -> None:
@@ -204,7 +267,7 @@ def test_a_request_says_how_it_is_judged(folder: Path) -> None:
 
 def test_what_a_method_refuses_is_drawn_again(folder: Path) -> None:
     """iSogCLR wants tau between tau_min and tau_max; the draws that are checked are those that are used."""
-    (subject,) = method_subjects("isogclr", "vectors", {})
+    (subject,) = method_subjects("isogclr", "vectors", {}, [3])
     parts = [subject.drawn(number).hyperparameters for number in range(12)]
     assert all(p["tau_min"] <= p["tau"] <= p["tau_max"] for p in parts)
     assert not list(check_draws(file_of([subject], (0.1,) * 12), "f"))
@@ -213,9 +276,11 @@ def test_what_a_method_refuses_is_drawn_again(folder: Path) -> None:
 def test_a_method_that_refuses_all_draws_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from benchsuite.methods import method_class
 
-    (subject,) = method_subjects("infonce", "vectors", {})
+    (subject,) = method_subjects("infonce", "vectors", {}, [0])
     monkeypatch.setattr(method_class("infonce"), "setup", lambda self: (_ for _ in ()).throw(self.refuse("never.")))
-    with pytest.raises(UsageError, match=r"trial 0 of mlp infonce: 100 draws are refused, the last one by: .*never"):
+    with pytest.raises(
+        UsageError, match=r"trial 0 of mlp infonce, replicate 0: 100 draws are refused, the last one by: .*never"
+    ):
         subject.drawn(0)
 
 

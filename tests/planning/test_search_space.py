@@ -1,6 +1,7 @@
 """What tuning draws, for every registered method."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,17 @@ from benchsuite.errors import UsageError
 from benchsuite.fields import declared
 from benchsuite.methods import method_class
 from benchsuite.planning.recipe import Tuning
-from benchsuite.planning.search_space import LEARNING_RATE, around, draws, space
+from benchsuite.planning.search_space import (
+    CENTRE,
+    LEARNING_RATE,
+    TEMPERATURES,
+    around,
+    centre_of,
+    draws,
+    is_temperature,
+    shared,
+    space,
+)
 from benchsuite.registry import methods
 from benchsuite.setup import Protocol
 
@@ -26,8 +37,8 @@ def card(name="made", **defaults):
     return Card("method", name, "m", "M", "us", "m.py", "", fields=tuple(fields))
 
 
-def drawn(of, number=0, fixed=(), rate=1e-3):
-    return next(draws(of, dict(fixed), number, RULE, rate))
+def drawn(of, number=0, fixed=(), rate=1e-3, replicate=0, **more):
+    return next(draws(of, dict(fixed), number, replicate, RULE, rate, **more))
 
 
 @pytest.mark.parametrize("name", list(methods))
@@ -50,19 +61,73 @@ def test_the_ranges_of_cards_are_those_of_annotations(name):
 
 
 @pytest.mark.parametrize("name", list(methods))
-def test_what_is_drawn_is_near_the_default_and_possible(name):
-    fields = {field.name: field for field in methods.card(name).fields}
+def test_what_is_drawn_is_possible_and_near_the_default_or_its_ratio_to_the_centre(name):
+    card = methods.card(name)
+    fields, centre = {field.name: field for field in card.fields}, centre_of(methods.card(name))
     for number in range(20):
-        values, rate = drawn(methods.card(name), number)
+        values, rate = drawn(card, number)
         assert 1e-3 / 4 <= rate <= 4e-3
         for field, value in values.items():
             low, high = fields[field].range
             assert low <= value <= high
-            if (low, high) != (0, 1):
-                assert 1 / 8.001 <= value / fields[field].default <= 8.001
-            else:
-                odds = [p / (1 - p) for p in (value, fields[field].default)]
-                assert 1 / 8.001 <= odds[0] / odds[1] <= 8.001
+            default = fields[field].default
+            if centre and field == centre.name:
+                assert TEMPERATURES[0] <= value <= TEMPERATURES[1]
+                continue
+            if centre and is_temperature(fields[field]):
+                value, default = value / values[centre.name], default / centre.default
+            if (low, high) == (0, 1) and not is_temperature(fields[field]):
+                value, default = (p / (1 - p) for p in (value, default))
+            assert 1 / 8.01 <= value / default <= 8.01
+
+
+@pytest.mark.parametrize("name", [name for name in methods if centre_of(methods.card(name))])
+def test_all_methods_of_a_replicate_look_at_the_same_places(name):
+    card, centre = methods.card(name), centre_of(methods.card(name)).name
+    for replicate in (0, 3):
+        for number in range(6):
+            mine, plain = (drawn(of, number, replicate=replicate) for of in (card, methods.card("infonce")))
+            assert mine.hyperparameters[centre] == plain.hyperparameters["tau"]
+            assert mine.learning_rate == plain.learning_rate
+
+
+def test_replicates_look_elsewhere():
+    places = {(drawn(methods.card("infonce"), 0, replicate=r).hyperparameters["tau"]) for r in range(10)}
+    assert len(places) == 10
+
+
+@pytest.mark.parametrize("count", [4, 8, 16])
+def test_few_trials_cover_the_square_of_centre_and_rate(count):
+    """The largest hole is smaller than that of most squares of as many random points."""
+    for replicate in range(10):
+        points = np.array([[shared(s, k, replicate) for s in (CENTRE, LEARNING_RATE)] for k in range(count)])
+        grid = np.stack(np.meshgrid(*[(np.arange(40) + 0.5) / 40] * 2), axis=-1).reshape(-1, 1, 2)
+        away = np.abs(grid - points)
+        nearest = np.minimum(away, 1 - away).max(2).min(1)
+        assert nearest.max() < 0.75 / math.sqrt(count)
+        assert len({*points[:, 0]}) == count
+
+
+def test_other_temperatures_keep_their_ratio_to_a_centre_that_is_fixed():
+    ratios = [drawn(methods.card("ts"), k, {"tau_min": 0.02}.items(), factor=5).hyperparameters for k in range(20)]
+    assert all("tau_min" not in values for values in ratios)
+    assert all(5 / 8.01 <= values["tau_max"] / (0.02 * 5) <= 5 * 8.01 for values in ratios)
+
+
+def test_a_method_names_the_temperature_that_others_are_ratios_to():
+    named = replace(methods.card("ts"), about={**methods.card("ts").about, "centre": "tau_max"})
+    assert (centre_of(methods.card("ts")).name, centre_of(named).name) == ("tau_min", "tau_max")
+    assert centre_of(methods.card("mm-ts")).name == "shift_min"
+    assert centre_of(methods.card("vicreg")) is None
+    wrong = replace(named, about={"centre": "tau"})
+    with pytest.raises(UsageError, match=r'ts, centre: temperature "tau" does not exist \(known: tau_max, tau_min\)'):
+        centre_of(wrong)
+
+
+def test_as_printed_the_rate_alone_is_drawn():
+    draw = drawn(methods.card("ts"), 2, rate_alone=True)
+    assert draw.hyperparameters == {}
+    assert draw.learning_rate == drawn(methods.card("ts"), 2).learning_rate
 
 
 def test_switches_are_not_drawn():
@@ -88,21 +153,20 @@ def test_a_negative_number_keeps_its_sign():
 @pytest.mark.parametrize("field", ["real", "share", LEARNING_RATE])
 def test_draws_are_log_uniform(field):
     of = card(real=0.07, share=0.9)
-    trials = [drawn(of, number) for number in range(MANY)]
+    trials = [drawn(of, number, replicate=number) for number in range(MANY)]
     values = np.array([t.learning_rate if field == LEARNING_RATE else t.hyperparameters[field] for t in trials])
     sizes = values / (1 - values) / 9 if field == "share" else values / {"real": 0.07, LEARNING_RATE: 1e-3}[field]
     spread = math.log(4 if field == LEARNING_RATE else 8)
     assert kstest(np.log(sizes), "uniform", args=(-spread, 2 * spread)).pvalue > 0.01
 
 
-def test_equal_names_draw_alike_and_others_do_not():
-    def of(name, field="real", fixed=()):
-        return [
-            drawn(card(name, **{field: 1.0, "real_other": 1.0}), k, fixed).hyperparameters[field] for k in range(MANY)
-        ]
+def test_fields_of_one_name_draw_alike_and_others_do_not():
+    def of(name, field="real", replicate=0):
+        made = card(name, **{field: 1.0, "real_other": 1.0})
+        return [drawn(made, k, replicate=replicate).hyperparameters[field] for k in range(MANY)]
 
-    assert of("a") == of("a")
-    for other in (of("b"), of("a", "real_2"), of("a", fixed={"switch": True}.items())):
+    assert of("a") == of("b")
+    for other in (of("a", "real_2"), of("a", replicate=1)):
         assert abs(np.corrcoef(np.log(of("a")), np.log(other))[0, 1]) < 0.15
 
 
@@ -117,8 +181,9 @@ def test_a_fixed_field_is_not_drawn():
 
 
 def test_a_refused_draw_is_followed_by_another_at_the_same_rate():
-    first, second, *_ = draws(card(real=1.0), {}, 0, RULE, 1e-3)
-    assert first.hyperparameters != second.hyperparameters
+    first, second, *_ = draws(methods.card("ts"), {}, 0, 0, RULE, 1e-3)
+    assert first.hyperparameters["tau_max"] != second.hyperparameters["tau_max"]
+    assert first.hyperparameters["tau_min"] == second.hyperparameters["tau_min"]
     assert first.learning_rate == second.learning_rate
 
 

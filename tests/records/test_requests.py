@@ -10,7 +10,7 @@ def row(label: str, runs: dict[int, str], setup_id: str = "setup", method_id: st
         label=label,
         backbone="RN50",
         method="ts",
-        parts={"": RequestedRuns(setup_id=setup_id, method_id=method_id, runs=runs)},
+        parts={"": RequestedRuns(setup_id=setup_id, row_id=method_id, runs=runs)},
     )
 
 

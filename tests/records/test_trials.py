@@ -7,11 +7,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from benchsuite.errors import RecordError
-from benchsuite.records.schema import MethodPart
-from benchsuite.records.trials import FIRST_SEED, Trial, TrialsFile, read_trials, trials_digest, write_trials
+from benchsuite.records.schema import MethodPart, row_id, trial_seed
+from benchsuite.records.trials import Trial, TrialsFile, read_trials, trials_digest, write_trials
 
 
-def trial(number, score=0.5, method="infonce", **more):
+def trial(number, score=0.5, method="infonce", replicate=0, **more):
     part = MethodPart(
         name=method,
         title=method,
@@ -21,8 +21,9 @@ def trial(number, score=0.5, method="infonce", **more):
         owner="m",
         learning_rate=1e-3,
     )
-    about = {"run_id": f"{method}{number}", "setup_id": "s", "backbone": "RN50", "seed": FIRST_SEED + number}
-    return Trial(method=part, number=number, score=score, metrics={"validation.t2i_r10": score or 0.0}, **about, **more)
+    about = {"run_id": f"{method}{number}", "setup_id": "s", "label": "RN50", "seed": trial_seed(replicate, number)}
+    about |= {"regime": "tuned", "replicate": replicate, "metrics": {"validation.t2i_r10": score or 0.0}}
+    return Trial(method=part, number=number, score=score, **about, **more)
 
 
 def test_trials_come_back_in_order(tmp_path):
@@ -38,6 +39,21 @@ def test_the_same_trials_are_the_same_bytes(tmp_path):
     for name, trials in (("a", [trial(0), trial(1)]), ("b", [trial(1), trial(0)])):
         write_trials(tmp_path / name, TrialsFile(recipe="r", rule={}, setups={}, trials=trials))
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_each_replicate_is_a_search_of_its_own():
+    assert trial(0).subject == trial(1).subject != trial(0, replicate=1).subject
+    seeds = [trial(number, replicate=replicate).seed for replicate in range(3) for number in range(1000)]
+    assert len({*seeds}) == len(seeds)
+    assert min(seeds) == 1000
+
+
+def test_a_row_is_the_method_but_for_what_each_replicate_searches():
+    one, other = trial(0).method, trial(1).method
+    assert row_id(one) != row_id(other)
+    assert row_id(one, ["tau"], 16) == row_id(other, ["tau"], 16)
+    assert len({row_id(one, ["tau"], 16), row_id(one, ["tau"], 8), row_id(one, [], 16), row_id(one)}) == 4
+    assert row_id(one, ["tau"], 16) != row_id(one.model_copy(update={"longer": 2.0}), ["tau"], 16)
 
 
 def test_a_digest_covers_which_trials_there_are():

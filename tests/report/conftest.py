@@ -30,8 +30,8 @@ def measured(make_record: MakeRecord) -> TableView:
             curves = {"step": [0, 1], "loss": [2.0, 1.0], "gap": [0.9, 0.8], **temperatures}
             record = make_record(seed, method=part, results=told, curves=curves)[0]
             runs[seed], records[record.run_id] = record.run_id, record
-        setup, method = record.setup_id, record.method_id
-        parts[name] = {"": RequestedRuns(setup_id=setup, method_id=method, runs={**runs, 3: f"{name}-3"})}
+        setup, method = record.setup_id, record.row_id
+        parts[name] = {"": RequestedRuns(setup_id=setup, row_id=method, runs={**runs, 3: f"{name}-3"})}
     request = TableRequest(
         table="temo/table1", scale="small", recipe="scenes-small", track="scenes", description="small towers",
         measures={"coco_ir1": "retrieval.t2i_r5", "coco_tr1": "retrieval.i2t_r1"},

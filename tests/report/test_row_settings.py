@@ -14,7 +14,7 @@ from benchsuite.records.requests import RequestedRow, RequestedRuns, TableReques
 from benchsuite.records.schema import Record, TunedBy
 from benchsuite.records.trials import trials_digest
 from benchsuite.report.leaderboard import Leaderboard
-from benchsuite.report.row_settings import own
+from benchsuite.report.row_settings import own, trials_behind
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
 
@@ -25,13 +25,16 @@ def board(make_record: MakeRecord) -> Leaderboard:
     as printed."""
     trials = trials_of("temo")
     chosen = trials[3]
-    by = TunedBy(trials=len(trials), trial=chosen.number, score=chosen.score or 0, digest=trials_digest(trials))
+    by = TunedBy(
+        trials=len(trials), trial=chosen.number, score=chosen.score or 0, digest=trials_digest(trials),
+        searched=["tau", "tau_alpha", "tau_min"],
+    )  # fmt: skip
     plain = make_record()[0].method.model_copy(update={"longer": 2.0})
     rows, records = [], {}
     for label, method, tuned in (("TeMo", chosen.method, by), ("InfoNCE", plain, None)):
         record = make_record(method=method, tuned=tuned, curves=CURVES)[0]
         records[record.run_id] = record
-        runs = RequestedRuns(setup_id=record.setup_id, method_id=record.method_id, runs={0: record.run_id})
+        runs = RequestedRuns(setup_id=record.setup_id, row_id=record.row_id, runs={0: record.run_id})
         rows.append(RequestedRow(label=label, backbone="RN50", method=method.name, parts={"": runs}))
     request = TableRequest(
         table="temo/table1", scale="latents", recipe="latents-pairs", track="latents", description="", tuned={},
@@ -57,16 +60,24 @@ def test_tables_boards_and_runs_name_the_trial_that_chose_a_row(board: Leaderboa
         assert f"trial {record.tuned.trial} of 16, the best" in found[name], name
     assert "Trials of each: 16;" in words(found[table_of(board)])
     for page in (table_of(board), f"compare/{record.setup_id}"):
-        assert all(own(one) in words(found[page]) for one in board.records.values())
+        assert all(own([one]) in words(found[page]) for one in board.records.values())
 
 
 def test_temperatures_are_named_and_those_that_were_not_tuned_said_to_be_as_printed(make_record: MakeRecord) -> None:
     method = make_record()[0].method.model_copy(
         update={"name": "ts", "hyperparameters": {"tau_min": 0.01, "tau_max": 0.05, "periods": 3.0}}
     )
-    assert own(make_record(method=method)[0]) == "tau_min 0.01, tau_max 0.05"
-    by = TunedBy(trials=16, trial=3, score=0.5, digest="d" * 64, printed=["tau_min", "periods"])
+    assert own(make_record(method=method)[:1]) == "tau_min 0.01, tau_max 0.05"
+    by = TunedBy(trials=16, trial=3, score=0.5, digest="d" * 64, searched=["tau_max"])
     rated = method.model_copy(update={"learning_rate": 0.003, "longer": 2.0})
-    assert own(make_record(method=rated, tuned=by)[0]) == (
+    first = make_record(method=rated, tuned=by)[0]
+    assert own([first]) == (
         "tau_min 0.01 (as printed, not tuned), tau_max 0.05, learning rate 0.003, 2 times the steps"
     )
+    wider = rated.model_copy(update={"hyperparameters": {**rated.hyperparameters, "tau_max": 0.2}})
+    both = [first, make_record(method=wider, tuned=by, seed=1)[0]]
+    assert "tau_max 0.05 to 0.2, learning rate 0.003" in own(both)
+    assert trials_behind([first]) == "trial 3 of 16, the best"
+    assert trials_behind(both) == "best of 16 trials in each replicate"
+    rate = by.model_copy(update={"searched": [], "trials": 5})
+    assert trials_behind(make_record(method=rated, tuned=rate)[:1]) == "trial 3 of 5 for the learning rate, the best"

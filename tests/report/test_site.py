@@ -22,7 +22,7 @@ NAME = "temo-table1-smoke"
 def board(make: MakeRecord, plots: bool = False):  # type: ignore[no-untyped-def]
     """A table with one run."""
     record = make(0, curves={"step": [0, 1], "gap": [0.9, 0.8], "loss": [1.0, 1.0]})[0]
-    parts = {"": RequestedRuns(setup_id="", method_id="", runs={0: record.run_id})}
+    parts = {"": RequestedRuns(setup_id="", row_id="", runs={0: record.run_id})}
     rows = [RequestedRow(label="InfoNCE", backbone="RN50", method="infonce", parts=parts)]
     request = TableRequest(
         table="temo/table1", scale="smoke", recipe="r", track="scenes", description="", tuned={}, backbones={},

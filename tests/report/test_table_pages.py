@@ -122,7 +122,7 @@ def test_the_command_of_a_table_tunes_and_names_seeds_and_real_data(measured: Ta
     plain = f"benchsuite repro temo/table1 --scale small --seeds {len({run.seed for run in measured.runs})}"
     assert command(measured) == plain
     tuned = replace(measured, request=measured.request.model_copy(update={"regime": "tuned"}))
-    assert command(tuned) == plain.replace("small", "small --tune")
+    assert command(tuned) == plain.replace("small", "small --regime tuned")
     stated = {"primary": {"retrieval": SmallestDifference(metric="t2i_r1", difference=0.01)}}
     printed = replace(measured, request=measured.request.model_copy(update=stated))
     assert command(printed) == plain.replace("small", "small --regime printed")

@@ -87,7 +87,7 @@ def test_results_are_added_as_its_readme_says(board: Place) -> None:
     listed = board.suite("repro", "my_board/table1", "--scale", "latents", "--regime", "printed", "--dry-run")
     assert "RN50 My loss seed 9" in listed
     readme = (board.folder / "README.md").read_text()
-    assert "benchsuite repro my_board/table1 --scale latents --tune --results results" in readme
+    assert "benchsuite repro my_board/table1 --scale latents --results results" in readme
     assert f'"benchsuite=={__version__}"' in readme
 
 

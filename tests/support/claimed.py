@@ -45,7 +45,7 @@ def view(
             record = make(seed, results=results, **(changes or {}).get(one.label, {}))[0]
             runs[seed] = f"{one.label}-{seed}"
             records[runs[seed]] = record
-        parts = {"": RequestedRuns(setup_id="", method_id="", runs=runs)} if runs else {}
+        parts = {"": RequestedRuns(setup_id="", row_id="", runs=runs)} if runs else {}
         request.append(
             RequestedRow(
                 label=one.label, backbone=one.backbone, variant=one.variant, method=one.method, not_run=one.not_run,

@@ -179,9 +179,11 @@ class _Maker:
 
     def tuned(self, method: str, trials: TrialsFile, longer: float) -> RequestedRow:
         """A row as tuned on RN50; a longer one has the same hyper-parameters."""
-        own = [trial for trial in trials.trials if trial.method.name == method and trial.backbone == "RN50"]
+        own = [trial for trial in trials.trials if trial.method.name == method and trial.label == "RN50"]
         best = max(own, key=lambda trial: trial.score or 0)
-        by = TunedBy(trials=len(own), trial=best.number, score=best.score, digest=trials_digest(own))
+        drawn = [name for name, value in best.method.hyperparameters.items() if isinstance(value, float)]
+        digest = trials_digest(own)
+        by = TunedBy(trials=len(own), trial=best.number, score=best.score, digest=digest, searched=drawn)
         runs = {}
         for seed in SEEDS:
             part = best.method.model_copy(update={"longer": longer})
@@ -190,7 +192,7 @@ class _Maker:
             )
             runs[seed] = record.run_id
             self.store.write(record, ranks)
-        request = RequestedRuns(setup_id=record.setup_id, method_id=record.method_id, runs=runs)
+        request = RequestedRuns(setup_id=record.setup_id, row_id=record.row_id, runs=runs)
         label = best.method.title + f", {longer} times the steps" * (longer > 1)
         return RequestedRow(label=label, backbone="RN50", method=method, title=best.method.title, parts={"": request})
 
@@ -239,7 +241,7 @@ class _Maker:
                 self.store.add_failure(record.run_id, REASON)
             else:
                 self.store.write(record, ranks)
-        request = RequestedRuns(setup_id=record.setup_id, method_id=record.method_id, runs=runs)
+        request = RequestedRuns(setup_id=record.setup_id, row_id=record.row_id, runs=runs)
         return RequestedRow(label=label, backbone=backbone, method=method, title=part.title, parts={"": request})
 
 

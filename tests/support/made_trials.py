@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from benchsuite.records.schema import MethodPart
-from benchsuite.records.trials import FIRST_SEED, Trial, TrialsFile
+from benchsuite.records.schema import MethodPart, trial_seed
+from benchsuite.records.trials import Trial, TrialsFile
 from benchsuite.registry import methods
 from benchsuite.setup import MLP, Data, ImageTower, Optimizer, Protocol, Setup, TextTower, Training
 
@@ -71,8 +71,8 @@ def trials_of(
         ).model_copy(update=more)  # fmt: skip
         made.append(
             Trial(
-                run_id=f"{part.method_id[:12]}{number:04d}", setup_id=setup.setup_id, backbone=backbone, method=part,
-                fixed=dict(fixed or {}), number=number, seed=FIRST_SEED + number,
+                run_id=f"{part.method_id[:12]}{number:04d}", setup_id=setup.setup_id, label=backbone, method=part,
+                fixed=dict(fixed or {}), regime="tuned", replicate=0, number=number, seed=trial_seed(0, number),
                 score=None if failed else max(0.005, score), metrics={} if failed else {"validation.t2i_r10": score},
                 error="loss is not finite at step 71" if failed else "",
                 cost={} if failed else {"seconds": 6.0, "cpu_seconds": 5.0 + draw.random()},

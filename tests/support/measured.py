@@ -39,9 +39,7 @@ def measured(
             found.append(make(seed, results=result, method=method, curves=CURVES))
             runs[seed] = found[-1][0].run_id
         parts = (
-            {"": RequestedRuns(setup_id=found[-1][0].setup_id, method_id=found[-1][0].method_id, runs=runs)}
-            if runs
-            else {}
+            {"": RequestedRuns(setup_id=found[-1][0].setup_id, row_id=found[-1][0].row_id, runs=runs)} if runs else {}
         )
         rows.append(RequestedRow(label=label, backbone="RN50", method=name, parts=parts))
     parts = {

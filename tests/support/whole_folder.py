@@ -12,9 +12,9 @@ from benchsuite.planning.search_space import draws
 from benchsuite.records.evaluations import Evaluation, Model, write_evaluation
 from benchsuite.records.ranks import pack_ranks
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
-from benchsuite.records.schema import MethodPart, Record, Result, run_id
+from benchsuite.records.schema import MethodPart, Record, Result, run_id, trial_seed
 from benchsuite.records.store import Store
-from benchsuite.records.trials import FIRST_SEED, TRIALS, Trial, TrialsFile, write_trials
+from benchsuite.records.trials import TRIALS, Trial, TrialsFile, write_trials
 from benchsuite.registry import methods
 from benchsuite.setup import Protocol
 from benchsuite.verify.audit import audit_folder
@@ -79,7 +79,7 @@ def _graded(record: Record) -> tuple[Record, bytes]:
 def _request(*records: Record) -> TableRequest:
     first = records[0]
     runs = RequestedRuns(
-        setup_id=first.setup_id, method_id=first.method_id, runs={record.seed: record.run_id for record in records}
+        setup_id=first.setup_id, row_id=first.row_id, runs={record.seed: record.run_id for record in records}
     )
     rows = [
         RequestedRow(label="InfoNCE", backbone="RN50", method="infonce", title="InfoNCE", parts={"": runs}),
@@ -103,12 +103,13 @@ def _evaluation(record: Record) -> tuple[Evaluation, bytes]:
     return evaluation, content
 
 
-def drawn_trials(recipe: str = "latents-pairs", count: int = 4) -> TrialsFile:
-    """Of InfoNCE, at what its numbers draw; the last one failed."""
+def drawn_trials(recipe: str = "latents-pairs", count: int = 4, replicate: int = 0) -> TrialsFile:
+    """Of InfoNCE in a replicate, at what its numbers draw; the last one failed."""
     card, setup, rule = methods.card("infonce"), tuning_setup(), Tuning.model_validate(RULE)
     trials = []
     for number in range(count):
-        draw, seed, failed = next(draws(card, {}, number, rule, RATE)), FIRST_SEED + number, number == count - 1
+        draw, seed = next(draws(card, {}, number, replicate, rule, RATE)), trial_seed(replicate, number)
+        failed = number == count - 1
         part = MethodPart(
             name=card.name, title=card.title, version=card.version, code="c0de", owner=card.owner,
             hyperparameters={**{field.name: field.default for field in card.fields}, **draw.hyperparameters},
@@ -116,8 +117,9 @@ def drawn_trials(recipe: str = "latents-pairs", count: int = 4) -> TrialsFile:
         )  # fmt: skip
         trials.append(
             Trial(
-                run_id=run_id(setup.setup_id, part.method_id, seed), setup_id=setup.setup_id, backbone="RN50",
-                method=part, number=number, seed=seed, score=None if failed else 0.5 - number / 10,
+                run_id=run_id(setup.setup_id, part.method_id, seed), setup_id=setup.setup_id, label="RN50",
+                method=part, regime="tuned", replicate=replicate, number=number, seed=seed,
+                score=None if failed else 0.5 - number / 10,
                 metrics={} if failed else {rule.measure: 0.5 - number / 10}, error="diverged" if failed else "",
                 cost=dict(COST), environment=dict(ENVIRONMENT),
             )

@@ -243,7 +243,7 @@ def test_files_of_others_and_leftovers_are_notes(folder: Path) -> None:
 
 def test_a_seed_that_is_missing_in_one_row_is_a_note(folder: Path) -> None:
     there = {seed: file_of(folder, seed).stem.rpartition("-")[2] for seed in (0, 1)}
-    runs = {"": {"setup_id": "s", "method_id": "m", "runs": {**there, 5: "f" * 16}}}
+    runs = {"": {"setup_id": "s", "row_id": "m", "runs": {**there, 5: "f" * 16}}}
     rows = [{"label": "InfoNCE", "backbone": "RN50", "method": "infonce", "parts": runs}]
     told = {"table": "temo/table1", "scale": "smoke", "recipe": "r", "track": "t", "description": "", "tuned": {}}
     Store(folder).add_request(
@@ -339,7 +339,7 @@ def test_an_evaluations_numbers_and_ranks_are_checked(tmp_path: Path) -> None:
 
 
 def test_a_tuned_record_names_the_folder_s_trials(folder: Path, make_sound: Make) -> None:
-    file = drawn_trials()
+    file = drawn_trials(replicate=5)
     write_trials(folder / TRIALS / "latents-pairs.parquet", file)
     trials, chosen = file.trials, best(file.trials)
     assert chosen is not None

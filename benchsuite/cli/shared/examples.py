@@ -3,7 +3,7 @@
 EXAMPLES = {
     "list": ("benchsuite list methods --verbose", "benchsuite list tables --json"),
     "repro": (
-        "benchsuite repro temo/table1 --scale latents --tune",
+        "benchsuite repro temo/table1 --scale latents --replicates 3",
         "benchsuite repro temo/table1 --scale smoke --plugin mine.py --rows infonce,mine --dry-run",
     ),
     "run": (
@@ -12,7 +12,7 @@ EXAMPLES = {
     ),
     "tune": (
         "benchsuite tune temo/table1 --scale latents --dry-run",
-        "benchsuite tune mine --plugin mine.py --recipe latents-pairs --trials 16",
+        "benchsuite tune mine --plugin mine.py --recipe latents-pairs --replicates 3",
     ),
     "embed": (
         "benchsuite embed pairs --data pairs=photos --image timm:resnet50 --text distilbert-base-uncased --out vectors",

@@ -49,12 +49,44 @@ class Regime(StrEnum):
     printed = "printed"
 
 
+class Asked(StrEnum):
+    """Regimes to run."""
+
+    tuned = "tuned"
+    printed = "printed"
+    both = "both"
+
+
 Regimes = Annotated[
     Regime | None,
     typer.Option(
         "--regime",
-        help="Hyper-parameters of equal tuning, or the paper's as printed (default: the recipe's).",
+        help="The table as tuned, or as printed (default: tuned, where it was run).",
         show_default=False,
+    ),
+]
+AskedRegimes = Annotated[
+    Asked | None,
+    typer.Option(
+        "--regime",
+        help="printed: the paper's hyper-parameters, the learning rate alone searched. tuned: all searched. both "
+        "(default, where the recipe says how to search).",
+        show_default=False,
+    ),
+]
+Replicates = Annotated[
+    str | None,
+    typer.Option(
+        "--replicates",
+        "--seeds",
+        help="How many replicates (3), or which (4,7); default: the recipe's number. Each has data, initial weights, "
+        "batches and a search of its own.",
+    ),
+]
+TrialCount = Annotated[
+    int | None,
+    typer.Option(
+        "--trials", min=0, help="Trials of each search (default: the recipe's number). 0: none, rows as printed."
     ),
 ]
 DeviceCount = Annotated[
@@ -124,7 +156,7 @@ def parse_seeds(text: str | None) -> list[int] | None:
         numbers = [-1]
     seeds = list(range(numbers[0])) if "," not in text else numbers
     if not seeds or min(seeds) < 0 or len(set(seeds)) < len(seeds):
-        raise UsageError(f'--seeds "{text}": give how many (3), or different seeds with commas (4,7).')
+        raise UsageError(f'--replicates "{text}": give how many (3), or different ones with commas (4,7).')
     require_reported(seeds)
     return seeds
 

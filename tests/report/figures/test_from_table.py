@@ -52,7 +52,7 @@ def make_view(make_record: MakeRecord) -> Callable[..., TableView]:
                 runs[seed] = f"{number}-{seed}"
                 records[runs[seed]] = make_record(seed, setup=setup, results=results, curves=dict(curves))[0]
             row = {"label": label, "backbone": backbone, "method": "infonce"}
-            parts = {"": RequestedRuns(setup_id="", method_id="", runs=runs)}
+            parts = {"": RequestedRuns(setup_id="", row_id="", runs=runs)}
             asked_rows.append(RequestedRow(**row, parts=parts))  # type: ignore[arg-type]
             table_rows.append({**row, "published": {"gap": 0.3} if number == 0 else {}})
         table = Table.model_validate(
