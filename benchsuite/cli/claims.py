@@ -12,6 +12,7 @@ from benchsuite.cli.shared.terminal import say, say_json
 from benchsuite.errors import UnknownError, UsageError
 
 if TYPE_CHECKING:
+    from benchsuite.analysis.both_regimes import InBothRegimes
     from benchsuite.analysis.judged_claims import JudgedClaim
     from benchsuite.analysis.verdict import Kind
 
@@ -39,7 +40,9 @@ def claims(
     A paper's headline claims at a scale are one family, its other claims a second one; table files fix their sizes, for
     which p is corrected. Rows that are not in the table are compared with its reference, the first baseline of their
     backbone; each is a family of its own. --kind, --headline and --added choose what is shown, and change no verdict.
+    Where a table was run as printed and tuned, the last lines say what became of each headline claim's gain.
     """
+    from benchsuite.analysis.both_regimes import in_both_regimes
     from benchsuite.analysis.judged_claims import judged_added, judged_claims, unrun_claims
     from benchsuite.analysis.results import in_regime
     from benchsuite.papers import named_tables, read_table
@@ -60,10 +63,13 @@ def claims(
     judged += [claim for table in unrun for claim in unrun_claims(table, scale or "")]
     shown = [claim for claim in judged if claim.claim.headline >= headline and claim.claim.added >= added]
     judged = [claim for claim in shown if claim.verdict.kind in kinds]
+    asked = [view for view in read.views if view.request.table in names and scale in (None, view.request.scale)]
+    both = [] if regime or added else list(in_both_regimes(asked))
     if as_json:
-        say_json({"claims": [claim_as_json(claim) for claim in judged]})
+        found = [claim_as_json(claim) for claim in judged]
+        say_json({"claims": found, "both_regimes": [both_as_json(one) for one in both]})
     else:
-        say(*lines(judged))
+        say(*lines(judged), *map(both_line, both))
     read.require_whole()
 
 
@@ -106,6 +112,27 @@ def claim_line(judged: "JudgedClaim") -> str:
     text = f" [{claim.locator}, in our words: {claim.statement}{note}]" if claim.locator else ""
     added = " (headline)" * claim.headline + " (added row)" * claim.added
     return f"{where}: {claim.name}{added}{published}: {judged.verdict.kind}: {judged.verdict.reason}{text}"
+
+
+def both_line(both: "InBothRegimes") -> str:
+    """What became of a headline claim's gain, with the difference in each regime."""
+    from benchsuite.analysis.both_regimes import MEANING
+    from benchsuite.report.numbers import paired
+
+    claim, unit = both.tuned.claim, both.tuned.claim.column.unit
+    printed, tuned = (paired(one.gains, unit) for one in (both.printed, both.tuned))
+    where = f"{claim.table} at scale {both.tuned.scale}"
+    shown = f"as printed {printed}, tuned {tuned}"
+    return f"{where}: {claim.name}: {both.outcome} ({MEANING[both.outcome]}): {shown}"
+
+
+def both_as_json(both: "InBothRegimes") -> dict[str, Any]:
+    """Plain data: the outcome, and the claim in each regime."""
+    return {
+        "outcome": both.outcome,
+        "printed": claim_as_json(both.printed),
+        "tuned": claim_as_json(both.tuned),
+    }
 
 
 def claim_as_json(judged: "JudgedClaim") -> dict[str, Any]:

@@ -109,6 +109,8 @@ def repro(
             say_json({"scale": scale, "runs": work.states(), "to_tune": len(work.trials.to_do)})
         return
     require_ready(problems)
+    from benchsuite.analysis.both_regimes import in_both_regimes
+    from benchsuite.cli.claims import both_line
     from benchsuite.report.export import as_json as export_json
     from benchsuite.report.export import table_lines
     from benchsuite.report.site import write_site
@@ -129,6 +131,7 @@ def repro(
     pages = {name: str(page.resolve()) for name, page in site.tables.items() if name in requested}
     for view in own if len(tables) == 1 else ():
         say(*table_lines(view))
+    say(*map(both_line, in_both_regimes(own) if len(tables) == 1 else ()))
     say(*(f"page:    {page}" for page in pages.values()), f"records: {store.folder.resolve()}")
     if own and len(tables) == 1:
         say(f"verdicts: on the page, or `benchsuite claims {tables[0]} --scale {scale} --results {results}`")

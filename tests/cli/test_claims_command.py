@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from support.commands import exit_code
-from support.measured import HIGH, LOW, fill
+from support.measured import HIGH, LOW, TIED, fill
 
 from benchsuite.records.schema import Record
 
@@ -23,6 +23,23 @@ def claims(runs: Path, capsys: pytest.CaptureFixture[str], *options: str) -> lis
     found = json.loads(capsys.readouterr().out)["claims"]
     assert isinstance(found, list)
     return found
+
+
+def test_a_table_in_both_regimes_ends_with_what_became_of_each_headline(
+    tmp_path: Path, make_record: Callable[..., tuple[Record, bytes]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = fill(tmp_path / "runs", make_record, {"InfoNCE": LOW, "TeMo": HIGH}, **STAND_IN)
+    fill(runs, make_record, {"InfoNCE": LOW, "TeMo": TIED}, mark=" tuned", **STAND_IN, regime="tuned")
+    assert command("temo/table1", "--results", runs, "--json") == 0
+    both = json.loads(capsys.readouterr().out)["both_regimes"]
+    found = {one["outcome"]: one for one in both}
+    assert "gain of tuning" in found
+    one = found["gain of tuning"]
+    assert (one["printed"]["verdict"], one["tuned"]["verdict"]) == ("reproduced", "undecided")
+    assert command("temo/table1", "--results", runs) == 0
+    assert "gain of tuning (better as printed only" in capsys.readouterr().out
+    assert command("temo/table1", "--results", runs, "--json", "--regime", "tuned") == 0
+    assert json.loads(capsys.readouterr().out)["both_regimes"] == []
 
 
 def test_claims_are_chosen_by_verdict_and_by_headline(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:

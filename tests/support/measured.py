@@ -22,16 +22,19 @@ CURVES = {"step": [0, 1], "loss": [2.0, None], "temperature": [0.1, 0.1], "tempe
 
 
 def measured(
-    make: MakeRecord, values: Values, first: int = 0, **changes: Any
+    make: MakeRecord, values: Values, first: int = 0, mark: str = "", **changes: Any
 ) -> tuple[TableRequest, list[tuple[Record, bytes]]]:
-    """What was asked for, and its records: each row's R@1 by seed, on RN50; changes are of the request."""
+    """What was asked for, and its records: each row's R@1 by seed, on RN50; changes are of the request.
+
+    `mark`: what makes its rows others than those of another table.
+    """
     rows, found = [], []
     printed = {row.label: row for row in read_table("temo/table1").rows if row.backbone == "RN50"}
     for label, column in values.items():
         runs, name = {}, (printed[label].method if label in printed else None) or "infonce"
         for seed, value in enumerate(column, first):
             numbers = {"metrics": {"t2i_r1": value, "i2t_r1": value / 2}, "counts": {"t2i": 100}}
-            options = {**(printed[label].hyperparameters if label in printed else {}), "row": label}
+            options = {**(printed[label].hyperparameters if label in printed else {}), "row": label + mark}
             method = make()[0].method.model_copy(
                 update={"name": name, "hyperparameters": options, "title": label},
             )

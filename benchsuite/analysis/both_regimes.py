@@ -1,0 +1,57 @@
+"""What became of a published gain: the verdict on a headline claim as printed beside the one with all rows tuned."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from benchsuite.analysis.judged_claims import JudgedClaim, judged_claims
+from benchsuite.analysis.table_view import TableView
+from benchsuite.analysis.verdict import Kind
+
+Outcome = Literal["robust gain", "gain of tuning", "gain when tuned", "no gain seen", "worse", "not known"]
+ANSWERS: tuple[Kind, ...] = ("reproduced", "opposite", "equivalent", "undecided")
+"""Verdicts that compare values."""
+MEANING: dict[Outcome, str] = {
+    "robust gain": "the row is better as printed, and when all rows are tuned alike",
+    "gain of tuning": "better as printed only: what the baseline was given explains it",
+    "gain when tuned": "better only when all rows are tuned alike",
+    "no gain seen": "neither comparison confirms it",
+    "worse": "significantly worse in a comparison, better in none",
+    "not known": "one of the two comparisons is missing",
+}
+
+
+@dataclass(frozen=True)
+class InBothRegimes:
+    """A headline claim as printed and tuned."""
+
+    printed: JudgedClaim
+    tuned: JudgedClaim
+
+    @property
+    def outcome(self) -> Outcome:
+        """The pair of verdicts in a word."""
+        kinds = self.printed.verdict.kind, self.tuned.verdict.kind
+        if not set(kinds) <= {*ANSWERS}:
+            return "not known"
+        match [kind == "reproduced" for kind in kinds]:
+            case [True, True]:
+                return "robust gain"
+            case [True, False]:
+                return "gain of tuning"
+            case [False, True]:
+                return "gain when tuned"
+        return "worse" if "opposite" in kinds else "no gain seen"
+
+
+def in_both_regimes(views: Sequence[TableView]) -> Iterator[InBothRegimes]:
+    """The headline claims of each table and scale of which there is a view in either regime."""
+    by_place: dict[tuple[str, str], dict[str, TableView]] = {}
+    for view in views:
+        by_place.setdefault((view.request.table, view.request.scale), {})[view.request.regime] = view
+    for pair in by_place.values():
+        if len(pair) == 2:
+            printed, tuned = (judged_claims(pair[regime]) for regime in ("printed", "tuned"))
+            for one, other in zip(printed, tuned, strict=True):
+                if one.claim.headline:
+                    yield InBothRegimes(one, other)

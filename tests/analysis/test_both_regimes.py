@@ -1,0 +1,51 @@
+"""What became of a gain, from the verdicts in both regimes."""
+
+import pytest
+from support.claimed import HEADLINE, HIGH, LOW, TWO, MakeRecord, table, view
+
+from benchsuite.analysis.both_regimes import MEANING, in_both_regimes
+
+NEAR = (0.10, 0.13, 0.11, 0.13)
+VALUES = {"better": (LOW, HIGH), "worse": (HIGH, LOW), "same": (LOW, NEAR)}
+
+
+def outcomes(make: MakeRecord, printed: str, tuned: str) -> list[str]:
+    made = table(*TWO, claims=[HEADLINE])
+    views = [
+        view(make, made, dict(zip(("old", "ours"), VALUES[which], strict=True)), regime=regime)
+        for regime, which in (("printed", printed), ("tuned", tuned))
+    ]
+    return [both.outcome for both in in_both_regimes(views)]
+
+
+@pytest.mark.parametrize(
+    ("printed", "tuned", "outcome"),
+    [
+        ("better", "better", "robust gain"),
+        ("better", "same", "gain of tuning"),
+        ("better", "worse", "gain of tuning"),
+        ("same", "better", "gain when tuned"),
+        ("worse", "better", "gain when tuned"),
+        ("same", "same", "no gain seen"),
+        ("worse", "same", "worse"),
+        ("same", "worse", "worse"),
+        ("worse", "worse", "worse"),
+    ],
+)
+def test_the_pair_of_verdicts_has_a_name(make_record: MakeRecord, printed: str, tuned: str, outcome: str) -> None:
+    assert outcomes(make_record, printed, tuned) == [outcome]
+    assert MEANING[outcome]
+
+
+def test_a_regime_that_is_missing_or_says_nothing_is_not_known(make_record: MakeRecord) -> None:
+    made = table(*TWO, claims=[HEADLINE])
+    printed = view(make_record, made, {"old": LOW, "ours": HIGH}, regime="printed")
+    assert list(in_both_regimes([printed])) == []
+    nothing = view(make_record, made, {"old": LOW}, regime="tuned")
+    assert [both.outcome for both in in_both_regimes([printed, nothing])] == ["not known"]
+
+
+def test_claims_that_are_no_headline_are_left_out(make_record: MakeRecord) -> None:
+    made = table(*TWO)
+    views = [view(make_record, made, {"old": LOW, "ours": HIGH}, regime=regime) for regime in ("printed", "tuned")]
+    assert list(in_both_regimes(views)) == []
