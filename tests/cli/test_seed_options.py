@@ -33,4 +33,4 @@ def test_one_seed_is_exactly_that_seed(
     assert "seed 0" not in out
     assert "seed 1" not in out
     assert plan("--seed", "2", "--seeds", "3") == 2
-    assert "--seed and --seeds exclude each other" in capsys.readouterr().err
+    assert "--seed and --replicates exclude each other" in capsys.readouterr().err
