@@ -1,5 +1,6 @@
 """The errors a user may meet: one sentence that says what was wrong, where, and what would be right."""
 
+import copyreg
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from typing import Any
@@ -34,16 +35,19 @@ class BenchsuiteError(Exception):
     def __str__(self) -> str:
         return "\n".join(self.lines)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        # between processes: what was said, whatever the class's own arguments
-        return BenchsuiteError.__new__, (type(self), *self.args), self.__dict__
-
 
 class UsageError(BenchsuiteError):
     """The request names something that does not exist or is not possible. Nothing was started."""
 
 
-class UnknownError(UsageError):
+class MadeError(UsageError):
+    """Its message is made from what its class is given. It goes between processes with the message that it has."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return copyreg.__newobj__, (type(self), *self.args), self.__dict__  # type: ignore[attr-defined]
+
+
+class UnknownError(MadeError):
     """A name that is not one of those known. It suggests the nearest, and lists the `most` nearest or all."""
 
     def __init__(
@@ -60,7 +64,7 @@ class UnknownError(UsageError):
         super().__init__(f'{where}{what} "{name}" does not exist (known: {listed}).{next_step}{hint}')
 
 
-class SeveralError(UsageError):
+class SeveralError(MadeError):
     """Several errors of one request, found together."""
 
     def __init__(self, errors: Sequence[str]) -> None:

@@ -103,7 +103,7 @@ class Faulty(Method):
     def loss(self, batch, clock):
         return info_nce(batch.image @ batch.text.T, self.missing if clock.step == 1 else 0.1)
 """
-REPRO = ["repro", "mine/jobs", "--scale", "latents", "--regime", "printed", "--tables", "mine"]
+REPRO = ["repro", "mine/jobs", "--scale", "latents", "--trials", "0", "--tables", "mine"]
 SLURM = ["--cluster", "slurm", "--plugin", "mine.py"]
 HELD = [*REPRO, *SLURM, "--rows", "held", "--seeds", "2", "--max-jobs", "3"]
 RUNS = 4

@@ -14,7 +14,9 @@ from support.tiny_recipes import VECTORS
 from benchsuite.execution.devices import Devices
 from benchsuite.execution.events import Failed, Finished
 from benchsuite.execution.pool import Pool
-from benchsuite.planning.plan import plan_run
+from benchsuite.planning.plan import make_run
+from benchsuite.planning.recipe import read_recipe
+from benchsuite.planning.resolve import resolve_method, resolve_setup
 from benchsuite.records.checkpoints import Every, Saving
 
 pytestmark = pytest.mark.slow
@@ -36,8 +38,9 @@ def worker() -> psutil.Process:
 @pytest.mark.skipif(sys.platform != "linux", reason="descriptors of another process are counted in /proc")
 def test_a_worker_is_after_many_runs_as_it_was_after_few(tmp_path: Path) -> None:
     (tmp_path / "tiny.toml").write_text(VECTORS)
-    recipe = str(tmp_path / "tiny.toml")
-    runs = [plan_run(METHODS[n % len(METHODS)], recipe, "mlp", n // len(METHODS), {}) for n in range(RUNS)]
+    setup = resolve_setup(read_recipe(str(tmp_path / "tiny.toml")), "mlp")  # on one world: a worker keeps eight open
+    parts = [resolve_method(name, {}, 1.0) for name in METHODS]
+    runs = [make_run(setup, parts[n % len(METHODS)], n // len(METHODS), f"run {n}", 0.0) for n in range(RUNS)]
     pool = Pool(Devices(1, jobs=1), tmp_path / "logs", (), Saving(tmp_path, Every(None, 1)))
     processes, descriptors, memory = set(), [], []
     for event in pool.execute(runs, runs):
