@@ -3,6 +3,7 @@
 import inspect
 import typing
 from collections.abc import Mapping
+from functools import cache
 from typing import Annotated, Any, ClassVar
 
 from annotated_types import Ge, Gt, Le
@@ -50,20 +51,20 @@ def declared(cls: type) -> dict[str, Any]:
 def resolve(cls: type, values: Mapping[str, Any]) -> dict[str, Any]:
     """All declared fields of `cls` with checked values. An error names a misspelt, missing or invalid field."""
     name = getattr(getattr(cls, "card", None), "name", cls.__name__)
-    fields = declared(cls)
+    fields = _adapters(cls)
     for name_given in values:
         if name_given not in fields:
             raise UnknownError(
                 "hyper-parameter" if _is_method(cls) else "option", name_given, fields, where=f"{name}: "
             )
     resolved = {}
-    for field, annotation in fields.items():
+    for field, adapter in fields.items():
         if field not in values and not hasattr(cls, field):
             raise UsageError(f'{name}: "{field}" must be given; it has no default.')
         value = values.get(field, getattr(cls, field, None))
         value = value.tolist() if hasattr(value, "tolist") else value  # arrays and tensors as plain numbers
         try:
-            resolved[field] = _adapter(annotation).validate_python(value)
+            resolved[field] = adapter.validate_python(value)
         except ValidationError as error:
             problem = error.errors()[0]["msg"]
             raise UsageError(f"{name}: {field} = {value!r} is not possible: {problem}.") from error
@@ -75,8 +76,11 @@ def temperatures(cls: type) -> list[str]:
     return [n for n, a in declared(cls).items() if "temperature" in getattr(a, "__metadata__", ())]
 
 
-def _adapter(annotation: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(annotation, config=ConfigDict(arbitrary_types_allowed=True))
+@cache
+def _adapters(cls: type) -> dict[str, TypeAdapter[Any]]:
+    """Made once: a plan checks the fields of a class for each row and replicate."""
+    config = ConfigDict(arbitrary_types_allowed=True)
+    return {field: TypeAdapter(annotation, config=config) for field, annotation in declared(cls).items()}
 
 
 def _is_method(cls: type) -> bool:

@@ -96,7 +96,7 @@ def find_subjects(
     """What is to be searched, and why rows of the tables cannot be."""
     from benchsuite.planning.plan import plan_tables
     from benchsuite.planning.trial_runs import grouped, method_subjects, recipe_at
-    from benchsuite.records.requests import REGIMES
+    from benchsuite.records.requests import regimes
 
     extra, folders = options.load_own(), options.folders
     subjects: list[Subject] = []
@@ -108,8 +108,8 @@ def find_subjects(
         if "/" not in name:
             used = wanted.recipe or recipe_at(name, wanted.scale)
             found = method_subjects(name, used, folders, wanted.replicates)
-            regimes = [regime for regime in REGIMES if (wanted.regime or "tuned") in (regime, "both")]
-            subjects += [replace(one, count=wanted.trials, regime=regime) for regime in regimes for one in found]
+            kinds = regimes(wanted.regime or "tuned")
+            subjects += [replace(one, count=wanted.trials, regime=regime) for regime in kinds for one in found]
         elif wanted.recipe:
             raise UsageError(f"--recipe is for methods; the recipe of {name} is that of its --scale.")
         else:

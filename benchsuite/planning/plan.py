@@ -15,12 +15,12 @@ from benchsuite.planning.columns import measured_columns
 from benchsuite.planning.data_folders import lacking, require_used, variants_without_data
 from benchsuite.planning.problems import Problem, Problems
 from benchsuite.planning.recipe import Recipe, read_recipe
-from benchsuite.planning.regime import Choice, Printed, Searched
+from benchsuite.planning.regime import Printed, Searched
 from benchsuite.planning.resolve import NO_FOLDERS, resolve_method, resolve_setup
 from benchsuite.planning.rows import longer_rows, rows_to_run
 from benchsuite.planning.subjects import Subject, require_tuning
-from benchsuite.records.requests import REGIMES, Regime, RequestedRow, RequestedRuns, SmallestDifference, TableRequest
-from benchsuite.records.schema import PARAPHRASES, MethodPart, TunedBy, run_id, uncovered
+from benchsuite.records.requests import Regime, RequestedRow, RequestedRuns, SmallestDifference, TableRequest, regimes
+from benchsuite.records.schema import MethodPart, TunedBy, run_id, uncovered
 from benchsuite.registry import methods
 from benchsuite.setup import Part, Setup
 from benchsuite.training.needs import passes, reads_paraphrases
@@ -49,7 +49,7 @@ class Run(Part):
     @property
     def read(self) -> dict[str, str]:
         """The digests of what it reads that its setup's identity does not cover."""
-        return uncovered(self.setup.data, {PARAPHRASES: self.paraphrases} if self.paraphrases else {})
+        return uncovered(self.setup.data, self.paraphrases)
 
     @property
     def steps(self) -> int:
@@ -180,10 +180,9 @@ def plan_tables(
     plans = []
     for name, recipe in recipes.items():
         trials = stored.get(recipe or "")
-        wanted = regime or (read[recipe].regime if recipe else "printed")
-        for each in REGIMES if trials else REGIMES[:1]:
-            if not trials or wanted in (each, "both"):
-                plans.append(plan_table(name, scale, seeds, rows, extra, folders, trials, each, count))
+        wanted = (regime or read[recipe].regime) if recipe and trials else "printed"
+        for each in regimes(wanted):
+            plans.append(plan_table(name, scale, seeds, rows, extra, folders, trials, each, count))
     return plans
 
 
@@ -235,18 +234,9 @@ class Under:
     problems: Problems
     rows: Printed | Searched
 
-    def setups(self, replicates: Sequence[int], backbone: str, *variants: str) -> Sequence[Setup]:
+    def setups(self, replicates: Sequence[int], backbone: str, *variants: str) -> Mapping[int, Setup]:
         """The setup with each replicate's data."""
-        return [self.setup(replicate, backbone, *variants) for replicate in replicates]
-
-    def choices(
-        self, replicates: Sequence[int], row: Row, part: TablePart, times: float, setups: Sequence[Setup] | None
-    ) -> Sequence[Choice]:
-        """The method of a row as each replicate runs it; without setups at least what is printed is looked at."""
-        if setups is None:
-            return [Printed().choose(row, part, times, self.recipe, 0)]
-        of = zip(setups, replicates, strict=True)
-        return [self.rows.choose(row, part, times, setup, replicate) for setup, replicate in of]
+        return {replicate: self.setup(replicate, backbone, *variants) for replicate in replicates}
 
 
 def _plan_row(
@@ -267,20 +257,22 @@ def _plan_row(
         setups = under.problems.unless(
             f"recipe {under.name}", label, partial(under.setups, seeds, row.backbone, row.variant, part.variant)
         )
+        # without setups at least what is printed is looked at
+        choose, known = (under.rows.choose, setups) if setups else (Printed().choose, {0: recipe})
         choices = under.problems.unless(
-            f'{table.name}, row "{row.label}"', label, partial(under.choices, seeds, row, part, times, setups)
+            f'{table.name}, row "{row.label}"', label, partial(choose, row, part, times, known)
         )
         if setups is None or choices is None:
             continue
         seconds = recipe.backbones[row.backbone].step_seconds
         own = []
-        for seed, setup, choice in zip(seeds, setups, choices, strict=True):
+        for (seed, setup), choice in zip(setups.items(), choices, strict=True):
             run = make_run(setup, choice.method, seed, label, seconds, under.name, choice.tuned)
             # where a search is still to be done, the row's identity stands for the method's
-            known = run.run_id if choice.known else run_id(setup.setup_id, choice.row_id, seed, run.read)
-            own.append(run.model_copy(update={"keep_weights": recipe.keep_weights, "run_id": known}))
+            identity = run.run_id if choice.known else run_id(setup.setup_id, choice.row_id, seed, run.read)
+            own.append(run.model_copy(update={"keep_weights": recipe.keep_weights, "run_id": identity}))
         parts[name] = RequestedRuns(
-            setup_id=setups[0].setup_id,
+            setup_id=own[0].setup.setup_id,
             row_id=choices[0].row_id,
             paraphrases=own[0].paraphrases,
             runs={run.seed: run.run_id for run in own},
@@ -312,9 +304,8 @@ def make_run(
     made = create_method(method.name, num_samples=1, **method.hyperparameters)
     paraphrases = setup.data.paraphrases if reads_paraphrases(made.needs, setup) else None
     steps = setup.training.steps * method.longer
-    read = uncovered(setup.data, {PARAPHRASES: paraphrases} if paraphrases else {})
     return Run(
-        run_id=run_id(setup.setup_id, method.method_id, seed, read),
+        run_id=run_id(setup.setup_id, method.method_id, seed, uncovered(setup.data, paraphrases)),
         paraphrases=paraphrases,
         setup=setup,
         method=method,

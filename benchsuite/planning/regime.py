@@ -3,14 +3,15 @@
 docs/tuning.md has the rule, with an example.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
 from benchsuite.papers import Row, Table
 from benchsuite.papers.schema import TablePart
 from benchsuite.planning.chosen_trials import Trials, chosen_trial, tuned_by
-from benchsuite.planning.recipe import Recipe
+from benchsuite.planning.recipe import Recipe, Tuning
 from benchsuite.planning.resolve import resolve_method
 from benchsuite.planning.subjects import Subject, fixed_by, require_tuning, tuning_setup
 from benchsuite.records.requests import Regime
@@ -34,12 +35,12 @@ class Printed:
 
     regime: Regime = "printed"
 
-    def choose(self, row: Row, part: TablePart, times: float, setup: Setup | Recipe, replicate: int) -> Choice:
-        """As the row and the part have them."""
+    def choose(self, row: Row, part: TablePart, times: float, setups: Mapping[int, Setup | Recipe]) -> list[Choice]:
+        """As the row and the part have them, the same in each replicate."""
         assert row.method is not None
-        method = resolve_method(row.method, row.options(part), setup.temperature_factor)
-        method = method.model_copy(update={"longer": times})
-        return Choice(method, row_id(method))
+        factor = next(iter(setups.values())).temperature_factor
+        method = resolve_method(row.method, row.options(part), factor).model_copy(update={"longer": times})
+        return [Choice(method, row_id(method))] * len(setups)
 
 
 @dataclass(frozen=True)
@@ -63,14 +64,26 @@ class Searched:
     """The searches that were asked for, by their names."""
     _setups: dict[tuple[str, str, int], Setup] = field(default_factory=dict)
 
-    def choose(self, row: Row, part: TablePart, times: float, setup: Setup | Recipe, replicate: int) -> Choice:
-        """Those of the best trial, and of the rest what the row's search keeps fixed."""
-        subject = self.subject(row, part, times, replicate)
+    def choose(self, row: Row, part: TablePart, times: float, setups: Mapping[int, Setup | Recipe]) -> list[Choice]:
+        """Those of the best trial of each replicate, and of the rest what the row's search keeps fixed."""
+        assert row.method is not None
+        rule = require_tuning(self.recipe, self.name)
+        fixed = fixed_by(self.table, row, part, rule, self.regime)
+
+        @cache
+        def printed() -> MethodPart:
+            return Printed().choose(row, part, times, setups)[0].method
+
+        return [
+            self._choice(self._subject(row, times, replicate, rule, fixed), setup, printed)
+            for replicate, setup in setups.items()
+        ]
+
+    def _choice(self, subject: Subject, setup: Setup | Recipe, printed: Callable[[], MethodPart]) -> Choice:
         self.subjects.setdefault(str(subject), subject)
         trials = self.trials.of(subject)
         if len(trials) < subject.trials:
-            method = Printed().choose(row, part, times, setup, replicate).method
-            return Choice(method, row_id(method, subject.searched, subject.trials), known=False)
+            return Choice(printed(), row_id(printed(), subject.searched, subject.trials), known=False)
         chosen = chosen_trial(trials, subject)
         assert chosen.method.learning_rate is not None
         rate = chosen.method.learning_rate * (setup.optimizer.lr / subject.setup.optimizer.lr)
@@ -79,10 +92,10 @@ class Searched:
             method, row_id(method, subject.searched, subject.trials), tuned_by(trials, chosen, subject.searched)
         )
 
-    def subject(self, row: Row, part: TablePart, times: float, replicate: int) -> Subject:
+    def _subject(self, row: Row, times: float, replicate: int, rule: Tuning, fixed: Mapping[str, Any]) -> Subject:
         """The search of a row: under its own variant; the parts of a table share it, but for what they give."""
         assert row.method is not None
-        rule, key = require_tuning(self.recipe, self.name), (row.backbone, row.variant, replicate)
+        key = row.backbone, row.variant, replicate
         if key not in self._setups:
             self._setups[key] = tuning_setup(
                 self.recipe, rule, row.backbone, self.folders, (row.variant,), replicate=replicate
@@ -96,7 +109,7 @@ class Searched:
             replicate=replicate,
             regime=self.regime,
             step_seconds=self.recipe.backbones[row.backbone].step_seconds,
-            fixed=fixed_by(self.table, row, part, rule, self.regime),
+            fixed=fixed,
             longer=times,
             count=self.count,
         )

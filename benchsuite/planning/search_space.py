@@ -111,12 +111,12 @@ def draws(
         return
     coordinates, centre = space(card, rule.spread, fixed), centre_of(card)
     points = {each.name: numpy_stream(number, "search", replicate, each.name).random(ATTEMPTS) for each in coordinates}
-    known = {centre.name: factor * fixed[centre.name]} if centre and centre.name in fixed else {}
+    given = {centre.name: factor * fixed.get(centre.name, centre.default)} if centre else {}
     for attempt in range(ATTEMPTS):
         values: dict[str, float] = {}
-        for each in coordinates:
+        for each in coordinates:  # the centre first, if it is drawn
             u = shared(CENTRE, number, replicate) if each.stream else float(points[each.name][attempt])
-            values[each.name] = each.at(u, {**known, **values}.get(each.times, 1.0))
+            values[each.name] = each.at(u, {**given, **values}[each.times] if each.times else 1.0)
         yield Draw(values, rate)
 
 

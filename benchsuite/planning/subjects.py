@@ -152,13 +152,13 @@ def fixed_by(table: Table, row: Row, part: TablePart, rule: Tuning, regime: Regi
     and what the part gives.
     """
     assert row.method is not None
-    cls, given = method_class(row.method), resolve(method_class(row.method), row.options(part))
+    cls = method_class(row.method)
     kept = varied(table, row.method) | {*table.printed, *part.hyperparameters}
-    drawn = tunable(row.method, rule) - kept if regime == "tuned" else set()
-    others = {name: value for name, value in given.items() if name not in drawn}
+    could = tunable(row.method, rule)
+    drawn = could - kept if regime == "tuned" else set()
     about = {
         name: value
-        for name, value in others.items()
-        if name in kept & tunable(row.method, rule) or canonical(value) != canonical(getattr(cls, name, None))
+        for name, value in resolve(cls, row.options(part)).items()
+        if name not in drawn and (name in kept & could or canonical(value) != canonical(getattr(cls, name, None)))
     }
     return dict(json.loads(json.dumps(about)))

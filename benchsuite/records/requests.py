@@ -9,6 +9,11 @@ Regime = Literal["printed", "tuned"]
 REGIMES: tuple[Regime, ...] = ("printed", "tuned")
 
 
+def regimes(asked: str) -> list[Regime]:
+    """Those that a word asks for: one by its name, or "both"."""
+    return [regime for regime in REGIMES if asked in (regime, "both")]
+
+
 class SmallestDifference(Part):
     """What a protocol of the recipe is judged by."""
 

@@ -185,7 +185,9 @@ class Record(Part):
     def seal(cls, **content: Any) -> Self:
         """A record from its content, with identities and digest filled in; refused if it contradicts itself."""
         setup_id, method_id = content["setup"].setup_id, content["method"].method_id
-        run = run_id(setup_id, method_id, content["seed"], uncovered(content["setup"].data, content["digests"]))
+        run = run_id(
+            setup_id, method_id, content["seed"], uncovered(content["setup"].data, content["digests"].get(PARAPHRASES))
+        )
         ids = {"setup_id": setup_id, "method_id": method_id, "run_id": run}
         unsealed = cls.model_validate({"schema": SCHEMA, **content, **ids, "digest": ""}, context=UNSEALED)
         plain = unsealed.as_json()
@@ -214,7 +216,7 @@ class Record(Part):
             yield f"method_id is {self.method_id}, but its method gives {method_id}"
         if (drawn := self.setup.data.drawn.get("data")) and drawn != self.digests.get("data"):
             yield f"its setup's data is {drawn}, but it read {self.digests.get('data')}"
-        read = uncovered(self.setup.data, self.digests)
+        read = uncovered(self.setup.data, self.digests.get(PARAPHRASES))
         if (right := run_id(setup_id, method_id, self.seed, read)) != self.run_id:
             yield f"run_id is {self.run_id}, but its setup, method and seed give {right}"
         if Path(self.ranks.file).name != self.ranks.file:
@@ -305,9 +307,10 @@ def trial_seed(replicate: int, number: int) -> int:
     return FIRST_SEED + SEEDS_EACH * replicate + number
 
 
-def uncovered(data: Data, digests: Mapping[str, str]) -> dict[str, str]:
-    """Digests of what a run reads and its setup's identity does not cover: paraphrases, a replicate's own data."""
-    return {**data.drawn, **({PARAPHRASES: digests[PARAPHRASES]} if PARAPHRASES in digests else {})}
+def uncovered(data: Data, paraphrases: str | None) -> dict[str, str]:
+    """Digests of what a run reads and its setup's identity does not cover: a replicate's own data, and paraphrases if
+    it reads any that have one."""
+    return {**data.drawn, **({PARAPHRASES: paraphrases} if paraphrases else {})}
 
 
 def run_id(setup_id: str, method_id: str, seed: int, read: Mapping[str, str] = NOTHING) -> str:

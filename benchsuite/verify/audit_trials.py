@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from benchsuite.canonical import canonical
 from benchsuite.records.record_file import Finding
-from benchsuite.records.schema import Record, TunedBy, run_id, trial_seed, uncovered
+from benchsuite.records.schema import PARAPHRASES, Record, TunedBy, run_id, trial_seed, uncovered
 from benchsuite.records.trials import Trial, TrialsFile, best, by_subject, trials_digest
 
 AGAIN = "put the file back as it was written, or delete it and tune again"
@@ -36,7 +36,7 @@ def _contradictions(trial: Trial, file: TrialsFile) -> Iterator[str]:
         yield f"the file has no setup {trial.setup_id}"
         return
     data = setup.data.model_copy(update={"digest": trial.digests.get("data")})
-    right = run_id(trial.setup_id, trial.method.method_id, trial.seed, uncovered(data, trial.digests))
+    right = run_id(trial.setup_id, trial.method.method_id, trial.seed, uncovered(data, trial.digests.get(PARAPHRASES)))
     if trial.run_id != right:
         yield f"run_id is {trial.run_id}, but its setup, method, data and seed give {right}"
     if trial.seed != (seed := trial_seed(trial.replicate, trial.number)):

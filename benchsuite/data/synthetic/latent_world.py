@@ -117,7 +117,13 @@ class World:
 
     def told(self, scenes: Ints, share: float, draw: np.random.RandomState) -> Ints:
         """What is said of each scene, where about a share of them is told as one of the others in that share."""
-        return mismatched(scenes, min(1.0, share * self.wrong), draw)
+        wrong = round(len(scenes) * min(1.0, share * self.wrong))
+        if wrong < 2:
+            return scenes
+        chosen = draw.permutation(len(scenes))[:wrong]
+        told = scenes.copy()
+        told[chosen] = scenes[np.roll(chosen, 1)]
+        return told
 
     def _rendered(self, latent: Floats, layers: tuple[Floats, Floats], draw: np.random.RandomState) -> Vectors:
         mixed = _mixed(latent, layers)
@@ -132,17 +138,6 @@ def imagine(seed: int, split: int, count: int, concepts: int = CONCEPTS, zipf: f
     weight = 1 / np.arange(1, concepts + 1) ** zipf
     keys = np.log(-np.log(stream(seed, 1, split).random_sample((count, concepts)))) - np.log(weight)
     return np.argsort(keys, axis=1)[:, :PER_SCENE].astype(np.int64)
-
-
-def mismatched(scenes: Ints, share: float, draw: np.random.RandomState) -> Ints:
-    """What is said of each scene, where a share of them is told as one of the others in that share."""
-    wrong = round(len(scenes) * share)
-    if wrong < 2:
-        return scenes
-    chosen = draw.permutation(len(scenes))[:wrong]
-    told = scenes.copy()
-    told[chosen] = scenes[np.roll(chosen, 1)]
-    return told
 
 
 def group(concept: Ints) -> Ints:

@@ -52,7 +52,7 @@ class LatentsImages(Synthetic):
 
     @property
     def _sizes(self) -> dict[str, int]:
-        return super()._sizes | {"train": len(self.scenes("train"))}
+        return super()._sizes | ({"train": len(self.scenes("train"))} if self.imbalance > 1 else {})
 
     def columns(self, split: str) -> Columns:
         scenes = self.scenes(split)
