@@ -48,7 +48,7 @@ def in_both_regimes(views: Sequence[TableView]) -> Iterator[InBothRegimes]:
     """The headline claims of each table and scale of which there is a view in either regime."""
     by_place: dict[tuple[str, str], dict[str, TableView]] = {}
     for view in views:
-        by_place.setdefault((view.request.table, view.request.scale), {})[view.request.regime] = view
+        by_place.setdefault((view.asked.table, view.asked.scale), {})[view.asked.regime] = view
     for pair in by_place.values():
         if len(pair) == 2:
             printed, tuned = (judged_claims(pair[regime]) for regime in ("printed", "tuned"))

@@ -48,7 +48,7 @@ def judged_claims(view: TableView) -> list[JudgedClaim]:
 
     Their families are the paper's, counted in the files of all its tables that have the scale.
     """
-    sizes, where = view.family_sizes, f"claims of {view.table.paper} at scale {view.request.scale}"
+    sizes, where = view.family_sizes, f"claims of {view.table.paper} at scale {view.asked.scale}"
     headline = Family(f"headline {where}", sizes.headline)
     further = Family(f"further {where}" if sizes.headline else where, sizes.further)
     claims = claims_of(view.table)
@@ -67,7 +67,7 @@ def judged_added(view: TableView) -> list[JudgedClaim]:
     judged = []
     for key in (row.key for row in view.rows if row.key not in known):
         claims = claims_of_added(view.table, [key])
-        name = f"columns of {row_name(key)}, added to {view.table.name} at scale {view.request.scale}"
+        name = f"columns of {row_name(key)}, added to {view.table.name} at scale {view.asked.scale}"
         judged += _judged_family(view, claims, Family(name, len(claims)))
     return judged
 
@@ -75,9 +75,8 @@ def judged_added(view: TableView) -> list[JudgedClaim]:
 def _judged_family(view: TableView, claims: Sequence[Claim], family: Family) -> list[JudgedClaim]:
     rows = {row.key: row for row in view.rows}
     verdicts = judge_family([_question(claim, view, rows) for claim in claims], family)
-    request = view.request
     return [
-        JudgedClaim(claim, request.scale, verdict, request.stand_ins.get(claim.column.key, ""))
+        JudgedClaim(claim, view.asked.scale, verdict, view.setting.stand_ins.get(claim.column.key, ""))
         for claim, verdict in zip(claims, verdicts, strict=True)
     ]
 
@@ -117,9 +116,9 @@ def _question(claim: Claim, view: TableView, rows: Mapping[RowKey, TableRow]) ->
         refusal=refusal,
         premise=f"{refuted}." if refuted else "",
         equal=equal_seeds(ours, theirs),
-        interest=interest_of(ours, view.request.primary),
+        interest=interest_of(ours, view.setting.primary),
         published=published_gain(claim),
-        stand_in=claim.column.key in view.request.stand_ins,
+        stand_in=claim.column.key in view.setting.stand_ins,
         unit=unit,
     )
 
@@ -160,7 +159,7 @@ def published_gain(claim: Claim) -> float | None:
 def _why_not_run(row: TableRow, number: int, view: TableView) -> str:
     cell = row.cells[number]
     if cell.measure is None:
-        return view.request.missing.get(cell.column.key, "this column is not measured at this scale")
+        return view.setting.missing.get(cell.column.key, "this column is not measured at this scale")
     return "" if cell.n else f"{row.shown}: {row.gap or 'no record'}"
 
 

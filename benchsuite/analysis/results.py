@@ -66,12 +66,11 @@ def load_table(name: str, scale: str = "small", results: str | Path = "runs", re
 
 def in_regime(views: Sequence[TableView], regime: str | None) -> list[TableView]:
     """Those of a regime; without one, of each table and scale the tuned one if it is there."""
-    tuned = {(view.request.table, view.request.scale) for view in views if view.request.regime == "tuned"}
+    tuned = {(view.asked.table, view.asked.scale) for view in views if view.asked.regime == "tuned"}
     return [
         view
         for view in views
-        if view.request.regime
-        == (regime or ("tuned" if (view.request.table, view.request.scale) in tuned else "printed"))
+        if view.asked.regime == (regime or ("tuned" if (view.asked.table, view.asked.scale) in tuned else "printed"))
     ]
 
 
@@ -79,9 +78,9 @@ def find_view(
     views: Sequence[TableView], name: str, scale: str, folder: str | Path, regime: str | None = None
 ) -> TableView:
     """The table at a scale in a regime, tuned if it is there; an error says what the folder has instead."""
-    every = [view for view in views if view.request.table == name]
-    scales = {view.request.scale: view for view in in_regime(every, regime)}
-    if regime and scale not in scales and (others := [v.request.at for v in every if v.request.scale == scale]):
+    every = [view for view in views if view.asked.table == name]
+    scales = {view.asked.scale: view for view in in_regime(every, regime)}
+    if regime and scale not in scales and (others := [v.asked.at for v in every if v.asked.scale == scale]):
         raise UsageError(f"{name} is not {regime} at scale {scale} in {folder}, only {', '.join(others)}.")
     if not scales:
         raise UsageError(f"{name} is not in {folder}. Run `benchsuite repro {name} --scale {scale}` first.")
@@ -98,15 +97,15 @@ def table_cells(view: TableView) -> Iterator[dict[str, Any]]:
         for cell in row.cells:
             rank = view.rank(row, cell)
             yield {
-                "table": view.request.table,
-                "scale": view.request.scale,
-                "regime": view.request.regime,
+                "table": view.asked.table,
+                "scale": view.asked.scale,
+                "regime": view.asked.regime,
                 "backbone": row.backbone,
                 "variant": row.variant,
                 "row": row.label,
                 "column": cell.column.key,
                 "measure": cell.measure,
-                "measured_on": view.request.stand_ins.get(cell.column.key, ""),
+                "measured_on": view.setting.stand_ins.get(cell.column.key, ""),
                 "unit": cell.column.unit,
                 "published": cell.published,
                 "mean": cell.mean,
@@ -161,10 +160,10 @@ def _run(record: Record, setup: str) -> dict[str, Any]:
 def _rows(views: Sequence[TableView]) -> Iterator[tuple[str, ...]]:
     """Each run's id with the rows of tables that show it, in the order of `ROW`."""
     for view in views:
-        about = view.request
+        about, setting = view.asked, view.setting
         for row in view.rows:
             for cell in row.cells:
-                what = (about.scale, about.regime, about.track, about.recipe)
+                what = (about.scale, about.regime, setting.track, setting.recipe)
                 where = (row.backbone, row.variant, row.label, cell.column.part)
                 for record in cell.records.values():
                     yield record.run_id, view.table.paper, about.table, *what, *where

@@ -23,10 +23,15 @@ class TableView:
     """A table at a scale."""
 
     table: Table
-    request: TableRequest
+    asked: TableRequest
     rows: Sequence[TableRow]
     siblings: Sequence[Table] = ()
     """The paper's other tables that have this scale: their claims are of the same families."""
+
+    @property
+    def setting(self) -> TableRequest:
+        """What the runs have in common."""
+        return self.asked
 
     @cached_property
     def family_sizes(self) -> FamilySizes:
@@ -36,14 +41,14 @@ class TableView:
     @cached_property
     def premises(self) -> list[PremiseFinding]:
         """What was found of the table's premises."""
-        return findings(self.table, self.request.scale, self.rows)
+        return findings(self.table, self.asked.scale, self.rows)
 
     @property
     def on_stand_ins(self) -> str:
         """Whether columns were measured on other data than the paper's, as headings say it."""
-        if not self.request.stand_ins:
+        if not self.setting.stand_ins:
             return ""
-        whole = self.request.stand_ins.keys() >= self.request.measures.keys()
+        whole = self.setting.stand_ins.keys() >= self.setting.measures.keys()
         return "on stand-ins" if whole else "partly on stand-ins"
 
     @property
@@ -69,12 +74,12 @@ class TableView:
     @property
     def stand_ins(self) -> dict[str, str]:
         """What stands for each group of columns at this scale, or for a column where its group has several."""
-        return _by_group(self.columns, self.request.stand_ins)
+        return _by_group(self.columns, self.setting.stand_ins)
 
     @property
     def missing(self) -> dict[str, str]:
         """Why nothing measures a group of columns at this scale."""
-        return _by_group(self.columns, self.request.missing)
+        return _by_group(self.columns, self.setting.missing)
 
     @property
     def setups(self) -> dict[str, Setup]:

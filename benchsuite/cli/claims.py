@@ -56,14 +56,14 @@ def claims(
     read = ResultsFolder.read(results)
     names = named_tables(["all"] if everything else tables or [], stored=read.contents.tables)
     there = in_regime(read.views, regime)
-    views = [view for view in there if view.request.table in names and scale in (None, view.request.scale)]
+    views = [view for view in there if view.asked.table in names and scale in (None, view.asked.scale)]
     judged = [claim for view in views for claim in (*judged_claims(view), *judged_added(view))]
-    run = {view.request.table for view in views}
+    run = {view.asked.table for view in views}
     unrun = [read_table(name, read.contents.tables) for name in names if name not in run]
     judged += [claim for table in unrun for claim in unrun_claims(table, scale or "")]
     shown = [claim for claim in judged if claim.claim.headline >= headline and claim.claim.added >= added]
     judged = [claim for claim in shown if claim.verdict.kind in kinds]
-    asked = [view for view in read.views if view.request.table in names and scale in (None, view.request.scale)]
+    asked = [view for view in read.views if view.asked.table in names and scale in (None, view.asked.scale)]
     both = [] if regime or added else list(in_both_regimes(asked))
     if as_json:
         found = [claim_as_json(claim) for claim in judged]

@@ -59,8 +59,8 @@ def plot(
     if "/" in subject:
         named_tables([subject], stored=read.contents.tables)
         view = find_view(read.views, subject, scale or "small", results, regime)
-        board, about = read.leaderboard(view), f"{subject} at scale {view.request.at}"
-        if added and not board.added[view.request.name]:
+        board, about = read.leaderboard(view), f"{subject} at scale {view.asked.at}"
+        if added and not board.added[view.asked.name]:
             raise UsageError(f"--added: {about} has no rows that are not in the table. `repro --plugin` adds them.")
         figures = added_rows_of_table(board, view) if added else plots_of_table(board, view)
     else:
@@ -69,10 +69,10 @@ def plot(
         board, there = read.leaderboard(), in_regime(read.views, regime)
         if subject not in board.methods:
             raise UnknownError("method", subject, board.methods, f"{results}: ")
-        scales = list(dict.fromkeys(view.request.scale for view in there))
+        scales = list(dict.fromkeys(view.asked.scale for view in there))
         if scale and scale not in scales:
             raise UnknownError("scale", scale, scales, f"{results}: ")
-        at = [view for view in there if scale in (None, view.request.scale)]
+        at = [view for view in there if scale in (None, view.asked.scale)]
         setups = {record.setup_id for view in at for row in view.rows for record in row.records}
         figures = plots_of_method(board, board.methods[subject], setups if scale or regime else ())
         about = subject

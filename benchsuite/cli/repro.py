@@ -127,7 +127,7 @@ def repro(
     read = ResultsFolder.read(results, done.contents)
     site = write_site(report, read.leaderboard(), show_progress)
     requested = {each.request.name for each in done.plans}
-    own = [view for view in read.views if view.request.name in requested]
+    own = [view for view in read.views if view.asked.name in requested]
     pages = {name: str(page.resolve()) for name, page in site.tables.items() if name in requested}
     for view in own if len(tables) == 1 else ():
         say(*table_lines(view))

@@ -45,11 +45,11 @@ def as_json(view: TableView) -> str:
     columns = {cell["column"]: {key: cell[key] for key in OF_COLUMN} for cell in cells}
     once = {*OF_TABLE, *OF_COLUMN} - {"column"}
     content = {
-        "table": view.request.table,
-        "scale": view.request.scale,
-        "regime": view.request.regime,
+        "table": view.asked.table,
+        "scale": view.asked.scale,
+        "regime": view.asked.regime,
         "title": view.table.title,
-        "description": view.request.description,
+        "description": view.setting.description,
         "stand_ins": view.stand_ins,
         "columns": list(columns.values()),
         "cells": [{key: value for key, value in cell.items() if key not in once} for cell in cells],
@@ -107,14 +107,14 @@ def _exact(value: float) -> float:
 
 def table_lines(view: TableView) -> list[str]:
     """Published above ours in each row; gaps with their reasons."""
-    title = "" if view.table.title in ("", view.request.table) else f": {view.table.title}"
+    title = "" if view.table.title in ("", view.asked.table) else f": {view.table.title}"
     parts = [
-        f"{view.request.table} at scale {view.request.at}{title}",
-        f"{units(view.columns)}; ours is {OURS}. {view.request.description}",
+        f"{view.asked.table} at scale {view.asked.at}{title}",
+        f"{units(view.columns)}; ours is {OURS}. {view.setting.description}",
         "",
     ]
     for backbone, rows in view.backbones.items():
-        parts.append(f"{backbone}, here {view.request.backbones.get(backbone, 'not mapped')}")
+        parts.append(f"{backbone}, here {view.setting.backbones.get(backbone, 'not mapped')}")
         parts += [*_aligned([*_heads(view), *(line for row in rows for line in _lines(row))]), ""]
     return parts
 

@@ -23,9 +23,9 @@ class Headlines:
 def headlines(leaderboard: Leaderboard) -> list[Headlines]:
     """By scale, that with most seeds first. Of each paper claims against the reference method come first."""
     found = []
-    for scale in dict.fromkeys(view.request.scale for view in leaderboard.views):
-        views = [view for view in leaderboard.views if view.request.scale == scale]
-        claims = [(view, claim) for view in views for claim in leaderboard.claims[view.request.name]]
+    for scale in dict.fromkeys(view.asked.scale for view in leaderboard.views):
+        views = [view for view in leaderboard.views if view.asked.scale == scale]
+        claims = [(view, claim) for view in views for claim in leaderboard.claims[view.asked.name]]
         claims = [(view, claim) for view, claim in claims if claim.claim.headline]
         origin = Origin.of(views)
         if claims and origin:

@@ -44,7 +44,7 @@ def tex(text: str) -> str:
 
 def as_latex(table: PaperTable) -> str:
     """A floating booktabs table; published above ours; marks beside ours; a dagger where the paper quotes them."""
-    options, request = table.options, table.view.request
+    options, asked = table.options, table.view.asked
     width = 1 + len(table.columns) + table.has_counts
     quoted = any(_dagger(table, line) for line in table.lines)
     caption = [*table.caption("Published numbers above ours"), *table.legend, *table.against_legend]
@@ -54,7 +54,7 @@ def as_latex(table: PaperTable) -> str:
         "\\begin{table}[t]",
         "\\centering",
         f"\\caption{{{tex(' '.join(caption))}}}",
-        f"\\label{{tab:{re.sub('[^A-Za-z0-9]+', '-', request.name)}}}",
+        f"\\label{{tab:{re.sub('[^A-Za-z0-9]+', '-', asked.name)}}}",
         "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%",
         f"\\begin{{tabular}}{{l{'r' * (width - 1)}}}",
         "\\toprule",

@@ -55,7 +55,7 @@ class MethodSummary:
         """Its rows by table and scale."""
         found = defaultdict(list)
         for shown in self.rows:
-            found[shown.view.request.name].append(shown)
+            found[shown.view.asked.name].append(shown)
         return found
 
 
@@ -80,19 +80,19 @@ class Leaderboard:
     @cached_property
     def claims(self) -> Mapping[str, list[JudgedClaim]]:
         """By table and scale: its claims, judged as one family."""
-        return {view.request.name: judged_claims(view) for view in self.views}
+        return {view.asked.name: judged_claims(view) for view in self.views}
 
     @cached_property
     def added(self) -> Mapping[str, list[JudgedClaim]]:
         """By table and scale: rows that are not the paper's against the table's reference, a family of their own."""
-        return {view.request.name: judged_added(view) for view in self.views}
+        return {view.asked.name: judged_added(view) for view in self.views}
 
     @cached_property
     def by_paper(self) -> Mapping[tuple[str, str], list[TableView]]:
         """The tables of each paper at each scale."""
         views = defaultdict(list)
         for view in self.views:
-            views[view.table.paper, view.request.scale].append(view)
+            views[view.table.paper, view.asked.scale].append(view)
         return views
 
     @cached_property
@@ -116,7 +116,7 @@ class Leaderboard:
         stated: dict[str, Mapping[str, SmallestDifference]] = {}
         for view in self.views:
             for row in view.rows:
-                stated |= {record.setup_id: view.request.primary for record in row.records if view.request.primary}
+                stated |= {record.setup_id: view.setting.primary for record in row.records if view.setting.primary}
         return stated
 
     @cached_property
@@ -126,7 +126,7 @@ class Leaderboard:
         for view in self.views:
             for row in view.rows:
                 for record in row.records:
-                    towers = view.request.backbones.get(row.backbone)
+                    towers = view.setting.backbones.get(row.backbone)
                     found[record.setup_id] = f"{data_of(record)}, {towers}" if towers else data_of(record)
         return found
 

@@ -55,9 +55,9 @@ def headline_claims(leaderboard: Leaderboard, method: str) -> Mapping[tuple[str,
     found: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for view in leaderboard.views:
         own = {row.key for row in view.rows if row.method == method}
-        for judged in leaderboard.claims[view.request.name]:
+        for judged in leaderboard.claims[view.asked.name]:
             if judged.claim.headline and judged.claim.row in own:
-                found[view.table.paper, view.request.scale][judged.verdict.kind] += 1
+                found[view.table.paper, view.asked.scale][judged.verdict.kind] += 1
     return found
 
 

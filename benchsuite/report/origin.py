@@ -61,7 +61,7 @@ def citation(view: TableView, origin: Origin | None) -> str:
     """What a text that uses the table's numbers says of them."""
     paper = ", ".join(filter(None, (view.table.source or view.table.paper, view.table.locator)))
     runs = f"{origin.seeds}, {origin.days}, {origin.code}" if origin else "no runs"
-    return f"{view.request.table} at scale {view.request.shown} ({runs}). Published numbers and claims: {paper}."
+    return f"{view.asked.table} at scale {view.asked.shown} ({runs}). Published numbers and claims: {paper}."
 
 
 def data_of(record: Record) -> str:

@@ -56,7 +56,7 @@ def all_pages(leaderboard: Leaderboard) -> Iterator[Page]:
     yield page("index", "Leaderboard", "home.html", home)
     for view in leaderboard.views:
         title = f"{view.table.title} ({where(view)})"
-        yield page(page_name("tables", view.request.name), title, "table.html", table, view)
+        yield page(page_name("tables", view.asked.name), title, "table.html", table, view)
     for name, method in leaderboard.methods.items():
         yield page(page_name("methods", name), method.title, "method.html", method_page.values, method)
     for (paper, scale), views in leaderboard.by_paper.items():
@@ -83,7 +83,7 @@ def home(leaderboard: Leaderboard) -> Values:
         "tables": [
             (view, judged(leaderboard, [view])["counts"], of_added(leaderboard, view)) for view in leaderboard.views
         ],
-        "scales": list(dict.fromkeys(view.request.scale for view in leaderboard.views)),
+        "scales": list(dict.fromkeys(view.asked.scale for view in leaderboard.views)),
         "seeds": len({record.seed for record in records}),
         "setups": len({record.setup_id for record in records}),
     }
@@ -91,7 +91,7 @@ def home(leaderboard: Leaderboard) -> Values:
 
 def table(leaderboard: Leaderboard, view: TableView) -> Values:
     """One table at one scale."""
-    added = leaderboard.added[view.request.name]
+    added = leaderboard.added[view.asked.name]
     claims = judged(leaderboard, [view])
     headline = claims["headline_counts"].total()
     figures = table_figures(view)
@@ -106,9 +106,9 @@ def table(leaderboard: Leaderboard, view: TableView) -> Values:
         "leading": bool(figures and view.table.plots),
         "added": [(view, claim) for claim in added],
         "of_added": of_added(leaderboard, view),
-        "marks": verdicts_by_cell([*leaderboard.claims[view.request.name], *added]),
+        "marks": verdicts_by_cell([*leaderboard.claims[view.asked.name], *added]),
         "orders": [order for order in agreements(view) if order.agreement.tau is not None],
-        "differences": any(column.key not in view.request.stand_ins for column in view.columns),
+        "differences": any(column.key not in view.setting.stand_ins for column in view.columns),
         "figures": figures,
         "exports": {name: export(view, DEFAULT) for name, export in FORMATS.items()},
         "suffixes": SUFFIXES,
@@ -128,7 +128,7 @@ def claims(leaderboard: Leaderboard, paper: str, scale: str, views: Sequence[Tab
         "source": next((view.table.source for view in views if view.table.source), paper),
         "measured_on": stand_ins(views),
         "views": views,
-        "interest": {name: one.difference for view in views for name, one in view.request.primary.items()},
+        "interest": {name: one.difference for view in views for name, one in view.setting.primary.items()},
         "sizes": views[0].family_sizes,
         **claims,
         "headline_forests": forests(every[: claims["headline_counts"].total()]),
@@ -137,7 +137,7 @@ def claims(leaderboard: Leaderboard, paper: str, scale: str, views: Sequence[Tab
 
 def judged(leaderboard: Leaderboard, views: Sequence[TableView]) -> Values:
     """The claims of these tables, and how many have which verdict."""
-    claims = [(view, claim) for view in views for claim in leaderboard.claims[view.request.name]]
+    claims = [(view, claim) for view in views for claim in leaderboard.claims[view.asked.name]]
     claims.sort(key=lambda pair: not pair[1].claim.headline)
     return {
         "claims": claims,
@@ -154,12 +154,12 @@ def stand_ins(views: Sequence[TableView]) -> str:
 
 def where(view: TableView) -> str:
     """The scale, the regime, and whether it is one of stand-ins: `small, as printed, on stand-ins`."""
-    return ", ".join(filter(None, (view.request.shown, view.on_stand_ins)))
+    return ", ".join(filter(None, (view.asked.shown, view.on_stand_ins)))
 
 
 def of_added(leaderboard: Leaderboard, view: TableView) -> Counter[str]:
     """How many comparisons of a table's added rows have which verdict."""
-    return Counter(claim.verdict.kind for claim in leaderboard.added[view.request.name])
+    return Counter(claim.verdict.kind for claim in leaderboard.added[view.asked.name])
 
 
 def compare(leaderboard: Leaderboard, board: Board) -> Values:
@@ -201,8 +201,8 @@ def command(view: TableView) -> str:
 
 
 def _measure(view: TableView) -> str:
-    table, scale = map(shlex.quote, (view.request.table, view.request.scale))
-    folder = "" if view.request.table in built_in_tables() else " --tables FOLDER"
+    table, scale = map(shlex.quote, (view.asked.table, view.asked.scale))
+    folder = "" if view.asked.table in built_in_tables() else " --tables FOLDER"
     names = sorted({record.setup.data.name for record in view.runs if data_of(record) == REAL})
     data = "".join(f" --data {shlex.quote(f'{name}=FOLDER')}" for name in names)
     return f"benchsuite repro {table} --scale {scale}{regime_option(view)}{folder}{data}"
@@ -210,7 +210,7 @@ def _measure(view: TableView) -> str:
 
 def regime_option(view: TableView) -> str:
     """Recipes that say how to search run both regimes unless one is asked for: those with primary measures do."""
-    return f" --regime {view.request.regime}" if view.request.primary or view.request.regime == "tuned" else ""
+    return f" --regime {view.asked.regime}" if view.setting.primary or view.asked.regime == "tuned" else ""
 
 
 def command_of_run(shown: Appearance, record: Record) -> str:

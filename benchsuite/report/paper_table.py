@@ -86,10 +86,8 @@ class PaperTable:
         """Rows that are printed, in order."""
         rows = [row for row in self.view.rows if self.options.show is Show.both or any(map(self._has, row.cells))]
         if not rows or not self._places:
-            request = self.view.request
-            raise UsageError(
-                f"{request.table} at scale {request.scale} has no {KINDS[self.options.show]} numbers to show."
-            )
+            asked = self.view.asked
+            raise UsageError(f"{asked.table} at scale {asked.scale} has no {KINDS[self.options.show]} numbers to show.")
         theirs = {n: self._of_column(n, self._theirs(n)) for n in self._places if self.has_theirs}
         ours = {n: self._of_column(n, self._ours(n), stars=True) for n in self._places if self.has_ours}
         return [
@@ -177,14 +175,17 @@ class PaperTable:
         """Footnotes: on what ours were measured."""
         if not (self.options.notes and self.has_ours):
             return []
-        request, printed = self.view.request, {line.row.backbone for line in self.lines}
-        towers = {name: request.backbones[name] for name in self.view.backbones if name in request.backbones}
+        setting, printed = self.view.setting, {line.row.backbone for line in self.lines}
+        towers = {name: setting.backbones[name] for name in self.view.backbones if name in setting.backbones}
         kept = {name: what for name, what in towers.items() if name in printed}
         groups = {name for column in self.columns for name in (column.group, column.name)}
         data = {name: what for name, what in self.view.stand_ins.items() if name in groups}
         is_what = [f"{name} is {what}" for name, what in kept.items()]
         replaced = "; ".join([*is_what, *(f"{name} was measured on {what}" for name, what in data.items())])
-        return [f"Ours were measured at scale {request.scale}.", *([f"In ours, {replaced}."] if replaced else [])]
+        return [
+            f"Ours were measured at scale {self.view.asked.scale}.",
+            *([f"In ours, {replaced}."] if replaced else []),
+        ]
 
     def _has(self, cell: Cell) -> bool:
         return bool((self.has_ours and cell.n) or (self.has_theirs and cell.source))

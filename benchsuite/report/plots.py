@@ -12,13 +12,13 @@ from benchsuite.report.leaderboard import Leaderboard, MethodSummary
 
 def plots_of_table(leaderboard: Leaderboard, view: TableView) -> dict[str, Figure]:
     """A table's figures by name: its claims, and what its page shows."""
-    claims = [*leaderboard.claims[view.request.name], *leaderboard.added[view.request.name]]
+    claims = [*leaderboard.claims[view.asked.name], *leaderboard.added[view.asked.name]]
     return _named([*claims_figures(view, claims), *table_figures(view)])
 
 
 def added_rows_of_table(leaderboard: Leaderboard, view: TableView) -> dict[str, Figure]:
     """The claims of the rows that a table does not have, beside its reference."""
-    return _named(claims_figures(view, leaderboard.added[view.request.name], "Added rows"))
+    return _named(claims_figures(view, leaderboard.added[view.asked.name], "Added rows"))
 
 
 def plots_of_method(leaderboard: Leaderboard, method: MethodSummary, setups: Collection[str] = ()) -> dict[str, Figure]:

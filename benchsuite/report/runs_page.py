@@ -150,7 +150,7 @@ def configurations(records: Iterable[Record]) -> list[Configuration]:
 def values(leaderboard: Leaderboard, shown: Configuration) -> Mapping[str, Any]:
     """The runs of one configuration, seed by seed."""
     every = (one for record in shown.records for one in leaderboard.appearances.get(record.run_id, []))
-    rows = {(one.view.request.name, one.row.key): one for one in every}
+    rows = {(one.view.asked.name, one.row.key): one for one in every}
     setup = shown.first.setup_id, shown.first.setup
     on_board = any((board.setup_id, board.setup) == setup for board in leaderboard.boards)
     return {
@@ -168,9 +168,9 @@ def title(leaderboard: Leaderboard, shown: Configuration) -> str:
     found = leaderboard.appearances.get(first.run_id, [])
     where = ""
     if found:
-        row, request = found[0].row, found[0].view.request
+        row, asked = found[0].row, found[0].view.asked
         label = "" if row.shown == first.method.title else f", row {row.shown}"
-        where = f", {row.backbone}, {request.table}{label} ({request.at})"
+        where = f", {row.backbone}, {asked.table}{label} ({asked.at})"
     seeds = numbers.counted(len(shown.records), "seed") if len(shown.records) > 1 else f"seed {first.seed}"
     return f"{first.method.title}{where}: {seeds}"
 

@@ -59,7 +59,7 @@ def write_site(folder: Path, leaderboard: Leaderboard, progress: Progress = lamb
             if (folder / name).resolve().is_relative_to(folder.resolve()):
                 (folder / name).unlink(missing_ok=True)
         _write(folder, WRITTEN, "\n".join(written).encode())
-    requested = [view.request.name for view in leaderboard.views]
+    requested = [view.asked.name for view in leaderboard.views]
     tables = {name: folder / f"{page_name('tables', name)}.html" for name in requested}
     return Site(folder / "index.html", tables, len(pages))
 

@@ -159,7 +159,7 @@ class FolderDiff:
     def tables(self) -> list[TableDiff]:
         """Of both folders."""
         old, new = (
-            {(view.request.table, view.request.at): view for view in side.views} for side in (self.before, self.after)
+            {(view.asked.table, view.asked.at): view for view in side.views} for side in (self.before, self.after)
         )
         return [TableDiff(*at, a, b, [*self._runs(b)] if a and b else []) for at, a, b in _matched(old, new)]
 

@@ -38,7 +38,7 @@ def test_families_are_counted_in_the_files_of_all_tables_with_the_scale(make_rec
     other = table(*TWO, row("oldest", 3), table="other")
     elsewhere = table(*TWO, table="elsewhere", recipes={"gpu": "r"})
     for mates, headline, further in (([], 1, 1), ([other], 1, 3), ([other, elsewhere], 1, 3)):
-        built = build_table(three, whole.request, {}, {}, [three, *mates])
+        built = build_table(three, whole.asked, {}, {}, [three, *mates])
         judged = judged_claims(replace(whole, siblings=built.siblings))
         assert [one.claim.headline for one in judged] == [True, False]
         assert [one.verdict.family for one in judged] == [

@@ -123,7 +123,7 @@ def test_claims_against_the_reference_method_come_first_and_scales_with_most_see
 def test_lines_stand_under_their_paper_with_its_verdicts(make_record: MakeRecord) -> None:
     own = view(make_record)
     other_paper = own.table.model_copy(update={"paper": "a", "name": "a/t"})
-    first = replace(own, table=other_paper, request=own.request.model_copy(update={"table": "a/t"}))
+    first = replace(own, table=other_paper, asked=own.asked.model_copy(update={"table": "a/t"}))
     (group,) = headlines(leaderboard([own, first]))
     assert [line.view.table.paper for line in group.forests[0].lines] == ["a", "p"]
     assert group.forests[0].by_paper == {"a": {"reproduced": 1}, "p": {"reproduced": 1}}

@@ -62,7 +62,7 @@ def _with(view: TableView, given: list[str]) -> TableView:
     ]
     update = {"scale": what, "description": title, "backbones": {backbone: what}, "stand_ins": {"a": what, "b": title}}
     table = view.table.model_copy(update={"columns": columns, "title": title})
-    return TableView(table, view.request.model_copy(update=update), rows)
+    return TableView(table, view.asked.model_copy(update=update), rows)
 
 
 @cache

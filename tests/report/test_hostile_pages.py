@@ -115,7 +115,7 @@ def test_files_are_named_without_any_such_text_and_data_files_hold_no_formula(si
 
 def test_a_command_to_copy_is_one_command_with_its_words() -> None:
     request = SimpleNamespace(table="own/$(x) '; rm y", scale="`z`\n", regime="tuned", primary={})
-    words = shlex.split(command(SimpleNamespace(request=request, runs=[])))  # type: ignore[arg-type]
+    words = shlex.split(command(SimpleNamespace(asked=request, setting=request, runs=[])))  # type: ignore[arg-type]
     assert words == [
         "benchsuite",
         "repro",

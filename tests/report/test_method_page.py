@@ -134,7 +134,7 @@ def test_an_undecided_difference_whose_interval_has_no_zero_says_why(make_runs: 
 
 
 def test_a_method_shows_what_its_docstring_says_and_leads_to_its_rows(measured: TableView) -> None:
-    other = replace(measured, request=measured.request.model_copy(update={"scale": "smoke"}))
+    other = replace(measured, asked=measured.asked.model_copy(update={"scale": "smoke"}))
     page = Reading(pages(board_of([measured, other]))["methods/temo"])
     assert "math" in page.tags
     for said in ("Traps:", "tau_alpha", "image view, text view", "benchsuite.methods.temo"):

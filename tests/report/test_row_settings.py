@@ -44,7 +44,7 @@ def board(make_record: MakeRecord) -> Leaderboard:
 
 
 def table_of(board: Leaderboard) -> str:
-    return f"tables/{board.views[0].request.name}"
+    return f"tables/{board.views[0].asked.name}"
 
 
 def words(page: str) -> str:

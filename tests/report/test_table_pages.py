@@ -22,9 +22,9 @@ TABLE1 = "tables/temo-table1-small"
 def test_a_table_says_what_stands_for_what_how_to_repeat_it_and_why_runs_are_missing(measured: TableView) -> None:
     text = Reading(pages(leaderboard([measured]))[TABLE1]).text
     for said in (
-        "21.64", command(measured), measured.request.description, measured.rows[0].records[0].setup_id,
-        *measured.stand_ins.values(), *measured.missing.values(), *measured.request.backbones.values(),
-        *(row.gap for row in measured.rows), *measured.request.tuned.values(),
+        "21.64", command(measured), measured.asked.description, measured.rows[0].records[0].setup_id,
+        *measured.stand_ins.values(), *measured.missing.values(), *measured.asked.backbones.values(),
+        *(row.gap for row in measured.rows), *measured.asked.tuned.values(),
     ):  # fmt: skip
         assert said in text
 
@@ -121,10 +121,10 @@ def test_our_difference_sorts_by_the_gain_that_is_shown(measured: TableView, bet
 def test_the_command_of_a_table_tunes_and_names_seeds_and_real_data(measured: TableView) -> None:
     plain = f"benchsuite repro temo/table1 --scale small --seeds {len({run.seed for run in measured.runs})}"
     assert command(measured) == plain
-    tuned = replace(measured, request=measured.request.model_copy(update={"regime": "tuned"}))
+    tuned = replace(measured, asked=measured.asked.model_copy(update={"regime": "tuned"}))
     assert command(tuned) == plain.replace("small", "small --regime tuned")
     stated = {"primary": {"retrieval": SmallestDifference(metric="t2i_r1", difference=0.01)}}
-    printed = replace(measured, request=measured.request.model_copy(update=stated))
+    printed = replace(measured, asked=measured.asked.model_copy(update=stated))
     assert command(printed) == plain.replace("small", "small --regime printed")
     (row, *_) = measured.rows
     setup = row.records[0].setup
@@ -139,8 +139,8 @@ def test_the_command_of_a_table_tunes_and_names_seeds_and_real_data(measured: Ta
 def test_no_published_number_is_subtracted_where_a_stand_in_was_measured(
     measured: TableView, columns: tuple[str, ...], where: str
 ) -> None:
-    request = measured.request.model_copy(update={"stand_ins": dict.fromkeys(columns, "synthetic images")})
-    view = replace(measured, request=request)
+    request = measured.asked.model_copy(update={"stand_ins": dict.fromkeys(columns, "synthetic images")})
+    view = replace(measured, asked=request)
     found = pages(leaderboard([view]))
     page = Reading(found[TABLE1])
     assert view.on_stand_ins == where

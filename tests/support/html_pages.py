@@ -58,7 +58,7 @@ def leaderboard(views: Sequence[TableView] = (), records: Iterable[Record] = (),
     """What a results folder with these tables and records would give."""
     shown = [record for view in views for row in view.rows for record in row.records]
     by_run = {record.run_id: record for record in [*shown, *records]}
-    contents = Contents(by_run, {}, [view.request for view in views], [], [], [])
+    contents = Contents(by_run, {}, [view.asked for view in views], [], [], [])
     return Leaderboard(contents, views, **more)
 
 

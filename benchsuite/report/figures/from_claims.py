@@ -43,11 +43,11 @@ def claims_figures(view: TableView, judged: Sequence[JudgedClaim], name: str = "
         lines = [ClaimLine(view, judge) for judge in judged if judge.claim.headline == headline]
         several = len(view.backbones) > 1 or len({line.common for line in lines}) > 1
         what = {"claims": name, "further-claims": "Further claims"}[both[headline]]
-        where = f"scale {view.request.at}" + f", {view.on_stand_ins}" * bool(view.on_stand_ins)
-        title = f"{what} of {view.request.table} ({where})"
+        where = f"scale {view.asked.at}" + f", {view.on_stand_ins}" * bool(view.on_stand_ins)
+        title = f"{what} of {view.asked.table} ({where})"
         axis = "Difference in favour of the claim"
         shown = [_of_claim(line, several) for line in lines]
-        figures += _figures(shown, unique(f"{view.request.name} forest"), both[headline], title, axis)
+        figures += _figures(shown, unique(f"{view.asked.name} forest"), both[headline], title, axis)
     return distinct(figures)
 
 

@@ -122,7 +122,7 @@ def _published(view: TableView, x: Column, y: Column, styles: Mapping[str, int])
 
 def _figure(view: TableView, kind: Kind, title: str, caption: str, x: Axis, y: Axis, traces: Sequence[Trace]) -> Figure:
     short = slug(title)
-    return Figure(f"{unique(view.request.name)}-{short}", short, kind, title, caption, x, y, traces)
+    return Figure(f"{unique(view.asked.name)}-{short}", short, kind, title, caption, x, y, traces)
 
 
 def _across(plot: Plot, axis: Axis) -> Axis:
