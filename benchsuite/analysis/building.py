@@ -37,7 +37,14 @@ def build_views(contents: Contents) -> tuple[list[TableView], list[BenchsuiteErr
             views.append(view)
         except BenchsuiteError as error:
             skipped.append(error)
+    for view in views:
+        view.beside.extend(other for other in views if _is_beside(other, view))
     return views, skipped
+
+
+def _is_beside(other: TableView, view: TableView) -> bool:
+    same = (other.asked.scale, other.asked.regime) == (view.asked.scale, view.asked.regime)
+    return same and other.table.name in {table.name for table in view.siblings}
 
 
 def same_paper(name: str, stored: Mapping[str, Path]) -> list[str]:

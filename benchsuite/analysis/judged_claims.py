@@ -1,4 +1,4 @@
-"""A paper's claims and what our runs say of them: its headline claims are one family, all others a second one."""
+"""A paper's claims and what our runs say of them: verdicts on its headline claims, exploration of all others."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,9 +10,9 @@ from benchsuite.analysis.ranking import Better
 from benchsuite.analysis.rows import Cell, TableRow
 from benchsuite.analysis.stats import Paired
 from benchsuite.analysis.table_view import TableView
-from benchsuite.analysis.verdict import ClaimQuestion, Family, Verdict, judge_family
+from benchsuite.analysis.verdict import ClaimQuestion, Family, Verdict, explore, judge_family
 from benchsuite.papers import Table
-from benchsuite.papers.claim import Claim, claims_of, claims_of_added
+from benchsuite.papers.claim import Claim, claims_of, claims_of_added, headline_claims
 from benchsuite.papers.schema import RowKey, row_name
 from benchsuite.records.requests import SmallestDifference
 
@@ -44,41 +44,50 @@ class JudgedClaim:
 
 
 def judged_claims(view: TableView) -> list[JudgedClaim]:
-    """The claims of a table at a scale, headline claims first.
+    """The claims of a table at a scale, headline claims first: only these have verdicts.
 
-    Their families are the paper's, counted in the files of all its tables that have the scale.
+    Their family is the paper's, counted in the files of all its tables that have the scale.
     """
-    sizes, where = view.family_sizes, f"claims of {view.table.paper} at scale {view.asked.scale}"
-    headline = Family(f"headline {where}", sizes.headline)
-    further = Family(f"further {where}" if sizes.headline else where, sizes.further)
-    claims = claims_of(view.table)
-    return [
-        *_judged_family(view, [claim for claim in claims if claim.headline], headline),
-        *_judged_family(view, [claim for claim in claims if not claim.headline], further),
-    ]
+    name = f"headline claims of {view.table.paper} at scale {view.asked.scale}"
+    family = Family(name, headline_claims([view.table, *view.siblings]))
+    beside = [question for other in view.beside for question in _questions(other, _headlines(other.table))]
+    return _judged(view, claims_of(view.table), family, beside)
+
+
+def _headlines(table: Table) -> list[Claim]:
+    return [claim for claim in claims_of(table) if claim.headline]
 
 
 def judged_added(view: TableView) -> list[JudgedClaim]:
     """Whether rows that the table does not have beat its reference: each row is a family of its own.
 
-    So no verdict depends on what else a user adds.
+    So no verdict depends on what else a user adds. Verdicts are on the columns of the table's headline claims.
     """
     known = {row.key for row in view.table.rows}
     judged = []
     for key in (row.key for row in view.rows if row.key not in known):
         claims = claims_of_added(view.table, [key])
-        name = f"columns of {row_name(key)}, added to {view.table.name} at scale {view.asked.scale}"
-        judged += _judged_family(view, claims, Family(name, len(claims)))
+        name = f"headline columns of {row_name(key)}, added to {view.table.name} at scale {view.asked.scale}"
+        judged += _judged(view, claims, Family(name, sum(claim.headline for claim in claims)))
     return judged
 
 
-def _judged_family(view: TableView, claims: Sequence[Claim], family: Family) -> list[JudgedClaim]:
-    rows = {row.key: row for row in view.rows}
-    verdicts = judge_family([_question(claim, view, rows) for claim in claims], family)
+def _judged(
+    view: TableView, claims: Sequence[Claim], family: Family, beside: Sequence[ClaimQuestion] = ()
+) -> list[JudgedClaim]:
+    """Headline claims as questions of a family, with those of other tables `beside` them; all others explored."""
+    headline, further = ([claim for claim in claims if claim.headline == wanted] for wanted in (True, False))
+    verdicts = judge_family([*_questions(view, headline), *beside], family)[: len(headline)]
+    verdicts += explore(_questions(view, further))
     return [
         JudgedClaim(claim, view.asked.scale, verdict, view.setting.stand_ins.get(claim.column.key, ""))
-        for claim, verdict in zip(claims, verdicts, strict=True)
+        for claim, verdict in zip([*headline, *further], verdicts, strict=True)
     ]
+
+
+def _questions(view: TableView, claims: Sequence[Claim]) -> list[ClaimQuestion]:
+    rows = {row.key: row for row in view.rows}
+    return [_question(claim, view, rows) for claim in claims]
 
 
 def unrun_claims(table: Table, scale: str = "") -> list[JudgedClaim]:

@@ -40,9 +40,16 @@ def significance(pair: Paired, corrected: float | None, family: str, size: int) 
     """p, and p in the family."""
     if corrected is None or pair.p is None:
         return pair.too_small
-    text = f", {p_value(corrected)} after Bonferroni's correction for {size} {family}" if size > 1 else ""
+    text = f", {p_value(corrected)} after Holm's correction for {size} {family}" if size > 1 else ""
     note = f"; {pair.note}" if pair.note else ""
     return f"p {p_value(pair.p)}{text}{note}"
+
+
+def false_discovery(pair: Paired, rate: float | None) -> str:
+    """p, and the false-discovery rate among all exploratory comparisons of the table."""
+    if rate is None or pair.p is None:
+        return pair.too_small
+    return f"p {p_value(pair.p)}, false-discovery rate {p_value(rate)}" + f"; {pair.note}" * bool(pair.note)
 
 
 def equivalence(

@@ -165,24 +165,28 @@ def as_matrix(rows: Sequence[BySeed]) -> tuple[Floats, dict[int, int]]:
     return values, column
 
 
-def holm(ps: Floats) -> Floats:
+def holm(ps: Floats, size: int | None = None) -> Floats:
     """Adjusted so that `p <= alpha` holds for any true null of the family in at most alpha of all families.
 
-    NaN stays NaN and does not count. No independence is assumed.
+    NaN stays NaN: with a size, questions that were not answered count as not rejected. No independence is assumed.
     """
     order = np.argsort(ps, kind="stable")[: np.count_nonzero(~np.isnan(ps))]
     adjusted = np.full(len(ps), np.nan)
-    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(ps[order] * np.arange(len(order), 0, -1)))
+    steps = (size or len(order)) - np.arange(len(order))
+    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(ps[order] * steps))
     return adjusted
 
 
-def bonferroni(p: float, size: int) -> float:
-    """Adjusted for a family of `size` claims, whether or not the others were tested.
+def false_discovery_rates(ps: Floats) -> Floats:
+    """Benjamini and Hochberg's q: of all differences with `q <= x` a share of at most x is expected to be none.
 
-    Holm's step-down would reject more, but its p depends on the other p-values: a verdict would change with the rows
-    that happen to be run. Here the size is fixed before anything runs.
+    NaN stays NaN. Holds for independent p-values and for those that rise together, as of measures of one run.
     """
-    return min(1.0, p * size)
+    order = np.argsort(ps, kind="stable")[: np.count_nonzero(~np.isnan(ps))]
+    rates = np.full(len(ps), np.nan)
+    each = ps[order] * len(order) / np.arange(1, len(order) + 1)
+    rates[order] = np.minimum.accumulate(each[::-1])[::-1]
+    return rates
 
 
 @lru_cache(maxsize=2**16)

@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
 
@@ -11,7 +11,6 @@ from benchsuite.analysis.premises import PremiseFinding, findings
 from benchsuite.analysis.ranking import Rank, Ranking, ranking
 from benchsuite.analysis.rows import Cell, TableRow
 from benchsuite.papers import Column, Table
-from benchsuite.papers.claim import FamilySizes, family_sizes
 from benchsuite.papers.schema import row_name
 from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import Record
@@ -26,17 +25,14 @@ class TableView:
     asked: TableRequest
     rows: Sequence[TableRow]
     siblings: Sequence[Table] = ()
-    """The paper's other tables that have this scale: their claims are of the same families."""
+    """The paper's other tables that have this scale: the headline claims of all are one family."""
+    beside: list["TableView"] = field(default_factory=list)
+    """Those of them that were run at this scale and in this regime."""
 
     @property
     def setting(self) -> TableRequest:
         """What the runs have in common."""
         return self.asked
-
-    @cached_property
-    def family_sizes(self) -> FamilySizes:
-        """Of the families of the paper at this scale."""
-        return family_sizes([self.table, *self.siblings])
 
     @cached_property
     def premises(self) -> list[PremiseFinding]:

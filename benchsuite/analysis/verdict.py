@@ -1,13 +1,25 @@
-"""Does a row beat its reference? The verdicts on the questions of one family, whose size is fixed before any run."""
+"""Does a row beat its reference? Verdicts on a family of headline claims, and what exploration of all others finds."""
 
+import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
+
+import numpy as np
 
 from benchsuite.analysis import reasons
 from benchsuite.analysis.power import power, seeds_for
 from benchsuite.analysis.ranking import Better
-from benchsuite.analysis.stats import ALPHA, BySeed, Paired, bonferroni, compare_all, half_width
+from benchsuite.analysis.stats import (
+    ALPHA,
+    BySeed,
+    Floats,
+    Paired,
+    compare_all,
+    false_discovery_rates,
+    half_width,
+    holm,
+)
 
 Kind = Literal[
     "reproduced",
@@ -19,8 +31,10 @@ Kind = Literal[
     "not comparable",
     "not run",
     "not selected",
+    "exploratory",
 ]
-"""What is not selected was not asked for here; of anything else that is not run, runs are missing."""
+"""What is not selected was not asked for here; of anything else that is not run, runs are missing. What is exploratory
+was compared, but is no headline claim: it has no verdict, and no page counts it."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +44,7 @@ class Family:
     name: str
     """"headline claims of temo at scale small"."""
     size: int
-    """How many there are, whether they were run or not."""
+    """How many there are, whether they were run or not; one whose premise does not hold has left it."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +85,7 @@ class Verdict:
     """One sentence, with the numbers."""
     paired: Paired | None = None
     p_adjusted: float | None = None
-    """Bonferroni's p in the family; None with too few seeds."""
+    """Holm's p in the family; None with too few seeds."""
     family: Family | None = None
     """The family that it was judged in."""
     confirmable: float | None = None
@@ -82,22 +96,48 @@ class Verdict:
     """Seeds with which the smallest difference of interest is confirmed with 80% power."""
     fields: tuple[str, ...] = ()
     """In which the setups differ, where that makes the rows not comparable."""
+    false_discovery_rate: float | None = None
+    """Of an exploratory comparison, among all of its table."""
 
 
 def judge_family(questions: Sequence[ClaimQuestion], family: Family, alpha: float = ALPHA) -> list[Verdict]:
     """The verdicts on questions of a family: in at most alpha of all families any is wrongly confirmed.
 
-    Bonferroni's correction with the declared size: a verdict does not depend on which other questions are asked here.
+    Holm's correction with the declared size: a claim that was not run counts as one that is not confirmed.
     """
     if len(questions) > family.size:
         raise ValueError(f"{len(questions)} questions, but {family.name} are {family.size}")
-    allowed = [n for n, question in enumerate(questions) if not _is_barred(question)]
-    sides = [(questions[n].ours, questions[n].theirs) for n in allowed]
-    pairs = dict(zip(allowed, compare_all(sides, alpha), strict=True))
+    family = replace(family, size=family.size - sum(bool(question.premise) for question in questions))
+    pairs = _pairs(questions, alpha)
+    adjusted = holm(_ps(pairs), family.size)
     return [
-        _judged(question, pairs[n], family, alpha) if n in pairs and pairs[n].n else _not_judged(question)
-        for n, question in enumerate(questions)
+        _judged(question, pair, p, family, alpha) if pair else _not_judged(question)
+        for question, pair, p in zip(questions, pairs, _known(adjusted), strict=True)
     ]
+
+
+def explore(questions: Sequence[ClaimQuestion], alpha: float = ALPHA) -> list[Verdict]:
+    """Differences with their intervals, which nothing corrects, and false-discovery rates: no verdicts."""
+    pairs = _pairs(questions, alpha)
+    rates = _known(false_discovery_rates(_ps(pairs)))
+    return [
+        _explored(question, pair, rate) if pair else _not_judged(question)
+        for question, pair, rate in zip(questions, pairs, rates, strict=True)
+    ]
+
+
+def _pairs(questions: Sequence[ClaimQuestion], alpha: float) -> list[Paired | None]:
+    """What is compared for each question; None where nothing is."""
+    sides = [({}, {}) if _is_barred(question) else (question.ours, question.theirs) for question in questions]
+    return [pair if pair.n else None for pair in compare_all(sides, alpha)]
+
+
+def _ps(pairs: Sequence[Paired | None]) -> Floats:
+    return np.array([math.nan if pair is None or pair.too_small else pair.p for pair in pairs], dtype=np.float64)
+
+
+def _known(numbers: Floats) -> list[float | None]:
+    return [None if math.isnan(number) else number for number in numbers.tolist()]
 
 
 def _is_barred(question: ClaimQuestion) -> bool:
@@ -125,12 +165,23 @@ def _not_judged(question: ClaimQuestion) -> Verdict:
     return Verdict("not comparable", f"No shared seed: the row has {ours}, its reference {theirs}.")
 
 
-def _judged(question: ClaimQuestion, pair: Paired, family: Family, alpha: float) -> Verdict:
+def _explored(question: ClaimQuestion, pair: Paired, rate: float | None) -> Verdict:
+    if set(pair.seeds) <= set(question.equal):
+        return Verdict("not exercised", reasons.not_exercised(pair), pair)
+    parts = [
+        reasons.difference(pair, question.unit),
+        reasons.false_discovery(pair, rate),
+        reasons.equal_seeds(question.equal, pair),
+        reasons.unpaired_seeds(pair),
+    ]
+    return Verdict("exploratory", "; ".join(filter(None, parts)) + ".", pair, false_discovery_rate=rate)
+
+
+def _judged(question: ClaimQuestion, pair: Paired, p: float | None, family: Family, alpha: float) -> Verdict:
     assert pair.difference is not None
     if set(pair.seeds) <= set(question.equal):
         return Verdict("not exercised", reasons.not_exercised(pair), pair, family=family)
     level = alpha / family.size
-    p = None if pair.p is None or pair.too_small else bonferroni(pair.p, family.size)
     kind: Kind = "undecided"
     confirmable = chance = seeds = None
     if p is not None and p <= alpha:

@@ -2,18 +2,20 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from benchsuite.cli.shared.options import RESULTS, AsJson, Plugins, Regimes, Results, Tables, load_own
 from benchsuite.cli.shared.results_folder import ResultsFolder
 from benchsuite.cli.shared.terminal import say, say_json
-from benchsuite.errors import UnknownError, UsageError
+from benchsuite.errors import UsageError
 
 if TYPE_CHECKING:
     from benchsuite.analysis.both_regimes import InBothRegimes
     from benchsuite.analysis.judged_claims import JudgedClaim
+    from benchsuite.analysis.tracks import TrackAgreement
     from benchsuite.analysis.verdict import Kind
 
 
@@ -24,11 +26,12 @@ def claims(
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="All papers.")] = False,
     scale: Annotated[str | None, typer.Option(help="Only runs at this scale.")] = None,
-    kind: Annotated[
-        str | None, typer.Option(help="Only claims with these verdicts, separated by commas.", show_default=False)
-    ] = None,
-    headline: Annotated[bool, typer.Option("--headline", help="Only headline claims.")] = False,
-    added: Annotated[bool, typer.Option("--added", help="Only claims of rows that are not in the table.")] = False,
+    all_scales: Annotated[
+        bool, typer.Option("--all-scales", help="A line a headline claim: what became of it at each scale.")
+    ] = False,
+    exploratory: Annotated[
+        bool, typer.Option("--exploratory", help="Also comparisons that have no verdict: difference and interval.")
+    ] = False,
     regime: Regimes = None,
     as_json: AsJson = False,
     results: Results = RESULTS,
@@ -37,65 +40,64 @@ def claims(
 ) -> None:
     """Judge papers' claims by stored runs.
 
-    A paper's headline claims at a scale are one family, its other claims a second one; table files fix their sizes, for
-    which p is corrected. Rows that are not in the table are compared with its reference, the first baseline of their
-    backbone; each is a family of its own. --kind, --headline and --added choose what is shown, and change no verdict.
-    Where a table was run as printed and tuned, the last lines say what became of each headline claim's gain.
+    A paper's headline claims at a scale are one family, for which p is corrected; table files fix its size. All other
+    comparisons are exploratory: a difference with its interval and a false-discovery rate, no verdict, and no count.
+    Rows that are not in the table are compared with its reference, the first baseline of their backbone, and have
+    verdicts on the columns of its headline claims. Where a table was run as printed and tuned, the last lines say what
+    became of each headline claim's gain. --all-scales sets the scales beside each other, and ends with how far the
+    orders of methods agree between each two of them.
     """
     from benchsuite.analysis.both_regimes import in_both_regimes
     from benchsuite.analysis.judged_claims import judged_added, judged_claims, unrun_claims
     from benchsuite.analysis.results import in_regime
+    from benchsuite.analysis.tracks import across_scales, track_agreements
     from benchsuite.papers import named_tables, read_table
 
     if everything == bool(tables):
         raise UsageError("name papers or tables, or give --all.")
-    if headline and added:
-        raise UsageError("--headline and --added exclude each other: no added row is in a headline claim.")
-    kinds = chosen_kinds(kind)
+    if scale and all_scales:
+        raise UsageError("--scale and --all-scales exclude each other.")
     load_own(table_folders, plugin)
     read = ResultsFolder.read(results)
     names = named_tables(["all"] if everything else tables or [], stored=read.contents.tables)
-    there = in_regime(read.views, regime)
-    views = [view for view in there if view.asked.table in names and scale in (None, view.asked.scale)]
-    judged = [claim for view in views for claim in (*judged_claims(view), *judged_added(view))]
+    asked = [view for view in read.views if view.asked.table in names and scale in (None, view.asked.scale)]
+    views = in_regime(asked, regime)
     run = {view.asked.table for view in views}
+    judged = [claim for view in views for claim in (*judged_claims(view), *judged_added(view))]
     unrun = [read_table(name, read.contents.tables) for name in names if name not in run]
     judged += [claim for table in unrun for claim in unrun_claims(table, scale or "")]
-    shown = [claim for claim in judged if claim.claim.headline >= headline and claim.claim.added >= added]
-    judged = [claim for claim in shown if claim.verdict.kind in kinds]
-    asked = [view for view in read.views if view.asked.table in names and scale in (None, view.asked.scale)]
-    both = [] if regime or added else list(in_both_regimes(asked))
+    both = [] if regime else list(in_both_regimes(asked))
+    across = across_scales(asked) if all_scales else {}
+    agreements = track_agreements(asked) if all_scales else []
     if as_json:
-        found = [claim_as_json(claim) for claim in judged]
-        say_json({"claims": found, "both_regimes": [both_as_json(one) for one in both]})
+        say_json(
+            {
+                "claims": [claim_as_json(claim) for claim in judged],
+                "both_regimes": [both_as_json(one) for one in both],
+                "tracks": [asdict(one) for one in agreements],
+            }
+        )
+    elif all_scales:
+        say(*(f"{name}: {'; '.join(map(at_scale, found))}" for name, found in across.items()))
+        say(*map(agreement_line, agreements))
     else:
-        say(*lines(judged), *map(both_line, both))
+        say(*lines(judged, exploratory), *map(both_line, both))
     read.require_whole()
 
 
-def chosen_kinds(names: str | None) -> Sequence[str]:
-    """The verdicts that --kind names; all of them without it."""
-    from benchsuite.analysis.verdict import Kind
-
-    known: tuple[str, ...] = get_args(Kind)
-    chosen = known if names is None else [name.strip() for name in names.split(",")]
-    for name in chosen:
-        if name not in known:
-            raise UnknownError("verdict", name, known, "--kind: ")
-    return chosen
-
-
-def lines(judged: "Sequence[JudgedClaim]") -> Iterator[str]:
-    """A line a claim, then how many claims have which verdict; added rows apart, as on pages."""
+def lines(judged: "Sequence[JudgedClaim]", exploratory: bool) -> Iterator[str]:
+    """A line a headline claim, or any claim, then how many have which verdict; added rows apart, as on pages."""
     from benchsuite.report.numbers import counted
 
-    yield from map(claim_line, judged)
-    added = Counter(claim.verdict.kind for claim in judged if claim.claim.added)
-    counts = Counter(claim.verdict.kind for claim in judged) - added
-    if counts or not added:
-        yield f"{counted(counts.total(), 'claim')}: {_listed(counts)}"
+    headline = [claim for claim in judged if claim.claim.headline]
+    yield from map(claim_line, judged if exploratory else headline)
+    added = Counter(claim.verdict.kind for claim in headline if claim.claim.added)
+    counts = Counter(claim.verdict.kind for claim in headline) - added
+    yield f"{counted(counts.total(), 'headline claim')}: {_listed(counts)}"
     if added:
-        yield f"{counted(added.total(), 'comparison')} of added rows: {_listed(added)}"
+        yield f"{counted(added.total(), 'headline comparison')} of added rows: {_listed(added)}"
+    if not exploratory and len(headline) < len(judged):
+        yield f"{counted(len(judged) - len(headline), 'exploratory comparison')}: --exploratory shows them"
 
 
 def _listed(counts: "Counter[Kind]") -> str:
@@ -124,6 +126,24 @@ def both_line(both: "InBothRegimes") -> str:
     where = f"{claim.table} at scale {both.tuned.scale}"
     shown = f"as printed {printed}, tuned {tuned}"
     return f"{where}: {claim.name}: {both.outcome} ({MEANING[both.outcome]}): {shown}"
+
+
+def at_scale(found: "InBothRegimes | JudgedClaim") -> str:
+    """What became of a headline claim at one scale."""
+    from benchsuite.analysis.both_regimes import InBothRegimes
+    from benchsuite.report.numbers import paired
+
+    if isinstance(found, InBothRegimes):
+        printed, tuned = (paired(one.gains, one.claim.column.unit) for one in (found.printed, found.tuned))
+        return f"{found.tuned.scale} {found.outcome} (as printed {printed}, tuned {tuned})"
+    return f"{found.scale} {found.verdict.kind} ({paired(found.gains, found.claim.column.unit)})"
+
+
+def agreement_line(found: "TrackAgreement") -> str:
+    """How far two scales order their methods alike."""
+    tau = f"Kendall's tau {found.tau:+.2f} ({found.low:+.2f} to {found.high:+.2f})"
+    where = f"{found.first} and {found.second}, {found.backbone}, {found.measure}, {found.regime}"
+    return f"{where}: {tau} over {len(found.methods)} methods"
 
 
 def both_as_json(both: "InBothRegimes") -> dict[str, Any]:
@@ -160,6 +180,7 @@ def claim_as_json(judged: "JudgedClaim") -> dict[str, Any]:
         "interval": [paired.low, paired.high] if paired else None,
         "seeds": list(paired.seeds) if paired else [],
         "p_adjusted": verdict.p_adjusted,
+        "false_discovery_rate": verdict.false_discovery_rate,
         "family": verdict.family and verdict.family.name,
         "family_size": verdict.family and verdict.family.size,
         "confirmable_difference": verdict.confirmable,

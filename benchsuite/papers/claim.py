@@ -30,7 +30,7 @@ class Claim:
     """The difference that the text states."""
     note: str = ""
     headline: bool = False
-    """Whether it is of the primary family of its paper."""
+    """Whether it is of the family of its paper that has verdicts; of an added row, whether it asks the same."""
     added: bool = False
     """Whether it is not the paper's but a question about a row that a user added."""
 
@@ -53,18 +53,9 @@ class Said(NamedTuple):
     note: str
 
 
-@dataclass(frozen=True)
-class FamilySizes:
-    """How many claims the families of a paper at a scale have, whether they were run or not."""
-
-    headline: int
-    further: int
-
-
-def family_sizes(tables: Iterable[Table]) -> FamilySizes:
-    """Of the paper's tables that have the scale: counted from their files alone."""
-    headlines = [claim.headline for table in tables for claim in claims_of(table)]
-    return FamilySizes(headlines.count(True), headlines.count(False))
+def headline_claims(tables: Iterable[Table]) -> int:
+    """How many headline claims tables make, whether they were run or not."""
+    return sum(claim.headline for table in tables for claim in claims_of(table))
 
 
 def claims_of(table: Table) -> list[Claim]:
@@ -77,9 +68,13 @@ def claims_of(table: Table) -> list[Claim]:
 
 
 def claims_of_added(table: Table, added: Sequence[RowKey]) -> list[Claim]:
-    """That rows which the table does not have beat its reference under the same setup, on each column."""
+    """That rows which the table does not have beat its reference under the same setup, on each column.
+
+    Where the table has headline claims, those on the same columns are such.
+    """
+    asked = {claim.headline for claim in table.claims} - {""}
     return [
-        Claim(table.name, key, reference.key, column, published=None, added=True)
+        Claim(table.name, key, reference.key, column, published=None, headline=column.key in asked, added=True)
         for key in added
         if (reference := reference_of(table, *key[:2]))
         for column in table.columns

@@ -14,6 +14,7 @@ from benchsuite.analysis.rank_agreement import agreements
 from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.verdict import Kind
 from benchsuite.folders import built_in_tables
+from benchsuite.papers.claim import headline_claims
 from benchsuite.papers.schema import RowKey, row_name
 from benchsuite.records.schema import Record
 from benchsuite.registry import methods
@@ -71,11 +72,11 @@ def all_pages(leaderboard: Leaderboard) -> Iterator[Page]:
 def home(leaderboard: Leaderboard) -> Values:
     """What was measured, and where to look."""
     records = leaderboard.records.values()
-    occurring = {claim.verdict.kind for claims in leaderboard.claims.values() for claim in claims}
+    occurring = judged(leaderboard, leaderboard.views)["counts"]
     return {
         "kinds": [kind for kind in KINDS if kind in occurring],
         "headlines": headlines(leaderboard),
-        "headline_counts": judged(leaderboard, leaderboard.views)["headline_counts"],
+        "counts": judged(leaderboard, leaderboard.views)["counts"],
         "origin": Origin.of(leaderboard.views),
         "overviews": overviews(leaderboard),
         "papers": [(*key, stand_ins(views), judged(leaderboard, views)) for key, views in leaderboard.by_paper.items()],
@@ -93,11 +94,12 @@ def table(leaderboard: Leaderboard, view: TableView) -> Values:
     """One table at one scale."""
     added = leaderboard.added[view.asked.name]
     claims = judged(leaderboard, [view])
-    headline = claims["headline_counts"].total()
+    headline = claims["counts"].total()
     figures = table_figures(view)
     return {
         "view": view,
         **claims,
+        "family_size": headline_claims([view.table, *view.siblings]),
         "headline_forests": forests(claims["claims"][:headline]),
         "further_matrix": matrix(view, (claim for _, claim in claims["claims"][headline:])),
         "added_forests": forests((view, claim) for claim in added),
@@ -129,20 +131,19 @@ def claims(leaderboard: Leaderboard, paper: str, scale: str, views: Sequence[Tab
         "measured_on": stand_ins(views),
         "views": views,
         "interest": {name: one.difference for view in views for name, one in view.setting.primary.items()},
-        "sizes": views[0].family_sizes,
+        "family_size": headline_claims([views[0].table, *views[0].siblings]),
         **claims,
-        "headline_forests": forests(every[: claims["headline_counts"].total()]),
+        "headline_forests": forests(every[: claims["counts"].total()]),
     }
 
 
 def judged(leaderboard: Leaderboard, views: Sequence[TableView]) -> Values:
-    """The claims of these tables, and how many have which verdict."""
+    """The claims of these tables, and how many headline claims have which verdict."""
     claims = [(view, claim) for view in views for claim in leaderboard.claims[view.asked.name]]
     claims.sort(key=lambda pair: not pair[1].claim.headline)
     return {
         "claims": claims,
-        "counts": Counter(claim.verdict.kind for _, claim in claims),
-        "headline_counts": Counter(claim.verdict.kind for _, claim in claims if claim.claim.headline),
+        "counts": Counter(claim.verdict.kind for _, claim in claims if claim.claim.headline),
     }
 
 
@@ -158,8 +159,8 @@ def where(view: TableView) -> str:
 
 
 def of_added(leaderboard: Leaderboard, view: TableView) -> Counter[str]:
-    """How many comparisons of a table's added rows have which verdict."""
-    return Counter(claim.verdict.kind for claim in leaderboard.added[view.asked.name])
+    """How many headline comparisons of a table's added rows have which verdict."""
+    return Counter(claim.verdict.kind for claim in leaderboard.added[view.asked.name] if claim.claim.headline)
 
 
 def compare(leaderboard: Leaderboard, board: Board) -> Values:
@@ -185,9 +186,9 @@ def compare(leaderboard: Leaderboard, board: Board) -> Values:
 
 
 def verdicts_by_cell(claims: Sequence[JudgedClaim]) -> Mapping[tuple[RowKey, str], Counter[str]]:
-    """By row and column: how many claims on that number have which verdict."""
+    """By row and column: how many headline claims on that number have which verdict."""
     counts: defaultdict[tuple[RowKey, str], Counter[str]] = defaultdict(Counter)
-    for claim in claims:
+    for claim in (claim for claim in claims if claim.claim.headline):
         counts[claim.claim.row, claim.claim.column.key][claim.verdict.kind] += 1
     return counts
 

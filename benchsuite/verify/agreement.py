@@ -207,4 +207,4 @@ def _cells(view: TableView | None) -> Iterator[tuple[str, Cell]]:
 
 def _kinds(view: TableView | None) -> dict[str, str]:
     judged = [*judged_claims(view), *judged_added(view)] if view else []
-    return {each.claim.name: each.verdict.kind for each in judged}
+    return {each.claim.name: each.verdict.kind for each in judged if each.claim.headline}

@@ -3,7 +3,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pytest
-from support.claimed import HEADLINE, HIGH, LOW, TEXT, TWO, MakeRecord, row, table, view
+from support.claimed import HIGH, LOW, TEXT, TWO, MakeRecord, claimed, row, table, view
 
 from benchsuite.analysis.building import build_table
 from benchsuite.analysis.judged_claims import (
@@ -15,6 +15,7 @@ from benchsuite.analysis.judged_claims import (
 )
 from benchsuite.analysis.rank_agreement import agreements
 from benchsuite.analysis.rows import Cell
+from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.verdict import Family, Verdict
 from benchsuite.papers.claim import claims_of
 from benchsuite.records.requests import SmallestDifference
@@ -28,38 +29,55 @@ from benchsuite.records.schema import Result
 def test_a_claim_is_judged_by_paired_runs(
     make_record: MakeRecord, ours: Sequence[float], old: Sequence[float], kind: str
 ) -> None:
-    (one,) = judged_claims(view(make_record, table(*TWO), {"ours": ours, "old": old}))
+    (one,) = judged_claims(view(make_record, claimed(*TWO), {"ours": ours, "old": old}))
     assert (one.claim.row[2], one.verdict.kind, one.scale) == ("ours", kind, "small")
 
 
-def test_families_are_counted_in_the_files_of_all_tables_with_the_scale(make_record: MakeRecord) -> None:
-    three = table(row("old", 10), row("older", 9), row("ours", 12, "proposed"), claims=[HEADLINE])
+def test_a_family_is_the_headline_claims_of_all_tables_with_the_scale(make_record: MakeRecord) -> None:
+    three = claimed(row("old", 10), row("older", 9), row("ours", 12, "proposed"))
     whole = view(make_record, three, {"ours": HIGH, "old": LOW, "older": LOW})
-    other = table(*TWO, row("oldest", 3), table="other")
-    elsewhere = table(*TWO, table="elsewhere", recipes={"gpu": "r"})
-    for mates, headline, further in (([], 1, 1), ([other], 1, 3), ([other, elsewhere], 1, 3)):
+    other = claimed(*TWO, row("oldest", 3), table="other")
+    elsewhere = claimed(*TWO, table="elsewhere", recipes={"gpu": "r"})
+    for mates, size in (([], 1), ([other], 2), ([other, elsewhere], 2)):
         built = build_table(three, whole.asked, {}, {}, [three, *mates])
-        judged = judged_claims(replace(whole, siblings=built.siblings))
-        assert [one.claim.headline for one in judged] == [True, False]
-        assert [one.verdict.family for one in judged] == [
-            Family("headline claims of p at scale small", headline),
-            Family("further claims of p at scale small", further),
-        ]
+        headline, further = judged_claims(replace(whole, siblings=built.siblings))
+        assert headline.verdict.family == Family("headline claims of p at scale small", size)
+        assert (further.verdict.kind, further.verdict.family) == ("exploratory", None)
 
 
-def test_a_verdict_is_the_same_whichever_other_rows_were_run(make_record: MakeRecord) -> None:
-    three = table(row("old", 10), row("older", 9), row("ours", 12, "proposed"), claims=[HEADLINE])
-    whole = judged_claims(view(make_record, three, {"ours": HIGH, "old": LOW, "older": LOW}))
-    some = judged_claims(view(make_record, three, {"ours": HIGH, "old": LOW}))
-    assert whole[0] == some[0]
-    assert [one.verdict.kind for one in some] == ["reproduced", "not run"]
+def test_a_confirmed_claim_of_another_table_leaves_more_for_this_one(make_record: MakeRecord) -> None:
+    tables = {name: claimed(*TWO, table=name) for name in ("t", "u")}
+    near = (0.11, 0.15, 0.13, 0.15)
+    one, clear, unclear = (
+        view(make_record, tables[name], {"old": LOW, "ours": ours})
+        for name, ours in (("t", near), ("u", HIGH), ("u", LOW))
+    )
+
+    def p(*beside: TableView) -> float | None:
+        return judged_claims(replace(one, siblings=[tables["u"]], beside=[*beside]))[0].verdict.p_adjusted
+
+    alone = judged_claims(one)[0].verdict.p_adjusted
+    assert alone is not None
+    assert p() == p(unclear) == pytest.approx(2 * alone), "what was not run counts as not confirmed"
+    assert p(clear) == pytest.approx(alone)
+
+
+def test_what_is_no_headline_claim_is_explored_with_the_others_of_its_table(make_record: MakeRecord) -> None:
+    rows = row("old", 10), row("older", 9), row("oldest", 8), row("ours", 12, "proposed")
+    values = {"old": LOW, "older": (0.11, 0.15, 0.13, 0.15), "oldest": (0.2, 0.05, 0.2, 0.05), "ours": HIGH}
+    judged = judged_claims(view(make_record, table(*rows), values))
+    assert [one.verdict.kind for one in judged] == ["exploratory"] * 3
+    found = sorted((one.verdict.paired.p, one.verdict.false_discovery_rate) for one in judged if one.verdict.paired)
+    (p, q), (second, q2), (third, q3) = found
+    assert (q, q2, q3) == pytest.approx((min(3 * p, 1.5 * second, third), min(1.5 * second, third), third))
+    assert all(one.verdict.p_adjusted is None and one.verdict.confirmable is None for one in judged)
 
 
 def test_each_added_row_is_a_family_of_its_own(make_record: MakeRecord) -> None:
-    three = table(row("old", 10), row("ours", 12, "proposed"), row("mine", 0), row("mine too", 0))
+    three = claimed(row("old", 10), row("ours", 12, "proposed"), row("mine", 0), row("mine too", 0))
     whole = view(make_record, three, {"ours": HIGH, "old": LOW, "mine": HIGH, "mine too": LOW})
-    added = dataclasses.replace(whole, table=table(*TWO))
-    alone = view(make_record, table(*TWO), {"ours": HIGH, "old": LOW})
+    added = dataclasses.replace(whole, table=claimed(*TWO))
+    alone = view(make_record, claimed(*TWO), {"ours": HIGH, "old": LOW})
     assert judged_claims(added) == judged_claims(alone), "verdicts on the paper's claims are as without the rows"
     judged = judged_added(added)
     assert [(one.claim.row[2], one.claim.reference[2], one.verdict.kind) for one in judged] == [
@@ -69,10 +87,12 @@ def test_each_added_row_is_a_family_of_its_own(make_record: MakeRecord) -> None:
     first = dataclasses.replace(added, rows=[row for row in added.rows if row.label != "mine too"])
     assert judged_added(first) == judged[:1]
     assert judged_added(alone) == []
+    plain = [one.verdict.kind for one in judged_added(dataclasses.replace(added, table=table(*TWO)))]
+    assert plain == ["exploratory", "not exercised"], "a table without headline claims asks nothing of added rows"
 
 
 def test_where_lower_is_better_the_lower_row_is_ahead(make_record: MakeRecord) -> None:
-    lower = table(row("old", 12), row("ours", 10, "proposed"), column={"better": "lower"})
+    lower = claimed(row("old", 12), row("ours", 10, "proposed"), column={"better": "lower"})
     (one,) = judged_claims(view(make_record, lower, {"ours": LOW, "old": HIGH}))
     assert (one.claim.row[2], one.verdict.kind) == ("ours", "reproduced")
     assert one.verdict.paired is not None
@@ -81,20 +101,20 @@ def test_where_lower_is_better_the_lower_row_is_ahead(make_record: MakeRecord) -
 
 
 def test_the_gain_speaks_for_the_claim_and_is_none_where_nothing_was_compared(make_record: MakeRecord) -> None:
-    (lost,) = judged_claims(view(make_record, table(*TWO), {"ours": LOW, "old": HIGH}))
+    (lost,) = judged_claims(view(make_record, claimed(*TWO), {"ours": LOW, "old": HIGH}))
     (unrun,) = unrun_claims(table(*TWO))
     assert lost.gain == pytest.approx(sum(LOW) / len(LOW) - sum(HIGH) / len(HIGH))
     assert unrun.gain is None
 
 
 def test_a_row_without_runs_is_not_run_with_its_reason(make_record: MakeRecord) -> None:
-    (one,) = judged_claims(view(make_record, table(*TWO), {"ours": HIGH}))
+    (one,) = judged_claims(view(make_record, claimed(*TWO), {"ours": HIGH}))
     assert one.verdict.kind == "not run"
     assert "old: no record" in one.verdict.reason
 
 
 def test_a_row_that_was_not_asked_for_is_not_selected_even_if_the_other_has_no_run(make_record: MakeRecord) -> None:
-    whole = view(make_record, table(*TWO), {"ours": HIGH})
+    whole = view(make_record, claimed(*TWO), {"ours": HIGH})
     for label in ("ours", "old"):
         some = replace(whole, rows=[row for row in whole.rows if row.label == label])
         assert [one.verdict.kind for one in judged_claims(some)] == ["not selected"]
@@ -102,7 +122,7 @@ def test_a_row_that_was_not_asked_for_is_not_selected_even_if_the_other_has_no_r
 
 def test_runs_with_other_batches_are_not_compared(make_record: MakeRecord) -> None:
     digests = {**make_record(0)[0].digests, "batches": "other"}
-    (one,) = judged_claims(view(make_record, table(*TWO), {"ours": HIGH, "old": LOW}, {"ours": {"digests": digests}}))
+    (one,) = judged_claims(view(make_record, claimed(*TWO), {"ours": HIGH, "old": LOW}, {"ours": {"digests": digests}}))
     assert one.verdict.kind == "not comparable"
     assert "batches" in one.verdict.reason
 
@@ -111,7 +131,7 @@ def test_runs_with_other_batches_are_not_compared(make_record: MakeRecord) -> No
 def test_rows_differ_only_in_a_tables_factors(make_record: MakeRecord, factors: list[str], kind: str) -> None:
     setup = make_record(0)[0].setup
     other = setup.model_copy(update={"optimizer": setup.optimizer.model_copy(update={"name": "adamp"})})
-    told = table(*TWO, factors=factors, claims=[TEXT])
+    told = claimed(*TWO, factors=factors)
     judged = judged_claims(view(make_record, told, {"ours": HIGH, "old": LOW}, {"ours": {"setup": other}}))
     assert [one.verdict.kind for one in judged] == [kind]
     assert factors or "optimizer.name" in "".join(judged[0].verdict.fields)
@@ -137,10 +157,10 @@ def test_a_text_that_contradicts_its_cells_is_judged_once_as_the_text_has_it() -
 
 
 def test_runs_that_are_equal_in_every_protocol_are_not_exercised(make_record: MakeRecord) -> None:
-    (same,) = judged_claims(view(make_record, table(*TWO), {"ours": LOW, "old": LOW}))
+    (same,) = judged_claims(view(make_record, claimed(*TWO), {"ours": LOW, "old": LOW}))
     assert same.verdict.kind == "not exercised"
     other = make_record(0)[0].results["retrieval"].model_copy(update={"counts": {"t2i": 7}})
-    whole = view(make_record, table(*TWO), {"ours": LOW, "old": LOW})
+    whole = view(make_record, claimed(*TWO), {"ours": LOW, "old": LOW})
     rows = [replace(row, cells=[with_results(row.cells[0], {"retrieval-2": other})]) for row in whole.rows[:1]]
     (differs,) = judged_claims(replace(whole, rows=[*rows, whole.rows[1]]))
     assert differs.verdict.kind == "undecided", "the column is equal, but not everything is"
@@ -181,7 +201,7 @@ def test_the_difference_of_a_protocol_is_that_of_its_fractions_or_of_the_named_m
 
 def test_the_stated_difference_of_interest_reaches_the_verdict(make_record: MakeRecord) -> None:
     def judged(**about: object) -> Verdict:
-        return judged_claims(view(make_record, table(*TWO), {"ours": HIGH, "old": LOW}, **about))[0].verdict
+        return judged_claims(view(make_record, claimed(*TWO), {"ours": HIGH, "old": LOW}, **about))[0].verdict
 
     primary = {"retrieval": {"metric": "t2i_r10", "difference": 0.9}}
     assert judged().kind == "reproduced"

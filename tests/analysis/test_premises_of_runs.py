@@ -2,7 +2,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from support.claimed import HEADLINE, HIGH, LOW, TWO, MakeRecord, row, table, view
+from support.claimed import HEADLINE, HIGH, LOW, TWO, MakeRecord, claimed, row, table, view
 
 from benchsuite.analysis.judged_claims import judged_added, judged_claims, unrun_claims
 from benchsuite.analysis.premises import PremiseFinding, findings
@@ -19,7 +19,7 @@ def measured(make: MakeRecord, *premises: dict[str, Any], gap: float = 0.2, **va
         label: {"curves": {"step": [0.0, 1.0, 2.0], "gap": [9.0, size, None]}}
         for label, size in (("old", gap), ("ours", 2 * gap))
     }
-    return view(make, table(*TWO, premises=premises), values or BOTH, curves)
+    return view(make, claimed(*TWO, premises=premises), values or BOTH, curves)
 
 
 def judged(view: TableView) -> tuple[str, str]:
@@ -48,17 +48,21 @@ def test_a_premise_may_be_about_a_column_in_the_unit_as_printed(make_record: Mak
     assert judged(measured(make_record, {**ceiling, "rows": ["old"]}))[0] == "reproduced"
 
 
-def test_a_claim_without_its_premise_leaves_the_judging_and_not_the_family(make_record: MakeRecord) -> None:
+def test_a_claim_without_its_premise_leaves_the_family(make_record: MakeRecord) -> None:
     rows = (row("old", 10), row("older", 9), row("ours", 12, "proposed"))
     premise = {"statement": "P", "column": "a", "rows": ["older"], "at_least": 90, "concerns": ["older"]}
+    claims = [HEADLINE, {**HEADLINE, "reference": "older"}]
     values = {"ours": HIGH, "old": LOW, "older": LOW}
-    without = judged_claims(view(make_record, table(*rows, claims=[HEADLINE]), values))
-    found = judged_claims(view(make_record, table(*rows, claims=[HEADLINE], premises=[premise]), values))
+    without, found = (
+        judged_claims(view(make_record, table(*rows, claims=claims, premises=premises), values))
+        for premises in ([], [premise])
+    )
     assert [one.verdict.kind for one in without] == ["reproduced", "reproduced"]
     assert [one.verdict.kind for one in found] == ["reproduced", "premise not met"]
-    assert found[0] == without[0]
+    sizes = [one.verdict.family and one.verdict.family.size for one in (without[0], found[0])]
+    assert sizes == [2, 1]
     elsewhere = {**premise, "concerns": [], "columns": ["a"], "rows": ["old"]}
-    both = judged_claims(view(make_record, table(*rows, claims=[HEADLINE], premises=[elsewhere]), values))
+    both = judged_claims(view(make_record, table(*rows, claims=claims, premises=[elsewhere]), values))
     assert [one.verdict.kind for one in both] == ["premise not met"] * 2
 
 
@@ -100,7 +104,7 @@ def test_a_row_without_a_gauge_that_others_have_is_not_checked(make_record: Make
 def test_added_rows_are_no_claims_of_the_paper(make_record: MakeRecord) -> None:
     premise = {"statement": "P", "rows": ["old"], "column": "a", "at_least": 99}
     whole = view(make_record, table(*TWO, row("mine", 0)), {**BOTH, "mine": HIGH})
-    added = replace(whole, table=table(*TWO, premises=[premise]))
+    added = replace(whole, table=claimed(*TWO, premises=[premise]))
     assert [one.verdict.kind for one in judged_claims(added)] == ["premise not met"]
     assert [one.verdict.kind for one in judged_added(added)] == ["reproduced"]
 

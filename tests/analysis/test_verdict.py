@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from benchsuite.analysis.power import power, seeds_for
 from benchsuite.analysis.stats import compare, half_width
-from benchsuite.analysis.verdict import ClaimQuestion, Family, Verdict, judge_family
+from benchsuite.analysis.verdict import ClaimQuestion, Family, Verdict, explore, judge_family
 
 WOBBLE = (0.001, -0.002, 0.0, 0.002, -0.001)
 OPPOSITE = {"reproduced": "opposite", "opposite": "reproduced"}
@@ -130,11 +130,43 @@ def test_runs_that_may_not_be_paired_are_not_comparable() -> None:
 
 
 @given(QUESTIONS, st.lists(QUESTIONS, max_size=4), st.integers(0, 4))
-def test_a_verdict_does_not_depend_on_what_else_is_judged(
+def test_what_else_was_run_only_makes_a_claim_easier_to_confirm(
     question: ClaimQuestion, others: list[ClaimQuestion], at: int
 ) -> None:
     family = [*others[:at], question, *others[at:]]
-    assert judge_family(family, FIVE)[min(at, len(others))] == judge_family([question], FIVE)[0]
+    among, alone = judge_family(family, FIVE)[min(at, len(others))], judge_family([question], FIVE)[0]
+    assert (among.p_adjusted is None) == (alone.p_adjusted is None)
+    assert among.p_adjusted is None or among.p_adjusted <= (alone.p_adjusted or 0)
+    assert among.confirmable == alone.confirmable
+
+
+def test_a_claim_whose_premise_does_not_hold_leaves_the_family() -> None:
+    left, judged = judge_family([replace(CLEAR, premise="no gap"), UNCLEAR], Family("claims of t", 2))
+    assert left.kind == "premise not met"
+    assert judged == judge(UNCLEAR)
+
+
+@given(st.lists(QUESTIONS, min_size=1, max_size=6))
+def test_a_familys_p_is_holms(questions: list[ClaimQuestion]) -> None:
+    judged = judge_family(questions, Family("claims of t", 6))
+    ps = sorted(
+        (one.paired.p, one.p_adjusted) for one in judged if one.paired and one.paired.p and one.p_adjusted is not None
+    )
+    worst = 0.0
+    for step, (p, adjusted) in enumerate(ps):
+        worst = max(worst, min(1.0, (6 - step) * (p or 0)))
+        assert adjusted == pytest.approx(worst)
+
+
+@given(st.lists(QUESTIONS, min_size=1, max_size=6))
+def test_exploration_has_false_discovery_rates_and_no_verdict(questions: list[ClaimQuestion]) -> None:
+    explored = explore(questions)
+    ps = sorted(one.paired.p for one in explored if one.false_discovery_rate is not None and one.paired)
+    for one in explored:
+        assert one.kind not in (*OPPOSITE, "equivalent", "undecided")
+        if one.false_discovery_rate is not None and one.paired and one.paired.p:
+            larger = [(rank, p) for rank, p in enumerate(ps, 1) if p >= one.paired.p]
+            assert one.false_discovery_rate == pytest.approx(min(len(ps) * p / rank for rank, p in larger))
 
 
 def test_a_family_has_no_more_claims_than_were_declared() -> None:
@@ -158,7 +190,7 @@ def test_turning_the_direction_swaps_the_verdict(questions: list[ClaimQuestion])
 
 
 @given(QUESTIONS, st.integers(1, 9))
-def test_a_claim_is_confirmed_exactly_where_bonferroni_rejects(question: ClaimQuestion, size: int) -> None:
+def test_a_lone_claim_is_confirmed_exactly_where_the_declared_size_rejects(question: ClaimQuestion, size: int) -> None:
     verdict = judge(question, size)
     pair = compare(question.ours, question.theirs)
     if pair.p is None or pair.too_small:

@@ -42,61 +42,62 @@ def test_a_table_in_both_regimes_ends_with_what_became_of_each_headline(
     assert json.loads(capsys.readouterr().out)["both_regimes"] == []
 
 
-def test_claims_are_chosen_by_verdict_and_by_headline(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_headline_claims_are_shown_and_counted_and_all_others_on_request(
+    runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     every = claims(runs, capsys)
-    kinds = {str(claim["verdict"]) for claim in every}
-    assert {"reproduced", "not selected", "not run"} <= kinds
-    two = claims(runs, capsys, "--kind", "reproduced, not run")
-    assert two == [claim for claim in every if claim["verdict"] in ("reproduced", "not run")]
-    headline = claims(runs, capsys, "--headline")
-    assert headline == [claim for claim in every if claim["headline"]]
-    assert 0 < len(headline) < len(every)
-    both = claims(runs, capsys, "--headline", "--kind", "reproduced")
-    assert both == [claim for claim in headline if claim in two and claim["verdict"] == "reproduced"]
+    kinds = {claim["verdict"] for claim in every if not claim["headline"]}
+    assert "exploratory" in kinds
+    assert not kinds & {"reproduced", "opposite", "equivalent", "undecided"}
+    shown = {}
+    for options in ((), ("--exploratory",)):
+        assert command("temo/table1", "--results", runs, *options) == 0
+        shown[options] = capsys.readouterr().out.splitlines()
+    headline = sum(bool(claim["headline"]) for claim in every)
+    assert 0 < headline < len(every)
+    short, long = shown.values()
+    assert sum("(headline)" in line for line in short) == headline == len(short) - 2
+    assert short[-2].startswith(f"{headline} headline claims: ")
+    assert short[-1].startswith(f"{len(every) - headline} exploratory comparisons")
+    assert len(long) == len(every) + 1
 
 
 def test_a_claim_says_its_family_its_power_and_what_stands_for_its_data(
     runs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (claim,) = claims(runs, capsys, "--headline", "--kind", "reproduced")
+    (claim,) = (one for one in claims(runs, capsys) if one["verdict"] == "reproduced")
     assert claim["family"] == "headline claims of temo at scale small"
     assert (claim["stand_in"], claim["seeds_for_interest"]) == ("synthetic images", None)
     assert isinstance(claim["family_size"], int)
     assert claim["family_size"] > 3
     assert isinstance(claim["confirmable_difference"], float)
     assert isinstance(claim["power_for_published"], float)
-    assert command("temo/table1", "--results", runs, "--headline", "--kind", "reproduced") == 0
+
+
+def test_scales_stand_beside_each_other_with_how_far_they_agree(
+    tmp_path: Path, make_record: Callable[..., tuple[Record, bytes]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    primary = {"primary": {"retrieval": {"metric": "t2i_r1", "difference": 0.01}}}
+    runs = tmp_path / "runs"
+    for scale, temo in (("small", HIGH), ("latents", TIED)):
+        values = {"InfoNCE": LOW, "TeMo": temo, "CWCL": (0.2, 0.21, 0.22, 0.2)}
+        fill(runs, make_record, values, mark=f" at {scale}", **STAND_IN, **primary, scale=scale)
+    assert command("temo/table1", "--results", runs, "--all-scales") == 0
     told = capsys.readouterr().out
-    assert told.startswith(
-        "temo/table1 at scale small, on a stand-in: RN50/TeMo beats RN50/InfoNCE on MSCOCO IR@1 (headline)"
-    )
-    assert told.endswith("\n1 claim: 1 reproduced\n")
+    (line,) = (line for line in told.splitlines() if "RN50/TeMo beats RN50/InfoNCE on MSCOCO IR@1" in line)
+    assert line.count("undecided") == line.count("small reproduced") == line.count("latents undecided") == 1
+    assert command("temo/table1", "--results", runs, "--scale", "small", "--all-scales") == 2
 
 
-def test_a_verdict_that_does_not_exist_is_refused(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert command("temo/table1", "--results", runs, "--kind", "reprodced") == 2
-    told = capsys.readouterr().err
-    assert '--kind: verdict "reprodced" does not exist' in told
-    assert 'Did you mean "reproduced"?' in told
-
-
-def test_added_rows_are_shown_alone(
+def test_added_rows_are_counted_apart(
     tmp_path: Path, make_record: Callable[..., tuple[Record, bytes]], capsys: pytest.CaptureFixture[str]
 ) -> None:
     runs = fill(tmp_path / "own", make_record, {"InfoNCE": LOW, "TeMo": HIGH, "Mine": HIGH})
-    every, added = claims(runs, capsys), claims(runs, capsys, "--added")
+    added = [claim for claim in claims(runs, capsys) if claim["added"]]
     assert {claim["row"] for claim in added} == {"RN50/Mine"}
-    assert added == [claim for claim in every if claim["added"]]
-    assert claims(runs, capsys, "--added", "--kind", "reproduced") == [
-        claim for claim in added if claim["verdict"] == "reproduced"
-    ]
-    assert command("temo/table1", "--results", runs, "--added") == 0
-    said = capsys.readouterr().out
-    assert said.count("(added row)") == len(added) == said.count("\n") - 1, "no other claims"
-    assert said.splitlines()[-1].startswith(f"{len(added)} comparisons of added rows: ")
+    asked = [claim for claim in added if claim["headline"]]
+    assert {claim["column"] for claim in asked if claim["verdict"] == "reproduced"} == {"coco_ir1"}
     assert command("temo/table1", "--results", runs) == 0
-    own, apart = capsys.readouterr().out.splitlines()[-2:]
-    assert own.startswith(f"{len(every) - len(added)} claims: ")
-    assert apart == said.splitlines()[-1]
-    assert command("temo/table1", "--results", runs, "--added", "--headline") == 2
-    assert "--headline and --added exclude each other" in capsys.readouterr().err
+    said = capsys.readouterr().out
+    assert said.count("(added row)") == len(asked)
+    assert f"{len(asked)} headline comparisons of added rows: " in said

@@ -64,3 +64,8 @@ HIGH, LOW = (0.30, 0.31, 0.33, 0.32), (0.10, 0.12, 0.12, 0.13)
 TEXT = {"statement": "s", "locator": "abstract", "row": "ours", "reference": "old", "columns": ["a"]}
 """A claim of the text."""
 HEADLINE = {**TEXT, "headline": "a"}
+
+
+def claimed(*rows: dict[str, Any], **changes: Any) -> Table:
+    """A table whose headline claim is that "ours" beats "old"."""
+    return table(*rows, claims=[HEADLINE], **changes)

@@ -39,6 +39,14 @@ label = "TeMo"
 backbone = "RN50"
 role = "proposed"
 method = "temo"
+
+[[claims]]
+statement = "TeMo is better than InfoNCE"
+locator = "abstract"
+row = "TeMo"
+reference = "InfoNCE"
+columns = ["ir1", "tr1"]
+headline = "ir1"
 """
 NAME = "mine/first"
 FILE = "papers/mine/first.toml"

@@ -34,7 +34,7 @@ EXAMPLES = {
     ),
     "claims": (
         "benchsuite claims temo/table1 --scale latents",
-        "benchsuite claims --all --headline --kind reproduced,opposite --json",
+        "benchsuite claims temo --all-scales --results results",
     ),
     "regress": ("benchsuite regress infonce temo", "benchsuite regress temo --update"),
     "new-method": ("benchsuite new-method my-loss", "benchsuite new-method my-loss --into losses"),

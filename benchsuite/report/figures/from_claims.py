@@ -34,15 +34,15 @@ class Comparison:
 
 
 def claims_figures(view: TableView, judged: Sequence[JudgedClaim], name: str = "Claims") -> list[Figure]:
-    """Headline claims, then further ones: a figure for each unit. Without headline claims all are in one."""
-    both = {True: "claims", False: "further-claims"}
+    """Headline claims, then exploratory comparisons: a figure for each unit. Without headline claims all are in one."""
+    both = {True: "claims", False: "exploratory"}
     if len({judge.claim.headline for judge in judged}) < 2:
         both = dict.fromkeys(both, "claims")
     figures: list[Figure] = []
     for headline in (True, False):
         lines = [ClaimLine(view, judge) for judge in judged if judge.claim.headline == headline]
         several = len(view.backbones) > 1 or len({line.common for line in lines}) > 1
-        what = {"claims": name, "further-claims": "Further claims"}[both[headline]]
+        what = {"claims": name, "exploratory": "Exploratory comparisons"}[both[headline]]
         where = f"scale {view.asked.at}" + f", {view.on_stand_ins}" * bool(view.on_stand_ins)
         title = f"{what} of {view.asked.table} ({where})"
         axis = "Difference in favour of the claim"
