@@ -2,8 +2,8 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
-from typing import Any, ClassVar, cast
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any, ClassVar, TypeVar, cast
 
 import torch
 from torch import Tensor
@@ -22,6 +22,8 @@ from benchsuite.setup import ImageTower
 
 __all__ = ["Embedder", "Scores", "Task", "create_task"]
 
+T = TypeVar("T")
+
 
 class Embedder:
     """L2-normalised embeddings of an encoder; a split's images are encoded once for all tasks."""
@@ -37,6 +39,13 @@ class Embedder:
         self._sides = encoder if isinstance(encoder, Sides) else Trained(encoder, words, tower)
         self._batch = batch
         self._images: dict[tuple[str, bool], Tensor] = {}
+        self._once: dict[Hashable, Any] = {}
+
+    def once(self, what: Hashable, compute: Callable[[], T]) -> T:
+        """What `compute` gave when it was first asked for under this name: for what several tasks need."""
+        if what not in self._once:
+            self._once[what] = compute()
+        return cast(T, self._once[what])
 
     @torch.inference_mode()
     def images(self, split: Split, features: bool = False) -> Tensor:

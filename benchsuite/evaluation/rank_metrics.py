@@ -20,6 +20,9 @@ FIRST = (1, 5)
 """The k of top-k in kNN and linear probe."""
 PLAIN = (1, 10)
 """Numbers of neighbours in plain kNN."""
+WAYS = ("i2t", "t2i")
+GROUPS = ("head", "medium", "tail")
+"""Of classes by their size in the training data."""
 
 
 def recall(ranks: NDArray[np.integer[Any]], k: int) -> float:
@@ -42,6 +45,13 @@ def retrieval(ranks: Ranks) -> Scores:
     """Recalls and median ranks, by direction."""
     counts = {direction: len(each) for direction, each in ranks.items()}
     return Scores(recalls(ranks), counts, ranks, medians(ranks))
+
+
+def tail(ranks: Ranks) -> Scores:
+    """R@1/10 by direction, for each group of classes."""
+    metrics = {f"{way}_r{k}_{g}": recall(ranks[f"{way}_{g}"], k) for g in GROUPS for way in WAYS for k in (1, 10)}
+    counts = {way: sum(len(ranks[f"{way}_{g}"]) for g in GROUPS) for way in WAYS}
+    return Scores(metrics, {**counts, **{name: len(each) for name, each in ranks.items()}}, ranks)
 
 
 def zero_shot(ranks: Ranks) -> Scores:
@@ -118,6 +128,7 @@ RULES: dict[str, RankRule] = {
     "retrieval": RankRule(retrieval, split_count="i2t"),
     "sentence-transfer": RankRule(sentence_transfer),
     "sts": RankRule(sts, options=("sets",), only_ranks=False),
+    "tail": RankRule(tail, split_count="i2t"),
     "zero-shot": RankRule(zero_shot, split_count="pictures"),
 }
 """By task. A plugin's task adds its own: `RULES["mine"] = RankRule(...)`."""

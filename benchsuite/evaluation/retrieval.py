@@ -1,7 +1,7 @@
 """Retrieval between pictures and captions, in both directions."""
 
-from collections.abc import Callable, Iterator
-from typing import ClassVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from benchsuite.data.base import PairDataset
+from benchsuite.data.base import PairDataset, Vectors
+from benchsuite.data.vectors import VectorLists
 from benchsuite.errors import UsageError
 from benchsuite.evaluation.base import Embedder, Task
 from benchsuite.evaluation.rank_metrics import recalls
@@ -44,11 +45,19 @@ class Retrieval(Task):
         yield lambda: dataset.split(self.split).captions_for(self.card.name)
 
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
+        return self.from_ranks(self.searched(embed, dataset))
+
+    def searched(self, embed: Embedder, dataset: PairDataset) -> dict[str, NDArray[np.int32]]:
+        """Ranks for each direction over the split."""
         split = dataset.split(self.split)
         lists = split.captions_for(self.card.name)
-        captions = [text for texts in lists for text in texts]
-        image_of_text = np.repeat(np.arange(len(split)), [len(texts) for texts in lists])
-        return self.from_ranks(self.ranks(embed.images(split), embed.texts(captions), torch.from_numpy(image_of_text)))
+        owners = torch.from_numpy(image_of_text(lists))
+
+        def search() -> dict[str, NDArray[np.int32]]:
+            captions = [text for texts in lists for text in texts]
+            return self.ranks(embed.images(split), embed.texts(captions), owners)
+
+        return embed.once((self.card.name, *self.options().values()), search)
 
     def ranks(self, image: Tensor, text: Tensor, image_of_text: Tensor) -> dict[str, NDArray[np.int32]]:
         """Ranks for each direction."""
@@ -83,6 +92,11 @@ class GalleryRetrieval(Retrieval):
             own = (image_of_text >= start) & (image_of_text < start + self.gallery)
             parts.append(rank_both(image[start : start + self.gallery], text[own], image_of_text[own] - start))
         return {way: np.concatenate([part[way] for part in parts]) for way in parts[0]}
+
+
+def image_of_text(lists: Sequence[Sequence[Any]] | Vectors | VectorLists) -> NDArray[np.int64]:
+    """The number of the image of each caption, one image's after another's."""
+    return np.repeat(np.arange(len(lists)), [len(texts) for texts in lists])
 
 
 def score(image: ArrayLike, text: ArrayLike, image_of_text: ArrayLike) -> dict[str, float]:

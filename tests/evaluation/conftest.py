@@ -1,4 +1,4 @@
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -31,6 +31,9 @@ class FakeEmbedder:
 
     def __init__(self, images: Sequence[Sequence[float]], texts: Mapping[str, Sequence[float]]) -> None:
         self._images, self._texts = images, texts
+
+    def once(self, what: object, compute: Callable[[], Any]) -> Any:
+        return compute()
 
     def images(self, split: Split) -> Tensor:
         return normalize(torch.tensor(self._images), dim=-1)
