@@ -95,6 +95,13 @@ class TrialsFile(Part):
     """By setup_id."""
     trials: list[Trial]
 
+    def joined(self, before: "TrialsFile") -> "TrialsFile":
+        """Those of before, and of these what is new."""
+        known = {(trial.subject, trial.number) for trial in before.trials}
+        new = [trial for trial in self.trials if (trial.subject, trial.number) not in known]
+        setups = {**self.setups, **before.setups}
+        return self.model_copy(update={"setups": setups, "trials": [*before.trials, *new]})
+
 
 COLUMNS = {
     **dict.fromkeys(("run_id", "setup_id", "label", "regime", "error", "created"), pa.string()),
@@ -165,10 +172,7 @@ def add_trials(folder: Path, content: TrialsFile) -> None:
         if file.exists():
             before = read_trials(file)
             require_rule(before, content.rule, file)
-            known = {(trial.subject, trial.number) for trial in before.trials}
-            new = [trial for trial in content.trials if (trial.subject, trial.number) not in known]
-            setups = {**content.setups, **before.setups}
-            content = content.model_copy(update={"setups": setups, "trials": [*before.trials, *new]})
+            content = content.joined(before)
         write_trials(file, content)
 
 

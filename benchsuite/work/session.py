@@ -19,7 +19,7 @@ from benchsuite.records.checkpoints import folder_of, latest_step
 from benchsuite.records.store import Store
 from benchsuite.training.stopping import SIGNALS
 from benchsuite.work.display import Display
-from benchsuite.work.trials import TrialWork
+from benchsuite.work.trials import TrialKeeper, TrialWork
 from benchsuite.work.workplace import Workplace
 
 
@@ -79,16 +79,20 @@ class Session:
     def do_trials(self, work: TrialWork) -> list[Failed]:
         """Do the missing trials and store each as it comes. A diverged run is a trial; returns the other failures."""
         failed: list[Failed] = []
+        keeper = TrialKeeper(work, self.store)
 
         def keep(event: Finished | Failed) -> bool:
             if isinstance(event, Failed) and not event.diverged:
                 keep_traceback(event, self.store.logs)
                 failed.append(event)
                 return False
-            work.store(event, self.store)
+            keeper.keep(event)
             return True
 
-        self._carry_out([trial.run for trial in work.to_do], work.planned, keep, "trials")
+        try:
+            self._carry_out([trial.run for trial in work.to_do], work.planned, keep, "trials")
+        finally:
+            keeper.write()
         return failed
 
     def _carry_out(

@@ -1,7 +1,9 @@
 """Trials of searches, of `tune` and `repro`: which are to do, what came of them, and both in words."""
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +13,11 @@ from benchsuite.planning.plan import Run, recipe_name
 from benchsuite.planning.subjects import Subject
 from benchsuite.planning.trial_runs import TrialRun, content_of, example_run, trial_run
 from benchsuite.records.store import Store
-from benchsuite.records.trials import Trial, add_trials
+from benchsuite.records.trials import Trial, TrialsFile, add_trials
 from benchsuite.report.numbers import counted
+
+SHARE = 20
+"""How many times as long as the last writing of trials took until they are written again."""
 
 
 @dataclass(frozen=True)
@@ -46,13 +51,6 @@ class TrialWork:
         """The stored trials by run, for estimates of time."""
         return {trial.run_id: trial for _, trials in self.done for trial in trials if trial.cost}
 
-    def store(self, event: Finished | Failed, store: Store) -> None:
-        """Keep what came of a trial: its scores, or that it diverged."""
-        done = next(trial for trial in self.to_do if trial.run.run_id == event.run.run_id)
-        trial = done.finished(event.record) if isinstance(event, Finished) else done.failed(event.reason)
-        add_trials(store.folder, content_of(trial, done.subject, recipe_name(done.subject.recipe)))
-        store.discard_checkpoints(event.run.run_id)
-
     @property
     def to_search(self) -> list[tuple[str, str]]:
         """Each row with trials to do, and how many they are in how many replicates."""
@@ -68,6 +66,45 @@ class TrialWork:
     def lacking(self) -> list[Subject]:
         """Subjects with trials to do."""
         return list({str(trial.subject): trial.subject for trial in self.to_do}.values())
+
+
+@dataclass
+class TrialKeeper:
+    """Stores what comes of trials, several at once: their file is written whole, and may cost a twentieth of the time.
+
+    What a kill takes away is done again, to equal results.
+    """
+
+    work: TrialWork
+    store: Store
+    _waiting: list[tuple[TrialRun, Trial]] = field(default_factory=list)
+    _due: float = 0.0
+
+    def keep(self, event: Finished | Failed) -> None:
+        """The scores of a trial, or that it diverged."""
+        done = self._by_run[event.run.run_id]
+        trial = done.finished(event.record) if isinstance(event, Finished) else done.failed(event.reason)
+        self._waiting.append((done, trial))
+        if time.monotonic() >= self._due:
+            self.write()
+
+    def write(self) -> None:
+        """Now."""
+        started, files = time.monotonic(), dict[str, TrialsFile]()
+        for done, trial in self._waiting:
+            recipe = recipe_name(done.subject.recipe)
+            own, others = content_of(trial, done.subject, recipe), files.get(recipe)
+            files[recipe] = own.joined(others) if others else own
+        for content in files.values():
+            add_trials(self.store.folder, content)
+        for done, _ in self._waiting:
+            self.store.discard_checkpoints(done.run.run_id)
+        self._waiting.clear()
+        self._due = time.monotonic() + SHARE * (time.monotonic() - started)
+
+    @cached_property
+    def _by_run(self) -> dict[str, TrialRun]:
+        return {trial.run.run_id: trial for trial in self.work.to_do}
 
 
 def spaces(work: TrialWork) -> Iterator[str]:
