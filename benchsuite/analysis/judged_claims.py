@@ -109,7 +109,8 @@ def _question(claim: Claim, view: TableView, rows: Mapping[RowKey, TableRow]) ->
         return ClaimQuestion({}, {}, better, not_selected=NOT_SELECTED)
     if reason := next(filter(None, (_why_not_run(row, number, view) for row in both if row)), ""):
         return ClaimQuestion({}, {}, better, not_run=reason)
-    premises = [] if claim.added else [finding for finding in view.premises if finding.concerns(claim)]
+    concerned = [finding for finding in view.premises if finding.concerns(claim)]
+    premises = [finding for finding in concerned if finding.of_method or not claim.added]
     if unmet := [finding.refuted_for(claim) for finding in premises if finding.unmet]:
         return ClaimQuestion({}, {}, better, premise=f"{'; '.join(unmet)}.")
     if reason := next(filter(None, (finding.unknown_for(claim) for finding in premises)), ""):

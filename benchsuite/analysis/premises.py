@@ -1,6 +1,7 @@
 """What must hold in a table's runs for its claims to be tested at all, and what was found."""
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
@@ -8,8 +9,9 @@ from benchsuite.analysis.rows import Cell, TableRow
 from benchsuite.errors import UnknownError
 from benchsuite.papers import Table
 from benchsuite.papers.claim import Claim, claims_of
-from benchsuite.papers.questions import Premise
+from benchsuite.papers.questions import Premise, acts_of
 from benchsuite.papers.schema import RowKey, row_name
+from benchsuite.registry import methods
 
 
 @dataclass(frozen=True)
@@ -27,27 +29,26 @@ class PremiseFinding:
     """Why it is known not to hold at this scale; then nothing is looked at."""
     column: str = ""
     """As the paper names it."""
+    of_method: bool = False
+    """Whether it is that a method's mechanism acts, which its decorator states: claims on its rows depend on it."""
 
     @property
     def state(self) -> str:
         """In a word or two, over all rows that it looks at."""
-        if self.unmet or any(not self._holds(value) for value in self.values.values()):
+        if self.unmet or any(not self.premise.admits(value) for value in self.values.values()):
             return "not met"
         return "not checked" if self.missing or not self.values else "holds"
 
     @property
     def needed(self) -> str:
         """What is looked at, and its bounds."""
-        premise = self.premise
-        per = f" / {premise.per}" if premise.per else ""
-        gauge = f"{premise.gauge}{per} ({'last value' if premise.over == 'last' else 'mean over steps'})"
-        what = self.column or gauge
-        bounds = (("at least", premise.at_least), ("at most", premise.at_most))
-        needed = " and ".join(f"{word} {bound:g}" for word, bound in bounds if bound is not None)
-        return f"{what} {needed}" if needed else ""
+        named = self.premise.model_copy(update={"column": self.column})
+        return named.needed
 
     def concerns(self, claim: Claim) -> bool:
         """Whether a claim depends on it."""
+        if self.of_method:
+            return claim.row in self.concerned
         rows = not self.concerned or bool({claim.row, claim.reference} & self.concerned)
         return rows and (not self.premise.columns or claim.column.key in self.premise.columns)
 
@@ -56,7 +57,7 @@ class PremiseFinding:
         if self.unmet:
             return f'"{self.premise.statement}" does not hold at this scale: {self.unmet}'
         looked_at = [(key, self.values[key]) for key in self._rows_for(claim) if key in self.values]
-        found = [f"{row_name(key)} has {shown(value)}" for key, value in looked_at if not self._holds(value)]
+        found = [f"{row_name(key)} has {shown(value)}" for key, value in looked_at if not self.premise.admits(value)]
         wrong = f"needs {self.needed}, but {', '.join(found)}"
         return f'"{self.premise.statement}" does not hold: {wrong}' if found else ""
 
@@ -67,11 +68,9 @@ class PremiseFinding:
 
     def _rows_for(self, claim: Claim) -> list[RowKey]:
         named = [*self.values, *self.missing]
+        if self.of_method:
+            return [claim.row]
         return named if self.premise.rows else [key for key in (claim.row, claim.reference) if key in named]
-
-    def _holds(self, value: float | None) -> bool:
-        low, high = self.premise.at_least, self.premise.at_most
-        return value is not None and (low is None or value >= low) and (high is None or value <= high)
 
 
 def shown(value: float | None) -> str:
@@ -80,9 +79,12 @@ def shown(value: float | None) -> str:
 
 
 def findings(table: Table, scale: str, rows: Sequence[TableRow]) -> list[PremiseFinding]:
-    """What the runs at a scale say of each premise of the table. A gauge that no run of its rows has is an error."""
+    """What the runs at a scale say of each premise of the table, and of those of its rows' methods.
+
+    A gauge that no run of its rows has is an error.
+    """
     claims, by_key = claims_of(table), {row.key: row for row in rows}
-    return [_finding(premise, table, scale, claims, by_key) for premise in table.premises]
+    return [*(_finding(premise, table, scale, claims, by_key) for premise in table.premises), *_acting(table, rows)]
 
 
 def unmet_at(table: Table, scale: str) -> list[PremiseFinding]:
@@ -111,9 +113,27 @@ def _finding(
     return replace(found, values=values, missing=missing)
 
 
+def _acting(table: Table, rows: Sequence[TableRow]) -> Iterator[PremiseFinding]:
+    """Whether the mechanism of each method acted in its rows' runs, but for rows that turn it off."""
+    known, fixed = methods.cards(), {row.key: row.hyperparameters for row in table.rows}
+    of_method: defaultdict[str, list[TableRow]] = defaultdict(list)
+    for row in rows:
+        if row.records and row.method in known:
+            of_method[row.method].append(row)
+    for card, own in ((known[name], own) for name, own in of_method.items()):
+        defaults = {field.name: field.default for field in card.fields}
+        for act in acts_of(card.about):
+            premise = act.premise.model_copy(update={"statement": f"{card.title}: {act.premise.statement}"})
+            on = [row for row in own if not act.is_off({**defaults, **fixed.get(row.key, {})})]
+            missing = {row.key: why for row in on if (why := _missing(premise, row, row.key))}
+            values = {row.key: _gauge(premise, row) for row in on if row.key not in missing}
+            if on:
+                yield PremiseFinding(premise, frozenset(row.key for row in on), values, missing, of_method=True)
+
+
 def _require_gauges(premise: Premise, table: Table, rows: Sequence[TableRow]) -> None:
     known = {name for row in rows for record in row.records for name in record.curves} - {"step"}
-    for gauge in _gauges(premise):
+    for gauge in premise.gauges:
         if known and gauge not in known:
             raise UnknownError("gauge", gauge, known, f'{table.name}, premise "{premise.statement}": ')
 
@@ -125,7 +145,7 @@ def _missing(premise: Premise, row: TableRow | None, key: RowKey) -> str:
         return f"{_cell(premise, row).column.name} is not measured at this scale"
     if not (_cell(premise, row).n if premise.column else row.records):
         return f"{row_name(key)} has no runs"
-    without = next((name for name in _gauges(premise) if not any(name in r.curves for r in row.records)), "")
+    without = next((name for name in premise.gauges if not any(name in r.curves for r in row.records)), "")
     return f"no run of {row_name(key)} has the gauge {without}" if without else ""
 
 
@@ -136,10 +156,6 @@ def _cell(premise: Premise, row: TableRow) -> Cell:
 def _column_mean(premise: Premise, row: TableRow) -> float | None:
     cell = _cell(premise, row)
     return None if cell.mean is None else cell.mean * (100 if cell.column.unit == "percent" else 1)
-
-
-def _gauges(premise: Premise) -> list[str]:
-    return [name for name in (premise.gauge, premise.per) if name]
 
 
 def _gauge(premise: Premise, row: TableRow) -> float | None:

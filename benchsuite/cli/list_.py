@@ -78,7 +78,8 @@ def _print_details(item: dict[str, Any]) -> None:
         say(f"    {line}".rstrip())
     for key, value in item.items():
         if key not in ("name", "summary", "doc", "fields", "title") and value:
-            say(f"    {key}: {', '.join(map(str, value)) if isinstance(value, list | tuple) else value}")
+            shown = [act["statement"] for act in value] if key == "acts" else value
+            say(f"    {key}: {', '.join(map(str, shown)) if isinstance(shown, list | tuple) else shown}")
     for name, field in item.get("fields", {}).items():
         default = "must be given" if field["default"] == REQUIRED else f"= {field['default']!r}"
         say_text(f"    {name}: {field['type']} {default}  {field['doc']}".rstrip())

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from benchsuite.methods.base import Clock, Loss
 from benchsuite.methods.batch import PairBatch
-from benchsuite.methods.sogclr import GlobalMethod
+from benchsuite.methods.sogclr import GlobalMethod, memory
 from benchsuite.objectives.global_estimator import surrogate
 from benchsuite.objectives.pairwise import similarities
 from benchsuite.registry import register_method
@@ -37,6 +37,14 @@ WITHIN = (
     equation=r"\sum_{k=1}^{8} F_k,\ "
     r"F_k = \frac{\tau}{m}\sum_i \log \mathrm{mean}_{j \neq i} e^{(S_{ij} - S_{ii})/\tau}",
     needs=("index", "image_view", "text_view"),
+    acts=(
+        {
+            "statement": "Memories differ from the batch's estimates",
+            "gauge": "memory",
+            "over": "mean",
+            "at_least": 0.05,
+        },
+    ),
 )
 class AmCLR(GlobalMethod):
     """SogCLR's loss of the pairings of {image, its augmentation} with {caption, its paraphrase}: eight terms, summed.
@@ -69,7 +77,7 @@ class AmCLR(GlobalMethod):
 
     def loss(self, batch: PairBatch, clock: Clock) -> Loss:
         terms: dict[str, Tensor] = {}
-        objective = torch.zeros(())
+        objective, memories = torch.zeros(()), []
         for side in ("image", "text"):
             pairings = [pairing for pairing in self.pairings if pairing[0].startswith(side)]
             names = [term_name(pairing) if self.state == "per-pairing" else side for pairing in pairings]
@@ -78,7 +86,9 @@ class AmCLR(GlobalMethod):
             for pairing, g, d in zip(pairings, log_g, divisor, strict=True):
                 terms[term_name(pairing)] = surrogate(g, d, self.tau)
             objective = objective + self.tau * log_u.mean(1).sum()
-        return Loss(torch.stack([*terms.values()]).sum(), terms, {"objective": objective})
+            memories.append(memory(log_g, log_u))
+        gauges = {"objective": objective, "memory": torch.stack(memories).mean()}
+        return Loss(torch.stack([*terms.values()]).sum(), terms, gauges)
 
 
 @register_method(
@@ -87,6 +97,14 @@ class AmCLR(GlobalMethod):
     paper="amclr",
     equation=r"\sum_{k=1}^{12} F_k",
     needs=("index", "image_view", "text_view"),
+    acts=(
+        {
+            "statement": "Memories differ from the batch's estimates",
+            "gauge": "memory",
+            "over": "mean",
+            "at_least": 0.05,
+        },
+    ),
 )
 class XAmCLR(AmCLR):
     """AmCLR with the pairings inside of each modality, (x, x~), (x~, x), (y, y~), (y~, y): twelve terms (Eqs. 50-61).

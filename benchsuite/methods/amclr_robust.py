@@ -17,6 +17,7 @@ from benchsuite.registry import register_method
     equation=r"\sum_i \min_{\tau_i} \sum_{k=1}^{8} \tau_i \log \mathrm{mean}_{j \neq i}"
     r" e^{(S^k_{ij} - S^k_{ii})/\tau_i} + \tau_i \rho",
     needs=("index", "image_view", "text_view"),
+    acts=({"statement": "Samples have temperatures of their own", "gauge": "temperature_spread", "at_least": 0.05},),
 )
 class AmCLRRobust(ISogCLR):
     """AmCLR's eight pairings, in which each sample and side learns a temperature by iSogCLR's robust objective.

@@ -60,6 +60,14 @@ class SimilarityTemperature(Method):
     paper="dystress",
     equation=r"\tau(s) = \tau_{min} + \frac12(\tau_{max} - \tau_{min})(1 + \cos(\pi(1 + s)))",
     serves=("pair", "image", "text"),
+    acts=(
+        {
+            "statement": "Like pairs are warmer than all pairs",
+            "gauge": "temperature_positive",
+            "per": "temperature",
+            "at_least": 1.05,
+        },
+    ),
 )
 class DySTreSS(SimilarityTemperature):
     """NT-Xent, or InfoNCE, in which like and opposite pairs are warm and orthogonal ones cold.
@@ -90,6 +98,14 @@ class DySTreSS(SimilarityTemperature):
     equation=r"\tau(s) = \tau_{min} + \frac12(\tau_{max} - \tau_{min})(1 + \cos\frac{\pi}{k}(\Delta s + s)),"
     r"\ \tau_{max}\ \text{beyond}\ -\Delta s",
     serves=("pair", "image", "text"),
+    acts=(
+        {
+            "statement": "Like pairs have another temperature than all pairs",
+            "gauge": "temperature_positive",
+            "per": "temperature",
+            "apart": 0.05,
+        },
+    ),
 )
 class DySTreSSShifted(SimilarityTemperature):
     """DySTreSS whose coldest similarity is moved away from 0, with a constant tau_max beyond the wave.

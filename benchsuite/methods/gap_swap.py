@@ -30,6 +30,11 @@ class ModalitySwap(InfoNCELearnable):
     renormalize: bool = False
     """Give mixed rows length one again before the loss (the paper does not)."""
 
+    def setup(self) -> None:
+        super().setup()
+        self.swaps: Tensor
+        self.register_buffer("swaps", torch.zeros((), dtype=torch.int64))
+
     @abstractmethod
     def swap(self, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
         """x' and y': the embeddings with entries exchanged at random."""
@@ -41,7 +46,9 @@ class ModalitySwap(InfoNCELearnable):
             batch = PairBatch(image=image, text=text)
             batch = batch.normalized() if self.renormalize else batch
         loss = super().loss(batch, clock)
-        return Loss(loss.total, loss.terms, {**loss.gauges, "swapped": float(swaps)})
+        if self.training:
+            self.swaps += swaps
+        return Loss(loss.total, loss.terms, {**loss.gauges, "swapped": float(swaps), "swaps": self.swaps.clone()})
 
 
 @register_method(
@@ -49,6 +56,7 @@ class ModalitySwap(InfoNCELearnable):
     title="HS",
     paper="modality-gap",
     equation=r"(x'_{id}, y'_{id}) = (y_{id}, x_{id})\ \text{with probability}\ \frac12",
+    acts=({"statement": "Steps have swapped", "gauge": "swaps", "at_least": 1, "off": ({"p": 0},)},),
 )
 class HardSwap(ModalitySwap):
     """Entries of image and text change places, each with probability 1/2.
@@ -65,6 +73,7 @@ class HardSwap(ModalitySwap):
     title="Hard swap feature",
     paper="modality-gap",
     equation=r"(x'_i, y'_i) = (y_i, x_i)\ \text{with probability}\ \frac12",
+    acts=({"statement": "Steps have swapped", "gauge": "swaps", "at_least": 1, "off": ({"p": 0},)},),
 )
 class HardSwapFeature(ModalitySwap):
     """Whole embeddings of image and text change places, each pair with probability 1/2.
@@ -81,6 +90,7 @@ class HardSwapFeature(ModalitySwap):
     title="SS",
     paper="modality-gap",
     equation=r"x' = \lambda x + (1-\lambda) y,\ y' = \lambda y + (1-\lambda) x,\ \lambda_{id} \sim U[0, 1]",
+    acts=({"statement": "Steps have swapped", "gauge": "swaps", "at_least": 1, "off": ({"p": 0},)},),
 )
 class SoftSwap(ModalitySwap):
     """Entries of image and text are mixed, each in a proportion of its own, uniform on [0, 1].

@@ -29,7 +29,11 @@ class FixedLargeTemperature(InfoNCE):
 
 
 @register_method(
-    "gap-ts", title="TS, linear", paper="modality-gap", equation=r"\tau(t) = (1-t)\,\tau_{start} + t\,\tau_{end}"
+    "gap-ts",
+    title="TS, linear",
+    paper="modality-gap",
+    equation=r"\tau(t) = (1-t)\,\tau_{start} + t\,\tau_{end}",
+    acts=({"statement": "The temperature is raised", "gauge": "temperature", "over": "swing", "at_least": 1.1},),
 )
 class LinearTemperature(Method):
     """InfoNCE whose temperature is not learned but raised in a straight line.
@@ -53,6 +57,7 @@ class LinearTemperature(Method):
     title="TS, alternating",
     paper="modality-gap",
     equation=r"\tau(t) = \tau_{end} + \frac12(\tau_{start} - \tau_{end})(1 + \cos 2\pi P t)",
+    acts=({"statement": "The temperature alternates", "gauge": "temperature", "over": "swing", "at_least": 1.1},),
 )
 class AlternatingTemperature(Method):
     """InfoNCE whose temperature goes back and forth between two values along a cosine.

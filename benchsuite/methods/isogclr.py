@@ -10,7 +10,7 @@ from torch import Tensor
 from benchsuite.fields import Finite, Real, Share, Temperature
 from benchsuite.methods.base import Clock, Loss, Method
 from benchsuite.methods.batch import PairBatch
-from benchsuite.methods.sogclr import OneOrTwoTowers
+from benchsuite.methods.sogclr import OneOrTwoTowers, spread
 from benchsuite.objectives.global_estimator import MovingAverage, surrogate
 from benchsuite.objectives.repeats import Repeats
 from benchsuite.registry import register_method
@@ -25,6 +25,7 @@ TemperatureStep = Annotated[float, Ge(0), Finite, "temperature"]
     equation=r"\sum_i \min_{\tau_i} \tau_i \log \mathrm{mean}_{j \neq i} e^{(S_{ij} - S_{ii})/\tau_i} + \tau_i \rho",
     needs=("index",),
     serves=("pair", "image", "text"),
+    acts=({"statement": "Samples have temperatures of their own", "gauge": "temperature_spread", "at_least": 0.05},),
 )
 class ISogCLR(OneOrTwoTowers):
     """SogCLR with a temperature for each sample and side, learned by a robust objective (Qiu et al., Algorithm 1).
@@ -67,6 +68,7 @@ class ISogCLR(OneOrTwoTowers):
     def loss(self, batch: PairBatch, clock: Clock) -> Loss:
         terms: dict[str, Tensor] = {}
         gauges: dict[str, Tensor] = {"objective": torch.zeros(())}
+        spreads = []
         for term, side, contrasts in self.sides(batch):
             tau = self.get_buffer(f"tau_{side}")[batch.index].to(contrasts[0].exponents.dtype)  # [B], before this step
             names = self.states(side, contrasts)
@@ -75,10 +77,12 @@ class ISogCLR(OneOrTwoTowers):
             terms[term] = surrogate(log_g, divisor, tau) + penalty
             gauges["objective"] = gauges["objective"] + (tau * log_u).mean(1).sum() + penalty
             gauges[f"temperature_{side}"] = tau.mean()
+            spreads.append(spread(tau))
             if self.training:
                 estimates = zip(contrasts, log_g, log_u, divisor, strict=True)
                 slopes = [c.temperature_gradient(tau, g, u, self.rho, d) for c, g, u, d in estimates]
                 self.move_temperatures(side, torch.stack(slopes).mean(0), batch.index)
+        gauges["temperature_spread"] = torch.stack(spreads).mean()
         return Loss(torch.stack([*terms.values()]).sum(), terms, gauges)
 
     @torch.no_grad()
@@ -98,6 +102,7 @@ class ISogCLR(OneOrTwoTowers):
     r"\ +\ \lambda \log \mathrm{mean}_i e^{-2 S_{ii}/\lambda}",
     needs=("index",),
     serves=("pair", "image", "text"),
+    acts=({"statement": "Samples have temperatures of their own", "gauge": "temperature_spread", "at_least": 0.05},),
 )
 class ISogCLRRobust(ISogCLR):
     """iSogCLR whose positives are weighed robustly, too: pairs that are far apart pull hardest.

@@ -88,6 +88,22 @@ class ClusterSchedule(Method):
     equation=r"\tau_i = \frac\alpha2 \cos(2\pi P t) + sh(c_i)",
     needs=("cluster",),
     centre="shift_min",
+    acts=(
+        {
+            "statement": "The temperature swings",
+            "gauge": "temperature",
+            "over": "swing",
+            "at_least": 1.1,
+            "off": ({"alpha": 0},),
+        },
+        {
+            "statement": "Clusters of other sizes differ",
+            "gauge": "temperature_max",
+            "per": "temperature_min",
+            "at_least": 1.1,
+            "off": ({"shift_min": "shift_max"},),
+        },
+    ),
 )
 class MMTS(ClusterSchedule):
     """InfoNCE whose temperature swings over the training and is higher for pairs of large clusters.
@@ -122,6 +138,16 @@ class MMTS(ClusterSchedule):
     paper="mm-ts",
     equation=r"m_i = \frac\alpha2 \cos(2\pi P t) + sh(c_i)",
     needs=("cluster",),
+    acts=(
+        {"statement": "The margin swings", "gauge": "margin", "over": "swing", "at_least": 1.1, "off": ({"alpha": 0},)},
+        {
+            "statement": "Clusters of other sizes differ",
+            "gauge": "margin_max",
+            "per": "margin_min",
+            "at_least": 1.1,
+            "off": ({"shift_min": "shift_max"},),
+        },
+    ),
 )
 class MMTSMargin(ClusterSchedule):
     """The max-margin loss whose margin swings over the training and is wider for pairs of large clusters.

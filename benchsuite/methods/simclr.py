@@ -100,6 +100,14 @@ class DCLW(DCL):
     equation=r"\tau = \tau_0 (1 + \alpha (A - A_0)),\ A = mean_i s_{i+}; -\frac{1}{1 - P_{i+}} \log P_{i+}",
     needs=("image_view",),
     serves=("image", "text"),
+    acts=(
+        {
+            "statement": "The temperature follows the alignment",
+            "gauge": "temperature",
+            "over": "swing",
+            "at_least": 1.1,
+        },
+    ),
 )
 class MACL(Method):
     """NT-Xent whose temperature rises with the alignment, and whose anchors are weighed against vanishing gradients.

@@ -116,6 +116,14 @@ class OneOrTwoTowers(GlobalMethod):
     needs=("index",),
     serves=("pair", "image", "text"),
     unsearched=("loss_scale",),
+    acts=(
+        {
+            "statement": "Memories differ from the batch's estimates",
+            "gauge": "memory",
+            "over": "mean",
+            "at_least": 0.05,
+        },
+    ),
 )
 class SogCLR(OneOrTwoTowers):
     """A contrastive loss over the whole data set, estimated from small batches by a memory for each sample.
@@ -136,10 +144,23 @@ class SogCLR(OneOrTwoTowers):
 
     def loss(self, batch: PairBatch, clock: Clock) -> Loss:
         terms: dict[str, Tensor] = {}
-        objective = torch.zeros(())
+        objective, memories = torch.zeros(()), []
         for term, side, contrasts in self.sides(batch):
             names = self.states(side, contrasts)
             log_g, log_u, divisor = self.estimate(names, contrasts, self.tau, batch.index, clock.epoch)
             terms[term] = self.loss_scale * surrogate(log_g, divisor, self.tau)
             objective = objective + self.tau * log_u.mean(1).sum()
-        return Loss(torch.stack([*terms.values()]).sum(), terms, {"objective": objective})
+            memories.append(memory(log_g, log_u))
+        gauges = {"objective": objective, "memory": torch.stack(memories).mean()}
+        return Loss(torch.stack([*terms.values()]).sum(), terms, gauges)
+
+
+@torch.no_grad()
+def memory(log_g: Tensor, log_u: Tensor) -> Tensor:
+    """By how much remembered estimates differ from the batch's, as logarithms; 0 where nothing is remembered."""
+    return (log_u - log_g).abs().mean()
+
+
+def spread(tau: Tensor) -> Tensor:
+    """The standard deviation of the temperatures of a batch, as a share of their mean."""
+    return tau.std(correction=0) / tau.mean()

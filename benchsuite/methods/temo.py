@@ -20,6 +20,15 @@ from benchsuite.registry import register_method
     equation=r"\alpha L_{MM} + \beta (L_{M-MM} + L_{M-I2I} + L_{M-T2T}),\ "
     r"\lambda(s) = \tau_{min} + \tau_\alpha \sqrt{s}",
     needs=("image_view", "text_view"),
+    acts=(
+        {
+            "statement": "Positives have a higher lambda than all pairs",
+            "gauge": "temperature_positive",
+            "per": "temperature",
+            "at_least": 1.05,
+            "off": ({"modulated": False, "unimodal": "none"}, {"modulated": False, "unimodal": "plain"}),
+        },
+    ),
 )
 class TeMo(Method):
     """InfoNCE that gives way to losses whose temperature grows with the similarity of each pair.

@@ -11,7 +11,7 @@ from benchsuite.fields import Count, NonNegative, Real, Temperature
 from benchsuite.methods.base import Clock, Loss, ParameterGroup
 from benchsuite.methods.batch import PairBatch
 from benchsuite.methods.isogclr import require_between
-from benchsuite.methods.sogclr import GlobalMethod
+from benchsuite.methods.sogclr import GlobalMethod, spread
 from benchsuite.objectives.global_estimator import surrogate
 from benchsuite.registry import register_method
 
@@ -24,6 +24,7 @@ PROTOTYPES, POOLING, DROPOUT = 256, 0.01, 0.5
     paper="qiu2024",
     equation=r"\tau_i = \tau_{min} + (\tau_{max} - \tau_{min})\,\sigma(f(x_i))",
     needs=("index",),
+    acts=({"statement": "Samples have temperatures of their own", "gauge": "temperature_spread", "at_least": 0.05},),
 )
 class ISogCLRTempNet(GlobalMethod):
     """iSogCLR whose temperatures come from a small network over the embedding ("w Temp Generator" in AmCLR's tables).
@@ -85,6 +86,7 @@ class ISogCLRTempNet(GlobalMethod):
     def loss(self, batch: PairBatch, clock: Clock) -> Loss:
         terms: dict[str, Tensor] = {}
         gauges: dict[str, Tensor] = {"objective": torch.zeros(())}
+        spreads = []
         for term, side, contrasts in self.sides(batch):
             predicted = self.temperature(side, batch.image if side == "image" else batch.text)
             tau = predicted.detach()
@@ -94,6 +96,8 @@ class ISogCLRTempNet(GlobalMethod):
             terms[f"{term}_temperature"] = (slope * predicted).mean()
             gauges["objective"] = gauges["objective"] + (tau * (log_u + self.rho)).mean()
             gauges[f"temperature_{side}"] = tau.mean()
+            spreads.append(spread(tau))
+        gauges["temperature_spread"] = torch.stack(spreads).mean()
         return Loss(torch.stack([*terms.values()]).sum(), terms, gauges)
 
     def parameter_groups(self) -> list[ParameterGroup]:

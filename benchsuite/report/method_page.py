@@ -9,6 +9,7 @@ from benchsuite.analysis.against import outcomes
 from benchsuite.analysis.boards import Board
 from benchsuite.analysis.costs import reference
 from benchsuite.papers.bibliography import cited
+from benchsuite.papers.questions import acts_of
 from benchsuite.report.leaderboard import Leaderboard, MethodSummary
 from benchsuite.report.links import slug
 from benchsuite.report.method_lines import OUTCOMES, by_gain, by_role, first_measures, forests
@@ -31,6 +32,7 @@ def values(leaderboard: Leaderboard, method: MethodSummary) -> Mapping[str, Any]
     paper = cited(key)
     return {
         "method": method,
+        "acts": acts_of(method.card.about) if method.card else [],
         "found": found,
         "first": first,
         "variants": by_gain(first_measures(variants)),

@@ -2,12 +2,15 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from support.claimed import HEADLINE, HIGH, LOW, TWO, MakeRecord, claimed, row, table, view
 
 from benchsuite.analysis.judged_claims import judged_added, judged_claims, unrun_claims
 from benchsuite.analysis.premises import PremiseFinding, findings
 from benchsuite.analysis.table_view import TableView
 from benchsuite.errors import UsageError
+from benchsuite.papers.questions import Premise
 
 OLD = {"statement": "there is a gap", "rows": ["old"], "gauge": "gap", "at_least": 0.3}
 BOTH = {"ours": HIGH, "old": LOW}
@@ -116,3 +119,64 @@ def test_the_number_of_a_row_is_the_mean_over_its_runs(make_record: MakeRecord) 
     ]
     (finding,) = findings(table(*TWO, premises=[OLD]), "small", [replace(row, records=records), *others])
     assert finding.values == {row.key: 1.5}
+
+
+SWINGS = {"step": [0.0, 1.0, 2.0], "temperature": [0.05, 0.01, None]}
+STILL = {**SWINGS, "temperature": [0.05, 0.0461, None]}
+
+
+def acting(make: MakeRecord, curves: dict[str, Any], other: dict[str, Any] | None = None, **changes: Any) -> TableView:
+    """A row of a method that says when its mechanism acts, before a baseline."""
+    rows = row("old", 10), row("ours", 12, "proposed", **{"method": "ts", **changes})
+    return view(make, claimed(*rows), BOTH, {"ours": {"curves": curves}, "old": {"curves": other or SWINGS}})
+
+
+def test_a_claim_whose_rows_mechanism_did_not_act_is_not_tested(make_record: MakeRecord) -> None:
+    assert judged(acting(make_record, SWINGS))[0] == "reproduced"
+    still = acting(make_record, STILL)
+    kind, reason = judged(still)
+    assert (kind, state(still).state) == ("premise not met", "not met")
+    assert "TS: " in reason
+    assert "highest over lowest value) at least 1.1, but B/ours has 1.085" in reason
+    assert judged(acting(make_record, {"step": [0.0]}))[0] == "not run", "nobody knows whether it acted"
+
+
+def test_the_mechanism_of_the_reference_is_not_asked_for(make_record: MakeRecord) -> None:
+    rows = row("old", 10, method="ts"), row("ours", 12, "proposed")
+    found = view(make_record, claimed(*rows), BOTH, {"old": {"curves": STILL}, "ours": {"curves": SWINGS}})
+    assert state(found).state == "not met"
+    assert judged(found)[0] == "reproduced"
+
+
+@pytest.mark.parametrize(
+    ("hyperparameters", "kind"),
+    [
+        ({}, "premise not met"),
+        ({"alpha": 0}, "reproduced"),
+        ({"alpha": 0, "shift_min": 0.07, "shift_max": 0.07}, "reproduced"),
+        ({"shift_min": 0.07, "shift_max": 0.07}, "premise not met"),
+    ],
+)
+def test_a_row_that_turns_the_mechanism_off_is_not_asked_for_it(
+    make_record: MakeRecord, hyperparameters: dict[str, float], kind: str
+) -> None:
+    """Clusters differ by far in these runs, and nothing swings."""
+    curves = {**STILL, "temperature_min": [0.01] * 3, "temperature_max": [0.02] * 3}
+    changed = acting(make_record, curves, method="mm-ts", hyperparameters=hyperparameters)
+    assert judged(changed)[0] == kind
+
+
+def test_mechanisms_of_added_rows_are_asked_for_too(make_record: MakeRecord) -> None:
+    found = acting(make_record, STILL)
+    added = replace(found, table=table(row("old", 10)), rows=found.rows)
+    (one,) = judged_added(added)
+    assert one.verdict.kind == "premise not met"
+
+
+@given(st.lists(st.floats(0.001, 10), min_size=1, max_size=8), st.floats(0.01, 0.5))
+def test_what_a_number_of_a_curve_must_be(points: list[float], least: float) -> None:
+    swing = Premise(statement="P", gauge="g", over="swing", at_least=1 + least)
+    assert swing.admits(swing.shown({"g": points})) == (max(points) / min(points) >= 1 + least)
+    apart = Premise(statement="P", gauge="g", per="h", apart=least)
+    quotient = apart.shown({"g": points, "h": [2.0]})
+    assert apart.admits(quotient) == (quotient is not None and not 1 - least < quotient < 1 + least)

@@ -77,6 +77,12 @@ class BadGauge(Contrast):
         return Loss(super().loss(batch, clock).total, gauges={"share": 0.0 if clock.step < 3 else float("nan")})
 
 
+@register_method("shows-nothing", acts=({"statement": "It acts", "gauge": "tau", "at_least": 1},))
+class ShowsNothing(Contrast):
+    def loss(self, batch: PairBatch, clock: Clock) -> Loss:
+        return Loss(super().loss(batch, clock).total, gauges={"temperature": 1.0})
+
+
 @register_method("raw-error")
 class RawError(Contrast):
     def contrast(self, image: Tensor, text: Tensor) -> Tensor:

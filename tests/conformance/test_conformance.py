@@ -39,6 +39,7 @@ BROKEN = {
     "loose-float": ("hyperparameters", r"impossible weight = nan is accepted"),
     "swallows": ("hyperparameters", r"unknown tau_x = 1.0 is accepted"),
     "refuses-vaguely": ("hyperparameters", r"weight = nan is refused without naming it: .not possible"),
+    "shows-nothing": ("acts", r'acts, pair: gauge "tau" does not exist'),
     "crashes": ("hyperparameters", r"weight = nan ends in OverflowError"),
 }
 MANY = {

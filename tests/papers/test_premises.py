@@ -36,11 +36,11 @@ def test_a_gauge_is_read_from_the_curves(premise: dict[str, str], number: float 
 @pytest.mark.parametrize(
     ("premise", "message"),
     [
-        ({}, "needs a column or a gauge, and at_least or at_most"),
-        ({"gauge": "gap"}, "needs a column or a gauge, and at_least or at_most"),
-        ({"at_most": 1}, "needs a column or a gauge, and at_least or at_most"),
-        ({"gauge": "gap", "column": "gap", "at_most": 1}, "needs a column or a gauge, and at_least or at_most"),
-        ({"at_most": 1, "unmet": {"small": "too short"}}, "needs a column or a gauge, and at_least or at_most"),
+        ({}, "needs a column or a gauge, and at_least, at_most or apart"),
+        ({"gauge": "gap"}, "needs a column or a gauge, and at_least, at_most or apart"),
+        ({"at_most": 1}, "needs a column or a gauge, and at_least, at_most or apart"),
+        ({"gauge": "gap", "column": "gap", "at_most": 1}, "needs a column or a gauge, and at_least, at_most or apart"),
+        ({"at_most": 1, "unmet": {"small": "too short"}}, "needs a column or a gauge, and at_least, at_most or apart"),
         ({"column": "gap", "per": "gap", "at_most": 1}, "per and over are for a gauge"),
         ({"column": "gap", "over": "mean", "at_most": 1}, "per and over are for a gauge"),
     ],
