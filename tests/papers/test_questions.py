@@ -10,6 +10,9 @@ from benchsuite.papers import Column, Table, paper_names, read_table, table_name
 from benchsuite.papers.claim import claims_of
 from benchsuite.papers.questions import HEADLINES, Premise
 from benchsuite.paths import baselines
+from benchsuite.planning.recipe import read_recipe
+from benchsuite.planning.search_space import space
+from benchsuite.planning.subjects import fixed_by
 from benchsuite.registry import methods
 
 TABLES = {name: read_table(name) for name in table_names()}
@@ -18,6 +21,8 @@ PLACE = re.compile(r"\b(abstract|introduction|section [0-9]+|appendix [a-z]|conc
 RANK = re.compile(r"_r(\d+)$|(?:^|_)top(\d+)$")
 EXPECTED = Expectations.model_validate_json((baselines() / "regression" / "expected.json").read_text("utf-8"))
 FROM_THE_LOOP = {"gap"}
+TUNING = read_recipe("latents-pairs").tuning
+assert TUNING
 
 
 def rank_of(column: Column) -> int | None:
@@ -91,6 +96,20 @@ def test_methods_show_the_gauges_of_premises(table: Table, premise: Premise) -> 
 def test_what_stays_as_printed_are_hyper_parameters_of_the_rows(name: str) -> None:
     fields = {field.name for method in methods_of(TABLES[name]) for field in methods.card(method).fields}
     assert set(TABLES[name].printed) <= fields
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_headline_that_a_temperature_sets_is_compared_at_temperatures_that_no_search_draws(name: str) -> None:
+    """Gap, uniformity and similarities follow from the temperature, and a search chooses it for another measure."""
+    table = TABLES[name]
+    claims = [c for c in table.claims if c.headline and "geometry" in str(table.column(c.headline).measure)]
+    for claim in claims:
+        part = table.all_parts[table.column(claim.headline).part]
+        for row in (table.row(claim.row), table.row(claim.reference)):
+            assert row.method
+            drawn = space(methods.card(row.method), 8, fixed_by(table, row, part, TUNING, "tuned"))
+            temperature = {each.name for each in drawn} & set(temperatures(methods.get(row.method)))
+            assert not temperature, f"{claim.statement}: {row.name}"
 
 
 @pytest.mark.parametrize("name", TABLES)
