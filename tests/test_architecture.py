@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -74,6 +75,7 @@ def imported_names(tree: ast.AST, file: Path) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
+@cache
 def imported_modules(file: Path) -> set[str]:
     """Also those that are imported inside of a function, or for types alone."""
     return set(imported_names(ast.parse(file.read_text("utf-8")), file))

@@ -3,6 +3,7 @@ import re
 import textwrap
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -18,9 +19,14 @@ IDS = [f"{registry.kind}-{name}" for registry, name in REGISTERED]
 TEMO = ["tau", "tau_min", "tau_alpha", "schedule", "similarity_map", "detach_temperature", "base", "modulated"]
 
 
+@cache
+def unread_cards(kind: str, package: str) -> dict[str, Card]:
+    return Registry(kind, package).cards()
+
+
 def unread(registry: Registry, name: str) -> Card:
     """The card as a registry sees it that has imported nothing."""
-    return Registry(registry.kind, registry.package).card(name)
+    return unread_cards(registry.kind, registry.package)[name]
 
 
 def cards(folder: Path, **files: str) -> dict[str, Card]:

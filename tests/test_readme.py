@@ -2,12 +2,11 @@
 
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import torch
+from support.commands import exit_code
 
 from benchsuite import Clock, PairBatch
 from benchsuite.cli import COMMANDS
@@ -51,13 +50,16 @@ def test_every_link_leads_somewhere(link: str) -> None:
     assert (ROOT / link).exists()
 
 
-def test_the_method_shown_works(tmp_path: Path) -> None:
+@pytest.mark.usefixtures("forgetful_registries")
+def test_the_method_shown_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
     source = re.search(r"```python\n(.*?)```", README, re.S)
     assert source is not None
     (tmp_path / "mine.py").write_text(source[1])
-    listed = [sys.executable, "-m", "benchsuite", "list", "methods", "--plugin", "mine.py"]
-    done = subprocess.run(listed, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert re.search(r"^mine +InfoNCE that cools its temperature down\.$", done.stdout, re.M), done.stderr
+    assert exit_code("list", "methods", "--plugin", "mine.py") == 0
+    assert re.search(r"^mine +InfoNCE that cools its temperature down\.$", capsys.readouterr().out, re.M)
 
 
 def test_the_method_of_the_guide_reads_what_it_declares(forgetful_registries: None, tmp_path: Path) -> None:
@@ -107,13 +109,15 @@ def test_the_dataset_shown_can_be_read(tmp_path: Path, forgetful_registries: Non
     assert split.captions[2] == ["a grey of 2"]
 
 
-def test_the_folder_of_pages_says_what_it_is_for_and_a_report_keeps_that(tmp_path: Path) -> None:
+def test_the_folder_of_pages_says_what_it_is_for_and_a_report_keeps_that(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ignored = (ROOT / ".gitignore").read_text("utf-8").splitlines()
     assert ignored.index("/reports/*") < ignored.index("!/reports/README.md")
     shutil.copytree(ROOT / "reports", tmp_path / "reports", ignore=lambda folder, names: set(names) - {"README.md"})
     before = (tmp_path / "reports" / "README.md").read_text("utf-8")
     (tmp_path / "runs").mkdir()
-    command = [sys.executable, "-m", "benchsuite", "report"]
-    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    monkeypatch.chdir(tmp_path)
+    assert exit_code("report") == 0
     assert (tmp_path / "reports" / "index.html").exists()
     assert (tmp_path / "reports" / "README.md").read_text("utf-8") == before

@@ -29,9 +29,9 @@ def python(code: str, *paths: Path) -> str:
     return done.stdout.strip()
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
+def test_looking_needs_no_torch() -> None:
+    """In one process, told after each."""
+    looking = [
         "import benchsuite",
         "from benchsuite.registry import methods, tasks, datasets; [list(r) for r in (methods, tasks, datasets)]",
         "from benchsuite.registry import methods; assert methods.card('temo').title == 'TeMo'",
@@ -43,19 +43,17 @@ def python(code: str, *paths: Path) -> str:
         "import benchsuite.cli",
         "from benchsuite.cli import main\ntry: main(['list', 'methods', '--json'])\nexcept SystemExit: pass",
         "from benchsuite.cli import main\ntry: main(['list', 'recipes'])\nexcept SystemExit: pass",
-    ],
-)
-def test_looking_needs_no_torch(code: str) -> None:
+    ]
     heavy = "{'torch', 'timm', 'transformers', 'deepspeed', 'datasets'} & set(sys.modules)"
-    assert python(f"import sys\n{code}\nprint('loaded:', sorted({heavy}))").endswith("loaded: []")
+    code = "\n".join(f"{each}\nprint('loaded:', sorted({heavy}))" for each in looking)
+    told = re.findall("^loaded: .*", python(f"import sys\n{code}"), re.M)
+    assert dict(zip(looking, told, strict=True)) == dict.fromkeys(looking, "loaded: []")
 
 
-@pytest.mark.parametrize(
-    "arguments", [[], ["list", "methods"], ["verify", "nowhere"], ["--help"], ["export", "--help"]]
-)
-def test_pandas_is_imported_only_when_asked(arguments: list[str]) -> None:
-    call = f"from benchsuite.cli import main\ntry: main({arguments})\nexcept SystemExit: pass" if arguments else ""
-    code = f"import sys, benchsuite, benchsuite.analysis.results, benchsuite.report.site\n{call}"
+def test_pandas_is_imported_only_when_asked() -> None:
+    code = "import sys, benchsuite.analysis.results, benchsuite.report.site\nfrom benchsuite.cli import main"
+    for arguments in (["list", "methods"], ["verify", "nowhere"], ["--help"], ["export", "--help"]):
+        code += f"\ntry: main({arguments})\nexcept SystemExit: pass"
     assert python(f"{code}\nprint('loaded:', 'pandas' in sys.modules)").endswith("loaded: False")
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import typer
+from support import tiny_tuning
 from support.commands import exit_code
 from support.made_records import MakeRecord
 from support.measured import LOW, fill
@@ -71,13 +72,17 @@ def test_verify_claims_diff_and_export(told: Told, runs: Path) -> None:
 
 def test_what_is_planned(told: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    run = told("run", "infonce", "--recipe", "latents-pairs", "--dry-run")
+    tiny_tuning.own_folder(Path("own"))
+    about, table = ("--tables", "own", "--dry-run"), (tiny_tuning.NAME, "--scale", "latents", "--rows", "TS")
+    run = told("run", "infonce", "--recipe", "vectors", *about)
     assert run["state"] == "to do"
     assert run.keys() <= documented("run")
-    repro = told("repro", "temo/table1", "--scale", "smoke", "--rows", "infonce", "--seeds", "2", "--dry-run")
+    repro = told(
+        "repro", tiny_tuning.NAME, "--scale", "latents", "--rows", "TS", "--regime", "printed", "--seeds", "2", *about
+    )
     assert [each["state"] for each in repro["runs"]] == ["to do"] * 4
     assert repro.keys() <= documented("repro")
-    tune = told("tune", "infonce", "--recipe", "latents-pairs", "--trials", "3", "--dry-run")
+    tune = told("tune", "infonce", "--recipe", "vectors", "--trials", "3", *about)
     assert tune.keys() == documented("tune")
     assert {each["method"] for each in tune["methods"]} == {"infonce"}
     assert all((each["best_score"] is None) == (each["trials"] == 0) for each in tune["methods"])

@@ -4,6 +4,7 @@ import json
 import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ from benchsuite.conformance.subject import Subject
 from benchsuite.registry import load_plugin, methods
 
 NAMES = sorted(methods)
+QUICK = {"amclr", "byol", "infonce", "isogclr-tempnet", "mm-ts-margin", "siglip", "slip", "temo", "w-mse"}
+"""One of each family of formulas."""
 BROKEN_FILE = Path(__file__).parent / "broken_methods.py"
 BROKEN = {
     "overflows": ("finite", r"(random|collapsed|duplicated) batch, pair, torch.float32.*: total is inf"),
@@ -55,9 +58,10 @@ MANY = {
 }
 
 
-@pytest.fixture(scope="module")
-def report() -> Report:
-    return check_methods(NAMES)
+@cache
+def report(quick: bool) -> Report:
+    """Of the quick methods, or of all others: two processes are started once for each."""
+    return check_methods([name for name in NAMES if (name in QUICK) == quick])
 
 
 @pytest.fixture(scope="module")
@@ -73,10 +77,14 @@ def broken() -> Iterator[Report]:
     del sys.modules["benchsuite_plugin_broken_methods"]
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_conforms(name: str, report: Report) -> None:
-    assert report[name].failed == {}
-    assert [outcome.check for outcome in report[name].outcomes] == list(CHECKS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in NAMES]
+)
+def test_conforms(name: str) -> None:
+    found = report(name in QUICK)[name]
+    assert found.failed == {}
+    assert found.warnings == ()
+    assert [outcome.check for outcome in found.outcomes] == list(CHECKS)
 
 
 @pytest.mark.parametrize("name", BROKEN)
@@ -108,11 +116,11 @@ def test_an_excuse_is_told_with_its_reason(broken: Report) -> None:
     assert broken["excused"].passed
 
 
-def test_a_single_number_that_decays_is_a_warning_that_names_it(broken: Report, report: Report) -> None:
+def test_a_single_number_that_decays_is_a_warning_that_names_it(broken: Report) -> None:
     (warning,) = broken["decays"].warnings
     assert re.search(r"number scale decays .* weight_decay 0.02", warning)
     assert broken["decays"].passed
-    assert not any(method.warnings for method in (*report.methods, broken["whole"]))
+    assert not broken["whole"].warnings
 
 
 def test_cost_is_told_of_sound_methods_only(broken: Report) -> None:

@@ -187,6 +187,7 @@ def test_a_hub_name_reads_what_the_library_stores(tiny: str, tmp_path: Path, mon
     assert np.array_equal(hub.split("test").images, pictures(10, seed=1))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not REAL.is_dir(), reason=f"no CIFAR-10 at {REAL}")
 def test_the_real_cifar10() -> None:
     data = create_dataset("cifar10", folder=str(REAL))

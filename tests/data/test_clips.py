@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from benchsuite.data.synthetic import clip_grammar as grammar
 from benchsuite.data.synthetic import clip_world as world
 from benchsuite.data.synthetic import scene_grammar
@@ -21,6 +23,7 @@ def generate(seed, split, count):
     return Clips(seed=seed, **{split: count}).columns(split)
 
 
+@pytest.mark.slow
 def test_digest_of_the_default_world_is_pinned():
     assert Clips().manifest().digest == DEFAULT
 

@@ -271,6 +271,7 @@ def test_without_a_folder_it_says_what_to_give() -> None:
         create_dataset("emoji").manifest()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not REAL.is_dir(), reason=f"no emoji at {REAL}: the shared data is not part of the repository")
 def test_the_real_pictures() -> None:
     dataset = create_dataset("emoji", folder=str(REAL))

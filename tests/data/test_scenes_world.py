@@ -13,6 +13,7 @@ def generate(seed, split, count, **options):
     return Scenes(seed=seed, **{split: count}, **options).columns(split)
 
 
+@pytest.mark.slow
 def test_digest_of_the_default_world_is_pinned():
     assert Scenes().manifest().digest == DEFAULT
 

@@ -94,7 +94,7 @@ def hard(draw: st.DrawFn) -> tuple[Tensor, Tensor, list[int]]:
     return sides[0], sides[1], group.tolist()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(hard(), st.sampled_from([1, 3, 1024]), st.booleans(), st.integers(0, 10**6))
 def test_ranks_are_those_of_the_definition(
     given_: tuple[Tensor, Tensor, list[int]], block: int, broken: bool, seed: int
@@ -126,7 +126,7 @@ def drifting(seed: int) -> Any:
     return product
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     st.integers(0, 10**6), st.sampled_from(["near", "noise", "ulp", "lengths", "outlier"]), st.sampled_from(TYPES[:2])
 )

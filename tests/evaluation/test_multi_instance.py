@@ -64,6 +64,7 @@ def test_the_tiny_golden() -> None:
     assert rows == pytest.approx([0.53165197, 0.8597187], abs=1e-8)
 
 
+@pytest.mark.slow
 def test_random_scores_on_the_real_files_are_as_known(epic: NDArray[np.float64]) -> None:
     assert epic.shape == (9668, 3842)
     found = score(np.random.default_rng(0).random(epic.shape), epic)

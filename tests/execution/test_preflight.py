@@ -390,6 +390,7 @@ class LargeDense(Method):
 """
 
 
+@pytest.mark.slow
 def test_a_batch_of_16384_is_estimated_in_blocks(
     plugin_file: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,46 +1,41 @@
 """Whether a process is still in its group after a block that ended in order, or did not.
 
-In a process of its own: other tests train in the group that this one would leave.
+In a copy of this process: other tests train in the group that this one would leave.
 """
 
-import json
-import subprocess
-import sys
+from contextlib import nullcontext
 
 import pytest
-
-SCRIPT = """
-import json
 import torch.distributed as dist
-from benchsuite.training.distributed import leaving_at_the_end
+from support.copies import in_a_copy
 
-def stays(backend, error):
+from benchsuite.training.distributed import leave_processes, leaving_at_the_end
+
+
+def is_left_in(backend: str, error: BaseException | None) -> bool:
     if backend:
         dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
         dist.get_backend = lambda: backend
-    try:
-        with leaving_at_the_end():
-            assert dist.is_initialized() == bool(backend)
-            if error:
-                raise error
-    except (SystemExit, ValueError) as raised:
-        assert raised is error
+    with pytest.raises(type(error)) if error else nullcontext(), leaving_at_the_end():
+        assert dist.is_initialized() == bool(backend)
+        if error:
+            raise error
     found = dist.is_initialized()
     if found:
         dist.destroy_process_group()
     return found
 
-ends = {"in order": None, "failed": SystemExit(4)}
-groups = {f"{end}, {backend}": stays(backend, error) for end, error in ends.items() for backend in ("gloo", "nccl")}
-print(json.dumps({**groups, "no group": stays("", ValueError("first"))}))
-"""
+
+def groups() -> dict[str, bool]:
+    leave_processes()
+    ends = {"in order": None, "failed": SystemExit(4)}
+    left = {f"{end}, {name}": is_left_in(name, error) for end, error in ends.items() for name in ("gloo", "nccl")}
+    return {**left, "no group": is_left_in("", ValueError("first"))}
 
 
 @pytest.fixture(scope="module")
 def stays() -> dict[str, bool]:
-    done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    found: dict[str, bool] = json.loads(done.stdout)
+    found: dict[str, bool] = in_a_copy(groups)
     return found
 
 

@@ -88,10 +88,9 @@ def test_inputs_are_equal_for_any_number_of_workers(kind: str, data: dict[str, S
     alone = list(all_of(feed_of(kind, data, make_setup, 0)))
     assert {"image", "image_view", "image_view2", "index", "cluster", "image_expert", "text_expert"} <= alone[0].keys()
     assert sum(name.startswith("text_view") for name in alone[0]) >= 1
-    for workers in (1, 4):
-        for one, other in zip(alone, all_of(feed_of(kind, data, make_setup, workers)), strict=True):
-            assert one.keys() == other.keys()
-            assert all(torch.equal(one[name], other[name]) and one[name].dtype == other[name].dtype for name in one)
+    for one, other in zip(alone, all_of(feed_of(kind, data, make_setup, 3)), strict=True):
+        assert one.keys() == other.keys()
+        assert all(torch.equal(one[name], other[name]) and one[name].dtype == other[name].dtype for name in one)
 
 
 @pytest.mark.parametrize("workers", [0, 1, 4])
@@ -191,6 +190,7 @@ def alive(process: int) -> bool:
     return status.exists() and status.read_text().rpartition(")")[2].split()[0] != "Z"
 
 
+@pytest.mark.slow
 def test_workers_end_when_their_process_is_killed() -> None:
     code = """
 import os, time
@@ -213,6 +213,7 @@ while True:
     assert process.pid not in found
 
 
+@pytest.mark.slow
 def test_an_error_in_the_training_process_ends_its_workers_at_once() -> None:
     code = """
 import os, time

@@ -19,6 +19,7 @@ from benchsuite.objectives.shares import shared
 from benchsuite.objectives.softmax import info_nce
 from benchsuite.training.distributed import ProcessShares, gather_batch, share, world_size
 
+pytestmark = pytest.mark.slow
 ROWS, WIDTH = 12, 5
 SIZES = {"whole": Sizes(), "blocks": Sizes(whole=0, rows=2)}
 WORK = ("infonce", "dystress", "temo", "cwcl", "sogclr", "mm-ts-margin", "siglip")
@@ -125,7 +126,6 @@ def alone() -> dict[str, Any]:
 
 @pytest.mark.parametrize("kind", SIZES)
 @pytest.mark.parametrize("term", ["mixed", "odd"])
-@pytest.mark.slow
 def test_shares_and_whole_terms_have_the_gradients_of_one_process(
     together: list[dict[str, Any]], alone: dict[str, Any], kind: str, term: str
 ) -> None:

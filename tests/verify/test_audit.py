@@ -368,7 +368,7 @@ def places(content: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return [at, *(place for key, part in inner for place in places(part, (*at, key)))]
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), sealed=st.booleans())
 def test_whatever_a_file_holds_nothing_breaks_and_the_others_are_told(
     tmp_path: Path, make_sound: Make, data: st.DataObject, sealed: bool
