@@ -180,4 +180,7 @@ def _refusals(ours: Cell, theirs: Cell, factors: Sequence[str]) -> tuple[list[st
         if reason := pairable(*pair, factors):
             fields = disallowed_fields(*pair, factors)
             return fields, "" if fields else f"seed {seed}: {reason}"
+        searched = [record.tuned.trials if record.tuned else 0 for record in pair]
+        if len({*searched}) > 1:
+            return [], f"seed {seed}: their searches had {searched[0]} and {searched[1]} trials"
     return [], ""

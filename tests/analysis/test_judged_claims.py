@@ -19,7 +19,7 @@ from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.verdict import Family, Verdict
 from benchsuite.papers.claim import claims_of
 from benchsuite.records.requests import SmallestDifference
-from benchsuite.records.schema import Result
+from benchsuite.records.schema import Result, TunedBy
 
 
 @pytest.mark.parametrize(
@@ -125,6 +125,18 @@ def test_runs_with_other_batches_are_not_compared(make_record: MakeRecord) -> No
     (one,) = judged_claims(view(make_record, claimed(*TWO), {"ours": HIGH, "old": LOW}, {"ours": {"digests": digests}}))
     assert one.verdict.kind == "not comparable"
     assert "batches" in one.verdict.reason
+
+
+def test_rows_whose_searches_had_other_numbers_of_trials_are_not_compared(make_record: MakeRecord) -> None:
+    def kind(ours: int, old: int) -> str:
+        tuned = {
+            label: {"tuned": TunedBy(trials=trials, trial=0, score=0.1, digest="d")} if trials else {}
+            for label, trials in (("ours", ours), ("old", old))
+        }
+        return judged_claims(view(make_record, claimed(*TWO), {"ours": HIGH, "old": LOW}, tuned))[0].verdict.kind
+
+    assert [kind(16, 16), kind(0, 0)] == ["reproduced"] * 2
+    assert [kind(16, 8), kind(16, 0)] == ["not comparable"] * 2
 
 
 @pytest.mark.parametrize(("factors", "kind"), [([], "not comparable"), (["optimizer"], "reproduced")])
