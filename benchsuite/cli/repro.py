@@ -114,6 +114,7 @@ def repro(
     from benchsuite.report.export import as_json as export_json
     from benchsuite.report.export import table_lines
     from benchsuite.report.site import write_site
+    from benchsuite.work.trials import CLIMBING, climb_line, climbs
 
     require_writable(report, "--report")
     store.require_writable()
@@ -132,6 +133,9 @@ def repro(
     for view in own if len(tables) == 1 else ():
         say(*table_lines(view))
     say(*map(both_line, in_both_regimes(own) if len(tables) == 1 else ()))
+    for row, count, gain in climbs(work.trials):
+        if (gain.difference or 0) > CLIMBING:
+            say(f"still climbing: {climb_line(row, count, gain)}; --trials {2 * count} doubles them")
     say(*(f"page:    {page}" for page in pages.values()), f"records: {store.folder.resolve()}")
     if own and len(tables) == 1:
         say(f"verdicts: on the page, or `benchsuite claims {tables[0]} --scale {scale} --results {results}`")

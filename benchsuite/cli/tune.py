@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import starmap
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
@@ -52,7 +53,7 @@ def tune(
     from benchsuite.report.numbers import counted
     from benchsuite.work.duration import duration
     from benchsuite.work.session import failure
-    from benchsuite.work.trials import TrialWork, outcome_line, outcomes, spaces
+    from benchsuite.work.trials import TrialWork, climb_line, climbs, outcome_line, outcomes, spaces
 
     options.use_machine()
     refuse_inside_launcher("tune")
@@ -73,7 +74,7 @@ def tune(
         store.require_writable()
         failed = session.do_trials(work)
         work = TrialWork.of(subjects, options.results)
-        say(*map(outcome_line, outcomes(work)), f"trials: {folder}")
+        say(*map(outcome_line, outcomes(work)), *starmap(climb_line, climbs(work)), f"trials: {folder}")
     if as_json:
         say_json({"methods": outcomes(work), "to_do": len(work.to_do), "trials": str(folder)})
     if failed:

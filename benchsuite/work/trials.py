@@ -7,15 +7,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from benchsuite.analysis.stats import Paired, compare
 from benchsuite.execution.events import Failed, Finished
 from benchsuite.planning.chosen_trials import Trials, chosen_trial
 from benchsuite.planning.plan import Run, recipe_name
 from benchsuite.planning.subjects import Subject
 from benchsuite.planning.trial_runs import TrialRun, content_of, example_run, trial_run
 from benchsuite.records.store import Store
-from benchsuite.records.trials import Trial, TrialsFile, add_trials
-from benchsuite.report.numbers import counted
+from benchsuite.records.trials import Trial, TrialsFile, add_trials, best
+from benchsuite.report.numbers import counted, paired
 
+CLIMBING = 0.01
+"""A point, the smallest difference of interest: a search that gains more by its second half is too short."""
 SHARE = 20
 """How many times as long as the last writing of trials took until they are written again."""
 
@@ -118,6 +121,29 @@ def spaces(work: TrialWork) -> Iterator[str]:
             len(searches) > 1
         )
         yield f"  {row}: {of}; drawn: {', '.join(first.space())}"
+
+
+def climbs(work: TrialWork) -> Iterator[tuple[str, int, Paired]]:
+    """For each kind of search of all numbers in several replicates: its trials, and their best less that of a half.
+
+    So much less a search of half the length finds.
+    """
+    kinds: dict[tuple[str, int], tuple[dict[int, float], dict[int, float]]] = {}
+    for subject, trials in work.done:
+        whole, half = (best(one for one in trials if one.number < n) for n in (subject.trials, subject.trials // 2))
+        if subject.regime == "tuned" and len(trials) == subject.trials and whole and half:
+            found = kinds.setdefault((subject.row, subject.trials), ({}, {}))
+            for side, trial in zip(found, (whole, half), strict=True):
+                assert trial.score is not None
+                side[subject.replicate] = trial.score
+    for (row, count), sides in kinds.items():
+        if len(sides[0]) > 1:
+            yield row, count, compare(*sides)
+
+
+def climb_line(row: str, count: int, gain: Paired) -> str:
+    """In words, in points."""
+    return f"{row}: the best of {count} trials is {paired(gain, 'percent')} points above the best of {count // 2}"
 
 
 def outcome(subject: Subject, trials: Sequence[Trial]) -> dict[str, Any]:
