@@ -73,7 +73,7 @@ def test_verify_claims_diff_and_export(told: Told, runs: Path) -> None:
 def test_what_is_planned(told: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     tiny_tuning.own_folder(Path("own"))
-    about, table = ("--tables", "own", "--dry-run"), (tiny_tuning.NAME, "--scale", "latents", "--rows", "TS")
+    about = "--tables", "own", "--dry-run"
     run = told("run", "infonce", "--recipe", "vectors", *about)
     assert run["state"] == "to do"
     assert run.keys() <= documented("run")

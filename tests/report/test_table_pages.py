@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from support.claimed import HIGH, LOW, TWO, table, view
 from support.html_pages import Reading, leaderboard, pages
 
 from benchsuite.analysis.table_view import TableView
@@ -184,3 +185,13 @@ def test_regions_of_a_page_have_names_of_their_own(measured: TableView) -> None:
         regions = re.findall(r'role="region" aria-label="([^"]*)"', page)
         assert len(regions) == len(set(regions)), name
         assert ("All numbers of added rows" in regions) == (name == TABLE1)
+
+
+@pytest.mark.parametrize("redrawn", ["", "seed"])
+def test_a_page_says_whether_replicates_share_their_data(make_record: MakeRecord, redrawn: str) -> None:
+    setup = make_record(0)[0].setup
+    own = setup.model_copy(update={"data": setup.data.model_copy(update={"redrawn": redrawn})})
+    changes = {label: {"setup": own} for label in ("ours", "old")}
+    found = pages(leaderboard([view(make_record, table(*TWO), {"ours": HIGH, "old": LOW}, changes)]))
+    (page,) = (Reading(text).text for name, text in found.items() if name.startswith("tables/"))
+    assert ("Not redrawn" in page) != bool(redrawn)

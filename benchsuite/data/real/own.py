@@ -42,6 +42,7 @@ class Own(FromLibrary):
     """Base of data sets of a user's own images."""
 
     _read_later: ClassVar = (*FromLibrary._read_later, "prompts")
+    redrawn: ClassVar = "seed"
 
     folder: str = ""
     """A folder, or a hub name. Not part of the identity; the digest is."""
