@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from benchsuite.conformance.declared import check_acts
+from benchsuite.conformance.declared import check_acts, check_contains
 from benchsuite.conformance.hyperparameters import check_hyperparameters
 from benchsuite.conformance.needs import check_needs
 from benchsuite.conformance.processes import Together, check_processes
@@ -193,5 +193,6 @@ CHECKS = {
         Check("needs", "the method reads what it declares in `needs`, and nothing else", check_needs),
         Check("hyperparameters", "unknown and impossible hyper-parameters are refused", check_hyperparameters),
         Check("acts", "the gauges that show whether its mechanism acts are those of its loss", check_acts),
+        Check("contains", "at the values that it says, its loss and gradients are another method's", check_contains),
     )
 }

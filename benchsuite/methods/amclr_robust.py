@@ -18,6 +18,7 @@ from benchsuite.registry import register_method
     r" e^{(S^k_{ij} - S^k_{ii})/\tau_i} + \tau_i \rho",
     needs=("index", "image_view", "text_view"),
     acts=({"statement": "Samples have temperatures of their own", "gauge": "temperature_spread", "at_least": 0.05},),
+    contains={"amclr": {"eta": 0, "rho": 0, "tau_min": "tau", "tau_max": "tau"}},
 )
 class AmCLRRobust(ISogCLR):
     """AmCLR's eight pairings, in which each sample and side learns a temperature by iSogCLR's robust objective.

@@ -68,6 +68,7 @@ class SimilarityTemperature(Method):
             "at_least": 1.05,
         },
     ),
+    contains={"infonce": {"tau_min": "tau", "tau_max": "tau"}, "simclr": {"tau_min": "tau", "tau_max": "tau"}},
 )
 class DySTreSS(SimilarityTemperature):
     """NT-Xent, or InfoNCE, in which like and opposite pairs are warm and orthogonal ones cold.
@@ -106,6 +107,7 @@ class DySTreSS(SimilarityTemperature):
             "apart": 0.05,
         },
     ),
+    contains={"infonce": {"tau_min": "tau", "tau_max": "tau"}, "simclr": {"tau_min": "tau", "tau_max": "tau"}},
 )
 class DySTreSSShifted(SimilarityTemperature):
     """DySTreSS whose coldest similarity is moved away from 0, with a constant tau_max beyond the wave.

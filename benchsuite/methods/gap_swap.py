@@ -57,6 +57,7 @@ class ModalitySwap(InfoNCELearnable):
     paper="modality-gap",
     equation=r"(x'_{id}, y'_{id}) = (y_{id}, x_{id})\ \text{with probability}\ \frac12",
     acts=({"statement": "Steps have swapped", "gauge": "swaps", "at_least": 1, "off": ({"p": 0},)},),
+    contains={"infonce-learnable": {"p": 0}},
 )
 class HardSwap(ModalitySwap):
     """Entries of image and text change places, each with probability 1/2.
@@ -74,6 +75,7 @@ class HardSwap(ModalitySwap):
     paper="modality-gap",
     equation=r"(x'_i, y'_i) = (y_i, x_i)\ \text{with probability}\ \frac12",
     acts=({"statement": "Steps have swapped", "gauge": "swaps", "at_least": 1, "off": ({"p": 0},)},),
+    contains={"infonce-learnable": {"p": 0}},
 )
 class HardSwapFeature(ModalitySwap):
     """Whole embeddings of image and text change places, each pair with probability 1/2.
@@ -91,6 +93,7 @@ class HardSwapFeature(ModalitySwap):
     paper="modality-gap",
     equation=r"x' = \lambda x + (1-\lambda) y,\ y' = \lambda y + (1-\lambda) x,\ \lambda_{id} \sim U[0, 1]",
     acts=({"statement": "Steps have swapped", "gauge": "swaps", "at_least": 1, "off": ({"p": 0},)},),
+    contains={"infonce-learnable": {"p": 0}},
 )
 class SoftSwap(ModalitySwap):
     """Entries of image and text are mixed, each in a proportion of its own, uniform on [0, 1].

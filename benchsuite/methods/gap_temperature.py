@@ -17,7 +17,7 @@ from benchsuite.objectives.softmax import info_nce
 from benchsuite.registry import register_method
 
 
-@register_method("gap-flt", title="FLT", paper="modality-gap", equation=r"\tau = const")
+@register_method("gap-flt", title="FLT", paper="modality-gap", equation=r"\tau = const", contains={"infonce": {}})
 class FixedLargeTemperature(InfoNCE):
     """InfoNCE at one fixed, large temperature.
 
@@ -34,6 +34,7 @@ class FixedLargeTemperature(InfoNCE):
     paper="modality-gap",
     equation=r"\tau(t) = (1-t)\,\tau_{start} + t\,\tau_{end}",
     acts=({"statement": "The temperature is raised", "gauge": "temperature", "over": "swing", "at_least": 1.1},),
+    contains={"infonce": {"tau_start": "tau", "tau_end": "tau"}},
 )
 class LinearTemperature(Method):
     """InfoNCE whose temperature is not learned but raised in a straight line.
@@ -58,6 +59,7 @@ class LinearTemperature(Method):
     paper="modality-gap",
     equation=r"\tau(t) = \tau_{end} + \frac12(\tau_{start} - \tau_{end})(1 + \cos 2\pi P t)",
     acts=({"statement": "The temperature alternates", "gauge": "temperature", "over": "swing", "at_least": 1.1},),
+    contains={"infonce": {"tau_start": "tau", "tau_end": "tau"}},
 )
 class AlternatingTemperature(Method):
     """InfoNCE whose temperature goes back and forth between two values along a cosine.

@@ -26,6 +26,7 @@ TemperatureStep = Annotated[float, Ge(0), Finite, "temperature"]
     needs=("index",),
     serves=("pair", "image", "text"),
     acts=({"statement": "Samples have temperatures of their own", "gauge": "temperature_spread", "at_least": 0.05},),
+    contains={"sogclr": {"eta": 0, "rho": 0, "tau_min": "tau", "tau_max": "tau"}},
 )
 class ISogCLR(OneOrTwoTowers):
     """SogCLR with a temperature for each sample and side, learned by a robust objective (Qiu et al., Algorithm 1).

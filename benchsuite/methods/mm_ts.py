@@ -104,6 +104,7 @@ class ClusterSchedule(Method):
             "off": ({"shift_min": "shift_max"},),
         },
     ),
+    contains={"infonce": {"alpha": 0, "shift_min": "tau", "shift_max": "tau"}},
 )
 class MMTS(ClusterSchedule):
     """InfoNCE whose temperature swings over the training and is higher for pairs of large clusters.
@@ -148,6 +149,7 @@ class MMTS(ClusterSchedule):
             "off": ({"shift_min": "shift_max"},),
         },
     ),
+    contains={"max-margin": {"alpha": 0, "shift_min": "margin", "shift_max": "margin"}},
 )
 class MMTSMargin(ClusterSchedule):
     """The max-margin loss whose margin swings over the training and is wider for pairs of large clusters.

@@ -19,6 +19,7 @@ from benchsuite.registry import register_method
     paper="mu2022",
     equation=r"L_{CLIP} + c\, L_{SimCLR}(g(\tilde x), g(\tilde x'))",
     needs=("image_view", "image_view2"),
+    contains={"infonce-learnable": {"ssl_scale": 0}},
 )
 class SLIP(InfoNCELearnable):
     """CLIP with a learnable temperature, plus SimCLR between two further views of the image.

@@ -29,6 +29,7 @@ from benchsuite.registry import register_method
             "off": ({"modulated": False, "unimodal": "none"}, {"modulated": False, "unimodal": "plain"}),
         },
     ),
+    contains={"infonce": {"modulated": False, "unimodal": "none", "schedule": "none"}},
 )
 class TeMo(Method):
     """InfoNCE that gives way to losses whose temperature grows with the similarity of each pair.

@@ -17,6 +17,7 @@ from benchsuite.registry import register_method
     equation=r"\tau(t) = \tau_- + \frac12(\tau_+ - \tau_-)(1 + \cos 2\pi P t)",
     serves=("pair", "image", "text"),
     acts=({"statement": "The temperature swings", "gauge": "temperature", "over": "swing", "at_least": 1.1},),
+    contains={"infonce": {"tau_min": "tau", "tau_max": "tau"}, "simclr": {"tau_min": "tau", "tau_max": "tau"}},
 )
 class TemperatureSchedule(Method):
     """InfoNCE whose one temperature swings between tau_max and tau_min over the training.

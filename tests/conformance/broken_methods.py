@@ -11,6 +11,7 @@ from torch.nn.functional import normalize
 from benchsuite import Clock, Head, Loss, Method, PairBatch, ParameterGroup, Queue, register_method
 from benchsuite.errors import UsageError
 from benchsuite.fields import NonNegative, Real, Temperature
+from benchsuite.methods.infonce import InfoNCE
 from benchsuite.objectives.softmax import info_nce
 
 
@@ -81,6 +82,21 @@ class BadGauge(Contrast):
 class ShowsNothing(Contrast):
     def loss(self, batch: PairBatch, clock: Clock) -> Loss:
         return Loss(super().loss(batch, clock).total, gauges={"temperature": 1.0})
+
+
+@register_method("nearly-infonce", contains={"infonce": {"weight": 1}})
+class NearlyInfoNCE(InfoNCE):
+    weight: Real = 1.0
+
+    def loss(self, batch: PairBatch, clock: Clock) -> Loss:
+        return Loss(super().loss(batch, clock).total * (1 + 1e-6 * (clock.step == 3)))
+
+
+@register_method("pulls-more", contains={"infonce": {}})
+class PullsMore(InfoNCE):
+    def loss(self, batch: PairBatch, clock: Clock) -> Loss:
+        pull = batch.text[:, 0].sum() * 1e-3
+        return Loss(super().loss(batch, clock).total + pull - pull.detach())
 
 
 @register_method("raw-error")

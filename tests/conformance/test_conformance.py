@@ -43,6 +43,8 @@ BROKEN = {
     "swallows": ("hyperparameters", r"unknown tau_x = 1.0 is accepted"),
     "refuses-vaguely": ("hyperparameters", r"weight = nan is refused without naming it: .not possible"),
     "shows-nothing": ("acts", r'acts, pair: gauge "tau" does not exist'),
+    "nearly-infonce": ("contains", r"contains infonce, pair, step 3 of 4: the loss is"),
+    "pulls-more": ("contains", r"contains infonce, pair, step 0 of 4: the gradients of text differ"),
     "crashes": ("hyperparameters", r"weight = nan ends in OverflowError"),
 }
 MANY = {

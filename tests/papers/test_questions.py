@@ -21,8 +21,6 @@ PLACE = re.compile(r"\b(abstract|introduction|section [0-9]+|appendix [a-z]|conc
 RANK = re.compile(r"_r(\d+)$|(?:^|_)top(\d+)$")
 EXPECTED = Expectations.model_validate_json((baselines() / "regression" / "expected.json").read_text("utf-8"))
 FROM_THE_LOOP = {"gap"}
-TUNING = read_recipe("latents-pairs").tuning
-assert TUNING
 
 
 def rank_of(column: Column) -> int | None:
@@ -101,13 +99,14 @@ def test_what_stays_as_printed_are_hyper_parameters_of_the_rows(name: str) -> No
 @pytest.mark.parametrize("name", TABLES)
 def test_a_headline_that_a_temperature_sets_is_compared_at_temperatures_that_no_search_draws(name: str) -> None:
     """Gap, uniformity and similarities follow from the temperature, and a search chooses it for another measure."""
-    table = TABLES[name]
+    table, rule = TABLES[name], read_recipe("latents-pairs").tuning
+    assert rule
     claims = [c for c in table.claims if c.headline and "geometry" in str(table.column(c.headline).measure)]
     for claim in claims:
         part = table.all_parts[table.column(claim.headline).part]
         for row in (table.row(claim.row), table.row(claim.reference)):
             assert row.method
-            drawn = space(methods.card(row.method), 8, fixed_by(table, row, part, TUNING, "tuned"))
+            drawn = space(methods.card(row.method), 8, fixed_by(table, row, part, rule, "tuned"))
             temperature = {each.name for each in drawn} & set(temperatures(methods.get(row.method)))
             assert not temperature, f"{claim.statement}: {row.name}"
 

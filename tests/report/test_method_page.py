@@ -45,6 +45,14 @@ def test_the_answer_comes_before_the_description(board: Leaderboard) -> None:
     assert order == sorted(order)
 
 
+def test_a_method_says_when_it_acts_and_which_other_one_it_contains(board: Leaderboard) -> None:
+    text = " ".join(Reading(page_of(board, "methods/temo")).text.split())
+    assert "temperature_positive / temperature (last value) at least 1.05" in text
+    assert (
+        "infonce, at modulated = False, unimodal = none, schedule = none: it cannot be worse but by its search" in text
+    )
+
+
 def test_each_board_has_a_line_with_difference_and_verdict(board: Leaderboard) -> None:
     page, found = page_of(board, "methods/temo"), board.against("temo")
     text = " ".join(Reading(page).text.split())
