@@ -76,17 +76,6 @@ def export(
             show_default=False,
         ),
     ] = None,
-    best: Annotated[bool, typer.Option("--best/--no-best", help="Best values in bold, in latex and md.")] = True,
-    marks: Annotated[
-        bool,
-        typer.Option(
-            "--marks/--no-marks",
-            help="★ where no row is significantly better, in latex and md; + and − against the reference, in latex.",
-        ),
-    ] = True,
-    notes: Annotated[
-        bool, typer.Option("--notes/--no-notes", help="Footnotes: what ours was measured on, in latex and md.")
-    ] = True,
     regime: Regimes = None,
     results: Results = RESULTS,
     plugin: Plugins = None,
@@ -108,7 +97,7 @@ def export(
         raise UsageError(f"--format {format_}: {what} exported as {', '.join(formats[:-1])} or {formats[-1]}.")
     if format_ is Format.parquet and out is None:
         raise UsageError("--format parquet is not text: name a file with --out results.parquet.")
-    options = ExportOptions(show, spread, digits, best, marks, notes)
+    options = ExportOptions(show, spread, digits)
     load_own(tables, plugin)
     if table:
         named_tables([table], stored=tables_in(results))

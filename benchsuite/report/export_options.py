@@ -30,9 +30,6 @@ class ExportOptions:
     """None: the 95% CI; in CSV all."""
     digits: int | None = None
     """Decimals of our numbers; none for those of the pages."""
-    best: bool = True
-    marks: bool = True
-    notes: bool = True
 
 
 DEFAULT = ExportOptions()

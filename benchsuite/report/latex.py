@@ -44,7 +44,7 @@ def tex(text: str) -> str:
 
 def as_latex(table: PaperTable) -> str:
     """A floating booktabs table; published above ours; marks beside ours; a dagger where the paper quotes them."""
-    options, asked = table.options, table.view.asked
+    asked = table.view.asked
     width = 1 + len(table.columns) + table.has_counts
     quoted = any(_dagger(table, line) for line in table.lines)
     caption = [*table.caption("Published numbers above ours"), *table.legend, *table.against_legend]
@@ -65,7 +65,7 @@ def as_latex(table: PaperTable) -> str:
         for line in rows:
             lines += _row(table, line)
     lines += ["\\bottomrule", "\\end{tabular}}"]
-    if options.notes and notes:
+    if notes:
         lines += ["\\par\\smallskip", f"\\parbox{{\\linewidth}}{{\\footnotesize {tex(' '.join(notes))}}}"]
     return "\n".join([*lines, "\\end{table}"]) + "\n"
 
@@ -95,7 +95,7 @@ def _row(table: PaperTable, line: PrintedLine) -> list[str]:
 
 
 def _dagger(table: PaperTable, line: PrintedLine) -> bool:
-    return bool(table.options.notes and table.has_theirs and line.row.quoted)
+    return bool(table.has_theirs and line.row.quoted)
 
 
 def _number(number: PrintedNumber) -> str:

@@ -131,7 +131,7 @@ class PaperTable:
         numbers = [number for line in self.lines for number in (*line.theirs, *line.ours)]
         bold = ["Bold: the best value among comparable rows."] if any(number.bold for number in numbers) else []
         test = "paired t-tests, Holm, alpha 0.05"
-        if not (self.options.marks and self.has_ours):
+        if not self.has_ours:
             return bold
         if any(number.star for number in numbers):
             return [*bold, f"★: no row is significantly better ({test})."]
@@ -173,7 +173,7 @@ class PaperTable:
     @property
     def notes(self) -> list[str]:
         """Footnotes: on what ours were measured."""
-        if not (self.options.notes and self.has_ours):
+        if not self.has_ours:
             return []
         setting, printed = self.view.setting, {line.row.backbone for line in self.lines}
         towers = {name: setting.backbones[name] for name in self.view.backbones if name in setting.backbones}
@@ -215,9 +215,9 @@ class PaperTable:
         return {
             row.key: PrintedNumber(
                 *texts[row.key],
-                bold=self.options.best and row.key in bold,
-                star=stars and self.options.marks and self.view.is_best(row, row.cells[place]),
-                against=self._against(row, place) if stars and self.options.marks else "",
+                bold=row.key in bold,
+                star=stars and self.view.is_best(row, row.cells[place]),
+                against=self._against(row, place) if stars else "",
             )
             for row in self.view.rows
         }

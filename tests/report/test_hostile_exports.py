@@ -24,7 +24,7 @@ from benchsuite.report.figures.model import Axis, Figure, Trace
 from benchsuite.report.latex import ACCENTS, LETTERS, SPECIAL
 
 View = Callable[[list[str]], TableView]
-LOOK = ExportOptions(best=False, marks=False)
+LOOK = ExportOptions()
 PLAIN = ["plain"] * 6
 many = st.lists(texts, min_size=6, max_size=6)
 on_one_view = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -96,7 +96,7 @@ def test_markdown_is_one_table_and_one_paragraph_of_text(view_with: View, given_
     (cells,), (plain_cells,) = tables(text), tables(expected)
     assert [len(row) for row in cells] == [len(row) for row in plain_cells]
     assert [row[1:] for row in cells[1:]] == [row[1:] for row in plain_cells[1:]]
-    assert tags(text) <= {"table", "thead", "tbody", "tr", "th", "td", "p"}
+    assert tags(text) <= {"table", "thead", "tbody", "tr", "th", "td", "p", "strong"}
     assert len(text.splitlines()) == len(expected.splitlines())
     assert is_clean(text.replace("\n", ""))
     shown = [" ".join(words.split()) for around, words in texts_of(text) if around[-1] == "td"]

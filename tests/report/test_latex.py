@@ -19,9 +19,9 @@ from benchsuite.report.paper_table import PaperTable
 SPECIAL = "\\&%$#_{}~^<>|\"`'[]*-–—±−×τΩ★†…é\n\t\0\x1f😀"
 OPTIONS = [
     ExportOptions(),
-    ExportOptions(Show.ours, notes=False),
+    ExportOptions(Show.ours),
     ExportOptions(Show.published),
-    ExportOptions(digits=3, best=False, marks=False),
+    ExportOptions(digits=3),
 ]
 HOSTILE = '[2] *x* a_b & 5% $1 #2 {y ~^ \\\\ --- τ±😀 <z>|"`'
 
@@ -75,7 +75,6 @@ def test_marks_of_a_number_and_of_a_quoted_row(view: TableView) -> None:
     assert r" & $\mathbf{41.5}^{\star} \pm 1.8$" in text.replace("2.1", "1.8")
     assert r"Twin\_2$^{\dagger}$ & $\mathbf{35.00}$" in text
     assert "$\\dagger$ quoted by the paper." in text
-    assert "dagger" not in as_latex(PaperTable(view, ExportOptions(notes=False)))
     assert "dagger" not in as_latex(PaperTable(view, ExportOptions(Show.ours)))
 
 
@@ -94,9 +93,6 @@ def test_signs_say_which_row_differs_from_the_reference(make_record: MakeRecord)
     assert "^{\\star+}" in text
     caption = text[text.index("\\caption") : text.index("\\label")]
     assert "+: significantly better, $-$: significantly worse than Best (paired t-tests" in caption
-    unmarked = as_latex(PaperTable(table.view, ExportOptions(marks=False)))
-    assert "^{" not in unmarked.replace("^{\\dagger}", "")
-    assert "significantly" not in unmarked
     assert "significantly worse" not in as_latex(PaperTable(table.view, ExportOptions(Show.published)))
 
 
