@@ -46,9 +46,7 @@ class PremiseFinding:
         return named.needed
 
     def concerns(self, claim: Claim) -> bool:
-        """Whether a claim depends on it."""
-        if self.of_method:
-            return claim.row in self.concerned
+        """Whether a claim may depend on it."""
         rows = not self.concerned or bool({claim.row, claim.reference} & self.concerned)
         return rows and (not self.premise.columns or claim.column.key in self.premise.columns)
 

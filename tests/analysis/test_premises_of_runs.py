@@ -141,8 +141,9 @@ def test_a_claim_whose_rows_mechanism_did_not_act_is_not_tested(make_record: Mak
     assert judged(acting(make_record, {"step": [0.0]}))[0] == "not run", "nobody knows whether it acted"
 
 
-def test_the_mechanism_of_the_reference_is_not_asked_for(make_record: MakeRecord) -> None:
-    rows = row("old", 10, method="ts"), row("ours", 12, "proposed")
+@pytest.mark.parametrize("method", ["infonce", "ts"])
+def test_the_mechanism_of_the_reference_is_not_asked_for(make_record: MakeRecord, method: str) -> None:
+    rows = row("old", 10, method="ts"), row("ours", 12, "proposed", method=method)
     found = view(make_record, claimed(*rows), BOTH, {"old": {"curves": STILL}, "ours": {"curves": SWINGS}})
     assert state(found).state == "not met"
     assert judged(found)[0] == "reproduced"
