@@ -8,7 +8,7 @@ import pytest
 from benchsuite.gate.decision import Expectations
 from benchsuite.papers import questions
 from benchsuite.papers import schema as papers
-from benchsuite.records.requests import RequestedRow, RequestedRuns, SmallestDifference, TableRequest
+from benchsuite.records.requests import AddedRow, TableRequest
 from benchsuite.records.schema import MethodPart, Record, Result, Sidecar, TunedBy
 from benchsuite.records.trials import Trial
 from benchsuite.setup import Part
@@ -28,7 +28,7 @@ TABLE = (
 )
 SCHEMAS: dict[str, tuple[type[Part], ...]] = {
     "Run record, schema 1": (Record, MethodPart, Result, Sidecar, TunedBy),
-    "Request": (TableRequest, RequestedRow, RequestedRuns, SmallestDifference),
+    "Request, format 2": (TableRequest, AddedRow),
     "Manifest, format 2": (FolderManifest,),
     "Table, format 1": TABLE,
     "Trials, format 2": (Trial,),

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from benchsuite.analysis.boards import Board, BoardRow, PrimaryMeasure, paired
 from benchsuite.analysis.costs import reference
 from benchsuite.analysis.stats import Paired
-from benchsuite.records.requests import SmallestDifference
+from benchsuite.planning.recipe import Primary
 
 Outcome = Literal["better", "worse", "equivalent", "undecided", "not compared"]
 
@@ -45,7 +45,7 @@ class Against:
 
 
 def against(
-    board: Board, row: BoardRow, other: BoardRow, task: PrimaryMeasure, interest: Mapping[str, SmallestDifference]
+    board: Board, row: BoardRow, other: BoardRow, task: PrimaryMeasure, interest: Mapping[str, Primary]
 ) -> Against:
     """A row against another one on a measure that ranks; `interest` is by protocol, as recipes state it."""
     pair = paired(board, row, other, task)
@@ -54,7 +54,7 @@ def against(
     return Against(board, row, other, task, pair, _outcome(board, row, other, task, pair, known), known)
 
 
-def against_reference(board: Board, interest: Mapping[str, SmallestDifference]) -> list[Against]:
+def against_reference(board: Board, interest: Mapping[str, Primary]) -> list[Against]:
     """Each row of a board against the reference, measure by measure; none if the board has no reference."""
     base = reference(board)
     ranked = [task for task in board.tasks if task.better != "neither"]
@@ -78,7 +78,7 @@ def outcomes(found: Iterable[Against]) -> Counter[Outcome]:
     return Counter(one.outcome for one in found)
 
 
-def decisions(board: Board, interest: Mapping[str, SmallestDifference]) -> dict[str, Any]:
+def decisions(board: Board, interest: Mapping[str, Primary]) -> dict[str, Any]:
     """What a page needs to give the verdict on any two rows, ready for JSON. For each measure of the board: `ranks`,
     whether it ranks; `decided`, pairs of numbers of rows of which the first is significantly better; `interest`, the
     smallest difference of interest or null."""

@@ -13,11 +13,11 @@ from benchsuite.analysis.pairing import unpairable
 from benchsuite.analysis.ranking import Rank, Ranking, ranking
 from benchsuite.analysis.rows import Cell
 from benchsuite.analysis.stats import Paired, compare, t_quantile
+from benchsuite.analysis.table_view import TableView
 from benchsuite.cards import Card
 from benchsuite.errors import UnknownError
 from benchsuite.papers import Column
 from benchsuite.records.method_version import stale
-from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import Record, Result
 from benchsuite.registry import tasks
 from benchsuite.setup import Setup
@@ -151,7 +151,7 @@ class Board:
     unpairable: Mapping[tuple[str, str], Mapping[int, str]]
     """Pairs of labels, with the seeds at which they cannot be paired and the reasons."""
     outside: Sequence[Record]
-    """Runs that no table requests."""
+    """Runs that no table shows."""
 
     @property
     def runs(self) -> int:
@@ -177,12 +177,12 @@ class Board:
         return any(ranking.decided for ranking in self.rankings.values())
 
 
-def boards(records: Iterable[Record], requests: Sequence[TableRequest] = ()) -> list[Board]:
+def boards(records: Iterable[Record], views: Sequence[TableView] = ()) -> list[Board]:
     """A board for each setup under which at least two configurations or a run of no table ran, most runs first.
 
     Setups that differ in clusters or experts alone share one: rows that both read them are paired if these are equal.
 
-    `requests` say which runs tables have, and give boards their titles.
+    `views` say which runs tables show, and give boards their titles.
     """
     by_setup: defaultdict[str, defaultdict[tuple[str | None, ...], dict[int, Record]]] = defaultdict(
         lambda: defaultdict(dict)
@@ -191,9 +191,7 @@ def boards(records: Iterable[Record], requests: Sequence[TableRequest] = ()) -> 
     for record in sorted(records, key=lambda r: (r.method.name, r.method_id, r.seed, r.run_id)):
         board = first.setdefault(record.setup.shared_id, record.setup_id)
         by_setup[board][record.configuration].setdefault(record.seed, record)
-    tables = {
-        run for request in requests for row in request.rows for part in row.parts.values() for run in part.runs.values()
-    }
+    tables = {record.run_id for view in views for record in view.runs}
     outside = {
         setup_id: [record for runs in rows.values() for record in runs.values() if record.run_id not in tables]
         for setup_id, rows in by_setup.items()
@@ -201,7 +199,7 @@ def boards(records: Iterable[Record], requests: Sequence[TableRequest] = ()) -> 
     shown = {setup_id: rows for setup_id, rows in sorted(by_setup.items()) if len(rows) > 1 or outside[setup_id]}
     setups = {setup_id: _any(next(iter(rows.values()))).setup for setup_id, rows in shown.items()}
     recipes = recipes_of(record for rows in by_setup.values() for runs in rows.values() for record in runs.values())
-    named = titles(setups, requests, recipes)
+    named = titles(setups, views, recipes)
     made = [_board(named[setup_id], [*rows.values()], outside[setup_id]) for setup_id, rows in shown.items()]
     return sorted(made, key=lambda board: (-board.runs, board.title))
 

@@ -1,39 +1,69 @@
-"""Tables with measured numbers, built from published tables, requests and records."""
+"""Tables with measured numbers, built from the files of tables and recipes, and from records.
 
-from collections.abc import Mapping, Sequence
+A request says which rows and replicates were asked for. Which runs are theirs follows from the runs' content.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from benchsuite.analysis import request_check
-from benchsuite.analysis.pairing import comparable_fields
+from benchsuite.analysis.row_runs import RowRuns
 from benchsuite.analysis.rows import Cell, TableRow
+from benchsuite.analysis.setting import Setting
 from benchsuite.analysis.table_view import TableView
-from benchsuite.errors import BenchsuiteError, RecordError
-from benchsuite.folders import built_in_tables, table_files
+from benchsuite.errors import BenchsuiteError, UnknownError
+from benchsuite.folders import built_in_recipes, built_in_tables, table_files
 from benchsuite.papers import Row, Table, read_table
+from benchsuite.planning.recipe import Recipe, read_recipe
+from benchsuite.planning.rows import added_rows
 from benchsuite.records.contents import Contents
+from benchsuite.records.failures import Done
 from benchsuite.records.names import TABLES
 from benchsuite.records.record_file import FileError
-from benchsuite.records.requests import RequestedRow, TableRequest
+from benchsuite.records.requests import TableRequest, file_digest
 from benchsuite.records.schema import Record
+
+NOT_PRINTED = "Not in the paper's table."
+
+
+@dataclass(frozen=True)
+class FoundRow:
+    """A row that was asked for, with its records by part of the table and replicate."""
+
+    row: Row
+    parts: Mapping[str, Mapping[int, Record]]
+    gap: str = ""
+    """Why runs are missing, if any are."""
+    requested: int = 0
+    """Runs that there are to be."""
 
 
 def build_views(contents: Contents) -> tuple[list[TableView], list[BenchsuiteError]]:
     """The requested tables, as far as they are measured; and what had to be skipped, with the reason."""
+    views, skipped = build_tables(contents)
+    return views, [*contents.errors, *built_in_again(contents), *skipped]
+
+
+def build_tables(contents: Contents) -> tuple[list[TableView], list[BenchsuiteError]]:
+    """The same; of what had to be skipped the tables alone."""
     views: list[TableView] = []
-    skipped: list[BenchsuiteError] = [*contents.errors, *built_in_again(contents)]
-    stored = request_check.StoredRuns.of(contents.records.values())
-    read, gaps = cache(lambda name: read_table(name, contents.tables)), contents.gaps
-    for request in contents.requests:
+    skipped: list[BenchsuiteError] = []
+    read, stored = cache(lambda name: read_table(name, contents.tables)), _Stored(contents)
+    for asked in contents.requests:
         try:
-            of_paper = [read(name) for name in same_paper(request.table, contents.tables)]
-            table = read(request.table)
-            if wrong := next(request_check.problems(table, request, stored), None):
-                raise RecordError(f"{TABLES}/{request.name}.json: {wrong}; {request_check.REPAIR}.")
-            view = build_table(table, request, contents.records, gaps, of_paper)
-            for cell in (cell for row in view.rows for cell in row.cells):
-                _ = cell.values  # read now, so that a record without the number skips this table and no other
-            _ = view.premises
+            of_paper = [read(name) for name in same_paper(asked.table, contents.tables)]
+            table = read(asked.table)
+            if asked.scale not in table.recipes:
+                raise UnknownError("scale", asked.scale, table.recipes, f"{TABLES}/{asked.name}.json: {table.name}: ")
+            name = table.recipes[asked.scale]
+            recipe = read_recipe(name, contents.recipes)
+            found = list(find_rows(table, asked, recipe, stored))
+            records = (record for one in found for runs in one.parts.values() for record in runs.values())
+            outdated = list(_outdated(table, asked, recipe))
+            view = build_table(table, asked, Setting.of(table, name, recipe, records), found, of_paper, outdated)
+            _ = view.premises  # read now: what they cannot be read from skips this table and no other
             views.append(view)
         except BenchsuiteError as error:
             skipped.append(error)
@@ -45,6 +75,102 @@ def build_views(contents: Contents) -> tuple[list[TableView], list[BenchsuiteErr
 def _is_beside(other: TableView, view: TableView) -> bool:
     same = (other.asked.scale, other.asked.regime) == (view.asked.scale, view.asked.regime)
     return same and other.table.name in {table.name for table in view.siblings}
+
+
+class _Stored:
+    """What a folder has of runs, by method: records, and runs without a valid one, with the reason."""
+
+    def __init__(self, contents: Contents) -> None:
+        self.records, self.reasons = contents.records.values(), dict[str, str]()
+        self.by_method: defaultdict[str, list[Record]] = defaultdict(list)
+        self.unfinished: defaultdict[str, list[Done]] = defaultdict(list)
+        for record in self.records:
+            self.by_method[record.method.name].append(record)
+        for run, reason in contents.unfinished:
+            self.unfinished[run.method.name].append(run)
+            self.reasons[run.run_id] = reason
+
+
+def find_rows(table: Table, asked: TableRequest, recipe: Recipe, stored: _Stored) -> Iterator[FoundRow]:
+    """The rows that were asked for, those of the table and added ones, each with all of its runs."""
+    rows = {*asked.rows}
+    titles = {record.method.name: record.method.title for record in stored.records}
+    for row, longer in [*((row, 1.0) for row in table.rows if row.name in rows), *added_rows(asked.added, titles)]:
+        if reason := row.not_run or recipe.lacks(row.backbone, row.variant):
+            yield FoundRow(row, {}, reason)
+            continue
+        assert row.method
+        parts, gaps, runs = {}, [], set()
+        for name, part in table.all_parts.items():
+            if reason := recipe.lacks(part.variant):
+                gaps.append(reason)
+                continue
+            wanted = RowRuns(table, asked, recipe, row, part, longer)
+            found = wanted.among(stored.by_method[row.method])
+            failed = wanted.among(stored.unfinished[row.method])
+            reasons = {seed: stored.reasons[tried[0].run_id] for seed, tried in failed.items() if seed not in found}
+            parts[name] = {seed: records[0] for seed, records in found.items()}
+            runs |= {(wanted.identity, seed) for seed in (*asked.replicates, *found)}
+            gap = "; ".join(_gaps(asked, found, reasons))
+            gaps += [f"{name}: {gap}" if name else gap] if gap else []
+        yield FoundRow(row, parts, "; ".join(dict.fromkeys(gaps)), len(runs))
+
+
+def _gaps(asked: TableRequest, found: Mapping[int, Sequence[Record]], reasons: Mapping[int, str]) -> Iterator[str]:
+    yield from (f"seed {seed} failed: {reason}" for seed, reason in reasons.items())
+    if waiting := [str(seed) for seed in sorted(asked.replicates) if not {seed} & {*found, *reasons}]:
+        yield f"not run yet: seed {', '.join(waiting)}"
+    if several := [str(seed) for seed, records in found.items() if len(records) > 1]:
+        yield f"of several runs of seed {', '.join(several)}, on other data or of other versions, the last is shown"
+
+
+def _outdated(table: Table, asked: TableRequest, recipe: Recipe) -> Iterator[str]:
+    """Where what was asked for is no longer what the files say."""
+    for what, content, digest in (("table", table, asked.table_digest), ("recipe", recipe, asked.recipe_digest)):
+        if file_digest(content) != digest:
+            yield f"the {what} has changed since its runs were asked for"
+    if unknown := [name for name in asked.rows if name not in {row.name for row in table.rows}]:
+        yield f"the table has no row {', '.join(unknown)}"
+    if asked.regime == "tuned" and recipe.tuning is None:
+        yield "the recipe has no searches, so no row is tuned"
+
+
+def build_table(
+    table: Table,
+    asked: TableRequest,
+    setting: Setting,
+    found: Sequence[FoundRow],
+    of_paper: Sequence[Table] = (),
+    outdated: Sequence[str] = (),
+) -> TableView:
+    """A table with the rows that were asked for, in the paper's order, added rows after them."""
+    order = {row.key: number for number, row in enumerate(table.rows)}
+    backbones = list(dict.fromkeys([*(row.backbone for row in table.rows), *(one.row.backbone for one in found)]))
+    rows = sorted(found, key=lambda one: (backbones.index(one.row.backbone), order.get(one.row.key, len(order))))
+    shown = [_row(table, setting, one) for one in rows]
+    siblings = [other for other in of_paper if other.name != table.name and asked.scale in other.recipes]
+    return TableView(table, asked, setting, shown, siblings, outdated)
+
+
+def _row(table: Table, setting: Setting, found: FoundRow) -> TableRow:
+    row, printed = found.row, any(found.row.key == own.key for own in table.rows)
+    cells = [
+        Cell(column, row.published.get(column.key), found.parts.get(column.part, {}), setting.measures.get(column.key))
+        for column in table.columns
+    ]
+    records = {record.run_id: record for part in found.parts.values() for record in part.values()}
+    return TableRow(
+        label=row.label,
+        backbone=row.backbone,
+        variant=row.variant,
+        method=row.method or "",
+        cells=cells,
+        requested=found.requested,
+        gap=found.gap,
+        note=row.note if printed else NOT_PRINTED,
+        quoted=row.quoted,
+        records=list(records.values()),
+    )
 
 
 def same_paper(name: str, stored: Mapping[str, Path]) -> list[str]:
@@ -59,84 +185,13 @@ def same_paper(name: str, stored: Mapping[str, Path]) -> list[str]:
 
 
 def built_in_again(contents: Contents) -> list[FileError]:
-    """Stored tables with the name of a built-in one: the built-in one is shown, or published numbers could be faked."""
-    taken = {file: name for name, file in contents.tables.items() if name in built_in_tables()}
-    return [FileError(file, f'table "{name}" is built in', "Delete it, or rename it.") for file, name in taken.items()]
-
-
-def build_table(
-    table: Table,
-    request: TableRequest,
-    records: Mapping[str, Record],
-    failures: Mapping[str, str],
-    of_paper: Sequence[Table] = (),
-) -> TableView:
-    """The view of a requested table; `of_paper`: all tables of its paper.
-
-    Rows are in the paper's order, others after them.
-    """
-    order = {row.key: number for number, row in enumerate(table.rows)}
-    printed = {row.key: row for row in table.rows}
-    backbones = list(dict.fromkeys([*(row.backbone for row in table.rows), *(row.backbone for row in request.rows)]))
-    rows = sorted(request.rows, key=lambda row: (backbones.index(row.backbone), order.get(row.key, len(order))))
-    shown = [_row(table, row, printed.get(row.key), request, records, failures) for row in rows]
-    siblings = [other for other in of_paper if other.name != table.name and request.scale in other.recipes]
-    return TableView(table, request, shown, siblings)
-
-
-def _row(
-    table: Table,
-    row: RequestedRow,
-    printed: Row | None,
-    request: TableRequest,
-    records: Mapping[str, Record],
-    failures: Mapping[str, str],
-) -> TableRow:
-    refused = {part: why for part in row.parts if (why := _other_setup(row, part, request, records))}
-    mine = {
-        part: {seed: records[run] for seed, run in sorted(runs.runs.items()) if run in records}
-        for part, runs in row.parts.items()
-        if part not in refused
-    }
-    published = printed.published if printed else {}
-    cells = [
-        Cell(column, published.get(column.key), mine.get(column.part, {}), request.measures.get(column.key))
-        for column in table.columns
-    ]
-    gaps = [row.not_run, *refused.values(), *dict.fromkeys(row.missing.values())]
-    gaps += [gap for part in mine if (gap := _gap(part, row.parts[part].runs, records, failures))]
-    return TableRow(
-        label=row.label,
-        backbone=row.backbone,
-        variant=row.variant,
-        method=row.method or "",
-        cells=cells,
-        requested=len({run for runs in row.parts.values() for run in runs.runs.values()}),
-        gap="; ".join(filter(None, gaps)),
-        note=printed.note if printed else "Not in the paper's table.",
-        quoted=printed.quoted if printed else "",
-        records=list({record.run_id: record for part in mine.values() for record in part.values()}.values()),
-    )
-
-
-def _other_setup(row: RequestedRow, part: str, request: TableRequest, records: Mapping[str, Record]) -> str:
-    """Why a row is not comparable with those of the last request: the fields in which their setups differ."""
-    mine = row.parts[part].setup_id
-    current = request.setups.get(row.setup_key(part), mine)
-    if mine == current:
-        return ""
-    own = next((records[run] for run in row.parts[part].runs.values() if run in records), None)
-    other = next((record for record in records.values() if record.setup_id == current), None)
-    fields = list(comparable_fields(own, other).values()) if own and other else []
-    if own and other and not fields:
-        return ""
-    why = f" ({'; '.join(fields)})" if fields else ""
-    return f"not comparable: measured under another setup, {mine}{why}; run this row again"
-
-
-def _gap(part: str, runs: Mapping[int, str], records: Mapping[str, Record], failures: Mapping[str, str]) -> str:
-    missing = {seed: run for seed, run in runs.items() if run not in records}
-    reasons = [f"seed {seed} failed: {failures[run]}" for seed, run in missing.items() if run in failures]
-    waiting = [str(seed) for seed, run in missing.items() if run not in failures]
-    text = "; ".join([*reasons, *([f"not run yet: seed {', '.join(waiting)}"] if waiting else [])])
-    return f"{part}: {text}" if part and text else text
+    """Stored tables and recipes with the name of a built-in one: that is shown, or what is shown could be faked."""
+    fix = "Delete it, or rename it."
+    return [
+        FileError(file, f'{what} "{name}" is built in', fix)
+        for what, files, built_in in (
+            ("table", contents.tables, built_in_tables()), ("recipe", contents.recipes, built_in_recipes()),
+        )
+        for name, file in files.items()
+        if name in built_in
+    ]  # fmt: skip

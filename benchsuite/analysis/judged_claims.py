@@ -14,7 +14,7 @@ from benchsuite.analysis.verdict import ClaimQuestion, Family, Verdict, explore,
 from benchsuite.papers import Table
 from benchsuite.papers.claim import Claim, claims_of, claims_of_added, headline_claims
 from benchsuite.papers.schema import RowKey, row_name
-from benchsuite.records.requests import SmallestDifference
+from benchsuite.planning.recipe import Primary
 
 NOT_SELECTED = "its rows were not selected"
 NO_RUN = "no stored run of this table at this scale"
@@ -139,7 +139,7 @@ def equal_seeds(ours: Cell, theirs: Cell) -> set[int]:
     return {seed for seed in shared if ours.records[seed].results == theirs.records[seed].results}
 
 
-def interest_of(cell: Cell, primary: Mapping[str, SmallestDifference]) -> float | None:
+def interest_of(cell: Cell, primary: Mapping[str, Primary]) -> float | None:
     """The smallest difference of interest of a cell's measure, if its recipe states one.
 
     That of a protocol is one of fractions, and so of all its metrics; of measures with a scale of their own, it is

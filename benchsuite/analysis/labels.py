@@ -4,9 +4,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from benchsuite.analysis.table_view import TableView
 from benchsuite.canonical import canonical
 from benchsuite.records.method_version import version_state
-from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import READ_BY_SOME, Record
 from benchsuite.registry import methods
 from benchsuite.setup import Setup
@@ -52,19 +52,21 @@ def temperatures(record: Record) -> dict[str, float]:
 
 
 def titles(
-    setups: Mapping[str, Setup], requests: Sequence[TableRequest], recipes: Mapping[str, str] | None = None
+    setups: Mapping[str, Setup], views: Sequence[TableView], recipes: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """A title for each setup by setup_id: the recipe, backbone and variant for which tables asked for it.
+    """A title for each setup by setup_id: the recipe, backbone and variant for which tables show it.
 
-    Of several names the shortest, then the one most rows use. What no table asked for is called by its recipe and
+    Of several names the shortest, then the one most rows use. What no table shows is called by its recipe and
     towers; where `recipes` do not have it, by data and towers. Alike ones also by the data's options that differ.
     """
     names: defaultdict[str, Counter[tuple[str, ...]]] = defaultdict(Counter)
-    for request in requests:
-        for row in request.rows:
-            for part, runs in row.parts.items():
-                name = tuple(filter(None, (request.recipe, row.backbone, row.variant, part)))
-                names[runs.setup_id][name] += 1
+    for view in views:
+        for row in view.rows:
+            for part in view.table.all_parts:
+                name = tuple(filter(None, (view.setting.name, row.backbone, row.variant, part)))
+                cells = (cell for cell in row.cells if cell.column.part == part)
+                for setup_id in {record.setup_id for cell in cells for record in cell.records.values()}:
+                    names[setup_id][name] += 1
     shortest = []
     for setup_id, setup in setups.items():
         known = names[setup_id]

@@ -8,8 +8,6 @@ from itertools import combinations, product
 from benchsuite.records.schema import Record
 from benchsuite.setup import Setup, differences
 
-REQUIRED = ("initial_weights", "batches")
-"""Digests that every run has."""
 DEPENDS_ON = {
     "initial_weights": ("image", "text", "projection", "data"),
     "batches": ("data", "augmentation", "training.batch"),
@@ -28,7 +26,7 @@ def pairable(left: Record, right: Record, allowed: Sequence[str] = ()) -> str:
     """Nothing, or why the two may not be paired. `allowed`: fields, or groups of them, in which setups may differ."""
     if left.seed != right.seed:
         return f"seed {left.seed} against seed {right.seed}"
-    if left.setup_id == right.setup_id and left.digests == right.digests and left.digests.keys() >= set(REQUIRED):
+    if left.setup_id == right.setup_id and left.digests == right.digests:
         return ""  # nearly all pairs there are
     if fields := disallowed_fields(left, right, allowed):
         return f"the setups differ in {'; '.join(fields)}"
@@ -100,7 +98,7 @@ def _digest_differences(left: Mapping[str, str], right: Mapping[str, str], field
         if name == "skipped_pictures" and a != b:
             yield "they skipped different pictures"
         elif a is None or b is None:
-            if name in REQUIRED or (name == "words" and a != b):
+            if name == "words" and a != b:
                 yield f"a record does not say its {words}"
         elif a != b:
             yield f"the {words} differ ({a} against {b})"

@@ -141,7 +141,7 @@ def results_frame(contents: Contents, views: Sequence[TableView]) -> "DataFrame"
 
     records = contents.records.values()
     numbers = [(record.run_id, *number) for record in records for number in record.numbers()]
-    setups = titles({record.setup_id: record.setup for record in records}, contents.requests, recipes_of(records))
+    setups = titles({record.setup_id: record.setup for record in records}, views, recipes_of(records))
     runs = DataFrame(
         [_run(record, setups[record.setup_id]) for record in records],
         columns=[*IDENTITY, *COSTS, *ENVIRONMENT, *DIGESTS],
@@ -176,7 +176,7 @@ def _rows(views: Sequence[TableView]) -> Iterator[tuple[str, ...]]:
         about, setting = view.asked, view.setting
         for row in view.rows:
             for cell in row.cells:
-                what = (about.scale, about.regime, setting.track, setting.recipe)
+                what = (about.scale, about.regime, setting.recipe.track, setting.name)
                 where = (row.backbone, row.variant, row.label, cell.column.part)
                 for record in cell.records.values():
                     yield record.run_id, view.table.paper, about.table, *what, *where

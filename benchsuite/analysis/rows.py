@@ -32,8 +32,9 @@ class Cell:
 
     @cached_property
     def values(self) -> Mapping[int, float]:
-        """Ours, by seed."""
-        return {seed: record.metric(self.measure) for seed, record in self.records.items()} if self.measure else {}
+        """Ours, by seed; of runs that measured it."""
+        found = {seed: record.values().get(self.measure or "") for seed, record in self.records.items()}
+        return {seed: value for seed, value in found.items() if value is not None}
 
     @property
     def n(self) -> int:

@@ -10,6 +10,7 @@ from benchsuite.analysis.pairing import unpairable
 from benchsuite.analysis.premises import PremiseFinding, findings
 from benchsuite.analysis.ranking import Rank, Ranking, ranking
 from benchsuite.analysis.rows import Cell, TableRow
+from benchsuite.analysis.setting import Setting
 from benchsuite.papers import Column, Table
 from benchsuite.papers.schema import row_name
 from benchsuite.records.requests import TableRequest
@@ -23,16 +24,14 @@ class TableView:
 
     table: Table
     asked: TableRequest
+    setting: Setting
     rows: Sequence[TableRow]
     siblings: Sequence[Table] = ()
     """The paper's other tables that have this scale: the headline claims of all are one family."""
+    outdated: Sequence[str] = ()
+    """Where what was asked for is no longer what the files of table and recipe say."""
     beside: list["TableView"] = field(default_factory=list)
-    """Those of them that were run at this scale and in this regime."""
-
-    @property
-    def setting(self) -> TableRequest:
-        """What the runs have in common."""
-        return self.asked
+    """Those of its siblings that were run at this scale and in this regime."""
 
     @cached_property
     def premises(self) -> list[PremiseFinding]:
@@ -66,6 +65,12 @@ class TableView:
     def backbones(self) -> dict[str, list[TableRow]]:
         """Rows by backbone, in order."""
         return {name: list(rows) for name, rows in groupby(self.rows, lambda row: row.backbone)}
+
+    @property
+    def variants(self) -> dict[str, str]:
+        """What each variant of its rows and parts changes, in words."""
+        used = {row.variant for row in self.rows} | {part.variant for part in self.table.all_parts.values()}
+        return {name: one.description for name, one in self.setting.recipe.variants.items() if name in used}
 
     @property
     def stand_ins(self) -> dict[str, str]:

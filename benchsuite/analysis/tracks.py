@@ -69,13 +69,10 @@ def track_agreements(views: Sequence[TableView]) -> list[TrackAgreement]:
 
 def _primary_values(view: TableView, records: Sequence[Record]) -> Iterator[tuple[str, BySeed]]:
     for protocol, stated in view.setting.primary.items():
-        values = {
-            record.seed: record.metric(f"{protocol}.{stated.metric}")
-            for record in records
-            if protocol in record.results
-        }
-        if values:
-            yield f"{protocol}.{stated.metric}", values
+        measure = f"{protocol}.{stated.metric}"
+        found = {record.seed: record.values().get(measure) for record in records}
+        if values := {seed: value for seed, value in found.items() if value is not None}:
+            yield measure, values
 
 
 def _configuration(record: Record) -> Configuration:

@@ -84,7 +84,7 @@ def repro(
     from benchsuite.papers import named_tables
     from benchsuite.planning.plan import plan_tables, row_names
     from benchsuite.work.session import failure
-    from benchsuite.work.tables import TableWork, with_all_seeds
+    from benchsuite.work.tables import TableWork
 
     refuse_inside_launcher("repro")
     if replicates is not None and seed is not None:
@@ -124,7 +124,7 @@ def repro(
         work = TableWork(plan(), work.contents, results, keep_weights)
         require_ready([*work.problems, *session.check(work.missing)])
     failed = do_runs(work, session)
-    done = replace(work, contents=with_all_seeds(store))
+    done = replace(work, contents=store.read())
     read = ResultsFolder.read(results, done.contents)
     site = write_site(report, read.leaderboard(), show_progress)
     requested = {each.request.name for each in done.plans}

@@ -58,7 +58,7 @@ def verify(
     packages; elsewhere, numbers may lie as far apart as those of the row's seeds.
     """
     from benchsuite.evaluation.rank_metrics import RULES
-    from benchsuite.verify.stored_tables import problems
+    from benchsuite.verify.stored_tables import check_tables
 
     if data and not rerun:
         raise UsageError("--data goes with --rerun, which reads data again.")
@@ -66,7 +66,7 @@ def verify(
     unloaded = list(load_rules())
     if Path(what).is_dir():
         audit = audit_folder(Path(what), RULES)
-        audit.problems += problems(audit.path, audit.requests, list(audit.records.values()))
+        check_tables(audit)
         audit.notes += unloaded
         redraw(audit)
         update_manifest(audit) if update else check_manifest(audit)
@@ -136,10 +136,10 @@ def judge(audit: Audit, name: str, record: Record, event: object) -> None:
 
 def redraw(audit: Audit) -> None:
     """Check what the trials of the folder drew."""
-    if audit.trials:
+    if audit.contents.trials:
         from benchsuite.verify.redraw import check_draws, unknown_draws
 
-        for recipe, file in audit.trials.items():
+        for recipe, file in audit.contents.trials.items():
             where = f"{TRIALS}/{recipe}.parquet"
             audit.problems += check_draws(file, where)
             audit.notes += unknown_draws(file, where)
@@ -148,7 +148,7 @@ def redraw(audit: Audit) -> None:
 def lines(audit: Audit) -> Iterator[str]:
     """Problems first, then notes, the digest, the verdict and its limits."""
     valid = f"{len(audit.records)} valid record{'s' * (len(audit.records) != 1)}"
-    trials = sum(len(file.trials) for file in audit.trials.values())
+    trials = sum(len(file.trials) for file in audit.contents.trials.values())
     tuned = f", {trials} tuning trials" * bool(trials)
     yield f"{audit.path}: {valid}, {audit.agreed} numbers recomputed from their ranks{tuned}"
     for title, findings in (("problems", audit.problems), ("notes", audit.notes)):
@@ -176,7 +176,7 @@ def as_data(audit: Audit) -> dict[str, Any]:
         "numbers_recomputed": audit.agreed,
         "problems": [vars(finding) for finding in audit.problems],
         "notes": [vars(finding) for finding in audit.notes],
-        "trials": {recipe: len(file.trials) for recipe, file in audit.trials.items()},
+        "trials": {recipe: len(file.trials) for recipe, file in audit.contents.trials.items()},
         "not_recomputable": [
             {"task": task, "numbers": sorted(names), "reason": why}
             for (task, why), names in sorted(audit.not_recomputable.items())

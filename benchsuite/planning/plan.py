@@ -4,24 +4,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchsuite.errors import UnknownError, UsageError
 from benchsuite.methods import create_method
 from benchsuite.papers import Row, Table, read_table
-from benchsuite.papers.schema import TablePart
 from benchsuite.planning.chosen_trials import Trials
 from benchsuite.planning.columns import measured_columns
-from benchsuite.planning.data_folders import lacking, require_used, variants_without_data
+from benchsuite.planning.data_folders import lacking, options_given, require_used, variants_without_data
 from benchsuite.planning.problems import Problem, Problems
 from benchsuite.planning.recipe import Recipe, read_recipe
 from benchsuite.planning.regime import Printed, Searched
 from benchsuite.planning.resolve import NO_FOLDERS, resolve_method, resolve_setup
-from benchsuite.planning.rows import longer_rows, rows_to_run
+from benchsuite.planning.rows import longer_rows, own_part, rows_to_run
 from benchsuite.planning.subjects import Subject, require_tuning
-from benchsuite.records.requests import Regime, RequestedRow, RequestedRuns, SmallestDifference, TableRequest, regimes
+from benchsuite.records.requests import AddedRow, Regime, TableRequest, file_digest, regimes
 from benchsuite.records.schema import MethodPart, TunedBy, run_id, uncovered
-from benchsuite.registry import methods
 from benchsuite.setup import Part, Setup
 from benchsuite.training.needs import passes, reads_paraphrases
 
@@ -64,7 +62,7 @@ class Run(Part):
 
 @dataclass(frozen=True)
 class Plan:
-    """A table's runs, and the request by which a report finds them."""
+    """A table's runs, and what was asked for."""
 
     request: TableRequest
     runs: Sequence[Run]
@@ -72,6 +70,8 @@ class Plan:
     """Rows that cannot be resolved, so that they have no runs."""
     subjects: Sequence[Subject] = ()
     """What is tuned for its rows. Rows of one with too few trials are planned as printed."""
+    not_run: Sequence[str] = ()
+    """Rows, and parts of rows, that this scale has nothing for, with the reason."""
 
 
 def plan_table(
@@ -96,7 +96,7 @@ def plan_table(
     if scale not in table.recipes:
         raise UnknownError("scale", scale, table.recipes, f"{name}: ")
     recipe = read_recipe(table.recipes[scale])
-    absent = variants_without_data(recipe, folders)
+    asked_digest, absent = file_digest(recipe), variants_without_data(recipe, folders)
     recipe = recipe.model_copy(update={"missing": {**absent, **recipe.missing}})
     chosen = rows_to_run(table, recipe, rows, extra, tuned=regime == "tuned")
 
@@ -107,38 +107,49 @@ def plan_table(
     problems = Problems()
     search = Searched(table, recipe, table.recipes[scale], trials, folders, regime, count) if trials else None
     under = Under(table.recipes[scale], recipe, setup, problems, search or Printed())
-    planned = [_plan_row(table, row, times, under, seeds or range(recipe.seeds)) for row, times in chosen]
+    replicates = seeds or range(recipe.seeds)
+    planned = [_plan_row(table, row, times, under, replicates) for row, times in chosen]
     used = {name for row, _ in chosen for name in (row.variant, *(part.variant for part in table.parts.values()))}
-    nothing = not problems.rows and not any(runs for _, runs in planned)
+    nothing = not problems.rows and not any(each.runs for each in planned)
     if nothing and (reasons := [absent[variant] for variant in sorted(used & absent.keys())]):
         raise UsageError(f"{name} at scale {scale}: nothing can be run: {reasons[0]}.")
-    unmeasured = {what: why for _, runs in planned for run in runs[:1] for what, why in lacking(recipe, run.setup)}
+    unmeasured = {what: why for each in planned for run in each.runs[:1] for what, why in lacking(recipe, run.setup)}
     columns = measured_columns(table, recipe, unmeasured)
     if unmeasured and not columns.measures:
         raise UsageError(f"{name} at scale {scale}: no column can be measured: {next(iter(unmeasured.values()))}.")
+    rule = recipe.tuning if search else None
     request = TableRequest(
         table=name,
         scale=scale,
-        recipe=table.recipes[scale],
-        track=recipe.track,
-        description=recipe.description,
-        assumptions=recipe.assumptions,
-        tuned={what: f"{t.chosen}: {t.rule} ({t.trials} trials)" for what, t in recipe.tuned.items()},
-        backbones={name: backbone.description for name, backbone in recipe.backbones.items()},
-        variants={name: recipe.variants[name].description for name in recipe.variants if name in used},
-        measures=columns.measures,
-        stand_ins=columns.stand_ins,
-        missing=columns.missing,
-        temperature_factor=recipe.temperature_factor,
         regime=under.rows.regime,
-        primary={
-            name: SmallestDifference(metric=p.metric, difference=p.difference) for name, p in recipe.primary.items()
-        },
-        setups={row.setup_key(part): runs.setup_id for row, _ in planned for part, runs in row.parts.items()},
-        rows=[row for row, _ in planned],
+        trials=(count or (rule.trials if regime == "tuned" else rule.printed_trials)) if rule else 0,
+        replicates=list(replicates),
+        rows=[row.name for row, _ in chosen if row in table.rows],
+        added=[
+            AddedRow(method=row.method, backbone=row.backbone, variant=row.variant, longer=times)
+            for row, times in chosen
+            if row.method and row not in table.rows
+        ],
+        options=_options_given(folders, [run for each in planned for run in each.runs[:1]]),
+        table_digest=file_digest(table),
+        recipe_digest=asked_digest,
     )
-    runs = [run for _, runs in planned for run in runs]
-    return Plan(request, runs, problems.listed(), list(search.subjects.values()) if search else ())
+    runs = [run for each in planned for run in each.runs]
+    not_run = [f"{each.name}: {reason}" for each in planned for reason in each.not_run]
+    return Plan(request, runs, problems.listed(), list(search.subjects.values()) if search else (), not_run)
+
+
+def _options_given(folders: Mapping[str, str], runs: Sequence[Run]) -> dict[str, dict[str, Any]]:
+    """By dataset: the options that a user gave, as runs have them, but for what each replicate sets."""
+    found: dict[str, dict[str, Any]] = {}
+    for run in runs:
+        evaluated = (protocol.data for protocol in run.setup.protocols.values())
+        for data in filter(None, (run.setup.data, *evaluated)):
+            given = options_given(data.name, folders).keys() & data.options.keys()
+            own = {name: data.options[name] for name in sorted(given)}
+            own |= {name: own[name] - run.seed for name in own.keys() & {data.redrawn}}
+            found |= {data.name: own} if own else {}
+    return found
 
 
 def row_names(names: Sequence[str], scale: str) -> set[str]:
@@ -239,19 +250,23 @@ class Under:
         return {replicate: self.setup(replicate, backbone, *variants) for replicate in replicates}
 
 
-def _plan_row(
-    table: Table, row: Row, times: float, under: Under, seeds: Sequence[int]
-) -> tuple[RequestedRow, list[Run]]:
+class PlannedRow(NamedTuple):
+    """A row's runs, and the reasons why it, or a part of it, has none."""
+
+    name: str
+    runs: list[Run]
+    not_run: Sequence[str] = ()
+
+
+def _plan_row(table: Table, row: Row, times: float, under: Under, seeds: Sequence[int]) -> PlannedRow:
     recipe = under.recipe
-    request = RequestedRow(label=row.label, backbone=row.backbone, variant=row.variant, method=row.method)
     if reason := row.not_run or recipe.lacks(row.backbone, row.variant):
-        return request.model_copy(update={"not_run": reason}), []
-    assert row.method is not None
-    parts, missing, runs = {}, {}, []
+        return PlannedRow(row.name, [], [reason])
+    missing, runs = [], []
     for name, whole in table.all_parts.items():
-        part = _own_part(row, times, whole)
+        part = own_part(row, times, whole)
         if reason := recipe.lacks(part.variant):
-            missing[name] = reason
+            missing.append(reason)
             continue
         label = " ".join(filter(None, (row.backbone, row.variant, row.label, name)))
         setups = under.problems.unless(
@@ -265,30 +280,12 @@ def _plan_row(
         if setups is None or choices is None:
             continue
         seconds = recipe.backbones[row.backbone].step_seconds
-        own = []
         for (seed, setup), choice in zip(setups.items(), choices, strict=True):
             run = make_run(setup, choice.method, seed, label, seconds, under.name, choice.tuned)
             # where a search is still to be done, the row's identity stands for the method's
             identity = run.run_id if choice.known else run_id(setup.setup_id, choice.row_id, seed, run.read)
-            own.append(run.model_copy(update={"keep_weights": recipe.keep_weights, "run_id": identity}))
-        parts[name] = RequestedRuns(
-            setup_id=own[0].setup.setup_id,
-            row_id=choices[0].row_id,
-            paraphrases=own[0].paraphrases,
-            runs={run.seed: run.run_id for run in own},
-        )
-        request = request.model_copy(update={"title": choices[0].method.title})
-        runs += own
-    return request.model_copy(update={"parts": parts, "missing": missing}), runs
-
-
-def _own_part(row: Row, times: float, part: TablePart) -> TablePart:
-    """The part; for a row of the reference trained longer without what is another method's hyper-parameter."""
-    if times == 1 or row.method is None:
-        return part
-    known = {field.name for field in methods.card(row.method).fields}
-    given = {name: value for name, value in part.hyperparameters.items() if name in known}
-    return part.model_copy(update={"hyperparameters": given})
+            runs.append(run.model_copy(update={"keep_weights": recipe.keep_weights, "run_id": identity}))
+    return PlannedRow(row.name, runs, list(dict.fromkeys(missing)))
 
 
 def make_run(

@@ -9,7 +9,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from benchsuite.errors import UnknownError, UsageError
 from benchsuite.fields import Count, NonNegative, Positive
-from benchsuite.folders import recipe_files
+from benchsuite.folders import built_in_recipes, recipe_files
 from benchsuite.records.schema import SEEDS_EACH
 from benchsuite.setup import (
     Augmentation,
@@ -27,6 +27,9 @@ from benchsuite.setup import (
     Training,
 )
 from benchsuite.toml_files import read_toml
+
+NOTHING: Mapping[str, Path] = {}
+"""No recipes stored with results."""
 
 
 class Backbone(Part):
@@ -223,9 +226,11 @@ def recipe_names() -> list[str]:
     return sorted(recipe_files())
 
 
-def read_recipe(name: str) -> Recipe:
-    """The recipe of that name, or the one in a TOML file."""
+def read_recipe(name: str, stored: Mapping[str, Path] = NOTHING) -> Recipe:
+    """The recipe of that name, or the one in a TOML file. `stored` are files of recipes that lie with results, by name:
+    they come first, but for built-in ones."""
     files = {name: Path(name)} if name.endswith(".toml") else recipe_files()
+    files = {**files, **stored, **built_in_recipes()} if stored else files
     if name not in files:
         raise UnknownError("recipe", name, files)
     return read_toml(files[name], Recipe)

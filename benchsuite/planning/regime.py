@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 from benchsuite.papers import Row, Table
 from benchsuite.papers.schema import TablePart
 from benchsuite.planning.chosen_trials import Trials, chosen_trial, tuned_by
+from benchsuite.planning.fixed import fixed_by
 from benchsuite.planning.recipe import Recipe, Tuning
 from benchsuite.planning.resolve import resolve_method
-from benchsuite.planning.subjects import Subject, fixed_by, require_tuning, tuning_setup
+from benchsuite.planning.subjects import Subject, require_tuning, tuning_setup
 from benchsuite.records.requests import Regime
 from benchsuite.records.schema import MethodPart, TunedBy, row_id
 from benchsuite.setup import Setup

@@ -1,11 +1,13 @@
 """Which rows of a table are run: all, those a user names, added methods, and the reference trained longer."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from benchsuite.errors import IN_A_PLUGIN, UnknownError, UsageError
 from benchsuite.papers import Row, Table
+from benchsuite.papers.schema import TablePart
 from benchsuite.planning.recipe import Recipe
+from benchsuite.records.requests import AddedRow
 from benchsuite.registry import methods
 from benchsuite.setup import REFERENCES
 
@@ -52,9 +54,26 @@ def select(table: Table, wanted: Sequence[str], extra: Sequence[str]) -> list[Ro
     ]
 
 
-def longer_label(method: str, times: float) -> str:
+def longer_label(title: str, times: float) -> str:
     """Label of the row of a method that is trained longer."""
-    return f"{methods.card(method).title}, {times:g} times the steps"
+    return f"{title}, {times:g} times the steps"
+
+
+def added_rows(added: Sequence[AddedRow], titles: Mapping[str, str]) -> Iterator[LongerRow]:
+    """Rows that a table's file does not have. `titles`: of methods that are not registered here, as records say."""
+    for one in added:
+        title = methods.card(one.method).title if one.method in methods else titles.get(one.method, one.method)
+        label = title if one.longer == 1 else longer_label(title, one.longer)
+        yield LongerRow(Row(label=label, backbone=one.backbone, variant=one.variant, method=one.method), one.longer)
+
+
+def own_part(row: Row, times: float, part: TablePart) -> TablePart:
+    """The part; for a row of the reference trained longer without what is another method's hyper-parameter."""
+    if times == 1 or row.method is None:
+        return part
+    known = {field.name for field in methods.card(row.method).fields}
+    given = {name: value for name, value in part.hyperparameters.items() if name in known}
+    return part.model_copy(update={"hyperparameters": given})
 
 
 def longer_rows(rows: Sequence[Row], recipe: Recipe, wanted: Sequence[str]) -> list[LongerRow]:
@@ -66,6 +85,11 @@ def longer_rows(rows: Sequence[Row], recipe: Recipe, wanted: Sequence[str]) -> l
             continue
         reference = REFERENCES[recipe.setup(backbone, (variant,)).towers]
         for times in recipe.tuning.longer if recipe.tuning else ():
-            row = Row(label=longer_label(reference, times), backbone=backbone, variant=variant, method=reference)
+            row = Row(
+                label=longer_label(methods.card(reference).title, times),
+                backbone=backbone,
+                variant=variant,
+                method=reference,
+            )
             added += [LongerRow(row, times)] if not wanted or row.names & {*wanted} else []
     return added

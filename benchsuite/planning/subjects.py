@@ -3,18 +3,12 @@
 docs/tuning.md has the rule, with an example.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from benchsuite.canonical import canonical
 from benchsuite.errors import UsageError
-from benchsuite.fields import resolve
-from benchsuite.methods import method_class
-from benchsuite.papers import Row, Table
-from benchsuite.papers.schema import TablePart
 from benchsuite.planning.columns import require_metric
 from benchsuite.planning.recipe import Recipe, Tuning
 from benchsuite.planning.resolve import NO_FOLDERS, resolve_method, resolve_setup
@@ -130,35 +124,3 @@ def tuning_setup(
     require_metric(metric, rule.protocols[protocol].task, f'recipe "{recipe.title}", tuning, measure: ')
     judged = recipe.model_copy(update={"protocols": rule.protocols, "with_classes": {}})
     return resolve_setup(judged, backbone, folders, variants, replicate)
-
-
-def tunable(method: str, rule: Tuning) -> set[str]:
-    """The hyper-parameters that a search draws where nothing is fixed."""
-    method_class(method)
-    return {coordinate.name for coordinate in space(methods.card(method), rule.spread, {})}
-
-
-def varied(table: Table, method: str) -> set[str]:
-    """Hyper-parameters in which the table's rows of one method differ, defaults where a row gives none."""
-    cls = method_class(method)
-    rows = [resolve(cls, row.hyperparameters) for row in table.rows if row.method == method]
-    return {name for name in (rows[0] if rows else ()) if len({canonical(row[name]) for row in rows}) > 1}
-
-
-def fixed_by(table: Table, row: Row, part: TablePart, rule: Tuning, regime: Regime) -> dict[str, Any]:
-    """What a row's search does not draw and is not the default: as printed, all; tuned, what the table is about.
-
-    That is: what cannot be drawn, what differs between the table's rows of the method, what its file says to print,
-    and what the part gives.
-    """
-    assert row.method is not None
-    cls = method_class(row.method)
-    kept = varied(table, row.method) | {*table.printed, *part.hyperparameters}
-    could = tunable(row.method, rule)
-    drawn = could - kept if regime == "tuned" else set()
-    about = {
-        name: value
-        for name, value in resolve(cls, row.options(part)).items()
-        if name not in drawn and (name in kept & could or canonical(value) != canonical(getattr(cls, name, None)))
-    }
-    return dict(json.loads(json.dumps(about)))

@@ -1,6 +1,6 @@
 """Reading a results folder: valid records, and the problems of every other file."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -9,7 +9,8 @@ from pydantic import ValidationError
 
 from benchsuite.canonical import canonical
 from benchsuite.errors import RecordError
-from benchsuite.folders import tables_in
+from benchsuite.folders import recipes_in, tables_in
+from benchsuite.records.failures import Done, Failure
 from benchsuite.records.json_text import parse
 from benchsuite.records.names import (
     evaluation_files,
@@ -46,8 +47,8 @@ class Contents:
 
     records: dict[str, Record]
     """By run_id."""
-    failures: dict[str, str]
-    """Reasons by run_id."""
+    failures: dict[str, Failure]
+    """By run_id."""
     requests: list[TableRequest]
     files: list[RecordFile]
     """Every record's file, with all its problems."""
@@ -57,6 +58,8 @@ class Contents:
     """JSON files that benchsuite did not write."""
     tables: dict[str, Path] = field(default_factory=dict)
     """Files of the tables that are stored with the records, by `paper/table`: all that are not built in."""
+    recipes: dict[str, Path] = field(default_factory=dict)
+    """Files of the recipes that are stored with the records, by name."""
     trials: Mapping[str, "TrialsFile"] = field(default_factory=dict)
     """The folder's tuning trials by recipe."""
     evaluations: Sequence["Evaluation"] = ()
@@ -73,10 +76,12 @@ class Contents:
         return {run: file for file in self.refused for run in file.run_ids if run not in self.records}
 
     @property
-    def gaps(self) -> dict[str, str]:
-        """Why a run has no record, by run_id: it failed, or its record is refused."""
-        refused = {run: f"its record was refused, {file.reason}" for run, file in self.refused_runs.items()}
-        return {**self.failures, **refused}
+    def unfinished(self) -> Iterator[tuple[Done, str]]:
+        """Runs without a valid record, with the reason: they failed, or their record is refused."""
+        yield from ((failure, failure.reason) for failure in self.failures.values())
+        for file in self.refused:
+            if file.record:
+                yield file.record, f"its record was refused, {file.reason}"
 
     @property
     def errors(self) -> list[FileError]:
@@ -95,13 +100,13 @@ def read_contents(folder: Path, count: Count | None = None) -> Contents:
         read = dict(zip(paths, spread(lambda path: _read_with_ranks(path, count), paths), strict=True))
     files = [file for file in read.values() if file]
     unreadable: list[FileError] = []
-    failures = dict(_collect(failure_files(folder), _read_failure, unreadable))
+    failures = {one.run_id: one for one in _collect(failure_files(folder), _read_failure, unreadable)}
     requests = _collect(request_files(folder), read_request, unreadable)
     records = {file.record.run_id: file.record for file in files if file.record and not file.problems}
     trials = {file.recipe: file for file in _collect(trial_files(folder), _read_trials, unreadable)}
     evaluations = _collect(evaluation_files(folder), _read_evaluation, unreadable)
     foreign = [path for path in paths if not read[path]]
-    more = (tables_in(folder), trials, evaluations)
+    more = (tables_in(folder), recipes_in(folder), trials, evaluations)
     return Contents(records, failures, requests, files, unreadable, foreign, *more)
 
 
@@ -131,12 +136,12 @@ def _collect(paths: Iterable[Path], read: Callable[[Path], T], errors: list[File
     return values
 
 
-def _read_failure(path: Path) -> tuple[str, str]:
-    """A failed run's id, and why it failed."""
-    content = _read_object(path)
-    if not {"run_id", "reason"} <= content.keys():
-        raise FileError(path, "not the note of a failed run")
-    return str(content["run_id"]), str(content["reason"])
+def _read_failure(path: Path) -> Failure:
+    """Which run failed, and why."""
+    try:
+        return Failure.model_validate(_read_object(path))
+    except ValidationError as error:
+        raise FileError(path, "not the note of a failed run") from error
 
 
 def _read_trials(path: Path) -> "TrialsFile":

@@ -66,14 +66,18 @@ class Recomputed:
 def recompute(result: Result, ranks: Ranks, options: Mapping[str, Any], rules: Mapping[str, RankRule]) -> Recomputed:
     """Compute the numbers of a protocol again from its ranks, by its task's rule."""
     numbers = {**result.metrics, **result.measures}
-    rule = rules.get(result.task)
-    version = tasks.card(result.task).version if result.task in tasks else result.version
-    if version != result.version:
-        return Recomputed(not_recomputable=[*numbers], why=f"version {result.version} of the task, {version} here")
-    if rule is None:
-        return Recomputed(not_recomputable=[*numbers], why="no rule for this task; load its file with --plugin")
-    if rule.scores is None:
-        return Recomputed(not_recomputable=[*numbers], why=rule.why)
+    if result.task not in tasks:
+        return Recomputed(differs=[f"task {result.task} is not registered here; load its file with --plugin"])
+    rule, card = rules.get(result.task), tasks.card(result.task)
+    if not 1 <= result.version <= card.version:
+        return Recomputed(differs=[f"it is of version {result.version} of the task, which is at {card.version}"])
+    if result.version != card.version:
+        why = f"version {result.version} of the task, {card.version} here"
+        return Recomputed(not_recomputable=[*numbers], why=why)
+    if rule is None or rule.scores is None:
+        known = {*card.about.get("metrics", ()), *card.about.get("measures", ())}
+        odd = [f"{name} is nothing that the task measures" for name in numbers if name not in known]
+        return Recomputed(0, odd, [*numbers], rule.why if rule else "no rule for this task")
     done = Recomputed(not_recomputable=[name for name in rule.not_recomputable if name in numbers], why=rule.why)
     try:
         scores = _apply(rule, ranks, options)
@@ -106,7 +110,9 @@ def _apply(rule: RankRule, ranks: Ranks, options: Mapping[str, Any]) -> Scores:
         raise ValueError(f"no ranks {error} are stored") from error
     except BenchsuiteError as error:
         raise ValueError(str(error)) from error
-    except Exception as error:  # any rule, given numbers and options that anyone may have written
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # any rule, given numbers and options that anyone may have written; sys.exit, too
         raise ValueError(f"they cannot be computed ({type(error).__name__}: {error})") from error
 
 

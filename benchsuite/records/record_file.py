@@ -53,6 +53,8 @@ class Numbers:
     not_recomputable: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     """Numbers that do not follow from ranks, by task and reason."""
     problems: list[Finding] = field(default_factory=list)
+    ranks: str = ""
+    """Digest of the values of the ranks."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from benchsuite.canonical import digest, short_digest
 from benchsuite.errors import RecordError
 from benchsuite.fields import Count, Positive
-from benchsuite.records.kinds import wrong_kinds
+from benchsuite.records.kinds import LARGEST, wrong_kinds
 from benchsuite.setup import Data, Part, Setup, stored_setup
 
 SCHEMA = 1
@@ -21,6 +21,8 @@ FIRST_SEED = 1000
 """Seed of trial 0 of replicate 0. Reported runs have lower seeds, their replicates' numbers."""
 SEEDS_EACH = 1000
 """Seeds of the trials of one replicate."""
+ALWAYS_READ = ("initial_weights", "batches", "data")
+"""Digests that every run has."""
 PARAPHRASES = "paraphrases"
 READ_BY_SOME = {
     PARAPHRASES: "",
@@ -231,6 +233,8 @@ class Record(Part):
             if (planned.task, planned.version) != (done.task, done.version):
                 of, wanted = (f"{each.task}, version {each.version}" for each in (done, planned))
                 yield f"{name}: its result is of {of}, but the setup's protocol of {wanted}"
+        whole = {**dict.fromkeys(ALWAYS_READ, ""), **self.digests}
+        yield from (f"it has no digest of its {name}" for name, value in whole.items() if not value)
         yield from wrong_kinds(self.cost, self.environment)
         if "step" not in self.curves:
             yield "curves have no step"
@@ -238,9 +242,11 @@ class Record(Part):
         for name, values in self.curves.items():
             if len(values) != steps:
                 yield f"curves.{name} has {len(values)} values at {steps} steps"
+            yield from (f"curves.{name} has {v}; {TOO_LARGE}" for v in values if abs(v or 0) > LARGEST)
         for name, result in self.results.items():
             yield from (f"{name}: {problem}" for problem in contradictions(result.metrics))
             yield from (f"{name}: counts.{key} = {n} is below 1" for key, n in result.counts.items() if n < 1)
+            yield from (f"{name}: {key} is {v}; {TOO_LARGE}" for key, v in result.measures.items() if abs(v) > LARGEST)
 
     @model_validator(mode="before")
     @classmethod
@@ -260,6 +266,7 @@ class Record(Part):
         return self
 
 
+TOO_LARGE = f"no number of a run is above {LARGEST}"
 BROKEN_SEAL = "the content is not what was sealed: it was edited, or damaged"
 
 

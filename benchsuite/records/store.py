@@ -12,6 +12,7 @@ from benchsuite.files import put, read_stored, reason_of, require_writable, writ
 from benchsuite.locks import lock_of, locked
 from benchsuite.records.checkpoints import discard, folder_of
 from benchsuite.records.contents import Contents, read_contents, read_request
+from benchsuite.records.failures import Done, Failure
 from benchsuite.records.names import FAILED, TABLES, WEIGHTS, WEIGHTS_FILE, stem
 from benchsuite.records.record_file import FileError
 from benchsuite.records.requests import TableRequest
@@ -59,12 +60,13 @@ class Store:
             kept.parent.mkdir(exist_ok=True)
             put(own / WEIGHTS_FILE, kept)
 
-    def add_failure(self, run_id: str, reason: str) -> None:
+    def add_failure(self, run: Done, reason: str) -> None:
         """Store why a run failed, for the gap in the table. A later success removes it."""
-        write_whole(self._failure_file(run_id), json.dumps({"run_id": run_id, "reason": reason}).encode())
+        text = Failure.of(run, reason).model_dump_json(exclude_defaults=True)
+        write_whole(self._failure_file(run.run_id), text.encode())
 
     def add_request(self, request: TableRequest) -> TableRequest:
-        """Store which runs fill a table, merged with earlier requests, for reports."""
+        """Store what is asked of a table, with what was asked earlier."""
         file = self.folder / TABLES / f"{request.name}.json"
         with locked(lock_of(file)):
             if file.exists():
@@ -74,7 +76,7 @@ class Store:
                         f"{file} is the request of {before.table}: the names of two tables may not be alike but for "
                         f"slashes and hyphens. Rename {request.table}, or give another --results FOLDER."
                     )
-                request = request.merged_with(before)
+                request = request.with_earlier(before)
             write_whole(file, request.model_dump_json(indent=1).encode() + b"\n")
         return request
 

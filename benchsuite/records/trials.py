@@ -202,8 +202,8 @@ def by_subject(files: Iterable[TrialsFile]) -> dict[Subject, list[Trial]]:
 
 
 def trials_digest(trials: Iterable[Trial]) -> str:
-    """Of the trials behind a choice, in the order of their numbers."""
-    return digest([trial.run_id for trial in sorted(trials, key=lambda trial: trial.number)])
+    """Of the trials behind a choice and their scores, in the order of their numbers."""
+    return digest([[trial.run_id, trial.score] for trial in sorted(trials, key=lambda trial: trial.number)])
 
 
 def _as_row(trial: Mapping[str, Any]) -> dict[str, Any]:

@@ -49,7 +49,7 @@ def as_json(view: TableView) -> str:
         "scale": view.asked.scale,
         "regime": view.asked.regime,
         "title": view.table.title,
-        "description": view.setting.description,
+        "description": view.setting.recipe.description,
         "stand_ins": view.stand_ins,
         "columns": list(columns.values()),
         "cells": [{key: value for key, value in cell.items() if key not in once} for cell in cells],
@@ -110,7 +110,7 @@ def table_lines(view: TableView) -> list[str]:
     title = "" if view.table.title in ("", view.asked.table) else f": {view.table.title}"
     parts = [
         f"{view.asked.table} at scale {view.asked.at}{title}",
-        f"{units(view.columns)}; ours is {OURS}. {view.setting.description}",
+        f"{units(view.columns)}; ours is {OURS}. {view.setting.recipe.description}",
         "",
     ]
     for backbone, rows in view.backbones.items():

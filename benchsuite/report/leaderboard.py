@@ -14,8 +14,8 @@ from benchsuite.analysis.judged_claims import JudgedClaim, judged_added, judged_
 from benchsuite.analysis.rows import TableRow
 from benchsuite.analysis.table_view import TableView
 from benchsuite.cards import Card
+from benchsuite.planning.recipe import Primary
 from benchsuite.records.contents import Contents
-from benchsuite.records.requests import SmallestDifference
 from benchsuite.records.schema import Record
 from benchsuite.registry import methods
 from benchsuite.report.origin import data_of
@@ -98,7 +98,7 @@ class Leaderboard:
     @cached_property
     def boards(self) -> list[Board]:
         """A board of methods against tasks for each setup."""
-        return boards(self.records.values(), self.contents.requests)
+        return boards(self.records.values(), self.views)
 
     @cached_property
     def costs(self) -> Mapping[str, Mapping[str, RelativeCost]]:
@@ -111,9 +111,9 @@ class Leaderboard:
         return {board.setup_id: given_rows(board, self.contents.evaluations) for board in self.boards}
 
     @cached_property
-    def interest(self) -> Mapping[str, Mapping[str, SmallestDifference]]:
+    def interest(self) -> Mapping[str, Mapping[str, Primary]]:
         """By setup_id: the smallest differences of interest by protocol, as the recipes of its tables state them."""
-        stated: dict[str, Mapping[str, SmallestDifference]] = {}
+        stated: dict[str, Mapping[str, Primary]] = {}
         for view in self.views:
             for row in view.rows:
                 stated |= {record.setup_id: view.setting.primary for record in row.records if view.setting.primary}

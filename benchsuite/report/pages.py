@@ -210,8 +210,8 @@ def _measure(view: TableView) -> str:
 
 
 def regime_option(view: TableView) -> str:
-    """Recipes that say how to search run both regimes unless one is asked for: those with primary measures do."""
-    return f" --regime {view.asked.regime}" if view.setting.primary or view.asked.regime == "tuned" else ""
+    """Recipes that say how to search run both regimes unless one is asked for."""
+    return f" --regime {view.asked.regime}" if view.setting.recipe.tuning or view.asked.regime == "tuned" else ""
 
 
 def command_of_run(shown: Appearance, record: Record) -> str:

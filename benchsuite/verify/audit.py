@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 from benchsuite.errors import UsageError
 from benchsuite.files import read_stored, reason_of, sha256_of
-from benchsuite.folders import recipes_in
 from benchsuite.locks import is_lock
-from benchsuite.records.contents import read_contents
+from benchsuite.records.contents import Contents, read_contents
 from benchsuite.records.method_version import stale, version_state
 from benchsuite.records.names import (
     EVALUATIONS,
@@ -37,14 +36,13 @@ from benchsuite.records.record_file import (
     read_record_file,
     with_ranks,
 )
-from benchsuite.records.requests import TableRequest
-from benchsuite.records.schema import Record
+from benchsuite.records.schema import FIRST_SEED, Record
+from benchsuite.registry import methods
 from benchsuite.verify.manifest import FolderManifest
-from benchsuite.verify.one_setup import check_counts, check_digests
+from benchsuite.verify.one_setup import check_counts, check_digests, check_repeats
 
 if TYPE_CHECKING:
     from benchsuite.records.evaluations import Evaluation
-    from benchsuite.records.trials import TrialsFile
 
 CANNOT_CHECK = (
     "that a run happened: anyone who can compute digests can write a record that agrees with itself (--rerun)",
@@ -55,6 +53,7 @@ CANNOT_CHECK = (
     "that no run was dropped before it was listed: an unlisted record leaves no trace when it is deleted",
     "who wrote the manifest: compare its digest with one from elsewhere, or it with an earlier one (--base)",
 )
+NO_CONTENTS = Contents({}, {}, [], [], [], [])
 Rules = Mapping[str, RankRule]
 
 
@@ -75,9 +74,10 @@ class Audit:
     """Numbers that do not follow from ranks, by task and reason."""
     files: dict[str, str] = field(default_factory=dict)
     """SHA-256 of the stored tables, recipes and files of trials by path."""
-    requests: list[TableRequest] = field(default_factory=list)
-    trials: Mapping[str, "TrialsFile"] = field(default_factory=dict)
-    """By recipe."""
+    ranks: dict[str, str] = field(default_factory=dict)
+    """Digests of the values of the records' ranks, by file name."""
+    contents: Contents = NO_CONTENTS
+    """Of the folder."""
 
     @property
     def manifest(self) -> FolderManifest:
@@ -88,13 +88,15 @@ class Audit:
         """Check a record's file: its own problems, its name, and its numbers."""
         numbers = file.numbers or Numbers()  # of edited records too, to say what was edited
         problems = [*file.problems, *numbers.problems, *_wrong_weights(file)]
-        self.problems += problems
         self.agreed += numbers.agreed
         for reason, names in numbers.not_recomputable.items():
             self.not_recomputable.setdefault(reason, set()).update(names)
+        problems += _impossible(file) if not problems else ()
         if file.record and not problems:
             self.records[file.file.name] = file.record
+            self.ranks[file.file.name] = numbers.ranks
         else:
+            self.problems += problems
             self.refused.add(file.file.name)
 
 
@@ -115,6 +117,7 @@ def counting(rules: Rules) -> Count:
         except FileError as error:
             done.problems.append(unreadable(error, path.parent))
             return done
+        done.ranks = sha256(b"".join(ranks[key].astype("int64").tobytes() for key in sorted(ranks))).hexdigest()
         unknown = sorted(key for key in ranks if key.rpartition(".")[0] not in record.results)
         done.problems += (
             Finding(path.name, f"{key}: ranks of a protocol that the record does not have") for key in unknown
@@ -127,10 +130,10 @@ def counting(rules: Rules) -> Count:
 def audit_folder(folder: Path, rules: Rules) -> Audit:
     """Everything in a results folder but the manifest."""
     contents = read_contents(folder, counting(rules))
-    added = (*contents.tables.values(), *recipes_in(folder).values())
+    added = (*contents.tables.values(), *contents.recipes.values())
     more = (evaluation_files, request_files, trial_files)
     stored = sorted([*added, *(file for files_in in more for file in files_in(folder))])
-    audit = Audit(folder, requests=contents.requests, trials=contents.trials)
+    audit = Audit(folder, contents=contents)
     for path in stored:
         name = path.relative_to(folder).as_posix()
         try:
@@ -145,23 +148,23 @@ def audit_folder(folder: Path, rules: Rules) -> Audit:
     audit.notes += [Finding(file.name, "not a record, ignored", "") for file in contents.foreign]
     audit.notes += _other_files(folder, contents.files)
     audit.problems += [*check_digests(audit.records), *check_counts(audit.records)]
+    audit.problems += check_repeats(audit.records, audit.ranks)
     audit.problems += _trials_problems(audit)
     audit.problems += [f for evaluation in contents.evaluations for f in _wrong_evaluation(folder, evaluation, rules)]
     audit.notes += _version_notes(audit.records)
-    audit.notes += _missing_runs(contents.requests, {file.record.run_id for file in contents.files if file.record})
     return audit
 
 
 def _trials_problems(audit: Audit) -> Iterator[Finding]:
     """Of the folder's trials, and of records that were tuned by them."""
     tuned = {name: record for name, record in audit.records.items() if record.tuned}
-    if not (audit.trials or tuned):
+    if not (audit.contents.trials or tuned):
         return
     from benchsuite.verify.audit_trials import check_trials, check_tuned  # with pyarrow, and few folders have trials
 
-    for recipe, file in audit.trials.items():
+    for recipe, file in audit.contents.trials.items():
         yield from check_trials(file, f"{TRIALS}/{recipe}.parquet")
-    yield from check_tuned(tuned, audit.trials.values())
+    yield from check_tuned(tuned, audit.contents.trials.values())
 
 
 def _wrong_evaluation(folder: Path, evaluation: "Evaluation", rules: Rules) -> Iterator[Finding]:
@@ -191,6 +194,21 @@ def audit_run(path: Path, rules: Rules) -> Audit:
 def unreadable(error: FileError, folder: Path) -> Finding:
     """A file that cannot be used, as a problem of its folder."""
     return Finding(str(error.file.relative_to(folder)), error.reason)
+
+
+def _impossible(file: RecordFile) -> Iterator[Finding]:
+    """What no run of a method that is known here can have."""
+    assert file.record
+    record, name = file.record, file.file.name
+    if not 0 <= record.seed < FIRST_SEED:
+        yield Finding(
+            name, f"seed {record.seed} is none of a reported run; trials of tuning have those from {FIRST_SEED} on"
+        )
+    if version_state(record.method) == "current":
+        fields = {field.name for field in methods.card(record.method.name).fields}
+        if odd := sorted(fields ^ record.method.hyperparameters.keys()):
+            what = "does not have" if odd[0] in record.method.hyperparameters else "has, but the record does not"
+            yield Finding(name, f"{odd[0]} is a hyper-parameter that {record.method.name} {what}")
 
 
 def _wrong_weights(file: RecordFile) -> Iterator[Finding]:
@@ -240,15 +258,3 @@ def _version_notes(records: Mapping[str, Record]) -> Iterator[Finding]:
 
 def _records(count: int) -> str:
     return f"{count} record{'s' * (count != 1)}"
-
-
-def _missing_runs(requests: list[TableRequest], run_ids: set[str]) -> Iterator[Finding]:
-    """Requested seeds without a record, for each row of each table."""
-    for request in requests:
-        for row in request.rows:
-            for part, runs in row.parts.items():
-                seeds = [str(seed) for seed, run in sorted(runs.runs.items()) if run not in run_ids]
-                if seeds:
-                    name = " ".join(filter(None, (row.backbone, row.variant, row.label, part)))
-                    message = f"{name}: no record for seed {', '.join(seeds)}"
-                    yield Finding(f"tables/{request.name}.json", message, "run the same command to measure them")

@@ -32,6 +32,20 @@ def check_counts(records: Mapping[str, Record]) -> Iterator[Finding]:
         yield from _odd_ones(f"number of items of {protocol}", counts)
 
 
+def check_repeats(records: Mapping[str, Record], ranks: Mapping[str, str]) -> Iterator[Finding]:
+    """No two replicates of a row have the same ranks, unless all answers are right, or all wrong.
+
+    `ranks`: digests of their values by file name.
+    """
+    first: dict[tuple[str, str, str], tuple[str, int]] = {}
+    for name, record in records.items():
+        shares = {value for result in record.results.values() for value in result.metrics.values()}
+        if name in ranks and not shares <= {0, 1}:
+            other, seed = first.setdefault((record.setup_id, record.row_id, ranks[name]), (name, record.seed))
+            if seed != record.seed:
+                yield Finding(name, f"its ranks are those of seed {seed}, {other}, too", "measure the run again")
+
+
 def _odd_ones(kind: str, values: Mapping[str, str | None]) -> Iterator[Finding]:
     """Files whose value is not that of most; runs that do not have one, such as clusters, are not compared."""
     there = {name: value for name, value in values.items() if value is not None}

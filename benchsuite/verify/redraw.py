@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from pydantic import ValidationError
+
 from benchsuite.canonical import canonical
 from benchsuite.cards import REQUIRED, Card
 from benchsuite.planning.recipe import Tuning
@@ -10,7 +12,7 @@ from benchsuite.records.method_version import version_state
 from benchsuite.records.record_file import Finding
 from benchsuite.records.trials import Trial, TrialsFile
 from benchsuite.registry import methods
-from benchsuite.verify.audit_trials import named
+from benchsuite.verify.audit_trials import AGAIN, named
 
 
 def check_draws(file: TrialsFile, where: str) -> Iterator[Finding]:
@@ -18,7 +20,11 @@ def check_draws(file: TrialsFile, where: str) -> Iterator[Finding]:
 
     A draw that a method refuses is passed over, and cards cannot tell which it refuses: any of a trial's draws counts.
     """
-    rule = Tuning.model_validate(file.rule)
+    try:
+        rule = Tuning.model_validate(file.rule)
+    except ValidationError as error:
+        yield Finding(where, f"its rule is none: {error.errors()[0]['loc'][0]}: {error.errors()[0]['msg']}", AGAIN)
+        return
     for trial in file.trials:
         name = trial.method.name
         if version_state(trial.method) == "current" and trial.setup_id in file.setups:

@@ -3,28 +3,22 @@
 A results folder has them in the layout of `--tables`, so its pages can be made where the user's folder is not.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
-from benchsuite.analysis import request_check
+from benchsuite.analysis.building import build_tables, built_in_again
 from benchsuite.errors import UsageError
-from benchsuite.folders import (
-    PAPERS,
-    RECIPES,
-    built_in_recipes,
-    built_in_tables,
-    recipe_files,
-    recipes_in,
-    table_files,
-    tables_in,
-)
+from benchsuite.folders import PAPERS, RECIPES, built_in_recipes, built_in_tables, recipe_files, table_files
+from benchsuite.papers import read_table
 from benchsuite.papers.reader import read_table_file
+from benchsuite.papers.schema import row_name
 from benchsuite.planning.recipe import Recipe
+from benchsuite.records.names import TABLES
 from benchsuite.records.record_file import Finding
 from benchsuite.records.requests import TableRequest
-from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
 from benchsuite.toml_files import read_toml
+from benchsuite.verify.audit import Audit
 
 
 def keep(store: Store, request: TableRequest) -> Iterator[str]:
@@ -32,7 +26,7 @@ def keep(store: Store, request: TableRequest) -> Iterator[str]:
 
     With the table go those of its paper that have the scale: they say how many claims its families have.
     """
-    recipe = request.recipe
+    recipe = read_table(request.table).recipes[request.scale]
     own = {f"{PAPERS}/{name}.toml": file for name, file in _of_paper(request).items()}
     if recipe not in built_in_recipes():
         own[f"{RECIPES}/{recipe}.toml"] = recipe_files()[recipe]
@@ -54,29 +48,29 @@ def _of_paper(request: TableRequest) -> dict[str, Path]:
     }
 
 
-def problems(folder: Path, requests: list[TableRequest], records: Sequence[Record]) -> Iterator[Finding]:
-    """What is wrong with the tables, recipes and requests that are stored in a results folder."""
-    tables, recipes = tables_in(folder), recipes_in(folder)
-    for what, files, built_in in (("table", tables, built_in_tables()), ("recipe", recipes, built_in_recipes())):
-        for name, file in files.items():
-            where = file.relative_to(folder).as_posix()
-            if name in built_in:
-                yield Finding(where, f'{what} "{name}" is built in, and cannot be replaced', "delete it or rename it")
-                continue
+def check_tables(audit: Audit) -> None:
+    """Add what is wrong with the tables, recipes and requests of a results folder, and which runs are missing."""
+    contents, files = audit.contents, [("table", audit.contents.tables), ("recipe", audit.contents.recipes)]
+    audit.problems += [
+        Finding(_in(audit.path, error.file), error.reason, error.fix) for error in built_in_again(contents)
+    ]
+    for what, stored in files:
+        for name, file in stored.items():
             try:
                 read_table_file(name, file) if what == "table" else read_toml(file, Recipe)
             except UsageError as error:
-                yield Finding(where, str(error).removeprefix(str(file)).lstrip(":, "), "put it back as it was stored")
-    known, there = {**built_in_tables(), **tables}, request_check.StoredRuns.of(records)
-    for request in requests:
-        if request.table not in known:
-            message = f'table "{request.table}" is neither built in nor stored in {PAPERS}/, so no page can show it'
-            fix = f"`benchsuite repro {request.table} --tables FOLDER` stores it"
-            yield Finding(f"tables/{request.name}.json", message, fix)
-            continue
-        try:
-            table = read_table_file(request.table, known[request.table])
-        except UsageError:
-            continue  # told above
-        for wrong in request_check.problems(table, request, there):
-            yield Finding(f"tables/{request.name}.json", wrong, request_check.REPAIR)
+                message = str(error).removeprefix(str(file)).lstrip(":, ")
+                audit.problems.append(Finding(_in(audit.path, file), message, "put it back as it was stored"))
+    views, skipped = build_tables(contents)
+    audit.problems += [
+        Finding(TABLES, str(error), "`benchsuite repro` with --tables FOLDER stores it") for error in skipped
+    ]
+    for view in views:
+        where, again = f"{TABLES}/{view.asked.name}.json", "run the same `benchsuite repro` again"
+        audit.problems += [Finding(where, what, again) for what in view.outdated]
+        lacking = [row for row in view.rows if row.measured < row.requested]
+        audit.notes += [Finding(where, f"{row_name(row.key)}: {row.gap}", again) for row in lacking]
+
+
+def _in(folder: Path, file: Path) -> str:
+    return file.relative_to(folder).as_posix()

@@ -69,7 +69,7 @@ class Session:
         if isinstance(event, Finished):
             self.store.write(event.record, event.ranks)
             return True
-        self.store.add_failure(event.run.run_id, event.reason)
+        self.store.add_failure(event.run, event.reason)
         keep_traceback(event, self.store.logs)
         if event.diverged:
             self.store.discard_checkpoints(event.run.run_id)

@@ -5,13 +5,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from benchsuite.analysis.request_check import StoredRuns, with_stored_seeds
-from benchsuite.papers.schema import row_name
 from benchsuite.planning.plan import Plan, Run
 from benchsuite.planning.problems import Problem
 from benchsuite.planning.trial_runs import grouped
 from benchsuite.records.contents import Contents
-from benchsuite.records.store import Store
 from benchsuite.work.trials import TrialWork
 
 
@@ -67,19 +64,8 @@ class TableWork:
 
     def lines(self) -> list[str]:
         """What is to be tuned, run and left out, a line each."""
-        rows = [(plan.request.table, row) for plan in self.plans for row in plan.request.rows if row.not_run]
         return [
             *(f"  to search  {row}: {counted}" for row, counted in self.trials.to_search),
             *(f"  {one['state']:<7}  {one['run_id']}  {one['label']}" for one in self.states()),
-            *(f"  not run  {table} {row_name(row.key)}: {row.not_run}" for table, row in rows),
+            *(f"  not run  {plan.request.table} {what}" for plan in self.plans for what in plan.not_run),
         ]
-
-
-def with_all_seeds(store: Store) -> Contents:
-    """The folder, in which each table now lists every stored seed of its rows, whichever table asked for it."""
-    contents = store.read()
-    stored = StoredRuns.of(contents.records.values())
-    grown = [new for request in contents.requests if (new := with_stored_seeds(request, stored)) != request]
-    for request in grown:
-        store.add_request(request)
-    return store.read() if grown else contents

@@ -6,7 +6,7 @@ import pytest
 
 from benchsuite.analysis.against import Against, against, against_reference, outcomes, principal
 from benchsuite.analysis.boards import Board, boards
-from benchsuite.records.requests import SmallestDifference
+from benchsuite.planning.recipe import Primary
 from benchsuite.records.schema import Record, TunedBy
 
 Runs = dict[int, Record]
@@ -16,7 +16,7 @@ UP = tuple(value + 0.1 + noise for value, noise in zip(BASE, (0.001, 0.0, 0.002,
 DOWN = tuple(2 * base - up for base, up in zip(BASE, UP, strict=True))
 NEAR = tuple(value + noise for value, noise in zip(BASE, (0.001, -0.001, 0.002, -0.001), strict=True))
 NOISY = tuple(value + noise for value, noise in zip(BASE, (0.1, -0.1, 0.05, 0.02), strict=True))
-INTEREST = {"retrieval": SmallestDifference(metric="t2i_r10", difference=0.01)}
+INTEREST = {"retrieval": Primary(metric="t2i_r10", difference=0.01)}
 
 
 def board(*configurations: Runs) -> Board:

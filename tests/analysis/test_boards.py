@@ -1,8 +1,11 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from support.views import found, view_of
+
 from benchsuite.analysis.boards import Board, boards, paired
-from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
+from benchsuite.analysis.table_view import TableView
+from benchsuite.papers import read_table
 from benchsuite.records.schema import Record, Result
 from benchsuite.report.numbers import measured
 from benchsuite.setup import Protocol
@@ -12,17 +15,14 @@ MakeRuns = Callable[..., Runs]
 HIGH, LOW, LIKE_HIGH = (0.80, 0.81, 0.82), (0.10, 0.12, 0.11), (0.81, 0.80, 0.83)
 
 
-def board(*configurations: Runs, request: Sequence[TableRequest] = ()) -> Board:
-    (found,) = boards([record for runs in configurations for record in runs.values()], request)
+def board(*configurations: Runs) -> Board:
+    (found,) = boards([record for runs in configurations for record in runs.values()])
     return found
 
 
-def request(setup_id: str) -> TableRequest:
-    parts = {"": RequestedRuns(setup_id=setup_id, row_id="m", runs={})}
-    return TableRequest(
-        table="p/t", scale="small", recipe="scenes-small", track="s", description="", tuned={}, backbones={},
-        temperature_factor=1, rows=[RequestedRow(label="R", backbone="RN50", parts=parts)],
-    )  # fmt: skip
+def shown(*records: Record) -> TableView:
+    table = read_table("temo/table1")
+    return view_of(table, [found(table.row("RN50/InfoNCE"), {record.seed: record for record in records})])
 
 
 def test_configurations_of_one_setup_stand_beside_each_other_with_their_seeds(make_runs: MakeRuns) -> None:
@@ -42,12 +42,9 @@ def test_a_setup_with_one_configuration_is_a_board_only_for_runs_of_no_table(mak
     runs = make_runs(recipe="mine")
     (found,) = boards(runs.values())
     assert (found.title, list(found.outside)) == ("mine, test_vit, distilbert", list(runs.values()))
-    parts = {"": RequestedRuns(setup_id="s", row_id="m", runs={seed: runs[seed].run_id for seed in (0, 1)})}
-    rows = [RequestedRow(label="R", backbone="RN50", parts=parts)]
-    some = request("s").model_copy(update={"rows": rows})
+    some = shown(runs[0], runs[1])
     assert [record.seed for record in boards(runs.values(), [some])[0].outside] == [2]
-    parts[""].runs[2] = runs[2].run_id
-    assert boards(runs.values(), [some]) == []
+    assert boards(runs.values(), [shown(*runs.values())]) == []
 
 
 def test_setups_are_never_mixed_and_those_with_most_runs_come_first(make_runs: MakeRuns) -> None:

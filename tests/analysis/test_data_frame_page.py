@@ -10,7 +10,6 @@ from support.measured import HIGH, LOW, fill
 from benchsuite.analysis import results
 from benchsuite.records.schema import Record, Result
 from benchsuite.records.trials import TRIALS, write_trials
-from benchsuite.setup import Protocol
 
 PAGE = (Path(__file__).parents[2] / "docs" / "data-frame.md").read_text("utf-8")
 MakeRecord = Callable[..., tuple[Record, bytes]]
@@ -19,22 +18,22 @@ MakeRecord = Callable[..., tuple[Record, bytes]]
 @pytest.fixture
 def make(make_record: MakeRecord) -> MakeRecord:
     """Records that also have a gap, and the same metrics on a second protocol."""
-    plain = make_record()[0].setup
-    gallery = Protocol(task="retrieval", version=1)
-    protocols = {**plain.protocols, "geometry": Protocol(task="geometry", version=1), "retrieval-galleries": gallery}
     gap = Result(task="geometry", version=1, metrics={}, counts={"pairs": 4}, measures={"gap": 0.5})
 
-    def with_gap(*arguments: int, **changes: object) -> tuple[Record, bytes]:
-        given = changes.pop("results", make_record()[0].results)
-        setup = plain.model_copy(update={"protocols": protocols})
-        more = {"geometry": gap, "retrieval-galleries": make_record()[0].results["retrieval"]}
-        return make_record(*arguments, setup=setup, results={**given, **more}, **changes)  # type: ignore[dict-item]
+    def with_gap(*arguments: int, **changes: Any) -> tuple[Record, bytes]:
+        results = changes.pop("results", make_record()[0].results)
+        more = {"geometry": gap, "retrieval-galleries": results["retrieval"]}
+        own = {
+            name: more.get(name, result).model_copy(update={"task": result.task, "version": result.version})
+            for name, result in results.items()
+        }
+        return make_record(*arguments, results=own, **changes)
 
     return with_gap
 
 
 def test_the_snippets_of_the_page_answer(tmp_path: Path, make: MakeRecord, monkeypatch: pytest.MonkeyPatch) -> None:
-    fill(tmp_path / "results", make, {"InfoNCE": LOW, "TeMo": HIGH}, scale="latents", recipe="latents-pairs")
+    fill(tmp_path / "results", make, {"InfoNCE": LOW, "TeMo": HIGH}, scale="latents")
     monkeypatch.chdir(tmp_path)
     write_trials(tmp_path / "results" / TRIALS / "latents-pairs.parquet", trials_file({"temo": 0.5, "infonce": 0.5}))
     load, *questions = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)

@@ -18,7 +18,7 @@ from benchsuite.analysis.rows import Cell
 from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.verdict import Family, Verdict
 from benchsuite.papers.claim import claims_of
-from benchsuite.records.requests import SmallestDifference
+from benchsuite.planning.recipe import Primary
 from benchsuite.records.schema import Result, TunedBy
 
 
@@ -39,7 +39,7 @@ def test_a_family_is_the_headline_claims_of_all_tables_with_the_scale(make_recor
     other = claimed(*TWO, row("oldest", 3), table="other")
     elsewhere = claimed(*TWO, table="elsewhere", recipes={"gpu": "r"})
     for mates, size in (([], 1), ([other], 2), ([other, elsewhere], 2)):
-        built = build_table(three, whole.asked, {}, {}, [three, *mates])
+        built = build_table(three, whole.asked, whole.setting, [], [three, *mates])
         headline, further = judged_claims(replace(whole, siblings=built.siblings))
         assert headline.verdict.family == Family("headline claims of p at scale small", size)
         assert (further.verdict.kind, further.verdict.family) == ("exploratory", None)
@@ -205,9 +205,7 @@ def test_the_difference_of_a_protocol_is_that_of_its_fractions_or_of_the_named_m
     result = make_record(0)[0].results["retrieval"].model_copy(update={"measures": {"gap": 0.3, "other": 2.0}})
     whole = view(make_record, table(*TWO), {"old": LOW})
     cell = with_results(replace(whole.rows[0].cells[0], measure=measure), {"retrieval": result})
-    stated = {
-        protocol: SmallestDifference(metric=metric, difference=size) for protocol, (metric, size) in primary.items()
-    }
+    stated = {protocol: Primary(metric=metric, difference=size) for protocol, (metric, size) in primary.items()}
     assert interest_of(cell, stated) == interest
 
 
@@ -215,7 +213,7 @@ def test_the_stated_difference_of_interest_reaches_the_verdict(make_record: Make
     def judged(**about: object) -> Verdict:
         return judged_claims(view(make_record, claimed(*TWO), {"ours": HIGH, "old": LOW}, **about))[0].verdict
 
-    primary = {"retrieval": {"metric": "t2i_r10", "difference": 0.9}}
+    primary = {"retrieval": Primary(metric="t2i_r10", difference=0.9)}
     assert judged().kind == "reproduced"
     assert judged(primary=primary).kind == "equivalent"
     assert judged(stand_ins={"a": "synthetic images"}).power == judged().power is not None

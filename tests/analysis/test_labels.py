@@ -1,7 +1,10 @@
 from collections.abc import Callable
 
+from support.views import added, found, view_of
+
 from benchsuite.analysis.labels import labels, recipes_of, temperatures, titles
-from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
+from benchsuite.analysis.table_view import TableView
+from benchsuite.papers import Table
 from benchsuite.records.schema import Record, TunedBy
 
 MakeRuns = Callable[..., dict[int, Record]]
@@ -42,20 +45,23 @@ def test_settings_that_look_alike_are_told_apart_by_identity(make_runs: MakeRuns
     assert found == [f"InfoNCE (tau=0.3), infonce, {run.method_id[:8]}" for run in runs]
 
 
-def request(*rows: tuple[str, str, str, str], recipe: str = "scenes-small") -> TableRequest:
-    """Rows of backbone, variant, part and setup_id."""
-    made = [
-        RequestedRow(
-            label=f"{number}", backbone=backbone, variant=variant,
-            parts={part: RequestedRuns(setup_id=setup_id, row_id="m", runs={})},
-        )
-        for number, (backbone, variant, part, setup_id) in enumerate(rows)
-    ]  # fmt: skip
-    return TableRequest(
-        table="p/t", scale="small", recipe=recipe, track="s", description="", tuned={}, backbones={},
-        temperature_factor=1,
-        rows=made,
+def shown(make: MakeRuns, *rows: tuple[str, str, str, str], recipe: str = "scenes-small") -> TableView:
+    """A table with rows of backbone, variant, part and setup_id."""
+    column = {"key": "a", "group": "", "label": "", "measure": "retrieval.r_mean"}
+    table = Table.model_validate(
+        {"file_format": 1, "paper": "p", "table": "t", "locator": "", "title": "", "recipes": {"small": recipe},
+         "columns": [{**column, "part": rows[0][2]}], "parts": {rows[0][2]: {}} if rows[0][2] else {},
+         "rows": [{"label": "x", "backbone": "B", "method": "infonce"}]}
     )  # fmt: skip
+    made = [
+        found(added(f"{number}", backbone, variant=variant), {part: {0: record(make, setup_id)}})
+        for number, (backbone, variant, part, setup_id) in enumerate(rows)
+    ]
+    return view_of(table, made, name=recipe)
+
+
+def record(make: MakeRuns, setup_id: str) -> Record:
+    return make()[0].model_copy(update={"setup_id": setup_id})
 
 
 def test_a_setup_is_called_as_tables_asked_for_it(make_runs: MakeRuns) -> None:
@@ -63,8 +69,8 @@ def test_a_setup_is_called_as_tables_asked_for_it(make_runs: MakeRuns) -> None:
     found = titles(
         dict.fromkeys("abc", setup),
         [
-            request(("RN50", "AdamW", "", "a"), ("RN50", "", "", "a"), ("ViT", "CC12M", "", "b")),
-            request(("X", "", "p", "c")),
+            shown(make_runs, ("RN50", "AdamW", "", "a"), ("RN50", "", "", "a"), ("ViT", "CC12M", "", "b")),
+            shown(make_runs, ("X", "", "p", "c")),
         ],
     )
     assert found == {
@@ -98,7 +104,8 @@ def test_setups_of_one_recipe_are_told_apart_by_the_options_of_their_data(make_r
 
 def test_no_two_setups_have_one_title(make_runs: MakeRuns) -> None:
     found = titles(
-        dict.fromkeys(["1234567890", "abcdefghij", "other"], make_runs()[0].setup), [request(("A", "", "", "other"))]
+        dict.fromkeys(["1234567890", "abcdefghij", "other"], make_runs()[0].setup),
+        [shown(make_runs, ("A", "", "", "other"))],
     )
     assert list(found.values()) == [
         "scenes, test_vit, distilbert, 12345678", "scenes, test_vit, distilbert, abcdefgh", "scenes-small, A",

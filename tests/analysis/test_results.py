@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 from support.made_trials import trials_file, trials_of
-from support.measured import HIGH, LOW, fill, measured
+from support.measured import HIGH, LOW, fill
+from support.planned import request_of
 
 import benchsuite
 from benchsuite.analysis.boards import Board, boards, paired
@@ -33,7 +34,7 @@ def folder(tmp_path: Path, make_record: MakeRecord) -> Path:
         metrics = {**results["retrieval"].metrics, "r_mean": results["retrieval"].metrics["t2i_r1"]}
         measures = {"median_rank": 10 * metrics["t2i_r1"]}
         retrieval = results["retrieval"].model_copy(update={"metrics": metrics, "measures": measures})
-        return make_record(*arguments, results={"retrieval": retrieval}, **changes)
+        return make_record(*arguments, results={**results, "retrieval": retrieval}, **changes)
 
     return fill(tmp_path / "runs", make, VALUES)
 
@@ -128,13 +129,12 @@ def test_a_run_that_no_table_shows_has_its_numbers_and_no_table(folder: Path, ma
     assert set(alone.recipe) == {"mine"}
 
 
-def test_a_run_of_two_tables_stands_in_both(folder: Path, make_record: MakeRecord) -> None:
+def test_a_run_of_two_tables_stands_in_both(folder: Path) -> None:
     once = benchsuite.load_results(folder)
-    request, _ = measured(make_record, VALUES, scale="smoke")
-    Store(folder).add_request(request)
+    Store(folder).add_request(request_of("dystress/figure7", "small", ["RN50/InfoNCE"]))
     twice = benchsuite.load_results(folder)
-    assert len(twice) == 2 * len(once)
-    assert twice.groupby("scale").size().to_dict() == {"small": len(once), "smoke": len(once)}
+    both = twice.groupby("run_id").table.unique().map(sorted)
+    assert ["dystress/figure7", "temo/table1"] in both.tolist()
     assert len(twice.drop_duplicates(KEY)) == len(once)
 
 
@@ -161,12 +161,11 @@ def test_an_invalid_file_is_skipped_with_a_warning(folder: Path) -> None:
     assert results.run_id.nunique() == 14
 
 
-def test_a_record_without_a_requested_number_skips_only_that_table(folder: Path, make_record: MakeRecord) -> None:
-    request, _ = measured(make_record, VALUES, scale="smoke", measures={"coco_ir1": "retrieval.nothing"})
-    Store(folder).add_request(request)
-    with pytest.warns(UserWarning, match=r"skipped: .*did not measure retrieval.nothing"):
-        results = benchsuite.load_results(folder)
-    assert set(results.scale) == {"small"}
+def test_a_record_without_a_number_lacks_that_cell_alone(view: TableView) -> None:
+    (row, *_) = view.rows
+    assert [cell.n for cell in row.cells[:2]] == [4, 4]
+    assert {cell.n for cell in row.cells[2:]} == {0}
+    assert row.measured == 4
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,11 @@
 from collections.abc import Callable
 from typing import Any
 
-from benchsuite.analysis.building import build_table
+from support.views import found, view_of
+
 from benchsuite.analysis.curves import series
 from benchsuite.papers import Table
 from benchsuite.papers.schema import Plot
-from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
@@ -23,11 +23,6 @@ def test_a_run_that_two_parts_of_a_table_share_is_one_line(make_record: MakeReco
         {"file_format": 1, "paper": "p", "table": "t", "locator": "", "title": "", "recipes": {"small": "r"},
          "columns": columns, "rows": [row], "parts": {"first": {}, "second": {}}}
     )  # fmt: skip
-    parts = {name: RequestedRuns(setup_id="", row_id="", runs={0: "0"}) for name in ("first", "second")}
-    request = TableRequest(
-        table="p/t", scale="small", recipe="r", track="s", description="", tuned={}, backbones={},
-        temperature_factor=1.0,
-        measures={"a": "retrieval.i2t_r1", "b": "retrieval.t2i_r5"}, rows=[RequestedRow(**row, parts=parts)],
-    )  # fmt: skip
-    (one,) = series(build_table(table, request, {"0": record}, {}), Plot(title="", y=["loss"]))
+    view = view_of(table, [found(table.rows[0], {name: {0: record} for name in ("first", "second")})])
+    (one,) = series(view, Plot(title="", y=["loss"]))
     assert (one.part, one.y) == ("first and second", [1.0])

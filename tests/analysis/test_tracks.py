@@ -13,9 +13,10 @@ from support.claimed import HIGH, LOW, TWO, MakeRecord, claimed, row, table, vie
 from benchsuite.analysis.both_regimes import InBothRegimes
 from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.tracks import across_scales, tau, track_agreements
+from benchsuite.planning.recipe import Primary
 
 FOUR = tuple(row(name, 1, hyperparameters={"tau": number}) for number, name in enumerate("abcd", 1))
-PRIMARY = {"retrieval": {"metric": "i2t_r1", "difference": 0.01}}
+PRIMARY = {"retrieval": Primary(metric="i2t_r1", difference=0.01)}
 
 
 def test_a_headline_claim_has_a_place_for_each_scale(make_record: MakeRecord) -> None:

@@ -11,7 +11,7 @@ from conftest import MadeSite, address
 
 from benchsuite.analysis.against import against
 from benchsuite.analysis.boards import Board, PrimaryMeasure, boards, paired
-from benchsuite.records.requests import SmallestDifference
+from benchsuite.planning.recipe import Primary
 from benchsuite.records.store import Store
 from benchsuite.report.numbers import in_unit, signed
 from benchsuite.report.numbers import paired as shown
@@ -90,7 +90,7 @@ def test_the_picker_says_equivalent_where_python_does(new_page: Open, board: Boa
     told = {(one["a"], one["b"], one["task"]): one["told"] for one in page.evaluate(ALL_CHOICES)}
     verdicts = Counter[str]()
     for task in (task for task in board.tasks if task.better != "neither" and task.unit == "percent"):
-        stated = {task.protocol: SmallestDifference(metric=task.metric, difference=interest)}
+        stated = {task.protocol: Primary(metric=task.metric, difference=interest)}
         for ours, theirs in permutations(board.rows, 2):
             verdict = against(board, ours, theirs, task, stated).outcome
             said = told[ours.label, theirs.label, name_of(task)]

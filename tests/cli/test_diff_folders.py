@@ -92,13 +92,3 @@ def test_files_that_cannot_be_used_are_named_with_exit_code_1_and_the_rest_is_sh
     assert "RN50/TeMo, MSCOCO IR@1:" in output
     assert command(before, before, "--json") == 1, "although it agrees"
     assert "infonce-s0-" in capsys.readouterr().out
-
-
-def test_a_record_without_the_number_that_is_asked_for_spares_the_others(
-    folders: tuple[Path, Path], capsys: pytest.CaptureFixture[str], make_record: Make
-) -> None:
-    fill(folders[1], make_record, {"InfoNCE": LOW}, scale="smoke", measures={"coco_ir1": "retrieval.nothing"})
-    assert command(*folders) == 1
-    output = capsys.readouterr().out
-    assert "did not measure retrieval.nothing" in output
-    assert "temo/table1 at scale small:" in output

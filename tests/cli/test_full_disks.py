@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from support.commands import exit_code
 from support.copies import command, files, in_a_copy, mount, only_linux
+from support.planned import request_of
 
 from benchsuite.data.cached import made_once
 from benchsuite.errors import UsageError
 from benchsuite.paths import cache
-from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
 
@@ -120,17 +120,14 @@ def test_a_store_and_the_cache_say_so_and_leave_no_drafts(
     """What `repro`, `run` and `tune` write to."""
     disk = tmp_path / "disk"
     monkeypatch.setenv("BENCHSUITE_CACHE", str(disk))
-    request = TableRequest(
-        table="temo/table1", scale="smoke", recipe="r", track="scenes", description="long enough", tuned={},
-        backbones={}, temperature_factor=1.0, rows=[],
-    )  # fmt: skip
+    request = request_of("temo/table1", "smoke")
 
     def work() -> list[str]:
         store, told = Store(disk), []
         for write in (
             store.require_writable,
             lambda: store.write(*make_record()),
-            lambda: store.add_failure("f00d", "killed"),
+            lambda: store.add_failure(make_record()[0], "killed"),
             lambda: store.add_request(request),
             lambda: store.keep("papers/mine/table1.toml", Path(__file__)),
             lambda: made_once(cache() / "digests" / "a.json", lambda draft: draft.write_text("long enough")),

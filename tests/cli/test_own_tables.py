@@ -11,22 +11,22 @@ from support.commands import exit_code
 from support.html_pages import Reading
 from support.measured import HIGH, LOW, fill
 from support.own_tables import FILE, NAME, TABLE, own_folder
+from support.planned import request_of
 
 from benchsuite.analysis.building import same_paper
 from benchsuite.analysis.results import load_table
 from benchsuite.errors import UsageError
 from benchsuite.folders import use_folders
 from benchsuite.papers import read_table
+from benchsuite.papers.reader import read_table_file
 from benchsuite.paths import baselines
+from benchsuite.planning.recipe import read_recipe
 from benchsuite.records.contents import read_contents
-from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
 from benchsuite.verify.stored_tables import keep
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
-ASKED = {"table": NAME, "scale": "smoke", "recipe": "tiny"}
-MEASURES = {"ir1": "retrieval.t2i_r1", "tr1": "retrieval.i2t_r1"}
 VALUES = {"TeMo": HIGH, "InfoNCE": LOW, "TS": LOW}
 
 
@@ -34,8 +34,8 @@ VALUES = {"TeMo": HIGH, "InfoNCE": LOW, "TS": LOW}
 def results(tmp_path: Path, make_record: MakeRecord, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Results of the folder's table as `repro` leaves them; the folder `own` beside them is not in use."""
     monkeypatch.chdir(tmp_path)
-    folder = fill(tmp_path / "runs", make_record, VALUES, **ASKED, measures=MEASURES)
-    own_folder(tmp_path / "own")
+    own = own_folder(tmp_path / "own")
+    folder = fill(tmp_path / "runs", make_record, VALUES, table=NAME, scale="smoke", own=own)
     assert kept(folder) == []
     return folder
 
@@ -57,11 +57,7 @@ def change(results: Path, old: str, new: str) -> None:
 def test_the_table_and_its_recipe_are_stored_and_those_built_in_are_not(results: Path) -> None:
     assert (results / FILE).read_text() == TABLE
     assert (results / "recipes" / "tiny.toml").is_file()
-    built_in = TableRequest(
-        table="temo/table1", scale="smoke", recipe="scenes-smoke", track="", description="", tuned={}, backbones={},
-        temperature_factor=1, rows=[],
-    )  # fmt: skip
-    assert list(keep(Store(results), built_in)) == []
+    assert list(keep(Store(results), request_of("temo/table1", "smoke"))) == []
     assert not (results / "papers" / "temo").exists()
 
 
@@ -74,7 +70,7 @@ def test_the_table_and_its_recipe_are_stored_and_those_built_in_are_not(results:
         (["claims", "dystress/figure7"], "1 headline claim: 1 not run"),
         (["claims", "--all"], NAME),
         (["export", NAME, "--scale", "smoke"], "RN50: TeMo | – / "),
-        (["export", NAME, "--scale", "smoke", "--format", "csv"], "smoke,RN50,,TeMo,ir1,,percent,,31.5"),
+        (["export", NAME, "--scale", "smoke", "--format", "csv"], ",percent,,31.5"),
         (
             ["export", NAME, "--scale", "smoke", "--format", "latex"],
             "TeMo & -- & --",
@@ -156,7 +152,7 @@ def test_a_stored_table_cannot_replace_a_built_in_one(results: Path, capsys: pyt
     assert 'papers/temo/table1.toml: table "temo/table1" is built in' in capsys.readouterr().err
     assert read_table("temo/table1", read_contents(results).tables).title != "My method"
     assert exit_code("verify", "runs") == 1
-    assert 'table "temo/table1" is built in, and cannot be replaced' in capsys.readouterr().out
+    assert 'table "temo/table1" is built in' in capsys.readouterr().out
 
 
 def test_tables_whose_requests_would_have_one_file_name_are_refused(results: Path) -> None:
@@ -191,8 +187,13 @@ def test_the_manifest_lists_tables_and_recipes(sound: Path, capsys: pytest.Captu
     assert verified(sound, capsys=capsys)["verified"]
     shutil.copy(sound / "MANIFEST.json", "base.json")
     (sound / FILE).write_text(TABLE.replace("My method", "Mine"))
-    (problem,) = verified(sound, capsys=capsys)["problems"]
-    assert (problem["file"], problem["message"]) == (FILE, "not as listed in MANIFEST.json")
+    changed, unlisted = verified(sound, capsys=capsys)["problems"]
+    assert changed["message"] == "the table has changed since its runs were asked for"
+    assert (unlisted["file"], unlisted["message"]) == (FILE, "not as listed in MANIFEST.json")
+    assert exit_code("verify", str(sound), "--update", "--base", "base.json") == 1
+    own = read_table_file(NAME, sound / FILE)
+    asked = request_of(own, "smoke", recipe=read_recipe(str(sound / "recipes" / "tiny.toml")))
+    Store(sound).add_request(asked)
     told = verified(sound, "--update", "--base", "base.json", capsys=capsys)
     assert told["verified"]
     assert any(f"{FILE} replaced" in note["message"] for note in told["notes"])
@@ -202,10 +203,8 @@ def test_the_manifest_lists_tables_and_recipes(sound: Path, capsys: pytest.Captu
 def test_a_stored_table_that_is_gone_is_a_problem(sound: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (sound / FILE).unlink()
     told = [problem["message"] for problem in verified(sound, capsys=capsys)["problems"]]
-    assert told == [
-        'table "mine/first" is neither built in nor stored in papers/, so no page can show it',
-        "listed in MANIFEST.json, but gone",
-    ]
+    assert told[0].startswith('table "mine/first" does not exist')
+    assert told[1:] == ["listed in MANIFEST.json, but gone"]
     (sound / "tables" / "mine-first-smoke.json").unlink()
     told = verified(sound, "--update", capsys=capsys)
     assert told["verified"]

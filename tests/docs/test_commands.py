@@ -66,7 +66,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("reader")
     fill(
         folder / "results", any_record, {"InfoNCE": LOW, "TeMo": HIGH},
-        scale="latents", recipe="latents-pairs", track="latents", regime="tuned",
+        scale="latents", regime="tuned",
     )  # fmt: skip
     rule = require_tuning(read_recipe("latents-pairs"), "latents-pairs").model_dump(mode="json")
     trials = trials_file({"infonce": 0.5, "temo": 0.5}).model_copy(update={"rule": rule})

@@ -4,6 +4,8 @@ import pytest
 from support.emoji_files import write_emoji_clones
 
 from benchsuite.execution.measure import measure
+from benchsuite.papers import read_table
+from benchsuite.planning.columns import measured_columns
 from benchsuite.planning.plan import Run, plan_table
 from benchsuite.planning.recipe import read_recipe
 from benchsuite.planning.resolve import resolve_method, resolve_setup
@@ -21,7 +23,8 @@ def test_a_table_is_planned_on_clones(folders: dict[str, str], table: str, colum
     plan = plan_table(table, "emoji", [0], folders=folders)
     assert plan.runs
     assert not plan.problems
-    assert not column or plan.request.stand_ins[column] == "the 800 test pictures of emoji, each with its name"
+    measured = measured_columns(read_table(table), read_recipe(read_table(table).recipes["emoji"]))
+    assert not column or measured.stand_ins[column] == "the 800 test pictures of emoji, each with its name"
 
 
 def test_without_data_a_plan_says_what_to_add() -> None:

@@ -11,7 +11,6 @@ from benchsuite.errors import RunError
 from benchsuite.execution.measure import measure
 from benchsuite.planning.plan import Run, plan_under
 from benchsuite.planning.recipe import read_recipe
-from benchsuite.records.requests import RequestedRuns
 from benchsuite.setup import Data, Protocol
 
 PROTOCOLS = {"retrieval": Protocol(task="retrieval", options={"split": "validation"})}
@@ -56,13 +55,3 @@ def test_paraphrases_that_change_after_the_plan_end_the_run_that_reads_them(fold
     write(folder, "further words")
     with pytest.raises(RunError, match="cc3m: the paraphrases have changed since the run was planned"):
         measure(runs[0])
-
-
-def test_seeds_with_other_paraphrases_are_no_seeds_of_the_row() -> None:
-    old, new = (
-        RequestedRuns(setup_id="s", row_id="m", paraphrases=p, runs={seed: f"{p}{seed}"})
-        for seed, p in enumerate(("p", "q"))
-    )
-    same = old.model_copy(update={"runs": {1: "p1"}})
-    assert new.merged_with(old).runs == {1: "q1"}
-    assert same.merged_with(old).runs == {0: "p0", 1: "p1"}

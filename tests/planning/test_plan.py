@@ -26,12 +26,13 @@ class Another(InfoNCE):
 
 def test_rows_are_chosen_by_method_label_or_backbone_and_label() -> None:
     def chosen(*rows: str) -> list[str]:
-        return [f"{row.backbone}/{row.label}" for row in plan_table("temo/table1", "smoke", [0], rows).request.rows]
+        return plan_table("temo/table1", "smoke", [0], rows).request.rows
 
     assert chosen("infonce") == ["RN50/InfoNCE", "ViT-B/16/InfoNCE"]
     assert chosen("TeMo") == ["RN50/TeMo", "ViT-B/16/TeMo"]
     assert chosen("RN50/TS", "infonce") == ["RN50/InfoNCE", "RN50/TS", "ViT-B/16/InfoNCE"]
-    assert chosen("sogclr") == ["RN50/SogCLR", "ViT-B/16/SogCLR"]
+    added = plan_table("temo/table1", "smoke", [0], ["sogclr"]).request.added
+    assert [(one.method, one.backbone) for one in added] == [("sogclr", "RN50"), ("sogclr", "ViT-B/16")]
 
 
 def test_every_temperature_is_scaled_by_the_recipes_factor_and_nothing_else() -> None:
@@ -100,10 +101,10 @@ def test_a_plugin_cannot_take_a_printed_rows_place(plugin_file: WRITE) -> None:
 
 def test_a_plugins_methods_are_rows_unless_rows_are_named(plugin_file: WRITE) -> None:
     load_plugin(plugin_file(NAMESAKE.format(name="mine", title="Mine")))
-    all_rows = plan_table("temo/table1", "smoke", [0], extra=["mine"]).request.rows
-    named = plan_table("temo/table1", "smoke", [0], ["infonce"], extra=["mine"]).request.rows
-    assert [row.backbone for row in all_rows if row.label == "Mine"] == ["RN50", "ViT-B/16"]
-    assert not [row for row in named if row.label == "Mine"]
+    all_rows = plan_table("temo/table1", "smoke", [0], extra=["mine"]).request.added
+    named = plan_table("temo/table1", "smoke", [0], ["infonce"], extra=["mine"]).request.added
+    assert [(row.method, row.backbone) for row in all_rows] == [("mine", "RN50"), ("mine", "ViT-B/16")]
+    assert not named
 
 
 def test_a_run_knows_its_recipes_name_and_no_folder_and_its_identity_neither(tmp_path: Path) -> None:

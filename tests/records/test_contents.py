@@ -93,25 +93,27 @@ def test_foreign_files_are_left_alone_and_named(store: Store, good: Record, cont
     assert store.read().records == {good.run_id: good}
 
 
-def test_a_damaged_note_or_request_hides_no_other(store: Store, good: Record) -> None:
-    store.add_failure("aaaa", "killed")
+def test_a_damaged_note_or_request_hides_no_other(store: Store, good: Record, make_record: Make) -> None:
+    lost = make_record(7)[0]
+    store.add_failure(lost, "killed")
     (store.folder / "bbbb.failed.json").write_text("[]")
     (store.folder / "tables").mkdir()
     (store.folder / "tables" / "x.json").write_text('{"table": ')
     (store.folder / "tables" / "y.json").write_text('{"table": "temo/table1"}')
     contents = store.read()
-    assert contents.failures == {"aaaa": "killed"}
+    assert [one.reason for one in contents.failures.values()] == ["killed"]
     assert contents.records == {good.run_id: good}
     assert [error.file.name for error in contents.errors] == ["bbbb.failed.json", "x.json", "y.json"]
 
 
 def test_a_gap_tells_a_failure_from_a_refusal(store: Store, make_record: Make) -> None:
-    store.add_failure("aaaa", "killed")
+    store.add_failure(make_record(seed=2)[0], "killed")
     record, ranks = make_record(seed=1)
-    store.write(record, ranks).write_text("{")
-    gaps = store.read().gaps
-    assert gaps["aaaa"] == "killed"
-    assert gaps[record.run_id].startswith("its record was refused, truncated or not JSON")
+    file = store.write(record, ranks)
+    file.write_text(file.read_text().replace('"seconds": 1.5', '"seconds": 0.5'))
+    gaps = {run.seed: why for run, why in store.read().unfinished}
+    assert gaps[2] == "killed"
+    assert gaps[1].startswith("its record was refused, the content is not what was sealed")
 
 
 DEEP = f'{{"table": {"[" * 600}{"]" * 600}}}'

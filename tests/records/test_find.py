@@ -21,7 +21,7 @@ def test_a_run_is_found_by_id_beginning_name_and_path(tmp_path: Path, make_recor
 def test_what_is_no_record_is_never_meant(tmp_path: Path, make_record: Make) -> None:
     record, ranks = make_record()
     Store(tmp_path).write(record, ranks)
-    Store(tmp_path).add_failure("aaaa", "killed")
+    Store(tmp_path).add_failure(make_record(7)[0], "killed")
     (tmp_path / "MANIFEST.json").write_text("{}")
     for name in ("MANIFEST", "aaaa", "", "0" * 16):
         with pytest.raises(UsageError, match=rf'run "{name}" does not exist \(known: {record.run_id}\)'):

@@ -102,7 +102,7 @@ def test_a_write_cut_short_leaves_nothing_to_be_read(
     with pytest.raises(PowerCutError):
         store.write(*make_record())
     with pytest.raises(PowerCutError):
-        store.add_failure("0123", "lost")
+        store.add_failure(make_record()[0], "lost")
     assert (store.read().records, store.read().failures) == ({}, {})
     monkeypatch.undo()
     record, ranks = make_record()
@@ -159,17 +159,19 @@ def test_a_file_that_is_no_sound_record_is_named(store: Store, content: bytes, s
     assert str(file) in str(error)
 
 
-def test_failures_are_remembered_and_the_last_reason_counts(store: Store) -> None:
-    store.add_failure("aaaa", "out of memory")
-    store.add_failure("aaaa", "the loss is nan")
-    store.add_failure("bbbb", "killed")
-    assert store.read().failures == {"aaaa": "the loss is nan", "bbbb": "killed"}
+def test_failures_are_remembered_and_the_last_reason_counts(store: Store, make_record: Make) -> None:
+    first, second = make_record(0)[0], make_record(1)[0]
+    store.add_failure(first, "out of memory")
+    store.add_failure(first, "the loss is nan")
+    store.add_failure(second, "killed")
+    found = {run: failure.reason for run, failure in store.read().failures.items()}
+    assert found == {first.run_id: "the loss is nan", second.run_id: "killed"}
     assert store.read().records == {}
 
 
 def test_a_success_forgets_the_failure(store: Store, make_record: Make) -> None:
     record, ranks = make_record()
-    store.add_failure(record.run_id, "killed")
+    store.add_failure(record, "killed")
     store.write(record, ranks)
     assert store.read().failures == {}
 
@@ -239,10 +241,7 @@ def test_a_kept_table_that_is_no_regular_file_is_named(store: Store, tmp_path: P
 
 
 def request(table: str) -> TableRequest:
-    return TableRequest(
-        table=table, scale="smoke", recipe="scenes", track="scenes", description="", tuned={}, backbones={},
-        temperature_factor=1.0, rows=[],
-    )  # fmt: skip
+    return TableRequest(table=table, scale="smoke", replicates=[0], rows=[], table_digest="t", recipe_digest="r")
 
 
 @pytest.mark.parametrize(("first", "second"), [("a/b-c", "a-b/c"), ("a-b/c", "a/b-c")])

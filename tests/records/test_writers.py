@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 from support.copies import Copy, as_process_1, only_linux
 from support.made_trials import trials_file, trials_of
+from support.planned import request_of
 
 from benchsuite import locks
 from benchsuite.errors import UsageError
 from benchsuite.files import require_writable
 from benchsuite.locks import lock_of, locked
-from benchsuite.records.requests import RequestedRow, TableRequest
+from benchsuite.records.requests import TableRequest
 from benchsuite.records.store import Store
 from benchsuite.records.trials import add_trials, read_trials
 
@@ -23,10 +24,7 @@ WRITERS, ROUNDS = 8, 4
 
 
 def request(*labels: str) -> TableRequest:
-    return TableRequest(
-        table="temo/table1", scale="smoke", recipe="r", track="scenes", description="", tuned={}, backbones={},
-        temperature_factor=1.0, rows=[RequestedRow(label=label, backbone="RN50") for label in labels],
-    )  # fmt: skip
+    return request_of("temo/table1", "smoke", labels)
 
 
 def beside_each_other(write: Callable[[int, int], Any], contained: bool) -> None:
@@ -54,7 +52,7 @@ def test_eight_writers_of_one_process_number_lose_no_row(tmp_path: Path, contain
 
     beside_each_other(write, contained)
     (kept,) = Store(tmp_path).read().requests
-    assert {row.label for row in kept.rows} == {f"row {n}, {turn}" for n in range(WRITERS) for turn in range(ROUNDS)}
+    assert {*kept.rows} == {f"row {n}, {turn}" for n in range(WRITERS) for turn in range(ROUNDS)}
     assert not [file for file in tmp_path.rglob(".*") if file.suffix != ".lock"]
 
 
@@ -77,7 +75,7 @@ def test_a_lock_that_is_not_given_is_named_with_what_to_do(tmp_path: Path, monke
     message = r"table1-smoke\.json\.lock: another process still holds this lock after 0\.1 s\. Let it end, or end it"
     with locked(lock_of(file)), pytest.raises(UsageError, match=message):
         store.add_request(request("TS"))
-    assert [row.label for row in store.add_request(request("TS")).rows] == ["InfoNCE", "TS"]
+    assert store.add_request(request("TS")).rows == ["InfoNCE", "TS"]
 
 
 def test_a_lock_ends_with_its_process(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from support.markdown_reader import texts as texts_of
 
 from benchsuite.analysis.table_view import TableView
 from benchsuite.harmless import spelled
+from benchsuite.planning.recipe import Backbone
 from benchsuite.report.export import FORMATS
 from benchsuite.report.export_options import DEFAULT, ExportOptions
 from benchsuite.report.figures.model import Axis, Figure, Trace
@@ -60,9 +61,11 @@ def _with(view: TableView, given: list[str]) -> TableView:
         )
         for number, row in enumerate(view.rows)
     ]
-    update = {"scale": what, "description": title, "backbones": {backbone: what}, "stand_ins": {"a": what, "b": title}}
+    update = {"description": title, "backbones": {backbone: Backbone(description=what)}}
+    recipe = view.setting.recipe.model_copy(update=update)
+    setting = replace(view.setting, recipe=recipe, stand_ins={"a": what, "b": title})
     table = view.table.model_copy(update={"columns": columns, "title": title})
-    return TableView(table, view.asked.model_copy(update=update), rows)
+    return TableView(table, view.asked.model_copy(update={"scale": what}), setting, rows)
 
 
 @cache

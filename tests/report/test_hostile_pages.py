@@ -9,6 +9,7 @@ from functools import cached_property
 from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -114,8 +115,9 @@ def test_files_are_named_without_any_such_text_and_data_files_hold_no_formula(si
 
 
 def test_a_command_to_copy_is_one_command_with_its_words() -> None:
-    request = SimpleNamespace(table="own/$(x) '; rm y", scale="`z`\n", regime="tuned", primary={})
-    words = shlex.split(command(SimpleNamespace(asked=request, setting=request, runs=[])))  # type: ignore[arg-type]
+    request = SimpleNamespace(table="own/$(x) '; rm y", scale="`z`\n", regime="tuned")
+    view: Any = SimpleNamespace(asked=request, setting=SimpleNamespace(recipe=SimpleNamespace(tuning=None)), runs=[])
+    words = shlex.split(command(view))
     assert words == [
         "benchsuite",
         "repro",

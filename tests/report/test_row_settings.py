@@ -7,10 +7,9 @@ from support.html_pages import Reading, pages
 from support.html_pages import leaderboard as board_of
 from support.made_trials import trials_of
 from support.measured import CURVES
+from support.views import found, view_of
 
-from benchsuite.analysis.building import build_table
 from benchsuite.papers import read_table
-from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record, TunedBy
 from benchsuite.records.trials import trials_digest
 from benchsuite.report.leaderboard import Leaderboard
@@ -30,17 +29,12 @@ def board(make_record: MakeRecord) -> Leaderboard:
         searched=["tau", "tau_alpha", "tau_min"],
     )  # fmt: skip
     plain = make_record()[0].method.model_copy(update={"longer": 2.0})
-    rows, records = [], {}
+    rows = []
     for label, method, tuned in (("TeMo", chosen.method, by), ("InfoNCE", plain, None)):
         record = make_record(method=method, tuned=tuned, curves=CURVES)[0]
-        records[record.run_id] = record
-        runs = RequestedRuns(setup_id=record.setup_id, row_id=record.row_id, runs={0: record.run_id})
-        rows.append(RequestedRow(label=label, backbone="RN50", method=method.name, parts={"": runs}))
-    request = TableRequest(
-        table="temo/table1", scale="latents", recipe="latents-pairs", track="latents", description="", tuned={},
-        backbones={}, temperature_factor=1, regime="tuned", measures={"coco_ir1": "retrieval.t2i_r1"}, rows=rows,
-    )  # fmt: skip
-    return board_of([build_table(read_table("temo/table1"), request, records, {})])
+        rows.append(found(read_table("temo/table1").row(f"RN50/{label}"), {0: record}))
+    measures = {"coco_ir1": "retrieval.t2i_r1"}
+    return board_of([view_of(read_table("temo/table1"), rows, measures, "latents", "tuned")])
 
 
 def table_of(board: Leaderboard) -> str:

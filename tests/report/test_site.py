@@ -4,13 +4,12 @@ from pathlib import Path
 
 import pytest
 from support.html_pages import Reading, leaderboard
+from support.views import found, view_of
 
-from benchsuite.analysis.building import build_table
 from benchsuite.errors import UsageError
 from benchsuite.locks import locked
 from benchsuite.papers import read_table
 from benchsuite.papers.schema import Plot
-from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record
 from benchsuite.report import site
 from benchsuite.report.site import write_site
@@ -22,16 +21,11 @@ NAME = "temo-table1-smoke"
 def board(make: MakeRecord, plots: bool = False):  # type: ignore[no-untyped-def]
     """A table with one run."""
     record = make(0, curves={"step": [0, 1], "gap": [0.9, 0.8], "loss": [1.0, 1.0]})[0]
-    parts = {"": RequestedRuns(setup_id="", row_id="", runs={0: record.run_id})}
-    rows = [RequestedRow(label="InfoNCE", backbone="RN50", method="infonce", parts=parts)]
-    request = TableRequest(
-        table="temo/table1", scale="smoke", recipe="r", track="scenes", description="", tuned={}, backbones={},
-        temperature_factor=1.0, rows=rows,
-    )  # fmt: skip
     table = read_table("temo/table1")
     if plots:
         table = table.model_copy(update={"plots": [Plot(title="Gap, by step", y=["gap"])]})
-    return leaderboard([build_table(table, request, {record.run_id: record}, {})])
+    rows = [found(table.row("RN50/InfoNCE"), {0: record})]
+    return leaderboard([view_of(table, rows, {}, "smoke")])
 
 
 def test_every_address_in_the_folder_leads_somewhere(tmp_path: Path, make_record: MakeRecord) -> None:

@@ -10,7 +10,7 @@ from support.html_pages import Reading, leaderboard, pages
 
 from benchsuite.analysis.table_view import TableView
 from benchsuite.papers.schema import Plot
-from benchsuite.records.requests import SmallestDifference
+from benchsuite.planning.recipe import read_recipe
 from benchsuite.records.schema import Record
 from benchsuite.report.claim_lines import anchor, matrix
 from benchsuite.report.numbers import signed
@@ -23,9 +23,9 @@ TABLE1 = "tables/temo-table1-small"
 def test_a_table_says_what_stands_for_what_how_to_repeat_it_and_why_runs_are_missing(measured: TableView) -> None:
     text = Reading(pages(leaderboard([measured]))[TABLE1]).text
     for said in (
-        "21.64", command(measured), measured.asked.description, measured.rows[0].records[0].setup_id,
-        *measured.stand_ins.values(), *measured.missing.values(), *measured.asked.backbones.values(),
-        *(row.gap for row in measured.rows), *measured.asked.tuned.values(),
+        "21.64", command(measured), measured.setting.recipe.description, measured.rows[0].records[0].setup_id,
+        *measured.stand_ins.values(), *measured.missing.values(), *measured.setting.backbones.values(),
+        *(row.gap for row in measured.rows), *(one.chosen for one in measured.setting.recipe.tuned.values()),
     ):  # fmt: skip
         assert said in text
 
@@ -127,8 +127,9 @@ def test_the_command_of_a_table_tunes_and_names_seeds_and_real_data(measured: Ta
     assert command(measured) == plain
     tuned = replace(measured, asked=measured.asked.model_copy(update={"regime": "tuned"}))
     assert command(tuned) == plain.replace("small", "small --regime tuned")
-    stated = {"primary": {"retrieval": SmallestDifference(metric="t2i_r1", difference=0.01)}}
-    printed = replace(measured, asked=measured.asked.model_copy(update=stated))
+    stated = {"tuning": read_recipe("latents-pairs").tuning}
+    recipe = measured.setting.recipe.model_copy(update=stated)
+    printed = replace(measured, setting=replace(measured.setting, recipe=recipe))
     assert command(printed) == plain.replace("small", "small --regime printed")
     (row, *_) = measured.rows
     setup = row.records[0].setup
@@ -143,8 +144,8 @@ def test_the_command_of_a_table_tunes_and_names_seeds_and_real_data(measured: Ta
 def test_no_published_number_is_subtracted_where_a_stand_in_was_measured(
     measured: TableView, columns: tuple[str, ...], where: str
 ) -> None:
-    request = measured.asked.model_copy(update={"stand_ins": dict.fromkeys(columns, "synthetic images")})
-    view = replace(measured, asked=request)
+    setting = replace(measured.setting, stand_ins=dict.fromkeys(columns, "synthetic images"))
+    view = replace(measured, setting=setting)
     found = pages(leaderboard([view]))
     page = Reading(found[TABLE1])
     assert view.on_stand_ins == where

@@ -3,11 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from benchsuite.analysis.building import build_table
 from benchsuite.analysis.table_view import TableView
 from benchsuite.papers import Table
-from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record
+from support.views import found, view_of
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
 
@@ -33,31 +32,17 @@ def view(
     changes: Mapping[str, Any] | None = None,
     **about: Any,
 ) -> TableView:
-    """Each row's values by seed, on all columns; `changes` are of a row's records, `about` of the request."""
-    records: dict[str, Record] = {}
-    request = []
+    """Each row's values by seed, on all columns; `changes` are of a row's records, `about` of the table's setting."""
+    rows = []
     for one in table.rows:
         runs = {}
         for seed, value in enumerate(values.get(one.label, ())):
-            base = make(seed)[0]
-            result = base.results["retrieval"]
+            result = make(seed)[0].results["retrieval"]
             results = {"retrieval": result.model_copy(update={"metrics": {**result.metrics, "i2t_r1": value}})}
-            record = make(seed, results=results, **(changes or {}).get(one.label, {}))[0]
-            runs[seed] = f"{one.label}-{seed}"
-            records[runs[seed]] = record
-        parts = {"": RequestedRuns(setup_id="", row_id="", runs=runs)} if runs else {}
-        request.append(
-            RequestedRow(
-                label=one.label, backbone=one.backbone, variant=one.variant, method=one.method, not_run=one.not_run,
-                parts=parts,
-            )
-        )  # fmt: skip
-    told = {
-        "table": table.name, "scale": "small", "recipe": "r", "track": "s", "description": "", "tuned": {},
-        "backbones": {}, "temperature_factor": 1.0, "rows": request,
-        "measures": {column.key: "retrieval.i2t_r1" for column in table.columns},
-    }  # fmt: skip
-    return build_table(table, TableRequest.model_validate({**told, **about}), records, {})
+            runs[seed] = make(seed, results=results, **(changes or {}).get(one.label, {}))[0]
+        rows.append(found(one, runs, one.not_run))
+    measures = {column.key: "retrieval.i2t_r1" for column in table.columns}
+    return view_of(table, rows, **{"measures": measures, **about})
 
 
 HIGH, LOW = (0.30, 0.31, 0.33, 0.32), (0.10, 0.12, 0.12, 0.13)

@@ -49,7 +49,11 @@ def any_record(seed: int = 0, **changes: Any) -> tuple[Record, bytes]:
 
 
 def sound_record(seed: int = 0, ranks: Mapping[str, Any] = RANKS, **changes: Any) -> tuple[Record, bytes]:
-    """As any_record, but with the numbers that follow from its ranks, and `ranks` in place of the usual ones."""
+    """As any_record, but with the numbers that follow from its ranks, and `ranks` in place of the usual ones.
+
+    No two seeds have the same ones.
+    """
+    ranks = {way: np.roll(values, seed) for way, values in ranks.items()} if ranks is RANKS else ranks
     scores = rank_metrics.retrieval(ranks)
     numbers = {"metrics": dict(scores.metrics), "measures": dict(scores.measures), "counts": dict(scores.counts)}
     content, sidecar = pack_ranks(f"infonce-s{seed}", [(f"retrieval.{way}", values) for way, values in ranks.items()])

@@ -5,23 +5,25 @@ that cannot be run; a seed that did not mean the same to all; trials of tuning; 
 names that would do harm if a page took them for HTML.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchsuite.papers import read_table
+from benchsuite.papers import Row, read_table
+from benchsuite.papers.reader import read_table_file
+from benchsuite.paths import baselines
+from benchsuite.planning.recipe import read_recipe
 from benchsuite.records.evaluations import Evaluation, Model, write_evaluation
-from benchsuite.records.names import TABLES
 from benchsuite.records.ranks import pack_ranks
-from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import MethodPart, Record, Result, TunedBy
 from benchsuite.records.store import Store
 from benchsuite.records.trials import TRIALS, TrialsFile, trials_digest, write_trials
-from benchsuite.registry import methods
-from benchsuite.setup import Data, ImageTower, Optimizer, Protocol, Setup, TextTower, Training
-from support.made_trials import RATE, trials_file, trials_of
+from benchsuite.setup import Setup
+from support import planned
+from support.made_trials import trials_file, trials_of
 
 NAME = "<script>alert(1)</script>"
 TITLE = '"><img src=x onerror=alert(2)>'
@@ -53,63 +55,56 @@ TUNED = (("infonce", 1), ("infonce", 2), ("temo", 1), ("sogclr", 1), ("ts", 1))
 """Rows of a tuned table: each method, and how many times the steps."""
 COSTS = {"infonce": 1, "temo": 1.9, "sogclr": 2.5, "ts": 1}
 BACKBONES = {"RN50": "test_resnet", "ViT-B/16": "test_vit"}
-MEASURES = {
-    "coco_ir1": "retrieval.t2i_r1", "coco_tr1": "retrieval.i2t_r1", "cifar10_top1": "zero-shot-colour.top1",
-    "cifar10_top3": "zero-shot-colour.top3",
-}  # fmt: skip
-OWN_DATA = {"coco_ir1", "coco_tr1"}
-"""Columns without a stand-in."""
-GAP_MEASURES = {"gap": "geometry.gap", "uniformity": "geometry.uniformity_w2", "image_retrieval": "retrieval.t2i_r1"}
+OWN = """
+file_format = 1
+paper = "own"
+table = "hostile"
+locator = "Table 1"
+title = "A table of one's own"
+recipes = {{ small = "hostile" }}
+columns = [{{ key = "ir1", group = "Test images", label = "IR@1", measure = "retrieval.t2i_r1" }}]
 
+[[rows]]
+label = "InfoNCE"
+backbone = "RN50"
+method = "infonce"
 
-PRINTED = {
-    (row.backbone, row.label, row.method): row.hyperparameters
-    for table in ("temo/table1", "modality-gap/table2")
-    for row in read_table(table).rows
-}
-"""By backbone, label and method."""
+[[rows]]
+label = {label}
+backbone = "RN50"
+method = {name}
+
+[[rows]]
+label = "TS"
+backbone = "ViT-B/16"
+not_run = {reason}
+"""
 
 
 def write_results(folder: Path) -> None:
-    """The folder, with the requests of temo/table1 and of modality-gap/table2 at scale small."""
+    """The folder, with temo/table1, modality-gap/table2 and a table of one's own at scale small, and a tuned one."""
     made = _Maker(Store(folder))
-    made.add_request(
-        "temo/table1",
-        MEASURES,
-        [
-            made.row("InfoNCE", "RN50", "infonce", 0.20),
-            made.row("TS", "RN50", "ts", 0.22, older=True),
-            made.row("DySTreSS", "RN50", "dystress", 0.17, elsewhere=3),
-            made.row("CWCL", "RN50", "cwcl", 0.21, failed=3),
-            made.row("TeMo", "RN50", "temo", 0.40),
-            made.row(LABEL, "RN50", NAME, 0.19, title=TITLE, hyperparameters={"tau": 0.03, VALUE: VALUE}),
-            made.row("Guest", "RN50", "guest", 0.18, title="Guest"),
-            made.row("InfoNCE", "ViT-B/16", "infonce", 0.30),
-            made.row("TeMo", "ViT-B/16", "temo", 0.12),
-            made.row("CWCL", "ViT-B/16", "cwcl", 0.25, lr=2e-3),
-            RequestedRow(label="TS", backbone="ViT-B/16", method="ts", not_run=REASON),
-        ],
-    )
-    made.add_request(
-        "modality-gap/table2",
-        GAP_MEASURES,
-        [
-            made.row("Baseline", "RN50", "infonce-learnable", 0.24),
-            made.row("FLT", "RN50", "gap-flt", 0.23),
-            made.row("TS", "RN50", "gap-ts", 0.26),
-        ],
-    )
+    made.row("temo/table1", "InfoNCE", "RN50", 0.20)
+    made.row("temo/table1", "TS", "RN50", 0.22, older=True)
+    made.row("temo/table1", "DySTreSS", "RN50", 0.17, elsewhere=3)
+    made.row("temo/table1", "CWCL", "RN50", 0.21, failed=3)
+    made.row("temo/table1", "TeMo", "RN50", 0.40)
+    made.added("temo/table1", NAME, 0.19, title=TITLE, hyperparameters={"tau": 0.03, VALUE: VALUE})
+    made.added("temo/table1", "guest", 0.18, title="Guest", hyperparameters={"tau": 0.5})
+    made.row("temo/table1", "InfoNCE", "ViT-B/16", 0.30)
+    made.row("temo/table1", "TeMo", "ViT-B/16", 0.12)
+    made.row("temo/table1", "CWCL", "ViT-B/16", 0.25, lr=2e-3)
+    made.asked("temo/table1", ["ViT-B/16/TS"])
+    for label, level in (("Baseline", 0.24), ("FLT", 0.23), ("TS", 0.26)):
+        made.row("modality-gap/table2", label, "RN50", level)
+    made.own_table()
     hostile = trials_of(NAME, 0.4, fixed={VALUE: VALUE}, title=TITLE)
     broken = [trial.model_copy(update={"score": None, "error": REASON}) for trial in trials_of("guest", count=3)]
     trials = trials_file(backbones=BACKBONES, more=[*hostile, *broken])
     write_trials(folder / TRIALS / "latents-pairs.parquet", trials)
     write_given(folder, setup_of("RN50"))
-    made.add_request(
-        "mm-ts/table1",
-        dict.fromkeys(("flickr_ir1", "coco_ir1"), "retrieval.t2i_r1"),
-        [made.tuned(name, trials, longer) for name, longer in TUNED],
-        scale="latents", recipe="latents-pairs", regime="tuned", setups={"RN50": setup_of("RN50", RATE).setup_id},
-    )  # fmt: skip
+    for name, longer in TUNED:
+        made.tuned(name, trials, longer)
 
 
 def write_given(folder: Path, setup: Setup) -> None:
@@ -145,104 +140,98 @@ def write_plugin(folder: Path) -> None:
     (about / "entry_points.txt").write_text("[benchsuite.methods]\nguest = guest_method\n")
 
 
-def setup_of(backbone: str, lr: float = 1e-3) -> Setup:
+def setup_of(backbone: str, lr: float | None = None, recipe: str = "scenes-small") -> Setup:
     """One setup a backbone."""
-    return Setup(
-        data=Data(name="scenes", options={"train": 64}, version=1, digest="d" * 64),
-        image=ImageTower(timm=BACKBONES[backbone]),
-        text=TextTower(transformer="distilbert", vocabulary=100),
-        projection={"width": 8},
-        optimizer=Optimizer(lr=lr),
-        training=Training(batch=4, steps=2),
-        protocols={
-            "retrieval": Protocol(task="retrieval", version=1, options={"split": "test"}),
-            "zero-shot-colour": Protocol(task="zero-shot", version=1, options={"split": "test"}),
-            "geometry": Protocol(task="geometry", version=1, options={"split": "test"}),
-        },
-        temperature_factor=5,
+    setup = planned.setup_of(read_recipe(recipe), backbone)
+    return (
+        setup if lr is None else setup.model_copy(update={"optimizer": setup.optimizer.model_copy(update={"lr": lr})})
     )
 
 
-SMALL = {
-    "scale": "small",
-    "recipe": "scenes-small",
-    "setups": {name: setup_of(name).setup_id for name in BACKBONES},
-}
-
-
 class _Maker:
-    """Writes records as rows ask for them."""
+    """Writes records of rows, and asks for them."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
         store.require_writable()
 
-    def tuned(self, method: str, trials: TrialsFile, longer: float) -> RequestedRow:
-        """A row as tuned on RN50; a longer one has the same hyper-parameters."""
-        own = [trial for trial in trials.trials if trial.method.name == method and trial.label == "RN50"]
-        best = max(own, key=lambda trial: trial.score or 0)
-        drawn = [name for name, value in best.method.hyperparameters.items() if isinstance(value, float)]
-        digest = trials_digest(own)
-        by = TunedBy(trials=len(own), trial=best.number, score=best.score, digest=digest, searched=drawn)
-        runs = {}
-        for seed in SEEDS:
-            part = best.method.model_copy(update={"longer": longer})
-            record, ranks = _record(
-                part, setup_of("RN50", RATE), seed, (best.score or 0) / 2, False, by, COSTS[method] * longer
-            )
-            runs[seed] = record.run_id
-            self.store.write(record, ranks)
-        request = RequestedRuns(setup_id=record.setup_id, row_id=record.row_id, runs=runs)
-        label = best.method.title + f", {longer} times the steps" * (longer > 1)
-        return RequestedRow(label=label, backbone="RN50", method=method, title=best.method.title, parts={"": request})
-
-    def add_request(self, table: str, measures: Mapping[str, str], rows: Sequence[RequestedRow], **more: Any) -> None:
-        columns = {column.key for column in read_table(table).columns}
-        request = TableRequest(
-            table=table, track="scenes", description=SAYS, assumptions=[REASON], **{**SMALL, **more},
-            tuned={"rate": VALUE}, backbones={name: f"timm {tower}" for name, tower in BACKBONES.items()},
-            measures=dict(measures), stand_ins=dict.fromkeys(measures.keys() - OWN_DATA, "synthetic images"),
-            missing=dict.fromkeys(columns - set(measures), "nothing here is like it"), temperature_factor=5,
-            rows=list(rows),
-        )  # fmt: skip
-        place = self.store.folder / TABLES / f"{request.name}.json"
-        place.parent.mkdir(exist_ok=True)
-        place.write_text(request.model_dump_json(), "utf-8")
+    def asked(self, table: str, rows: Sequence[str] = (), scale: str = "small", **more: Any) -> None:
+        self.store.add_request(planned.request_of(table, scale, rows, SEEDS, **more))
 
     def row(
         self,
+        table: str,
         label: str,
         backbone: str,
-        method: str,
         level: float,
         *,
-        title: str = "",
         older: bool = False,
         elsewhere: int | None = None,
         failed: int | None = None,
-        lr: float = 1e-3,
-        hyperparameters: Mapping[str, Any] | None = None,
-    ) -> RequestedRow:
+        lr: float | None = None,
+    ) -> None:
         """A row with a run for each seed; at seed `elsewhere` it began from other weights, and `failed` has none."""
-        card = methods.card(method) if method in methods else None
-        part = MethodPart(
-            name=method,
-            title=title or (card.title if card else method),
-            hyperparameters=dict(hyperparameters or {"tau": 0.05, **PRINTED.get((backbone, label, method), {})}),
-            version=2 if older else 1,
-            code="c0de",
-            owner=MACHINE,
-        )
-        runs = {}
+        row = read_table(table).row(f"{backbone}/{label}")
+        part = planned.method_of(row, read_recipe("scenes-small"), owner=MACHINE)
+        part = part.model_copy(update={"version": part.version + older})
         for seed in SEEDS:
             record, ranks = _record(part, setup_of(backbone, lr), seed, level, seed == elsewhere)
-            runs[seed] = record.run_id
             if seed == failed:
-                self.store.add_failure(record.run_id, REASON)
+                self.store.add_failure(record, REASON)
             else:
                 self.store.write(record, ranks)
-        request = RequestedRuns(setup_id=record.setup_id, row_id=record.row_id, runs=runs)
-        return RequestedRow(label=label, backbone=backbone, method=method, title=part.title, parts={"": request})
+        self.asked(table, [row.name])
+
+    def added(self, table: str, method: str, level: float, *, title: str, hyperparameters: Mapping[str, Any]) -> None:
+        """A row of a method that is not registered here."""
+        part = MethodPart(
+            name=method, title=title, hyperparameters=dict(hyperparameters), version=1, code="c0de", owner=MACHINE
+        )
+        for seed in SEEDS:
+            self.store.write(*_record(part, setup_of("RN50"), seed, level, False))
+        self.asked(table, added=[{"method": method, "backbone": "RN50"}])
+
+    def own_table(self) -> None:
+        """A table and a recipe as somebody stored them, whose rows are those of runs that are there."""
+        folder = self.store.folder
+        texts = {"label": LABEL, "name": NAME, "reason": REASON}
+        table, recipe = folder / "papers" / "own" / "hostile.toml", folder / "recipes" / "hostile.toml"
+        for file in (table, recipe):
+            file.parent.mkdir(parents=True)
+        table.write_text(OWN.format(**{key: _quoted(text) for key, text in texts.items()}), "utf-8")
+        lines = (baselines() / "recipes" / "scenes-small.toml").read_text("utf-8").splitlines()
+        own = [f"description = {_quoted(SAYS)}", f"assumptions = [{_quoted(REASON)}]"]
+        chosen = ["[tuned.everything_here]", f"chosen = {_quoted(VALUE)}", "trials = 1", 'rule = "none"']
+        start = lines.index("[tuned.temperature]")
+        head = [line for line in lines[:start] if not line.startswith(("description =", "assumptions ="))]
+        recipe.write_text("\n".join([*head, *own, *chosen, *lines[start:]]), "utf-8")
+        read = read_table_file("own/hostile", table)
+        asked = ["RN50/InfoNCE", f"RN50/{LABEL}", "ViT-B/16/TS"]
+        self.store.add_request(planned.request_of(read, "small", asked, SEEDS, read_recipe(str(recipe))))
+
+    def tuned(self, method: str, trials: TrialsFile, longer: float) -> None:
+        """A row as tuned on RN50; a longer one has the same hyper-parameters."""
+        table, recipe = read_table("mm-ts/table1"), read_recipe("latents-pairs")
+        own = [trial for trial in trials.trials if trial.method.name == method and trial.label == "RN50"]
+        best = max(own, key=lambda trial: trial.score or 0)
+        row = Row(label=best.method.title, backbone="RN50", method=method)
+        about = {"trials": len(own), "trial": best.number, "score": best.score, "digest": trials_digest(own)}
+        by = planned.tuned_of(table, row, recipe, **about)
+        part = planned.method_of(row, recipe)
+        drawn = {name: best.method.hyperparameters[name] for name in by.searched}
+        values = {**part.hyperparameters, **drawn}
+        rate = {"hyperparameters": values, "learning_rate": best.method.learning_rate, "longer": longer}
+        part = part.model_copy(update=rate)
+        for seed in SEEDS:
+            setup, level = setup_of("RN50", recipe="latents-pairs"), (best.score or 0) / 2
+            self.store.write(*_record(part, setup, seed, level, False, by, COSTS[method] * longer))
+        added = [{"method": method, "backbone": "RN50", "longer": longer}]
+        self.asked("mm-ts/table1", scale="latents", regime="tuned", trials=len(own), added=added)
+
+
+def _quoted(text: str) -> str:
+    """As TOML and JSON write it."""
+    return json.dumps(text).replace("\\u007f", "\\u007F")
 
 
 def _record(
@@ -264,7 +253,7 @@ def _record(
         seed=seed,
         method=method,
         setup=setup,
-        results={
+        results=planned.results_of(setup, {
             "retrieval": Result(
                 task="retrieval", version=1, metrics={**recalls, "r_mean": _share(a + b)}, counts={"t2i": 8, "i2t": 8}
             ),
@@ -275,7 +264,7 @@ def _record(
                 task="geometry", version=1, metrics={}, counts={"pairs": 8},
                 measures={"gap": 1 - d, "uniformity_w2": -1 - e, "alignment": 1 - b},
             ),
-        },
+        }),
         curves={"step": [float(x) for x in range(12)], "loss": ramp, "temperature": ramp[::-1],
                 "temperature_positive": [1.2 * x for x in ramp[::-1]]},
         cost={"seconds": 30 + 10 * a, "cpu_seconds": (30 + 9 * a) * cost, "peak_memory_bytes": 9e8,

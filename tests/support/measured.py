@@ -4,12 +4,16 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchsuite.analysis.building import build_table
-from benchsuite.papers import read_table
-from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
+from benchsuite.analysis.building import build_views
+from benchsuite.papers import Table, read_table
+from benchsuite.papers.reader import read_table_file
+from benchsuite.planning.recipe import read_recipe
+from benchsuite.records.contents import Contents
+from benchsuite.records.requests import Regime, TableRequest
 from benchsuite.records.schema import Record, Result
 from benchsuite.records.store import Store
 from benchsuite.verify.agreement import FolderSide
+from support.planned import method_of, request_of, results_of, setup_of, tuned_of
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
 Values = Mapping[str, Sequence[float]]
@@ -22,43 +26,57 @@ CURVES = {"step": [0, 1], "loss": [2.0, None], "temperature": [0.1, 0.1], "tempe
 
 
 def measured(
-    make: MakeRecord, values: Values, first: int = 0, mark: str = "", **changes: Any
+    make: MakeRecord,
+    values: Values,
+    first: int = 0,
+    table: str = "temo/table1",
+    scale: str = "small",
+    regime: Regime = "printed",
+    own: Path | None = None,
+    **changes: Any,
 ) -> tuple[TableRequest, list[tuple[Record, bytes]]]:
     """What was asked for, and its records: each row's R@1 by seed, on RN50; changes are of the request.
 
-    `mark`: what makes its rows others than those of another table.
+    A row that the table does not have is one of an added method of that name. `own`: the folder of table and recipe.
     """
-    rows, found = [], []
-    printed = {row.label: row for row in read_table("temo/table1").rows if row.backbone == "RN50"}
+    read = read_table_file(table, own / "papers" / f"{table}.toml") if own else read_table(table)
+    name = read.recipes[scale]
+    recipe = read_recipe(str(own / "recipes" / f"{name}.toml") if own else name)
+    printed = {row.label: row for row in read.rows if row.backbone == "RN50"}
+    setup, found, trials = setup_of(recipe, "RN50"), [], 0
     for label, column in values.items():
-        runs, name = {}, (printed[label].method if label in printed else None) or "infonce"
+        method = method_of(printed.get(label, printed["InfoNCE"]), recipe)
+        if label not in printed:
+            method = method.model_copy(update={"name": label, "title": label, "owner": "us"})
+        about = {}
+        if recipe.tuning:
+            about["tuned"] = tuned_of(read, printed.get(label, printed["InfoNCE"]), recipe, regime)
+            rate, trials = recipe.optimizer.lr * (2 if regime == "tuned" else 1), about["tuned"].trials
+            method = method.model_copy(update={"learning_rate": rate})
         for seed, value in enumerate(column, first):
-            numbers = {"metrics": {"t2i_r1": value, "i2t_r1": value / 2}, "counts": {"t2i": 100}}
-            options = {**(printed[label].hyperparameters if label in printed else {}), "row": label + mark}
-            method = make()[0].method.model_copy(
-                update={"name": name, "hyperparameters": options, "title": label},
-            )
-            result = {"retrieval": Result(task="retrieval", version=1, **numbers)}
-            found.append(make(seed, results=result, method=method, curves=CURVES))
-            runs[seed] = found[-1][0].run_id
-        parts = (
-            {"": RequestedRuns(setup_id=found[-1][0].setup_id, row_id=found[-1][0].row_id, runs=runs)} if runs else {}
-        )
-        rows.append(RequestedRow(label=label, backbone="RN50", method=name, parts=parts))
-    parts = {
-        "table": "temo/table1", "scale": "small", "recipe": "scenes-small", "track": "scenes",
-        "description": "", "tuned": {},
-        "backbones": {}, "temperature_factor": 1.0,
-        "measures": {"coco_ir1": "retrieval.t2i_r1", "coco_tr1": "retrieval.i2t_r1"},
-    }  # fmt: skip
-    return TableRequest(**{**parts, "rows": rows, **changes}), found
+            numbers = {"metrics": {"t2i_r1": value, "i2t_r1": value / 2, "t2i_r10": value}, "counts": {"t2i": 100}}
+            results = results_of(setup, {"retrieval": Result(task="retrieval", version=1, **numbers)})
+            found.append(make(seed, setup=setup, results=results, method=method, curves=CURVES, **about))
+    changes = {"regime": regime, "trials": trials, **changes}
+    return _request(read, scale, values, first, recipe=recipe, **changes), found
+
+
+def _request(table: Table, scale: str, values: Values, first: int, **changes: Any) -> TableRequest:
+    rows = {row.label: row.name for row in table.rows if row.backbone == "RN50"}
+    told = {
+        "rows": [rows[label] for label in values if label in rows],
+        "added": [{"method": label, "backbone": "RN50"} for label in values if label not in rows],
+        "replicates": range(first, first + max(map(len, values.values()))),
+    }
+    return request_of(table, scale, **{**told, **changes})
 
 
 def side(make: MakeRecord, values: Values, **changes: Any) -> FolderSide:
     """As one side of a comparison."""
     request, found = measured(make, values, **changes)
     records = {record.run_id: record for record, _ in found}
-    return FolderSide("results", [build_table(read_table("temo/table1"), request, records, {})], records)
+    views, _ = build_views(Contents(records, {}, [request], [], [], []))
+    return FolderSide("results", views, records)
 
 
 def fill(folder: Path, make: MakeRecord, values: Values, **changes: Any) -> Path:

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from benchsuite.evaluation.rank_metrics import RULES
-from benchsuite.planning.recipe import Tuning
+from benchsuite.papers.reader import read_table_file
+from benchsuite.planning.recipe import Tuning, read_recipe
 from benchsuite.planning.search_space import draws
 from benchsuite.records.evaluations import Evaluation, Model, write_evaluation
 from benchsuite.records.ranks import pack_ranks
-from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import MethodPart, Record, Result, run_id, trial_seed
 from benchsuite.records.store import Store
 from benchsuite.records.trials import TRIALS, Trial, TrialsFile, write_trials
@@ -21,7 +21,8 @@ from benchsuite.verify.audit import audit_folder
 from benchsuite.verify.audit_manifest import update_manifest
 from support.made_records import RANKS, sound_record
 from support.made_trials import RATE, RULE, tuning_setup
-from support.own_tables import NAME, own_folder
+from support.own_tables import FILE, NAME, own_folder
+from support.planned import request_of
 from support.rankings import FILMS
 
 ENVIRONMENT: Mapping[str, Any] = {
@@ -41,8 +42,9 @@ def whole_folder(folder: Path) -> Path:
     records.append(_graded(first))
     for record, ranks in records:
         store.write(record, ranks)
-    store.add_failure("0" * 16, "killed")
-    store.add_request(_request(records[0][0], records[1][0]))
+    store.add_failure(sound_record(9)[0], "killed")
+    table, recipe = (read_table_file(NAME, folder / FILE), read_recipe(str(folder / "recipes" / "tiny.toml")))
+    store.add_request(request_of(table, "smoke", ["RN50/InfoNCE", "RN50/TS"], (0, 1), recipe))
     write_evaluation(folder, *_evaluation(first))
     write_trials(folder / TRIALS / "latents-pairs.parquet", drawn_trials())
     update_manifest(audit_folder(folder, RULES))
@@ -74,22 +76,6 @@ def _graded(record: Record) -> tuple[Record, bytes]:
     setup = record.setup.model_copy(update={"protocols": protocols})
     ranks = {f"{name}.{key}": rows for name, done in scores.items() for key, rows in done.ranks.items()}
     return sealed(record, "graded", ranks, setup=setup, results=results)
-
-
-def _request(*records: Record) -> TableRequest:
-    first = records[0]
-    runs = RequestedRuns(
-        setup_id=first.setup_id, row_id=first.row_id, runs={record.seed: record.run_id for record in records}
-    )
-    rows = [
-        RequestedRow(label="InfoNCE", backbone="RN50", method="infonce", title="InfoNCE", parts={"": runs}),
-        RequestedRow(label="TS", backbone="RN50", method="ts", title="TS", not_run="not asked for"),
-    ]
-    return TableRequest(
-        table=NAME, scale="smoke", recipe="tiny", track="scenes", description="Tiny.", tuned={},
-        backbones={"RN50": "a tiny tower"}, measures={"ir1": "retrieval.t2i_r1", "tr1": "retrieval.i2t_r1"},
-        temperature_factor=1.0, setups={"RN50": first.setup_id}, rows=rows,
-    )  # fmt: skip
 
 
 def _evaluation(record: Record) -> tuple[Evaluation, bytes]:

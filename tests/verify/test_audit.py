@@ -21,11 +21,10 @@ from benchsuite.errors import RecordError, UsageError
 from benchsuite.evaluation.rank_metrics import RULES
 from benchsuite.locks import lock_of
 from benchsuite.records.method_version import file_digest
-from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import Record, Result, Sidecar, TunedBy, content_digest
 from benchsuite.records.store import Store
 from benchsuite.records.trials import TRIALS, TrialsFile, best, trials_digest, write_trials
-from benchsuite.registry import methods
+from benchsuite.registry import methods, tasks
 from benchsuite.setup import Protocol
 from benchsuite.verify.audit import Audit, audit_folder, audit_run
 
@@ -177,26 +176,45 @@ def test_ranks_of_a_protocol_the_record_does_not_have_are_found(folder: Path, ma
     assert any(one.message.startswith("elsewhere.i2t: ranks of a protocol") for one in looked_at(folder).problems)
 
 
-def test_what_no_rule_tells_is_named_and_is_no_problem(folder: Path, make_sound: Make) -> None:
-    protocols = {
-        "shape": Protocol(task="geometry", version=1),
-        "old": Protocol(task="retrieval", version=0),
-        "mine": Protocol(task="from-a-plugin", version=3),
-    }
-    results = {
-        "shape": Result(task="geometry", version=1, metrics={}, counts={"pairs": 3}, measures={"gap": 0.5}),
-        "old": Result(task="retrieval", version=0, metrics={"i2t_r1": 0.5}, counts={"i2t": 2}),
-        "mine": Result(task="from-a-plugin", version=3, metrics={"top1": 0.5}, counts={"pairs": 3}),
-    }
-    setup = make_sound()[0].setup.model_copy(update={"protocols": protocols})
-    store_with_ranks(folder, make_sound(9)[0], {}, setup=setup, results=results)
-    done = looked_at(folder)
+def with_results(folder: Path, record: Record, **results: Result) -> Audit:
+    protocols = {name: Protocol(task=one.task, version=one.version) for name, one in results.items()}
+    setup = record.setup.model_copy(update={"protocols": protocols})
+    store_with_ranks(folder, record, {}, setup=setup, results=results)
+    return looked_at(folder)
+
+
+def test_what_no_rule_tells_is_named_and_is_no_problem(
+    folder: Path, make_sound: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    newer = replace(tasks.card("retrieval"), about={**tasks.card("retrieval").about, "version": 2})
+    monkeypatch.setitem(tasks._live_cards, "retrieval", newer)
+    for file in folder.glob("infonce-s*"):
+        file.unlink()
+    done = with_results(
+        folder,
+        make_sound(9)[0],
+        shape=Result(task="geometry", version=1, metrics={}, counts={"pairs": 3}, measures={"gap": 0.5}),
+        old=Result(task="retrieval", version=1, metrics={"i2t_r1": 0.5}, counts={"i2t": 2}),
+    )
     assert done.problems == []
     assert done.not_recomputable == {
         ("geometry", RULES["geometry"].why): {"gap"},
-        ("retrieval", "version 0 of the task, 1 here"): {"i2t_r1"},
-        ("from-a-plugin", "no rule for this task; load its file with --plugin"): {"top1"},
+        ("retrieval", "version 1 of the task, 2 here"): {"i2t_r1"},
     }
+
+
+@pytest.mark.parametrize(
+    ("result", "says"),
+    [
+        (Result(task="geometry", version=1, metrics={"ir1": 0.9}, counts={}), "ir1 is nothing that the task measures"),
+        (Result(task="unheard", version=1, metrics={"ir1": 0.9}, counts={}), "task unheard is not registered here"),
+        (Result(task="retrieval", version=2, metrics={"i2t_r1": 0.9}, counts={}), "version 2 of the task"),
+        (Result(task="retrieval", version=0, metrics={"i2t_r1": 0.9}, counts={}), "version 0 of the task"),
+    ],
+)
+def test_nothing_switches_recomputation_off(folder: Path, make_sound: Make, result: Result, says: str) -> None:
+    done = with_results(folder, make_sound(9)[0], one=result)
+    assert any(says in problem.message for problem in done.problems)
 
 
 def test_soft_rankings_are_computed_again_and_a_changed_one_is_found(folder: Path, make_sound: Make) -> None:
@@ -223,14 +241,14 @@ def test_a_wrong_name_is_found(folder: Path) -> None:
     assert (problem.file, problem.fix) == ("renamed.json", f"name it {file.name}, or delete this copy")
 
 
-def test_files_of_others_and_leftovers_are_notes(folder: Path) -> None:
+def test_files_of_others_and_leftovers_are_notes(folder: Path, make_sound: Make) -> None:
     (folder / "package.json").write_text('{"name": "x"}')
     (folder / "README.md").write_text("mine")
     (folder / ".infonce-s0.json.4711").write_text("{")
     (folder / "infonce-s8.0123.ranks.npz").write_bytes(b"")
     lock_of(folder / "MANIFEST.json").touch()
     (folder / "logs").mkdir()
-    Store(folder).add_failure("aaaa", "killed")
+    Store(folder).add_failure(make_sound(7)[0], "killed")
     done = looked_at(folder)
     assert done.problems == []
     assert [one.file for one in done.notes] == [
@@ -239,19 +257,6 @@ def test_files_of_others_and_leftovers_are_notes(folder: Path) -> None:
         "README.md",
         "infonce-s8.0123.ranks.npz",
     ]
-
-
-def test_a_seed_that_is_missing_in_one_row_is_a_note(folder: Path) -> None:
-    there = {seed: file_of(folder, seed).stem.rpartition("-")[2] for seed in (0, 1)}
-    runs = {"": {"setup_id": "s", "row_id": "m", "runs": {**there, 5: "f" * 16}}}
-    rows = [{"label": "InfoNCE", "backbone": "RN50", "method": "infonce", "parts": runs}]
-    told = {"table": "temo/table1", "scale": "smoke", "recipe": "r", "track": "t", "description": "", "tuned": {}}
-    Store(folder).add_request(
-        TableRequest.model_validate({**told, "backbones": {}, "temperature_factor": 1.0, "rows": rows})
-    )
-    done = looked_at(folder)
-    assert done.problems == []
-    assert [one.message for one in done.notes] == ["RN50 InfoNCE: no record for seed 5"]
 
 
 def test_damaged_notes_and_requests_are_problems(folder: Path) -> None:

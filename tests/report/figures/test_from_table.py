@@ -5,11 +5,10 @@ from typing import Any
 
 import pytest
 from small_figures import HOSTILE
+from support.views import found, view_of
 
-from benchsuite.analysis.building import build_table
 from benchsuite.analysis.table_view import TableView
 from benchsuite.papers import Table
-from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record, Result
 from benchsuite.report.figures import Figure, Trace, svg, table_figures
 from benchsuite.setup import Protocol
@@ -43,28 +42,21 @@ def make_view(make_record: MakeRecord) -> Callable[..., TableView]:
         protocols = {**base.setup.protocols, "geometry": Protocol(task="geometry", version=1)}
         setup = base.setup.model_copy(update={"protocols": protocols})
         measured = Result(task="geometry", version=1, metrics={}, counts={"pairs": 4}, measures=dict(geometry))
-        records, asked_rows, table_rows = {}, [], []
+        measured_rows, table_rows = [], []
         for number, (backbone, label) in enumerate((backbone, label) for backbone in backbones for label in rows):
             runs = {}
             for seed in range(seeds):
                 values = {**measured.measures, "gap": geometry["gap"] + number / 10 + seed / 100}
                 results = {**base.results, "geometry": measured.model_copy(update={"measures": values})}
-                runs[seed] = f"{number}-{seed}"
-                records[runs[seed]] = make_record(seed, setup=setup, results=results, curves=dict(curves))[0]
+                runs[seed] = make_record(seed, setup=setup, results=results, curves=dict(curves))[0]
             row = {"label": label, "backbone": backbone, "method": "infonce"}
-            parts = {"": RequestedRuns(setup_id="", row_id="", runs=runs)}
-            asked_rows.append(RequestedRow(**row, parts=parts))  # type: ignore[arg-type]
+            measured_rows.append(runs)
             table_rows.append({**row, "published": {"gap": 0.3} if number == 0 else {}})
         table = Table.model_validate(
             {"file_format": 1, "paper": "p", "table": "t", "locator": "", "title": "", "recipes": {"small": "r"},
              "columns": COLUMNS, "rows": table_rows, "plots": plots}
         )  # fmt: skip
-        request = TableRequest(
-            table="p/t", scale="small", recipe="r", track="s", description="", tuned={}, backbones={},
-        temperature_factor=1.0,
-            measures={one["key"]: one["measure"] for one in COLUMNS}, rows=asked_rows,
-        )  # fmt: skip
-        return build_table(table, request, records, {})
+        return view_of(table, [found(*one) for one in zip(table.rows, measured_rows, strict=True)])
 
     return make
 
