@@ -77,9 +77,8 @@ def test_what_is_planned(told: Told, tmp_path: Path, monkeypatch: pytest.MonkeyP
     run = told("run", "infonce", "--recipe", "vectors", *about)
     assert run["state"] == "to do"
     assert run.keys() <= documented("run")
-    repro = told(
-        "repro", tiny_tuning.NAME, "--scale", "latents", "--rows", "TS", "--regime", "printed", "--seeds", "2", *about
-    )
+    printed = ("--scale", "latents", "--rows", "TS", "--regime", "printed", "--seeds", "2")
+    repro = told("repro", tiny_tuning.NAME, *printed, *about)
     assert [each["state"] for each in repro["runs"]] == ["to do"] * 4
     assert repro.keys() <= documented("repro")
     tune = told("tune", "infonce", "--recipe", "vectors", "--trials", "3", *about)

@@ -13,6 +13,8 @@ from typing import Any
 
 import psutil
 import pytest
+from support.commands import exit_code
+from support.in_process import InProcess
 
 from benchsuite.records.checkpoints import checkpoints_in
 from benchsuite.records.schema import Resumption
@@ -95,8 +97,10 @@ def record(results: Path) -> dict[str, Any]:
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
     folder = tmp_path_factory.mktemp("long")
     (folder / "long.toml").write_text(RECIPE)
-    alone = subprocess.run([*COMMAND, "--results", "alone"], cwd=folder, text=True, capture_output=True, check=False)
-    assert alone.returncode == 0, alone.stderr
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("benchsuite.work.workplace.Pool", InProcess)
+        patch.chdir(folder)
+        assert exit_code(*COMMAND[3:], "--results", "alone") == 0
     process = start(folder, "stopped")
     step = wait_for_checkpoint(process, folder / "stopped", EVERY)
     os.killpg(process.pid, signal.SIGKILL)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from support.commands import exit_code
+from support.in_process import InProcess
 from support.tiny_recipes import VECTORS
 
 from benchsuite.errors import UsageError
@@ -17,7 +18,9 @@ pytestmark = pytest.mark.slow
 def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "tiny.toml").write_text(VECTORS)
-    assert exit_code("run", "infonce", "--recipe", "tiny.toml", "--keep-weights") == 0
+    with monkeypatch.context() as patch:
+        patch.setattr("benchsuite.work.workplace.Pool", InProcess)
+        assert exit_code("run", "infonce", "--recipe", "tiny.toml", "--keep-weights") == 0
     return tmp_path / "runs"
 
 

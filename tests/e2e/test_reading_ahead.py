@@ -10,6 +10,8 @@ from pathlib import Path
 
 import psutil
 import pytest
+from support.commands import exit_code
+from support.in_process import InProcess
 from support.real_files import write_pairs, write_shards
 
 pytestmark = pytest.mark.slow
@@ -25,7 +27,7 @@ projection = { width = 8 }
 data = { name = "cc3m", options = { size = 32 } }
 optimizer = { lr = 1e-3 }
 backbones.small = { description = "small", step_seconds = 0.1, tower = { timm = "test_resnet" } }
-training = { batch = 4, steps = STEPS, processes = PROCESSES }
+training = { batch = 4, steps = STEPS }
 protocols.geometry = { task = "geometry", options = { split = "validation" } }
 primary.geometry = { metric = "gap", difference = 0.05 }
 [text]
@@ -35,15 +37,22 @@ config = { dim = 16, n_layers = 1, n_heads = 2, hidden_dim = 32 }
 """
 
 
-def command(folder: Path, *more: str, steps: int = 3, processes: int = 1) -> list[str]:
-    recipe = RECIPE.replace("STEPS", str(steps)).replace("PROCESSES", str(processes))
+def command(folder: Path, *more: str, steps: int = 3) -> list[str]:
+    recipe = RECIPE.replace("STEPS", str(steps))
     (folder / "tiny.toml").write_text(recipe)
     return [*COMMAND, *RUN, "--data", "cc3m=data", *more]
 
 
-def run(folder: Path, *more: str, processes: int = 1) -> "subprocess.CompletedProcess[str]":
-    wanted = command(folder, *more, processes=processes)
-    return subprocess.run(wanted, cwd=folder, capture_output=True, text=True, check=False)
+def run(folder: Path, *more: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(command(folder, *more), cwd=folder, capture_output=True, text=True, check=False)
+
+
+def run_here(folder: Path, *more: str) -> None:
+    """In this process, without a worker that trains."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("benchsuite.work.workplace.Pool", InProcess)
+        patch.chdir(folder)
+        assert exit_code(*command(folder, *more)[3:]) == 0
 
 
 def record(folder: Path) -> dict[str, dict[str, object]]:
@@ -59,8 +68,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_workers_and_tracking_change_no_byte_of_a_result(folder: Path) -> None:
-    plain = run(folder, "--results", "a", "--workers", "0")
-    assert plain.returncode == 0, plain.stderr
+    run_here(folder, "--results", "a", "--workers", "0")
     ahead = run(folder, "--results", "b", "--workers", "2", "--track", "csv")
     assert ahead.returncode == 0, ahead.stderr
     one, two = record(folder / "a"), record(folder / "b")
@@ -80,8 +88,7 @@ def test_a_bad_picture_is_named_by_tar_file_and_key_or_skipped(folder: Path) -> 
     assert refused.returncode != 0
     assert "00001.tar, 000010000: not an image that can be decoded" in refused.stderr
     assert "Traceback" not in refused.stderr
-    skipped = run(folder, "--results", "b", "--workers", "1", "--skip-bad-pictures")
-    assert skipped.returncode == 0, skipped.stderr
+    run_here(folder, "--results", "b", "--workers", "1", "--skip-bad-pictures")
     assert record(folder / "b")["cost"]["skipped_pictures"] == 1
 
 

@@ -3,6 +3,8 @@
 import errno
 import json
 import re
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,9 +17,13 @@ OWN = ("--tables", "own")
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+def place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forgetful_registries: None, in_process: None
+) -> Iterator[Place]:
     monkeypatch.chdir(tmp_path)
-    return Place(tmp_path)
+    yield Place(tmp_path)
+    for module in [name for name in sys.modules if name.startswith("benchsuite_plugin_")]:
+        del sys.modules[module]
 
 
 def next_commands(told: str) -> list[list[str]]:

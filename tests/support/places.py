@@ -4,10 +4,13 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 
 import benchsuite
+from support.commands import exit_code
 
 LONG = "a-name-of-thirty-characters-is"
 HOME = str(Path(benchsuite.__file__).parents[1])
@@ -21,7 +24,12 @@ class Place:
     packages: Path | None = None
 
     def suite(self, *arguments: str, code: int = 0) -> str:
-        """What `benchsuite ARGUMENTS` prints; it must end with the code."""
+        """What `benchsuite ARGUMENTS` prints; it must end with the code. With packages, in a process that has them."""
+        if self.packages is None:
+            with chdir(self.folder), redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as err:
+                ended = exit_code(*arguments)
+            assert ended == code, out.getvalue() + err.getvalue()
+            return out.getvalue() if code == 0 else err.getvalue()
         return self.run("-c", "from benchsuite.cli import main; main()", *arguments, code=code)
 
     def tests(self, *files: str) -> str:

@@ -1,4 +1,4 @@
-"""A folder with tables and recipes for two processes: every registered method, in runs of a fraction of a second.
+"""A folder with tables and recipes for two processes: methods in runs of a fraction of a second.
 
 Nothing is learned: the optimizer's epsilon keeps the steps so even that rounding does not grow.
 """
@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from benchsuite.methods import create_method, method_class
+from benchsuite.methods import method_class
 from benchsuite.registry import methods
 
 RECIPE = """
@@ -60,24 +60,15 @@ hyperparameters = {{ {values} }}
 """
 
 
-def two_process_folder(folder: Path, rows: dict[str, list[str]] | None = None, **training: int) -> Path:
-    """The folder, with a table for pairs and one for images; of all registered methods, or of those in `rows`."""
+def two_process_folder(folder: Path, rows: dict[str, list[str]], **training: int) -> Path:
+    """The folder, with a table of methods for pairs and one for images."""
     values = ", ".join(f"{name} = {value}" for name, value in {**TRAINING, **training}.items())
-    for towers, names in (rows or by_towers()).items():
+    for towers, names in rows.items():
         recipe = RECIPE.replace("TRAINING", values) + PROTOCOL[towers]
         write(folder / "recipes" / f"{towers}.toml", recipe + TEXT * (towers == "pair"))
         table = TABLE.format(towers=towers, measure=MEASURE[towers])
         write(folder / "papers" / "two" / f"{towers}.toml", table + "".join(map(row, names)))
     return folder
-
-
-def by_towers() -> dict[str, list[str]]:
-    """All registered methods, by what they train here."""
-    found: dict[str, list[str]] = {"pair": [], "image": []}
-    for name in methods:
-        serves = create_method(name, num_samples=64, width=8, **method_class(name).miniature).serves
-        found["pair" if "pair" in serves else "image"].append(name)
-    return found
 
 
 def row(name: str) -> str:
