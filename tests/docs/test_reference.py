@@ -105,6 +105,7 @@ def test_each_notebook_has_a_page_with_its_code(folder: Path) -> None:
         assert "shows no outputs" in page
 
 
+@pytest.mark.slow
 def test_pages_of_what_is_gone_are_removed_and_equal_ones_keep_their_date(folder: Path) -> None:
     assert not (folder / "methods" / "gone.md").exists()
     page = folder / "methods" / "temo.md"
