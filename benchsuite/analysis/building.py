@@ -14,14 +14,13 @@ from benchsuite.analysis.rows import Cell, TableRow
 from benchsuite.analysis.setting import Setting
 from benchsuite.analysis.table_view import TableView
 from benchsuite.errors import BenchsuiteError, UnknownError
-from benchsuite.folders import built_in_recipes, built_in_tables, table_files
+from benchsuite.folders import built_in_tables, table_files
 from benchsuite.papers import Row, Table, read_table
 from benchsuite.planning.recipe import Recipe, read_recipe
 from benchsuite.planning.rows import added_rows
-from benchsuite.records.contents import Contents
+from benchsuite.records.contents import Contents, built_in_again
 from benchsuite.records.failures import Done
 from benchsuite.records.names import TABLES
-from benchsuite.records.record_file import FileError
 from benchsuite.records.requests import TableRequest, file_digest
 from benchsuite.records.schema import Record
 
@@ -182,16 +181,3 @@ def same_paper(name: str, stored: Mapping[str, Path]) -> list[str]:
     files = built_in if name in built_in else stored if name in stored else table_files()
     own = files if name in built_in else files.keys() - built_in.keys()
     return sorted(other for other in own if other.partition("/")[0] == name.partition("/")[0])
-
-
-def built_in_again(contents: Contents) -> list[FileError]:
-    """Stored tables and recipes with the name of a built-in one: that is shown, or what is shown could be faked."""
-    fix = "Delete it, or rename it."
-    return [
-        FileError(file, f'{what} "{name}" is built in', fix)
-        for what, files, built_in in (
-            ("table", contents.tables, built_in_tables()), ("recipe", contents.recipes, built_in_recipes()),
-        )
-        for name, file in files.items()
-        if name in built_in
-    ]  # fmt: skip

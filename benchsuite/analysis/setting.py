@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from benchsuite.papers import Table
-from benchsuite.planning.columns import measured_columns, metrics_of
+from benchsuite.planning.columns import NO_CLASSES, measured_columns, metrics_of
 from benchsuite.planning.recipe import Primary, Recipe
 from benchsuite.records.schema import Record
 from benchsuite.registry import tasks
@@ -44,7 +44,7 @@ def _lacking(recipe: Recipe, records: list[Record]) -> Iterator[tuple[str, str]]
     for name, protocol in recipe.with_classes.items() if records else ():
         results = [record.results[name] for record in records if name in record.results]
         if not results:
-            yield name, "the data has no classes"
+            yield name, NO_CLASSES
         elif protocol.task in tasks:
             there = {metric for result in results for metric in (*result.metrics, *result.measures)}
             few = "the data has too few classes for it"

@@ -19,6 +19,7 @@ class Measured:
 
 
 NOTHING: Mapping[str, str] = {}
+NO_CLASSES = "the data has no classes"
 
 
 def measured_columns(table: Table, recipe: Recipe, lacking: Mapping[str, str] = NOTHING) -> Measured:

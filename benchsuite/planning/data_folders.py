@@ -11,7 +11,6 @@ from benchsuite.data import PairDataset, create_dataset
 from benchsuite.data.base import Shows
 from benchsuite.errors import UnknownError, UsageError
 from benchsuite.evaluation.base import create_task
-from benchsuite.evaluation.rank_metrics import TOPS
 from benchsuite.planning.recipe import Recipe
 from benchsuite.registry import datasets
 from benchsuite.setup import Data, Protocol, Setup
@@ -138,18 +137,6 @@ def protocols_of_classes(recipe: Recipe, data: Data) -> dict[str, Protocol]:
                 f"{data.name}.label=none."
             )
     return dict(recipe.with_classes)
-
-
-def lacking(recipe: Recipe, setup: Setup) -> Iterator[tuple[str, str]]:
-    """What the data of a resolved setup does not allow to measure: a protocol or "protocol.metric", with the reason."""
-    for name, protocol in recipe.with_classes.items():
-        if name not in setup.protocols:
-            yield name, "the data has no classes"
-        elif protocol.task == "zero-shot":
-            count = len(open_dataset(setup.data).class_names[protocol.options["classes"]])
-            yield from (
-                (f"{name}.top{k}", f"top-{k} of {count} classes is always right") for k in TOPS if 1 < k >= count
-            )
 
 
 def _classes_in(dataset: PairDataset, split: str, name: str) -> set[int]:

@@ -24,11 +24,6 @@ def complete(card: Card, given: Mapping[str, Any]) -> dict[str, Any]:
     return {name: float(value) if name in numbers and type(value) is int else value for name, value in whole.items()}
 
 
-def tunable(method: str, rule: Tuning) -> set[str]:
-    """The hyper-parameters that a search draws where nothing is fixed."""
-    return {coordinate.name for coordinate in space(methods.card(method), rule.spread, {})}
-
-
 def varied(table: Table, method: str) -> set[str]:
     """Hyper-parameters in which the table's rows of one method differ, defaults where a row gives none."""
     card = methods.card(method)
@@ -46,7 +41,7 @@ def fixed_by(table: Table, row: Row, part: TablePart, rule: Tuning, regime: Regi
     card = methods.card(row.method)
     defaults = complete(card, {})
     kept = varied(table, row.method) | {*table.printed, *part.hyperparameters}
-    could = tunable(row.method, rule)
+    could = {coordinate.name for coordinate in space(card, rule.spread, {})}
     drawn = could - kept if regime == "tuned" else set()
     about = {
         name: value

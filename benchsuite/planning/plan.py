@@ -10,8 +10,8 @@ from benchsuite.errors import UnknownError, UsageError
 from benchsuite.methods import create_method
 from benchsuite.papers import Row, Table, read_table
 from benchsuite.planning.chosen_trials import Trials
-from benchsuite.planning.columns import measured_columns
-from benchsuite.planning.data_folders import lacking, options_given, require_used, variants_without_data
+from benchsuite.planning.columns import NO_CLASSES, measured_columns
+from benchsuite.planning.data_folders import options_given, require_used, variants_without_data
 from benchsuite.planning.problems import Problem, Problems
 from benchsuite.planning.recipe import Recipe, read_recipe
 from benchsuite.planning.regime import Printed, Searched
@@ -113,10 +113,10 @@ def plan_table(
     nothing = not problems.rows and not any(each.runs for each in planned)
     if nothing and (reasons := [absent[variant] for variant in sorted(used & absent.keys())]):
         raise UsageError(f"{name} at scale {scale}: nothing can be run: {reasons[0]}.")
-    unmeasured = {what: why for each in planned for run in each.runs[:1] for what, why in lacking(recipe, run.setup)}
-    columns = measured_columns(table, recipe, unmeasured)
-    if unmeasured and not columns.measures:
-        raise UsageError(f"{name} at scale {scale}: no column can be measured: {next(iter(unmeasured.values()))}.")
+    used_setups = [run.setup for each in planned for run in each.runs[:1]]
+    unmeasured = {name: NO_CLASSES for setup in used_setups for name in recipe.with_classes.keys() - setup.protocols}
+    if not measured_columns(table, recipe, unmeasured).measures and unmeasured:
+        raise UsageError(f"{name} at scale {scale}: no column can be measured: {NO_CLASSES}.")
     rule = recipe.tuning if search else None
     request = TableRequest(
         table=name,

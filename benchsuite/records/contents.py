@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from benchsuite.canonical import canonical
 from benchsuite.errors import RecordError
-from benchsuite.folders import recipes_in, tables_in
+from benchsuite.folders import built_in_recipes, built_in_tables, recipes_in, tables_in
 from benchsuite.records.failures import Done, Failure
 from benchsuite.records.json_text import parse
 from benchsuite.records.names import (
@@ -108,6 +108,19 @@ def read_contents(folder: Path, count: Count | None = None) -> Contents:
     foreign = [path for path in paths if not read[path]]
     more = (tables_in(folder), recipes_in(folder), trials, evaluations)
     return Contents(records, failures, requests, files, unreadable, foreign, *more)
+
+
+def built_in_again(contents: Contents) -> list[FileError]:
+    """Stored tables and recipes with the name of a built-in one: that is shown, or what is shown could be faked."""
+    fix = "Delete it, or rename it."
+    return [
+        FileError(file, f'{what} "{name}" is built in', fix)
+        for what, files, built_in in (
+            ("table", contents.tables, built_in_tables()), ("recipe", contents.recipes, built_in_recipes()),
+        )
+        for name, file in files.items()
+        if name in built_in
+    ]  # fmt: skip
 
 
 def read_request(path: Path) -> TableRequest:

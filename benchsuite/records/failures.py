@@ -1,33 +1,9 @@
 """Runs that ended without a record: a note of each stands in the results folder until the run succeeds."""
 
-from typing import Protocol
+from typing import Any, Self
 
-from benchsuite.records.schema import MethodPart, TunedBy
+from benchsuite.records.schema import MethodPart, Record, TunedBy
 from benchsuite.setup import Part, Setup
-
-
-class Done(Protocol):
-    """A run that was done or tried: a record, the note of a failure, or a plan."""
-
-    @property
-    def run_id(self) -> str:
-        """Its identity."""
-
-    @property
-    def setup(self) -> Setup:
-        """What it ran under."""
-
-    @property
-    def method(self) -> MethodPart:
-        """What it trained with."""
-
-    @property
-    def seed(self) -> int:
-        """Its replicate."""
-
-    @property
-    def tuned(self) -> TunedBy | None:
-        """Its search."""
 
 
 class Failure(Part):
@@ -41,6 +17,11 @@ class Failure(Part):
     tuned: TunedBy | None = None
 
     @classmethod
-    def of(cls, run: Done, reason: str) -> "Failure":
-        """That of a run."""
-        return cls(run_id=run.run_id, reason=reason, seed=run.seed, setup=run.setup, method=run.method, tuned=run.tuned)
+    def of(cls, run: Any, reason: str) -> Self:
+        """That of a planned run."""
+        own = {name: getattr(run, name) for name in cls.model_fields if name != "reason"}
+        return cls(reason=reason, **own)
+
+
+Done = Record | Failure
+"""A run that was done or tried."""

@@ -6,13 +6,14 @@ never overwritten: a second measurement of a run keeps the first record.
 
 import json
 from pathlib import Path
+from typing import Any
 
 from benchsuite.errors import UsageError
 from benchsuite.files import put, read_stored, reason_of, require_writable, write_whole, writing_to
 from benchsuite.locks import lock_of, locked
 from benchsuite.records.checkpoints import discard, folder_of
 from benchsuite.records.contents import Contents, read_contents, read_request
-from benchsuite.records.failures import Done, Failure
+from benchsuite.records.failures import Failure
 from benchsuite.records.names import FAILED, TABLES, WEIGHTS, WEIGHTS_FILE, stem
 from benchsuite.records.record_file import FileError
 from benchsuite.records.requests import TableRequest
@@ -60,8 +61,8 @@ class Store:
             kept.parent.mkdir(exist_ok=True)
             put(own / WEIGHTS_FILE, kept)
 
-    def add_failure(self, run: Done, reason: str) -> None:
-        """Store why a run failed, for the gap in the table. A later success removes it."""
+    def add_failure(self, run: Any, reason: str) -> None:
+        """Store why a planned run failed, for the gap in the table. A later success removes it."""
         text = Failure.of(run, reason).model_dump_json(exclude_defaults=True)
         write_whole(self._failure_file(run.run_id), text.encode())
 

@@ -6,13 +6,13 @@ A results folder has them in the layout of `--tables`, so its pages can be made 
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchsuite.analysis.building import build_tables, built_in_again
 from benchsuite.errors import UsageError
 from benchsuite.folders import PAPERS, RECIPES, built_in_recipes, built_in_tables, recipe_files, table_files
 from benchsuite.papers import read_table
 from benchsuite.papers.reader import read_table_file
 from benchsuite.papers.schema import row_name
 from benchsuite.planning.recipe import Recipe
+from benchsuite.records.contents import built_in_again
 from benchsuite.records.names import TABLES
 from benchsuite.records.record_file import Finding
 from benchsuite.records.requests import TableRequest
@@ -50,27 +50,22 @@ def _of_paper(request: TableRequest) -> dict[str, Path]:
 
 def check_tables(audit: Audit) -> None:
     """Add what is wrong with the tables, recipes and requests of a results folder, and which runs are missing."""
-    contents, files = audit.contents, [("table", audit.contents.tables), ("recipe", audit.contents.recipes)]
-    audit.problems += [
-        Finding(_in(audit.path, error.file), error.reason, error.fix) for error in built_in_again(contents)
-    ]
-    for what, stored in files:
-        for name, file in stored.items():
-            try:
-                read_table_file(name, file) if what == "table" else read_toml(file, Recipe)
-            except UsageError as error:
-                message = str(error).removeprefix(str(file)).lstrip(":, ")
-                audit.problems.append(Finding(_in(audit.path, file), message, "put it back as it was stored"))
+    contents, built_in = audit.contents, built_in_again(audit.contents)
+    wrong = [(error.file, error.reason, "delete it or rename it") for error in built_in]
+    for name, file in [*contents.tables.items(), *contents.recipes.items()]:
+        try:
+            read_table_file(name, file) if name in contents.tables else read_toml(file, Recipe)
+        except UsageError as error:
+            wrong.append((file, str(error).removeprefix(str(file)).lstrip(":, "), "put it back as it was stored"))
+    audit.problems += [Finding(file.relative_to(audit.path).as_posix(), what, fix) for file, what, fix in wrong]
+    if not contents.requests:
+        return
+    from benchsuite.analysis.building import build_tables  # with scipy
+
     views, skipped = build_tables(contents)
-    audit.problems += [
-        Finding(TABLES, str(error), "`benchsuite repro` with --tables FOLDER stores it") for error in skipped
-    ]
+    audit.problems += [Finding(TABLES, str(error), "`repro` with --tables FOLDER stores it") for error in skipped]
     for view in views:
         where, again = f"{TABLES}/{view.asked.name}.json", "run the same `benchsuite repro` again"
         audit.problems += [Finding(where, what, again) for what in view.outdated]
         lacking = [row for row in view.rows if row.measured < row.requested]
         audit.notes += [Finding(where, f"{row_name(row.key)}: {row.gap}", again) for row in lacking]
-
-
-def _in(folder: Path, file: Path) -> str:
-    return file.relative_to(folder).as_posix()

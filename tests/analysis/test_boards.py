@@ -68,7 +68,7 @@ def test_places_are_of_pairs_and_only_the_unbeaten_are_marked(make_runs: MakeRun
 
 
 def test_a_seed_at_which_two_rows_may_not_be_paired_is_skipped_between_them(make_runs: MakeRuns) -> None:
-    other = {"initial_weights": "w", "batches": "x"}
+    other = {"initial_weights": "w", "batches": "x", "data": "d" * 64}
     found = board(make_runs("infonce", LOW), {**make_runs("ts", HIGH), 1: make_runs("ts", HIGH, digests=other)[1]})
     assert paired(found, *found.rows, found.tasks[0]).seeds == (0, 2)
     assert paired(found, *reversed(found.rows), found.tasks[0]).seeds == (0, 2)

@@ -29,7 +29,7 @@ def test_every_value_is_there_by_row_task_and_seed(make_runs: MakeRuns) -> None:
 
 
 def test_seeds_that_did_not_mean_the_same_are_named_for_two_rows(make_runs: MakeRuns) -> None:
-    other = {"initial_weights": "w", "batches": "x"}
+    other = {"initial_weights": "w", "batches": "x", "data": "d" * 64}
     mixed = {**make_runs("ts"), 1: make_runs("ts", digests=other)[1]}
     told = comparison(board(make_runs("infonce"), mixed))
     labels = [row["label"] for row in told["rows"]]
