@@ -1,7 +1,7 @@
-"""The scale `emoji`: tables are planned on clones, and a tiny run on them fills a record."""
+"""The scale `emoji`: tables are planned on packages, and a tiny run on them fills a record."""
 
 import pytest
-from support.emoji_files import write_emoji_clones
+from support.npm_files import emoji_packages, packed
 
 from benchsuite.execution.measure import measure
 from benchsuite.papers import read_table
@@ -14,12 +14,12 @@ from benchsuite.records.schema import run_id
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    clones = write_emoji_clones(tmp_path_factory.mktemp("clones"))
-    return {"emoji": str(clones), "emoji.test": "4", "emoji.validation": "2"}
+    packages = packed(tmp_path_factory.mktemp("packages"), emoji_packages())
+    return {"emoji": str(packages), "emoji.test": "4", "emoji.validation": "2"}
 
 
 @pytest.mark.parametrize(("table", "column"), [("temo/table1", "coco_ir1"), ("dystress/table4", "")])
-def test_a_table_is_planned_on_clones(folders: dict[str, str], table: str, column: str) -> None:
+def test_a_table_is_planned_on_packages(folders: dict[str, str], table: str, column: str) -> None:
     plan = plan_table(table, "emoji", [0], folders=folders)
     assert plan.runs
     assert not plan.problems
@@ -44,7 +44,7 @@ def test_a_long_tail_is_another_setup(folders: dict[str, str]) -> None:
 
 def test_a_run_with_text_views_fills_a_record(folders: dict[str, str]) -> None:
     whole = read_recipe("emoji-pairs")
-    chosen = {name: whole.protocols[name] for name in ("retrieval", "zero-shot-category", "knn-concept")}
+    chosen = {name: whole.protocols[name] for name in ("retrieval", "zero-shot-group", "knn-subgroup")}
     training = whole.training.model_copy(update={"batch": 8, "steps": 2})
     changed = whole.model_copy(update={"protocols": chosen, "training": training, "clusters": None, "experts": None})
     setup = resolve_setup(changed, "RN50", folders)

@@ -1,137 +1,160 @@
-"""`emoji`: pictures and names of emoji in three drawing styles, real data for a laptop."""
+"""`emoji` and `icons`: pictures and names in several drawing styles, real data for a laptop."""
 
 import hashlib
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from functools import cache, cached_property
-from typing import ClassVar
+from functools import cached_property
+from typing import Annotated, ClassVar
 
 import numpy as np
+from annotated_types import Ge
 from numpy.typing import NDArray
 
 from benchsuite.canonical import short_digest
 from benchsuite.data.base import Manifest, PairDataset, Split
-from benchsuite.data.readers.emoji import Emoji, Pictures, pictures_in
-from benchsuite.data.readers.emoji_clones import CATEGORIES
-from benchsuite.data.readers.emoji_splits import VERSION, held_out, long_tailed
-from benchsuite.fields import Count, NonNegative
+from benchsuite.data.long_tail import long_tailed
+from benchsuite.data.readers.pictures import Concept, Pictures, pictures_in
+from benchsuite.errors import UsageError
+from benchsuite.fields import Count
 from benchsuite.registry import register_dataset
 
+VERSION = 2
+"""Of splits and texts."""
 TEMPLATES = ("{}", "an emoji of {}", "a small drawing of {}", "a picture that shows {}")
 """Of captions and of prompts."""
-KEYWORDS = 3
-"""In a caption or paraphrase."""
-PARAPHRASES = 4
 
 
-@register_dataset(
-    "emoji",
-    title="Emoji",
-    license="Apache-2.0 (Noto Emoji, Blobmoji), CC BY 4.0 (artwork of EmojiTwo), MIT (emojilib, gemoji)",
-    credit=(
-        "Noto Emoji by Google, https://github.com/googlefonts/noto-emoji, Apache-2.0",
-        "Blobmoji by C1710, from Noto Emoji, https://github.com/C1710/blobmoji, Apache-2.0",
-        "EmojiTwo by its community, originally EmojiOne 2.2 by Ranks.com, https://github.com/EmojiTwo/emojitwo, "
-        "CC BY 4.0 (https://creativecommons.org/licenses/by/4.0/), here resized",
-        "names and keywords: emojilib by Mu-An Chiou, https://github.com/muan/emojilib, MIT; gemoji by GitHub, "
-        "https://github.com/github/gemoji, MIT; EmojiTwo",
-    ),
-    download=True,
-)
-class EmojiPictures(PairDataset):
-    """Emoji in three drawing styles with their names: clones of five public repositories, or one parquet file.
+class InStyles(PairDataset):
+    """Base of pictures of named concepts in several drawing styles.
 
-    Test and validation: the picture of a concept (an emoji without skin tone) in one style; the other styles' pictures
-    of it are in train. Which ones is fixed by hashes. Captions are the name in several templates, one of them with
-    keywords; test captions are the name alone. Paraphrases are keywords. Classes: the 9 categories of Unicode and one
-    for the rest, and the concepts.
+    A picture of test or validation shows a concept in one style; the other styles' pictures of it are in train.
     """
 
     templates: ClassVar = {"names": ("{}",), "emoji-4": TEMPLATES}
+    redrawn: ClassVar = "seed"
+    sets: ClassVar[Sequence[str]] = ("concept",)
+    """Of classes."""
 
     folder: str = ""
-    """The folder with the clones, or with the parquet file. Not part of the identity; the digest is."""
+    """The folder with the packages. Not part of the identity; the digest is."""
     pixels: Count = 40
-    """Side to which pictures are resized, on white."""
+    """Side of the pictures."""
+    each: Count = 99
+    """Training pictures of each concept at most."""
     test: Count = 800
-    """Pictures to report on."""
+    """Pictures to report on, each of another concept."""
     validation: Count = 400
     """Pictures to choose settings on, of other concepts."""
-    tones: bool = False
-    """Whether train also has the pictures with skin tones: up to five near-duplicates of each person or hand. Those of
-    a picture that is held out stay out."""
-    tail: NonNegative = 0.0
-    """Exponent of Zipf's law for the number of training pictures in each category, largest first; 0 keeps all. At
-    least one picture of each concept of test and validation stays."""
+    imbalance: Annotated[float, Ge(1)] = 1.0
+    """Long-tailed training pictures: the last subgroup has this many times fewer than the first; 1 keeps all."""
+    seed: Annotated[int, Ge(0)] = 0
+    """Of which concepts are held out, and in which style."""
 
     def manifest(self) -> Manifest:
         sizes = {split: len(positions) for split, positions in self._positions.items()}
         decides = {name: value for name, value in self.options().items() if name != "folder"}
-        digest = short_digest([VERSION, self._pictures.digest, decides, TEMPLATES, KEYWORDS, PARAPHRASES])
-        terms = {name: self.card.about[name] for name in ("license", "credit")}
-        return Manifest(self.card.name, VERSION, sizes, digest, {"content": self._pictures.digest, **terms})
+        digest = short_digest([VERSION, self._pictures.digest, decides, TEMPLATES])
+        about = {"content": self._pictures.digest, "credit": self._pictures.credit}
+        return Manifest(self.card.name, VERSION, sizes, digest, about)
 
     def read(self, split: str) -> Split:
         positions = self._positions[split]
-        rows = [self._pictures.rows[i] for i in positions]
-        labels = {
-            "category": [CATEGORIES.index(row.category) for row in rows],
-            "concept": [self._concepts[row.base] for row in rows],
-        }
+        concepts = [self._concepts[i] for i in positions]
+        words = [[", ".join(one.words[k : k + 3]) for k in range(0, min(len(one.words), 12), 3)] for one in concepts]
         return Split(
             split,
             self._pictures.images[positions],
-            [captions_of(row) if split == "train" else [row.name] for row in rows],
-            [paraphrases_of(row) for row in rows],
-            {name: np.asarray(ids, np.int64) for name, ids in labels.items()},
+            [
+                [*(text.format(one.name) for text in TEMPLATES), *(f"{one.name}, {text}" for text in more[:1])]
+                if split == "train"
+                else [one.name]
+                for one, more in zip(concepts, words, strict=True)
+            ],
+            [more or [f"something called {one.name}"] for one, more in zip(concepts, words, strict=True)],
+            {name: self._labels(name)[positions] for name in self.sets},
         )
 
     @cached_property
     def class_names(self) -> Mapping[str, Sequence[str]]:  # type: ignore[override]
-        """Categories in words, and the name of each concept."""
-        plain = {row.base: row.name for row in self._pictures.rows if row.tone == 0}
-        categories = [name.lower().replace("&", "and") for name in CATEGORIES]
-        return {"category": categories, "concept": [plain[base] for base in self._concepts]}
+        """Groups in words, and the name of each concept."""
+        keys = {name: self._classes(name) for name in self.sets if name != "concept"}
+        names = {name: [key.replace("&", "and") for key in own] for name, own in keys.items()}
+        return {**names, "concept": [one.name for one in self._pictures.concepts.values()]}
 
     @cached_property
     def _pictures(self) -> Pictures:
         return pictures_in(self.card.name, self.folder, self.pixels)
 
     @cached_property
-    def _concepts(self) -> Mapping[str, int]:
-        bases = sorted({row.base for row in self._pictures.rows if row.tone == 0})
-        return {base: number for number, base in enumerate(bases)}
+    def _concepts(self) -> list[Concept]:
+        return [self._pictures.concepts[concept] for _, concept, _ in self._pictures.rows]
+
+    def _classes(self, name: str) -> list[str]:
+        return list(dict.fromkeys(getattr(one, name) for one in self._pictures.concepts.values()))
+
+    def _labels(self, name: str) -> NDArray[np.int64]:
+        numbers = {key: number for number, key in enumerate(self._classes(name))}
+        return np.asarray([numbers[getattr(one, name)] for one in self._concepts], np.int64)
 
     @cached_property
     def _positions(self) -> Mapping[str, NDArray[np.int64]]:
-        rows = self._pictures.rows
-        test, validation = held_out(rows, (self.test, self.validation))
-        out = {(rows[i].base, rows[i].style) for i in (*test, *validation)}
-        rest = [
-            i
-            for i, row in enumerate(rows)
-            if (row.base, row.style) not in out and row.base in self._concepts and (self.tones or row.tone == 0)
-        ]
-        train = long_tailed(rows, rest, {base for base, _ in out}, self.tail)
-        parts = {"train": train, "validation": validation, "test": test}
-        return {split: np.asarray(positions, np.int64) for split, positions in parts.items()}
+        held = self._held_out()
+        pictures: dict[str, list[int]] = defaultdict(list)
+        for i in sorted({*range(len(self._concepts))} - {*held}, key=self._hash):
+            pictures[self._concepts[i].concept].append(i)
+        train = np.sort(np.concatenate([own[: self.each] for own in pictures.values()]))
+        if self.imbalance > 1:
+            train = train[long_tailed(self._labels("subgroup")[train], self.imbalance, self.seed)]
+        return {"train": train, "validation": held[self.test :], "test": held[: self.test]}
+
+    def _held_out(self) -> NDArray[np.int64]:
+        """Test, then validation: of each concept one picture; its name and all its pictures are no other's."""
+        drawn = Counter(sha for _, _, sha in self._pictures.rows)
+        named = Counter(one.name for one in self._pictures.concepts.values())
+        pictures: dict[str, list[int]] = defaultdict(list)
+        for i, (_, concept, sha) in enumerate(self._pictures.rows):
+            pictures[concept] += [i] * (drawn[sha] == named[self._concepts[i].name] == 1)
+        free = sorted((min(own, key=self._hash) for own in pictures.values() if len(own) > 1), key=self._hash)
+        if len(free) < self.test + self.validation:
+            raise UsageError(
+                f"{self.card.name}: {self.test} + {self.validation} pictures are to be held out, but only {len(free)} "
+                "concepts are drawn in two styles. Set the options test and validation, or add packages."
+            )
+        return np.asarray(free[: self.test + self.validation], np.int64)
+
+    def _hash(self, i: int) -> str:
+        """Orders pictures anew under each seed."""
+        return hashlib.sha256(f"{self.seed}\0{self._pictures.rows[i][:2]}".encode()).hexdigest()
 
 
-def captions_of(row: Emoji) -> list[str]:
-    """The name in each template, and once more with keywords."""
-    named = [template.format(row.name) for template in TEMPLATES]
-    return [*named, ", ".join([row.name, *_ordered(row.base, row.keywords)[:KEYWORDS]])] if row.keywords else named
+@register_dataset(
+    "emoji",
+    title="Emoji",
+    license="Apache-2.0 (Noto, Firefox OS), MIT (Fluent), CC BY 4.0 (Twemoji, EmojiOne), CC BY-SA 4.0 (OpenMoji)",
+    credit=(
+        "Noto Emoji by Google, https://github.com/googlefonts/noto-emoji, Apache-2.0",
+        "Fluent Emoji by Microsoft, https://github.com/microsoft/fluentui-emoji, MIT",
+        "Twemoji by Twitter, https://github.com/jdecked/twemoji, CC BY 4.0",
+        "EmojiOne 2.3 by Ranks.com, https://github.com/EmojiTwo/emojitwo, CC BY 4.0",
+        "OpenMoji by HfG Schwäbisch Gmünd, https://github.com/hfg-gmuend/openmoji, CC BY-SA 4.0",
+        "Firefox OS Emoji by Mozilla, https://github.com/mozilla/fxemoji, Apache-2.0",
+        "names, tags and groups: emojibase by Miles Johnson, https://github.com/milesj/emojibase, MIT",
+    ),
+    download=True,
+)
+class EmojiPictures(InStyles):
+    """Emoji without skin tones in up to eight drawing styles, from npm packages of icons and of names.
+
+    Captions are the name in several templates, one of them with tags; test captions are the name alone. Paraphrases are
+    tags. Classes: the 10 groups of Unicode, its 100 subgroups, and the concepts. Each seed holds out other concepts.
+    """
+
+    sets: ClassVar = ("group", "subgroup", "concept")
 
 
-def paraphrases_of(row: Emoji) -> list[str]:
-    """Some keywords at a time, from all of them in turn; without keywords, the name in other words."""
-    if not row.keywords:
-        return [f"something called {row.name}"]
-    words = _ordered(row.base, row.keywords)
-    starts = range(0, min(len(words), PARAPHRASES * KEYWORDS), KEYWORDS)
-    return [", ".join(words[start : start + KEYWORDS]) for start in starts]
+@register_dataset("icons", title="Icons", license="the sets' own: each manifest names them", download=True)
+class IconPictures(InStyles):
+    """Icons of any sets of npm packages; names without variants such as "outline" are the concepts.
 
-
-@cache
-def _ordered(base: str, keywords: tuple[str, ...]) -> list[str]:
-    """Keywords in the order of their hashes, so that no spelling comes first."""
-    return sorted(keywords, key=lambda word: hashlib.sha256(f"{VERSION}\0{base}\0{word}".encode()).hexdigest())
+    Captions are the name in several templates, paraphrases are other sets' names. Each seed holds out other concepts.
+    """
