@@ -23,7 +23,7 @@ from benchsuite.report.origin import data_of
 
 @dataclass(frozen=True)
 class Appearance:
-    """A row of a table in which a run or a method appears."""
+    """A row of a table in which a method appears."""
 
     view: TableView
     row: TableRow
@@ -75,7 +75,7 @@ class Leaderboard:
 
     def prepare(self) -> None:
         """Compute now what many pages show, so that the processes that write them need not each do it."""
-        _ = self.claims, self.added, self.costs, self.appearances, self.methods, self.given
+        _ = self.claims, self.added, self.costs, self.methods, self.given
 
     @cached_property
     def claims(self) -> Mapping[str, list[JudgedClaim]]:
@@ -140,15 +140,6 @@ class Leaderboard:
         """A method's rows against the reference of their boards; of the reference's own method, none."""
         every = (one for found in self.comparisons.values() for one in found)
         return [one for one in every if one.row.method == method != one.reference.method]
-
-    @cached_property
-    def appearances(self) -> Mapping[str, list[Appearance]]:
-        """By run_id: the rows of tables in which it appears."""
-        rows = defaultdict(list)
-        for shown in self._rows:
-            for record in shown.row.records:
-                rows[record.run_id].append(shown)
-        return rows
 
     @cached_property
     def methods(self) -> Mapping[str, MethodSummary]:

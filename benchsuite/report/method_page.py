@@ -13,7 +13,6 @@ from benchsuite.papers.questions import acts_of
 from benchsuite.report.leaderboard import Leaderboard, MethodSummary
 from benchsuite.report.links import slug
 from benchsuite.report.method_lines import OUTCOMES, by_gain, by_role, first_measures, forests
-from benchsuite.report.runs_page import configurations, title
 
 
 def values(leaderboard: Leaderboard, method: MethodSummary) -> Mapping[str, Any]:
@@ -47,7 +46,6 @@ def values(leaderboard: Leaderboard, method: MethodSummary) -> Mapping[str, Any]
         "beside": [board for board in leaderboard.boards if len(board.rows) > 1 and _is_reference(board, method.name)],
         "file_name": slug(method.name),
         "paper": paper,
-        "runs": [(shown, title(leaderboard, shown)) for shown in configurations(method.records)],
         "costs": costs,
     }
 

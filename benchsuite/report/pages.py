@@ -15,16 +15,15 @@ from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.verdict import Kind
 from benchsuite.folders import built_in_tables
 from benchsuite.papers.claim import headline_claims
-from benchsuite.papers.schema import RowKey, row_name
-from benchsuite.records.schema import Record
+from benchsuite.papers.schema import RowKey
 from benchsuite.registry import methods
-from benchsuite.report import method_lines, method_page, runs_page
+from benchsuite.report import method_lines, method_page
 from benchsuite.report.claim_lines import forests, matrix
 from benchsuite.report.export import FORMATS, SUFFIXES
 from benchsuite.report.export_options import DEFAULT
 from benchsuite.report.figures import table_figures
 from benchsuite.report.home import headlines
-from benchsuite.report.leaderboard import Appearance, Leaderboard
+from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.links import slug
 from benchsuite.report.origin import REAL, Origin, citation, data_of
 from benchsuite.report.overview import overviews
@@ -65,8 +64,6 @@ def all_pages(leaderboard: Leaderboard) -> Iterator[Page]:
         yield page(page_name("claims", f"{paper}-{scale}"), title, "claims.html", claims, paper, scale, views)
     for board in leaderboard.boards:
         yield page(compare_page(board), f"Compare on {board.title}", "compare.html", compare, board)
-    for shown in runs_page.configurations(leaderboard.records.values()):
-        yield page(run_page(shown.first), runs_page.title(leaderboard, shown), "run.html", runs_page.values, shown)
 
 
 def home(leaderboard: Leaderboard) -> Values:
@@ -214,13 +211,6 @@ def regime_option(view: TableView) -> str:
     return f" --regime {view.asked.regime}" if view.setting.recipe.tuning or view.asked.regime == "tuned" else ""
 
 
-def command_of_run(shown: Appearance, record: Record) -> str:
-    """The command that measures a run again, into another folder: where it is stored it would not be repeated."""
-    plugin = "" if is_built_in(record.method.name) else " --plugin FILE"
-    row = shlex.quote(row_name(shown.row.key))
-    return f"{_measure(shown.view)}{plugin} --rows {row} --seed {record.seed} --results again"
-
-
 def is_built_in(method: str) -> bool:
     """Whether the method comes with benchsuite; others need their file or package."""
     return method in methods and methods.card(method).owner.startswith("benchsuite.")
@@ -234,8 +224,3 @@ def page_name(folder: str, *names: str) -> str:
 def compare_page(board: Board) -> str:
     """The page of a board."""
     return page_name("compare", board.setup_id)
-
-
-def run_page(record: Record) -> str:
-    """The page of a run and of the other seeds of its configuration; the run's place there is its run_id."""
-    return page_name("runs", runs_page.page_of(record))

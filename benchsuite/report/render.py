@@ -13,9 +13,9 @@ from markupsafe import Markup, escape
 from benchsuite import __version__
 from benchsuite.harmless import spelled
 from benchsuite.papers.schema import row_name
-from benchsuite.report import numbers, pages, row_settings, runs_page
+from benchsuite.report import numbers, pages, row_settings
 from benchsuite.report.claim_lines import anchor, remark
-from benchsuite.report.figures import sparkline, svg
+from benchsuite.report.figures import svg
 from benchsuite.report.figures.strips import bar, strip, ticks
 from benchsuite.report.links import Links
 
@@ -59,8 +59,6 @@ def _environment() -> Environment:
         "policy": Markup(POLICY),
         "row_name": row_name,
         "row_settings": row_settings,
-        "runs_page": runs_page,
-        "sparkline": sparkline,
         "strip": strip,
         "svg": svg,
         "ticks": ticks,

@@ -184,6 +184,5 @@ def kinds(site: MadeSite) -> dict[str, str]:
         "method that is not registered": site.first("methods/script-*.html"),
         "claims": "claims/temo-small",
         "compare": f"compare/{setup_of('RN50').setup_id}",
-        "run": site.first("runs/ts-*.html"),
         "tuned table": site.first("tables/mm-ts-*.html"),
     }

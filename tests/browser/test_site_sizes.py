@@ -146,13 +146,3 @@ def test_nothing_moves_once_it_is_drawn(new_page: Open, site: MadeSite, size: di
         page.goto(site.url(kind))
         page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 100)))")
         assert sum(page.evaluate("window.shifts")) < 0.005, kind
-
-
-LABELS = """() => [...document.querySelectorAll("table.data td")].map(cell => [cell.dataset.label, cell.textContent])"""
-
-
-def test_on_phones_every_number_of_a_run_says_its_column(new_page: Open, kinds: Mapping[str, str]) -> None:
-    """Each protocol is a body of the table."""
-    page = new_page(kinds["run"], viewport=PHONE)
-    assert page.locator("table.data tbody").count() > page.locator("table.data").count()
-    assert [text for label, text in page.evaluate(LABELS) if text and not label] == []

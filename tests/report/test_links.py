@@ -2,7 +2,7 @@ import pytest
 
 from benchsuite.report.links import Links, slug
 
-PAGES = ["index", "tables/temo-table1-small", "methods/temo", "runs/temo-s0-0"]
+PAGES = ["index", "tables/temo-table1-small", "methods/temo", "claims/temo-small"]
 
 
 def test_addresses_are_relative_to_the_page_they_stand_on() -> None:
@@ -17,9 +17,9 @@ def test_addresses_are_relative_to_the_page_they_stand_on() -> None:
 
 def test_a_link_to_nowhere_is_an_error() -> None:
     links = Links("index", PAGES)
-    assert not links.has("runs/other")
-    with pytest.raises(KeyError, match="index links to runs/other, which is no page"):
-        links.page("runs/other")
+    assert not links.has("claims/other")
+    with pytest.raises(KeyError, match="index links to claims/other, which is no page"):
+        links.page("claims/other")
 
 
 def test_names_become_harmless_addresses_that_stay_different() -> None:

@@ -63,14 +63,14 @@ def test_pages_and_data_of_the_build_before_go_and_files_of_others_stay(
 ) -> None:
     first = write_site(tmp_path, board(make_record, plots=True))
     data = tmp_path / "tables" / f"{NAME}-gap-by-step.csv"
-    for mine in (tmp_path / "runs" / "mine.html", tmp_path / "tables" / f"{NAME}-mine.csv"):
+    for mine in (tmp_path / "methods" / "mine.html", tmp_path / "tables" / f"{NAME}-mine.csv"):
         mine.write_text("mine")
     assert data.exists()
     write_site(tmp_path, board(make_record))
     assert not data.exists()
     assert first.tables[NAME].exists()
     write_site(tmp_path, leaderboard())
-    assert [file.name for file in (tmp_path / "runs").iterdir()] == ["mine.html"]
+    assert [file.name for file in (tmp_path / "methods").iterdir()] == ["mine.html"]
     assert [file.name for file in (tmp_path / "tables").iterdir()] == [f"{NAME}-mine.csv"]
 
 

@@ -3,13 +3,11 @@
 from benchsuite.report.figures.from_table import table_figures
 from benchsuite.report.figures.inline_svg import svg
 from benchsuite.report.figures.model import Axis, Figure, Trace
-from benchsuite.report.figures.sparklines import sparkline
 
 __all__ = [
     "Axis",
     "Figure",
     "Trace",
-    "sparkline",
     "svg",
     "table_figures",
 ]
