@@ -14,7 +14,7 @@ from benchsuite.fields import Count, NonNegative, Positive, Share
 Plain = dict[str, Any]
 Towers = Literal["pair", "image", "text"]
 REFERENCES: Mapping[Towers, str] = {"pair": "infonce", "image": "simclr", "text": "simclr"}
-"""The reference method for costs and for the regression gate, by the towers that are trained."""
+"""The reference method for costs and for kept scores, by the towers that are trained."""
 
 
 class Part(BaseModel):

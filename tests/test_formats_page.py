@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from benchsuite.gate.decision import Expectations
+from benchsuite.gate.decision import Expectations, Expected
+from benchsuite.gate.scores import Scores
 from benchsuite.papers import questions
 from benchsuite.papers import schema as papers
 from benchsuite.records.requests import AddedRow, TableRequest
@@ -52,6 +53,9 @@ def test_the_table_of_keys_has_no_other_keys(heading: str) -> None:
     assert set(re.findall(r"`([^`]+)`", " ".join(first_cells))) == keys(SCHEMAS[heading][0])
 
 
-def test_the_expectations_are_documented() -> None:
-    section = SECTIONS["Expectations of the regression gate, format 1"]
-    assert set(re.findall(r"^\| `(\w+)`", section, re.M)) == set(Expectations.model_fields)
+@pytest.mark.parametrize(
+    ("heading", "models"),
+    [("Expectations of the regression gate, format 2", (Expectations, Expected)), ("Scores, format 1", (Scores,))],
+)
+def test_what_regress_stores_is_documented(heading: str, models: tuple[type[Part], ...]) -> None:
+    assert set(re.findall(r"^\| `(\w+)`", SECTIONS[heading], re.M)) == set().union(*map(keys, models))

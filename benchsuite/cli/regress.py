@@ -1,61 +1,67 @@
-"""`benchsuite regress`: did a code change alter what methods compute?"""
+"""`benchsuite regress`: did a code change alter what methods compute, or how they score?"""
 
 from collections import Counter
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
-from benchsuite.cli.shared.options import AsJson, Plugins, load_plugins, parse_names
+from benchsuite.cli.check_method import methods_asked_for
+from benchsuite.cli.shared.options import AsJson, Plugins, load_plugins
 from benchsuite.cli.shared.terminal import say, say_json
-from benchsuite.errors import UnknownError, UsageError
-
-if TYPE_CHECKING:
-    from benchsuite.gate.decision import Expectations
+from benchsuite.errors import UsageError
+from benchsuite.files import require_writable
 
 
 def regress(
     names: Annotated[
         list[str] | None,
-        typer.Argument(help="Methods (default: all built-in ones).", metavar="METHOD..."),
+        typer.Argument(help="Methods, or files that register some (default: all built in).", metavar="METHOD|FILE..."),
     ] = None,
-    update: Annotated[bool, typer.Option("--update", help="Store the present values as expectations.")] = False,
+    update: Annotated[bool, typer.Option("--update", help="Store the values of built-in methods now.")] = False,
+    store: Annotated[Path | None, typer.Option(help="Write the scores of methods.", metavar="FILE")] = None,
+    against: Annotated[Path | None, typer.Option(help="Compare with scores of before.", metavar="FILE")] = None,
+    recipe: Annotated[str | None, typer.Option(help="Of the scores (default: latents-pairs, or that of FILE).")] = None,
     plugin: Plugins = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare methods with stored expectations.
+    """Compare methods with stored values.
 
-    Compared are values on fixed embeddings, first steps, and metrics of short runs relative to a reference method.
-    Exit code 1 if a method crashed, measured nothing, or differs by more than the bands allow. Values that changed on
-    purpose need a raised version of the method; then --update stores them.
+    Of built-in methods values on fixed embeddings and first steps are compared with the expectations of this package;
+    values that changed on purpose need a raised version of the method, then --update stores them. Of any methods
+    --store keeps the scores, and --against fails where they fell by more than the interval over replicates allows.
+    Exit code 1 if a method crashed or regressed.
     """
     from benchsuite.gate.decision import BAD
-    from benchsuite.gate.regress import (
-        expectations_file,
-        gate,
-        gated,
-        read_expectations,
-        write_expectations,
-    )
-    from benchsuite.registry import methods
+    from benchsuite.gate.regress import expectations_file, gate, gated, update_expectations
+    from benchsuite.gate.scores import RECIPE, check_scores, measured, read_scores, write_scores
 
-    added = load_plugins(plugin)
-    chosen = parse_names(names) or [*gated(), *added]
-    for name in chosen:
-        if name not in methods:
-            raise UnknownError("method", name, methods)
-    before = read_expectations()
+    if sum(map(bool, (update, store, against))) > 1:
+        raise UsageError("--update, --store and --against exclude each other.")
+    if as_json and (update or store):
+        raise UsageError(f"--json goes with a comparison; {'--update' if update else '--store'} makes none.")
+    if recipe and not (store or against):
+        raise UsageError("--recipe goes with --store or --against.")
+    load_plugins(plugin)
+    chosen = methods_asked_for(names, everything=False) if names else gated()
+    if store:
+        require_writable(store.absolute().parent, "--store")
+        write_scores(store, measured(chosen, recipe or RECIPE, show_progress))
+        say(f"scores of {', '.join(chosen)}: {store}")
+        return
     if update:
-        if as_json:
-            raise UsageError("--json goes with a comparison; --update makes none.")
-        write_expectations(updated(chosen, before))
+        update_expectations(chosen, show_progress)
         say(f"expectations of {', '.join(chosen)}: {expectations_file()}")
         return
-    if before is None:
-        raise UsageError(f"{expectations_file()} does not exist: run `benchsuite regress --update` once.")
+    if against:
+        stored = read_scores(against)
+        found = check_scores(stored, measured(chosen, recipe or stored.recipe, show_progress, stored))
+    else:
+        found = gate(chosen, show_progress)
     checks = []
-    for check in gate(before, chosen, show_progress):
+    for check in found:
         checks.append(check)
-        if check.kind != "unchanged":
+        if against or check.kind != "unchanged":
             say(check.line)
     kinds = Counter(check.kind for check in checks)
     say(f"{len(checks)} checks: {', '.join(f'{n} {kind}' for kind, n in kinds.most_common())}.")
@@ -64,25 +70,6 @@ def regress(
         say_json({"passed": passed, "checks": [vars(check) for check in checks]})
     if not passed:
         raise typer.Exit(1)
-
-
-def updated(names: list[str], before: "Expectations | None") -> "Expectations":
-    """New expectations of these methods; the others stay, except methods that are gone."""
-    from benchsuite.gate.decision import unraised
-    from benchsuite.gate.regress import expect
-    from benchsuite.registry import methods
-
-    now = expect(names, show_progress)
-    others = {name: expected for name, expected in before.methods.items() if name in methods} if before else {}
-    if before and before.setups != now.setups and set(others) - set(names):
-        raise UsageError("the setups have changed: update all methods, without naming any.")
-    after = now.model_copy(update={"methods": dict(sorted({**others, **now.methods}.items()))})
-    if before and (names_of := unraised(before, after)):
-        raise UsageError(
-            f"values changed under the same version of {', '.join(names_of)}. Nothing was stored: raise the version of "
-            "each (register_method(..., version=2)), or undo what changed them."
-        )
-    return after
 
 
 def show_progress(line: str) -> None:

@@ -1,1 +1,1 @@
-"""The regression gate: stored values of every method, and the decision whether code still gives them."""
+"""What methods computed and scored before, stored, and the decision whether code still does."""

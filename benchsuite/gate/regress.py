@@ -1,212 +1,109 @@
-"""The regression gate's runs: a few seconds of every method and its reference, in one process."""
+"""The regression gate's runs: a few seconds of every built-in method, in one process."""
 
 import json
+import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import torch
-from pydantic import ValidationError
 
-from benchsuite.data.batches import BatchPlan
+from benchsuite.canonical import short_digest
 from benchsuite.errors import BenchsuiteError, UsageError
-from benchsuite.execution.evaluate import evaluate, opened
-from benchsuite.execution.measure import TRAIN, eight_digits, measure
+from benchsuite.execution.measure import eight_digits, measure
 from benchsuite.files import write_whole
 from benchsuite.gate.arithmetic import NOTICEABLE, arithmetic
-from benchsuite.gate.decision import (
-    FIRST,
-    Check,
-    Expectations,
-    Expected,
-    Observed,
-    check_batches,
-    check_collapsed,
-    check_method,
-)
+from benchsuite.gate.decision import FIRST, Check, Expectations, Expected, check_method
 from benchsuite.methods import create_method, method_class
-from benchsuite.models.dual_encoder import seeded_encoder
-from benchsuite.models.vectors import text_reader
 from benchsuite.paths import baselines
-from benchsuite.planning.plan import plan_under
-from benchsuite.planning.recipe import Recipe, read_recipe
-from benchsuite.planning.resolve import resolve_setup
-from benchsuite.records.schema import Record
+from benchsuite.planning.plan import Run, plan_under
+from benchsuite.planning.recipe import read_recipe
 from benchsuite.registry import methods
-from benchsuite.setup import REFERENCES, Setup, Towers
+from benchsuite.setup import Towers
 
-SEEDS, NOISE_SEEDS = 2, 5
-"""Seeds the gate runs, and seeds whose spread is the noise."""
+SEEDS = 2
+IMAGES, STEPS = 128, 16
+"""Recipes are cut down. With so few images, each comes back from the third step on, so that state for each sample
+matters."""
+RECIPES: Mapping[Towers, tuple[str, str]] = {
+    "pair": ("scenes-smoke", "RN50"),
+    "image": ("scenes-image-smoke", "ResNet-18"),
+}
+"""Recipe and backbone. Methods are tried on the first towers that they serve."""
 SHARED_CURVES = {"step", "lr", "gap"}
 """Curves of the training loop, not of the method."""
 
 Progress = Callable[[str], None]
 
 
-@dataclass(frozen=True)
-class Track:
-    """Towers that methods are tried on, and which metrics are compared.
-
-    The recipe is cut down. With so few images, each comes back from the third step on, so that state for each
-    sample matters. There are fewer steps, and only the protocols of the metrics.
-    """
-
-    towers: Towers
-    recipe: str
-    backbone: str
-    metrics: tuple[str, ...]
-    images: int = 128
-    steps: int = 16
-
-    def cut(self) -> Recipe:
-        """The recipe, cut down."""
-        whole = read_recipe(self.recipe)
-        protocols = {metric.rpartition(".")[0] for metric in self.metrics}
-        few = {"options": {**whole.data.options, "train": self.images}}
-        changes = {
-            "data": whole.data.model_copy(update=few),
-            "training": whole.training.model_copy(update={"steps": self.steps}),
-            "protocols": {name: whole.protocols[name] for name in whole.protocols if name in protocols},
-        }
-        return whole.model_copy(update=changes)
-
-    @property
-    def reference(self) -> str:
-        """What its methods are compared with."""
-        return REFERENCES[self.towers]
-
-    @property
-    def setup(self) -> Setup:
-        """What all its methods are run under."""
-        return resolve_setup(self.cut(), self.backbone)
-
-
-TRACKS = (
-    Track("pair", "scenes-smoke", "RN50", ("retrieval.r_mean", "zero-shot-colour.top1")),
-    Track("image", "scenes-image-smoke", "ResNet-18", ("knn-colour.top1",)),
-)
-"""Methods are tried on the first track that they serve. Costs are multiples of the first reference's."""
-
-
-class Bench:
-    """Runs methods in this process, on one thread, and keeps the records.
-
-    One thread: sums have the same order on any number of cores.
-    """
-
-    def __init__(self, progress: Progress) -> None:
-        torch.set_num_threads(1)
-        self._progress = progress
-        self._records: dict[tuple[Track, str, int], Record] = {}
-
-    def observe(self, name: str, seeds: int) -> Observed:
-        """The values of a method now."""
-        try:
-            track = track_of(name)
-            values = arithmetic(name)
-            ours = [self._record(track, name, seed) for seed in range(seeds)]
-            theirs = [self._record(track, track.reference, seed) for seed in range(seeds)]
-            curves = [curve for curve in ours[0].curves if curve not in SHARED_CURVES]
-            return Observed(
-                arithmetic=values,
-                curves={curve: [_values(record, curve)[:FIRST] for record in ours] for curve in curves},
-                differences={
-                    metric: [
-                        our.metric(metric) - (0.0 if name == track.reference else their.metric(metric))
-                        for our, their in zip(ours, theirs, strict=True)
-                    ]
-                    for metric in track.metrics
-                },
-                version=methods.card(name).version,
-            )
-        except BenchsuiteError as error:
-            return Observed(crash=str(error))
-        except Exception as error:
-            return Observed(crash=f"{type(error).__name__}: {error}")
-
-    def _record(self, track: Track, name: str, seed: int) -> Record:
-        key = (track, name, seed)
-        if key not in self._records:
-            self._progress(f"{name}, seed {seed}")
-            self._records[key] = _run(track, name, seed)
-        return self._records[key]
-
-
-def gate(expectations: Expectations, names: Sequence[str], progress: Progress) -> Iterator[Check]:
-    """Every check of these methods and of the evaluation."""
-    bench = Bench(progress)
-    for track in TRACKS:
-        setup_id, expected_id = track.setup.setup_id, expectations.setups.get(track.towers)
-        if setup_id != expected_id:
-            raise UsageError(
-                f"recipe {track.recipe} has setup {setup_id}, but expectations are stored for {expected_id}. "
-                "Review the change, then run `benchsuite regress --update`."
-            )
-        stored = expectations.batches.get(track.towers, [])
-        yield from check_batches(track.towers, stored, batches(track, expectations.seeds))
-        yield from check_collapsed(track.towers, expectations.collapsed.get(track.towers, {}), collapsed(track))
-    for name in names:
-        if name not in expectations.methods:
-            yield Check(
-                name, "expectations", "measured nothing", found="none stored; run `benchsuite regress --update`"
-            )
-            continue
-        expected, observed = expectations.methods[name], bench.observe(name, expectations.seeds)
-        yield from check_method(name, expected, observed, expectations.seeds)
-
-
-def expect(names: Iterable[str], progress: Progress) -> Expectations:
-    """New expectations, from runs now."""
-    bench = Bench(progress)
-    expected = {}
-    for name in names:
-        observed = bench.observe(name, NOISE_SEEDS)
-        if observed.crash:
-            raise UsageError(f"{name} crashed, so its expectations cannot be stored: {observed.crash}")
-        expected[name] = _expected(name, observed)
-    return Expectations(
-        seeds=SEEDS,
-        setups={track.towers: track.setup.setup_id for track in TRACKS},
-        batches={track.towers: batches(track, SEEDS) for track in TRACKS},
-        methods=expected,
-        collapsed={track.towers: collapsed(track) for track in TRACKS},
+def observe(name: str, progress: Progress) -> Expected:
+    """The values of a method now."""
+    torch.set_num_threads(1)  # sums have the same order on any number of cores
+    fixed, records = arithmetic(name), []
+    for seed in range(SEEDS):
+        progress(f"{name}, seed {seed}")
+        records.append(measure(plan(name, seed)).record)
+    return Expected(
+        version=methods.card(name).version,
+        runs=[short_digest([record.setup_id, record.digests["batches"]]) for record in records],
+        arithmetic={
+            towers: {curve: [*map(eight_digits, values)] for curve, values in curves.items()}
+            for towers, curves in fixed.items()
+        },
+        curves={
+            curve: [[math.nan if v is None else v for v in record.curves[curve][:FIRST]] for record in records]
+            for curve in records[0].curves
+            if curve not in SHARED_CURVES
+        },
     )
 
 
-def track_of(name: str) -> Track:
-    """The track a method runs on."""
-    serves = create_method(name, num_samples=1).serves
-    if track := next((track for track in TRACKS if track.towers in serves), None):
-        return track
-    raise UsageError(f"{name} serves {', '.join(sorted(serves))}; the gate has {', '.join(t.towers for t in TRACKS)}.")
+def plan(name: str, seed: int) -> Run:
+    """A run of the method in its miniature sizes, under a recipe that is cut down."""
+    recipe, backbone = RECIPES["pair" if "pair" in create_method(name, num_samples=1).serves else "image"]
+    whole = read_recipe(recipe)
+    few = whole.data.model_copy(update={"options": {**whole.data.options, "train": IMAGES}})
+    training = whole.training.model_copy(update={"steps": STEPS})
+    protocols = dict([*whole.protocols.items()][:1])
+    cut = whole.model_copy(update={"data": few, "training": training, "protocols": protocols})
+    return plan_under(cut, name, backbone, seed, {**method_class(name).miniature, **NOTICEABLE.get(name, {})})
 
 
-def batches(track: Track, seeds: int) -> list[str]:
-    """A digest of the track's first batches, by seed."""
-    setup = track.setup
-    split = opened(setup.data).split(TRAIN)
-    return [BatchPlan(split, setup.training.batch, setup.augmentation, seed).digest() for seed in range(seeds)]
+def gate(names: Sequence[str], progress: Progress) -> Iterator[Check]:
+    """Every check of these methods."""
+    stored = read_expectations().methods
+    for name in names:
+        if name not in stored:
+            yield Check(name, "values", "outdated", found="none stored; --update does, of your own --store FILE")
+            continue
+        try:
+            observed = observe(name, progress)
+        except Exception as error:
+            kind = "" if isinstance(error, BenchsuiteError) else f"{type(error).__name__}: "
+            yield Check(name, "run", "crashed", found=f"{kind}{error}")
+        else:
+            yield from check_method(name, stored[name], observed)
 
 
-def collapsed(track: Track) -> dict[str, float]:
-    """The track's metrics of encoders whose weights are all zero, so that all similarities are tied."""
-    setup = track.setup
-    dataset = opened(setup.data)
-    words = text_reader(setup, dataset.split(TRAIN))
-    encoder = seeded_encoder(setup, words.size if words else 0, 0)
-    with torch.no_grad():
-        for parameter in encoder.parameters():
-            parameter.zero_()
-    results = evaluate(encoder, words, setup, dataset)
-    return {f"{name}.{key}": scores.metrics[key] for name, scores in results.items() for key in sorted(scores.metrics)}
+def update_expectations(names: Sequence[str], progress: Progress) -> None:
+    """Store the values of methods now, a line for each list; others stay, except methods that are gone."""
+    stored = read_expectations().methods
+    now = {name: observe(name, progress) for name in names}
+    checks = [check for name in now if name in stored for check in check_method(name, stored[name], now[name])]
+    if changed := dict.fromkeys(check.subject for check in checks if check.kind == "regressed"):
+        raise UsageError(
+            f"values changed under the same version of {', '.join(changed)}. Nothing was stored: raise the version of "
+            "each (register_method(..., version=2)), or undo what changed them."
+        )
+    kept = {name: stored[name] for name in stored if name in methods} | now
+    text = json.dumps(Expectations(methods=kept).model_dump(), indent=1, sort_keys=True)
+    lines = re.sub(r"\[\s+([^][]*?)\s+\]", lambda values: f"[{' '.join(values[1].split())}]", text)
+    write_whole(expectations_file(), f"{lines}\n".encode())
 
 
 def gated() -> list[str]:
-    """The built-in methods, references first."""
-    references = [track.reference for track in TRACKS]
-    own = [name for name in methods if methods.card(name).built_in]
-    return [*references, *(name for name in own if name not in references)]
+    """The built-in methods."""
+    return [name for name in methods if methods.card(name).built_in]
 
 
 def expectations_file() -> Path:
@@ -214,45 +111,7 @@ def expectations_file() -> Path:
     return baselines() / "regression" / "expected.json"
 
 
-def read_expectations() -> Expectations | None:
-    """The stored expectations, if there are any."""
+def read_expectations() -> Expectations:
+    """The stored expectations."""
     file = expectations_file()
-    if not file.exists():
-        return None
-    try:
-        return Expectations.model_validate_json(file.read_text("utf-8"))
-    except ValidationError as error:
-        problem = error.errors()[0]
-        raise UsageError(f"{file}: {'.'.join(map(str, problem['loc']))}: {problem['msg']}.") from error
-
-
-def write_expectations(expectations: Expectations) -> None:
-    """Store them with a line for each list of values, so that a diff shows what changed."""
-    text = json.dumps(expectations.model_dump(), indent=1, sort_keys=True)
-    lines = re.sub(r"\[\s+([^][]*?)\s+\]", lambda values: f"[{' '.join(values[1].split())}]", text)
-    write_whole(expectations_file(), f"{lines}\n".encode())
-
-
-def _run(track: Track, name: str, seed: int) -> Record:
-    options = {**method_class(name).miniature, **NOTICEABLE.get(name, {})}
-    return measure(plan_under(track.cut(), name, track.backbone, seed, options))[0]
-
-
-def _expected(name: str, observed: Observed) -> Expected:
-    return Expected(
-        track=track_of(name).towers,
-        version=observed.version,
-        arithmetic={
-            towers: {curve: [*map(eight_digits, values)] for curve, values in curves.items()}
-            for towers, curves in observed.arithmetic.items()
-        },
-        curves={
-            curve: [[*map(eight_digits, values)] for values in by_seed[:SEEDS]]
-            for curve, by_seed in observed.curves.items()
-        },
-        differences={metric: [round(v, 6) for v in values] for metric, values in observed.differences.items()},
-    )
-
-
-def _values(record: Record, curve: str) -> list[float]:
-    return [float("nan") if value is None else value for value in record.curves[curve]]
+    return Expectations.model_validate_json(file.read_bytes()) if file.exists() else Expectations(methods={})

@@ -43,7 +43,7 @@ NOT_RUN = {
     "benchsuite run infonce --recipe pairs-gpu": "needs hundreds of images, and pretrained towers",
     "benchsuite evaluate transformers:": "downloads",
     "benchsuite evaluate timm:": "downloads",
-    "benchsuite regress": "minutes; .ci/run runs it",
+    "benchsuite regress": "minutes; .ci/run and tests/gate/test_scores.py run it",
     "benchsuite embed pairs": "downloads encoders; tests/cli/test_features_page.py runs it with small ones",
     "benchsuite embed scenes": "tests/cli/test_features_page.py",
     "benchsuite verify runs --rerun": "trains; tests/cli/test_verify_rerun.py",

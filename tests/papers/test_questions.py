@@ -5,11 +5,10 @@ import re
 import pytest
 
 from benchsuite.fields import temperatures
-from benchsuite.gate.decision import Expectations
+from benchsuite.gate.regress import read_expectations
 from benchsuite.papers import Column, Table, paper_names, read_table, table_names
 from benchsuite.papers.claim import claims_of
 from benchsuite.papers.questions import HEADLINES, Premise
-from benchsuite.paths import baselines
 from benchsuite.planning.recipe import read_recipe
 from benchsuite.planning.search_space import space
 from benchsuite.planning.subjects import fixed_by
@@ -19,7 +18,7 @@ TABLES = {name: read_table(name) for name in table_names()}
 PREMISES = [(table, premise) for table in TABLES.values() for premise in table.premises]
 PLACE = re.compile(r"\b(abstract|introduction|section [0-9]+|appendix [a-z]|conclusion|caption)\b", re.I)
 RANK = re.compile(r"_r(\d+)$|(?:^|_)top(\d+)$")
-EXPECTED = Expectations.model_validate_json((baselines() / "regression" / "expected.json").read_text("utf-8"))
+EXPECTED = read_expectations()
 FROM_THE_LOOP = {"gap"}
 
 

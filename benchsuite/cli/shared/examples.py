@@ -36,7 +36,7 @@ EXAMPLES = {
         "benchsuite claims temo/table1 --scale latents",
         "benchsuite claims temo --all-scales --results results",
     ),
-    "regress": ("benchsuite regress infonce temo", "benchsuite regress temo --update"),
+    "regress": ("benchsuite regress temo --update", "benchsuite regress mine.py --against scores.json"),
     "new-method": ("benchsuite new-method my-loss", "benchsuite new-method my-loss --into losses"),
     "new-dataset": ("benchsuite new-dataset my-data", "benchsuite new-dataset my-data --into data"),
     "new-task": ("benchsuite new-task my-task", "benchsuite new-task my-task --into tasks"),
