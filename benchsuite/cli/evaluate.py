@@ -1,7 +1,6 @@
 """`benchsuite evaluate`: any task on trained towers, or on another library's model."""
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,7 +10,7 @@ from benchsuite.cli.shared.terminal import result_lines, say, say_json
 from benchsuite.errors import UsageError
 
 if TYPE_CHECKING:
-    from benchsuite.records.evaluations import Evaluation
+    from benchsuite.encoders.evaluate import Evaluation
 
 
 def evaluate(
@@ -42,10 +41,6 @@ def evaluate(
         str | None,
         typer.Option(help="Take data and protocols of this recipe; with --task, those of the task."),
     ] = None,
-    results: Annotated[
-        Path | None,
-        typer.Option(help="Also store the evaluation here, for the boards of `benchsuite report`.", metavar="FOLDER"),
-    ] = None,
     as_json: AsJson = False,
     plugin: Plugins = None,
     tables: Tables = None,
@@ -59,9 +54,7 @@ def evaluate(
 
     from benchsuite.cli.shared.progress import show_reading
     from benchsuite.encoders.evaluate import Wanted, evaluate_model, plan_evaluation
-    from benchsuite.files import require_writable
     from benchsuite.models.judged import judged
-    from benchsuite.records.evaluations import write_evaluation
 
     dataset, folders = parse_data(data)
     wanted = Wanted(
@@ -74,23 +67,18 @@ def evaluate(
         dataset=dataset,
         folders=folders,
     )
-    if results:
-        require_writable(results, "--results")
     show_reading()
     opened = judged(model)
     if opened.exported and (threads := opened.exported.environment.get("threads")):
         torch.set_num_threads(threads)
     planned = plan_evaluation(opened, wanted)
-    evaluation, ranks = evaluate_model(opened, planned)
-    stored = write_evaluation(results, evaluation, ranks) if results else None
+    evaluation = evaluate_model(opened, planned)
     if as_json:
         say_json({**evaluation.model_dump(mode="json"), "notes": list(planned.notes)})
         return
     for note in planned.notes:
         say(f"note: {note}")
     show(evaluation)
-    if stored:
-        say(f"stored: {stored.resolve()}")
 
 
 def show(evaluation: "Evaluation") -> None:

@@ -17,12 +17,39 @@ from benchsuite.planning.data_folders import open_dataset, require_used, resolve
 from benchsuite.planning.recipe import read_recipe
 from benchsuite.planning.resolve import resolve_protocol, resolve_setup
 from benchsuite.records.environment import environment
-from benchsuite.records.evaluations import Evaluation, Model
-from benchsuite.records.ranks import pack_ranks
+from benchsuite.records.schema import Result
 from benchsuite.registry import datasets, tasks
-from benchsuite.setup import Data, Protocol
+from benchsuite.setup import Data, Part, Protocol
 
 NAMES = ("image", "text")
+
+
+class Model(Part):
+    """What was evaluated."""
+
+    name: str
+    """As it was asked for; of a folder its last name. Of a run's towers its method, seed and run."""
+    library: str
+    """With its version."""
+    weights: str
+    """Digest of all parameters and buffers."""
+    sides: tuple[str, ...]
+    """image, text, or both."""
+    size: int | None = None
+    """Side of its pictures in pixels."""
+    run: str | None = None
+    """The run_id, where the towers are those of a run."""
+
+
+class Evaluation(Part):
+    """A model under some protocols."""
+
+    model: Model
+    data: Data
+    protocols: dict[str, Protocol]
+    results: dict[str, Result]
+    environment: dict[str, Any]
+    created: str
 
 
 @dataclass(frozen=True)
@@ -164,8 +191,8 @@ def _unfit(model: Judged, data: Data, protocol: Protocol) -> str:
     return ""
 
 
-def evaluate_model(model: Judged, planned: Planned) -> tuple[Evaluation, bytes]:
-    """The evaluation, and the bytes of its ranks."""
+def evaluate_model(model: Judged, planned: Planned) -> Evaluation:
+    """What the model scores."""
 
     @cache
     def opened(place: str) -> PairDataset:
@@ -184,7 +211,6 @@ def evaluate_model(model: Judged, planned: Planned) -> tuple[Evaluation, bytes]:
         for (name, score), protocol in zip(scores.items(), planned.protocols.values(), strict=True)
     }
     require_agreement(planned.protocols, results, scores)
-    ranks = [(f"{name}.{way}", rows) for name, score in scores.items() for way, rows in score.ranks.items()]
     what = Model(
         name=model.about.name,
         library=model.about.library,
@@ -194,15 +220,11 @@ def evaluate_model(model: Judged, planned: Planned) -> tuple[Evaluation, bytes]:
         run=model.exported.run["run_id"] if model.exported else None,
     )
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    content = {
-        "model": what,
-        "data": planned.data,
-        "protocols": dict(planned.protocols),
-        "results": results,
-        "environment": environment(device, torch.get_num_threads(), 1),
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
-    }
-    packed, sidecar = pack_ranks("ranks", ranks)
-    sealed = Evaluation.seal(**content, ranks=sidecar)
-    named = sidecar.model_copy(update={"file": f"{sealed.file_name}.{sidecar.file.partition('.')[2]}"})
-    return Evaluation.seal(**content, ranks=named), packed
+    return Evaluation(
+        model=what,
+        data=planned.data,
+        protocols=dict(planned.protocols),
+        results=results,
+        environment=environment(device, torch.get_num_threads(), 1),
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+    )

@@ -1,6 +1,6 @@
 """Reading a results folder: valid records, and the problems of every other file."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -13,7 +13,6 @@ from benchsuite.folders import built_in_recipes, built_in_tables, recipes_in, ta
 from benchsuite.records.failures import Done, Failure
 from benchsuite.records.json_text import parse
 from benchsuite.records.names import (
-    evaluation_files,
     failure_files,
     json_files,
     request_files,
@@ -25,7 +24,6 @@ from benchsuite.records.record_file import (
     RecordFile,
     named_rightly,
     read_record_file,
-    where,
     with_ranks,
 )
 from benchsuite.records.requests import TableRequest
@@ -33,12 +31,10 @@ from benchsuite.records.schema import Record
 from benchsuite.workers import spread, without_garbage_collection
 
 if TYPE_CHECKING:
-    from benchsuite.records.evaluations import Evaluation
     from benchsuite.records.trials import TrialsFile
 
 T = TypeVar("T")
 RETUNE = "Put it back as it was written, or delete it and run the same `benchsuite tune` again."
-EVALUATE = "Delete it, and evaluate the model again."
 
 
 @dataclass(frozen=True)
@@ -53,7 +49,7 @@ class Contents:
     files: list[RecordFile]
     """Every record's file, with all its problems."""
     unreadable: list[FileError]
-    """Failures, requests, files of trials and evaluations that are damaged."""
+    """Failures, requests and files of trials that are damaged."""
     foreign: list[Path]
     """JSON files that benchsuite did not write."""
     tables: dict[str, Path] = field(default_factory=dict)
@@ -62,8 +58,6 @@ class Contents:
     """Files of the recipes that are stored with the records, by name."""
     trials: Mapping[str, "TrialsFile"] = field(default_factory=dict)
     """The folder's tuning trials by recipe."""
-    evaluations: Sequence["Evaluation"] = ()
-    """Of models as they were given."""
 
     @property
     def refused(self) -> list[RecordFile]:
@@ -104,9 +98,8 @@ def read_contents(folder: Path, count: Count | None = None) -> Contents:
     requests = _collect(request_files(folder), read_request, unreadable)
     records = {file.record.run_id: file.record for file in files if file.record and not file.problems}
     trials = {file.recipe: file for file in _collect(trial_files(folder), _read_trials, unreadable)}
-    evaluations = _collect(evaluation_files(folder), _read_evaluation, unreadable)
     foreign = [path for path in paths if not read[path]]
-    more = (tables_in(folder), recipes_in(folder), trials, evaluations)
+    more = (tables_in(folder), recipes_in(folder), trials)
     return Contents(records, failures, requests, files, unreadable, foreign, *more)
 
 
@@ -164,19 +157,6 @@ def _read_trials(path: Path) -> "TrialsFile":
         return read_trials(path)
     except RecordError as error:
         raise FileError(path, str(error).removeprefix(f"{path} ").removesuffix("."), RETUNE) from error
-
-
-def _read_evaluation(path: Path) -> "Evaluation":
-    from benchsuite.records.evaluations import Evaluation  # few folders have some
-
-    try:
-        return Evaluation.model_validate(parse(path))
-    except ValidationError as error:
-        problem = error.errors()[0]
-        reason = f"not a valid evaluation: {where(problem)}{problem['msg']}"
-        raise FileError(path, reason, EVALUATE) from error
-    except ValueError as error:
-        raise FileError(path, str(error), EVALUATE) from error
 
 
 def _read_object(path: Path) -> dict[str, Any]:

@@ -12,8 +12,6 @@ RANKS = ".ranks.npz"
 LARGEST_RANKS = 32 * MEGABYTE
 """Bytes of a file of ranks."""
 TABLES, TRIALS = "tables", "trials"
-EVALUATIONS = "evaluations"
-"""The folder of evaluations of models that no run trained."""
 WEIGHTS = "weights"
 """The folder of kept weights."""
 LARGEST_TRIALS = 16 * MEGABYTE
@@ -53,11 +51,6 @@ def failure_files(folder: Path) -> list[Path]:
 def request_files(folder: Path) -> list[Path]:
     """Requests of tables."""
     return _shown(folder / TABLES, "*.json")
-
-
-def evaluation_files(folder: Path) -> list[Path]:
-    """Evaluations of models as they were given."""
-    return _shown(folder / EVALUATIONS, "*.json")
 
 
 def trial_files(folder: Path) -> list[Path]:

@@ -8,7 +8,7 @@ import io
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 import numpy as np
@@ -19,9 +19,6 @@ from benchsuite.files import read_stored, reason_of
 from benchsuite.records.names import LARGEST_RANKS, RANKS
 from benchsuite.records.record_file import FileError
 from benchsuite.records.schema import Record, Result, Sidecar
-
-if TYPE_CHECKING:
-    from benchsuite.records.evaluations import Evaluation
 
 Whole = NDArray[np.integer[Any]]
 ARRAYS = 10_000
@@ -93,10 +90,9 @@ class StoredRanks(Mapping[str, Whole]):
         return arrays
 
 
-def read_ranks(folder: Path, record: "Record | Evaluation") -> StoredRanks:
+def read_ranks(folder: Path, record: Record) -> StoredRanks:
     """The arrays of a record's ranks file; refused if it is not the file that the record was sealed with."""
-    name = record.run_id if isinstance(record, Record) else record.evaluation_id
-    file = folder / record.ranks.file
+    name, file = record.run_id, folder / record.ranks.file
     try:
         content = read_stored(file, LARGEST_RANKS)
     except (OSError, ValueError) as error:  # an impossible name is a ValueError

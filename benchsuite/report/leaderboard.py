@@ -9,7 +9,6 @@ from pathlib import Path
 from benchsuite.analysis.against import Against, against_reference
 from benchsuite.analysis.boards import Board, boards
 from benchsuite.analysis.costs import RelativeCost, costs
-from benchsuite.analysis.evaluated import GivenRow, given_rows
 from benchsuite.analysis.judged_claims import JudgedClaim, judged_added, judged_claims
 from benchsuite.analysis.rows import TableRow
 from benchsuite.analysis.table_view import TableView
@@ -75,7 +74,7 @@ class Leaderboard:
 
     def prepare(self) -> None:
         """Compute now what many pages show, so that the processes that write them need not each do it."""
-        _ = self.claims, self.added, self.costs, self.methods, self.given
+        _ = self.claims, self.added, self.costs, self.methods
 
     @cached_property
     def claims(self) -> Mapping[str, list[JudgedClaim]]:
@@ -104,11 +103,6 @@ class Leaderboard:
     def costs(self) -> Mapping[str, Mapping[str, RelativeCost]]:
         """By setup and row of its board."""
         return {board.setup_id: costs(board) for board in self.boards}
-
-    @cached_property
-    def given(self) -> Mapping[str, Sequence[GivenRow]]:
-        """By setup: models that were evaluated as they were given, on protocols of its board."""
-        return {board.setup_id: given_rows(board, self.contents.evaluations) for board in self.boards}
 
     @cached_property
     def interest(self) -> Mapping[str, Mapping[str, Primary]]:

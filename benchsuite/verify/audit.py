@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from benchsuite.errors import UsageError
 from benchsuite.files import read_stored, reason_of, sha256_of
@@ -13,18 +12,16 @@ from benchsuite.locks import is_lock
 from benchsuite.records.contents import Contents, read_contents
 from benchsuite.records.method_version import stale, version_state
 from benchsuite.records.names import (
-    EVALUATIONS,
     FAILED,
     LARGEST_TRIALS,
     LARGEST_WEIGHTS,
     RANKS,
     TRIALS,
     WEIGHTS,
-    evaluation_files,
     request_files,
     trial_files,
 )
-from benchsuite.records.ranks import open_ranks, read_ranks
+from benchsuite.records.ranks import open_ranks
 from benchsuite.records.recompute import RankRule, recompute
 from benchsuite.records.record_file import (
     Count,
@@ -40,9 +37,6 @@ from benchsuite.records.schema import FIRST_SEED, Record
 from benchsuite.registry import methods
 from benchsuite.verify.manifest import FolderManifest
 from benchsuite.verify.one_setup import check_counts, check_digests, check_repeats
-
-if TYPE_CHECKING:
-    from benchsuite.records.evaluations import Evaluation
 
 CANNOT_CHECK = (
     "that a run happened: anyone who can compute digests can write a record that agrees with itself (--rerun)",
@@ -131,7 +125,7 @@ def audit_folder(folder: Path, rules: Rules) -> Audit:
     """Everything in a results folder but the manifest."""
     contents = read_contents(folder, counting(rules))
     added = (*contents.tables.values(), *contents.recipes.values())
-    more = (evaluation_files, request_files, trial_files)
+    more = (request_files, trial_files)
     stored = sorted([*added, *(file for files_in in more for file in files_in(folder))])
     audit = Audit(folder, contents=contents)
     for path in stored:
@@ -150,7 +144,6 @@ def audit_folder(folder: Path, rules: Rules) -> Audit:
     audit.problems += [*check_digests(audit.records), *check_counts(audit.records)]
     audit.problems += check_repeats(audit.records, audit.ranks)
     audit.problems += _trials_problems(audit)
-    audit.problems += [f for evaluation in contents.evaluations for f in _wrong_evaluation(folder, evaluation, rules)]
     audit.notes += _version_notes(audit.records)
     return audit
 
@@ -165,19 +158,6 @@ def _trials_problems(audit: Audit) -> Iterator[Finding]:
     for recipe, file in audit.contents.trials.items():
         yield from check_trials(file, f"{TRIALS}/{recipe}.parquet")
     yield from check_tuned(tuned, audit.contents.trials.values())
-
-
-def _wrong_evaluation(folder: Path, evaluation: "Evaluation", rules: Rules) -> Iterator[Finding]:
-    """Ranks of an evaluation that are gone or others, and numbers that differ from them."""
-    place, name = folder / EVALUATIONS, f"{EVALUATIONS}/{evaluation.file_name}.json"
-    again = "delete it, and evaluate the model again"
-    try:
-        ranks = read_ranks(place, evaluation)
-        for protocol, result in evaluation.results.items():
-            done = recompute(result, ranks.of(protocol), evaluation.protocols[protocol].options, rules)
-            yield from (Finding(name, f"{protocol}: {difference}", again) for difference in done.differs)
-    except FileError as error:
-        yield Finding(name, f"its ranks, {evaluation.ranks.file}: {error.reason}", again)
 
 
 def audit_run(path: Path, rules: Rules) -> Audit:

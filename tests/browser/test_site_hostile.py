@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from conftest import TABLE, MadeSite, soon
-from support.made_results import DOC, EQUATION, HOSTILE, LABEL, MACHINE, MODEL, NAME, REASON, SAYS, TITLE, VALUE
+from support.made_results import DOC, EQUATION, HOSTILE, LABEL, MACHINE, NAME, REASON, SAYS, TITLE, VALUE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -19,7 +19,7 @@ PLACES = {
     "method of a plugin": (DOC, EQUATION, MACHINE, VALUE),
     "method that is not registered": (NAME, TITLE, LABEL),
     "claims": (REASON,),
-    "compare": (TITLE, MODEL),
+    "compare": (TITLE,),
     "home": (TITLE,),
 }
 INJECTED = """() => [...document.querySelectorAll("*")].filter(one =>

@@ -222,7 +222,6 @@ STORED = {
     "table": "papers/mine/first.toml",
     "recipe": "recipes/tiny.toml",
     "trials": "trials/latents-pairs.parquet",
-    "evaluation": "evaluations/given-0123456789abcdef.json",
     "manifest": "MANIFEST.json",
 }
 DEEP = "[" * 100_000
@@ -252,7 +251,7 @@ def test_what_is_no_stored_file_is_named(results: Path, bounded: Bounded, case: 
 
 
 @pytest.mark.parametrize("make", [device, pipe, sparse, a_folder])
-@pytest.mark.parametrize("what", ["ranks", "weights", "ranks of an evaluation"])
+@pytest.mark.parametrize("what", ["ranks", "weights"])
 def test_what_lies_in_the_place_of_a_sealed_file_is_named(
     results: Path, bounded: Bounded, what: str, make: Callable[[str], Damage]
 ) -> None:
@@ -262,10 +261,10 @@ def test_what_lies_in_the_place_of_a_sealed_file_is_named(
         edit(record_file(results), lambda c: c.update(weights={"file": "kept.safetensors", "sha256": "0" * 64}))
         named(bounded, results, "kept.safetensors")
         return
-    owner = record_file(results) if what == "ranks" else next((results / "evaluations").glob("*.json"))
+    owner = record_file(results)
     ranks = owner.parent / json.loads(owner.read_text())["ranks"]["file"]
     make(ranks.relative_to(results).as_posix())(results)
-    named(bounded, results, owner.name, records=2 if what == "ranks" else 3)
+    named(bounded, results, owner.name, records=2)
 
 
 RECORDS: dict[str, Callable[[dict[str, Any]], object]] = {
@@ -296,19 +295,13 @@ def test_records_of_the_wrong_kinds_are_named_and_pages_are_made(results: Path, 
 
 def test_pages_are_made_beside_bad_files(results: Path, bounded: Bounded) -> None:
     edit(record_file(results), RECORDS["commit is a number"])
-    for name in ("request", "trials", "evaluation"):
+    for name in ("request", "trials"):
         device(STORED[name])(results)
     done = bounded.run(results.parent, "report", "--results", "results", "--report", "site")
     assert (done.fault, done.code) == ("", 1)
-    for named_file in (record_file(results).name, *(STORED[name] for name in ("request", "evaluation"))):
+    for named_file in (record_file(results).name, STORED["request"]):
         assert named_file in done.err
     assert (results.parent / "site" / "index.html").is_file()
-
-
-def test_an_evaluation_of_the_wrong_kinds_is_named(results: Path, bounded: Bounded) -> None:
-    file = next((results / "evaluations").glob("*.json"))
-    edit(file, lambda c: c["environment"].update(packages=[]))
-    named(bounded, results, file.name, records=3)
 
 
 def write_parquet(folder: Path, table: pa.Table, **options: Any) -> None:

@@ -16,7 +16,6 @@ from benchsuite.papers import Row, read_table
 from benchsuite.papers.reader import read_table_file
 from benchsuite.paths import baselines
 from benchsuite.planning.recipe import read_recipe
-from benchsuite.records.evaluations import Evaluation, Model, write_evaluation
 from benchsuite.records.ranks import pack_ranks
 from benchsuite.records.schema import MethodPart, Record, Result, TunedBy
 from benchsuite.records.store import Store
@@ -34,10 +33,9 @@ VALUE = "</code></dd><script>alert(6)</script>"
 MACHINE = "javascript:alert(7)"
 DOC = "</p><script>alert(8)</script> is what this docstring says."
 EQUATION = r"\href{javascript:alert(9)}{x} </math><script>alert(9)</script>"
-MODEL = "<img src=x onerror=alert(10)>:given"
 GIVEN = 0.97
 """What the model that was not trained here scores: more than any row."""
-HOSTILE = (NAME, TITLE, LABEL, SAYS, REASON, VALUE, MACHINE, DOC, EQUATION, MODEL)
+HOSTILE = (NAME, TITLE, LABEL, SAYS, REASON, VALUE, MACHINE, DOC, EQUATION)
 """Each stands on some page."""
 PLUGIN = f'''
 """A method of another package."""
@@ -102,33 +100,8 @@ def write_results(folder: Path) -> None:
     broken = [trial.model_copy(update={"score": None, "error": REASON}) for trial in trials_of("guest", count=3)]
     trials = trials_file(backbones=BACKBONES, more=[*hostile, *broken])
     write_trials(folder / TRIALS / "latents-pairs.parquet", trials)
-    write_given(folder, setup_of("RN50"))
     for name, longer in TUNED:
         made.tuned(name, trials, longer)
-
-
-def write_given(folder: Path, setup: Setup) -> None:
-    """A model with a harmful name, evaluated by one protocol of the setup and by one with options of its own."""
-    retrieval = setup.protocols["retrieval"]
-    content, sidecar = pack_ranks("given", [("retrieval.t2i", np.arange(1, 9))])
-    metrics = {"t2i_r1": GIVEN, "i2t_r1": 0.5, "r_mean": 0.99}
-    evaluation = Evaluation.seal(
-        evaluation_format=1,
-        model=Model(name=MODEL, library="other 1.0", weights="e" * 64, sides=("image", "text"), size=224),
-        data=setup.data,
-        protocols={
-            "mine": retrieval,
-            "other": setup.protocols["zero-shot-colour"].model_copy(update={"options": {"split": "validation"}}),
-        },
-        results={
-            "mine": Result(task="retrieval", version=1, metrics=metrics, counts={"t2i": 8, "i2t": 8}),
-            "other": Result(task="zero-shot", version=1, metrics={"top1": 0.98}, counts={"pictures": 8}),
-        },
-        environment={},
-        created="2026-01-01T00:00:00+00:00",
-        ranks=sidecar,
-    )
-    write_evaluation(folder, evaluation, content)
 
 
 def write_plugin(folder: Path) -> None:

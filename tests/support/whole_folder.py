@@ -10,7 +10,6 @@ from benchsuite.evaluation.rank_metrics import RULES
 from benchsuite.papers.reader import read_table_file
 from benchsuite.planning.recipe import Tuning, read_recipe
 from benchsuite.planning.search_space import draws
-from benchsuite.records.evaluations import Evaluation, Model, write_evaluation
 from benchsuite.records.ranks import pack_ranks
 from benchsuite.records.schema import MethodPart, Record, Result, run_id, trial_seed
 from benchsuite.records.store import Store
@@ -19,7 +18,7 @@ from benchsuite.registry import methods
 from benchsuite.setup import Protocol
 from benchsuite.verify.audit import audit_folder
 from benchsuite.verify.audit_manifest import update_manifest
-from support.made_records import RANKS, sound_record
+from support.made_records import sound_record
 from support.made_trials import RATE, RULE, tuning_setup
 from support.own_tables import FILE, NAME, own_folder
 from support.planned import request_of
@@ -45,7 +44,6 @@ def whole_folder(folder: Path) -> Path:
     store.add_failure(sound_record(9)[0], "killed")
     table, recipe = (read_table_file(NAME, folder / FILE), read_recipe(str(folder / "recipes" / "tiny.toml")))
     store.add_request(request_of(table, "smoke", ["RN50/InfoNCE", "RN50/TS"], (0, 1), recipe))
-    write_evaluation(folder, *_evaluation(first))
     write_trials(folder / TRIALS / "latents-pairs.parquet", drawn_trials())
     update_manifest(audit_folder(folder, RULES))
     return folder
@@ -76,17 +74,6 @@ def _graded(record: Record) -> tuple[Record, bytes]:
     setup = record.setup.model_copy(update={"protocols": protocols})
     ranks = {f"{name}.{key}": rows for name, done in scores.items() for key, rows in done.ranks.items()}
     return sealed(record, "graded", ranks, setup=setup, results=results)
-
-
-def _evaluation(record: Record) -> tuple[Evaluation, bytes]:
-    content, sidecar = pack_ranks("given", [(f"retrieval.{way}", values) for way, values in RANKS.items()])
-    evaluation = Evaluation.seal(
-        evaluation_format=1,
-        model=Model(name="given", library="other 1.0", weights="e" * 64, sides=("image", "text"), size=224),
-        data=record.setup.data, protocols=record.setup.protocols, results=record.results,
-        environment=dict(ENVIRONMENT), created=record.created, ranks=sidecar,
-    )  # fmt: skip
-    return evaluation, content
 
 
 def drawn_trials(recipe: str = "latents-pairs", count: int = 4, replicate: int = 0) -> TrialsFile:

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.edited import Change, edit, file_of, metrics
 from support.rankings import FILMS
-from support.whole_folder import drawn_trials, whole_folder
+from support.whole_folder import drawn_trials
 
 from benchsuite.errors import RecordError, UsageError
 from benchsuite.evaluation.rank_metrics import RULES
@@ -325,22 +325,6 @@ def test_kept_weights_must_be_those_of_their_record_or_absent(folder: Path, make
     kept.mkdir()
     (problem,) = problems(folder)["s5"]
     assert "its weights, weights/s5.safetensors, cannot be read" in problem
-
-
-def test_an_evaluations_numbers_and_ranks_are_checked(tmp_path: Path) -> None:
-    folder = whole_folder(tmp_path / "results")
-    assert looked_at(folder).problems == []
-    file = next((folder / "evaluations").glob("*.json"))
-    content = json.loads(file.read_text("utf-8"))
-    content["results"]["retrieval"]["metrics"]["i2t_r1"] = 0.01
-    file.write_text(json.dumps({**content, "digest": content_digest(content)}), "utf-8")
-    (problem,) = looked_at(folder).problems
-    assert problem.file == f"evaluations/{file.name}"
-    assert problem.message.startswith("retrieval: ")
-    next((folder / "evaluations").glob("*.npz")).write_bytes(b"others")
-    (problem,) = looked_at(folder).problems
-    assert (problem.file, problem.fix) == (f"evaluations/{file.name}", "delete it, and evaluate the model again")
-    assert problem.message.startswith(f"its ranks, {content['ranks']['file']}: not the ranks")
 
 
 def test_a_tuned_record_names_the_folder_s_trials(folder: Path, make_sound: Make) -> None:

@@ -21,7 +21,7 @@ EXAMPLES = {
     "weights": ("benchsuite weights 3f2a --out towers", "benchsuite weights 3f2a --out towers --results runs"),
     "evaluate": (
         "benchsuite evaluate towers --task retrieval --data pairs=photos",
-        "benchsuite evaluate timm:resnet50 --task knn --data cifar10=cifar --results runs",
+        "benchsuite evaluate timm:resnet50 --task knn --data cifar10=cifar --json",
     ),
     "report": ("benchsuite report --results runs --report site", "benchsuite report --serve"),
     "export": (
