@@ -19,6 +19,7 @@ from support.own_data import as_csv, caption, colour, name, write_image_folder, 
 
 from benchsuite.planning.recipe import read_recipe
 from benchsuite.planning.subjects import require_tuning
+from benchsuite.records.store import Store
 from benchsuite.records.trials import TRIALS, write_trials
 
 pytestmark = pytest.mark.slow
@@ -142,8 +143,7 @@ def test_every_command_of_the_page_works(
     shutil.rmtree("own", ignore_errors=True)
     for table in re.findall(r"^```\n(name,.*?)```", PAGES[page], re.S | re.M):
         Path("table1.csv").write_text(table)
-    smoke = read(Path("runs/tables/temo-table1-smoke.json"))
-    (run, other) = (id_ for row in smoke["rows"] for part in row["parts"].values() for id_ in part["runs"].values())
+    run, other = Store(Path("runs")).read().records
     failed = []
     for line in dict.fromkeys(line for line in lines(page) if not not_run(line)):
         arguments = as_run(line, {"RUN": run, "OTHER": other, "3f09": run[:6]})
