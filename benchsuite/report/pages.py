@@ -107,7 +107,7 @@ def table(leaderboard: Leaderboard, view: TableView) -> Values:
         "of_added": of_added(leaderboard, view),
         "marks": verdicts_by_cell([*leaderboard.claims[view.asked.name], *added]),
         "orders": [order for order in agreements(view) if order.agreement.tau is not None],
-        "differences": any(column.key not in view.setting.stand_ins for column in view.columns),
+        "differences": view.setting.measures.keys() - view.setting.stand_ins.keys(),
         "figures": figures,
         "exports": {name: export(view, DEFAULT) for name, export in FORMATS.items()},
         "suffixes": SUFFIXES,

@@ -156,6 +156,7 @@ def new_page(browser: "Browser", site: MadeSite) -> "Iterator[Callable[..., Page
 
 
 TABLE = "tables/temo-table1-small"
+OWN, OWN_CLAIMS = "tables/own-hostile-small", "claims/own-small"
 
 
 def address(page: "Page") -> str:
@@ -178,11 +179,13 @@ def kinds(site: MadeSite) -> dict[str, str]:
     return {
         "home": "index",
         "table": TABLE,
+        "table of one's own": OWN,
         "table of plain numbers": "tables/modality-gap-table2-small",
         "method": "methods/temo",
         "method of a plugin": "methods/guest",
         "method that is not registered": site.first("methods/script-*.html"),
         "claims": "claims/temo-small",
+        "claims of a table of one's own": OWN_CLAIMS,
         "compare": f"compare/{setup_of('RN50').setup_id}",
         "tuned table": site.first("tables/mm-ts-*.html"),
     }

@@ -10,11 +10,12 @@ import pytest
 from conftest import MadeSite, address
 
 from benchsuite.analysis.against import against
-from benchsuite.analysis.boards import Board, PrimaryMeasure, boards, paired
+from benchsuite.analysis.boards import Board, PrimaryMeasure, paired
+from benchsuite.cli.shared.results_folder import ResultsFolder
 from benchsuite.planning.recipe import Primary
-from benchsuite.records.store import Store
+from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.numbers import in_unit, signed
-from benchsuite.report.numbers import paired as shown
+from benchsuite.report.numbers import paired as in_words
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -41,25 +42,29 @@ def name_of(task: PrimaryMeasure) -> str:
 
 
 @pytest.fixture(scope="module")
-def board(site: MadeSite) -> Board:
-    contents = Store(site.results).read()
-    return boards(contents.records.values(), contents.requests)[0]
+def shown(site: MadeSite) -> Leaderboard:
+    return ResultsFolder.read(site.results).leaderboard()
 
 
-def test_every_pair_has_the_difference_that_python_has(new_page: Open, site: MadeSite, board: Board) -> None:
+@pytest.fixture(scope="module")
+def board(shown: Leaderboard) -> Board:
+    return shown.boards[0]
+
+
+def test_every_pair_has_the_difference_that_python_has(new_page: Open, shown: Leaderboard, board: Board) -> None:
     assert board.unpairable, "a pair with a seed left out is among what this test is about"
     choices = new_page(f"compare/{board.setup_id}").evaluate(ALL_CHOICES)
     told = {(one["a"], one["b"], one["task"]): one for one in choices}
-    checked, verdicts = 0, set()
+    checked, verdicts, stated = 0, set(), shown.interest[board.setup_id]
     for ours, theirs in permutations(board.rows, 2):
         for task in board.tasks:
             pair = paired(board, ours, theirs, task)
             said = told[ours.label, theirs.label, name_of(task)]
             points = " points" if task.unit == "percent" else ""
             n = f"{pair.n} {'seed' if pair.n == 1 else 'seeds'}"
-            verdict = "" if task.better == "neither" else against(board, ours, theirs, task, {}).outcome
+            verdict = "" if task.better == "neither" else against(board, ours, theirs, task, stated).outcome
             answer = f"{ours.label} against {theirs.label}: {verdict}. " if verdict else ""
-            assert said["told"].startswith(f"{answer}Mean difference {shown(pair, task.unit)}{points} over {n}.")
+            assert said["told"].startswith(f"{answer}Mean difference {in_words(pair, task.unit)}{points} over {n}.")
             verdicts.add(verdict)
             assert said["lines"] == [
                 [str(seed), in_unit(a, task.unit).replace("-", "−"), in_unit(b, task.unit).replace("-", "−"),
@@ -80,7 +85,7 @@ def test_every_pair_has_the_difference_that_python_has(new_page: Open, site: Mad
 
 @pytest.mark.parametrize("interest", [0.001, 0.3])
 def test_the_picker_says_equivalent_where_python_does(new_page: Open, board: Board, interest: float) -> None:
-    """The recipe of the site states no smallest difference of interest, so one is put into the page's data."""
+    """Whatever smallest difference of interest the recipe states: another one is put into the page's data."""
     page = new_page(f"compare/{board.setup_id}")
     page.add_init_script(
         "const parse = JSON.parse; JSON.parse = text => { const data = parse(text);"

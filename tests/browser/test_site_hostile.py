@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import pytest
-from conftest import TABLE, MadeSite, soon
+from conftest import OWN, TABLE, MadeSite, soon
 from support.made_results import DOC, EQUATION, HOSTILE, LABEL, MACHINE, NAME, REASON, SAYS, TITLE, VALUE
 
 if TYPE_CHECKING:
@@ -14,13 +14,15 @@ pytestmark = pytest.mark.slow
 
 Open = Callable[..., "Page"]
 PLACES = {
-    "table": (LABEL, SAYS, REASON, VALUE),
-    "table of plain numbers": (SAYS, REASON),
+    "home": (TITLE, LABEL, DOC),
+    "table": (TITLE, REASON, MACHINE),
+    "table of one's own": (TITLE, LABEL, SAYS, REASON, VALUE, MACHINE),
+    "table of plain numbers": (MACHINE,),
+    "tuned table": (MACHINE,),
     "method of a plugin": (DOC, EQUATION, MACHINE, VALUE),
     "method that is not registered": (NAME, TITLE, LABEL),
-    "claims": (REASON,),
+    "claims of a table of one's own": (TITLE, LABEL, SAYS, REASON, VALUE),
     "compare": (TITLE,),
-    "home": (TITLE,),
 }
 INJECTED = """() => [...document.querySelectorAll("*")].filter(one =>
   ["IMG", "IFRAME", "OBJECT", "EMBED", "FORM", "BASE"].includes(one.tagName)
@@ -46,7 +48,7 @@ def test_hostile_text_is_text(new_page: Open, kinds: Mapping[str, str], kind: st
 
 
 def test_hostile_text_stays_text_when_tables_are_used(new_page: Open) -> None:
-    page = new_page(TABLE)
+    page = new_page(OWN)
     for cell in page.locator("#board-1 thead th:has([role=button])").all():
         cell.get_by_role("button").click()
         assert soon(lambda cell=cell: cell.get_attribute("aria-sort") == "ascending")
