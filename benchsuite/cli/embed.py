@@ -77,7 +77,7 @@ def embed(
     sizes = ", ".join(f"{name} {part.images:,}" for name, part in manifest.splits.items())
     size = sum(path.stat().st_size for path in out.rglob("*.npy"))
     say(f"{out.resolve()}: {sizes} images; {size / 1e6:,.1f} MB")
-    say(f"next: benchsuite repro temo/table1 --scale features --data features={out}")
+    say(f"next: benchsuite repro temo/table1 --scale own-features --data features={out}")
 
 
 class Shown:

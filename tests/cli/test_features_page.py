@@ -74,7 +74,7 @@ def test_the_check_without_downloads_is_as_pasted(short: Path) -> None:
 
 
 def test_without_a_folder_the_plan_says_how_to_make_one(short: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert exit_code("repro", "temo/table1", "--scale", "features", "--dry-run") == 2
+    assert exit_code("repro", "temo/table1", "--scale", "own-features", "--dry-run") == 2
     told = capsys.readouterr().err
     assert "features: no folder was given. Add --data features=FOLDER" in told
     assert "benchsuite embed pairs --data pairs=FOLDER --image timm:NAME --text NAME --out FOLDER" in told
@@ -82,9 +82,11 @@ def test_without_a_folder_the_plan_says_how_to_make_one(short: Path, capsys: pyt
 
 def test_columns_of_classes_are_missing_where_the_data_has_none(tmp_path: Path) -> None:
     folders = {"features": str(write_clip_retrieval(tmp_path, pairs_of(60)))}
-    assert plan_table("temo/table1", "features", [0], ["InfoNCE"], folders=folders).runs
-    with pytest.raises(UsageError, match="temo/table5 at scale features: no column can be measured: the data has no"):
-        plan_table("temo/table5", "features", [0], folders=folders)
+    assert plan_table("temo/table1", "own-features", [0], ["InfoNCE"], folders=folders).runs
+    with pytest.raises(
+        UsageError, match="temo/table5 at scale own-features: no column can be measured: the data has no"
+    ):
+        plan_table("temo/table5", "own-features", [0], folders=folders)
 
 
 @pytest.mark.skipif(not REAL.is_dir(), reason="real paired features are not here")
@@ -96,7 +98,7 @@ def test_real_features_in_clip_retrievals_layout_train(
     write_clip_retrieval(short / "clip", np.load(REAL / "clip.npy"), (300,))
     data = ("--data", "features=clip")
     if table:
-        assert exit_code("repro", "temo/table1", "--scale", "features", *data, "--seeds", "1", "--dry-run") == 0
+        assert exit_code("repro", "temo/table1", "--scale", "own-features", *data, "--seeds", "1", "--dry-run") == 0
         return
     assert exit_code("run", "infonce", "--recipe", "features-pairs", *data) == 0
     (record,) = records(short)

@@ -46,7 +46,7 @@ def test_without_a_replicate_nothing_is_drawn() -> None:
     assert setup.setup_id != run("infonce", 0).setup.setup_id
 
 
-@pytest.mark.parametrize("name", ["latents", "latents-clips", "latents-images", "features"])
+@pytest.mark.parametrize("name", ["latents", "latents-clips", "latents-images", "features", "emoji-features", "emoji"])
 def test_tracks_of_vectors_are_drawn_anew(name: str) -> None:
     from benchsuite.registry import datasets
 

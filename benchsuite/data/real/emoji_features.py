@@ -1,0 +1,122 @@
+"""`emoji-features`: the embedded real data, pictures of emoji and what people call them through frozen encoders."""
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+import numpy as np
+from annotated_types import Ge
+from numpy.typing import NDArray
+
+from benchsuite.canonical import short_digest
+from benchsuite.data.base import Manifest, PairDataset, Split, Vectors
+from benchsuite.data.vectors import Noise, Positions, Rows, VectorLists, numbers_in, scaled
+from benchsuite.errors import UsageError
+from benchsuite.fields import Count, NonNegative
+from benchsuite.files import sha256_of
+from benchsuite.registry import register_dataset
+from benchsuite.streams import numpy_stream
+
+FOLDER = Path(__file__).parent / "emoji_features"
+"""What tools/embed_emoji.py wrote; its function `write` says what each file holds."""
+
+
+@register_dataset(
+    "emoji-features",
+    title="Emoji, features",
+    license="Apache-2.0 (Noto, Firefox OS, both encoders), MIT (Fluent, words), CC BY 4.0 (Twemoji, EmojiOne)",
+    credit=("docs/emoji-features.md names all authors, and what was changed",),
+    download=False,
+)
+class EmojiFeatures(PairDataset):
+    """Pictures of 1,920 emoji in seven drawing styles and what people call them, as vectors of frozen encoders.
+
+    An image is an emoji in a style; its other views are the emoji in other styles, with noise. Captions are its label
+    and its tags, and so are paraphrases. Each seed holds out other emoji: no style of them is in train. Test and
+    validation are galleries, one style after another: "test" with labels as captions, "tags" the same with tags;
+    "single" has each test emoji once. Classes: the 10 groups of Unicode and its 100 subgroups. `verb` is the subgroup,
+    `nouns` are the tags.
+    """
+
+    shows: ClassVar = "vectors"
+    redrawn: ClassVar = "seed"
+
+    test: Count = 400
+    """Emoji to report on."""
+    validation: Count = 300
+    """Emoji to choose settings on."""
+    renderings: Count = 4
+    """Views of each training image; the first is the image itself."""
+    noise: NonNegative = 0.3
+    """Standard deviation of the noise in further views, of entries with mean square 1."""
+    seed: Annotated[int, Ge(0)] = 0
+    """Of which emoji are held out, and of the views."""
+
+    @cached_property
+    def class_names(self) -> Mapping[str, Sequence[str]]:  # type: ignore[override]
+        """Unicode's groups, as emojibase words them."""
+        return {name: self._words[name] for name in ("group", "subgroup")}
+
+    @cached_property
+    def templates(self) -> Mapping[str, Sequence[str]]:  # type: ignore[override]
+        """Of the stored prompts."""
+        return {"prompts": self._words["templates"]}
+
+    def prompts_for(self, classes: str, templates: str) -> Vectors:
+        """[C, T, D]."""
+        count = len(super().prompts_for(classes, templates))
+        stored = numbers_in(FOLDER / "prompts.npy")
+        return scaled(np.asarray(stored[:count] if classes == "group" else stored[-count:], np.float32))
+
+    def manifest(self) -> Manifest:
+        digest = short_digest([1, [sha256_of(file) for file in sorted(FOLDER.glob("*.[nj]*"))], self.options()])
+        return Manifest(self.card.name, 1, {name: len(rows) for name, rows in self._rows.items()}, digest)
+
+    def read(self, split: str) -> Split:
+        rows, trained = self._rows[split], split == "train"
+        concept = self._concept[rows]
+        images, texts = (Rows([numbers_in(FOLDER / f"{kind}.npy")], True, kind) for kind in ("images", "texts"))
+        views = self.renderings if trained else 1
+        ids = np.stack([rows, *(self._in_other_styles(rows, view) for view in range(1, views))], 1).ravel()
+        noise = Noise(self.noise, views, self.seed)
+        vectors = noise.added(images.take(ids), np.repeat(rows, views), np.tile(np.arange(views), len(rows)))
+        label, counts = 2 * concept + (split == "tags"), np.full(len(rows), 1 + trained)  # tags follow the label
+        captions = VectorLists(texts, label, counts, Noise(self.noise, views, self.seed + 2**63))
+        group, subgroup, *tags = numbers_in(FOLDER / "concepts.npy")[concept].astype(np.int64).T
+        labels = {"group": group, "subgroup": subgroup, "verb": subgroup, "nouns": np.stack(tags, 1)}
+        return Split(split, vectors.reshape(len(rows), views, -1), captions, captions, labels)
+
+    def _in_other_styles(self, rows: Positions, view: int) -> Positions:
+        """For each image one of the same emoji in another style, which are its neighbours; itself if there is none."""
+        first, end = (np.searchsorted(self._concept, self._concept[rows], side) for side in ("left", "right"))
+        drawn = numpy_stream(self.seed, "styles", view).integers(np.maximum(end - first - 1, 1))
+        return np.asarray(np.where(end - first == 1, rows, first + (rows - first + 1 + drawn) % (end - first)))
+
+    @cached_property
+    def _words(self) -> Mapping[str, Sequence[str]]:
+        return dict(json.loads((FOLDER / "words.json").read_text("utf-8")))
+
+    @cached_property
+    def _concept(self) -> NDArray[np.int64]:
+        """Of each image."""
+        return np.asarray(numbers_in(FOLDER / "shown.npy"), np.int64)
+
+    @cached_property
+    def _rows(self) -> Mapping[str, Positions]:
+        galleries = np.asarray(numbers_in(FOLDER / "galleries.npy"), np.int64)  # [emoji that can be held out, styles]
+        order = numpy_stream(self.seed, "held out").permutation(galleries)
+        subgroup = numbers_in(FOLDER / "concepts.npy")[self._concept[order[:, 0]], 1]
+        order = np.delete(order, np.unique(subgroup, return_index=True)[1], 0)  # one of each stays in train
+        if self.test + self.validation > len(order):
+            raise UsageError(
+                f"{self.card.name}: {self.test} + {self.validation} emoji are to be held out, but only {len(order)} "
+                "can be. Set the options test and validation."
+            )
+        held, validation = order[: self.test], order[self.test : self.test + self.validation]
+        out = self._concept[np.concatenate([held[:, 0], validation[:, 0]])]
+        single = np.take_along_axis(held, np.arange(len(held))[:, None] % held.shape[1], 1)
+        parts = {"validation": validation.T, "test": held.T, "tags": held.T, "single": single}
+        train = np.flatnonzero(~np.isin(self._concept, out))
+        return {"train": train, **{name: part.ravel() for name, part in parts.items()}}

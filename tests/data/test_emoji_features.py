@@ -1,0 +1,194 @@
+"""The embedded dataset `emoji-features`, as shipped: its splits, views and texts. And how its files are made."""
+
+import importlib.util
+import json
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from support.npm_files import CONCEPTS, STYLES, emoji_packages, packed
+
+from benchsuite.data import create_dataset
+from benchsuite.data.base import PairDataset
+from benchsuite.data.readers.pictures import pictures_in
+from benchsuite.data.real.emoji_features import FOLDER
+from benchsuite.errors import UsageError
+from benchsuite.torchvision_ops import make_importable
+
+make_importable()
+import timm  # noqa: E402
+
+TOOL = Path(__file__).parents[2] / "tools" / "embed_emoji.py"
+WORDS = json.loads((FOLDER / "words.json").read_text("utf-8"))
+
+
+def opened(**options: Any) -> PairDataset:
+    return create_dataset("emoji-features", **options)
+
+
+def emoji(images: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Which emoji each vector shows, told by the vectors alone."""
+    stored = np.load(FOLDER / "images.npy").astype(np.float32)
+    stored /= np.linalg.norm(stored, axis=1, keepdims=True)
+    nearest = (images @ stored.T).argmax(1)
+    return np.asarray(np.load(FOLDER / "shown.npy")[nearest])
+
+
+@pytest.fixture(scope="module")
+def world() -> PairDataset:
+    return opened()
+
+
+def test_no_style_of_a_test_emoji_is_trained_on(world: PairDataset) -> None:
+    shown = {name: set(emoji(world.split(name).images[:, 0])) for name in world.manifest().splits}
+    assert not shown["train"] & (shown["test"] | shown["validation"])
+    assert not shown["test"] & shown["validation"]
+    assert shown["test"] == shown["tags"] == shown["single"]
+    assert [len(shown[name]) for name in ("test", "validation")] == [400, 300]
+
+
+def test_galleries_have_each_emoji_once_in_one_style(world: PairDataset) -> None:
+    test = world.split("test")
+    galleries = emoji(test.images[:, 0]).reshape(4, 400)
+    assert (galleries == galleries[0]).all()
+    assert len(set(galleries[0])) == 400
+    assert len(np.unique(test.images[:, 0], axis=0)) == 1600
+    labels = np.concatenate(list(test.captions))
+    assert (labels[:400] == labels[400:800]).all()
+    assert len(np.unique(labels[:400], axis=0)) == 400
+    assert len(world.split("single")) == 400
+
+
+def test_captions_are_labels_in_test_and_labels_and_tags_in_train(world: PairDataset) -> None:
+    texts = np.load(FOLDER / "texts.npy").astype(np.float32)
+    texts *= np.sqrt(texts.shape[1]) / np.linalg.norm(texts, axis=1, keepdims=True)
+    for name, position in (("test", 0), ("tags", 1)):
+        split = world.split(name)
+        wanted = texts[2 * emoji(split.images[:, 0]) + position]
+        assert np.allclose(np.concatenate(list(split.captions)), wanted, atol=1e-4)
+    train = world.split("train")
+    own = 2 * emoji(train.images[:9, 0])
+    for k in range(9):
+        assert np.allclose(train.captions[k][:2], texts[[own[k], own[k] + 1]], atol=1e-4)
+        assert len(train.captions[k]) == 8
+
+
+def test_views_are_the_same_emoji_in_other_styles_with_noise(world: PairDataset) -> None:
+    train = world.split("train")
+    assert train.images.shape[1:] == (4, 256)
+    assert np.allclose((train.images[:, 0] ** 2).mean(1), 1, atol=1e-4)
+    shown = [emoji(train.images[:500, view]) for view in range(4)]
+    assert all((shown[0] == view).mean() > 0.9 for view in shown)  # noise, and flags that are alike
+    plain = opened(noise=0.0).split("train").images
+    same = (plain[:, :1] == plain[:, 1:]).all(2).mean()
+    assert same < 0.06  # but emoji that one style draws alone
+    assert np.abs((train.images - plain)[:, 1:].std() - 0.3) < 0.01
+    assert (train.images[:, 0] == plain[:, 0]).all()
+
+
+def test_each_seed_is_a_world_of_its_own() -> None:
+    digests = {opened(seed=seed).manifest().digest for seed in (0, 0, 1)}
+    assert len(digests) == 2
+    first, second = (set(emoji(opened(seed=seed).split("single").images[:, 0])) for seed in (0, 1))
+    assert 50 < len(first & second) < 200
+
+
+def test_classes_have_names_and_prompts(world: PairDataset) -> None:
+    test = world.split("test")
+    for name, count in (("group", 10), ("subgroup", 100)):
+        assert len(world.classes_of(name)) == count
+        assert world.prompts_for(name, "prompts").shape == (count, 3, 384)
+        assert set(test.labels[name]) <= set(world.split("train").labels[name])
+    fox = WORDS["labels"].index("fox")
+    group, subgroup, *tags = np.load(FOLDER / "concepts.npy")[fox]
+    assert (WORDS["group"][group], WORDS["subgroup"][subgroup]) == ("animals and nature", "mammals")
+    assert sum(tag >= 0 for tag in tags) == 2
+    prompts = world.prompts_for("subgroup", "prompts").mean(1)
+    mammals = prompts @ world.prompts_for("group", "prompts").mean(1).T
+    assert WORDS["group"][mammals[subgroup].argmax()] == "animals and nature"
+
+
+def test_too_many_held_out_are_refused() -> None:
+    with pytest.raises(UsageError, match=r"1500 \+ 300 emoji are to be held out, but only 1\d\d\d can be"):
+        opened(test=1500).manifest()
+
+
+def test_it_is_small_and_says_whose_work_it_is() -> None:
+    files = [file for file in FOLDER.iterdir() if file.is_file()]
+    assert sum(file.stat().st_size for file in files) < 5_000_000
+    credits = (FOLDER / "ATTRIBUTION.md").read_text("utf-8")
+    for whose in (
+        "Google",
+        "Copyright (c) Microsoft",
+        "Twitter",
+        "Ranks.com",
+        "Mozilla",
+        "Copyright (c) 2017-2019 Miles",
+    ):
+        assert whose in credits
+    assert "BY-SA" not in credits
+
+
+@pytest.fixture(scope="module")
+def tool() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("embed_emoji", TOOL)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_weights_by_other_names_give_the_same_tower(tool: ModuleType) -> None:
+    trained = timm.create_model("tf_efficientnet_lite0")
+    named = {f"_layer{k}": tensor for k, tensor in enumerate(trained.state_dict().values()) if tensor.dim()}
+    tower = tool.image_tower(named)
+    image = torch.rand(2, 3, 64, 64)
+    with torch.inference_mode():
+        expected = trained.eval().forward_head(trained.forward_features(image), pre_logits=True)
+        assert torch.equal(tower(image), expected)
+    with pytest.raises(SystemExit, match="not those of EfficientNet-Lite0"):
+        tool.image_tower(dict(list(named.items())[1:]))
+
+
+def test_components_keep_distances_and_bytes_keep_directions(tool: ModuleType) -> None:
+    features = np.random.default_rng(0).standard_normal((200, 5)) @ np.random.default_rng(1).standard_normal((5, 30))
+    kept = tool.reduced(features, 5)
+    assert np.allclose(np.linalg.norm(kept[0] - kept[1]), np.linalg.norm(features[0] - features[1]))
+    assert (np.diff(kept.std(0)) < 0).all()
+    assert np.allclose(np.abs(tool.reduced(-features, 5)), np.abs(kept))
+    stored = tool.in_bytes(kept)
+    assert stored.dtype == np.int8
+    cosine = (stored * kept).sum(1) / np.linalg.norm(stored.astype(float), axis=1) / np.linalg.norm(kept, axis=1)
+    assert cosine.min() > 0.999
+
+
+def test_files_are_the_same_each_time(tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tool, "STYLES", ("noto", "twemoji"))
+    monkeypatch.setattr(tool, "GALLERIES", ("noto", "twemoji"))
+    codes = np.random.default_rng(0).standard_normal((256, 384))
+    monkeypatch.setattr(
+        tool, "text_features", lambda _, texts: np.stack([codes[list(t.encode())].sum(0) for t in texts])
+    )
+    packages = emoji_packages()
+    icons = packages["@iconify-json/twemoji"]["icons.json"]["icons"]
+    icons.pop("car")
+    icons["cat-face"] = icons["dog-face"]  # nobody could tell them apart
+    pictures = pictures_in("emoji", str(packed(tmp_path / "packages", packages)), 32)
+    tower = tool.image_tower(timm.create_model("tf_efficientnet_lite0").state_dict())
+    for name in ("once", "again"):
+        tool.write(pictures, tower, "", tmp_path / name, kept=8)
+    files = sorted(file.name for file in (tmp_path / "once").iterdir())
+    assert files == sorted(file.name for file in FOLDER.iterdir() if file.suffix in (".npy", ".json"))
+    assert all((tmp_path / "once" / name).read_bytes() == (tmp_path / "again" / name).read_bytes() for name in files)
+    made = {name.removesuffix(".npy"): np.load(tmp_path / "once" / name) for name in files if name.endswith(".npy")}
+    assert len(STYLES) == 3  # one of which is left out
+    assert made["images"].shape == (2 * len(CONCEPTS) - 1, 8)
+    assert made["texts"].shape == (2 * len(CONCEPTS), 384)
+    assert (np.diff(made["shown"]) >= 0).all()
+    labels = json.loads((tmp_path / "once" / "words.json").read_text("utf-8"))["labels"]
+    held = {labels[made["shown"][image]] for image in made["galleries"].ravel()}
+    assert held == {label for label, *_ in CONCEPTS.values()} - {"car", "cat face", "dog face"}
