@@ -143,7 +143,7 @@ def test_every_command_of_the_page_works(
     shutil.rmtree("own", ignore_errors=True)
     for table in re.findall(r"^```\n(name,.*?)```", PAGES[page], re.S | re.M):
         Path("table1.csv").write_text(table)
-    run, other = Store(Path("runs")).read().records
+    run, other, *_ = Store(Path("runs")).read().records
     failed = []
     for line in dict.fromkeys(line for line in lines(page) if not not_run(line)):
         arguments = as_run(line, {"RUN": run, "OTHER": other, "3f09": run[:6]})
