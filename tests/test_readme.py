@@ -26,8 +26,8 @@ def test_the_seeds_of_each_scale_are_those_of_its_recipes() -> None:
         for scale, recipe in read_table(name).recipes.items():
             recipes.setdefault(scale, set()).add(recipe)
     page = (ROOT / "docs" / "choose-a-track.md").read_text("utf-8")
-    shown = re.findall(r"^\| (`\w+`[^|]*) \|[^|]*\| ([\d or]+) \|", page, re.M)
-    by_scale = {scale: seeds.split(" or ") for cell, seeds in shown for scale in re.findall(r"`(\w+)`", cell)}
+    shown = re.findall(r"^\| (`[\w-]+`[^|]*) \|[^|]*\| ([\d or]+) \|", page, re.M)
+    by_scale = {scale: seeds.split(" or ") for cell, seeds in shown for scale in re.findall(r"`([\w-]+)`", cell)}
     assert by_scale.keys() == recipes.keys()
     for scale, names in recipes.items():
         seeds = {str(read_recipe(name).seeds) for name in names if "first-steps" not in name}

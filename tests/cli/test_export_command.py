@@ -22,7 +22,7 @@ def runs(tmp_path: Path, make_record: Callable[..., tuple[Record, bytes]]) -> Pa
 def test_all_runs_are_the_data_frame(runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     frame = benchsuite.load_results(runs)
     assert command("--all", "--format", "parquet", "--out", tmp_path / "all.parquet", "--results", runs) == 0
-    assert "8 runs, 16 rows" in capsys.readouterr().out
+    assert "8 runs, 24 rows" in capsys.readouterr().out
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "all.parquet"), frame, check_dtype=False)
     assert command("--all", "--results", runs) == 0
     (tmp_path / "all.csv").write_text(capsys.readouterr().out)
@@ -49,7 +49,7 @@ def test_a_broken_record_is_skipped_with_exit_code_1(runs: Path, capsys: pytest.
     broken.write_text("{}")
     assert command("--all", "--results", runs) == 1
     told = capsys.readouterr()
-    assert len(told.out.splitlines()) == 1 + 14
+    assert len(told.out.splitlines()) == 1 + 21
     assert broken.name in told.err
 
 

@@ -48,12 +48,12 @@ def test_numbers_that_are_not_those_of_their_ranks_stop_the_run() -> None:
             require_agreement(mine, result("zero-shot", **changes), scores)
 
 
-def test_a_plugins_task_is_held_to_its_own_rule(monkeypatch: Any) -> None:
+def test_a_task_is_held_to_its_own_rule(monkeypatch: Any) -> None:
     rule = RankRule(lambda ranks: Scores({"top1": 0.25}, {"pictures": 4}, ranks))
-    monkeypatch.setitem(rank_metrics.RULES, "contradictory", rule)
-    stored = result("contradictory", metrics={"top1": 0.5})
-    with pytest.raises(RunError, match=r"mine, contradictory: top1 is 0\.5 in the record, 0\.25 from its ranks"):
-        require_agreement(protocol("contradictory"), stored, {"mine": Scores({}, {}, RANKS)})
+    monkeypatch.setitem(rank_metrics.RULES, "zero-shot", rule)
+    stored = result("zero-shot", metrics={"top1": 0.5})
+    with pytest.raises(RunError, match=r"mine, zero-shot: top1 is 0\.5 in the record, 0\.25 from its ranks"):
+        require_agreement(protocol("zero-shot"), stored, {"mine": Scores({}, {}, RANKS)})
 
 
 def test_a_task_that_tells_nothing_from_ranks_is_left_alone() -> None:
