@@ -22,13 +22,13 @@ def check_digests(records: Mapping[str, Record]) -> Iterator[Finding]:
 
 
 def check_counts(records: Mapping[str, Record]) -> Iterator[Finding]:
-    """Records of one setup have as many test items in each protocol."""
-    by_protocol: defaultdict[tuple[str, str], dict[str, str]] = defaultdict(dict)
+    """Records of one setup and the same data have as many test items in each protocol."""
+    by_protocol: defaultdict[tuple[str, str | None, str], dict[str, str]] = defaultdict(dict)
     for name, record in records.items():
         for protocol, result in record.results.items():
             items = ", ".join(f"{key} {n}" for key, n in sorted(result.counts.items()))
-            by_protocol[record.setup_id, protocol][name] = f"{items}; split {result.split_size}"
-    for (_, protocol), counts in by_protocol.items():
+            by_protocol[record.setup_id, record.digests.get("data"), protocol][name] = f"{items}; split {result.split_size}"
+    for (_, _, protocol), counts in by_protocol.items():
         yield from _odd_ones(f"number of items of {protocol}", counts)
 
 

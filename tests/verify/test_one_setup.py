@@ -56,6 +56,9 @@ def test_other_numbers_of_items_are_named(make_record: Make) -> None:
     (problem,) = check_counts(found)
     assert problem.file == "few.json"
     assert "i2t 3, t2i 4" in problem.message
+    own = {**found["few.json"].digests, "data": "of replicate 5"}
+    found["few.json"] = make_record(5, results={"retrieval": result}, digests=own)[0]
+    assert list(check_counts(found)) == [], "a replicate with data of its own may have other counts"
 
 
 def test_verify_finds_them_in_a_folder(tmp_path: Path, make_sound: Make) -> None:
