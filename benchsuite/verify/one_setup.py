@@ -27,7 +27,8 @@ def check_counts(records: Mapping[str, Record]) -> Iterator[Finding]:
     for name, record in records.items():
         for protocol, result in record.results.items():
             items = ", ".join(f"{key} {n}" for key, n in sorted(result.counts.items()))
-            by_protocol[record.setup_id, record.digests.get("data"), protocol][name] = f"{items}; split {result.split_size}"
+            data = record.digests.get("data")
+            by_protocol[record.setup_id, data, protocol][name] = f"{items}; split {result.split_size}"
     for (_, _, protocol), counts in by_protocol.items():
         yield from _odd_ones(f"number of items of {protocol}", counts)
 
