@@ -42,8 +42,8 @@ def test_the_notebook_on_a_loss_ends_in_a_verdict_and_a_plot(executed: Any) -> N
     notebook = executed("is-my-loss-better")
     shown = texts(notebook)
     assert "10 runs, 10 to do, 40 trials first" in shown
-    assert "1 claim: 1 " in shown
-    assert "MLP/Mine beats MLP/InfoNCE on Test R@10: " in shown
+    assert "1 headline claim: 1 " in shown
+    assert "MLP/Mine beats MLP/InfoNCE on Test R@10 (headline): " in shown
     assert "image/png" in notebook["cells"][-2]["outputs"][-1]["data"]
 
 
