@@ -80,8 +80,9 @@ class Scenario:
     def lost(self, rng: np.random.Generator, n: int) -> Floats:
         """What the chosen trials [rows, replicates] lie below each row's best."""
         first = int(rng.integers(1_000_000))
-        starts = np.array([[shared(name, 0, first + r) for name in STEPS] for r in range(n)])
-        points = (starts[:, None] + np.arange(TRIALS)[:, None] * [*STEPS.values()]) % 1  # [replicates, trials, 2]
+        points = np.array(
+            [[[shared(name, trial, first + r) for name in STEPS] for trial in range(TRIALS)] for r in range(n)]
+        )  # [replicates, trials, 2]
         best = rng.uniform(0.3, 0.7, (ROWS, 1, 1, 2)) + JITTER * rng.normal(size=(ROWS, n, 1, 2))
         lost = STEEP * ((points - best) ** 2).sum(axis=3)  # [rows, replicates, trials]
         lost[1:] += STEEP * (rng.uniform(-0.5, 0.5, (ROWS - 1, n, TRIALS, self.further)) ** 2).sum(axis=3)

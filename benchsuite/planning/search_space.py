@@ -12,6 +12,7 @@ replicate): few trials cover their square evenly, so that less is owed to the lu
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from benchsuite.cards import Card, FieldCard
@@ -122,7 +123,13 @@ def draws(
 
 def shared(stream: str, number: int, replicate: int) -> float:
     """The point of trial `number` in [0, 1), the same for all methods of a replicate."""
-    return float((numpy_stream(replicate, "search", stream).random() + number * STEPS[stream]) % 1)
+    return (_start(stream, replicate) + number * STEPS[stream]) % 1
+
+
+@lru_cache(maxsize=1024)
+def _start(stream: str, replicate: int) -> float:
+    """The point of trial 0."""
+    return numpy_stream(replicate, "search", stream).random()
 
 
 def around(name: str, centre: float, spread: float) -> Coordinate:

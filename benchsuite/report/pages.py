@@ -16,7 +16,6 @@ from benchsuite.analysis.verdict import Kind
 from benchsuite.folders import built_in_tables
 from benchsuite.papers.claim import headline_claims
 from benchsuite.papers.schema import RowKey
-from benchsuite.registry import methods
 from benchsuite.report import method_lines, method_page
 from benchsuite.report.claim_lines import forests, matrix
 from benchsuite.report.export import FORMATS, SUFFIXES
@@ -209,11 +208,6 @@ def _measure(view: TableView) -> str:
 def regime_option(view: TableView) -> str:
     """Recipes that say how to search run both regimes unless one is asked for."""
     return f" --regime {view.asked.regime}" if view.setting.recipe.tuning or view.asked.regime == "tuned" else ""
-
-
-def is_built_in(method: str) -> bool:
-    """Whether the method comes with benchsuite; others need their file or package."""
-    return method in methods and methods.card(method).owner.startswith("benchsuite.")
 
 
 def page_name(folder: str, *names: str) -> str:
