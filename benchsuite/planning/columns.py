@@ -43,7 +43,8 @@ def measured_columns(table: Table, recipe: Recipe, lacking: Mapping[str, str] = 
         own = recipe.stand_ins[protocol].protocol if protocol in recipe.stand_ins else protocol
         if own not in protocols:
             raise UnknownError("protocol", own, {*protocols, *recipe.stand_ins}, where)
-        require_metric(metric, protocols[own].task, where)
+        if protocols[own].task in tasks:
+            require_metric(metric, protocols[own].task, where)
         if reason := lacking.get(own, lacking.get(f"{own}.{metric}", "")):
             measured.missing[column.key] = reason
             continue
