@@ -7,7 +7,7 @@ from statistics import median
 
 from benchsuite.doctor.libraries import Fact, Status
 from benchsuite.errors import UsageError
-from benchsuite.planning.recipe import Backbone, Recipe, read_recipe
+from benchsuite.planning.recipe import Backbone, Recipe, read_recipe, recipe_name
 from benchsuite.records.schema import Record
 from benchsuite.registry import datasets
 from benchsuite.setup import Data
@@ -128,11 +128,6 @@ def _time(name: str, recipe: Recipe, backbone: str, settings: Backbone, own: lis
         return Fact("note", what, f"no estimate for {steps:,} steps of {recipe.training.batch}; {runs} a row")
     seconds, run = settings.step_seconds * steps, f"a run of the reference method on {backbone}"
     return Fact("ok", what, f"{run} about {_words(seconds)} on one core, estimated; {runs} a row")
-
-
-def recipe_name(name: str) -> str:
-    """As records name a recipe: of a file its name alone."""
-    return Path(name).stem if name.endswith(".toml") else name
 
 
 def _words(seconds: float) -> str:

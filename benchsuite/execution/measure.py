@@ -17,7 +17,8 @@ from benchsuite.methods import create_method
 from benchsuite.methods.base import Method
 from benchsuite.models.dual_encoder import DualEncoder
 from benchsuite.models.saved import save_towers
-from benchsuite.planning.plan import Run, recipe_name
+from benchsuite.planning.plan import Run
+from benchsuite.planning.recipe import recipe_name
 from benchsuite.records.checkpoints import EVERY, Every
 from benchsuite.records.environment import environment
 from benchsuite.records.names import WEIGHTS_FILE, stem

@@ -62,8 +62,8 @@ def metrics_of(task: str) -> Sequence[str]:
 
 def require_metric(metric: str, task: str, where: str) -> None:
     """Refuse a metric that the task does not measure."""
-    if metric not in metrics_of(task):
-        raise UnknownError("metric", metric, metrics_of(task), where)
+    if metric not in (known := metrics_of(task)):
+        raise UnknownError("metric", metric, known, where)
 
 
 def _stand_in(column: Column, protocol: str, recipe: Recipe) -> str:

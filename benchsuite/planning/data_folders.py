@@ -5,7 +5,7 @@ folder is part of the identity, by the manifest's digest.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import cast
+from typing import Any, cast
 
 from benchsuite.data import PairDataset, create_dataset
 from benchsuite.data.base import Shows
@@ -57,8 +57,7 @@ def resolve_data(data: Data, folders: Mapping[str, str], replicate: int | None =
 
 def require_used(recipe: Recipe, folders: Mapping[str, str]) -> None:
     """Every folder must be for a dataset that the recipe, or a variant of it, reads from files."""
-    from_variants = filter(None, (trained_on(recipe, variant) for variant in recipe.variants))
-    read = [*read_by(recipe), *from_variants]
+    read = [*read_by(recipe), *trained_on(recipe).values()]
     known = {given for data in read for given in folder_names(data.name)}
     for name in folders:
         dataset, dot, _ = name.partition(".")
@@ -72,25 +71,35 @@ def options_given(name: str, folders: Mapping[str, str]) -> dict[str, str]:
     return {key.removeprefix(prefix): value for key, value in folders.items() if key.startswith(prefix)}
 
 
+def options_of(setup: Setup, replicate: int, folders: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    """By dataset: the options that a user gave, as a run has them, but for what each replicate sets."""
+    found: dict[str, dict[str, Any]] = {}
+    for data in (setup.data, *(protocol.data for protocol in setup.protocols.values() if protocol.data)):
+        given = options_given(data.name, folders).keys() & data.options.keys()
+        own = {name: data.options[name] for name in sorted(given)}
+        own |= {name: own[name] - replicate for name in own.keys() & {data.redrawn}}
+        found |= {data.name: own} if own else {}
+    return found
+
+
 def read_by(recipe: Recipe) -> Iterator[Data]:
     """The data that is trained on, and that of protocols with data of their own."""
     yield recipe.data
     yield from (protocol.data for protocol in recipe.protocols.values() if protocol.data)
 
 
-def trained_on(recipe: Recipe, variant: str) -> Data | None:
-    """What a variant trains on, if that is another dataset than the recipe's."""
-    change = recipe.variants[variant].change.get("data", {}) if variant in recipe.variants else {}
-    return Data.model_validate(change) if "name" in change else None
+def trained_on(recipe: Recipe) -> dict[str, Data]:
+    """What each variant trains on, if that is another dataset than the recipe's."""
+    changes = {name: variant.change.get("data", {}) for name, variant in recipe.variants.items()}
+    return {name: Data.model_validate(change) for name, change in changes.items() if "name" in change}
 
 
 def variants_without_data(recipe: Recipe, folders: Mapping[str, str]) -> dict[str, str]:
     """Variants that train on another dataset whose folder was not given, with the reason. No folder may be unused."""
     require_used(recipe, folders)
-    others = {name: data for name in recipe.variants if (data := trained_on(recipe, name))}
     return {
         name: f"no data was given: add --data {data.name}=FOLDER"
-        for name, data in others.items()
+        for name, data in trained_on(recipe).items()
         if (given := folder_names(data.name)) and FOLDER not in data.options and not folders.keys() & {*given}
     }
 
@@ -127,12 +136,12 @@ def protocols_of_classes(recipe: Recipe, data: Data) -> dict[str, Protocol]:
         return {}
     for protocol in recipe.with_classes.values():
         options = create_task(protocol.task, **protocol.options).options()
-        name, asked = options["classes"], _classes_in(dataset, options["split"], options["classes"])
-        bank = options.get("bank", "")
-        untaught = sorted(asked - _classes_in(dataset, bank, name)) if bank else []
-        if untaught:
+        name, split = options["classes"], options["split"]
+        bank = options.get("bank", split)
+        asked, taught = (_classes_in(dataset, each, name) for each in (split, bank))
+        if untaught := sorted(asked - taught):
             raise UsageError(
-                f'{data.name}: class "{dataset.class_names[name][untaught[0]]}" is in split {options["split"]} but not '
+                f'{data.name}: class "{dataset.class_names[name][untaught[0]]}" is in split {split} but not '
                 f"in {bank}. Add an image of it to {bank}, cut with another seed, or leave classes out with "
                 f"{data.name}.label=none."
             )

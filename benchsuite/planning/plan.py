@@ -11,9 +11,9 @@ from benchsuite.methods import create_method
 from benchsuite.papers import Row, Table, read_table
 from benchsuite.planning.chosen_trials import Trials
 from benchsuite.planning.columns import NO_CLASSES, measured_columns
-from benchsuite.planning.data_folders import options_given, require_used, variants_without_data
+from benchsuite.planning.data_folders import options_of, require_used, variants_without_data
 from benchsuite.planning.problems import Problem, Problems
-from benchsuite.planning.recipe import Recipe, read_recipe
+from benchsuite.planning.recipe import Recipe, read_recipe, recipe_name
 from benchsuite.planning.regime import Printed, Searched
 from benchsuite.planning.resolve import NO_FOLDERS, resolve_method, resolve_setup
 from benchsuite.planning.rows import longer_rows, own_part, rows_to_run
@@ -95,26 +95,27 @@ def plan_table(
     table = read_table(name)
     if scale not in table.recipes:
         raise UnknownError("scale", scale, table.recipes, f"{name}: ")
-    recipe = read_recipe(table.recipes[scale])
-    asked_digest, absent = file_digest(recipe), variants_without_data(recipe, folders)
-    recipe = recipe.model_copy(update={"missing": {**absent, **recipe.missing}})
+    stated = read_recipe(table.recipes[scale])
+    absent = variants_without_data(stated, folders)
+    recipe = stated.model_copy(update={"missing": {**absent, **stated.missing}})
     chosen = rows_to_run(table, recipe, rows, extra, tuned=regime == "tuned")
 
+    replicates = seeds or range(recipe.seeds)
+
     @cache
-    def setup(replicate: int, backbone: str, *variants: str) -> Setup:
-        return resolve_setup(recipe, backbone, folders, variants, replicate)
+    def setups(backbone: str, *variants: str) -> Mapping[int, Setup]:
+        return {number: resolve_setup(recipe, backbone, folders, variants, number) for number in replicates}
 
     problems = Problems()
     search = Searched(table, recipe, table.recipes[scale], trials, folders, regime, count) if trials else None
-    under = Under(table.recipes[scale], recipe, setup, problems, search or Printed())
-    replicates = seeds or range(recipe.seeds)
-    planned = [_plan_row(table, row, times, under, replicates) for row, times in chosen]
+    under = Under(table.recipes[scale], recipe, setups, problems, search or Printed())
+    planned = [_plan_row(table, row, times, under) for row, times in chosen]
     used = {name for row, _ in chosen for name in (row.variant, *(part.variant for part in table.parts.values()))}
-    nothing = not problems.rows and not any(each.runs for each in planned)
+    first_runs = [run for each in planned for run in each.runs[:1]]
+    nothing = not problems.rows and not first_runs
     if nothing and (reasons := [absent[variant] for variant in sorted(used & absent.keys())]):
         raise UsageError(f"{name} at scale {scale}: nothing can be run: {reasons[0]}.")
-    used_setups = [run.setup for each in planned for run in each.runs[:1]]
-    unmeasured = {name: NO_CLASSES for setup in used_setups for name in recipe.with_classes.keys() - setup.protocols}
+    unmeasured = {n: NO_CLASSES for run in first_runs for n in recipe.with_classes.keys() - run.setup.protocols}
     if not measured_columns(table, recipe, unmeasured).measures and unmeasured:
         raise UsageError(f"{name} at scale {scale}: no column can be measured: {NO_CLASSES}.")
     rule = recipe.tuning if search else None
@@ -130,26 +131,13 @@ def plan_table(
             for row, times in chosen
             if row.method and row not in table.rows
         ],
-        options=_options_given(folders, [run for each in planned for run in each.runs[:1]]),
+        options=dict(own for run in first_runs for own in options_of(run.setup, run.seed, folders).items()),
         table_digest=file_digest(table),
-        recipe_digest=asked_digest,
+        recipe_digest=file_digest(stated),
     )
     runs = [run for each in planned for run in each.runs]
     not_run = [f"{each.name}: {reason}" for each in planned for reason in each.not_run]
     return Plan(request, runs, problems.listed(), list(search.subjects.values()) if search else (), not_run)
-
-
-def _options_given(folders: Mapping[str, str], runs: Sequence[Run]) -> dict[str, dict[str, Any]]:
-    """By dataset: the options that a user gave, as runs have them, but for what each replicate sets."""
-    found: dict[str, dict[str, Any]] = {}
-    for run in runs:
-        evaluated = (protocol.data for protocol in run.setup.protocols.values())
-        for data in filter(None, (run.setup.data, *evaluated)):
-            given = options_given(data.name, folders).keys() & data.options.keys()
-            own = {name: data.options[name] for name in sorted(given)}
-            own |= {name: own[name] - run.seed for name in own.keys() & {data.redrawn}}
-            found |= {data.name: own} if own else {}
-    return found
 
 
 def row_names(names: Sequence[str], scale: str) -> set[str]:
@@ -213,11 +201,6 @@ def plan_run(
     return run.model_copy(update={"recipe": scale_recipe})
 
 
-def recipe_name(recipe: str) -> str:
-    """A recipe's name; of a file, its name without folder and ending."""
-    return Path(recipe).stem if recipe.endswith(".toml") else recipe
-
-
 def plan_under(
     recipe: Recipe,
     method: str,
@@ -241,13 +224,10 @@ class Under:
     name: str
     """The recipe's."""
     recipe: Recipe
-    setup: Callable[..., Setup]
+    setups: Callable[..., Mapping[int, Setup]]
+    """Of a backbone and variants, with each replicate's data."""
     problems: Problems
     rows: Printed | Searched
-
-    def setups(self, replicates: Sequence[int], backbone: str, *variants: str) -> Mapping[int, Setup]:
-        """The setup with each replicate's data."""
-        return {replicate: self.setup(replicate, backbone, *variants) for replicate in replicates}
 
 
 class PlannedRow(NamedTuple):
@@ -258,7 +238,7 @@ class PlannedRow(NamedTuple):
     not_run: Sequence[str] = ()
 
 
-def _plan_row(table: Table, row: Row, times: float, under: Under, seeds: Sequence[int]) -> PlannedRow:
+def _plan_row(table: Table, row: Row, times: float, under: Under) -> PlannedRow:
     recipe = under.recipe
     if reason := row.not_run or recipe.lacks(row.backbone, row.variant):
         return PlannedRow(row.name, [], [reason])
@@ -270,7 +250,7 @@ def _plan_row(table: Table, row: Row, times: float, under: Under, seeds: Sequenc
             continue
         label = " ".join(filter(None, (row.backbone, row.variant, row.label, name)))
         setups = under.problems.unless(
-            f"recipe {under.name}", label, partial(under.setups, seeds, row.backbone, row.variant, part.variant)
+            f"recipe {under.name}", label, partial(under.setups, row.backbone, row.variant, part.variant)
         )
         # without setups at least what is printed is looked at
         choose, known = (under.rows.choose, setups) if setups else (Printed().choose, {0: recipe})

@@ -226,6 +226,11 @@ def recipe_names() -> list[str]:
     return sorted(recipe_files())
 
 
+def recipe_name(recipe: str) -> str:
+    """A recipe's name; of a file, its name without folder and ending."""
+    return Path(recipe).stem if recipe.endswith(".toml") else recipe
+
+
 def read_recipe(name: str, stored: Mapping[str, Path] = NOTHING) -> Recipe:
     """The recipe of that name, or the one in a TOML file. `stored` are files of recipes that lie with results, by name:
     they come first, but for built-in ones."""

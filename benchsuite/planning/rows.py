@@ -54,16 +54,11 @@ def select(table: Table, wanted: Sequence[str], extra: Sequence[str]) -> list[Ro
     ]
 
 
-def longer_label(title: str, times: float) -> str:
-    """Label of the row of a method that is trained longer."""
-    return f"{title}, {times:g} times the steps"
-
-
 def added_rows(added: Sequence[AddedRow], titles: Mapping[str, str]) -> Iterator[LongerRow]:
     """Rows that a table's file does not have. `titles`: of methods that are not registered here, as records say."""
     for one in added:
         title = methods.card(one.method).title if one.method in methods else titles.get(one.method, one.method)
-        label = title if one.longer == 1 else longer_label(title, one.longer)
+        label = title if one.longer == 1 else f"{title}, {one.longer:g} times the steps"
         yield LongerRow(Row(label=label, backbone=one.backbone, variant=one.variant, method=one.method), one.longer)
 
 
@@ -79,17 +74,9 @@ def own_part(row: Row, times: float, part: TablePart) -> TablePart:
 def longer_rows(rows: Sequence[Row], recipe: Recipe, wanted: Sequence[str]) -> list[LongerRow]:
     """One for each group of rows that are compared, and each length of the recipe's rule; those wanted, if any are."""
     groups = dict.fromkeys((row.backbone, row.variant) for row in rows if row.method)
-    added = []
+    lengths, asked = recipe.tuning.longer if recipe.tuning else [], []
     for backbone, variant in groups:
-        if recipe.lacks(backbone, variant):
-            continue
-        reference = REFERENCES[recipe.setup(backbone, (variant,)).towers]
-        for times in recipe.tuning.longer if recipe.tuning else ():
-            row = Row(
-                label=longer_label(methods.card(reference).title, times),
-                backbone=backbone,
-                variant=variant,
-                method=reference,
-            )
-            added += [LongerRow(row, times)] if not wanted or row.names & {*wanted} else []
-    return added
+        if not recipe.lacks(backbone, variant):
+            method = REFERENCES[recipe.setup(backbone, (variant,)).towers]
+            asked += [AddedRow(method=method, backbone=backbone, variant=variant, longer=times) for times in lengths]
+    return [added for added in added_rows(asked, {}) if not wanted or added.row.names & {*wanted}]

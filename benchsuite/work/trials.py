@@ -10,7 +10,8 @@ from typing import Any
 from benchsuite.analysis.stats import Paired, compare
 from benchsuite.execution.events import Failed, Finished
 from benchsuite.planning.chosen_trials import Trials, chosen_trial
-from benchsuite.planning.plan import Run, recipe_name
+from benchsuite.planning.plan import Run
+from benchsuite.planning.recipe import recipe_name
 from benchsuite.planning.subjects import Subject
 from benchsuite.planning.trial_runs import TrialRun, content_of, example_run, trial_run
 from benchsuite.records.store import Store

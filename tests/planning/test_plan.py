@@ -7,8 +7,8 @@ import pytest
 
 from benchsuite.errors import UsageError
 from benchsuite.paths import baselines
-from benchsuite.planning.plan import plan_run, plan_table, plan_under, recipe_name
-from benchsuite.planning.recipe import read_recipe
+from benchsuite.planning.plan import plan_run, plan_table, plan_under
+from benchsuite.planning.recipe import read_recipe, recipe_name
 from benchsuite.planning.resolve import resolve_method
 from benchsuite.registry import load_plugin
 from benchsuite.work.duration import estimated_seconds
