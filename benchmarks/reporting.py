@@ -32,7 +32,7 @@ from benchsuite.cli.shared.results_folder import ResultsFolder
 from benchsuite.evaluation.rank_metrics import RULES
 from benchsuite.records.contents import Contents, parse
 from benchsuite.records.names import json_files, stem
-from benchsuite.records.ranks import pack_ranks, read_ranks
+from benchsuite.records.ranks import open_ranks, pack_ranks
 from benchsuite.records.record_file import RecordFile, with_ranks
 from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record, content_digest, run_id
@@ -118,7 +118,8 @@ def make(source: Path, folder: Path, count: int, seeds: int) -> None:
     store.require_writable()
     if (source / TRIALS).is_dir():
         shutil.copytree(source / TRIALS, folder / TRIALS)
-    ranks = {record.run_id: read_ranks(source, record) for record in originals}
+    files = {record.run_id: source / record.ranks.file for record in originals}
+    ranks = {r.run_id: open_ranks(files[r.run_id], files[r.run_id].read_bytes(), r.results) for r in originals}
     while written < count:
         for record in originals:
             setup = another(record.setup, scale)

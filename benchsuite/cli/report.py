@@ -22,8 +22,6 @@ from benchsuite.errors import UsageError
 def report(
     results: Results = RESULTS,
     folder: Annotated[Path, typer.Option("--report", help="Folder for the pages.", metavar="FOLDER")] = REPORTS,
-    serve: Annotated[bool, typer.Option("--serve", help="Serve the pages on this machine (127.0.0.1).")] = False,
-    port: Annotated[int, typer.Option(help="Port of --serve; 0 takes a free one.", min=0, max=65535)] = 8000,
     plugin: Plugins = None,
     tables: Tables = None,
 ) -> None:
@@ -42,21 +40,7 @@ def report(
     say(f"{', '.join(counted(n, noun) for noun, n in numbers.items())}: {site.index.resolve()}")
     for file in read.contents.foreign:
         say(f"{file}: not a record, ignored", error=True)
-    if serve:
-        show(folder, port)
     read.require_whole()
-
-
-def show(folder: Path, port: int) -> None:
-    """Serve the pages until Ctrl-C."""
-    from benchsuite.report.serve import page_server
-
-    with page_server(folder, port) as server:
-        say(f"http://127.0.0.1:{server.server_port}/  (Ctrl-C stops it)")
-        try:
-            server.serve_forever()
-        except KeyboardInterrupt:
-            say("")
 
 
 def show_progress(done: int, of: int) -> None:

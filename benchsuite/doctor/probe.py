@@ -25,7 +25,7 @@ def torch_facts(torch: Any) -> dict[str, Any]:
         os.environ.setdefault("DS_ACCELERATOR", "cpu")
     backends = [name for name in ("nccl", "gloo") if dist.is_available() and getattr(dist, f"is_{name}_available")()]
     importlib.import_module("torch.distributed.run")
-    return {"devices": devices, "cuda": torch.version.cuda, "backends": backends, "bf16": bool(devices)}
+    return {"devices": devices, "cuda": torch.version.cuda, "backends": backends}
 
 
 def main() -> None:

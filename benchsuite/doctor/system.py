@@ -1,4 +1,4 @@
-"""What the system gives to trainings: itself, shared memory, open files, temporary files, the GPUs' driver."""
+"""What the system gives to trainings: itself, shared memory, temporary files, the GPUs' driver."""
 
 import os
 import shutil
@@ -17,15 +17,12 @@ from benchsuite.running import require_trainable_here
 SHARED = Path("/dev/shm")
 LITTLE_SHARED = 128 * 2**20
 """Containers have 64 MiB unless told otherwise; a batch of pictures has a few."""
-FEW_FILES = 1024
-"""Open files that a process may have: each worker and each memory-mapped file of a dataset takes some."""
 
 
 def surroundings() -> Iterator[Fact]:
     """All but the driver, which needs to know what torch sees."""
     yield operating_system()
     yield shared_memory()
-    yield open_files()
     yield temporary_files()
 
 
@@ -52,23 +49,6 @@ def shared_memory() -> Fact:
     if free < LITTLE_SHARED:
         return Fact("note", "shared memory", f"{free / 2**20:.0f} MiB free at {SHARED}", remedy)
     return Fact("ok", "shared memory", f"{gib(free)} free at {SHARED}")
-
-
-def open_files() -> Fact:
-    """How many a process may have."""
-    try:
-        import resource
-    except ImportError:  # not on Windows
-        return Fact("ok", "open files", "no limit of processes here")
-    most, could = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if most == resource.RLIM_INFINITY:
-        return Fact("ok", "open files", "no limit")
-    if most >= FEW_FILES:
-        return Fact("ok", "open files", f"{most} for each process")
-    reach = could == resource.RLIM_INFINITY or could >= FEW_FILES
-    remedy = f"ulimit -n {FEW_FILES}" if reach else f"Ask for a limit of {FEW_FILES}: the system allows {could}"
-    why = 'workers and large datasets may end with "Too many open files"'
-    return Fact("note", "open files", f"{most} for each process; {why}", f"{remedy}.")
 
 
 def temporary_files() -> Fact:

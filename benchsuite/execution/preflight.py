@@ -1,7 +1,7 @@
 """Checks before the first step of any run, so that nothing fails late. Nothing is trained or evaluated.
 
 For each setup and method: what the protocols read of their data, what the method needs, the size of the batch, one dry
-pass, memory for the objective, and disk for records, weights and checkpoints. All problems are found before one is
+pass, memory for the objective, and disk for records and weights. All problems are found before one is
 reported.
 """
 
@@ -21,13 +21,12 @@ from benchsuite.execution.devices import Devices
 from benchsuite.execution.dry_pass import DryPass, Objective
 from benchsuite.execution.events import unexpected
 from benchsuite.execution.measure import TRAIN
-from benchsuite.execution.space import FLOAT, checkpoints_bytes, free_disk, free_memory, gib
+from benchsuite.execution.space import FLOAT, free_disk, free_memory, gib
 from benchsuite.methods import create_method
 from benchsuite.methods.base import Method
 from benchsuite.planning.data_folders import open_dataset
 from benchsuite.planning.plan import Run
 from benchsuite.planning.problems import Problem, Problems
-from benchsuite.records.checkpoints import KEPT, Every
 from benchsuite.setup import Data, Experts, Protocol, Setup
 from benchsuite.training.needs import TOWERS, reads_paraphrases, require_served
 
@@ -49,12 +48,10 @@ def preflight(
     jobs: int = 1,
     devices: Devices | None = None,
     elsewhere: bool = False,
-    every: Every | None = None,
 ) -> Checked:
     """Check runs that `jobs` at a time are to be done on `devices` and stored in `results`.
 
-    `elsewhere`: on other machines than this one, of whose devices and memory nothing is known here. `every`: how often
-    trainings are saved; None: never.
+    `elsewhere`: on other machines than this one, of whose devices and memory nothing is known here.
     """
     devices = None if elsewhere else devices
     checks = _Checks(elsewhere, devices)
@@ -63,7 +60,11 @@ def preflight(
         for where, what in checks.of(run):
             found.add(where, what, run.row)
     problems = found.listed()
-    full, filling = _disk(checks, runs, results, jobs, every)
+    free, needed = free_disk(results), sum(map(checks.stored_bytes, runs))
+    if needed > free:
+        stored = "records and weights" if any(run.keep_weights for run in runs) else "records"
+        what = f"{len(runs)} {stored} take up to {gib(needed)}; {gib(free)} are free on its disk. Use another folder."
+        problems.append(Problem(f"--results {results}", what))
     memory, have = free_memory()
     largest = max(checks.memory.values(), default=0.0)
     tight = memory < largest * jobs and not elsewhere
@@ -73,35 +74,7 @@ def preflight(
     )
     notes = [note] if tight and largest <= memory else []
     of_devices = fewer_processes(runs, devices) if devices else []
-    return Checked([*problems, *full], [*of_devices, *notes, *filling])
-
-
-def _disk(
-    checks: "_Checks", runs: Sequence[Run], results: Path, jobs: int, every: Every | None
-) -> tuple[list[Problem], list[str]]:
-    """Whether what the runs store fits; whether the checkpoints of so many at a time fit besides."""
-    free, needed = free_disk(results), sum(map(checks.stored_bytes, runs))
-    if needed > free:
-        stored = "records and weights" if any(run.keep_weights for run in runs) else "records"
-        what = f"{len(runs)} {stored} take up to {gib(needed)}; {gib(free)} are free on its disk. Use another folder."
-        return [Problem(f"--results {results}", what)], []
-    each = sorted((checks.checkpoints_bytes(run) for run in runs if may_be_saved(run, every)), reverse=True)
-    if needed + (saved := sum(each[:jobs])) <= free:
-        return [], []
-    note = (
-        f"checkpoints of the runs under way take up to {gib(saved)}, and all records {gib(needed)}; {gib(free)} are "
-        f"free on the disk of --results {results}. A run goes on without a checkpoint that does not fit. Free some "
-        "space, or switch checkpoints off with --checkpoint-minutes 0."
-    )
-    return [], [note]
-
-
-def may_be_saved(run: Run, every: Every | None) -> bool:
-    """Whether its training may last until its first checkpoint; a run without an estimate may."""
-    if every is None:
-        return False
-    in_time = every.minutes is not None and not 0 < run.estimate < 60 * every.minutes
-    return in_time or (every.steps is not None and every.steps < run.steps)
+    return Checked(problems, [*of_devices, *notes])
 
 
 def fewer_processes(runs: Sequence[Run], devices: Devices) -> Iterator[str]:
@@ -146,12 +119,6 @@ class _Checks:
             self._stored[run.setup.setup_id] = RECORD_BYTES + ITEM_BYTES * items
         weights = FLOAT * self._objective(run).tower_parameters if run.keep_weights else 0
         return self._stored[run.setup.setup_id] + weights
-
-    def checkpoints_bytes(self, run: Run) -> float:
-        """What its checkpoints take at a time, if a dry pass has counted its weights."""
-        objective, setup = self._objective(run), run.setup
-        towers = checkpoints_bytes(objective.tower_parameters, setup.optimizer)
-        return towers + (KEPT + 1) * objective.state_bytes
 
     def _objective(self, run: Run) -> Objective:
         return self._objectives.get(_passed_as(run), Objective(0, 0))

@@ -1,4 +1,4 @@
-"""Memory and disk: what this machine has left, and what the checkpoints of a training need. Imports no torch."""
+"""Memory and disk: what this machine has left. Imports no torch."""
 
 import math
 import shutil
@@ -7,13 +7,8 @@ from pathlib import Path
 
 import psutil
 
-from benchsuite.records.checkpoints import KEPT
-from benchsuite.setup import Optimizer
-
 CGROUP = Path("/sys/fs/cgroup")
 FLOAT = 4
-ONE_MOMENT = frozenset({"sgd", "sgdp", "nvnovograd", "lars"})
-"""Optimizers that keep one number for each weight; the others keep two."""
 
 
 def free_memory() -> tuple[int, str]:
@@ -40,12 +35,6 @@ def free_disk(folder: Path) -> float:
     there = next(parent for parent in (folder.resolve(), *folder.resolve().parents) if parent.exists())
     usage = shutil.disk_usage(there)
     return usage.free if usage.total else math.inf
-
-
-def checkpoints_bytes(parameters: float, optimizer: Optimizer) -> float:
-    """Of all checkpoints that a training has at a time: those that are kept, and one that is being written."""
-    copies = 1 + (1 if optimizer.name in ONE_MOMENT else 2)
-    return (KEPT + 1) * copies * FLOAT * parameters
 
 
 def gib(size: float) -> str:

@@ -15,10 +15,9 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from benchsuite.files import read_stored, reason_of
-from benchsuite.records.names import LARGEST_RANKS, RANKS
+from benchsuite.records.names import RANKS
 from benchsuite.records.record_file import FileError
-from benchsuite.records.schema import Record, Result, Sidecar
+from benchsuite.records.schema import Result, Sidecar
 
 Whole = NDArray[np.integer[Any]]
 ARRAYS = 10_000
@@ -88,20 +87,6 @@ class StoredRanks(Mapping[str, Whole]):
                 if sum(map(len, arrays.values())) > self._most:
                     raise FileError(self._file, f"{protocol}: more than {self._most:,} numbers", "")
         return arrays
-
-
-def read_ranks(folder: Path, record: Record) -> StoredRanks:
-    """The arrays of a record's ranks file; refused if it is not the file that the record was sealed with."""
-    name, file = record.run_id, folder / record.ranks.file
-    try:
-        content = read_stored(file, LARGEST_RANKS)
-    except (OSError, ValueError) as error:  # an impossible name is a ValueError
-        reason = reason_of(error)
-        raise FileError(file, f"{reason}; record {name} needs it", "") from error
-    if hashlib.sha256(content).hexdigest() != record.ranks.sha256:
-        reason = f"not the ranks that record {name} was sealed with: the file was edited, or damaged"
-        raise FileError(file, reason, "")
-    return open_ranks(file, content, record.results)
 
 
 def open_ranks(file: Path, content: bytes, results: Mapping[str, Result]) -> StoredRanks:

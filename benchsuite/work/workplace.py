@@ -58,4 +58,4 @@ class Workplace:
     def check(self, runs: Sequence[Run], results: Path) -> Checked:
         """Check the runs before the first one starts."""
         elsewhere = self.cluster is not None
-        return preflight(runs, results, self.jobs_for(runs), self.devices, elsewhere, self.every)
+        return preflight(runs, results, self.jobs_for(runs), self.devices, elsewhere)

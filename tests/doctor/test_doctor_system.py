@@ -1,7 +1,5 @@
 """What a fresh machine may lack, each explained with what to do."""
 
-import resource
-import sys
 import tempfile
 from pathlib import Path
 from types import SimpleNamespace
@@ -46,27 +44,6 @@ def test_shared_memory_that_is_missing_or_small(tmp_path: Path, monkeypatch: pyt
     small = machine.shared_memory()
     assert (small.status, small.found) == ("note", f"64 MiB free at {tmp_path / 'shm'}")
     assert all("--shm-size" in line.todo and "--workers 0" in line.todo for line in (missing, small))
-
-
-@pytest.mark.parametrize(
-    ("limits", "status", "todo"),
-    [
-        ((256, 4096), "note", "ulimit -n 1024."),
-        ((256, 512), "note", "Ask for a limit of 1024: the system allows 512."),
-        ((256, resource.RLIM_INFINITY), "note", "ulimit -n 1024."),
-        ((1024, 4096), "ok", ""),
-        ((resource.RLIM_INFINITY, resource.RLIM_INFINITY), "ok", ""),
-    ],
-)
-def test_few_open_files(limits: tuple[int, int], status: str, todo: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resource, "getrlimit", lambda _: limits)
-    line = machine.open_files()
-    assert (line.status, line.todo) == (status, todo)
-
-
-def test_a_system_without_limits_of_open_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "resource", None)
-    assert machine.open_files().status == "ok"
 
 
 def test_no_temporary_folder(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,10 +11,9 @@ from support.real_files import write_pairs
 
 from benchsuite.execution import preflight as module
 from benchsuite.execution.dry_pass import Objective
-from benchsuite.execution.measure import measure, take_part
+from benchsuite.execution.measure import measure
 from benchsuite.execution.preflight import preflight
 from benchsuite.planning.plan import plan_run
-from benchsuite.records.checkpoints import EVERY, KEPT, Every, place
 from benchsuite.records.store import Store
 
 RECIPE = """
@@ -304,35 +303,6 @@ def test_runs_that_may_not_fit_together_are_noted(tmp_path: Path, monkeypatch: p
     alone, (note,) = (preflight(runs, tmp_path, jobs).notes for jobs in (1, 2))
     assert alone == []
     assert note.startswith("the largest objective needs about 0.5 MiB in each of 2 runs at a time")
-
-
-@pytest.mark.parametrize(("optimizer", "zero"), [("adamw", 0), ("adamw", 1), ("sgd", 0), ("sgd", 2)])
-def test_the_estimate_of_checkpoints_is_what_one_takes(tmp_path: Path, optimizer: str, zero: int) -> None:
-    recipe = Path(write_recipe(tmp_path, {"training": f"batch = 8\nsteps = 2\nzero_stage = {zero}"}))
-    recipe.write_text(recipe.read_text().replace("lr = 1e-3", f'lr = 1e-3, name = "{optimizer}"'))
-    run, folder = plan_run("sogclr", str(recipe), "tiny", 0, {}), tmp_path / "run"
-    checks = module._Checks()
-    assert checks.of(run) == []
-    take_part(run, folder=folder, every=Every(steps=1))
-    written = sum(file.stat().st_size for file in place(folder, 1).iterdir())
-    assert checks.checkpoints_bytes(run) == pytest.approx((KEPT + 1) * written, rel=0.15)
-
-
-def test_checkpoints_that_may_not_fit_are_noted_for_as_many_runs_as_there_are_at_a_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    runs = [plan_run("infonce", write_recipe(tmp_path, {}), "tiny", seed, {}) for seed in range(3)]
-    monkeypatch.setattr(module.DryPass, "__call__", lambda self, *run: Objective(0, 0, tower_parameters=2**20))
-    room = 2 * 3 * 3 * 4 * 2**20 + 2**19  # two runs: three checkpoints of three numbers for each weight
-    monkeypatch.setattr(module, "free_disk", lambda folder: room)
-    notes = {jobs: preflight(runs, tmp_path, jobs, every=EVERY).notes for jobs in (1, 2, 3, 9)}
-    assert notes[1] == notes[2] == []
-    assert notes[3] == notes[9]
-    assert notes[3][0].startswith("checkpoints of the runs under way take up to 0.1 GiB, and all records")
-    assert preflight(runs, tmp_path, 3, every=None).notes == []
-    assert preflight(runs, tmp_path, 3, every=Every(minutes=None, steps=2)).notes == [], "after its last step"
-    brief = [run.model_copy(update={"estimate": 30.0}) for run in runs]
-    assert preflight(brief, tmp_path, 3, every=EVERY).notes == []
 
 
 def test_kept_weights_that_do_not_fit_are_refused(refused: Refused, monkeypatch: pytest.MonkeyPatch) -> None:

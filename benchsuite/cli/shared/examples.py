@@ -23,7 +23,7 @@ EXAMPLES = {
         "benchsuite evaluate towers --task retrieval --data pairs=photos",
         "benchsuite evaluate timm:resnet50 --task knn --data cifar10=cifar --json",
     ),
-    "report": ("benchsuite report --results runs --report site", "benchsuite report --serve"),
+    "report": ("benchsuite report --results runs --report site", "benchsuite report --results results"),
     "export": (
         "benchsuite export temo/table1 --scale latents --format latex --out table1.tex",
         "benchsuite export --all --format parquet --out results.parquet",
