@@ -9,7 +9,6 @@ import numpy as np
 
 from benchsuite.analysis.both_regimes import InBothRegimes, in_both_regimes
 from benchsuite.analysis.judged_claims import JudgedClaim, judged_claims
-from benchsuite.analysis.rank_agreement import ROWS
 from benchsuite.analysis.stats import BySeed, Floats, as_matrix
 from benchsuite.analysis.table_view import TableView
 from benchsuite.canonical import canonical
@@ -17,6 +16,8 @@ from benchsuite.records.schema import Record
 from benchsuite.streams import numpy_stream
 
 RESAMPLINGS = 2000
+FEWEST = 3
+"""Methods below which there is no order to speak of."""
 Configuration = tuple[str, bytes]
 """A method's title, and what identifies it on any track."""
 
@@ -87,7 +88,7 @@ def _agreements(
 ) -> Iterator[TrackAgreement]:
     for first, second in combinations(sorted(scales), 2):
         shared = sorted(scales[first].keys() & scales[second].keys())
-        if len(shared) < ROWS:
+        if len(shared) < FEWEST:
             continue
         sides = [as_matrix([scales[scale][key] for key in shared])[0] for scale in (first, second)]  # [methods, seeds]
         rng = numpy_stream(0, "agreement of tracks", first, second, measure)

@@ -1,4 +1,4 @@
-"""Methods against boards on one look: which is better than the reference, on which data."""
+"""What the home page shows: headline claims, and methods against boards on one look."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -8,9 +8,13 @@ from statistics import median
 
 from benchsuite.analysis.against import Against
 from benchsuite.analysis.boards import Board, PrimaryMeasure
+from benchsuite.analysis.judged_claims import JudgedClaim
+from benchsuite.analysis.table_view import TableView
+from benchsuite.report.claim_lines import ClaimForest, forests
 from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.method_lines import by_role, first_measures
-from benchsuite.report.origin import REAL, data_of
+from benchsuite.report.origin import REAL, Origin, data_of
+from benchsuite.setup import REFERENCES
 
 
 @dataclass(frozen=True)
@@ -82,3 +86,31 @@ def _lines(leaderboard: Leaderboard, boards: Sequence[Board]) -> list[OverviewLi
         title = shown.label if longer != 1 else shown.record.method.title
         lines.append(OverviewLine(method, title, found, median(known) if known else None))
     return sorted(lines, key=lambda line: (-line.ahead, line.title.casefold()))
+
+
+@dataclass(frozen=True)
+class Headlines:
+    """The headline claims at one scale."""
+
+    scale: str
+    origin: Origin
+    forests: Sequence[ClaimForest]
+
+
+def headlines(leaderboard: Leaderboard) -> list[Headlines]:
+    """By scale, that with most seeds first. Of each paper claims against the reference method come first."""
+    found = []
+    for scale in dict.fromkeys(view.asked.scale for view in leaderboard.views):
+        views = [view for view in leaderboard.views if view.asked.scale == scale]
+        claims = [(view, claim) for view in views for claim in leaderboard.claims[view.asked.name]]
+        claims = [(view, claim) for view, claim in claims if claim.claim.headline]
+        origin = Origin.of(views)
+        if claims and origin:
+            shown = forests(sorted(claims, key=lambda pair: (pair[0].table.paper, not _against_reference(*pair))))
+            found.append(Headlines(scale, origin, shown))
+    return sorted(found, key=lambda one: -max(one.origin.by_row))
+
+
+def _against_reference(view: TableView, judged: JudgedClaim) -> bool:
+    methods = {row.key: row.method for row in view.rows}
+    return methods.get(judged.claim.reference) in REFERENCES.values()

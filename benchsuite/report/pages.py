@@ -10,7 +10,6 @@ from benchsuite.analysis.against import decisions, outcomes
 from benchsuite.analysis.boards import Board, comparison, paired
 from benchsuite.analysis.costs import reference
 from benchsuite.analysis.judged_claims import JudgedClaim
-from benchsuite.analysis.rank_agreement import agreements
 from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.verdict import Kind
 from benchsuite.folders import built_in_tables
@@ -21,11 +20,10 @@ from benchsuite.report.claim_lines import forests, matrix
 from benchsuite.report.export import FORMATS, SUFFIXES
 from benchsuite.report.export_options import DEFAULT
 from benchsuite.report.figures import table_figures
-from benchsuite.report.home import headlines
 from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.links import slug
 from benchsuite.report.origin import REAL, Origin, citation, data_of
-from benchsuite.report.overview import overviews
+from benchsuite.report.overview import headlines, overviews
 
 KINDS = get_args(Kind)
 """Verdicts in the order in which pages list them."""
@@ -105,7 +103,6 @@ def table(leaderboard: Leaderboard, view: TableView) -> Values:
         "added": [(view, claim) for claim in added],
         "of_added": of_added(leaderboard, view),
         "marks": verdicts_by_cell([*leaderboard.claims[view.asked.name], *added]),
-        "orders": [order for order in agreements(view) if order.agreement.tau is not None],
         "differences": view.setting.measures.keys() - view.setting.stand_ins.keys(),
         "figures": figures,
         "exports": {name: export(view, DEFAULT) for name, export in FORMATS.items()},

@@ -13,7 +13,6 @@ from benchsuite.analysis.judged_claims import (
     published_gain,
     unrun_claims,
 )
-from benchsuite.analysis.rank_agreement import agreements
 from benchsuite.analysis.rows import Cell
 from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.verdict import Family, Verdict
@@ -149,18 +148,11 @@ def test_rows_differ_only_in_a_tables_factors(make_record: MakeRecord, factors: 
     assert factors or "optimizer.name" in "".join(judged[0].verdict.fields)
 
 
-def test_the_order_of_rows_is_compared_with_the_published_one(make_record: MakeRecord) -> None:
-    three = table(row("a", 1), row("b", 2), row("c", 3))
-    values = {"a": (0.1, 0.1, 0.1), "b": (0.3, 0.3, 0.3), "c": (0.2, 0.2, 0.2)}
-    (one,) = agreements(view(make_record, three, values))
-    assert one.agreement.tau == pytest.approx(1 / 3)
-
-
-def test_rows_of_another_variant_are_another_order_unless_variants_are_the_point(make_record: MakeRecord) -> None:
+def test_rows_of_another_variant_are_another_board_unless_variants_are_the_point(make_record: MakeRecord) -> None:
     rows = [row("a", 1), row("b", 2), row("c", 3, variant="V")]
     values = {"a": (0.1, 0.1), "b": (0.2, 0.2), "c": (0.3, 0.3)}
-    assert [one.agreement.rows for one in agreements(view(make_record, table(*rows), values))] == [2, 1]
-    assert [one.agreement.rows for one in agreements(view(make_record, table(*rows, factors=["x"]), values))] == [3]
+    assert [*map(len, view(make_record, table(*rows), values).boards.values())] == [2, 1]
+    assert [*map(len, view(make_record, table(*rows, factors=["x"]), values).boards.values())] == [3]
 
 
 def test_a_text_that_contradicts_its_cells_is_judged_once_as_the_text_has_it() -> None:

@@ -11,9 +11,8 @@ from support.html_pages import Reading, leaderboard, pages
 from benchsuite.analysis.table_view import TableView
 from benchsuite.records.schema import Record
 from benchsuite.report.claim_lines import ClaimLine, anchor, forests
-from benchsuite.report.home import headlines
 from benchsuite.report.origin import Origin
-from benchsuite.report.overview import overviews
+from benchsuite.report.overview import headlines, overviews
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
 MakeRuns = Callable[..., dict[int, Record]]
