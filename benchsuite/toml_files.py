@@ -1,8 +1,9 @@
-"""Reading a TOML file into a checked model, with errors that name file and key."""
+"""Reading a TOML file into a checked model, with errors that name file and key; writing one."""
 
+import json
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -50,6 +51,27 @@ def load_toml(path: Path) -> tuple[str, dict[str, Any]]:
         raise UsageError(f"{path}: {reason_of(error)}.") from error
     except (ValueError, RecursionError) as error:  # a number of too many digits is a ValueError
         raise UsageError(f"{path}: not valid TOML: {error}.") from error
+
+
+def as_toml(content: Mapping[str, Any]) -> str:
+    """Values, then tables, then lists of tables, as people write them. Strings of JSON are strings of TOML."""
+    parts = [[*_pairs({key: value for key, value in content.items() if not _is_table(value)})]]
+    for key, value in content.items():
+        if isinstance(value, Mapping):
+            parts.append([f"[{key}]", *_pairs(value)])
+        elif _is_table(value):
+            parts += [[f"[[{key}]]", *_pairs(each)] for each in value]
+    return "\n\n".join("\n".join(lines) for lines in parts) + "\n"
+
+
+def _is_table(value: object) -> bool:
+    return isinstance(value, Mapping) or (isinstance(value, list) and any(isinstance(each, Mapping) for each in value))
+
+
+def _pairs(values: Mapping[str, Any]) -> Iterator[str]:
+    for key, value in values.items():
+        quoted = key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else json.dumps(key, ensure_ascii=False)
+        yield f"{quoted} = {json.dumps(value, ensure_ascii=False)}"
 
 
 def _explained(text: str, model: type[BaseModel], error: ValidationError) -> tuple[int | None, str]:

@@ -19,6 +19,7 @@ from benchsuite.cli.shared.terminal import keep_stdout_for_json, say
 from benchsuite.errors import INTERRUPTED, BenchsuiteError, RunError
 
 COMMANDS = {
+    "compare": "compare",
     "list": "list_",
     "repro": "repro",
     "run": "run",

@@ -1,5 +1,6 @@
 """`benchsuite check-method`: does a method keep the contract?"""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -36,7 +37,7 @@ def check_method(
         raise typer.Exit(1)
 
 
-def methods_asked_for(subjects: list[str], everything: bool) -> list[str]:
+def methods_asked_for(subjects: Sequence[str], everything: bool = False) -> list[str]:
     """Names of the methods that names and files stand for, each once."""
     names: list[str] = []
     for subject in subjects:

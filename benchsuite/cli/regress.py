@@ -43,7 +43,7 @@ def regress(
     if recipe and not (store or against):
         raise UsageError("--recipe goes with --store or --against.")
     load_plugins(plugin)
-    chosen = methods_asked_for(names, everything=False) if names else gated()
+    chosen = methods_asked_for(names) if names else gated()
     if store:
         require_writable(store.absolute().parent, "--store")
         write_scores(store, measured(chosen, recipe or RECIPE, show_progress))

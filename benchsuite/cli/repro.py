@@ -1,7 +1,7 @@
 """`benchsuite repro`: reproduce a paper's tables and print published numbers beside ours."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -36,6 +36,7 @@ from benchsuite.files import require_writable
 
 if TYPE_CHECKING:
     from benchsuite.execution.events import Failed
+    from benchsuite.planning.plan import Plan
     from benchsuite.records.schema import Record
     from benchsuite.records.trials import Trial
     from benchsuite.work.session import Session
@@ -117,13 +118,7 @@ def repro(
     from benchsuite.work.trials import CLIMBING, climb_line, climbs
 
     require_writable(report, "--report")
-    store.require_writable()
-    if work.trials.to_do:
-        if failed := session.do_trials(work.trials):
-            raise failure(failed, len(work.trials.to_do), store.logs)
-        work = TableWork(plan(), work.contents, results, keep_weights)
-        require_ready([*work.problems, *session.check(work.missing)])
-    failed = do_runs(work, session)
+    work, failed = do_tables(work, plan, session)
     done = replace(work, contents=store.read())
     read = ResultsFolder.read(results, done.contents)
     site = write_site(report, read.leaderboard(), show_progress)
@@ -166,14 +161,27 @@ def summary(work: "TableWork", session: "Session", tables: Sequence[str], scale:
     )
 
 
-def do_runs(work: "TableWork", session: "Session") -> "list[Failed]":
-    """Store what the tables request, then do the runs that are missing. Returns those that failed."""
-    from benchsuite.cli.run import without_weights
-    from benchsuite.verify.stored_tables import keep
+def do_tables(
+    work: "TableWork", plan: "Callable[[], list[Plan]]", session: "Session"
+) -> "tuple[TableWork, list[Failed]]":
+    """Search where trials are missing, store what the tables request, then do the runs that are missing.
 
-    for plan in work.plans:
-        say(*keep(session.store, plan.request))
-        session.store.add_request(plan.request)
+    `plan` plans again with the trials that are then stored. Returns also the runs that failed.
+    """
+    from benchsuite.cli.run import without_weights
+    from benchsuite.execution.preflight import require_ready
+    from benchsuite.verify.stored_tables import keep
+    from benchsuite.work.session import failure
+
+    session.store.require_writable()
+    if work.trials.to_do:
+        if failed := session.do_trials(work.trials):
+            raise failure(failed, len(work.trials.to_do), session.store.logs)
+        work = replace(work, plans=plan())
+        require_ready([*work.problems, *session.check(work.missing)])
+    for each in work.plans:
+        say(*keep(session.store, each.request))
+        session.store.add_request(each.request)
     if bare := work.without_weights:
         say(without_weights(bare, work.results))
-    return session.do(work.missing, work.runs)
+    return work, session.do(work.missing, work.runs)

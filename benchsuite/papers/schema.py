@@ -205,7 +205,8 @@ class Table(Part):
         for number, plot in enumerate(self.plots):
             for key in plot.columns:
                 _require_known(f'plot "{plot.title}"', "column", key, keys, "plots", number)
-        if sum(bool(claim.headline) for claim in self.claims) > HEADLINES:
+        published = any(row.published for row in self.rows)
+        if published and sum(bool(claim.headline) for claim in self.claims) > HEADLINES:
             raise MisplacedError(f"more than {HEADLINES} headline claims: choose those of the paper's text", "claims")
         for number, premise in enumerate(self.premises):
             _require_known_parts(premise, self, "premises", number)

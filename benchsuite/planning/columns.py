@@ -1,5 +1,6 @@
 """Which of a recipe's protocols measures each column of a table."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -71,3 +72,18 @@ def _stand_in(column: Column, protocol: str, recipe: Recipe) -> str:
         return recipe.stand_ins[protocol].description
     same = (stand_in.description for stand_in in recipe.stand_ins.values() if stand_in.protocol == protocol)
     return column.stand_in.get(recipe.track) or next(same, "")
+
+
+def column_of(measure: str, recipe: Recipe) -> dict[str, str]:
+    """A table's column for a measure: what its task says of it, which is a fraction unless it says otherwise."""
+    protocol, _, metric = measure.rpartition(".")
+    own = recipe.stand_ins[protocol].protocol if protocol in recipe.stand_ins else protocol
+    protocols = {**recipe.protocols, **recipe.with_classes}
+    about = tasks.card(protocols[own].task).about if own in protocols else {}
+    words: dict[str, str] = {}
+    if metric in about.get("measures", ()):
+        headline = about.get("headline", ())
+        known = about if metric in ([headline] if isinstance(headline, str) else headline) else {}
+        words = {"unit": known.get("unit", "number"), "better": known.get("better", "neither")}
+    key = re.sub(r"[^a-z0-9]+", "_", measure.lower()).strip("_")
+    return {"key": key, "group": "", "label": measure, "measure": measure, **words}

@@ -123,7 +123,7 @@ def plan_table(
         table=name,
         scale=scale,
         regime=under.rows.regime,
-        trials=(count or (rule.trials if regime == "tuned" else rule.printed_trials)) if rule else 0,
+        trials=rule.count(regime, count) if rule else 0,
         replicates=list(replicates),
         rows=[row.name for row, _ in chosen if row in table.rows],
         added=[

@@ -83,6 +83,12 @@ class Tuning(Part):
     longer: list[Annotated[float, Gt(1)]] = []
     """Rows of the reference method trained so many times as long are added, for methods that cost as much."""
 
+    def count(self, regime: Literal["printed", "tuned"], asked: int | None) -> int:
+        """Trials of a search, if a user asks for so many: of the learning rate alone never more than is its number."""
+        if regime == "printed":
+            return min(asked or self.printed_trials, self.printed_trials)
+        return asked or self.trials
+
 
 class StandIn(Part):
     """Which of the recipe's protocols replaces one of the paper's."""

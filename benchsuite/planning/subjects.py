@@ -41,12 +41,12 @@ class Subject:
     longer: float = 1.0
     """How many times the setup's steps a trial trains."""
     count: int | None = None
-    """How many trials there are to be, if not the rule's number."""
+    """How many trials a user asks for, if not for the rule's number."""
 
     @property
     def trials(self) -> int:
         """How many trials there are to be."""
-        return self.count or (self.rule.trials if self.regime == "tuned" else self.rule.printed_trials)
+        return self.rule.count(self.regime, self.count)
 
     @cached_property
     def key(self) -> stored.Subject:

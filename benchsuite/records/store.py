@@ -37,13 +37,18 @@ class Store:
 
     def write(self, record: Record, ranks: bytes) -> Path:
         """Store a run, ranks first. Its own folder goes."""
-        path = self.folder / f"{stem(record.method.name, record.seed, record.run_id)}.json"
-        text = json.dumps(record.as_json(), indent=1, ensure_ascii=False) + "\n"
         write_whole(self.folder / record.ranks.file, ranks, overwrite=False)
         self._move_weights(record)
-        write_whole(path, text.encode(), overwrite=False)
+        path = self.write_alone(record)
         self._failure_file(record.run_id).unlink(missing_ok=True)
         self.discard_checkpoints(record.run_id)
+        return path
+
+    def write_alone(self, record: Record) -> Path:
+        """Store a record without its ranks: one that comes with benchsuite."""
+        path = self.folder / f"{stem(record.method.name, record.seed, record.run_id)}.json"
+        text = json.dumps(record.as_json(), indent=1, ensure_ascii=False) + "\n"
+        write_whole(path, text.encode(), overwrite=False)
         return path
 
     def discard_checkpoints(self, run_id: str) -> None:

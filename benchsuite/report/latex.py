@@ -63,7 +63,7 @@ def as_latex(table: PaperTable) -> str:
     for backbone, rows in table.backbones.items():
         lines += ["\\midrule", f"\\multicolumn{{{width}}}{{l}}{{\\textit{{{tex(backbone)}}}}} \\\\"]
         for line in rows:
-            lines += _row(table, line)
+            lines += row_lines(table, line)
     lines += ["\\bottomrule", "\\end{tabular}}"]
     if notes:
         lines += ["\\par\\smallskip", f"\\parbox{{\\linewidth}}{{\\footnotesize {tex(' '.join(notes))}}}"]
@@ -83,7 +83,8 @@ def _heads(table: PaperTable) -> list[str]:
     return [*named, _line(labels)]
 
 
-def _row(table: PaperTable, line: PrintedLine) -> list[str]:
+def row_lines(table: PaperTable, line: PrintedLine) -> list[str]:
+    """A row: its published numbers, then ours."""
     label = f"{tex(line.row.shown)}{DAGGER if _dagger(table, line) else ''}"
     n = [tex(counts(line.row))] * table.has_counts
     blank = [""] * table.has_counts

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from benchsuite.analysis.table_view import TableView
 from benchsuite.records.schema import Record
+from benchsuite.records.shipped import shipped_digests
 from benchsuite.registry import datasets
 from benchsuite.report.numbers import counted
 
@@ -52,9 +53,14 @@ class Origin:
         """Versions and commits."""
         versions = dict.fromkeys(str(record.environment.get("benchsuite") or "unknown") for record in self.records)
         commits = list(dict.fromkeys(_commit(record) for record in self.records))
-        if len(commits) > COMMITS:
-            return f"benchsuite {', '.join(versions)}, {len(commits)} commits, the last {commits[-1]}"
-        return f"benchsuite {', '.join(versions)}, {', '.join(commits)}"
+        known = f"{len(commits)} commits, the last {commits[-1]}" if len(commits) > COMMITS else ", ".join(commits)
+        return f"benchsuite {', '.join(versions)}, {known}{self._elsewhere}"
+
+    @property
+    def _elsewhere(self) -> str:
+        """How many runs were not measured here but come with benchsuite."""
+        shipped = sum(record.digest in shipped_digests() for record in self.records)
+        return f"; {counted(shipped, 'run')} not measured here: they come with benchsuite" if shipped else ""
 
 
 def citation(view: TableView, origin: Origin | None) -> str:

@@ -88,10 +88,16 @@ class Audit:
         problems += _impossible(file) if not problems else ()
         if file.record and not problems:
             self.records[file.file.name] = file.record
-            self.ranks[file.file.name] = numbers.ranks
+            if file.numbers:
+                self.ranks[file.file.name] = numbers.ranks
+            else:
+                self.notes.append(Finding(file.file.name, WITHOUT_RANKS, "`compare --again` measures it here"))
         else:
             self.problems += problems
             self.refused.add(file.file.name)
+
+
+WITHOUT_RANKS = "it comes with benchsuite, without its ranks: its numbers cannot be recomputed"
 
 
 def counting(rules: Rules) -> Count:

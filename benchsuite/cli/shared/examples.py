@@ -1,6 +1,7 @@
 """Two examples for the help of each command. Tests parse all of them."""
 
 EXAMPLES = {
+    "compare": ("benchsuite compare infonce mine.py", "benchsuite compare mine.py --data latents --budget 20m"),
     "list": ("benchsuite list methods --verbose", "benchsuite list tables --json"),
     "repro": (
         "benchsuite repro temo/table1 --scale latents --replicates 3",

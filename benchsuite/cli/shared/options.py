@@ -86,7 +86,9 @@ Replicates = Annotated[
 TrialCount = Annotated[
     int | None,
     typer.Option(
-        "--trials", min=0, help="Trials of each search (default: the recipe's number). 0: none, rows as printed."
+        "--trials",
+        min=0,
+        help="Trials of each search (default: the recipe's number; as printed never more). 0: none, rows as printed.",
     ),
 ]
 DeviceCount = Annotated[

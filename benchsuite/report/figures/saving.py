@@ -37,7 +37,7 @@ LOOKS: Mapping[Look, Mapping[str, Any]] = {
 }  # fmt: skip
 
 
-def save(figure: Figure, file: Path, dpi: int) -> None:
+def save(figure: Figure, file: Path, dpi: int = 300) -> None:
     """Save it in the kind that the file's name ends with: in the light theme's colours, on white."""
     kind = file.suffix.lower()
     if kind not in METADATA:

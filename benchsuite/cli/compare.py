@@ -1,0 +1,315 @@
+"""`benchsuite compare`: is one method better than another?"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Self
+
+import typer
+
+from benchsuite.cli.check_method import is_file, methods_asked_for
+from benchsuite.cli.shared.groups import with_groups
+from benchsuite.cli.shared.options import REPORTS, AsJson, AskedRegimes, Replicates, TrialCount, parse_seeds
+from benchsuite.cli.shared.results_folder import ResultsFolder
+from benchsuite.cli.shared.terminal import say, say_json
+from benchsuite.cli.shared.training_options import Jobs, MaxJobs, TrainingOptions, refuse_inside_launcher
+from benchsuite.errors import UsageError
+from benchsuite.files import require_writable
+from benchsuite.folders import PAPERS, RECIPES, use_folders
+from benchsuite.registry import methods
+from benchsuite.toml_files import as_toml
+
+if TYPE_CHECKING:
+    from benchsuite.records.store import Store
+    from benchsuite.work.pace import Pace
+    from benchsuite.work.session import Session
+    from benchsuite.work.tables import TableWork
+
+LEAST_REPLICATES, LEAST_TRIALS = 3, 4
+"""A budget never asks for fewer: they would confirm nothing."""
+UNITS = {"s": 1, "m": 60, "h": 3600}
+
+
+@with_groups
+def compare(
+    names: Annotated[
+        list[str],
+        typer.Argument(
+            help="Methods, or Python files that register some. The others are compared with the first; one alone is "
+            "compared with the reference: infonce, or simclr where one tower is trained.",
+            metavar="METHOD|FILE...",
+        ),
+    ],
+    options: TrainingOptions,
+    add: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A further method or file as one more row: no other verdict depends on it. May be repeated.",
+            metavar="METHOD|FILE",
+        ),
+    ] = None,
+    recipe: Annotated[
+        str | None,
+        typer.Option(help="A recipe's name or TOML file (default: the one for the data).", metavar="NAME|FILE"),
+    ] = None,
+    replicates: Replicates = None,
+    trials: TrialCount = None,
+    regime: AskedRegimes = None,
+    budget: Annotated[
+        str | None,
+        typer.Option(help="At most so long: 20m, 2h. Kept by fewer replicates, then by fewer trials.", metavar="TIME"),
+    ] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="Train built-in methods here too, though their runs come with benchsuite.")
+    ] = False,
+    jobs: Jobs = None,
+    max_jobs: MaxJobs = None,
+    report: Annotated[Path, typer.Option(help="Folder for pages and the figure.", metavar="FOLDER")] = REPORTS,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be done and how long it takes here; train nothing.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Compare methods: which one is better, by how much, and how sure is that?
+
+    On real data that come with benchsuite, or on those of --data: a dataset's name, or NAME=FOLDER. Each replicate has
+    its own split, initial weights and batches, and searches the hyper-parameters of every method alike: as printed (the
+    learning rate alone) and tuned. After an interruption, the same command continues.
+    """
+    from benchsuite.cli.repro import do_tables
+    from benchsuite.execution.preflight import require_ready
+    from benchsuite.planning.plan import plan_tables
+    from benchsuite.work.session import failure
+    from benchsuite.work.tables import TableWork
+
+    refuse_inside_launcher("compare")
+    limit = None if budget is None else parse_time(budget)
+    asked = Question.of(names, add or (), options, recipe, again)
+    asked.options.use_machine()
+    session = asked.options.session(jobs, max_jobs)
+    with TemporaryDirectory() as own:
+        asked.write(Path(own))
+        use_folders([*(options.tables or ()), Path(own)])
+        extra, folders = [*asked.added, *asked.beside], asked.options.folders
+        plan = partial(
+            plan_tables, [asked.table], asked.data, rows=(), extra=extra, folders=folders, regime=regime,
+            results=options.results,
+        )  # fmt: skip
+        size = Size(parse_seeds(replicates), trials)
+        if not again:
+            say(*bring(asked, session.store))
+        work = TableWork(plan(seeds=size.seeds, count=size.trials), session.store.read(), options.results)
+        require_ready([*work.problems, *session.check(work.missing, work.trials)])
+        pace = here(work, session)
+        if limit is not None and pace and (smaller := within(limit, size, work, pace, session)) != size:
+            size = smaller
+            work = replace(work, plans=plan(seeds=size.seeds, count=size.trials))
+        say(*summary(asked, work, pace, session, limit))
+        if dry_run:
+            return
+        require_writable(report, "--report")
+        work, failed = do_tables(work, partial(plan, seeds=size.seeds, count=size.trials), session)
+        show(asked, session, report, as_json)
+        if failed:
+            raise failure(failed, len(work.missing), session.store.logs)
+
+
+@dataclass(frozen=True)
+class Question:
+    """Which methods are compared, on which data, by which recipe."""
+
+    methods: Sequence[str]
+    added: Sequence[str]
+    beside: Sequence[str]
+    """Those whose runs come with benchsuite, where one method alone was named."""
+    data: str
+    recipe: str
+    options: TrainingOptions
+    """With the files of methods as plugins."""
+
+    @classmethod
+    def of(
+        cls, names: Sequence[str], add: Sequence[str], options: TrainingOptions, recipe: str | None, again: bool
+    ) -> Self:
+        """As the command line has it."""
+        from benchsuite.planning.comparison import DATA, recipe_for, reference_for
+        from benchsuite.planning.plan import recipe_name
+        from benchsuite.planning.recipe import read_recipe
+        from benchsuite.records.shipped import shipped_records
+
+        files = [Path(name) for name in (*names, *add) if is_file(name)]
+        bare = [text for text in options.data or () if "=" not in text]
+        given = [text for text in options.data or () if "=" in text]
+        options = replace(options, plugin=[*(options.plugin or ()), *files], data=given)
+        options.load_own()
+        compared, further = methods_asked_for(names), methods_asked_for(add) if add else []
+        alone = len(compared) == 1
+        if alone:
+            compared = list(dict.fromkeys([reference_for(compared[0]), *compared]))
+        if len(compared) < 2:
+            raise UsageError(f"{compared[0]} is the reference itself: name a second method.")
+        data = [*bare, *(name.partition(".")[0] for name in options.folders)]
+        if len({*bare}) > 1:
+            raise UsageError(f"--data names {' and '.join(bare)}: methods are compared on one dataset at a time.")
+        name = read_recipe(recipe).data.name if recipe else data[0] if data else DATA
+        chosen = recipe or recipe_for(name, [*compared, *further])
+        added = [each for each in further if each not in compared]
+        shipped = shipped_records(recipe_name(chosen)) if alone and not again else []
+        beside = sorted({record.method.name for record in shipped} - {*compared, *added})
+        return cls(compared, added, beside, name, chosen, options)
+
+    @property
+    def table(self) -> str:
+        """The name of the table that they are."""
+        from benchsuite.planning.comparison import name_of
+
+        return name_of(self.methods, self.data)
+
+    def write(self, folder: Path) -> None:
+        """The table's file, and the recipe's if it is one of the user's, as `--tables` has them."""
+        from benchsuite.planning.comparison import comparison
+        from benchsuite.planning.plan import recipe_name
+        from benchsuite.planning.recipe import read_recipe
+
+        recipe = recipe_name(self.recipe)
+        table = comparison(self.methods, self.data, recipe, read_recipe(self.recipe))
+        file = folder / PAPERS / f"{self.table}.toml"
+        file.parent.mkdir(parents=True)
+        file.write_text(as_toml(table), "utf-8")
+        if recipe != self.recipe:
+            (folder / RECIPES).mkdir()
+            (folder / RECIPES / f"{recipe}.toml").write_bytes(Path(self.recipe).read_bytes())
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much is done; none: as the recipe says."""
+
+    seeds: Sequence[int] | None
+    trials: int | None
+
+
+def bring(asked: Question, store: "Store") -> Iterator[str]:
+    """Put the runs that come with benchsuite into the results folder, those of the question's methods."""
+    from benchsuite.planning.plan import recipe_name
+    from benchsuite.records.shipped import shipped_records, shipped_trials
+    from benchsuite.records.trials import add_trials
+
+    recipe = recipe_name(asked.recipe)
+    named = {*asked.methods, *asked.added, *asked.beside}
+    records = [record for record in shipped_records(recipe) if record.method.name in named]
+    if not records:
+        return
+    store.require_writable()
+    for record in records:
+        store.write_alone(record)
+    if trials := shipped_trials(recipe, named):
+        add_trials(store.folder, trials)
+    names = ", ".join(sorted({record.method.name for record in records}))
+    yield f"{len(records)} runs of {names} come with benchsuite and are not trained again (--again trains them)"
+
+
+def parse_time(text: str) -> float:
+    """`20m` in seconds."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh])", text.strip())
+    if not found or not float(found[1]):
+        raise UsageError(f'--budget "{text}": write a number and s, m or h, for example 20m.')
+    return float(found[1]) * UNITS[found[2]]
+
+
+def here(work: "TableWork", session: "Session") -> "Pace | None":
+    """How long runs take on this machine; none where nothing is to be done, or a cluster does it."""
+    from benchsuite.work.pace import Pace
+
+    if session.workplace.cluster or not (work.missing or work.trials.to_do):
+        return None
+    say("measuring how long a run takes here", error=True)
+    return Pace.here(work.missing, work.trials.to_do)
+
+
+def within(limit: float, size: Size, work: "TableWork", pace: "Pace", session: "Session") -> Size:
+    """What the budget is enough for: fewer replicates, and if it is not for three, fewer trials."""
+    from benchsuite.work.pace import replicates_within, together
+
+    jobs = session.workplace.jobs_for(work.missing)
+    every = list(dict.fromkeys(seed for plan in work.plans for seed in plan.request.replicates))
+    spent = pace.by_replicate(work.missing, work.trials.to_do)
+    number = replicates_within(limit, [spent.get(seed, 0.0) for seed in every], jobs, LEAST_REPLICATES)
+    seeds = every[:number]
+    if number == len(every) and together(spent.values(), jobs) <= limit:
+        return size
+    if together((spent.get(seed, 0.0) for seed in seeds), jobs) <= limit:
+        return Size(seeds, size.trials)
+    runs = [run for run in work.missing if run.seed in seeds]
+    for count in range(max(plan.request.trials for plan in work.plans), LEAST_TRIALS, -1):
+        first = [one for one in work.trials.to_do if one.number < count and one.subject.replicate in seeds]
+        if together(pace.by_replicate(runs, first).values(), jobs) <= limit:
+            return Size(seeds, count)
+    return Size(seeds, LEAST_TRIALS)
+
+
+def summary(
+    asked: Question, work: "TableWork", pace: "Pace | None", session: "Session", limit: float | None
+) -> Iterator[str]:
+    """What will be done, and how long it takes."""
+    from benchsuite.report.answer import REGIMES
+    from benchsuite.report.numbers import counted
+    from benchsuite.work.duration import about
+    from benchsuite.work.pace import together
+
+    requests = [plan.request for plan in work.plans]
+    trials = " and ".join(f"{one.trials} trials a search {REGIMES[one.regime]}" for one in requests if one.trials)
+    yield f"{asked.table}, recipe {asked.recipe}: {counted(len(requests[0].replicates), 'replicate')}, {trials}"
+    to_do = f"{counted(len(work.runs), 'run')}, {len(work.missing)} to do"
+    first = f", {counted(len(work.trials.to_do), 'trial')} first" if work.trials.to_do else ""
+    if pace is None:
+        yield f"{to_do}{first}"
+        return
+    jobs = session.workplace.jobs_for(work.missing)
+    seconds = together(pace.by_replicate(work.missing, work.trials.to_do).values(), jobs)
+    over = f"; more than --budget, but fewer than {LEAST_REPLICATES} replicates would confirm nothing"
+    too_long = over if limit is not None and seconds > limit else ""
+    yield f"{to_do}{first}; {about(seconds)} with {jobs} in parallel, measured here, evaluation included{too_long}"
+
+
+def show(asked: Question, session: "Session", report: Path, as_json: bool) -> None:
+    """The answer; then where the page, the figure and the records are, and the rows for a paper."""
+    from benchsuite.cli.claims import claim_as_json
+    from benchsuite.cli.report import show_progress
+    from benchsuite.report.answer import REGIMES, answer_lines, latex_rows
+    from benchsuite.report.export import as_json as export_json
+    from benchsuite.report.figures.saving import save
+    from benchsuite.report.plots import chosen, plots_of_table
+    from benchsuite.report.site import write_site
+
+    results = session.store.folder
+    read = ResultsFolder.read(results)
+    views = sorted(
+        (view for view in read.views if view.asked.table == asked.table),
+        key=lambda view: [*REGIMES].index(view.asked.regime),
+    )
+    board = read.leaderboard()
+    site = write_site(report, board, show_progress)
+    say(*answer_lines(views, [methods.card(name).title for name in asked.beside]))
+    figures = {}
+    for view in views:
+        if plots := plots_of_table(board, view):
+            file = report / f"{view.asked.name}.svg"
+            save(chosen(plots, None, asked.table), file)
+            figures[view.asked.regime] = str(file.resolve())
+            say(f"figure, {REGIMES[view.asked.regime]}: {file.resolve()}")
+    pages = [str(page.resolve()) for name, page in site.tables.items() if name in {view.asked.name for view in views}]
+    say(*(f"page:    {page}" for page in pages), f"records: {results.resolve()}", "LaTeX:", *latex_rows(views))
+    if as_json:
+        judged = [
+            claim_as_json(claim)
+            for view in views
+            for claim in (*board.claims[view.asked.name], *board.added[view.asked.name])
+        ]
+        tables = [json.loads(export_json(view)) for view in views]
+        say_json({"claims": judged, "tables": tables, "figures": figures, "pages": pages})
+    read.require_whole()

@@ -1,0 +1,99 @@
+"""What a comparison came to, in lines for the terminal: who is better, by how much, how sure, and at what cost."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from statistics import fmean, median
+
+from benchsuite.analysis.both_regimes import MEANING, in_both_regimes
+from benchsuite.analysis.judged_claims import JudgedClaim, judged_added, judged_claims
+from benchsuite.analysis.rows import TableRow
+from benchsuite.analysis.table_view import TableView
+from benchsuite.analysis.verdict import Kind
+from benchsuite.records.requests import Regime
+from benchsuite.records.shipped import shipped_digests
+from benchsuite.report.export_options import ExportOptions, Show
+from benchsuite.report.latex import row_lines
+from benchsuite.report.numbers import DASH, counted, measured, p, paired, size, times
+from benchsuite.report.paper_table import PaperTable
+
+REGIMES: Mapping[Regime, str] = {"printed": "as printed", "tuned": "tuned"}
+WORDS: Mapping[Kind, str] = {"reproduced": "better", "opposite": "worse"}
+"""Of a claim that a method is better; other verdicts are words already."""
+
+
+def answer_lines(views: Sequence[TableView], beside: Collection[str] = ()) -> Iterator[str]:
+    """Of a table in one regime or both: the answers, then means, costs and hyper-parameters.
+
+    Of methods `beside` it, no answers.
+    """
+    by_regime = {view.asked.regime: view for view in views}
+    judged = {
+        regime: [
+            one
+            for one in (*judged_claims(view), *judged_added(view))
+            if one.claim.headline and one.claim.row[2] not in beside
+        ]
+        for regime, view in by_regime.items()
+    }
+    became = {one.tuned.claim.name: one for added in (False, True) for one in in_both_regimes(views, added)}
+    for number, first in enumerate(next(iter(judged.values()))):
+        yield f"{first.claim.row[2]} against {first.claim.reference[2]}, {first.claim.column.name}:"
+        yield from (f"  {REGIMES[regime]}: {_answer(claims[number])}" for regime, claims in judged.items())
+        if one := became.get(first.claim.name):
+            yield f"  so: {one.outcome}, {MEANING[one.outcome]}"
+    yield ""
+    yield from _board(by_regime)
+
+
+def _answer(judged: JudgedClaim) -> str:
+    """The difference with its interval, the verdict, and what could have been confirmed."""
+    verdict, unit = judged.verdict, judged.claim.column.unit
+    if verdict.paired is None or verdict.p_adjusted is None:
+        return f"{verdict.kind}: {verdict.reason}"
+    points = " points" * (unit == "percent")
+    known = f"p {p(verdict.p_adjusted)}, {counted(verdict.paired.n, 'replicate')}"
+    least = f"; a difference of {size(verdict.confirmable, unit)}{points} could have been confirmed"
+    return f"{paired(judged.gains, unit)}{points}: {WORDS.get(verdict.kind, verdict.kind)} ({known}){least}"
+
+
+def _board(by_regime: Mapping[Regime, TableView]) -> Iterator[str]:
+    """A line a row and regime, the best of the last regime first: its mean, its cost, and its hyper-parameters."""
+    order = {row.key: row.cells[0].mean or 0.0 for view in by_regime.values() for row in view.rows}
+    lowest = next(iter(by_regime.values())).columns[0].better == "lower"
+    for regime, view in by_regime.items():
+        rows = sorted(view.rows, key=lambda row: order.get(row.key, 0.0), reverse=not lowest)
+        base = _seconds(view.rows[0])
+        width = max(len(row.shown) for row in rows)
+        first = view.rows[0].shown
+        yield f"{view.columns[0].name}, {REGIMES[regime]}: mean, seconds relative to {first}, median hyper-parameters"
+        for row in rows:
+            seconds = _seconds(row)
+            cost = times(seconds / base) if seconds and base else DASH
+            yield f"  {row.shown:<{width}}  {measured(row.cells[0])}  {cost}  {', '.join(_values(row)) or row.gap}"
+
+
+def _seconds(row: TableRow) -> float | None:
+    """None where runs were measured on another machine."""
+    seconds = [float(record.cost["seconds"]) for record in row.records if record.digest not in shipped_digests()]
+    return fmean(seconds) if seconds and len(seconds) == len(row.records) else None
+
+
+def _values(row: TableRow) -> Iterator[str]:
+    """Hyper-parameters and the learning rate: the median over replicates, with the range where they differ."""
+    found: dict[str, list[float]] = {}
+    for record in row.records:
+        method = record.method
+        rate = {} if method.learning_rate is None else {"learning rate": method.learning_rate}
+        for name, value in {**method.hyperparameters, **rate}.items():
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                found.setdefault(name, []).append(float(value))
+    for name, values in found.items():
+        spread = f" ({min(values):.3g} to {max(values):.3g})" if min(values) < max(values) else ""
+        yield f"{name} {median(values):.3g}{spread}"
+
+
+def latex_rows(views: Sequence[TableView]) -> Iterator[str]:
+    """Ours, a row a method and regime, as `export --format latex` has them."""
+    for view in views:
+        table = PaperTable(view, ExportOptions(Show.ours))
+        yield f"% {', '.join(column.name for column in table.columns)}; {REGIMES[view.asked.regime]}"
+        yield from (text for line in table.lines for text in row_lines(table, line))

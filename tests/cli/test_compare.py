@@ -1,0 +1,166 @@
+"""`benchsuite compare`: the question, the budget, the answer, and runs that come with benchsuite."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from support import tiny_tuning
+from support.commands import exit_code
+
+from benchsuite.records import shipped
+from benchsuite.records.contents import read_contents
+from benchsuite.records.shipped import RECORDS, SHIPPED, pack
+from benchsuite.records.trials import write_trials
+
+MINE = """
+    from benchsuite import Method, register_method
+    from benchsuite.fields import Temperature
+    from benchsuite.objectives.softmax import info_nce
+
+    @register_method("mine", title="Mine")
+    class Mine(Method):
+        "InfoNCE, warm."
+
+        tau: Temperature = 0.2
+
+        def loss(self, batch, clock):
+            return info_nce(batch.image @ batch.text.T, self.tau)
+"""
+SECONDS = 10.0
+
+
+@pytest.fixture
+def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plugin_file: Callable[..., Path], in_process: None) -> None:
+    """A folder with `mine.py` and `tiny.toml`, a recipe whose runs take a moment; the pace is not measured."""
+    monkeypatch.chdir(tmp_path)
+    plugin_file(MINE)
+    Path("tiny.toml").write_text(tiny_tuning.RECIPE.replace("longer = [2.0]", "").replace("trials = 3", "trials = 5"))
+    monkeypatch.setattr("benchsuite.work.pace.seconds_of", lambda run: SECONDS)
+
+
+def compare(*arguments: object) -> int:
+    return exit_code("compare", *arguments, "--recipe", "tiny.toml", "--jobs", 1)
+
+
+def told(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, object]:
+    capsys.readouterr()
+    assert compare(*arguments, "--json") == 0
+    content: dict[str, object] = json.loads(capsys.readouterr().out)
+    return content
+
+
+def pages() -> str:
+    return "".join(file.read_text("utf-8") for file in Path("reports/tables").glob("*.html"))
+
+
+def test_a_file_is_compared_with_the_reference(tiny: None, capsys: pytest.CaptureFixture[str]) -> None:
+    content = told(capsys, "mine.py", "--replicates", 3, "--trials", 2)
+    claims = content["claims"]
+    assert isinstance(claims, list)
+    asked = [one for one in claims if one["headline"]]
+    assert [(one["row"], one["reference"]) for one in asked] == [("mlp/Mine", "mlp/InfoNCE")] * 2
+    assert {one["family"] for one in asked} == {"headline claims of infonce-vs-mine at scale latents"}
+    assert {len(one["seeds"]) for one in asked} == {3}
+    records = read_contents(Path("runs")).records.values()
+    assert sorted(one.method.name for one in records) == ["infonce"] * 6 + ["mine"] * 6
+    (trials,) = read_contents(Path("runs")).trials.values()
+    assert len(trials.trials) == 2 * 3 * (2 + 2)
+    assert all(Path(file).read_text().startswith("<?xml") for file in content["figures"].values())  # type: ignore[attr-defined]
+    assert "Mine" in pages()
+    capsys.readouterr()
+    assert compare("mine.py", "--replicates", 3, "--trials", 2) == 0
+    assert "12 runs, 0 to do" in capsys.readouterr().out, "the same command trains nothing again"
+
+
+def test_an_added_method_changes_no_verdict(tiny: None, capsys: pytest.CaptureFixture[str]) -> None:
+    def verdicts(content: dict[str, object]) -> dict[tuple[str, str], tuple[object, object]]:
+        claims = content["claims"]
+        assert isinstance(claims, list)
+        return {
+            (one["row"], one["family"]): (one["p_adjusted"], one["added"])
+            for one in claims
+            if one["headline"] and one["row"] != "mlp/CWCL"
+        }
+
+    before = verdicts(told(capsys, "infonce", "mine.py", "--trials", 0, "--replicates", 3))
+    content = told(capsys, "infonce", "mine.py", "--add", "cwcl", "--trials", 0, "--replicates", 3)
+    assert verdicts(content) == before
+    assert before
+    assert "CWCL" in pages()
+
+
+def test_all_later_methods_are_one_family(tiny: None, capsys: pytest.CaptureFixture[str]) -> None:
+    names = ["infonce", "mine.py", "cwcl", "siglip", "max-margin", "gap-flt"]
+    claims = told(capsys, *names, "--trials", 0, "--replicates", 3)["claims"]
+    assert isinstance(claims, list)
+    asked = [one for one in claims if one["headline"]]
+    assert {(one["family"], one["family_size"]) for one in asked} == {
+        ("headline claims of infonce-vs-mine-vs-cwcl-vs-siglip-vs-2-more at scale latents", 5)
+    }
+
+
+@pytest.mark.parametrize(
+    ("budget", "replicates", "trials"),
+    [("10h", 6, 5), ("17m", 4, 5), ("11m", 3, 4), ("9m", 3, 4)],
+)
+def test_a_budget_costs_replicates_first_and_then_trials(
+    budget: str, replicates: int, trials: int, tiny: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A replicate is 2 methods x 2 regimes x (5 trials + 1 run) x 10 s = 4 minutes."""
+    assert compare("mine.py", "--replicates", 6, "--dry-run", "--budget", budget) == 0
+    first, second = capsys.readouterr().out.splitlines()
+    counts = f"{replicates} replicates, {trials} trials a search as printed and {trials} trials a search tuned"
+    assert first.endswith(counts)
+    assert ("more than --budget" in second) == (budget == "9m")
+    assert not Path("runs").exists()
+
+
+def test_runs_that_come_with_benchsuite_are_not_trained_again(
+    tiny: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert compare("infonce", "cwcl", "--replicates", 3) == 0
+    contents = read_contents(Path("runs"))
+    folder = tmp_path / "built-in" / SHIPPED
+    folder.mkdir(parents=True)
+    (folder / f"tiny{RECORDS}").write_bytes(pack(contents.records.values()))
+    write_trials(folder / "tiny.parquet", contents.trials["tiny"])
+    monkeypatch.setattr(shipped, "baselines", lambda: tmp_path / "built-in")
+    shipped.shipped_digests.cache_clear()
+    content = told(capsys, "mine.py", "--replicates", 3, "--results", "own")
+    records = [*read_contents(Path("own")).records.values()]
+    assert sorted(one.method.name for one in records) == ["cwcl"] * 6 + ["infonce"] * 6 + ["mine"] * 6
+    measured = [one for one in records if one.digest not in shipped.shipped_digests()]
+    assert {one.method.name for one in measured} == {"mine"}
+    claims = content["claims"]
+    assert isinstance(claims, list)
+    assert {len(one["seeds"]) for one in claims if one["headline"]} == {3}
+    assert "6 runs not measured here" in pages()
+    capsys.readouterr()
+    assert exit_code("verify", "own", "--plugin", "mine.py") == 0
+    notes = capsys.readouterr().out
+    assert notes.count("without its ranks") == 12
+    edited = next(Path("own").glob("infonce-*.json"))
+    edited.write_text(edited.read_text().replace('"temperature"', '"warmth"'))
+    assert exit_code("verify", "own", "--plugin", "mine.py") == 1
+    assert compare("mine.py", "--replicates", 3, "--results", "again", "--again") == 0
+    assert {one.method.name for one in read_contents(Path("again")).records.values()} == {"infonce", "mine"}
+    shipped.shipped_digests.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("infonce",), "infonce is the reference itself"),
+        (("infonce", "temo", "--budget", "soon"), "write a number and s, m or h"),
+        (("infonce", "temo", "--data", "nothing"), "there is no such dataset"),
+        (("infonce", "temo", "--data", "latents", "--data", "scenes"), "one dataset at a time"),
+        (("infonce", "simclr", "--data", "latents"), "trains infonce, simclr"),
+        (("infonce", "tmo"), 'Did you mean "temo"'),
+    ],
+)
+def test_wrong_usage_is_one_message(
+    arguments: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert exit_code("compare", *arguments) == 2
+    assert message in capsys.readouterr().err

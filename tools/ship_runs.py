@@ -1,0 +1,37 @@
+"""Make the runs that come with benchsuite: `python tools/ship_runs.py RESULTS RECIPE METHOD...`.
+
+Takes the records of the recipe's first backbone and their trials from a results folder, and writes
+`baselines/shipped/<recipe>.jsonl.xz` and `<recipe>.parquet`. Records are as they were measured; ranks stay behind.
+"""
+
+import sys
+from pathlib import Path
+
+from benchsuite.paths import baselines
+from benchsuite.planning.recipe import read_recipe
+from benchsuite.records.contents import read_contents
+from benchsuite.records.shipped import RECORDS, SHIPPED, pack
+from benchsuite.records.trials import write_trials
+
+
+def main(results: str, recipe: str, *methods: str) -> None:
+    """Write both files."""
+    contents, whole = read_contents(Path(results)), read_recipe(recipe)
+    backbone = next(iter(whole.backbones))
+    tower = whole.setup(backbone).image
+    records = sorted(
+        (one for one in contents.records.values() if one.method.name in methods and one.setup.image == tower),
+        key=lambda record: (record.method.name, record.tuned is not None and bool(record.tuned.searched), record.seed),
+    )
+    trials = contents.trials[recipe]
+    kept = [one for one in trials.trials if one.method.name in methods and one.label == backbone]
+    setups = {one.setup_id: trials.setups[one.setup_id] for one in kept}
+    folder = baselines() / SHIPPED
+    folder.mkdir(exist_ok=True)
+    (folder / f"{recipe}{RECORDS}").write_bytes(pack(records))
+    write_trials(folder / f"{recipe}.parquet", trials.model_copy(update={"trials": kept, "setups": setups}))
+    sys.stdout.write(f"{len(records)} records, {len(kept)} trials: {folder}\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
