@@ -137,8 +137,7 @@ class Question:
     ) -> Self:
         """As the command line has it."""
         from benchsuite.planning.comparison import DATA, recipe_for, reference_for
-        from benchsuite.planning.plan import recipe_name
-        from benchsuite.planning.recipe import read_recipe
+        from benchsuite.planning.recipe import read_recipe, recipe_name
         from benchsuite.records.shipped import shipped_records
 
         files = [Path(name) for name in (*names, *add) if is_file(name)]
@@ -172,8 +171,7 @@ class Question:
     def write(self, folder: Path) -> None:
         """The table's file, and the recipe's if it is one of the user's, as `--tables` has them."""
         from benchsuite.planning.comparison import comparison
-        from benchsuite.planning.plan import recipe_name
-        from benchsuite.planning.recipe import read_recipe
+        from benchsuite.planning.recipe import read_recipe, recipe_name
 
         recipe = recipe_name(self.recipe)
         table = comparison(self.methods, self.data, recipe, read_recipe(self.recipe))
@@ -195,7 +193,7 @@ class Size:
 
 def bring(asked: Question, store: "Store") -> Iterator[str]:
     """Put the runs that come with benchsuite into the results folder, those of the question's methods."""
-    from benchsuite.planning.plan import recipe_name
+    from benchsuite.planning.recipe import recipe_name
     from benchsuite.records.shipped import shipped_records, shipped_trials
     from benchsuite.records.trials import add_trials
 
