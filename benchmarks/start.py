@@ -70,7 +70,7 @@ def _settings(setup: Setup) -> str:
 
 def started(run: Run, logs: Path, devices: Devices) -> Finished | Failed:
     """What comes of the run."""
-    with closing(Pool(devices, logs, (PLUGIN,)).execute([run], [run])) as events:
+    with closing(Pool(devices, logs, (PLUGIN,)).execute([run])) as events:
         return next(event for event in events if isinstance(event, Finished | Failed))
 
 

@@ -99,6 +99,7 @@ def main(arguments: list[str] | None = None) -> None:
     ):  # what the terminal cannot show, and names that are no text, are spelt out
         sys.stdout.reconfigure(errors="backslashreplace")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's; processes that share the work would fight for cores
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # torch's: a thread that waits leaves its core to others
     given = sys.argv[1:] if arguments is None else arguments
     debug = "--debug" in given
     keep_stdout_for_json(False)

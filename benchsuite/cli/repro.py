@@ -184,4 +184,4 @@ def do_tables(
         session.store.add_request(each.request)
     if bare := work.without_weights:
         say(without_weights(bare, work.results))
-    return work, session.do(work.missing, work.runs)
+    return work, session.do(work.missing)

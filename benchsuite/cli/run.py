@@ -88,7 +88,7 @@ def run(
             if as_json:
                 say_json({"run_id": planned.run_id, "label": planned.label, "state": state})
             return
-        failed = session.do([planned], [planned]) if wanted else []
+        failed = session.do([planned]) if wanted else []
     if failed:
         raise failure(failed, 1, store.logs)
     contents = store.read()

@@ -114,7 +114,7 @@ def train_again(audit: Audit, count: int, folders: Mapping[str, str], plugins: l
                 record = audit.records[name]
                 threads = record.environment.get("threads")
                 pool = Pool(devices_of(record), Path(folder) / "logs", plugins, threads=threads)
-                with closing(pool.execute([run], [run])) as events:
+                with closing(pool.execute([run])) as events:
                     for event in events:
                         shown.show(event)
                         judge(audit, name, record, event)

@@ -70,7 +70,7 @@ class Cluster:
     def __post_init__(self) -> None:
         self.files = ClusterFolder(self.results)
 
-    def execute(self, runs: Sequence[Run], planned: Sequence[Run]) -> Generator[Event, None, None]:
+    def execute(self, runs: Sequence[Run]) -> Generator[Event, None, None]:
         """Collect what earlier jobs measured, submit what is in no job, and yield what happens.
 
         Leaving the loop early leaves the jobs alone.

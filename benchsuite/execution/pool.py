@@ -3,7 +3,7 @@
 import os
 import signal
 import threading
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ LOOK_SECONDS = 0.02
 
 @dataclass(frozen=True)
 class Pool:
-    """Groups of processes, each with devices and a share of the processor's threads of its own."""
+    """Groups of processes, each with devices and threads of its own."""
 
     devices: Devices
     logs: Path
@@ -37,23 +37,19 @@ class Pool:
     saving: Saving | None = None
     """Where each run has a folder while it lasts, and how often its training is saved there."""
     threads: int | None = None
-    """Of each process; none: an equal share of the cores."""
+    """Of each process; none: as `threads` says."""
 
-    def execute(self, runs: Sequence[Run], planned: Sequence[Run]) -> Generator[Event, None, None]:
+    def execute(self, runs: Sequence[Run]) -> Generator[Event, None, None]:
         """Do the runs and yield what happens. Closing it early ends all processes, which save their trainings first.
 
-        Runs of several sizes come one size after another: all groups of a time have equal numbers of processes. The
-        threads of a process follow from the planned runs, stored ones included: a command that goes on after an
-        interruption computes with as many as before.
+        Runs of several sizes come one size after another: all groups of a time have equal numbers of processes.
         """
         numbers = count()
         sizes: dict[int, list[Run]] = {}
         for run in runs:
             sizes.setdefault(self._processes(run), []).append(run)
-        able = [run for run in planned if not self.devices.problem(run.setup.training.processes)]
-        together = Counter(map(self._processes, able))
         for processes, of_size in sizes.items():
-            jobs = self.devices.at_a_time(processes, together[processes])
+            jobs = self.devices.at_a_time(processes, len(of_size))
             yield from self._execute(of_size, processes, jobs, numbers)
 
     def left(self) -> Sequence[str]:
@@ -71,7 +67,7 @@ class Pool:
                 while waiting or any(group.run for group in groups):
                     free = sorted(set(range(jobs)) - {group.slot for group in groups})
                     groups += [
-                        Group(slot, self._desk(Path(desks), slot, processes, jobs, next(numbers)))
+                        Group(slot, self._desk(Path(desks), slot, processes, next(numbers)))
                         for slot in free[: len(waiting)]
                     ]
                     for group in groups:
@@ -93,7 +89,7 @@ class Pool:
                     for group in groups:
                         group.bury()
 
-    def _desk(self, folder: Path, slot: int, processes: int, jobs: int, number: int) -> Desk:
+    def _desk(self, folder: Path, slot: int, processes: int, number: int) -> Desk:
         """The number names its logs: another group may follow in the slot of one that failed."""
         self.logs.mkdir(parents=True, exist_ok=True)
         name = f"worker-{uuid4().hex[:12]}-{number}"
@@ -101,13 +97,24 @@ class Pool:
         logs = [self.logs / f"{name}{rank}.log" for rank in [*ranks, ""]]
         own = folder / str(number)
         own.mkdir()
-        return Desk(own, self.threads or threads(jobs * processes), self.devices.environment(slot, processes), logs)
+        return Desk(
+            own, self.threads or threads(self.devices, processes), self.devices.environment(slot, processes), logs
+        )
 
 
-def threads(processes: int) -> int:
-    """Threads that each of so many processes computes with: an equal share of the cores, or what the user says."""
+def threads(devices: Devices, processes: int) -> int:
+    """Threads of each of the processes of a run: what the user says, else one; beside a GPU, its share of the cores.
+
+    On a busy machine, threads that wait for each other make a run take many times as long.
+    """
+    together = max(len(devices.gpus), (devices.jobs or 1) * processes)
+    return stated_threads() or (max(1, (os.cpu_count() or 1) // together) if devices.gpus else 1)
+
+
+def stated_threads() -> int:
+    """As many as the user says that a process is to compute with; 0 if nothing was said."""
     stated = os.environ.get(THREADS, "").partition(",")[0].strip()
-    return int(stated) if stated.isdecimal() and int(stated) else max(1, (os.cpu_count() or 1) // processes)
+    return int(stated) if stated.isdecimal() else 0
 
 
 @contextmanager

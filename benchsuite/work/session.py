@@ -39,13 +39,10 @@ class Session:
             self.display.say(f"note: {note}")
         return checked.problems
 
-    def do(self, runs: Sequence[Run], planned: Sequence[Run]) -> list[Failed]:
-        """Do those of the planned runs and store each record as it comes. Returns the runs that failed."""
+    def do(self, runs: Sequence[Run]) -> list[Failed]:
+        """Do the runs and store each record as it comes. Returns the runs that failed."""
         failed: list[Failed] = []
-
-        self._carry_out(
-            runs, planned, partial(self._keep, failed), "runs", "; `benchsuite report` shows the stored runs"
-        )
+        self._carry_out(runs, partial(self._keep, failed), "runs", "; `benchsuite report` shows the stored runs")
         return failed
 
     def do_together(self, run: Run) -> list[Failed]:
@@ -90,7 +87,7 @@ class Session:
             return True
 
         try:
-            self._carry_out([trial.run for trial in work.to_do], work.planned, keep, "trials")
+            self._carry_out([trial.run for trial in work.to_do], keep, "trials")
         finally:
             keeper.write()
         return failed
@@ -98,7 +95,6 @@ class Session:
     def _carry_out(
         self,
         runs: Sequence[Run],
-        planned: Sequence[Run],
         keep: Callable[[Finished | Failed], bool],
         what: str,
         hint: str = "",
@@ -108,7 +104,7 @@ class Session:
             return
         kept, executor, shown = 0, self.workplace.executor(self.store), self.display.progress(len(runs))
         try:
-            with signals_raised(), closing(executor.execute(runs, planned)) as events:
+            with signals_raised(), closing(executor.execute(runs)) as events:
                 for event in events:
                     if isinstance(event, Failed) and event.interrupted:
                         raise Interrupted(event.reason)

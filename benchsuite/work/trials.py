@@ -10,10 +10,9 @@ from typing import Any
 from benchsuite.analysis.stats import Paired, compare
 from benchsuite.execution.events import Failed, Finished
 from benchsuite.planning.chosen_trials import Trials, chosen_trial
-from benchsuite.planning.plan import Run
 from benchsuite.planning.recipe import recipe_name
 from benchsuite.planning.subjects import Subject
-from benchsuite.planning.trial_runs import TrialRun, content_of, example_run, trial_run
+from benchsuite.planning.trial_runs import TrialRun, content_of, trial_run
 from benchsuite.records.store import Store
 from benchsuite.records.trials import Trial, TrialsFile, add_trials, best
 from benchsuite.report.numbers import counted, paired
@@ -43,12 +42,6 @@ class TrialWork:
             done.append((subject, trials.of(subject)))
             to_do += [trial_run(subject, number) for number in trials.lacks(subject)]
         return cls(done, to_do, results)
-
-    @property
-    def planned(self) -> list[Run]:
-        """A run of its size for each trial, stored ones included."""
-        stored = [run for subject, trials in self.done for run in [example_run(subject)] * len(trials)]
-        return stored + [trial.run for trial in self.to_do]
 
     @property
     def measured(self) -> dict[str, Trial]:

@@ -18,8 +18,8 @@ from benchsuite.records.store import Store
 class Executor(Protocol):
     """Does runs: `Pool` on this machine, `Cluster` as jobs."""
 
-    def execute(self, runs: Sequence[Run], planned: Sequence[Run]) -> Generator[Event, None, None]:
-        """Do the runs and yield what happens. `planned`: they and those that were done before."""
+    def execute(self, runs: Sequence[Run]) -> Generator[Event, None, None]:
+        """Do the runs and yield what happens."""
         ...
 
     def left(self) -> Sequence[str]:

@@ -1,59 +1,42 @@
-"""The threads of a run follow from the command, not from what is stored already."""
+"""A run computes with one thread unless the user says otherwise, and threads that wait leave their core to others."""
 
 import os
 from pathlib import Path
 
 import pytest
+import torch
 from support import tiny_tuning
 from support.commands import exit_code
 
 from benchsuite.folders import use_folders
-from benchsuite.planning.chosen_trials import Trials
-from benchsuite.planning.plan import plan_table
-from benchsuite.planning.trial_runs import content_of
-from benchsuite.records.names import find_run
-from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
-from benchsuite.records.trials import add_trials
-from benchsuite.work.trials import TrialWork
 
-pytestmark = pytest.mark.slow
-
-REPRO = ("repro", tiny_tuning.NAME, "--scale", "latents", "--tables", "own", "--rows", "TS")
+REPRO = ("repro", tiny_tuning.NAME, "--scale", "latents", "--tables", "own", "--rows", "TS", "--trials", "0")
 
 
 @pytest.fixture(autouse=True)
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine of eight cores."""
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of eight cores."""
     use_folders([tiny_tuning.own_folder(tmp_path / "own")])
-    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    for name in ("OMP_NUM_THREADS", "OMP_WAIT_POLICY"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(os, "cpu_count", lambda: 8)
     monkeypatch.chdir(tmp_path)
 
 
-def records() -> dict[str, Record]:
-    return dict(Store(Path("runs")).read().records)
+@pytest.mark.parametrize(("stated", "threads"), [("", 1), ("2", 2)])
+def test_the_process_that_plans_checks_and_measures(monkeypatch: pytest.MonkeyPatch, stated: str, threads: int) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", stated)
+    torch.set_num_threads(3)
+    try:
+        assert exit_code(*REPRO, "--replicates", "1", "--dry-run") == 0
+        assert torch.get_num_threads() == threads
+    finally:
+        torch.set_num_threads(1)
+    assert os.environ["OMP_WAIT_POLICY"] == "passive"
 
 
-def test_a_run_that_is_done_alone_computes_with_as_many_threads_as_before() -> None:
-    command = (*REPRO, "--trials", "0", "--replicates", "2")
-    assert exit_code(*command) == 0
-    before = records()
-    assert {record.environment["threads"] for record in before.values()} == {2}
-    run_id, record = next(item for item in before.items() if item[1].setup.training.steps > 1)
-    file = find_run(Path("runs"), run_id)
-    file.unlink()
-    assert exit_code(*command) == 0
-    again = records()[run_id]
-    assert again.environment["threads"] == 2
-    assert (again.results, again.curves) == (record.results, record.curves)
-
-
-def test_stored_trials_count_as_planned(tmp_path: Path) -> None:
-    plan = plan_table(tiny_tuning.NAME, "latents", trials=Trials(), regime="tuned")
-    all_to_do = TrialWork.of(plan.subjects, tmp_path)
-    trial = all_to_do.to_do[0]
-    add_trials(tmp_path, content_of(trial.failed("diverged"), trial.subject, "vectors"))
-    one_less = TrialWork.of(plan.subjects, tmp_path)
-    assert len(one_less.to_do) == len(all_to_do.to_do) - 1
-    assert len(one_less.planned) == len(all_to_do.planned) == len(all_to_do.to_do)
+@pytest.mark.slow
+def test_a_run_that_is_done_alone() -> None:
+    assert exit_code(*REPRO, "--seed", "0") == 0
+    assert {record.environment["threads"] for record in Store(Path("runs")).read().records.values()} == {1}

@@ -43,7 +43,7 @@ def test_a_worker_is_after_many_runs_as_it_was_after_few(tmp_path: Path) -> None
     runs = [make_run(setup, parts[n % len(METHODS)], n // len(METHODS), f"run {n}", 0.0) for n in range(RUNS)]
     pool = Pool(Devices(1, jobs=1), tmp_path / "logs", (), Saving(tmp_path, Every(None, 1)))
     processes, descriptors, memory = set(), [], []
-    for event in pool.execute(runs, runs):
+    for event in pool.execute(runs):
         assert not isinstance(event, Failed), event.reason
         if isinstance(event, Finished):
             process = worker()  # idle: the next run is given when this loop goes on

@@ -127,8 +127,17 @@ class TrainingOptions:
         return load_own(self.tables, self.plugin)
 
     def use_machine(self, tracking: "TrackingOptions | None" = None) -> None:
-        """Carry out the runs of this command as the options say, in all of its processes."""
+        """Carry out the runs of this command as the options say, in all of its processes.
+
+        This one plans, checks and measures; in a launcher's it trains too, with the launcher's threads.
+        """
         require_trainable_here()
+        if launched() == 1:
+            import torch
+
+            from benchsuite.execution.pool import stated_threads
+
+            torch.set_num_threads(stated_threads() or 1)
         track, folder = "", self.results / TRACKING
         if tracking and tracking.track:
             from benchsuite.training.tracking import require_library
