@@ -47,6 +47,7 @@ def test_equal_rows_seldom_have_a_verdict_whatever_their_searches_do(name: str) 
     assert sum(counts.kinds.values()) == counts.claims == 8 * tables
 
 
+@pytest.mark.slow
 def test_what_is_there_is_found_as_often_as_its_power_says() -> None:
     ahead, near = (
         simulation.simulate(BY_NAME[f"ahead by {how} the smallest difference"], 10, 40) for how in ("twice", "half of")
@@ -57,6 +58,7 @@ def test_what_is_there_is_found_as_often_as_its_power_says() -> None:
     assert abs(near.kinds["reproduced"] / near.claims - declared) < 0.15
 
 
+@pytest.mark.slow
 def test_the_page_has_the_tables_that_the_script_makes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = tmp_path / "page.md"
     page.write_text((ROOT / "docs" / "statistics.md").read_text("utf-8"), "utf-8")

@@ -50,7 +50,7 @@ NOT_RUN = {
     "benchsuite diff results ../theirs": "needs a pull request; tests/test_results_job.py",
 }
 """What a line begins with, and why it is not run here."""
-TRAINS = ("run", "repro", "tune")
+TRAINS = ("run", "repro", "tune", "compare")
 DATA = r"=FOLDER| DATA\b| \.\.\. |=data/|=vectors|=check|=emoji\b|=icons\b|timm:|transformers:|open_clip:"
 """A command for data, or pretrained weights, that are not here."""
 ABOUT_DATA = (
@@ -122,7 +122,7 @@ def not_run(line: str) -> bool:
 
 def as_run(line: str, runs: dict[str, str]) -> list[str]:
     """The arguments; those of placeholders filled in, trainings planned only, and of one replicate: each has data."""
-    given = [runs.get(word, word) for word in words(line) if word not in ("DATA", "...", "--serve")]
+    given = [runs.get(word, word) for word in words(line) if word not in ("DATA", "...")]
     trains = given[0] in TRAINS and "--dry-run" not in given
     each = [] if given[0] == "run" or {"--replicates", "--seeds"} & {*given} else ["--replicates", "1"]
     return [*given, "--dry-run", *each] if trains else given
@@ -138,6 +138,7 @@ def test_every_command_of_the_page_works(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(workspace)
+    monkeypatch.setattr("benchsuite.work.pace.seconds_of", lambda run: 1.0)  # `compare` trains a few steps for it
     shutil.rmtree("own", ignore_errors=True)
     for table in re.findall(r"^```\n(name,.*?)```", PAGES[page], re.S | re.M):
         Path("table1.csv").write_text(table)

@@ -53,13 +53,10 @@ TABLE = ["repro", "two/pair", "--scale", "tiny", "--tables", "own"]
 REPRO = [*TABLE, "--plugin", "own/hurt.py", "--devices", "2"]
 MEASURED = {"created", "cost", "digest", "resumptions"}
 """Keys in which the records of a run that was stopped and of one that was not may differ."""
-STEPS, EVERY = 120, 10
-METHODS = {
-    "pair": ["amclr", "cwcl", "gap-soft-swap", "infonce-learnable", "isogclr-tempnet", "mm-ts-margin", "siglip",
-             "slip", "softclip", "temo"],
-    "image": ["dino", "moco", "w-mse", "zero-cl"],
-}  # fmt: skip
-"""One of each kind of state, inputs and heads; tests/conformance runs all methods on two processes."""
+STEPS, EVERY = 60, 10
+METHODS = {"pair": ["amclr", "gap-soft-swap", "mm-ts-margin", "temo"], "image": ["dino"]}
+"""State of samples, a stream of its own, clusters, views and experts, heads and a teacher; tests/conformance runs all
+methods on two processes."""
 
 
 def run(folder: Path, *arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]":
@@ -142,7 +139,7 @@ def test_a_killed_process_ends_its_run_alone_and_a_later_call_continues(hurt: Pa
 def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the records of a table in "alone", and in "stopped" those of one that was killed and continued."""
     folder = tmp_path_factory.mktemp("table")
-    two_process_folder(folder / "own", {"pair": ["sogclr", "infonce-learnable", "temo"]}, steps=STEPS, zero_stage=1)
+    two_process_folder(folder / "own", {"pair": ["sogclr", "infonce-learnable"]}, steps=STEPS, zero_stage=1)
     alone = run(folder, *TABLE, "--devices", "2", "--results", "alone", "--checkpoint-minutes", "0")
     assert alone.returncode == 0, alone.stderr
     command = [*TABLE, "--devices", "2", "--results", "stopped", "--checkpoint-steps", str(EVERY)]
@@ -156,12 +153,12 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert records(folder / "stopped").keys() == {"sogclr"}
     again = run(folder, *command)
     assert again.returncode == 0, again.stderr
-    assert "3 runs, 2 to do" in again.stdout
+    assert "2 runs, 1 to do" in again.stdout
     assert "note   RN infonce-learnable seed 0  goes on from step " in again.stderr
     return folder
 
 
-@pytest.mark.parametrize("name", ["sogclr", "infonce-learnable", "temo"])
+@pytest.mark.parametrize("name", ["sogclr", "infonce-learnable"])
 def test_a_table_that_was_killed_and_called_again_has_the_records_of_one_that_was_not(table: Path, name: str) -> None:
     alone, stopped = (
         records(table / results)[name].model_dump(mode="json", exclude_unset=True) for results in ("alone", "stopped")

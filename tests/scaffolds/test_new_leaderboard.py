@@ -44,7 +44,7 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Place:
     return Place(base / "my-board", base / "packages")
 
 
-def test_all_that_its_workflows_run_succeeds(board: Place) -> None:
+def test_all_that_its_workflows_run_succeeds_and_is_verified_and_shown_as_its_next_steps_say(board: Place) -> None:
     board.styled()
     ran = []
     for name in ("ci.yml", "pages.yml"):
@@ -61,6 +61,9 @@ def test_all_that_its_workflows_run_succeeds(board: Place) -> None:
     assert (ran.count("benchsuite"), ran.count("bash")) == (3, 2)
     page = next((board.folder / "site").rglob("index.html")).read_text()
     assert "benchsuite" in page
+    board.suite("verify", "runs", "--update")
+    board.suite("report", "--results", "runs", "--report", "two")
+    assert "my_board/table1" in (board.folder / "two" / "index.html").read_text()
 
 
 def test_its_check_of_results_finds_what_the_commit_before_listed(
@@ -106,14 +109,6 @@ def test_the_next_steps_lead_from_the_first_run_to_published_pages(
     assert [line for line in told if line not in readme] == []
     (line,) = [line for line in readme.splitlines() if "checkout" in line]
     assert f"benchsuite=={__version__}" in line
-
-
-def test_what_it_measured_can_be_verified_and_shown_as_its_next_steps_say(board: Place) -> None:
-    small = ("repro", "my_board/table1", "--scale", "smoke", "--seeds", "1", "--results", "measured", "--report", "one")
-    board.suite(*small)
-    board.suite("verify", "measured", "--update")
-    board.suite("report", "--results", "measured", "--report", "two")
-    assert "my_board/table1" in (board.folder / "two" / "index.html").read_text()
 
 
 def test_its_pages_workflow_is_the_one_of_the_docs(board: Place) -> None:

@@ -161,6 +161,7 @@ def test_what_goes_wrong_in_a_worker_is_the_same_error_here(workers: int) -> Non
     assert str(caught.value) == "a.tar, 7: not an image that can be decoded."
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_ends_the_run_with_one_message() -> None:
     def die(number: int) -> int:
         if number == 3:
