@@ -1,4 +1,4 @@
-"""The `benchsuite` command: one file per command. Nothing else prints.
+"""The `benchsuite` command: one file per command, and one for the `new-` ones. Nothing else prints.
 
 Of the commands, only the called one is imported: the start of a short one is most of its time.
 """
@@ -32,18 +32,18 @@ COMMANDS = {
     "plot": "plot",
     "claims": "claims",
     "regress": "regress",
-    "new-method": "new_method",
-    "new-dataset": "new_dataset",
-    "new-task": "new_task",
-    "new-recipe": "new_recipe",
-    "new-table": "new_table",
-    "new-leaderboard": "new_leaderboard",
+    "new-method": "new.new_method",
+    "new-dataset": "new.new_dataset",
+    "new-task": "new.new_task",
+    "new-recipe": "new.new_recipe",
+    "new-table": "new.new_table",
+    "new-leaderboard": "new.new_leaderboard",
     "verify": "verify",
     "diff": "diff",
     "doctor": "doctor",
     "check-method": "check_method",
 }
-"""In the order of the help. Each is the function of a module, both of one name."""
+"""In the order of the help. Each is a function, in the module that is named before it or has its name."""
 
 
 def application(called: Sequence[str] = tuple(COMMANDS)) -> typer.Typer:
@@ -61,19 +61,21 @@ def application(called: Sequence[str] = tuple(COMMANDS)) -> typer.Typer:
     return app
 
 
-def _imported(module: str) -> Callable[..., None]:
-    function: Callable[..., None] = getattr(import_module(f"benchsuite.cli.{module}"), module)
+def _imported(place: str) -> Callable[..., None]:
+    module, _, name = place.rpartition(".")
+    function: Callable[..., None] = getattr(import_module(f"benchsuite.cli.{module or name}"), name)
     return function
 
 
-def _described(module: str) -> Callable[[], None]:
+def _described(place: str) -> Callable[[], None]:
     """A function with the command's docstring, read from the source."""
 
     def command() -> None:
-        raise NotImplementedError(module)
+        raise NotImplementedError(place)
 
-    tree = ast.parse(Path(__file__).with_name(f"{module}.py").read_text("utf-8"))
-    function = next(node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == module)
+    module, _, name = place.rpartition(".")
+    tree = ast.parse(Path(__file__).with_name(f"{module or name}.py").read_text("utf-8"))
+    function = next(node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name)
     command.__doc__ = ast.get_docstring(function)
     return command
 

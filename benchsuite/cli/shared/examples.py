@@ -43,7 +43,7 @@ EXAMPLES = {
     "new-task": ("benchsuite new-task my-task", "benchsuite new-task my-task --into tasks"),
     "new-recipe": (
         "benchsuite new-recipe my-setup",
-        "benchsuite new-recipe my-setup --like latents-pairs --into own --for-tables",
+        "benchsuite new-recipe my-setup --like latents-pairs --into own/recipes",
     ),
     "new-table": (
         "benchsuite new-table mine/table1 infonce temo --tables own --measure retrieval.t2i_r1",
