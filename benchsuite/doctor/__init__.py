@@ -1,1 +1,1 @@
-"""What this machine can do, and what recipes would need here."""
+"""What this machine can do."""

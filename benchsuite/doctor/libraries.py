@@ -6,9 +6,10 @@ import platform
 import shutil
 import subprocess
 import sys
+import tempfile
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -39,12 +40,6 @@ class Fact:
     found: str
     todo: str = ""
     """What to do, where something is to be done."""
-    short: str = ""
-    """What is missing, in a word, for lines about many recipes."""
-
-    def as_data(self) -> dict[str, str]:
-        """For --json."""
-        return {name: getattr(self, name) for name in ("status", "what", "found", "todo")}
 
     def __str__(self) -> str:
         return f"{self.status:<8} {self.what}: {self.found}" + (f". {self.todo}" if self.todo else "")
@@ -80,7 +75,7 @@ def probed(process: "subprocess.Popen[str]") -> dict[str, dict[str, Any]]:
 
 
 def system(results: Path) -> Iterator[Fact]:
-    """Python, cores, memory, disk."""
+    """Python, cores, memory, disks."""
     yield Fact("ok", "Python", platform.python_version())
     usable, cores = processors(), os.cpu_count() or 1
     limited = f" of {cores}" if usable != cores else ""
@@ -88,14 +83,16 @@ def system(results: Path) -> Iterator[Fact]:
     free, total = available_memory(), psutil.virtual_memory().total
     little: Status = "note" if free < LITTLE_MEMORY else "ok"
     yield Fact(little, "memory", f"{gib(free)} free of {gib(total)}", "Give --jobs 1." * (little == "note"))
-    yield _disk("disk for results", results, "--results")
+    yield _disk("disk for results", lambda: results, "--results")
+    yield _disk("disk for the cache", cache, "BENCHSUITE_CACHE")
+    yield _disk("temporary files", lambda: Path(tempfile.gettempdir()), "TMPDIR")
+
+
+def _disk(what: str, place: Callable[[], Path], option: str) -> Fact:
     try:
-        yield _disk("disk for the cache", cache(), "BENCHSUITE_CACHE")
-    except UsageError as error:
-        yield Fact("problem", "disk for the cache", str(error).rstrip("."))
-
-
-def _disk(what: str, folder: Path, option: str) -> Fact:
+        folder = place()
+    except (UsageError, OSError) as error:  # no folder that is named, and none of the usual ones, can be written to
+        return Fact("problem", what, str(error).rstrip("."), f"Name another folder with {option}.")
     there = next(parent for parent in (folder.resolve(), *folder.resolve().parents) if parent.exists())
     if not os.access(there, os.W_OK):
         return Fact("problem", what, f"{folder} cannot be written to", f"Name another folder with {option}.")

@@ -1,29 +1,21 @@
-"""What the system gives to trainings: itself, shared memory, temporary files, the GPUs' driver."""
+"""What the system gives to trainings: itself, shared memory, the GPUs' driver."""
 
 import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from benchsuite.doctor.libraries import LITTLE_DISK, SECONDS, Fact
+from benchsuite.doctor.libraries import SECONDS, Fact
 from benchsuite.errors import UsageError
-from benchsuite.execution.space import free_disk, gib
+from benchsuite.execution.space import gib
 from benchsuite.running import require_trainable_here
 
 SHARED = Path("/dev/shm")
 LITTLE_SHARED = 128 * 2**20
 """Containers have 64 MiB unless told otherwise; a batch of pictures has a few."""
-
-
-def surroundings() -> Iterator[Fact]:
-    """All but the driver, which needs to know what torch sees."""
-    yield operating_system()
-    yield shared_memory()
-    yield temporary_files()
 
 
 def operating_system() -> Fact:
@@ -49,18 +41,6 @@ def shared_memory() -> Fact:
     if free < LITTLE_SHARED:
         return Fact("note", "shared memory", f"{free / 2**20:.0f} MiB free at {SHARED}", remedy)
     return Fact("ok", "shared memory", f"{gib(free)} free at {SHARED}")
-
-
-def temporary_files() -> Fact:
-    """Where logs and meeting points of processes lie."""
-    try:
-        folder = Path(tempfile.gettempdir())
-        free = free_disk(folder)
-    except OSError as error:  # none of the usual folders can be written to
-        return Fact("problem", "temporary files", error.strerror or str(error), "Set TMPDIR to a writable folder.")
-    if free < LITTLE_DISK:
-        return Fact("note", "temporary files", f"{gib(free)} free at {folder}", "Make room, or set TMPDIR.")
-    return Fact("ok", "temporary files", f"{gib(free)} free at {folder}")
 
 
 def driver(torch: Mapping[str, Any]) -> Iterator[Fact]:

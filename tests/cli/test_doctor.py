@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from support.commands import exit_code
-from support.tiny_recipes import VECTORS
 
 import benchsuite
 
@@ -40,23 +39,7 @@ def test_a_machine_on_which_all_works(tmp_path: Path) -> None:
     assert "gloo" in told["several processes"]["found"]
     assert told["hub"]["status"] == "note"
     assert "HF_HUB_OFFLINE" in told["hub"]["found"]
-    assert "a run of the reference method" in told["scenes-small"]["found"]
-    assert "--data cc3m=FOLDER" in told["cc3m-paper"]["found"]
     assert not (tmp_path / "runs").exists()
-
-
-@pytest.mark.slow
-def test_a_named_recipe_without_its_data_is_a_problem(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert exit_code("doctor", "--recipe", "cifar-paper", "--recipe", "cifr-paper", "--results", tmp_path) == 1
-    out = capsys.readouterr().out
-    assert "problem  cifar-paper, data: cifar10 is missing: --data cifar10=FOLDER. docs/real-data.md" in out
-    assert 'Did you mean "cifar-paper"' in out
-    (tmp_path / "cifar").mkdir()
-    given = f"cifar10={tmp_path / 'cifar'}"
-    assert exit_code("doctor", "--recipe", "cifar-paper", "--data", given, "--results", tmp_path) == 0
-    out = capsys.readouterr().out
-    assert f"cifar10 at {tmp_path / 'cifar'}" in out
-    assert out.endswith("no problem.\n")
 
 
 BROKEN = {
@@ -81,24 +64,12 @@ def test_broken_libraries_are_told_without_a_traceback(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("in_process")
-def test_what_a_recipe_needs_is_measured_where_it_ran(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "tiny.toml").write_text(VECTORS)
-    assert exit_code("run", "infonce", "--recipe", tmp_path / "tiny.toml", "--results", tmp_path / "runs") == 0
-    capsys.readouterr()
-    assert exit_code("doctor", "--recipe", tmp_path / "tiny.toml", "--results", tmp_path / "runs", "--json") == 0
-    told = by_what(capsys.readouterr().out)
-    name = str(tmp_path / "tiny.toml")
-    assert "measured in 1 runs" in told[f"{name}, time"]["found"]
-
-
-@pytest.mark.slow
 def test_the_quick_lines_need_no_torch(tmp_path: Path) -> None:
     program = f"""
 import sys
 from benchsuite.cli.doctor import examined
 from pathlib import Path
-lines = examined(["cifar-paper"], {{}}, Path({str(tmp_path)!r}))
+lines = examined(Path({str(tmp_path)!r}))
 for line in lines:
     if line.what == "hub":
         assert "torch" not in sys.modules
@@ -114,5 +85,5 @@ def test_a_folder_that_cannot_be_written_to_is_a_problem(tmp_path: Path, capsys:
     if os.geteuid() == 0:
         pytest.skip("root writes everywhere")
     tmp_path.chmod(0o500)
-    assert exit_code("doctor", "--recipe", "scenes-smoke", "--results", tmp_path / "runs") == 1
+    assert exit_code("doctor", "--results", tmp_path / "runs") == 1
     assert "cannot be written to. Name another folder with --results" in capsys.readouterr().out

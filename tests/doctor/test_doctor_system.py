@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 
 from benchsuite import running
+from benchsuite.doctor import libraries as looking
 from benchsuite.doctor import system as machine
-from benchsuite.doctor.libraries import Fact
 
 SEES_NONE = {"devices": [], "version": "2.13.0", "cuda": "13.0"}
 
@@ -24,8 +24,9 @@ def nvidia_smi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return program
 
 
-def test_nothing_is_a_problem_here() -> None:
-    assert [line.what for line in machine.surroundings() if line.status == "problem"] == []
+def test_nothing_is_a_problem_here(tmp_path: Path) -> None:
+    lines = [*looking.system(tmp_path), machine.operating_system(), machine.shared_memory()]
+    assert [line.what for line in lines if line.status == "problem"] == []
 
 
 def test_a_system_that_cannot_train_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -46,14 +47,14 @@ def test_shared_memory_that_is_missing_or_small(tmp_path: Path, monkeypatch: pyt
     assert all("--shm-size" in line.todo and "--workers 0" in line.todo for line in (missing, small))
 
 
-def test_no_temporary_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def none() -> str:
         raise FileNotFoundError(2, "No usable temporary directory found")
 
     monkeypatch.setattr(tempfile, "gettempdir", none)
-    line = machine.temporary_files()
-    assert line == Fact("problem", "temporary files", "No usable temporary directory found",
-                        "Set TMPDIR to a writable folder.")  # fmt: skip
+    *_, line = looking.system(tmp_path)
+    assert (line.status, line.what, line.todo) == ("problem", "temporary files", "Name another folder with TMPDIR.")
+    assert "No usable temporary directory found" in line.found
 
 
 def test_a_driver_that_is_too_old_is_named_with_both_versions(nvidia_smi: Path) -> None:

@@ -55,7 +55,7 @@ EXAMPLES = {
     ),
     "verify": ("benchsuite verify runs --json", "benchsuite verify results --rerun 2"),
     "diff": ("benchsuite diff 3f2a 81bc", "benchsuite diff results ../theirs/results"),
-    "doctor": ("benchsuite doctor", "benchsuite doctor --recipe cc3m-paper --data cc3m=/data/cc3m --json"),
+    "doctor": ("benchsuite doctor", "benchsuite doctor --json"),
     "check-method": ("benchsuite check-method my_loss.py", "benchsuite check-method infonce temo --json"),
 }
 """By command."""
