@@ -9,6 +9,8 @@ INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
 NEAR = 0.6
 """Smallest similarity of a suggested name."""
+MANY, NEAREST = 12, 3
+"""Of more names than these, so many are listed."""
 LISTED = ("method", "task", "dataset", "embedding", "table", "recipe")
 """Kinds of names that `benchsuite list` shows."""
 IN_A_PLUGIN = " If it is in a file of yours, add --plugin FILE."
@@ -48,14 +50,12 @@ class MadeError(UsageError):
 
 
 class UnknownError(MadeError):
-    """A name that is not one of those known. It suggests the nearest, and lists the `most` nearest or all."""
+    """A name that is not one of those known. It suggests the nearest, and lists all or, of many, the nearest three."""
 
-    def __init__(
-        self, what: str, name: str, known: Iterable[str], where: str = "", hint: str = "", most: int | None = None
-    ) -> None:
+    def __init__(self, what: str, name: str, known: Iterable[str], where: str = "", hint: str = "") -> None:
         names = sorted(known)
-        many = most is not None and len(names) > most
-        shown = sorted(names, key=lambda other: -_alike(name, other))[:most] if many else names
+        many = len(names) > MANY
+        shown = sorted(names, key=lambda other: -_alike(name, other))[:NEAREST] if many else names
         others = f" and {len(names) - len(shown)} others" if many else ""
         listed = ", ".join(shown) + others if names else "none"
         next_step = did_you_mean(name, names) or (

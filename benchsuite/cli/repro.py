@@ -57,8 +57,8 @@ def repro(
     rows: Annotated[
         list[str] | None,
         typer.Option(
-            help="Rows to run (default: all): method, label, backbone/label, variant/label or backbone/variant/label. "
-            "The page also shows earlier runs."
+            help="Rows to run (default: all): a label or a method, alone or as backbone/label, variant/label or "
+            "backbone/variant/label. The page also shows earlier runs."
         ),
     ] = None,
     jobs: Jobs = None,

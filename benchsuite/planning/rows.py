@@ -31,27 +31,31 @@ def rows_to_run(
 
 def select(table: Table, wanted: Sequence[str], extra: Sequence[str]) -> list[Row]:
     """The named rows (all if none is named), and a row under each setup for every added method without rows."""
-    rows, own = list(table.rows), {row.method for row in table.rows}
-    added = [] if wanted else [name for name in extra if name not in own]
-    if wanted:
-        matches = {w: [row for row in rows if w == row.method or w in row.names] for w in wanted}
-        added += [w for w, matching in matches.items() if not matching and w in methods and w not in added]
-        if missing := [w for w, matching in matches.items() if not matching and w not in added]:
-            labels = {row.label for row in rows} | set(methods)
-            raise UnknownError("row", missing[0], labels, f"{table.name}: ", IN_A_PLUGIN)
-        rows = [row for row in rows if any(row in matching for matching in matches.values())]
-    labels = {row.label for row in table.rows}
-    for name in added:
-        if methods.card(name).title in labels:
-            raise UsageError(
-                f'{table.name} has a row "{methods.card(name).title}": give method "{name}" another title.'
-            )
+    own = {row.method for row in table.rows}
     setups = dict.fromkeys((row.backbone, row.variant) for row in table.rows if row.method)
-    return rows + [
+    addable = [
         Row(label=methods.card(name).title, backbone=backbone, variant=variant, method=name)
         for backbone, variant in setups
-        for name in added
+        for name in (methods if wanted else extra)
+        if name not in own
     ]
+    rows = [] if wanted else [*table.rows, *addable]
+    for asked in wanted:
+        found = [row for row in table.rows if asked in _names(row)] or [row for row in addable if asked in _names(row)]
+        if not found:
+            labels = {row.label for row in table.rows} | set(methods)
+            raise UnknownError("row", asked, labels, f"{table.name}: ", IN_A_PLUGIN)
+        rows += [row for row in found if row not in rows]
+    labels = {row.label for row in table.rows}
+    for row in rows:
+        if row in addable and row.label in labels:
+            raise UsageError(f'{table.name} has a row "{row.label}": give method "{row.method}" another title.')
+    return [row for row in (*table.rows, *addable) if row in rows]
+
+
+def _names(row: Row) -> set[str]:
+    """What a user may call it: also its method, alone or below backbone and variant."""
+    return row.names | (row.model_copy(update={"label": row.method}).names if row.method else set())
 
 
 def added_rows(added: Sequence[AddedRow], titles: Mapping[str, str]) -> Iterator[LongerRow]:
