@@ -81,7 +81,7 @@ def copied(name: str, title: str) -> str:
     """The text of a recipe under another title; what was tuned belongs to the other."""
     files = recipe_files()
     if name not in files:
-        raise UnknownError("recipe", name, files, "--like: ", most=5)
+        raise UnknownError("recipe", name, files, "--like: ")
     text = files[name].read_text("utf-8")
     return re.sub(r"^title = .*$", lambda _: f"title = {json.dumps(title)}", text, count=1, flags=re.MULTILINE)
 
