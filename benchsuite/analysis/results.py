@@ -6,7 +6,6 @@ The numbers are those of the pages: both read them from `Record.numbers` and fro
 import json
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 

@@ -11,7 +11,7 @@ from benchsuite.planning.plan import Run
 class InProcess(Pool):
     """Takes the place of `benchsuite.work.workplace.Pool`."""
 
-    def execute(self, runs: Sequence[Run], planned: Sequence[Run]) -> Generator[Event, None, None]:
+    def execute(self, runs: Sequence[Run]) -> Generator[Event, None, None]:
         for run in runs:
             yield Started(run)
             yield Finished(run, *measure(run, folder=self.saving.folder(run.run_id) if self.saving else None))
