@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import FrameType
+from typing import Protocol
 
 from benchsuite.errors import INTERRUPTED, BenchsuiteError, Interrupted, RunError
-from benchsuite.execution.events import Failed, Finished
+from benchsuite.execution.events import Event, Failed, Finished
 from benchsuite.files import write_whole
 from benchsuite.planning.plan import Run
 from benchsuite.planning.problems import Problem
@@ -18,9 +19,28 @@ from benchsuite.planning.trial_runs import example_run
 from benchsuite.records.checkpoints import folder_of, latest_step
 from benchsuite.records.store import Store
 from benchsuite.training.stopping import SIGNALS
-from benchsuite.work.display import Display
 from benchsuite.work.trials import TrialKeeper, TrialWork
 from benchsuite.work.workplace import Workplace
+
+
+class Progress(Protocol):
+    """Shows events as they come."""
+
+    def show(self, event: Event) -> None:
+        """Show one event."""
+        ...
+
+
+class Display(Protocol):
+    """Shows lines, and the progress of runs. The command line is one; nothing here prints."""
+
+    def say(self, *lines: str, error: bool = False) -> None:
+        """Show lines; `error`: beside what the command was asked for."""
+        ...
+
+    def progress(self, total: int) -> Progress:
+        """Show the progress of that many runs."""
+        ...
 
 
 @dataclass(frozen=True)

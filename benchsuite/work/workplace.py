@@ -1,30 +1,20 @@
 """Where a command's runs are done: on this machine's devices or as jobs of a cluster, with the user's plugins."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from benchsuite.cluster.options import ClusterOptions
 from benchsuite.execution.devices import Devices
-from benchsuite.execution.events import Event
 from benchsuite.execution.pool import Pool
 from benchsuite.execution.preflight import Checked, preflight
 from benchsuite.planning.plan import Run
 from benchsuite.records.checkpoints import EVERY, Every, Saving
 from benchsuite.records.store import Store
 
-
-class Executor(Protocol):
-    """Does runs: `Pool` on this machine, `Cluster` as jobs."""
-
-    def execute(self, runs: Sequence[Run]) -> Generator[Event, None, None]:
-        """Do the runs and yield what happens."""
-        ...
-
-    def left(self) -> Sequence[str]:
-        """What goes on where the events are no longer read, in lines; none if nothing does."""
-        ...
+if TYPE_CHECKING:
+    from benchsuite.cluster.jobs import Cluster
 
 
 @dataclass(frozen=True)
@@ -41,7 +31,7 @@ class Workplace:
     every: Every | None = EVERY
     """How often a long training is saved; None: never."""
 
-    def executor(self, store: Store) -> Executor:
+    def executor(self, store: Store) -> "Pool | Cluster":
         """What does the runs."""
         if self.cluster:
             from benchsuite.cluster.jobs import Cluster
