@@ -25,7 +25,7 @@ def test_a_dry_run_tells_the_run_its_time_and_whether_it_is_stored(
     state, run_id, label = capsys.readouterr().out.strip().split("  ")
     assert (state, label) == (
         "to do",
-        "mlp infonce seed 0; about 75 s with 1 in parallel (start-up included, evaluation not)",
+        "mlp infonce seed 0; about 75 s with 1 in parallel (training alone: evaluation counts once a run is stored)",
     )
     assert not Path("runs").exists()
     assert exit_code(*command) == 0
@@ -33,7 +33,7 @@ def test_a_dry_run_tells_the_run_its_time_and_whether_it_is_stored(
     assert exit_code(*command, "--dry-run") == 0
     assert capsys.readouterr().out == f"stored  {run_id}  mlp infonce seed 0\n"
     assert exit_code(*command, "--seed", "1", "--dry-run") == 0
-    assert capsys.readouterr().out.endswith(" s with 1 in parallel (start-up and evaluation included)\n")
+    assert capsys.readouterr().out.endswith(" s with 1 in parallel (evaluation included)\n")
 
 
 def test_a_dry_run_finds_what_the_run_would_be_refused_for(recipe: Path, capsys: pytest.CaptureFixture[str]) -> None:

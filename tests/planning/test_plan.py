@@ -71,7 +71,10 @@ def test_accumulated_losses_are_in_the_estimate() -> None:
 def test_what_a_run_took_before_replaces_the_guess() -> None:
     run = plan_run("infonce", "scenes-smoke", "RN50", 0, {})
     measured = SimpleNamespace(
-        setup_id=run.setup.setup_id, method=run.method, cost={"seconds": 70.0, "evaluation_seconds": 30.0}
+        setup=run.setup,
+        setup_id=run.setup.setup_id,
+        method=run.method,
+        cost={"seconds": 70.0, "evaluation_seconds": 30.0},
     )
     other = SimpleNamespace(setup_id="other", method=run.method, cost={"seconds": 9000.0})
     records: Any = {"one": measured, "two": other}
@@ -79,17 +82,22 @@ def test_what_a_run_took_before_replaces_the_guess() -> None:
     assert estimated_seconds([run, run], 2, records) == 100
 
 
-def test_an_evaluation_takes_as_long_as_that_of_any_run_of_the_setup() -> None:
+def test_an_evaluation_takes_as_long_as_that_of_any_run_that_was_evaluated_alike() -> None:
     one, other = (plan_run(name, "scenes-smoke", "RN50", 0, {}) for name in ("infonce", "ts"))
     runs: Any = {
         str(seconds): SimpleNamespace(
-            setup_id=one.setup.setup_id, method=one.method, cost={"seconds": 1.0, "evaluation_seconds": seconds}
+            setup=one.setup,
+            setup_id=one.setup.setup_id,
+            method=one.method,
+            cost={"seconds": 1.0, "evaluation_seconds": seconds},
         )
         for seconds in (30.0, 40.0)
     }
     assert one.setup.setup_id == other.setup.setup_id
     assert estimated_seconds([other], 1, runs) == pytest.approx(other.estimate + 40)
-    elsewhere = plan_run("ts", "scenes-smoke", "ViT-B/16", 0, {})
+    another_tower = plan_run("ts", "scenes-smoke", "ViT-B/16", 0, {})
+    assert estimated_seconds([another_tower], 1, runs) == pytest.approx(another_tower.estimate + 40)
+    elsewhere = plan_run("ts", "latents-pairs", "RN50", 0, {})
     assert estimated_seconds([elsewhere], 1, runs) == pytest.approx(elsewhere.estimate)
 
 
