@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from benchsuite.analysis.results import load_results, load_table, load_trials
+    from benchsuite.analysis.results import load_agreement, load_results, load_table, load_trials
     from benchsuite.data.base import Manifest, PairDataset, Split
     from benchsuite.evaluation.base import Task
     from benchsuite.methods import create_method
@@ -35,6 +35,7 @@ _LAZY = {
     "Task": "benchsuite.evaluation.base",
     "create_method": "benchsuite.methods",
     "load_encoder": "benchsuite.models.saved",
+    "load_agreement": "benchsuite.analysis.results",
     "load_results": "benchsuite.analysis.results",
     "load_table": "benchsuite.analysis.results",
     "load_trials": "benchsuite.analysis.results",
@@ -58,6 +59,7 @@ __all__ = [
     "Split",
     "Task",
     "create_method",
+    "load_agreement",
     "load_encoder",
     "load_results",
     "load_table",

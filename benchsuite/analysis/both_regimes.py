@@ -1,6 +1,5 @@
 """What became of a published gain: the verdict on a headline claim as printed beside the one with all rows tuned."""
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -61,18 +60,3 @@ def in_both_regimes(views: Sequence[TableView], added: bool = False) -> Iterator
                 for regime in ("printed", "tuned")
             )
             yield from (InBothRegimes(one, tuned[name]) for name, one in printed.items() if name in tuned)
-
-
-def across_scales(views: Sequence[TableView]) -> dict[str, list[InBothRegimes | JudgedClaim]]:
-    """By table and claim: what became of each headline claim at each scale, in both regimes or in the one that ran."""
-    found: defaultdict[str, list[InBothRegimes | JudgedClaim]] = defaultdict(list)
-    whole = set()
-    for both in in_both_regimes(views):
-        whole.add((both.tuned.claim.table, both.tuned.scale))
-        found[f"{both.tuned.claim.table}: {both.tuned.claim.name}"].append(both)
-    for view in views:
-        if (view.asked.table, view.asked.scale) not in whole:
-            for judged in judged_claims(view):
-                if judged.claim.headline:
-                    found[f"{judged.claim.table}: {judged.claim.name}"].append(judged)
-    return dict(found)

@@ -6,12 +6,14 @@ The numbers are those of the pages: both read them from `Record.numbers` and fro
 import json
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchsuite.analysis.building import build_views
 from benchsuite.analysis.labels import recipes_of, titles
 from benchsuite.analysis.table_view import TableView
+from benchsuite.analysis.tracks import TrackAgreement, track_agreements
 from benchsuite.errors import BenchsuiteError, UsageError, did_you_mean
 from benchsuite.records.contents import Contents
 from benchsuite.records.schema import Record, StoredNumber
@@ -62,6 +64,17 @@ def load_table(name: str, scale: str = "small", results: str | Path = "runs", re
         values, _ = cell.pop("values"), cell.pop("tied_with")
         cells.append({**cell, **{f"seed_{seed}": value for seed, value in values.items()}})
     return DataFrame(cells)
+
+
+def load_agreement(folder: str | Path = "runs") -> "DataFrame":
+    """How far scales order the methods alike that they share: Kendall's tau with its interval, for each two scales.
+
+    A row for each regime, backbone and measure that is primary at both, with the titles of the methods.
+    """
+    from pandas import DataFrame
+
+    _, views = _read(folder)
+    return DataFrame([asdict(one) for one in track_agreements(views)], columns=[f.name for f in fields(TrackAgreement)])
 
 
 def in_regime(views: Sequence[TableView], regime: str | None) -> list[TableView]:

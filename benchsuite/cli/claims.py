@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,6 +15,7 @@ from benchsuite.errors import UsageError
 if TYPE_CHECKING:
     from benchsuite.analysis.both_regimes import InBothRegimes
     from benchsuite.analysis.judged_claims import JudgedClaim
+    from benchsuite.analysis.tracks import TrackAgreement
     from benchsuite.analysis.verdict import Kind
 
 
@@ -42,11 +44,13 @@ def claims(
     comparisons are exploratory: a difference with its interval and a false-discovery rate, no verdict, and no count.
     Rows that are not in the table are compared with its reference, the first baseline of their backbone, and have
     verdicts on the columns of its headline claims. Where a table was run as printed and tuned, the last lines say what
-    became of each headline claim's gain. --all-scales sets the scales beside each other.
+    became of each headline claim's gain. --all-scales sets the scales beside each other, and ends with how far the
+    orders of methods agree between each two of them.
     """
-    from benchsuite.analysis.both_regimes import across_scales, in_both_regimes
+    from benchsuite.analysis.both_regimes import in_both_regimes
     from benchsuite.analysis.judged_claims import judged_added, judged_claims, unrun_claims
     from benchsuite.analysis.results import in_regime
+    from benchsuite.analysis.tracks import across_scales, track_agreements
     from benchsuite.papers import named_tables, read_table
 
     if everything == bool(tables):
@@ -64,15 +68,18 @@ def claims(
     judged += [claim for table in unrun for claim in unrun_claims(table, scale or "")]
     both = [] if regime else list(in_both_regimes(asked))
     across = across_scales(asked) if all_scales else {}
+    agreements = track_agreements(asked) if all_scales else []
     if as_json:
         say_json(
             {
                 "claims": [claim_as_json(claim) for claim in judged],
                 "both_regimes": [both_as_json(one) for one in both],
+                "tracks": [asdict(one) for one in agreements],
             }
         )
     elif all_scales:
         say(*(f"{name}: {'; '.join(map(at_scale, found))}" for name, found in across.items()))
+        say(*map(agreement_line, agreements))
     else:
         say(*lines(judged, exploratory), *map(both_line, both))
     read.require_whole()
@@ -130,6 +137,13 @@ def at_scale(found: "InBothRegimes | JudgedClaim") -> str:
         printed, tuned = (paired(one.gains, one.claim.column.unit) for one in (found.printed, found.tuned))
         return f"{found.tuned.scale} {found.outcome} (as printed {printed}, tuned {tuned})"
     return f"{found.scale} {found.verdict.kind} ({paired(found.gains, found.claim.column.unit)})"
+
+
+def agreement_line(found: "TrackAgreement") -> str:
+    """How far two scales order their methods alike."""
+    tau = f"Kendall's tau {found.tau:+.2f} ({found.low:+.2f} to {found.high:+.2f})"
+    where = f"{found.first} and {found.second}, {found.backbone}, {found.measure}, {found.regime}"
+    return f"{where}: {tau} over {len(found.methods)} methods"
 
 
 def both_as_json(both: "InBothRegimes") -> dict[str, Any]:

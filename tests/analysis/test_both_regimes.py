@@ -1,9 +1,9 @@
 """What became of a gain, from the verdicts in both regimes."""
 
 import pytest
-from support.claimed import HEADLINE, HIGH, LOW, TWO, MakeRecord, claimed, table, view
+from support.claimed import HEADLINE, HIGH, LOW, TWO, MakeRecord, table, view
 
-from benchsuite.analysis.both_regimes import MEANING, InBothRegimes, across_scales, in_both_regimes
+from benchsuite.analysis.both_regimes import MEANING, in_both_regimes
 
 NEAR = (0.10, 0.13, 0.11, 0.13)
 VALUES = {"better": (LOW, HIGH), "worse": (HIGH, LOW), "same": (LOW, NEAR)}
@@ -49,19 +49,3 @@ def test_claims_that_are_no_headline_are_left_out(make_record: MakeRecord) -> No
     made = table(*TWO)
     views = [view(make_record, made, {"old": LOW, "ours": HIGH}, regime=regime) for regime in ("printed", "tuned")]
     assert list(in_both_regimes(views)) == []
-
-
-def test_a_headline_claim_has_a_place_for_each_scale(make_record: MakeRecord) -> None:
-    both = [
-        view(make_record, claimed(*TWO), {"ours": ours, "old": LOW}, scale="small", regime=regime)
-        for regime, ours in (("printed", HIGH), ("tuned", LOW))
-    ]
-    alone = view(make_record, claimed(*TWO), {"ours": LOW, "old": HIGH}, scale="gpu")
-    ((name, found),) = across_scales([*both, alone]).items()
-    assert name.startswith("p/t: ")
-    whole, one = found
-    assert isinstance(whole, InBothRegimes)
-    assert whole.outcome == "not known", "equal runs were not exercised"
-    assert not isinstance(one, InBothRegimes)
-    assert (one.scale, one.verdict.kind) == ("gpu", "opposite")
-    assert across_scales([view(make_record, table(*TWO), {"ours": HIGH, "old": LOW})]) == {}

@@ -74,7 +74,7 @@ def test_a_claim_says_its_family_its_power_and_what_stands_for_its_data(
     assert isinstance(claim["power_for_published"], float)
 
 
-def test_scales_stand_beside_each_other(
+def test_scales_stand_beside_each_other_with_how_far_they_agree(
     tmp_path: Path, make_record: Callable[..., tuple[Record, bytes]], capsys: pytest.CaptureFixture[str]
 ) -> None:
     runs = tmp_path / "runs"
