@@ -32,7 +32,6 @@ class What(StrEnum):
 def list_(
     what: Annotated[What, typer.Argument(help="What to list.")],
     as_json: AsJson = False,
-    as_markdown: Annotated[bool, typer.Option("--markdown", help="With --keys: print the page of docs.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", help="Show the whole description and all fields.")] = False,
     keys: Annotated[bool, typer.Option("--keys", help="For recipes: list the keys of a recipe file.")] = False,
     plugin: Plugins = None,
@@ -42,16 +41,9 @@ def list_(
     load_own(tables, plugin)
     if keys and what is not What.recipes:
         raise UsageError(f"--keys is for recipes: benchsuite list recipes --keys, not {what}.")
-    if as_markdown and not keys:
-        raise UsageError("--markdown goes with --keys.")
     items = _recipe_keys() if keys else _items(what)
     if as_json:
         say_json(items)
-        return
-    if as_markdown:
-        from benchsuite.planning.recipe_keys import markdown as page_of_keys
-
-        say_text("\n".join(page_of_keys(items)))
         return
     width = max((len(item["name"]) for item in items), default=0)
     for item in items:

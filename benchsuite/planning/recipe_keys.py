@@ -16,11 +16,6 @@ NAME = "NAME"
 """Stands for a name that the recipe chooses."""
 WORDS = {"integer": "whole number", "number": "number", "string": "text", "boolean": "true or false", "null": "none"}
 BOUNDS = {"exclusiveMinimum": ">", "minimum": ">=", "maximum": "<=", "exclusiveMaximum": "<"}
-INTRO = """# Keys of a recipe
-
-Made by `benchsuite list recipes --keys --markdown`. NAME stands for any name. A key without a default must be given,
-unless the table that it is in is optional and absent. A misspelt key is an error that names its line.
-"""
 
 
 def recipe_keys() -> list[dict[str, Any]]:
@@ -28,16 +23,6 @@ def recipe_keys() -> list[dict[str, Any]]:
     schema = Recipe.model_json_schema()
     parts = {name: _with_docs(name, part) for name, part in schema["$defs"].items()}
     return list(_keys("", _with_docs("Recipe", schema), parts, {}))
-
-
-def markdown(items: list[dict[str, Any]]) -> Iterator[str]:
-    """The page of docs."""
-    yield INTRO
-    yield "| key | values | default | what |"
-    yield "|---|---|---|---|"
-    for item in items:
-        cells = (f"`{item['name']}`", item["values"], item["default"], item["doc"])
-        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
 
 def _with_docs(name: str, part: dict[str, Any]) -> dict[str, Any]:

@@ -19,15 +19,13 @@ Point = Callable[[int, Mapping[str, float]], None]
 tracked: ContextVar[Point] = ContextVar("tracked", default=lambda step, values: None)
 """Called with each point of the curves of the run that this process does: the step and its values."""
 
-LIBRARIES = {"tensorboard": "tensorboard", "wandb": "wandb", "csv": "csv"}
-"""What each way needs."""
 PROJECT = "benchsuite"
 
 
 def require_library(way: str) -> None:
-    """Refuse a way whose library is missing."""
-    if importlib.util.find_spec(LIBRARIES[way]) is None:
-        raise UsageError(f"--track {way}: the library {LIBRARIES[way]} is not installed: pip install {LIBRARIES[way]}")
+    """Refuse a way whose library, which has its name, is missing."""
+    if importlib.util.find_spec(way) is None:
+        raise UsageError(f"--track {way}: the library {way} is not installed: pip install {way}")
 
 
 @contextmanager

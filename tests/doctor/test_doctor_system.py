@@ -47,6 +47,14 @@ def test_shared_memory_that_is_missing_or_small(tmp_path: Path, monkeypatch: pyt
     assert all("--shm-size" in line.todo and "--workers 0" in line.todo for line in (missing, small))
 
 
+def test_a_disk_that_is_nearly_full_is_a_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(looking, "free_disk", lambda folder: 2**29)
+    disks = {line.what: line for line in looking.system(tmp_path) if "GiB free at" in line.found}
+    assert {line.status for line in disks.values()} == {"note"}
+    assert disks["disk for results"].todo == "Make room, or change --results."
+    assert disks["temporary files"].todo == "Make room, or change TMPDIR."
+
+
 def test_no_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def none() -> str:
         raise FileNotFoundError(2, "No usable temporary directory found")
