@@ -121,14 +121,17 @@ def train_again(audit: Audit, count: int, folders: Mapping[str, str], plugins: l
 
 
 def judge(audit: Audit, name: str, record: Record, event: object) -> None:
-    """Add what the end of a second training says of its record."""
+    """Add what the end of a second training says of its record, beside the other seeds of its folder."""
     from benchsuite.execution.events import Failed, Finished
+    from benchsuite.records.contents import read_contents
     from benchsuite.verify.retrained import Again, is_other_seed
 
     if isinstance(event, Failed):
         audit.problems.append(Finding(name, f"run again: it fails: {event.reason}", "measure it again"))
     if isinstance(event, Finished):
-        row = [other for other in audit.records.values() if is_other_seed(other, record)]
+        alone = not audit.path.is_dir()
+        others = read_contents(audit.path.parent).records.values() if alone else audit.records.values()
+        row = [other for other in others if is_other_seed(other, record)]
         again = Again(name, record, event.record, row)
         audit.problems += again.problems()
         audit.notes += again.notes()

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf, isfinite, sqrt
-from statistics import stdev
+from statistics import fmean, stdev
 from typing import NamedTuple
 
 from scipy import special
@@ -18,6 +18,8 @@ RARE = 0.001
 """How often one of a true record's numbers may be taken for a wrong one, on another machine."""
 FEWEST = 3
 """Other seeds that it takes to say how far two trainings of a row lie apart."""
+SHOWN = 8
+"""Metrics that are shown as they were and are."""
 
 
 class Moved(NamedTuple):
@@ -48,11 +50,11 @@ class Again:
 
     @cached_property
     def moved(self) -> list[Moved]:
-        """Numbers that are not equal in every digit, those that moved most first."""
+        """Numbers that are not equal in every digit: metrics, then measures; those that moved most first."""
         again = self.again.values()
         both = [Moved(name, value, again[name]) for name, value in self.record.values().items() if name in again]
         moved = [each for each in both if each.stored != each.again]
-        return sorted(moved, key=lambda each: -abs(each.stored - each.again))
+        return sorted(moved, key=lambda each: (each.measure not in self._metrics, -abs(each.stored - each.again)))
 
     @property
     def elsewhere(self) -> list[str]:
@@ -76,23 +78,40 @@ class Again:
 
     def limit(self, measure: str) -> float:
         """How far two trainings of the row lie apart at most, but for one in 1,000; infinite if seeds cannot say."""
-        values = [numbers[measure] for numbers in self._of_other_seeds if measure in numbers]
-        return apart(values, len(self.record.values()))
+        return apart(self._under_other_seeds(measure), len(self.record.values()))
+
+    def _under_other_seeds(self, measure: str) -> list[float]:
+        return [numbers[measure] for numbers in self._of_other_seeds if measure in numbers]
 
     @cached_property
     def _of_other_seeds(self) -> list[dict[str, float]]:
         return [record.values() for record in self.row]
+
+    @cached_property
+    def _metrics(self) -> list[str]:
+        return [f"{each.protocol}.{each.metric}" for each in self.record.numbers() if each.kind == "metric"]
 
     def notes(self) -> Iterator[Finding]:
         """What was seen, where it is no problem."""
         total = len(self.record.values())
         if not self.moved:
             yield Finding(self.file, f"run again: all {total} numbers are equal in every digit", "")
-        elif self.elsewhere:
-            unjudged = not all(isfinite(self.limit(moved.measure)) for moved in self.moved)
-            seen = f"{len(self.moved)} of {total} numbers moved: {self.moved[0]}"
-            seen += "; its row has too few seeds to judge" * unjudged
-            yield Finding(self.file, f"run again ({', '.join(self.elsewhere)} not as then): {seen}", "")
+            return
+        if self.elsewhere:
+            unjudged = [moved.measure for moved in self.moved if not isfinite(self.limit(moved.measure))]
+            judged = f"none farther than trainings of its row lie apart ({len(self.row)} other seeds)"
+            if len(self.row) < FEWEST:
+                judged = f"its row has too few other seeds to judge ({len(self.row)})"
+            elif unjudged:
+                judged += f", but for {', '.join(unjudged)}, equal under all of them"
+            seen = f"{len(self.moved)} of {total} numbers moved; {judged}"
+            if not any(self.problems()):
+                yield Finding(self.file, f"run again ({', '.join(self.elsewhere)} not as then): {seen}", "")
+        by_name = {moved.measure: moved for moved in self.moved}
+        for name in [name for name in self._metrics if name in by_name][:SHOWN]:
+            values = self._under_other_seeds(name)
+            row = f"; other seeds: {fmean(values):.6g}, deviation {stdev(values):.2g}" if len(values) > 1 else ""
+            yield Finding(self.file, f"{by_name[name]}{row}", "")
 
 
 def apart(values: Sequence[float], comparisons: int, means_of: int = 1) -> float:

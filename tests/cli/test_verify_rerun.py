@@ -1,6 +1,7 @@
 """`benchsuite verify --rerun N`: stored runs done again."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -13,11 +14,13 @@ from benchsuite.records.schema import content_digest
 
 pytestmark = pytest.mark.slow
 
+GEOMETRY = 'protocols.geometry = { task = "geometry" }'
+
 
 @pytest.fixture
 def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "tiny.toml").write_text(VECTORS)
+    (tmp_path / "tiny.toml").write_text(VECTORS + GEOMETRY)
     with monkeypatch.context() as patch:
         patch.setattr("benchsuite.work.workplace.Pool", InProcess)
         assert exit_code("run", "infonce", "--recipe", "tiny.toml", "--keep-weights") == 0
@@ -72,3 +75,22 @@ def test_devices_that_are_not_here_leave_a_record_out(
     told = capsys.readouterr().out
     assert "cannot be run again here: --devices 1: this machine has 0 GPUs." in told
     assert "numbers recomputed" in told, "what was checked is told all the same"
+
+
+def test_a_single_run_is_judged_by_the_other_seeds_of_its_folder(
+    runs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With numbers and a processor that are not those of the record: by the row alone."""
+    monkeypatch.setattr("benchsuite.work.workplace.Pool", InProcess)
+    for seed in (1, 2, 3):
+        assert exit_code("run", "infonce", "--recipe", "tiny.toml", "--seed", seed) == 0
+    (file,) = runs.glob("infonce-s0-*.json")
+    content = json.loads(file.read_text())
+    content["environment"]["processor"] = "another"
+    content["results"]["geometry"]["measures"]["gap"] += 1e-9
+    content["digest"] = content_digest(content)
+    file.write_text(json.dumps(content))
+    capsys.readouterr()
+    assert exit_code("verify", file, "--rerun", "1") == 0
+    told = capsys.readouterr().out
+    assert re.search(r"1 of \d+ numbers moved; none farther than .* \(3 other seeds\)", told)
