@@ -2,6 +2,7 @@
 
 import pytest
 
+from benchsuite.planning.data_folders import options_of
 from benchsuite.planning.plan import Run, plan_under
 from benchsuite.planning.recipe import Recipe, read_recipe
 from benchsuite.planning.resolve import resolve_setup
@@ -32,6 +33,14 @@ def test_the_world_goes_on_from_the_recipes_own_seed() -> None:
     assert given.setup.data.options["seed"] == 8
     assert given.setup.data.digest == run("infonce", 0, small(seed=8)).setup.data.digest
     assert given.run_id != run("infonce", 1).run_id, "another world, though the setup is the same"
+
+
+def test_a_request_has_the_world_that_the_user_named_whatever_the_replicates() -> None:
+    given = {"latents.seed": "7", "latents.train": "40"}
+    for replicate in (0, 3):
+        setup = resolve_setup(small(), "RN50", folders=given, replicate=replicate)
+        assert options_of(setup, replicate, given) == {"latents": {"seed": 7, "train": 40}}
+    assert options_of(setup, 3, {}) == {}
 
 
 def test_what_cannot_be_drawn_anew_is_the_same_for_all() -> None:
