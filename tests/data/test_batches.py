@@ -129,6 +129,7 @@ def test_a_third_augmentation_is_of_the_same_pairs_and_differs_from_both_others(
 def test_dropout_views_say_the_same_words() -> None:
     plan = BatchPlan(split(paraphrases=False), 4, AUGMENTATION.model_copy(update={"text_view": "dropout"}), 0)
     assert plan.draw_view(0).captions == plan.draw(0).captions
+    assert not np.array_equal(plan.draw_view(0).augmentations, plan.draw(0).augmentations)
 
 
 def test_no_augmentation_is_the_whole_image_unchanged() -> None:

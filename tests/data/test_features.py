@@ -118,6 +118,12 @@ def test_views_are_the_vector_and_the_vector_with_noise(tmp_path: Path) -> None:
     assert (opened(folder, noise=0.5, text_view="noise").split("train").captions[11] == clean.captions[11]).all()
 
 
+def test_neighbouring_rows_share_no_noise() -> None:
+    noise, ids = Noise(1.0, 4, 0), np.arange(9)
+    first, second = (noise.added(np.zeros((9, 16), np.float32), ids, np.full(9, number)) for number in (1, 2))
+    assert not (second[:-1] == first[1:]).all(1).any()
+
+
 def test_a_step_draws_pairs_with_views_of_their_own(tmp_path: Path) -> None:
     split = opened(write_clip_retrieval(tmp_path, pairs_of(COUNT)), noise=0.5, text_view="noise").split("train")
     plan = BatchPlan(split, 32, Augmentation(), seed=0)

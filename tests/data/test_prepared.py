@@ -50,6 +50,14 @@ def test_captions_of_one_theme_share_a_cluster_and_sizes_count_images() -> None:
     assert found.cluster_sizes == (4, 4, 4)
 
 
+def test_captions_are_clustered_by_direction_and_not_by_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = np.array([[1, 0], [10, 0], [0, 1], [0, 10]], np.float32)
+    monkeypatch.setattr("benchsuite.data.embeddings.without_download.TfidfSvd.texts", lambda self, texts: rows)
+    found = prepare(setup("lengths", Clusters(k=2)), split([["a"], ["b"], ["c"], ["d"]])).cluster
+    assert found is not None
+    assert found[0] == found[1] != found[2] == found[3]
+
+
 def test_given_classes_are_clusters_too() -> None:
     found = prepare(setup("classes", Clusters(labels="theme")), split())
     assert found.cluster is not None
@@ -62,6 +70,7 @@ def test_a_second_call_reads_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("benchsuite.data.embeddings.without_download.TfidfSvd.texts", None)
     again = prepare(request, split())
     assert again.digests() == before.digests()
+    assert before.digests().keys() == {"clusters", "text_expert"}
 
 
 def test_another_split_of_the_same_data_is_prepared_anew() -> None:

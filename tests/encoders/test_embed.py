@@ -13,7 +13,7 @@ import torch
 
 from benchsuite.data import create_dataset
 from benchsuite.data.base import Manifest, PairDataset, Split
-from benchsuite.data.readers.embedded import Encoder
+from benchsuite.data.readers.embedded import Encoder, files_of, read_manifest
 from benchsuite.encoders import embed as module
 from benchsuite.encoders.embed import Wanted, embed
 from benchsuite.errors import RunError, UsageError
@@ -111,6 +111,8 @@ def test_everything_of_a_dataset_is_embedded_and_read_again(tmp_path: Path, chea
         prompts = [[vector(text) for text in texts] for texts in source.prompts_for("kind", meant)]
         assert np.asarray(dataset.prompts_for("class", asked_for)).tolist() == prompts
     assert str(tmp_path) not in (tmp_path / "v" / "manifest.json").read_text()
+    checked = {file.file for file in files_of(read_manifest(tmp_path / "v"))}
+    assert checked == {name for name in files(tmp_path / "v") if name.endswith(".npy")}
     assert features(tmp_path / "v", label="none").class_names == {}
     assert np.load(tmp_path / "v" / "train" / "image-00000.npy").dtype == np.float16
 

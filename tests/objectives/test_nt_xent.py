@@ -76,3 +76,4 @@ def test_overflowing_logits_stay_finite() -> None:
 def test_the_shape_that_blocks_are_counted_by_is_that_of_the_candidates(size: int, seed: int) -> None:
     matrix = Candidates(*views(size, seed))
     assert matrix.shape == tuple(matrix.dense().shape) == (2 * size, 2 * size - 1)
+    torch.testing.assert_close(matrix.matches(), matrix.dense()[:, 0])

@@ -1,10 +1,13 @@
 """Which recipe compares methods on a dataset, and the table that asks."""
 
 import re
+from pathlib import Path
 
 import pytest
+from support import tiny_tuning
 
 from benchsuite.errors import UsageError
+from benchsuite.folders import use_folders
 from benchsuite.papers.claim import headline_claims
 from benchsuite.papers.schema import Table
 from benchsuite.planning.comparison import comparison, name_of, recipe_for, reference_for
@@ -27,6 +30,13 @@ from benchsuite.toml_files import as_toml, read_toml
 )
 def test_data_choose_the_quickest_recipe_that_searches(data: str, methods: list[str], recipe: str) -> None:
     assert recipe_for(data, methods) == recipe
+
+
+def test_a_shorter_recipe_that_does_not_search_is_not_taken(tmp_path: Path) -> None:
+    (tmp_path / "recipes").mkdir()
+    (tmp_path / "recipes" / "short.toml").write_text(tiny_tuning.RECIPE.partition("[tuning]")[0])
+    use_folders([tmp_path])
+    assert recipe_for("latents", ["infonce", "temo"]) == "latents-pairs"
 
 
 def test_a_method_alone_has_a_reference_of_its_towers() -> None:

@@ -14,6 +14,7 @@ from benchsuite.planning.subjects import Subject
 from benchsuite.planning.trial_runs import TrialRun, content_of, method_subjects, recipe_at, trial_run
 from benchsuite.records.requests import Regime
 from benchsuite.records.trials import Trial, TrialsFile, add_trials, best, read_trials
+from benchsuite.verify.audit_trials import check_trials
 from benchsuite.verify.redraw import check_draws
 
 SWITCHED = (
@@ -255,6 +256,17 @@ def test_a_request_says_how_many_trials_each_search_has(folder: Path, tmp_path: 
         return planned.request.trials
 
     assert (asked(None), asked(3), asked(2)) == (3, 3, 2)
+
+
+def test_of_more_trials_than_are_asked_for_the_first_count(folder: Path, tmp_path: Path) -> None:
+    add_trials(tmp_path, file_of(plan().subjects, (0.1, 0.2, 0.9)))
+    asked: dict[str, Any] = {"regime": "tuned", "results": tmp_path, "count": 2}
+    (planned,) = plan_tables([tiny_tuning.NAME], "latents", [0], ["TS"], (), {}, **asked)
+    assert (part(planned, "TS").tuned.trial, part(planned, "TS").tuned.trials) == (1, 2)
+
+
+def test_a_diverged_trial_is_as_valid_as_any(folder: Path) -> None:
+    assert not list(check_trials(file_of(plan().subjects, (0.1, None, 0.3)), "f"))
 
 
 def test_a_request_names_its_regime(folder: Path) -> None:

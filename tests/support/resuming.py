@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -60,6 +61,7 @@ class Outcome:
     curves: dict[str, list[float]]
     digests: dict[str, str]
     resumptions: list[Resumption]
+    cost: dict[str, Any]
     state: dict[str, Tensor]
     """All weights and buffers at its end."""
     random: Tensor
@@ -91,7 +93,7 @@ def trained(
     setup, prepared = given(setup)
     result = train(setup, method, split, 0, watch, prepared, None, checkpoints)
     state = {**result.encoder.state_dict(), **{f"method.{n}": v for n, v in method.state_dict().items()}}
-    return Outcome(result.curves, result.digests, result.resumptions, state, torch.get_rng_state())
+    return Outcome(result.curves, result.digests, result.resumptions, result.cost, state, torch.get_rng_state())
 
 
 def stopped_and_resumed(name: str, setup: Setup, split: Split, folder: Path) -> Outcome:

@@ -22,6 +22,7 @@ from benchsuite.records.checkpoints import EVERY, MARKER, Every, StoredCheckpoin
 from benchsuite.setup import Setup
 from benchsuite.training import checkpoint
 from benchsuite.training.checkpoint import Checkpoints
+from benchsuite.training.cost import Meter
 
 METHOD = "infonce-learnable"
 STOP = 3
@@ -275,6 +276,18 @@ def test_a_signal_that_comes_too_late_for_the_training_is_delivered_after_it(
     finally:
         signal.signal(signal.SIGUSR1, before)
     assert came == [signal.SIGUSR1]
+
+
+def test_what_was_spent_before_a_stop_counts(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = {"seconds": 1000.0, "cpu_seconds": 500.0, "peak_memory_bytes": 2**50}
+    with monkeypatch.context() as patch:
+        patch.setattr(Meter, "spent", lambda self: before)
+        with pytest.raises(KilledError):
+            place.run(STOP)
+    cost = place.run().cost
+    assert cost["seconds"] > 1000
+    assert cost["cpu_seconds"] > 500
+    assert cost["peak_memory_bytes"] == 2**50
 
 
 def test_a_training_of_seconds_is_not_worth_it(place: Place) -> None:

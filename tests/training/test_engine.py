@@ -54,6 +54,11 @@ def test_a_methods_single_numbers_decay_only_if_it_says_so(
 
     decay = decay_by_name(make_setup(), "decays-for-test")
     assert [decay["head"], decay["bias"]] == expected
+    optimizer = Optimizer(lr=1e-3, weight_decay=0.02, decay_vectors=True)
+    assert (
+        decay_by_name(make_setup().model_copy(update={"optimizer": optimizer}), "decays-for-test")["bias"]
+        == expected[1]
+    )
     groups = parameter_groups(seeded_encoder(make_setup(), 120, 0), create_method("decays-for-test"), make_setup())
     assert sum(len(group["params"]) for group in groups if group["lr_factor"] == 0.5) == 2
 

@@ -13,6 +13,7 @@ from benchsuite.methods import Clock, Loss, PairBatch, create_method, method_cla
 from benchsuite.methods.infonce import InfoNCE, InfoNCELearnable
 from benchsuite.models.dual_encoder import weights_digest
 from benchsuite.setup import Augmentation, Optimizer, Setup
+from benchsuite.training.cost import Meter
 from benchsuite.training.deepspeed_deviations import engine_class, import_deepspeed
 from benchsuite.training.loop import Trained, train
 
@@ -246,10 +247,27 @@ def test_a_batch_without_views_does_not_carry_them(make_setup: Make, split: Spli
         train(make_setup(), Greedy(), split, 0)
 
 
-def test_watch_is_told_each_finished_step_and_cost_counts_pairs(make_setup: Make, split: Split) -> None:
+def test_a_probe_hears_of_finished_steps_and_its_values_are_curves(make_setup: Make, split: Split) -> None:
+    told: list[tuple[int, int]] = []
+
+    def probe(done: int, last: int, *trained: object) -> dict[str, float]:
+        told.append((done, last))
+        return {"retrieval.i2t_r1": done / 4}
+
+    trained = train(make_setup(), infonce(), split, 0, probe=probe)
+    assert told == [(1, 0), (2, 1), (3, 2), (4, 3)]
+    assert trained.curves["retrieval.i2t_r1"] == [0.25, 0.5, 0.75, 1]
+
+
+def test_watch_is_told_each_finished_step_and_cost_counts_pairs(
+    make_setup: Make, split: Split, monkeypatch: pytest.MonkeyPatch
+) -> None:
     told: list[int] = []
+    pairs: list[int] = []
+    monkeypatch.setattr(Meter, "now", lambda self, done: pairs.append(done) or {})
     trained = train(make_setup(accumulation=2), infonce(), split, 0, told.append)
     assert told == [1, 2, 3, 4]
+    assert pairs == [32, 64, 96, 128], "two losses of 16 a step"
     cost = trained.cost
     assert cost["pairs_per_second"] == pytest.approx(4 * 2 * 16 / cost["seconds"], rel=0.05)
     assert cost["trainable_parameters"] == sum(p.numel() for p in trained.encoder.parameters())
