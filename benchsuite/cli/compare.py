@@ -260,8 +260,9 @@ def summary(
     from benchsuite.work.pace import together
 
     requests = [plan.request for plan in work.plans]
-    trials = " and ".join(f"{one.trials} trials a search {REGIMES[one.regime]}" for one in requests if one.trials)
-    yield f"{asked.table}, recipe {asked.recipe}: {counted(len(requests[0].replicates), 'replicate')}, {trials}"
+    searched = [f"{one.trials} trials a search {REGIMES[one.regime]}" for one in requests if one.trials]
+    how = " and ".join(searched) or "no searches"
+    yield f"{asked.table}, recipe {asked.recipe}: {counted(len(requests[0].replicates), 'replicate')}, {how}"
     to_do = f"{counted(len(work.runs), 'run')}, {len(work.missing)} to do"
     first = f", {counted(len(work.trials.to_do), 'trial')} first" if work.trials.to_do else ""
     if pace is None:

@@ -51,7 +51,8 @@ def _answer(judged: JudgedClaim) -> str:
         return f"{verdict.kind}: {verdict.reason}"
     points = " points" * (unit == "percent")
     known = f"p {p(verdict.p_adjusted)}, {counted(verdict.paired.n, 'replicate')}"
-    least = f"; a difference of {size(verdict.confirmable, unit)}{points} could have been confirmed"
+    sure = f"; a difference of {size(verdict.confirmable, unit)}{points} could have been confirmed"
+    least = "" if verdict.confirmable is None else sure
     return f"{paired(judged.gains, unit)}{points}: {WORDS.get(verdict.kind, verdict.kind)} ({known}){least}"
 
 
