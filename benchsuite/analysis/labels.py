@@ -63,7 +63,7 @@ def titles(
     for view in views:
         for row in view.rows:
             for part in view.table.all_parts:
-                name = tuple(filter(None, (view.setting.name, row.backbone, row.variant, part)))
+                name = tuple(filter(None, (view.setting.name, view.tower(row.backbone), row.variant, part)))
                 cells = (cell for cell in row.cells if cell.column.part == part)
                 for setup_id in {record.setup_id for cell in cells for record in cell.records.values()}:
                     names[setup_id][name] += 1

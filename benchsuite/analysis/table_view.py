@@ -1,5 +1,6 @@
 """A table with published and measured numbers: pages, data frames and all file formats are made from it."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -66,6 +67,20 @@ class TableView:
         """Rows by backbone, in order."""
         return {name: list(rows) for name, rows in groupby(self.rows, lambda row: row.backbone)}
 
+    def tower(self, backbone: str) -> str:
+        """A backbone as readers know it: by the paper's name, or in a table of one's own by what it is here."""
+        known = self.setting.backbones.get(backbone)
+        return backbone if known is None or self._is_printed else re.split("[:,]", known, maxsplit=1)[0]
+
+    def tower_here(self, backbone: str) -> str:
+        """What it is here, in whole; of a paper's also its name there."""
+        known = self.setting.backbones.get(backbone, "not mapped")
+        return f"{backbone}, here {known}" if self._is_printed else known
+
+    @property
+    def _is_printed(self) -> bool:
+        return any(row.published for row in self.table.rows)
+
     @property
     def variants(self) -> dict[str, str]:
         """What each variant of its rows and parts changes, in words."""
@@ -89,7 +104,7 @@ class TableView:
         for row in self.rows:
             for cell in row.cells:
                 for record in cell.records.values():
-                    name = row_name((row.backbone, row.variant, cell.column.part))
+                    name = row_name((self.tower(row.backbone), row.variant, cell.column.part))
                     names.setdefault(record.setup_id, {})[name] = record.setup
         return {", ".join(setups): next(iter(setups.values())) for setups in names.values()}
 

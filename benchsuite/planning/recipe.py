@@ -38,7 +38,7 @@ class Backbone(Part):
     tower: ImageTower | None = None
     """The image tower; none where the backbone is the recipe's text tower alone."""
     description: str
-    """What it is, for the page."""
+    """What it is, for the page. Up to the first colon or comma it is a name."""
     step_seconds: NonNegative = 0.0
     """One InfoNCE step on one thread of a laptop, for estimates before anything was measured."""
 

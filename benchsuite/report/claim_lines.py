@@ -47,7 +47,7 @@ class ClaimLine:
     @property
     def rows(self) -> tuple[str, str]:
         """Row and reference, without what both have in common; that is `common`."""
-        ours, theirs = self.claim.row, self.claim.reference
+        ours, theirs = self._keys
         apart = [a != b for a, b in zip(ours, theirs, strict=True)]
         names = [[part for part, own in zip(key, apart, strict=True) if part and own] for key in (ours, theirs)]
         first, second = (" ".join(name) or key[2] for name, key in zip(names, (ours, theirs), strict=True))
@@ -68,8 +68,14 @@ class ClaimLine:
     @property
     def common(self) -> str:
         """Backbone and variant, where row and reference share them."""
-        ours, theirs = self.claim.row, self.claim.reference
+        ours, theirs = self._keys
         return ", ".join(a for a, b in zip(ours[:2], theirs[:2], strict=True) if a and a == b)
+
+    @property
+    def _keys(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Of row and reference, with backbones as the page calls them."""
+        (backbone, *ours), (other, *theirs) = self.claim.row, self.claim.reference
+        return (self.view.tower(backbone), *ours), (self.view.tower(other), *theirs)
 
     @cached_property
     def estimate(self) -> Estimate | None:

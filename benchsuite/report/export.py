@@ -68,7 +68,8 @@ def as_markdown(table: PaperTable) -> str:
         numbers = [list(map(_number, kind)) for kind in (line.theirs, line.ours) if kind]
         cells = [" / ".join(pair) for pair in zip(*numbers, strict=True)]
         n = [counts(line.row)] if counted_rows else []
-        lines.append(markdown.row([markdown.text(f"{line.row.backbone}: {line.row.shown}"), *cells, *n]))
+        name = f"{table.view.tower(line.row.backbone)}: {line.row.shown}"
+        lines.append(markdown.row([markdown.text(name), *cells, *n]))
     about = [*table.caption("Published / ours"), *table.legend, *table.notes]
     return "\n".join([*lines, "", markdown.text(" ".join(about))]) + "\n"
 
@@ -114,7 +115,7 @@ def table_lines(view: TableView) -> list[str]:
         "",
     ]
     for backbone, rows in view.backbones.items():
-        parts.append(f"{backbone}, here {view.setting.backbones.get(backbone, 'not mapped')}")
+        parts.append(view.tower_here(backbone))
         parts += [*_aligned([*_heads(view), *(line for row in rows for line in _lines(row))]), ""]
     return parts
 

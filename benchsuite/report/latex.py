@@ -61,7 +61,7 @@ def as_latex(table: PaperTable) -> str:
         *_heads(table),
     ]
     for backbone, rows in table.backbones.items():
-        lines += ["\\midrule", f"\\multicolumn{{{width}}}{{l}}{{\\textit{{{tex(backbone)}}}}} \\\\"]
+        lines += ["\\midrule", f"\\multicolumn{{{width}}}{{l}}{{\\textit{{{tex(table.view.tower(backbone))}}}}} \\\\"]
         for line in rows:
             lines += row_lines(table, line)
     lines += ["\\bottomrule", "\\end{tabular}}"]

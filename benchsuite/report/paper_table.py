@@ -180,7 +180,7 @@ class PaperTable:
         kept = {name: what for name, what in towers.items() if name in printed}
         groups = {name for column in self.columns for name in (column.group, column.name)}
         data = {name: what for name, what in self.view.stand_ins.items() if name in groups}
-        is_what = [f"{name} is {what}" for name, what in kept.items()]
+        is_what = [f"{self.view.tower(name)} is {what}" for name, what in kept.items()]
         replaced = "; ".join([*is_what, *(f"{name} was measured on {what}" for name, what in data.items())])
         return [
             f"Ours were measured at scale {self.view.asked.scale}.",

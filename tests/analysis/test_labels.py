@@ -51,7 +51,7 @@ def shown(make: MakeRuns, *rows: tuple[str, str, str, str], recipe: str = "scene
     table = Table.model_validate(
         {"file_format": 1, "paper": "p", "table": "t", "locator": "", "title": "", "recipes": {"small": recipe},
          "columns": [{**column, "part": rows[0][2]}], "parts": {rows[0][2]: {}} if rows[0][2] else {},
-         "rows": [{"label": "x", "backbone": "B", "method": "infonce"}]}
+         "rows": [{"label": "x", "backbone": "B", "method": "infonce", "published": {"a": 1}}]}
     )  # fmt: skip
     made = [
         found(added(f"{number}", backbone, variant=variant), {part: {0: record(make, setup_id)}})

@@ -1,6 +1,7 @@
 """Tables of a user's folder: stored with their results, so that each command works where the folder is not."""
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -69,7 +70,7 @@ def test_the_table_and_its_recipe_are_stored_and_those_built_in_are_not(results:
         (["claims", "mine"], "1 headline claim: 1 reproduced"),
         (["claims", "dystress/figure7"], "1 headline claim: 1 not run"),
         (["claims", "--all"], NAME),
-        (["export", NAME, "--scale", "smoke"], "RN50: TeMo | – / "),
+        (["export", NAME, "--scale", "smoke"], "timm test_resnet: TeMo | – / "),
         (["export", NAME, "--scale", "smoke", "--format", "csv"], ",percent,,31.5"),
         (
             ["export", NAME, "--scale", "smoke", "--format", "latex"],
@@ -90,6 +91,14 @@ def test_results_are_shown_without_the_folder(
     assert shows in told.out
     assert told.err == ""
     assert load_table(NAME, "smoke", results).published.isna().all()
+
+
+def test_a_page_says_what_the_towers_are_where_no_paper_named_them(results: Path) -> None:
+    assert exit_code("report") == 0
+    page = Path("reports/tables/mine-first-smoke.html").read_text()
+    visible = re.sub(r"<(script|style|pre|svg).*?</\1>|<[^>]*>", "", page, flags=re.DOTALL)
+    assert "timm test_resnet: a ResNet of four blocks" in visible
+    assert "RN50" not in visible.replace("RN50/", ""), "but for the names that --rows takes"
 
 
 def test_the_file_of_each_recipe_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

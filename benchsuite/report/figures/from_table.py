@@ -134,7 +134,7 @@ def _across(plot: Plot, axis: Axis) -> Axis:
 
 def _row_label(view: TableView, row: TableRow) -> str:
     """As the page has it, with the backbone where there are several."""
-    return f"{row.backbone}: {row.shown}" if len(view.backbones) > 1 else row.shown
+    return f"{view.tower(row.backbone)}: {row.shown}" if len(view.backbones) > 1 else row.shown
 
 
 def _column(column: Column) -> str:
