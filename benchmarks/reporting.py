@@ -1,11 +1,10 @@
 """How long a results folder of thousands of records takes: to read, to judge, to put on pages, and to verify.
 
-The folder is made from a smaller one of real records: other seeds, other ranks with the numbers that follow from them,
-sealed anew, and the tables' requests with all seeds. With more than fits into so many seeds, further scales are made
-up, which differ in a setting. Each step runs once.
+The folder is made from a smaller one of real records: other replicates, other ranks with the numbers that follow from
+them, sealed anew, and the tables' requests with all replicates. Each step runs once.
 
     benchsuite repro all --scale smoke --seeds 1
-    python benchmarks/reporting.py --from runs [--records 5000] [--seeds 3] [--keep FOLDER] [--json]
+    python benchmarks/reporting.py --from runs [--records 5000] [--keep FOLDER] [--json]
 """
 
 import argparse
@@ -34,7 +33,6 @@ from benchsuite.records.contents import Contents, parse
 from benchsuite.records.names import json_files, stem
 from benchsuite.records.ranks import open_ranks, pack_ranks
 from benchsuite.records.record_file import RecordFile, with_ranks
-from benchsuite.records.requests import RequestedRow, RequestedRuns, TableRequest
 from benchsuite.records.schema import Record, content_digest, run_id
 from benchsuite.records.store import Store
 from benchsuite.records.trials import TRIALS
@@ -42,7 +40,8 @@ from benchsuite.report.site import write_site
 from benchsuite.setup import Setup
 
 T = TypeVar("T")
-SIZES = {"small": {"records": 60, "seeds": 3}, "full": {"records": 5_000, "seeds": 34}}
+SIZES = {"small": 60, "full": 5_000}
+"""Records."""
 SECONDS = 10.0
 """Aim of a report at full size, on two cores."""
 Ranks = Mapping[str, NDArray[np.integer[Any]]]
@@ -50,11 +49,11 @@ Ranks = Mapping[str, NDArray[np.integer[Any]]]
 
 def cases(size: str) -> Iterator[Case]:
     """The whole commands, beside reading the files alone."""
-    count, seeds = SIZES[size]["records"], SIZES[size]["seeds"]
+    count = SIZES[size]
     with tempfile.TemporaryDirectory() as scratch:
         real, folder, pages = (Path(scratch) / name for name in ("real", "runs", "pages"))
         command("repro", "temo/table1", "--scale", "smoke", "--seeds", 1, "--results", real, "--report", pages)
-        make(real, folder, count, seeds)
+        make(real, folder, count)
         tables = len(list((folder / "tables").iterdir()))
 
         def reading() -> Numbers:
@@ -72,7 +71,7 @@ def cases(size: str) -> Iterator[Case]:
             command("verify", folder)
             return {}
 
-        what = f"{count:,} records in {tables} tables of {seeds} seeds"
+        what = f"{count:,} records in {tables} tables"
         alone = {"reading the files alone": reading}
         limit = SECONDS if size == "full" else None
         yield Case("report", f"Writes the pages of {what}", {OURS: report, **alone}, seconds=limit, repeats=3)
@@ -105,7 +104,7 @@ def on_processors() -> float:
     return sum(os.times()[:4])
 
 
-def make(source: Path, folder: Path, count: int, seeds: int) -> None:
+def make(source: Path, folder: Path, count: int) -> None:
     """Write a folder of at least so many records."""
     contents = Store(source).read()
     if not contents.records:
@@ -114,38 +113,30 @@ def make(source: Path, folder: Path, count: int, seeds: int) -> None:
     for record in sorted(contents.records.values(), key=lambda record: (record.seed, record.run_id)):
         first.setdefault((record.setup_id, record.configuration), record)
     originals = [*first.values()]
-    store, written, scale = Store(folder), 0, 0
+    store, written = Store(folder), 0
     store.require_writable()
     if (source / TRIALS).is_dir():
         shutil.copytree(source / TRIALS, folder / TRIALS)
     files = {record.run_id: source / record.ranks.file for record in originals}
     ranks = {r.run_id: open_ranks(files[r.run_id], files[r.run_id].read_bytes(), r.results) for r in originals}
-    while written < count:
-        for record in originals:
-            setup = another(record.setup, scale)
-            for seed in range(seeds):
-                put(store, *varied(record, ranks[record.run_id], setup, seed))
-                written += 1
-                if written == count:
-                    break
-            if written == count:
-                break
-        for request in contents.requests:
-            store.add_request(widened(request, contents.records, scale, seeds))
-        scale += 1
+    for seed in range(-(-count // len(originals))):
+        for record in originals[: count - written]:
+            put(store, *varied(record, ranks[record.run_id], seed))
+            written += 1
+    for request in contents.requests:
+        store.add_request(request.model_copy(update={"replicates": list(range(seed + 1))}))
 
 
-def another(setup: Setup, scale: int) -> Setup:
-    """The setup at a made-up scale."""
-    if not scale:
-        return setup
-    training = setup.training.model_copy(update={"steps": setup.training.steps + scale})
-    return setup.model_copy(update={"training": training})
+def of_seed(setup: Setup, by: int) -> Setup:
+    """The setup of another replicate, whose data are drawn anew."""
+    name = setup.data.redrawn
+    options = {**setup.data.options, name: setup.data.options[name] + by} if name else setup.data.options
+    return setup.model_copy(update={"data": setup.data.model_copy(update={"options": options})})
 
 
-def varied(record: Record, ranks: Ranks, setup: Setup, seed: int) -> tuple[Record, bytes]:
+def varied(record: Record, ranks: Ranks, seed: int) -> tuple[Record, bytes]:
     """A sound record of another seed: ranks are moved about, and what follows from them is computed again."""
-    rng = np.random.default_rng([seed, int(record.run_id[:8], 16)])
+    rng, setup = np.random.default_rng([seed, int(record.run_id[:8], 16)]), of_seed(record.setup, seed - record.seed)
     found: dict[str, NDArray[np.integer[Any]]] = dict(ranks)
     results = dict(record.results)
     for name, result in record.results.items():
@@ -184,26 +175,6 @@ def put(store: Store, record: Record, ranks: bytes) -> None:
     named = stem(record.method.name, record.seed, record.run_id)
     (store.folder / record.ranks.file).write_bytes(ranks)
     (store.folder / f"{named}.json").write_text(json.dumps(record.as_json(), indent=1, ensure_ascii=False) + "\n")
-
-
-def widened(request: TableRequest, records: Mapping[str, Record], scale: int, seeds: int) -> TableRequest:
-    """The request at a made-up scale, for all seeds."""
-
-    def runs(one: RequestedRuns) -> RequestedRuns:
-        before = next((records[run] for run in one.runs.values() if run in records), None)
-        if before is None:
-            return one
-        setup_id = another(before.setup, scale).setup_id
-        ids = {seed: run_id(setup_id, one.method_id, seed) for seed in range(seeds)}
-        return RequestedRuns(setup_id=setup_id, row_id=one.method_id, runs=ids)
-
-    def row(one: RequestedRow) -> RequestedRow:
-        return one.model_copy(update={"parts": {part: runs(some) for part, some in one.parts.items()}})
-
-    rows = [row(one) for one in request.rows]
-    setups = {one.setup_key(part): some.setup_id for one in rows for part, some in one.parts.items()}
-    name = f"{request.scale}-{scale}" if scale else request.scale
-    return request.model_copy(update={"scale": name, "rows": rows, "setups": setups})
 
 
 def measure(folder: Path, pages: Path) -> dict[str, tuple[float, float]]:
@@ -258,14 +229,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--from", dest="source", type=Path, required=True, metavar="FOLDER", help="real records")
     parser.add_argument("--records", type=int, default=5_000)
-    parser.add_argument("--seeds", type=int, default=3, help="of each configuration")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="where the records go; made only if not there")
     parser.add_argument("--json", action="store_true")
     request = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         folder = request.keep or Path(scratch) / "runs"
         if not folder.is_dir():
-            make(request.source, folder, request.records, request.seeds)
+            make(request.source, folder, request.records)
         pages = Path(scratch) / "pages"
         seconds = measure(folder, pages)
         written = list(pages.rglob("*.html"))
