@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from benchsuite.data.embeddings.pretrained import TransformerEmbedding
 from benchsuite.data.pixels import standardize, to_unit
 from benchsuite.data.readers.pictures import Concept, Pictures, pictures_in
+from benchsuite.models.frozen import load_in_order
 from benchsuite.torchvision_ops import make_importable
 
 STYLES = ("emojione", "fluent-emoji", "fluent-emoji-flat", "fxemoji", "noto", "noto-v1", "twemoji")
@@ -37,11 +38,7 @@ def image_tower(state: Mapping[str, Any]) -> Any:
     import timm
 
     tower = timm.create_model("tf_efficientnet_lite0")
-    own = {name: tensor for name, tensor in tower.state_dict().items() if "num_batches" not in name}
-    given = [tensor for name, tensor in state.items() if "num_batches" not in name]
-    if [tensor.shape for tensor in own.values()] != [tensor.shape for tensor in given]:
-        raise SystemExit("the weights are not those of EfficientNet-Lite0")
-    tower.load_state_dict(dict(zip(own, given, strict=True)), strict=False)
+    load_in_order(tower, state)
     tower.reset_classifier(0)
     return tower.eval()
 

@@ -125,7 +125,10 @@ def _gaps(asked: TableRequest, found: Mapping[int, Sequence[Record]], reasons: M
 
 def _outdated(table: Table, asked: TableRequest, recipe: Recipe) -> Iterator[str]:
     """Where what was asked for is no longer what the files say."""
-    for what, content, digest in (("table", table, asked.table_digest), ("recipe", recipe, asked.recipe_digest)):
+    for what, content, digest in (
+        ("table", table.at(asked.scale), asked.table_digest),
+        ("recipe", recipe, asked.recipe_digest),
+    ):
         if file_digest(content) != digest:
             yield f"the {what} has changed since its runs were asked for"
     if unknown := [name for name in asked.rows if name not in {row.name for row in table.rows}]:

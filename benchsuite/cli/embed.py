@@ -30,8 +30,8 @@ def embed(
         str,
         typer.Option(
             help="Image encoder: timm:NAME, timm:FOLDER (config.json, model.safetensors), or for models like CLIP "
-            "transformers:NAME or open_clip:NAME?pretrained=TAG. NAME?key=value sets its arguments, and size=PIXELS "
-            "its input."
+            "transformers:NAME or open_clip:NAME?pretrained=TAG. NAME?key=value sets its arguments, size=PIXELS "
+            "its input, and of timm's weights=FILE a state dict."
         ),
     ],
     text: Annotated[

@@ -206,8 +206,8 @@ def _require_embeddable(name: str) -> None:
 
 def _with_size(wanted: Wanted, side: int) -> dict[str, str]:
     """The folders, with images read at the encoder's size where the dataset can and no other was asked for."""
-    sized = "size" in {field.name for field in datasets.card(wanted.dataset).fields}
-    return ({f"{wanted.dataset}.size": str(side)} if sized else {}) | wanted.folders
+    names = {field.name for field in datasets.card(wanted.dataset).fields} & {"size", "pixels"}
+    return {f"{wanted.dataset}.{name}": str(side) for name in names} | wanted.folders
 
 
 def _chosen(dataset: PairDataset, splits: Sequence[str]) -> Sequence[str]:

@@ -5,7 +5,7 @@ Weights come from the hub or a local folder, as safetensors or by torch's `weigh
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -171,7 +171,7 @@ def _timm(asked: Asked) -> tuple[nn.Module, Preprocessing]:
     import timm
 
     options = dict(asked.options)
-    side = options.pop("size", None)
+    side, weights = options.pop("size", None), options.pop("weights", None)
     folder = Path(asked.name)
     if not folder.is_dir() and not timm.is_model(asked.name):
         hint = did_you_mean(asked.name, timm.list_models())
@@ -181,7 +181,11 @@ def _timm(asked: Asked) -> tuple[nn.Module, Preprocessing]:
         if folder.is_dir():
             model = _timm_folder(asked, folder, options)
         else:
-            model = timm.create_model(asked.name, pretrained=asked.trained, num_classes=0, **options)
+            hub = asked.trained and not weights
+            model = timm.create_model(asked.name, pretrained=hub, num_classes=None if weights else 0, **options)
+        if weights and asked.trained:
+            load_in_order(model, torch.load(weights, map_location="cpu", weights_only=True))
+            model.reset_classifier(0)  # type: ignore[operator]
     cfg = timm.data.resolve_model_data_config(model)
     return model, Preprocessing(int(side or cfg["input_size"][-1]), cfg["mean"], cfg["std"])
 
@@ -202,6 +206,14 @@ def _timm_folder(asked: Asked, folder: Path, options: dict[str, Any]) -> nn.Modu
         model.load_state_dict(_weights(folder))
     model.reset_classifier(0)  # type: ignore[operator]
     return model
+
+
+def load_in_order(model: nn.Module, state: Mapping[str, Tensor]) -> None:
+    """Weights of the same layers in the same order, whatever another library calls them."""
+    own, given = ({n: t for n, t in each.items() if "num_batches" not in n} for each in (model.state_dict(), state))
+    if [tensor.shape for tensor in own.values()] != [tensor.shape for tensor in given.values()]:
+        raise UsageError("the weights have other layers, or have them in another order")
+    model.load_state_dict(dict(zip(own, given.values(), strict=True)), strict=False)
 
 
 def _weights(folder: Path) -> dict[str, Tensor]:

@@ -164,6 +164,10 @@ class Table(Part):
         """`paper/table`, as the command line says it."""
         return f"{self.paper}/{self.table}"
 
+    def at(self, scale: str) -> Self:
+        """What of it counts at a scale: another scale's recipe changes nothing there."""
+        return self.model_copy(update={"recipes": {name: own for name, own in self.recipes.items() if name == scale}})
+
     @property
     def all_parts(self) -> Mapping[str, TablePart]:
         """The parts; a table whose columns all come from the same runs has one, without a name."""

@@ -132,7 +132,7 @@ def plan_table(
             if row.method and row not in table.rows
         ],
         options=dict(own for run in first_runs for own in options_of(run.setup, run.seed, folders).items()),
-        table_digest=file_digest(table),
+        table_digest=file_digest(table.at(scale)),
         recipe_digest=file_digest(stated),
     )
     runs = [run for each in planned for run in each.runs]

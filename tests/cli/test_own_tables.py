@@ -195,6 +195,9 @@ def test_the_manifest_lists_tables_and_recipes(sound: Path, capsys: pytest.Captu
     assert [name for name in listed if "/" in name] == [FILE, "recipes/tiny.toml", "tables/mine-first-smoke.json"]
     assert verified(sound, capsys=capsys)["verified"]
     shutil.copy(sound / "MANIFEST.json", "base.json")
+    (sound / FILE).write_text(TABLE.replace('smoke = "tiny"', 'smoke = "tiny", other = "scenes-small"'))
+    (unlisted,) = verified(sound, capsys=capsys)["problems"]
+    assert unlisted["file"] == FILE, "a further scale changes nothing that was asked for"
     (sound / FILE).write_text(TABLE.replace("My method", "Mine"))
     changed, unlisted = verified(sound, capsys=capsys)["problems"]
     assert changed["message"] == "the table has changed since its runs were asked for"

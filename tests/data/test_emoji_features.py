@@ -112,7 +112,7 @@ def test_classes_have_names_and_prompts(world: PairDataset) -> None:
 
 
 def test_too_many_held_out_are_refused() -> None:
-    with pytest.raises(UsageError, match=r"1500 \+ 300 emoji are to be held out, but only 1\d\d\d can be"):
+    with pytest.raises(UsageError, match=r"1500 \+ 300 concepts are to be held out, but only 1\d\d\d can be"):
         opened(test=1500).manifest()
 
 
@@ -150,7 +150,7 @@ def test_weights_by_other_names_give_the_same_tower(tool: ModuleType) -> None:
     with torch.inference_mode():
         expected = trained.eval().forward_head(trained.forward_features(image), pre_logits=True)
         assert torch.equal(tower(image), expected)
-    with pytest.raises(SystemExit, match="not those of EfficientNet-Lite0"):
+    with pytest.raises(UsageError, match="have other layers"):
         tool.image_tower(dict(list(named.items())[1:]))
 
 

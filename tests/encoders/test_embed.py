@@ -20,6 +20,7 @@ from benchsuite.errors import RunError, UsageError
 from benchsuite.models.frozen import FrozenImages, FrozenTexts, asked
 from benchsuite.registry import register_dataset
 from benchsuite.setup import Data
+from benchsuite.torchvision_ops import make_importable
 
 COUNT = 11
 KINDS = ("cat", "dog", "owl")
@@ -232,8 +233,6 @@ def pictures() -> np.ndarray:
 
 
 def timm_folder(folder: Path) -> torch.nn.Module:
-    from benchsuite.torchvision_ops import make_importable
-
     make_importable()
     import timm
     from safetensors.torch import save_file
@@ -257,6 +256,26 @@ def test_a_local_timm_folder_gives_its_own_features(tmp_path: Path) -> None:
     assert encode.size == 32
     assert encode(pictures()) == pytest.approx(expected.numpy(), abs=1e-4)
     assert (encode.about.name, encode.about.trained) == ("timm:mine", True)
+
+
+def test_a_state_dict_of_another_library_is_read_by_the_order_of_its_layers(tmp_path: Path) -> None:
+    make_importable()
+    import timm
+
+    whole = timm.create_model("test_resnet").eval()
+    tensors = [tensor for name, tensor in whole.state_dict().items() if "num_batches" not in name]
+    named = {f"layer.{k}": tensor for k, tensor in enumerate(tensors)}
+    torch.save(named, tmp_path / "other.pth")
+    encode = FrozenImages(asked(f"timm:test_resnet?size=32&weights={tmp_path / 'other.pth'}", "timm", False))
+    whole.reset_classifier(0)
+    mean, std = (torch.tensor(whole.pretrained_cfg[key])[:, None, None] for key in ("mean", "std"))
+    pixels = (torch.tensor(pictures()).permute(0, 3, 1, 2) / 255 - mean) / std
+    with torch.inference_mode():
+        assert encode(pictures()) == pytest.approx(whole(pixels).numpy(), abs=1e-4)
+    assert (encode.about.name, encode.about.trained) == ("timm:test_resnet?size=32&weights=other.pth", True)
+    torch.save(dict(reversed(named.items())), tmp_path / "other.pth")
+    with pytest.raises(UsageError, match="have them in another order"):
+        FrozenImages(asked(f"timm:test_resnet?weights={tmp_path / 'other.pth'}", "timm", False))
 
 
 class Pickled:

@@ -87,6 +87,6 @@ def request_of(
     return TableRequest.model_validate(
         {
             "table": table.name, "scale": scale, "rows": list(rows), "replicates": list(replicates),
-            "table_digest": file_digest(table), "recipe_digest": file_digest(recipe), **changes,
+            "table_digest": file_digest(table.at(scale)), "recipe_digest": file_digest(recipe), **changes,
         }
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""`emoji-features`: the embedded real data, pictures of emoji and what people call them through frozen encoders."""
+"""`emoji-features` and `icons-features`: the included real data, pictures and their names through frozen encoders."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -21,6 +21,93 @@ from benchsuite.streams import numpy_stream
 
 FOLDER = Path(__file__).parent / "emoji_features"
 """What tools/embed_emoji.py wrote; its function `write` says what each file holds."""
+ICONS = Path(__file__).parent / "icons_features"
+"""What tools/embed_icons.py wrote."""
+
+
+class PicturesInStyles(PairDataset):
+    """Base of pictures of named concepts in several styles.
+
+    An image is a concept in a style; its other views are the concept in other styles, with noise. Each seed holds out
+    other concepts: no style of them is in train. Test and validation are galleries, one picture of each concept after
+    another; "single" has each test concept once.
+    """
+
+    shows: ClassVar = "vectors"
+    redrawn: ClassVar = "seed"
+    folder: ClassVar = FOLDER
+    tests: ClassVar[Sequence[str]] = ("test", "single")
+    """Splits with the held-out concepts."""
+    texts_each: ClassVar = 1
+    """Texts of a concept, which follow each other."""
+
+    test: Count = 400
+    """Concepts to report on."""
+    validation: Count = 300
+    """Concepts to choose settings on."""
+    renderings: Count = 4
+    """Views of each training image; the first is the image itself."""
+    noise: NonNegative = 0.3
+    """Standard deviation of the noise in further views, of entries with mean square 1."""
+    seed: Annotated[int, Ge(0)] = 0
+    """Of which concepts are held out, and of the views."""
+
+    def manifest(self) -> Manifest:
+        files = sorted(self.folder.glob("*.[nj]*"))
+        digest = short_digest([1, [sha256_of(file) for file in files], self.options()])
+        return Manifest(self.card.name, 1, {name: len(rows) for name, rows in self._rows.items()}, digest)
+
+    def read(self, split: str) -> Split:
+        rows, trained = self._rows[split], split == "train"
+        concept = self._concept[rows]
+        images, texts = (Rows([numbers_in(self.folder / f"{kind}.npy")], True, kind) for kind in ("images", "texts"))
+        views = self.renderings if trained else 1
+        ids = np.stack([rows, *(self._in_other_styles(rows, view) for view in range(1, views))], 1).ravel()
+        noise = Noise(self.noise, views, self.seed)
+        vectors = noise.added(images.take(ids), np.repeat(rows, views), np.tile(np.arange(views), len(rows)))
+        text, counts = self.texts_each * concept + (split == "tags"), self.texts_each if trained else 1
+        captions = VectorLists(texts, text, np.full(len(rows), counts), Noise(self.noise, views, self.seed + 2**63))
+        labels = self.labels(numbers_in(self.folder / "concepts.npy")[concept].astype(np.int64))
+        return Split(split, vectors.reshape(len(rows), views, -1), captions, captions, labels)
+
+    def labels(self, described: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
+        """Classes of images, from the rows of concepts.npy."""
+        return {}
+
+    def _in_other_styles(self, rows: Positions, view: int) -> Positions:
+        """For each image one of its concept in another style, which are its neighbours; itself if there is none."""
+        first, end = (np.searchsorted(self._concept, self._concept[rows], side) for side in ("left", "right"))
+        drawn = numpy_stream(self.seed, "styles", view).integers(np.maximum(end - first - 1, 1))
+        return np.asarray(np.where(end - first == 1, rows, first + (rows - first + 1 + drawn) % (end - first)))
+
+    @cached_property
+    def _words(self) -> Mapping[str, Sequence[str]]:
+        return dict(json.loads((self.folder / "words.json").read_text("utf-8")))
+
+    @cached_property
+    def _concept(self) -> NDArray[np.int64]:
+        """Of each image."""
+        return np.asarray(numbers_in(self.folder / "shown.npy"), np.int64)
+
+    @cached_property
+    def _rows(self) -> Mapping[str, Positions]:
+        galleries = np.asarray(numbers_in(self.folder / "galleries.npy"), np.int64)  # [concept, pictures]
+        order = self.to_hold_out(numpy_stream(self.seed, "held out").permutation(galleries))
+        if self.test + self.validation > len(order):
+            raise UsageError(
+                f"{self.card.name}: {self.test} + {self.validation} concepts are to be held out, but only {len(order)} "
+                "can be. Set the options test and validation."
+            )
+        held, validation = order[: self.test], order[self.test : self.test + self.validation]
+        out = self._concept[np.concatenate([held[:, 0], validation[:, 0]])]
+        single = np.take_along_axis(held, np.arange(len(held))[:, None] % held.shape[1], 1)
+        parts = {"validation": validation.T, **dict.fromkeys(self.tests, held.T), "single": single}
+        train = np.flatnonzero(~np.isin(self._concept, out))
+        return {"train": train, **{name: part.ravel() for name, part in parts.items()}}
+
+    def to_hold_out(self, galleries: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Those of the concepts' galleries, in drawn order, that may be held out."""
+        return galleries
 
 
 @register_dataset(
@@ -30,7 +117,7 @@ FOLDER = Path(__file__).parent / "emoji_features"
     credit=("docs/emoji-features.md names all authors, and what was changed",),
     download=False,
 )
-class EmojiFeatures(PairDataset):
+class EmojiFeatures(PicturesInStyles):
     """Pictures of 1,920 emoji in seven drawing styles and what people call them, as vectors of frozen encoders.
 
     An image is an emoji in a style; its other views are the emoji in other styles, with noise. Captions are its label
@@ -40,19 +127,8 @@ class EmojiFeatures(PairDataset):
     `nouns` are the tags.
     """
 
-    shows: ClassVar = "vectors"
-    redrawn: ClassVar = "seed"
-
-    test: Count = 400
-    """Emoji to report on."""
-    validation: Count = 300
-    """Emoji to choose settings on."""
-    renderings: Count = 4
-    """Views of each training image; the first is the image itself."""
-    noise: NonNegative = 0.3
-    """Standard deviation of the noise in further views, of entries with mean square 1."""
-    seed: Annotated[int, Ge(0)] = 0
-    """Of which emoji are held out, and of the views."""
+    tests: ClassVar = ("test", "tags", "single")
+    texts_each: ClassVar = 2
 
     @cached_property
     def class_names(self) -> Mapping[str, Sequence[str]]:  # type: ignore[override]
@@ -70,53 +146,30 @@ class EmojiFeatures(PairDataset):
         stored = numbers_in(FOLDER / "prompts.npy")
         return scaled(np.asarray(stored[:count] if classes == "group" else stored[-count:], np.float32))
 
-    def manifest(self) -> Manifest:
-        digest = short_digest([1, [sha256_of(file) for file in sorted(FOLDER.glob("*.[nj]*"))], self.options()])
-        return Manifest(self.card.name, 1, {name: len(rows) for name, rows in self._rows.items()}, digest)
+    def labels(self, described: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
+        group, subgroup, *tags = described.T
+        return {"group": group, "subgroup": subgroup, "verb": subgroup, "nouns": np.stack(tags, 1)}
 
-    def read(self, split: str) -> Split:
-        rows, trained = self._rows[split], split == "train"
-        concept = self._concept[rows]
-        images, texts = (Rows([numbers_in(FOLDER / f"{kind}.npy")], True, kind) for kind in ("images", "texts"))
-        views = self.renderings if trained else 1
-        ids = np.stack([rows, *(self._in_other_styles(rows, view) for view in range(1, views))], 1).ravel()
-        noise = Noise(self.noise, views, self.seed)
-        vectors = noise.added(images.take(ids), np.repeat(rows, views), np.tile(np.arange(views), len(rows)))
-        label, counts = 2 * concept + (split == "tags"), np.full(len(rows), 1 + trained)  # tags follow the label
-        captions = VectorLists(texts, label, counts, Noise(self.noise, views, self.seed + 2**63))
-        group, subgroup, *tags = numbers_in(FOLDER / "concepts.npy")[concept].astype(np.int64).T
-        labels = {"group": group, "subgroup": subgroup, "verb": subgroup, "nouns": np.stack(tags, 1)}
-        return Split(split, vectors.reshape(len(rows), views, -1), captions, captions, labels)
+    def to_hold_out(self, galleries: NDArray[np.int64]) -> NDArray[np.int64]:
+        """All but one of each subgroup, which stays in train."""
+        subgroup = numbers_in(FOLDER / "concepts.npy")[self._concept[galleries[:, 0]], 1]
+        return np.delete(galleries, np.unique(subgroup, return_index=True)[1], 0)
 
-    def _in_other_styles(self, rows: Positions, view: int) -> Positions:
-        """For each image one of the same emoji in another style, which are its neighbours; itself if there is none."""
-        first, end = (np.searchsorted(self._concept, self._concept[rows], side) for side in ("left", "right"))
-        drawn = numpy_stream(self.seed, "styles", view).integers(np.maximum(end - first - 1, 1))
-        return np.asarray(np.where(end - first == 1, rows, first + (rows - first + 1 + drawn) % (end - first)))
 
-    @cached_property
-    def _words(self) -> Mapping[str, Sequence[str]]:
-        return dict(json.loads((FOLDER / "words.json").read_text("utf-8")))
+@register_dataset(
+    "icons-features",
+    title="Icons, features",
+    license="Apache-2.0 (Material, Carbon, both encoders), MIT (Tabler, Phosphor), CC BY 3.0 (Game Icons)",
+    credit=("docs/emoji-features.md names all authors, and what was changed",),
+    download=False,
+)
+class IconsFeatures(PicturesInStyles):
+    """Icons of six sets and their names, as vectors of frozen encoders.
 
-    @cached_property
-    def _concept(self) -> NDArray[np.int64]:
-        """Of each image."""
-        return np.asarray(numbers_in(FOLDER / "shown.npy"), np.int64)
+    An image is an icon; its other views are other sets' icons of the same words, with noise. The caption is the name
+    without variants such as "outline", and so is the paraphrase. Each seed holds out other names, of those that two
+    sets or more draw. Test and validation are two galleries, of different sets; "single" has each test name once. There
+    are no classes.
+    """
 
-    @cached_property
-    def _rows(self) -> Mapping[str, Positions]:
-        galleries = np.asarray(numbers_in(FOLDER / "galleries.npy"), np.int64)  # [emoji that can be held out, styles]
-        order = numpy_stream(self.seed, "held out").permutation(galleries)
-        subgroup = numbers_in(FOLDER / "concepts.npy")[self._concept[order[:, 0]], 1]
-        order = np.delete(order, np.unique(subgroup, return_index=True)[1], 0)  # one of each stays in train
-        if self.test + self.validation > len(order):
-            raise UsageError(
-                f"{self.card.name}: {self.test} + {self.validation} emoji are to be held out, but only {len(order)} "
-                "can be. Set the options test and validation."
-            )
-        held, validation = order[: self.test], order[self.test : self.test + self.validation]
-        out = self._concept[np.concatenate([held[:, 0], validation[:, 0]])]
-        single = np.take_along_axis(held, np.arange(len(held))[:, None] % held.shape[1], 1)
-        parts = {"validation": validation.T, "test": held.T, "tags": held.T, "single": single}
-        train = np.flatnonzero(~np.isin(self._concept, out))
-        return {"train": train, **{name: part.ravel() for name, part in parts.items()}}
+    folder: ClassVar = ICONS
