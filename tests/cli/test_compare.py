@@ -8,6 +8,8 @@ import pytest
 from support import tiny_tuning
 from support.commands import exit_code
 
+from benchsuite.cli.compare import Question
+from benchsuite.cli.shared.training_options import TrainingOptions
 from benchsuite.records import shipped
 from benchsuite.records.contents import read_contents
 from benchsuite.records.shipped import RECORDS, SHIPPED, pack
@@ -129,6 +131,8 @@ def test_runs_that_come_with_benchsuite_are_not_trained_again(
     write_trials(folder / "tiny.parquet", contents.trials["tiny"])
     monkeypatch.setattr(shipped, "baselines", lambda: tmp_path / "built-in")
     shipped.shipped_digests.cache_clear()
+    asked = Question.of(["mine.py"], ["cwcl"], TrainingOptions(), "tiny.toml", again=False)
+    assert (asked.added, asked.beside) == (["cwcl"], [])
     content = told(capsys, "mine.py", "--replicates", 3, "--results", "own")
     records = [*read_contents(Path("own")).records.values()]
     assert sorted(one.method.name for one in records) == ["cwcl"] * 6 + ["infonce"] * 6 + ["mine"] * 6

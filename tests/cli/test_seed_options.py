@@ -8,6 +8,7 @@ from support.commands import exit_code
 
 from benchsuite.cli.shared.options import parse_seeds
 from benchsuite.errors import UsageError
+from benchsuite.records.schema import FIRST_SEED
 
 plan = partial(exit_code, "repro", "temo/table1", "--scale", "smoke", "--rows", "RN50/TeMo", "--dry-run")
 
@@ -21,6 +22,12 @@ def test_seeds_are_a_number_or_a_list(text: str | None, seeds: list[int] | None)
 def test_other_texts_are_refused(text: str) -> None:
     with pytest.raises(UsageError, match="give how many"):
         parse_seeds(text)
+
+
+def test_seeds_of_tuning_trials_are_refused() -> None:
+    assert parse_seeds(f"0,{FIRST_SEED - 1}") == [0, FIRST_SEED - 1]
+    with pytest.raises(UsageError, match="are those of tuning trials"):
+        parse_seeds(f"0,{FIRST_SEED}")
 
 
 def test_one_seed_is_exactly_that_seed(

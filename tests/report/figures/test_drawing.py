@@ -39,6 +39,12 @@ def test_ticks_are_few_round_and_where_their_values_are(low: float, span: float,
     assert max(gaps, default=0) - min(gaps, default=0) < 1e-3
 
 
+@pytest.mark.parametrize("unit", [1e-3, 1.0, 1e3])
+def test_a_logarithmic_axis_has_equal_room_at_both_ends(unit: float) -> None:
+    scale = Scale.over(Axis("x", log=True), [unit, 100 * unit], 0, 1, 0.1)
+    assert [scale.at(unit), scale.at(100 * unit)] == pytest.approx([0.1 / 1.2, 1.1 / 1.2])
+
+
 def test_labels_have_the_digits_that_their_steps_need() -> None:
     def labels(axis: Axis, *values: float) -> list[str]:
         return [label for _, label in Scale.over(axis, values, 0, 1, 0).ticks(4)]
