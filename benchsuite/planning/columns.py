@@ -29,7 +29,7 @@ def measured_columns(table: Table, recipe: Recipe, lacking: Mapping[str, str] = 
     `lacking` is what the data turned out not to allow, a protocol or "protocol.metric", with the reason.
     """
     protocols = {**recipe.protocols, **recipe.with_classes}
-    measured = Measured({}, {}, {})
+    measured, published = Measured({}, {}, {}), any(row.published for row in table.rows)
     for column in table.columns:
         where = f"{table.name}, column {column.key}: "
         measure = column.measured_at(recipe.track)
@@ -50,7 +50,7 @@ def measured_columns(table: Table, recipe: Recipe, lacking: Mapping[str, str] = 
             measured.missing[column.key] = reason
             continue
         measured.measures[column.key] = f"{own}.{metric}"
-        if description := _stand_in(column, protocol, recipe):
+        if description := _stand_in(column, protocol, recipe, published):
             measured.stand_ins[column.key] = description
     return measured
 
@@ -67,9 +67,12 @@ def require_metric(metric: str, task: str, where: str) -> None:
         raise UnknownError("metric", metric, known, where)
 
 
-def _stand_in(column: Column, protocol: str, recipe: Recipe) -> str:
+def _stand_in(column: Column, protocol: str, recipe: Recipe, published: bool) -> str:
+    """What stands for a paper's data; where nothing is published, the recipe's own protocols stand for nothing."""
     if protocol in recipe.stand_ins:
         return recipe.stand_ins[protocol].description
+    if not published:
+        return column.stand_in.get(recipe.track, "")
     same = (stand_in.description for stand_in in recipe.stand_ins.values() if stand_in.protocol == protocol)
     return column.stand_in.get(recipe.track) or next(same, "")
 

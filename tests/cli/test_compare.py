@@ -72,6 +72,7 @@ def test_a_file_is_compared_with_the_reference(tiny: None, capsys: pytest.Captur
     assert len(trials.trials) == 2 * 3 * (2 + 2)
     assert all(Path(file).read_text().startswith("<?xml") for file in content["figures"].values())  # type: ignore[attr-defined]
     assert "Mine" in pages()
+    assert "published" not in pages().partition('id="board-1"')[2].partition("</table>")[0]
     capsys.readouterr()
     assert compare("mine.py", "--replicates", 3, "--trials", 2) == 0
     assert "12 runs, 0 to do" in capsys.readouterr().out, "the same command trains nothing again"

@@ -8,8 +8,10 @@ from support import tiny_tuning
 
 from benchsuite.errors import UsageError
 from benchsuite.folders import use_folders
+from benchsuite.papers import read_table
 from benchsuite.papers.claim import headline_claims
 from benchsuite.papers.schema import Table
+from benchsuite.planning.columns import measured_columns
 from benchsuite.planning.comparison import comparison, name_of, recipe_for, reference_for
 from benchsuite.planning.recipe import read_recipe, recipe_names
 from benchsuite.toml_files import as_toml, read_toml
@@ -64,6 +66,15 @@ def test_the_measure_by_which_it_is_tuned_comes_first() -> None:
     recipe = read_recipe("emoji-features-pairs")
     first, *_ = Table.model_validate(comparison(["infonce", "ts"], "some", "emoji-features-pairs", recipe)).columns
     assert first.measure == "retrieval.r_mean"
+
+
+def test_a_question_of_ones_own_has_no_stand_ins() -> None:
+    name = "emoji-features-pairs"
+    recipe = read_recipe(name)
+    own = Table.model_validate(comparison(["infonce", "ts"], "some", name, recipe))
+    assert measured_columns(own, recipe).stand_ins == {}
+    papers = measured_columns(read_table("temo/table1"), recipe)
+    assert papers.stand_ins.keys() == papers.measures.keys()
 
 
 def test_many_methods_have_a_short_name() -> None:
