@@ -69,8 +69,9 @@ def require_metric(metric: str, task: str, where: str) -> None:
 
 def _stand_in(column: Column, protocol: str, recipe: Recipe, published: bool) -> str:
     """What stands for a paper's data; where nothing is published, the recipe's own protocols stand for nothing."""
-    if protocol in recipe.stand_ins:
-        return recipe.stand_ins[protocol].description
+    stand_in = recipe.stand_ins.get(protocol)
+    if stand_in and (published or stand_in.protocol != protocol):
+        return stand_in.description
     if not published:
         return column.stand_in.get(recipe.track, "")
     same = (stand_in.description for stand_in in recipe.stand_ins.values() if stand_in.protocol == protocol)
