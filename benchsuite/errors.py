@@ -122,3 +122,9 @@ def _alike(name: str, other: str) -> float:
 def quote(name: object) -> str:
     """The name in double quotes, as messages show it."""
     return f'"{name}"'
+
+
+def first_line(error: Exception) -> str:
+    """Type and beginning of another library's message."""
+    text = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
+    return f"{type(error).__name__}: {text[:300]}"

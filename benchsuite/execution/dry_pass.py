@@ -66,6 +66,7 @@ class DryPass:
 
     def __init__(self) -> None:
         self._towers: tuple[object, DualEncoder, Words | None] | None = None
+        self._unmade: dict[str, Exception] = {}
 
     def __call__(self, setup: Setup, part: MethodPart, split: Split) -> Objective:
         """Raises what a run of this setup and method would raise at its first or last step."""
@@ -103,10 +104,16 @@ class DryPass:
 
     def _encoder(self, setup: Setup, split: Split) -> tuple[DualEncoder, Words | None]:
         key = (setup.image, setup.text, setup.projection)
+        if error := self._unmade.get(repr(key)):
+            raise error  # at once: a hub that does not answer takes half a minute
         if self._towers is None or self._towers[0] != key:
             self._towers = None
-            words = _words(setup.text, setup, split) if setup.text else None
-            encoder = DualEncoder(setup, words.size if words else 0, image_inputs=split.images.shape[-1])
+            try:
+                words = _words(setup.text, setup, split) if setup.text else None
+                encoder = DualEncoder(setup, words.size if words else 0, image_inputs=split.images.shape[-1])
+            except Exception as error:
+                self._unmade[repr(key)] = error
+                raise
             self._towers = (key, encoder.train(), words)
         return self._towers[1:]
 

@@ -68,7 +68,7 @@ def unexpected(error: Exception) -> str:
     """An error that nobody expected, in a line: what it is, and where in the suite or a plugin."""
     frames = traceback.extract_tb(error.__traceback__)
     where = next((f for f in reversed(frames) if "site-packages" not in f.filename), frames[-1])
-    return f"{type(error).__name__}: {error} ({Path(where.filename).name}, line {where.lineno})"
+    return f"{type(error).__name__}: {' '.join(str(error).split())} ({Path(where.filename).name}, line {where.lineno})"
 
 
 Event = Queued | Started | Stepped | Noted | Finished | Failed

@@ -22,7 +22,7 @@ from benchsuite.data.base import Split
 from benchsuite.data.embeddings.pretrained import fastest
 from benchsuite.data.pixels import standardize, to_unit
 from benchsuite.data.readers.embedded import Encoder
-from benchsuite.errors import UsageError, did_you_mean
+from benchsuite.errors import UsageError, did_you_mean, first_line
 from benchsuite.models.clip_models import (
     OpenClipSide,
     Preprocessing,
@@ -36,7 +36,7 @@ from benchsuite.models.clip_models import (
 from benchsuite.models.dual_encoder import weights_digest
 from benchsuite.models.sides import resized
 from benchsuite.models.tokenizer import Words, pretrained_words, words_for
-from benchsuite.models.towers import TextEncoder, first_line
+from benchsuite.models.towers import TextEncoder
 from benchsuite.setup import Data, TextTower
 from benchsuite.torchvision_ops import make_importable
 

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from benchsuite.data.base import Texts
 from benchsuite.data.readers.images import decoded, square
-from benchsuite.errors import RunError, UsageError
+from benchsuite.errors import RunError, UsageError, first_line
 from benchsuite.files import drafted, put, sha256_of
 from benchsuite.models.dual_encoder import DualEncoder
 from benchsuite.models.layout import (
@@ -26,7 +26,7 @@ from benchsuite.models.layout import (
 )
 from benchsuite.models.sides import Trained
 from benchsuite.models.tokenizer import Words, words_in
-from benchsuite.models.towers import TextEncoder, first_line
+from benchsuite.models.towers import TextEncoder
 from benchsuite.models.vectors import VectorWords
 from benchsuite.setup import Setup
 

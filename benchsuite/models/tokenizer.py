@@ -21,6 +21,7 @@ from torch import Tensor
 from benchsuite.canonical import short_digest
 from benchsuite.data.base import Split, Texts, TextsOfImages, Vectors
 from benchsuite.data.cached import made_once
+from benchsuite.errors import UsageError, first_line
 from benchsuite.paths import cache
 from benchsuite.setup import Data, TextTower
 
@@ -88,7 +89,10 @@ def words_for(tower: TextTower, data: Data, split: Split) -> Words:
 
 def pretrained_words(tower: TextTower) -> Words:
     """The tokenizer of a pretrained text tower."""
-    return _pretrained(tower.transformer, tower.max_tokens)
+    try:
+        return _pretrained(tower.transformer, tower.max_tokens)
+    except (OSError, ValueError) as error:  # neither on this machine nor on a hub that answers
+        raise UsageError(f'text tower "{tower.transformer}": it cannot be read: {first_line(error)}') from error
 
 
 def words_in(folder: Path, tower: TextTower) -> Words:

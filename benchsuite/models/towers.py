@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from benchsuite.errors import UsageError, did_you_mean
+from benchsuite.errors import UsageError, did_you_mean, first_line
 from benchsuite.models.tokenizer import PAD, Tokens
 from benchsuite.setup import ImageTower, TextTower
 from benchsuite.torchvision_ops import make_importable
@@ -107,9 +107,3 @@ def stored_config(config: Mapping[str, Any]) -> Any:
     from transformers import CONFIG_MAPPING
 
     return CONFIG_MAPPING[config["model_type"]].from_dict(dict(config))
-
-
-def first_line(error: Exception) -> str:
-    """Type and beginning of another library's message."""
-    text = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
-    return f"{type(error).__name__}: {text[:300]}"

@@ -8,7 +8,7 @@ from benchsuite.errors import UsageError, each
 
 T = TypeVar("T")
 SHOWN = 4
-"""Rows that a problem names."""
+"""Rows and places that a problem names."""
 
 
 @dataclass(frozen=True)
@@ -22,8 +22,7 @@ class Problem:
     """Labels of the rows that it concerns, if `where` does not name one."""
 
     def __str__(self) -> str:
-        more = f" and {len(self.rows) - SHOWN} more" if len(self.rows) > SHOWN else ""
-        rows = f" [{', '.join(self.rows[:SHOWN])}{more}]" if self.rows else ""
+        rows = f" [{and_more(self.rows)}]" if self.rows else ""
         return f"{self.where}: {self.what}{rows}"
 
 
@@ -48,5 +47,17 @@ class Problems:
             return None
 
     def listed(self) -> list[Problem]:
-        """All of them."""
-        return [Problem(where, what, tuple(rows)) for (where, what), rows in self.rows.items()]
+        """All of them; what is wrong in several places alike is one."""
+        alike: dict[str, list[str]] = {}
+        for where, what in self.rows:
+            alike.setdefault(what, []).append(where)
+        return [
+            Problem(and_more(places), what, tuple(dict.fromkeys(row for at in places for row in self.rows[at, what])))
+            for what, places in alike.items()
+        ]
+
+
+def and_more(names: Sequence[str]) -> str:
+    """The first names, and how many more there are."""
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return f"{', '.join(names[:SHOWN])}{more}"

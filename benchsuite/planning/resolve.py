@@ -9,6 +9,7 @@ from benchsuite.evaluation.base import create_task
 from benchsuite.fields import resolve, temperatures
 from benchsuite.methods import create_method, method_class
 from benchsuite.planning.data_folders import protocols_of_classes, require_fitting, resolve_data
+from benchsuite.planning.problems import and_more
 from benchsuite.planning.recipe import Recipe
 from benchsuite.records.method_version import file_digest
 from benchsuite.records.schema import MethodPart
@@ -34,7 +35,7 @@ def resolve_setup(
     """
     setup = recipe.setup(backbone, variants)
     require_fitting(f'recipe "{recipe.title}", backbone {backbone}', setup)
-    errors: list[str] = []
+    errors: dict[str, list[str]] = {}
     of_data: list[str] = []
     data, evaluated = setup.data, dict(setup.protocols)
     try:
@@ -47,9 +48,9 @@ def resolve_setup(
         try:
             protocols[name] = resolve_protocol(protocol, folders)
         except UsageError as error:
-            errors.append(f"protocol {name} (task {protocol.task}): {error}")
+            errors.setdefault(str(error), []).append(f"protocol {name} (task {protocol.task})")
     if errors or of_data:
-        raise SeveralError([*errors, *of_data])
+        raise SeveralError([*(f"{and_more(places)}: {what}" for what, places in errors.items()), *of_data])
     return setup.model_copy(update={"data": data, "protocols": protocols})
 
 

@@ -180,4 +180,6 @@ def failure(failed: Sequence[Failed], total: int, logs: Path, left_out: Sequence
     tracebacks = ", ".join(str(logs / f"{event.run.run_id}.txt") for event in failed if event.traceback)
     where = [f"Details: {tracebacks}"] if tracebacks else []
     others = [line for error in left_out for line in error.lines]
-    return RunError(f"{len(failed)} of {total} runs failed; the others are stored.", more=[*reasons, *where, *others])
+    count = f"{len(failed)} of {total} runs" if total > 1 else "the run"
+    stored = "; the others are stored" if len(failed) < total else ""
+    return RunError(f"{count} failed{stored}.", more=[*reasons, *where, *others])

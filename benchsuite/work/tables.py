@@ -1,5 +1,6 @@
 """The runs of tables beside what is stored of them: which are to be done, and which trials come first."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,6 +10,7 @@ from benchsuite.planning.plan import Plan, Run
 from benchsuite.planning.problems import Problem
 from benchsuite.planning.trial_runs import grouped
 from benchsuite.records.contents import Contents
+from benchsuite.report.numbers import counted
 from benchsuite.work.trials import TrialWork
 
 
@@ -63,9 +65,21 @@ class TableWork:
         return [{"run_id": run.run_id, "state": self.state(run), "label": run.label} for run in self.runs]
 
     def lines(self) -> list[str]:
-        """What is to be tuned, run and left out, a line each."""
+        """What is to be tuned, run and left out: a line for each row of a table and a regime."""
+        several = len({plan.request.table for plan in self.plans}) > 1
+        rows: dict[str, Counter[str]] = {}
+        for plan in self.plans:
+            table = f"{plan.request.table} " if several else ""
+            how = ", as printed" if plan.request.regime == "printed" and len(self.plans) > 1 else ""
+            for run in plan.runs:
+                rows.setdefault(f"{table}{run.row}{how}", Counter())[self.state(run)] += 1
         return [
-            *(f"  to search  {row}: {counted}" for row, counted in self.trials.to_search),
-            *(f"  {one['state']:<7}  {one['run_id']}  {one['label']}" for one in self.states()),
+            *(f"  to search  {row}: {how_many}" for row, how_many in self.trials.to_search),
+            *(f"  {row}: {', '.join(counts(states))}" for row, states in rows.items()),
             *(f"  not run  {plan.request.table} {what}" for plan in self.plans for what in plan.not_run),
         ]
+
+
+def counts(states: Counter[str]) -> list[str]:
+    """In how many replicates a row's runs are in each state."""
+    return [f"{counted(number, 'replicate')} {state}" for state, number in sorted(states.items(), reverse=True)]

@@ -3,8 +3,13 @@
 from pathlib import Path
 
 import pytest
+from support import tiny_tuning
 from support.commands import exit_code
 from support.tiny_recipes import VECTORS
+
+from benchsuite.execution.events import Failed
+from benchsuite.planning.plan import plan_run
+from benchsuite.work.session import failure
 
 RECIPE = VECTORS.replace("hidden = 16 } } }", "hidden = 16 } }, step_seconds = 30 }")
 
@@ -41,3 +46,23 @@ def test_a_dry_run_finds_what_the_run_would_be_refused_for(recipe: Path, capsys:
     assert exit_code("run", "infonce", "--recipe", recipe, "--dry-run") == 2
     assert "320 is larger than split train" in capsys.readouterr().err
     assert not Path("runs").exists()
+
+
+@pytest.mark.parametrize(("total", "said"), [(1, "the run failed."), (2, "1 of 2 runs failed; the others are stored.")])
+def test_a_failure_speaks_of_others_where_there_are_some(recipe: Path, total: int, said: str) -> None:
+    failed = Failed(plan_run("infonce", str(recipe), "mlp", 0, {}), "the loss is nan")
+    assert failure([failed], total, Path("logs")).lines[0] == said
+
+
+def test_a_table_s_plan_has_a_line_for_each_row_and_regime(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    tiny_tuning.own_folder(Path("own"))
+    assert (
+        exit_code("repro", tiny_tuning.NAME, "--scale", "latents", "--tables", "own", "--rows", "TS", "--dry-run") == 0
+    )
+    lines = [line for line in capsys.readouterr().out.splitlines() if "to do" in line][1:]
+    assert lines == [
+        f"  mlp TS {part}{regime}: 2 replicates to do" for regime in (", as printed", "") for part in ("end", "start")
+    ]

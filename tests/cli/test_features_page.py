@@ -55,7 +55,7 @@ def test_pictures_become_a_table(short: Path, capsys: pytest.CaptureFixture[str]
     assert exit_code(*embed[:at], *SMALL, *embed[at + 4 :]) == 0
     for command in repro:
         assert exit_code(*command, "--rows", "RN50/InfoNCE", "--replicates", "1", "--regime", "tuned") == 0
-    assert "to do    " in (shown := capsys.readouterr().out)
+    assert ": 1 replicate to do" in (shown := capsys.readouterr().out)
     (record,) = records(short)
     assert set(record.results) == {"retrieval", "geometry", "zero-shot", "knn", "linear-probe"}
     assert record.setup.data.name == "features"

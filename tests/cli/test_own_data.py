@@ -69,7 +69,10 @@ def test_paraphrases_of_a_column_are_text_views(folders: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["pairs=shop"], "which column has the pictures? Name the column by the option image; there are photo, title"),
+        (
+            ["pairs=shop"],
+            "which column has the pictures? Name the column: --data pairs.image=COLUMN; there are photo, title",
+        ),
         (["pairs=photos", "pairs.captoin=x"], 'pairs: option "captoin" does not exist'),
         (["pairs=photos", "pears.caption=x"], 'dataset "pears" does not exist'),
         (["pairs=photos", "pairs.test_share=2"], "pairs: test_share = '2' is not possible"),

@@ -223,11 +223,23 @@ def test_paraphrases_have_a_digest_of_their_own(own: Callable[..., PairDataset])
 @pytest.mark.parametrize(
     ("columns", "options", "message"),
     [
-        (("photo", "caption"), {}, "which column has the pictures? .*option image; there are photo, caption, label"),
-        (("image", "words"), {}, "which column has the captions? .*option caption; there are image, words, label"),
-        (("image", "caption"), {"caption": "capton"}, 'no column "capton" for caption .* Did you mean "caption"'),
+        (
+            ("photo", "caption"),
+            {},
+            "has the pictures? .*pairs.image=COLUMN; there are photo, caption, label",
+        ),
+        (
+            ("image", "words"),
+            {},
+            "has the captions? .*pairs.caption=COLUMN; there are image, words, label",
+        ),
+        (
+            ("image", "caption"),
+            {"caption": "capton"},
+            'no column "capton". Did you mean "caption".* --data pairs.caption=COLUMN',
+        ),
         (("image", "caption"), {"image": "label"}, "row 0: picture (red|blue) not found; looked in"),
-        (("image", "caption"), {"label": "kind"}, 'no column "kind" for label'),
+        (("image", "caption"), {"label": "kind"}, 'no column "kind". .*pairs.label=COLUMN'),
         (("image", "caption"), {"classes": "blue"}, 'column label has class "green", which the option names'),
     ],
 )
@@ -252,7 +264,7 @@ def test_all_wrong_columns_are_told_before_pictures_are_read(own: Callable[..., 
 
 
 def test_two_columns_that_may_be_meant_are_named(own: Callable[..., PairDataset]) -> None:
-    with pytest.raises(UsageError, match="caption or text\\? Name the column by the option caption"):
+    with pytest.raises(UsageError, match=r"caption or text\? Name the column: --data pairs\.caption=COLUMN"):
         own([{**row, "text": "x"} for row in table("", 2)]).manifest()
 
 

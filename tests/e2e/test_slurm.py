@@ -308,7 +308,7 @@ def test_a_failing_job_is_one_line_with_reason_and_log(own_desk: Desk) -> None:
     assert "2 of 2 runs failed" in ended.err
     assert "Traceback" not in ended.err
     again = own_desk.call([*command, "--dry-run"])
-    assert again.out.count("to do ") == 2, again.out + again.err
+    assert "2 to do" in again.out, again.out + again.err
 
 
 def test_a_cancelled_job_is_named_and_submitted_again_by_the_next_call(own_desk: Desk) -> None:

@@ -98,6 +98,16 @@ def test_all_problems_of_a_run_are_listed_together(refused: Refused) -> None:
     ]
 
 
+def test_a_tower_that_cannot_be_read_is_one_problem_of_all_methods(tmp_path: Path) -> None:
+    text = f'transformer = "{tmp_path}/absent"\npretrained = true\nmax_tokens = 8'
+    recipe = write_recipe(tmp_path, {"text": text})
+    (problem,) = preflight([plan_run(name, recipe, "tiny", 0, {}) for name in ("infonce", "ts")], tmp_path).problems
+    assert problem.where.endswith(", method ts")
+    assert problem.what.startswith(f'text tower "{tmp_path}/absent": it cannot be read: ')
+    assert "\n" not in problem.what
+    assert problem.rows == ("tiny infonce", "tiny ts")
+
+
 def test_an_option_that_is_not_possible_is_refused_before_data_are_read(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -153,8 +163,7 @@ def test_wrong_options_of_all_protocols_are_listed_together(tmp_path: Path, caps
     assert exit_code("run", "infonce", "--recipe", write_recipe(tmp_path, changes), "--results", tmp_path / "runs") == 2
     told = capsys.readouterr().err.strip().split("\n")
     assert [line.partition('"')[0].strip() for line in told] == [
-        "benchsuite: protocol a (task retrieval): retrieval: option",
-        "protocol b (task retrieval): retrieval: option",
+        "benchsuite: protocol a (task retrieval), protocol b (task retrieval): retrieval: option",
         "scenes: option",
     ]
 

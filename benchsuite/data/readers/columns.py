@@ -35,11 +35,10 @@ def columns_for(asked: Asked, columns: Sequence[str], where: str) -> dict[str, S
     found: dict[str, Sequence[str]] = {}
     wrong, listed = [], ", ".join(columns)
     for option, (given, guesses) in asked.items():
-        remedy = f"Name the column by the option {option}; there are {listed}."
+        remedy = f"Name the column: --data {where.partition(':')[0]}.{option}=COLUMN; there are {listed}."
         found[option] = given or [name for name in columns if name.lower() in guesses]
         for name in (name for name in given if name not in columns):
-            known = f"(there are {listed}).{did_you_mean(name, columns)}"
-            wrong.append(f'{where}: no column "{name}" for {option} {known}')
+            wrong.append(f'{where}: no column "{name}".{did_you_mean(name, columns)} {remedy}')
         if not given and len(found[option]) > 1:
             wrong.append(f"{where}: {' or '.join(found[option])}? {remedy}")
         if not found[option] and option in REQUIRED:
