@@ -90,6 +90,12 @@ def test_an_allowed_difference_excuses_only_what_follows_from_it(make_record: Ma
     assert pairable(run(make_record), rate, ["optimizer"]) == "the initial weights differ (w against x)"
 
 
+@pytest.mark.parametrize(("part", "fields"), [("augmentation", {"flip": True}), ("training", {"batch": 8})])
+def test_batches_follow_from_augmentation_and_batch(make_record: MakeRecord, part: str, fields: dict[str, Any]) -> None:
+    other = run(make_record, digests={**DIGESTS, "batches": "y"}, **{part: fields})
+    assert pairable(run(make_record), other, [part]) == ""
+
+
 def test_rows_are_kept_apart_only_at_the_seeds_that_meant_something_else(make_record: MakeRecord) -> None:
     other = {**DIGESTS, "batches": "y"}
     rows = {

@@ -68,6 +68,18 @@ def test_the_interval_of_an_order_by_luck_is_wide(make_record: MakeRecord) -> No
     assert found.high - found.low > 0.6
 
 
+def test_a_method_that_trained_longer_is_another(make_record: MakeRecord) -> None:
+    views = [ordered(make_record, scale, (0.1, 0.2, 0.3, 0.4), 0.01) for scale in ("small", "gpu")]
+    rows = [
+        replace(
+            one,
+            records=[r.model_copy(update={"method": r.method.model_copy(update={"longer": 2.0})}) for r in one.records],
+        )
+        for one in views[1].rows
+    ]
+    assert track_agreements([views[0], replace(views[1], rows=rows)]) == []
+
+
 def test_fewer_than_three_methods_have_no_order(make_record: MakeRecord) -> None:
     views = [ordered(make_record, scale, (0.1, 0.2, 0.3, 0.4), 0.01) for scale in ("small", "gpu")]
     assert track_agreements([replace(views[0], rows=views[0].rows[:2]), views[1]]) == []

@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import torch
 from numpy.typing import NDArray
 from support.commands import exit_code
 from support.peers import open_clip_clip, timm_resnet, transformers_clip, transformers_siglip
+from support.real_files import write_cifar
 from torch import Tensor
 from torch.nn.functional import normalize
 
@@ -222,6 +224,21 @@ def test_open_clip_is_optional(
     monkeypatch.setitem(sys.modules, "open_clip", None)
     assert exit_code("evaluate", f"open_clip:{folders['open_clip']}", "--task", "retrieval", *DATA) == 2
     assert "pip install open-clip-torch" in capsys.readouterr().err
+
+
+def test_data_are_read_as_the_model_takes_them_unless_the_user_says_otherwise(tmp_path: Path) -> None:
+    from benchsuite.encoders.evaluate import Wanted, plan_evaluation
+
+    folder = str(write_cifar(tmp_path / "cifar", [*range(10)], range(10)))
+    model: Any = SimpleNamespace(size=24, fit="squash", exported=None, embeds={"image"}, takes="images")
+
+    def read(**given: str) -> dict[str, Any]:
+        folders = {"cifar10": folder, **{f"cifar10.{name}": value for name, value in given.items()}}
+        wanted = Wanted("knn-plain", {"classes": "class"}, dataset="cifar10", folders=folders)
+        return plan_evaluation(model, wanted).data.options
+
+    assert (read()["size"], read()["fit"]) == (24, "squash")
+    assert (read(size="16")["size"], read(size="16")["fit"]) == (16, "squash")
 
 
 def test_pictures_of_another_size_are_resized(folders: dict[str, Path]) -> None:

@@ -30,6 +30,9 @@ class Towers(nn.Module):
             pixels = pixels.mean(1)
         return cast(Tensor, self.drop(self.scale * pixels.mean(dim=(2, 3))))
 
+    def image_features(self, pixels: Tensor) -> Tensor:
+        return pixels.flatten(1)
+
     def text(self, tokens: Tokens) -> Tensor:
         return self.scale * torch.stack([tokens.ids[:, 0].float(), tokens.mask.sum(1).float()], 1)
 
@@ -68,6 +71,11 @@ def test_pictures_are_standardised_and_in_order(embed: Embedder) -> None:
 def test_pictures_are_encoded_once(embed: Embedder, towers: Towers) -> None:
     assert torch.equal(embed.images(split()), embed.images(split()))
     assert towers.pictures == 5
+
+
+def test_features_are_kept_apart_from_embeddings(embed: Embedder) -> None:
+    assert embed.images(split(), features=True).shape == (5, 12)
+    assert embed.images(split()).shape == (5, 3)
 
 
 def test_embedding_uses_evaluation_mode_and_builds_no_graph(embed: Embedder, towers: Towers) -> None:

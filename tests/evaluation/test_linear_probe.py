@@ -62,6 +62,10 @@ def test_the_penalty_is_as_strong_as_stated(classes: int, c: float) -> None:
     assert all(abs(won(classes, other) - won(classes, c)) > 2 for other in (1 / c, c**2, 1.0))
 
 
+def test_a_fit_that_is_cut_short_says_so() -> None:
+    assert probe_ranks(blobs(0, 3), blobs(1, 3), 1.0, 1)[1] == {"iterations": 1, "converged": 0}
+
+
 def test_a_class_that_was_not_taught_ranks_last() -> None:
     ranks, _ = probe_ranks(blobs(0, 2), LabelledRows(torch.zeros(1, 4), torch.tensor([3])), 1.0, 100)
     assert ranks.tolist() == [4]

@@ -84,7 +84,10 @@ def test_other_data_have_another_tokenizer(fresh_cache: Path) -> None:
 
 def test_paraphrases_are_part_of_the_words() -> None:
     assert UNK in words(digest="without")(["ωx"]).ids
-    assert UNK not in words(digest="with", split=corpus(TEXTS, ["ωx ωx"] * 3))(["ωx"]).ids
+    paraphrased = corpus(TEXTS, ["ωx ωx"] * 3)
+    assert UNK not in words(digest="with", split=paraphrased)(["ωx"]).ids
+    apart = Data(name="tiny", version=1, digest="apart", paraphrases="a digest of their own")
+    assert UNK in words_for(TextTower(transformer="distilbert", vocabulary=80), apart, paraphrased)(["ωx"]).ids
 
 
 REBUILD = """

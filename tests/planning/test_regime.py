@@ -15,7 +15,7 @@ from benchsuite.planning.trial_runs import TrialRun, content_of, method_subjects
 from benchsuite.records.requests import Regime
 from benchsuite.records.trials import Trial, TrialsFile, add_trials, best, read_trials
 from benchsuite.verify.audit_trials import check_trials
-from benchsuite.verify.redraw import check_draws
+from benchsuite.verify.redraw import check_draws, unknown_draws
 
 SWITCHED = (
     '[[rows]]\nlabel = "{label}"\nbackbone = "mlp"\nmethod = "temo"\nhyperparameters = {{ tau = 0.01, {given} }}\n'
@@ -267,6 +267,15 @@ def test_of_more_trials_than_are_asked_for_the_first_count(folder: Path, tmp_pat
 
 def test_a_diverged_trial_is_as_valid_as_any(folder: Path) -> None:
     assert not list(check_trials(file_of(plan().subjects, (0.1, None, 0.3)), "f"))
+
+
+def test_trials_of_another_version_are_noted(folder: Path) -> None:
+    file = file_of(plan().subjects)
+    assert not list(unknown_draws(file, "f"))
+    first, *others = file.trials
+    older = first.model_copy(update={"method": first.method.model_copy(update={"version": 2})})
+    (note,) = unknown_draws(file.model_copy(update={"trials": [older, *others]}), "f")
+    assert "another version" in note.message
 
 
 def test_a_request_names_its_regime(folder: Path) -> None:

@@ -65,6 +65,11 @@ def test_numbers_that_the_record_or_its_ranks_lack_are_named() -> None:
     assert again(less, GALLERY).differs[0] == "i2t_median_rank is missing in the record, 5.5 from its ranks"
 
 
+def test_a_count_that_is_not_the_splits_is_named() -> None:
+    assert again(stored("retrieval", GALLERY, split_size=4), GALLERY).differs == []
+    assert again(stored("retrieval", GALLERY, split_size=5), GALLERY).differs[0].startswith("counts.i2t is 4")
+
+
 @pytest.mark.parametrize(
     ("task", "ranks", "kept", "says"),
     [

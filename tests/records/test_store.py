@@ -244,6 +244,14 @@ def request(table: str) -> TableRequest:
     return TableRequest(table=table, scale="smoke", replicates=[0], rows=[], table_digest="t", recipe_digest="r")
 
 
+def test_a_later_request_adds_rows_and_replicates_and_decides_all_else(store: Store) -> None:
+    store.add_request(request("a/b").model_copy(update={"rows": ["x", "y"], "replicates": [0, 2]}))
+    later = request("a/b").model_copy(update={"rows": ["z", "x"], "replicates": [1], "recipe_digest": "edited"})
+    joined = later.model_copy(update={"rows": ["x", "y", "z"], "replicates": [0, 2, 1]})
+    assert store.add_request(later) == joined
+    assert store.read().requests == [joined]
+
+
 @pytest.mark.parametrize(("first", "second"), [("a/b-c", "a-b/c"), ("a-b/c", "a/b-c")])
 def test_two_tables_with_one_file_name_are_refused_and_the_first_stays(store: Store, first: str, second: str) -> None:
     assert store.add_request(request(first)) == request(first)

@@ -5,10 +5,11 @@ import json
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from support.made_trials import RULE
 
-from benchsuite.errors import RecordError
+from benchsuite.errors import RecordError, UsageError
 from benchsuite.records.schema import MethodPart, row_id, trial_seed
-from benchsuite.records.trials import Trial, TrialsFile, best, read_trials, trials_digest, write_trials
+from benchsuite.records.trials import Trial, TrialsFile, best, read_trials, require_rule, trials_digest, write_trials
 
 
 def trial(number, score=0.5, method="infonce", replicate=0, **more):
@@ -93,6 +94,14 @@ def test_a_file_under_the_name_of_another_recipe_is_refused(tmp_path):
     write_trials(tmp_path / "other.parquet", TrialsFile(recipe="r", rule={}, setups={}, trials=[]))
     with pytest.raises(RecordError, match=r"of recipe r; call it r\.parquet"):
         read_trials(tmp_path / "other.parquet")
+
+
+@pytest.mark.parametrize("key", sorted({*RULE} - {"trials", "longer"}))
+def test_trials_of_another_rule_are_refused_and_of_other_numbers_are_not(tmp_path, key):
+    content = TrialsFile(recipe="r", rule=RULE, setups={}, trials=[])
+    require_rule(content, {**RULE, "trials": 3, "longer": []}, tmp_path / "r")
+    with pytest.raises(UsageError, match=key):
+        require_rule(content, {**RULE, key: "another"}, tmp_path / "r")
 
 
 def test_another_format_is_refused(tmp_path):

@@ -27,6 +27,7 @@ from benchsuite.records.trials import TRIALS, TrialsFile, best, trials_digest, w
 from benchsuite.registry import methods, tasks
 from benchsuite.setup import Protocol
 from benchsuite.verify.audit import Audit, audit_folder, audit_run
+from benchsuite.verify.audit_trials import check_tuned
 
 Make = Callable[..., tuple[Record, bytes]]
 
@@ -327,19 +328,43 @@ def test_kept_weights_must_be_those_of_their_record_or_absent(folder: Path, make
     assert "its weights, weights/s5.safetensors, cannot be read" in problem
 
 
+def tuned_by(make: Make, file: TrialsFile, digest: str) -> tuple[Record, bytes]:
+    """A record that the file's best trial chose."""
+    chosen = best(file.trials)
+    assert chosen is not None
+    rate, base = chosen.method.learning_rate, file.setups[chosen.setup_id].optimizer.lr
+    own = rate and rate * (make(5)[0].setup.optimizer.lr / base)
+    tuned = TunedBy(trials=len(file.trials), trial=chosen.number, score=chosen.score, digest=digest)
+    cost = {"seconds": 1.5, "tuning_trials": len(file.trials)}
+    return make(5, method=chosen.method.model_copy(update={"learning_rate": own}), tuned=tuned, cost=cost)
+
+
+@pytest.mark.parametrize(
+    ("part", "change", "says"),
+    [
+        ("method", {"learning_rate": 0.5}, "its learning rate is 0.5"),
+        ("method", {"hyperparameters": {"tau": 0.9}}, "its tau is 0.9"),
+        ("tuned", {"score": 0.99}, "with 0.99 of"),
+    ],
+)
+def test_what_a_tuned_record_says_follows_from_its_trials(
+    make_sound: Make, part: str, change: dict[str, Any], says: str
+) -> None:
+    file = drawn_trials(replicate=5)
+    record, _ = tuned_by(make_sound, file, trials_digest(file.trials))
+    assert list(check_tuned({"r": record}, [file])) == []
+    forged = record.model_copy(update={part: getattr(record, part).model_copy(update=change)})
+    assert says in next(check_tuned({"r": forged}, [file])).message
+    cheaper = record.model_copy(update={"cost": {"tuning_trials": 1}})
+    assert "cost.tuning_trials is 1" in next(check_tuned({"r": cheaper}, [file])).message
+
+
 def test_a_tuned_record_names_the_folder_s_trials(folder: Path, make_sound: Make) -> None:
     file = drawn_trials(replicate=5)
     write_trials(folder / TRIALS / "latents-pairs.parquet", file)
-    trials, chosen = file.trials, best(file.trials)
-    assert chosen is not None
-    record = make_sound(5)[0]
-    rate, base = chosen.method.learning_rate, file.setups[chosen.setup_id].optimizer.lr
-    method = chosen.method.model_copy(update={"learning_rate": rate and rate * (record.setup.optimizer.lr / base)})
-    about = {"trials": len(trials), "trial": chosen.number, "score": chosen.score}
+    trials = file.trials
     for digest, says in ((trials_digest(trials), []), ("0" * 64, [f"the {len(trials)} trials that it was tuned by"])):
-        cost = {"seconds": 1.5, "tuning_trials": len(trials)}
-        tuned = TunedBy(**about, digest=digest)
-        Store(folder).write(*make_sound(5, method=method, tuned=tuned, cost=cost))
+        Store(folder).write(*tuned_by(make_sound, file, digest))
         found = [problem.message for problem in looked_at(folder).problems]
         assert len(found) == len(says)
         assert all(message.startswith(start) for message, start in zip(found, says, strict=True))

@@ -9,7 +9,7 @@ from benchsuite.evaluation.rank_metrics import RULES
 from benchsuite.records.schema import Record, Result
 from benchsuite.records.store import Store
 from benchsuite.verify.audit import audit_folder
-from benchsuite.verify.one_setup import check_counts, check_digests
+from benchsuite.verify.one_setup import check_counts, check_digests, check_repeats
 
 Make = Callable[..., tuple[Record, bytes]]
 DIGESTS = {"initial_weights": "w", "batches": "b", "data": "d" * 64}
@@ -59,6 +59,16 @@ def test_other_numbers_of_items_are_named(make_record: Make) -> None:
     own = {**found["few.json"].digests, "data": "of replicate 5"}
     found["few.json"] = make_record(5, results={"retrieval": result}, digests=own)[0]
     assert list(check_counts(found)) == [], "a replicate with data of its own may have other counts"
+
+
+@pytest.mark.parametrize(("share", "found"), [(0.5, ["1.json"]), (1.0, []), (0.0, [])])
+def test_two_replicates_have_the_same_ranks_only_where_all_answers_are_alike(
+    make_record: Make, share: float, found: list[str]
+) -> None:
+    result = Result(task="retrieval", version=1, metrics={"i2t_r1": share}, counts={"i2t": 4})
+    both = {f"{seed}.json": make_record(seed, results={"retrieval": result})[0] for seed in (0, 1)}
+    assert [problem.file for problem in check_repeats(both, dict.fromkeys(both, "same"))] == found
+    assert not list(check_repeats(both, {name: name for name in both}))
 
 
 def test_verify_finds_them_in_a_folder(tmp_path: Path, make_sound: Make) -> None:
