@@ -4,12 +4,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from benchsuite.fields import declared
-from benchsuite.methods import create_method, method_class
+from benchsuite.methods import create_method
 from benchsuite.methods.base import Clock, Loss
 from benchsuite.methods.batch import PairBatch
 from benchsuite.methods.gap_swap import ModalitySwap
-from benchsuite.registry import methods
 
 MakeBatch = Callable[..., PairBatch]
 NOW = Clock(step=1, total_steps=4)
@@ -209,10 +207,3 @@ def test_the_baselines_options_stay(name: str) -> None:
     (group,) = method.parameter_groups()
     assert method.temperature.item() == pytest.approx(0.1)
     assert group.weight_decay == 0.02
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_card_lists_every_hyperparameter_before_and_after_the_import(name: str) -> None:
-    cls = method_class(name)
-    assert {f.name for f in methods.card(name).fields} == set(declared(cls))
-    assert {f.name for f in methods._declared[name].fields} == set(declared(cls))
