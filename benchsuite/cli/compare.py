@@ -61,7 +61,10 @@ def compare(
     regime: AskedRegimes = None,
     budget: Annotated[
         str | None,
-        typer.Option(help="At most so long: 20m, 2h. Kept by fewer replicates, then by fewer trials.", metavar="TIME"),
+        typer.Option(
+            help="About so long: 20m, 2h. Kept by fewer replicates, never below three, then by fewer trials.",
+            metavar="TIME",
+        ),
     ] = None,
     again: Annotated[
         bool, typer.Option("--again", help="Train built-in methods here too, though their runs come with benchsuite.")

@@ -40,6 +40,8 @@ def answer_lines(views: Sequence[TableView], beside: Collection[str] = ()) -> It
         yield from (f"  {REGIMES[regime]}: {_answer(claims[number])}" for regime, claims in judged.items())
         if one := became.get(first.claim.name):
             yield f"  so: {one.outcome}, {MEANING[one.outcome]}"
+    if by_regime.keys() == {"printed"}:
+        yield "as printed, the learning rate alone was searched: hyper-parameters below may explain a difference"
     yield ""
     yield from _board(by_regime)
 
@@ -51,9 +53,9 @@ def _answer(judged: JudgedClaim) -> str:
         return f"{verdict.kind}: {verdict.reason}"
     points = " points" * (unit == "percent")
     known = f"p {p(verdict.p_adjusted)}, {counted(verdict.paired.n, 'replicate')}"
-    sure = f"; a difference of {size(verdict.confirmable, unit)}{points} could have been confirmed"
+    sure = f"; smallest difference that could be confirmed: {size(verdict.confirmable, unit)}{points}"
     least = "" if verdict.confirmable is None else sure
-    return f"{paired(judged.gains, unit)}{points}: {WORDS.get(verdict.kind, verdict.kind)} ({known}){least}"
+    return f"{paired(judged.gains, unit)}{points}, paired: {WORDS.get(verdict.kind, verdict.kind)} ({known}){least}"
 
 
 def _board(by_regime: Mapping[Regime, TableView]) -> Iterator[str]:

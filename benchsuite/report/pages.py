@@ -15,6 +15,7 @@ from benchsuite.analysis.verdict import Kind
 from benchsuite.folders import built_in_tables
 from benchsuite.papers.claim import headline_claims
 from benchsuite.papers.schema import RowKey
+from benchsuite.registry import datasets, methods
 from benchsuite.report import method_lines, method_page
 from benchsuite.report.claim_lines import forests, matrix
 from benchsuite.report.export import FORMATS, SUFFIXES
@@ -198,8 +199,15 @@ def _measure(view: TableView) -> str:
     table, scale = map(shlex.quote, (view.asked.table, view.asked.scale))
     folder = "" if view.asked.table in built_in_tables() else " --tables FOLDER"
     names = sorted({record.setup.data.name for record in view.runs if data_of(record) == REAL})
-    data = "".join(f" --data {shlex.quote(f'{name}=FOLDER')}" for name in names)
-    return f"benchsuite repro {table} --scale {scale}{regime_option(view)}{folder}{data}"
+    files = [name for name in names if datasets.card(name).about.get("download")]
+    data = "".join(f" --data {shlex.quote(f'{name}=FOLDER')}" for name in files)
+    used = {record.method.name for record in view.runs}
+    own = any(name not in methods or not methods.card(name).built_in for name in used)
+    rule = view.setting.recipe.tuning
+    usual = rule and view.asked.trials == rule.count(view.asked.regime, None)
+    searches = f" --trials {view.asked.trials}" if rule and not usual else ""
+    more = f"{searches}{folder}{' --plugin FILE' * own}{data}"
+    return f"benchsuite repro {table} --scale {scale}{regime_option(view)}{more}"
 
 
 def regime_option(view: TableView) -> str:

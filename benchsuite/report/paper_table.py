@@ -63,7 +63,7 @@ class PaperTable:
     @property
     def has_theirs(self) -> bool:
         """Whether published numbers are shown."""
-        return self.options.show is not Show.ours
+        return self.options.show is Show.published or (self.options.show is Show.both and self.view.has_published)
 
     @property
     def has_ours(self) -> bool:
@@ -123,7 +123,11 @@ class PaperTable:
             Show.both: f"{order}; ours: {ours}.",
         }
         title = self.view.table.title
-        return [title if title.endswith(".") else f"{title}.", f"{units(self.columns)}.", shown[self.options.show]]
+        return [
+            title if title.endswith(".") else f"{title}.",
+            f"{units(self.columns)}.",
+            shown[self.options.show if self.has_theirs else Show.ours],
+        ]
 
     @property
     def legend(self) -> list[str]:

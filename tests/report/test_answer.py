@@ -21,8 +21,10 @@ def views(make_record: MakeRecord) -> list[TableView]:
 def test_each_regime_has_its_verdict_and_the_pair_a_name(views: list[TableView]) -> None:
     first, printed, tuned, name, *_ = answer_lines(views)
     assert first.startswith("ours against old")
-    assert re.fullmatch(r"  as printed: \+\d+\.\d ± \d+\.\d points: better \(p .*, \d replicates\); .*", printed)
-    assert re.fullmatch(r"  tuned: −\d+\.\d ± \d+\.\d points: worse \(p .*, \d replicates\); .*", tuned)
+    assert re.fullmatch(
+        r"  as printed: \+\d+\.\d ± \d+\.\d points, paired: better \(p .*, \d replicates\); .*", printed
+    )
+    assert re.fullmatch(r"  tuned: −\d+\.\d ± \d+\.\d points, paired: worse \(p .*, \d replicates\); .*", tuned)
     assert name.startswith("  so: gain of tuning")
 
 

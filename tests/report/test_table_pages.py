@@ -130,10 +130,18 @@ def test_the_command_of_a_table_tunes_and_names_seeds_and_real_data(measured: Ta
     stated = {"tuning": read_recipe("latents-pairs").tuning}
     recipe = measured.setting.recipe.model_copy(update=stated)
     printed = replace(measured, setting=replace(measured.setting, recipe=recipe))
-    assert command(printed) == plain.replace("small", "small --regime printed")
+    assert command(printed) == plain.replace("small", "small --regime printed --trials 0")
+    searched = replace(printed, asked=printed.asked.model_copy(update={"trials": 5}))
+    assert command(searched) == plain.replace("small", "small --regime printed")
     (row, *_) = measured.rows
     setup = row.records[0].setup
     real = setup.model_copy(update={"data": setup.data.model_copy(update={"name": "cifar10"})})
+    included = setup.model_copy(update={"data": setup.data.model_copy(update={"name": "emoji-features"})})
+    own = row.records[1].method.model_copy(update={"name": "mine"})
+    runs = [row.records[1].model_copy(update={"setup": included, "method": own})]
+    assert command(replace(measured, rows=[replace(row, records=runs)])) == (
+        "benchsuite repro temo/table1 --scale small --plugin FILE"
+    )
     runs = [row.records[1].model_copy(update={"setup": real})]
     assert command(replace(measured, rows=[replace(row, records=runs)])) == (
         "benchsuite repro temo/table1 --scale small --data cifar10=FOLDER"
