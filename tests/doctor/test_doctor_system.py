@@ -1,8 +1,11 @@
 """What a fresh machine may lack, each explained with what to do."""
 
 import tempfile
+from email.message import Message
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import Mock
+from urllib.error import HTTPError, URLError
 
 import pytest
 
@@ -86,3 +89,17 @@ def test_a_driver_that_does_not_answer(nvidia_smi: Path) -> None:
 @pytest.mark.parametrize("torch", [{"error": "ImportError"}, {**SEES_NONE, "devices": [{"name": "H200"}]}])
 def test_nothing_is_said_of_a_driver_that_works(nvidia_smi: Path, torch: dict[str, object]) -> None:
     assert list(machine.driver(torch)) == []
+
+
+def test_a_hub_that_refuses_is_there_and_one_that_does_not_answer_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in looking.OFFLINE:
+        monkeypatch.delenv(name, raising=False)
+    for error, status in ((HTTPError("u", 403, "no", Message(), None), "ok"), (URLError("no route"), "note")):
+        monkeypatch.setattr("urllib.request.urlopen", Mock(side_effect=error))
+        assert looking.hub().status == status
+
+
+def test_less_than_a_gibibyte_of_disk_is_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for free, status in ((2**29, "note"), (3 * 2**29, "ok")):
+        monkeypatch.setattr(looking, "free_disk", Mock(return_value=free))
+        assert {line.status for line in looking.system(tmp_path) if line.what.startswith("disk")} == {status}

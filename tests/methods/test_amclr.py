@@ -1,4 +1,3 @@
-import copy
 import math
 from collections.abc import Iterator
 from typing import Any
@@ -196,17 +195,3 @@ def test_what_cannot_work_is_refused(name: str) -> None:
         make(name, state="shared")
     with pytest.raises(ValueError, match="one has no negatives"):
         make(name)(PairBatch(**{p: torch.ones(1, 3) for p in PARTS}, index=torch.tensor([0])), NOW)
-
-
-@pytest.mark.parametrize("state", STATES)
-@pytest.mark.parametrize("name", NAMES)
-def test_evaluation_changes_no_state_and_gives_what_training_would(name: str, state: str) -> None:
-    method, (first, second) = make(name, state=state), list(batches(steps=2))
-    method(first, NOW)
-    before = copy.deepcopy(method.state_dict())
-    request = method.eval()(second, NOW).total
-    assert all(torch.equal(t, before[n]) for n, t in method.state_dict().items())
-    again = method.train()(second, NOW).total
-    assert torch.equal(again, request)
-    assert_close(gradients(again, second), gradients(request, second), 0)
-    assert any(not torch.equal(t, before[n]) for n, t in method.state_dict().items())

@@ -123,12 +123,6 @@ def test_equal_bounds_is_infonce_for_pairs_and_nt_xent_for_one_tower(settings: d
         assert_twins(total(method, single), total(create_method("simclr", tau=tau), single), single)
 
 
-def test_equal_bounds_is_infonce_shifted_too() -> None:
-    batch = batch_of(5)
-    method = create_method("dystress-shifted", tau_min=0.1, tau_max=0.1)
-    assert_twins(total(method, batch), total(create_method("infonce", tau=0.1), batch), batch)
-
-
 def angle(cosine: float) -> PairBatch:
     image = torch.tensor([[1.0, 0.0]], dtype=torch.float64)
     return PairBatch(image=image, text=torch.tensor([[cosine, math.sqrt(1 - cosine**2)]], dtype=torch.float64))
