@@ -1,5 +1,3 @@
-"""What a run takes from its method, its setup and its data before it trains."""
-
 from collections.abc import Callable
 
 import pytest
@@ -27,4 +25,3 @@ def test_the_datas_cluster_sizes_are_for_methods_that_take_some_and_were_given_n
     assert sizes_from(prepared, resolve_method("mm-ts", {}, 1.0)) == {"cluster_sizes": (3, 5)}
     assert sizes_from(prepared, resolve_method("mm-ts", {"cluster_sizes": [1, 2]}, 1.0)) == {}
     assert sizes_from(prepared, resolve_method("infonce", {}, 1.0)) == {}
-    assert sizes_from(Prepared(), resolve_method("mm-ts", {}, 1.0)) == {}
