@@ -37,6 +37,11 @@ class Cell:
         return {seed: value for seed, value in found.items() if value is not None}
 
     @property
+    def untuned(self) -> bool:
+        """Whether nothing was searched for any of its runs."""
+        return any(record.tuned is None for record in self.records.values())
+
+    @property
     def n(self) -> int:
         """Seeds measured."""
         return len(self.values)

@@ -184,7 +184,7 @@ def new_leaderboard(
         f"benchsuite repro {table} --scale smoke",
         f"benchsuite repro {table} --scale latents --results results",
         "benchsuite verify results --update",
-        "benchsuite report --results results --report site",
+        f"benchsuite report --results results --report site --title {shlex.quote(board.words['title'])}",
         f"git add . && git commit -m 'Add {table} at latents'",
     )
     say("then push it to GitHub and choose Settings > Pages > Source: GitHub Actions; README.md says more.")

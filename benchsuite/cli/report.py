@@ -1,6 +1,7 @@
 """`benchsuite report`: pages from stored records."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -22,12 +23,21 @@ from benchsuite.errors import UsageError
 def report(
     results: Results = RESULTS,
     folder: Annotated[Path, typer.Option("--report", help="Folder for the pages.", metavar="FOLDER")] = REPORTS,
+    title: Annotated[str | None, typer.Option(help="What the site is called.", metavar="TEXT")] = None,
+    text: Annotated[
+        str | None, typer.Option(help="Heading of its first page (default: the title).", metavar="TEXT")
+    ] = None,
+    link: Annotated[str, typer.Option(help="Where its first page links to, such as a repository.", metavar="URL")] = "",
     plugin: Plugins = None,
     tables: Tables = None,
 ) -> None:
     """Write the leaderboard's pages from the records of a results folder."""
+    from benchsuite.report.leaderboard import Owner
     from benchsuite.report.numbers import counted
     from benchsuite.report.site import write_site
+
+    if link and not link.startswith(("https://", "http://")):
+        raise UsageError(f'--link "{link}": write a whole address, for example https://example.org/board.')
 
     if not results.is_dir():
         raise UsageError(
@@ -35,7 +45,8 @@ def report(
         )
     load_own(tables, plugin)
     read = ResultsFolder.read(results)
-    site = write_site(folder, read.leaderboard(), show_progress)
+    owner = Owner(title or Owner.title, text or title or Owner.text, link)
+    site = write_site(folder, replace(read.leaderboard(), owner=owner), show_progress)
     numbers = {"table": len(read.views), "run": len(read.contents.records), "page": site.pages}
     say(f"{', '.join(counted(n, noun) for noun, n in numbers.items())}: {site.index.resolve()}")
     for file in read.contents.foreign:

@@ -59,6 +59,17 @@ class MethodSummary:
 
 
 @dataclass(frozen=True)
+class Owner:
+    """Whose pages they are."""
+
+    title: str = "benchsuite"
+    text: str = "Does one contrastive method really beat another?"
+    """The heading of the home page."""
+    link: str = ""
+    """An address on the web; none if empty."""
+
+
+@dataclass(frozen=True)
 class Leaderboard:
     """Stored runs, and the tables that requested them."""
 
@@ -66,6 +77,7 @@ class Leaderboard:
     views: Sequence[TableView]
     problems: Sequence[str] = ()
     """Skipped files, each with the reason."""
+    owner: Owner = Owner()
 
     @property
     def records(self) -> Mapping[str, Record]:

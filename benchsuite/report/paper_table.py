@@ -138,7 +138,10 @@ class PaperTable:
         if not self.has_ours:
             return bold
         if any(number.star for number in numbers):
-            return [*bold, f"★: no row is significantly better ({test})."]
+            rows = [line.row for line in self.lines if any(number.star for number in line.ours)]
+            untuned = [row.shown for row in rows if any(cell.untuned for cell in row.cells)]
+            also = [f"Not tuned, though with a star: {', '.join(untuned)}."] if untuned else []
+            return [*bold, f"★: no row is significantly better ({test}).", *also]
         ranks = [self.view.rank(line.row, line.row.cells[n]) for line in self.lines for n in self._places]
         tied = all(rank.rank == 1 for rank in ranks if rank)
         return [*bold, f"No difference is significant ({test})."] if tied else bold

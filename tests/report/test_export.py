@@ -53,7 +53,7 @@ def test_every_format_shows_the_same_numbers_and_marks(view: TableView) -> None:
             assert latex[2 * number + 1][place + 1] == (f"${mean} \\pm {half}$" if half else "--")
             page = board[number * len(row.cells) + place]
             assert page["theirs"] == published(cell)
-            assert page["ours"].replace("± ", " ± ") == ("★ best: " if best else "") + measured(cell)
+            assert page["ours"].replace("± ", " ± ") == ("☆ best, not tuned: " if best else "") + measured(cell)
             assert page["diff"] == difference(cell)
 
 

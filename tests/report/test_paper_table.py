@@ -92,7 +92,7 @@ def test_no_row_is_bold_where_nothing_is_better(make_record: MakeRecord) -> None
     assert not any(number.bold or number.star for line in table.lines for number in (*line.theirs, *line.ours))
 
 
-def test_marks_are_explained(view: TableView) -> None:
+def test_marks_are_explained(view: TableView, monkeypatch: pytest.MonkeyPatch) -> None:
     table = PaperTable(view, ExportOptions())
     numbers = [number for line in table.lines for number in line.ours]
     assert any(number.bold for number in numbers)
@@ -100,6 +100,10 @@ def test_marks_are_explained(view: TableView) -> None:
     legend = " ".join(table.legend)
     assert "Bold" in legend
     assert "★" in legend
+    starred = next(line.row for line in table.lines if any(number.star for number in line.ours))
+    assert f"Not tuned, though with a star: {starred.shown}" in legend
+    monkeypatch.setattr("benchsuite.analysis.rows.Cell.untuned", False)
+    assert "Not tuned" not in " ".join(PaperTable(view, ExportOptions()).legend)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from benchsuite.papers import read_table
 from benchsuite.papers.schema import Plot
 from benchsuite.records.schema import Record
 from benchsuite.report import site
+from benchsuite.report.leaderboard import Owner
 from benchsuite.report.site import write_site
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
@@ -40,6 +42,18 @@ def test_every_address_in_the_folder_leads_somewhere(tmp_path: Path, make_record
             there = (page.parent / file).resolve() if file else page
             assert there.is_file(), f"{page}: {address}"
             assert not anchor or anchor in found[there].ids, f"{page}: {address}"
+
+
+def test_pages_have_the_title_text_and_link_of_their_owner(tmp_path: Path, make_record: MakeRecord) -> None:
+    owner = Owner("My board", "Which loss <is> best?", "https://example.org/board")
+    site = write_site(tmp_path, replace(board(make_record), owner=owner))
+    for page in tmp_path.rglob("*.html"):
+        text = page.read_text("utf-8")
+        assert " – My board</title>" in text
+        assert re.search(r'class="home"[^>]*>My board</a>', text)
+    home = site.index.read_text("utf-8")
+    assert "<h1>Which loss &lt;is&gt; best?</h1>" in home
+    assert '<a href="https://example.org/board">' in home
 
 
 def test_a_table_lies_there_in_every_format_with_its_points(tmp_path: Path, make_record: MakeRecord) -> None:

@@ -19,6 +19,7 @@ from benchsuite.records.store import Store
 
 pytestmark = pytest.mark.slow
 
+BOARD = "https://example.org/my-board"
 SHOWN = Path(__file__).parents[2] / "docs" / "publish.md"
 
 
@@ -31,7 +32,8 @@ def scripts(folder: Path, name: str) -> Iterator[list[str]]:
     """The words of each line that the workflow's jobs run."""
     for job in workflow(folder, name)["jobs"].values():
         for step in job["steps"]:
-            yield from (shlex.split(line) for line in step.get("run", "").splitlines())
+            lines = step.get("run", "").replace("$GITHUB_SERVER_URL/$GITHUB_REPOSITORY", BOARD).splitlines()
+            yield from map(shlex.split, lines)
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +62,8 @@ def test_all_that_its_workflows_run_succeeds_and_is_verified_and_shown_as_its_ne
                 assert program in ("bash", "ruff")
     assert (ran.count("benchsuite"), ran.count("bash")) == (3, 2)
     page = next((board.folder / "site").rglob("index.html")).read_text()
-    assert "benchsuite" in page
+    assert "<h1>My board</h1>" in page
+    assert f'href="{BOARD}"' in page
     board.suite("verify", "runs", "--update")
     board.suite("report", "--results", "runs", "--report", "two")
     assert "my_board/table1" in (board.folder / "two" / "index.html").read_text()
