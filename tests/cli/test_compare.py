@@ -78,6 +78,7 @@ def test_a_file_is_compared_with_the_reference(tiny: None, capsys: pytest.Captur
     assert "12 runs, 0 to do" in capsys.readouterr().out, "the same command trains nothing again"
 
 
+@pytest.mark.slow
 def test_an_added_method_changes_no_verdict(tiny: None, capsys: pytest.CaptureFixture[str]) -> None:
     def verdicts(content: dict[str, object]) -> dict[tuple[str, str], tuple[object, object]]:
         claims = content["claims"]
@@ -95,6 +96,7 @@ def test_an_added_method_changes_no_verdict(tiny: None, capsys: pytest.CaptureFi
     assert "CWCL" in pages()
 
 
+@pytest.mark.slow
 def test_all_later_methods_are_one_family(tiny: None, capsys: pytest.CaptureFixture[str]) -> None:
     names = ["infonce", "mine.py", "cwcl", "siglip", "max-margin", "gap-flt"]
     claims = told(capsys, *names, "--trials", 0, "--replicates", 3)["claims"]
@@ -121,6 +123,7 @@ def test_a_budget_costs_replicates_first_and_then_trials(
     assert not Path("runs").exists()
 
 
+@pytest.mark.slow
 def test_runs_that_come_with_benchsuite_are_not_trained_again(
     tiny: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

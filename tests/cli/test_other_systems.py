@@ -13,6 +13,8 @@ from support.measured import LOW, fill
 from benchsuite import running
 from benchsuite.records.store import Store
 
+pytestmark = pytest.mark.slow
+
 WITHOUT = """
 import os, signal, sys
 for name in ("fcntl", "resource", "grp", "pwd", "termios"):

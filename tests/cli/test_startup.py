@@ -16,6 +16,8 @@ from benchsuite.cli import COMMANDS, application
 from benchsuite.records.schema import Record
 from benchsuite.records.store import Store
 
+pytestmark = pytest.mark.slow
+
 MakeRecord = Callable[..., tuple[Record, bytes]]
 TRAINING = {"torch", "torchvision", "timm", "transformers", "deepspeed", "datasets", "open_clip"}
 ANALYSIS = {"numpy", "scipy", "sklearn", "pandas", "pyarrow"}

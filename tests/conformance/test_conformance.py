@@ -60,6 +60,11 @@ MANY = {
 
 
 @pytest.fixture(scope="module")
+def few() -> Report:
+    return check_methods(sorted(QUICK))
+
+
+@pytest.fixture(scope="module")
 def others() -> Report:
     return check_methods(sorted({*NAMES} - QUICK))
 
@@ -73,7 +78,6 @@ def broken() -> Iterator[Report]:
         [
             *BROKEN,
             *MANY,
-            *QUICK,
             "whole",
             "excused",
             "reads-late",
@@ -91,9 +95,9 @@ def broken() -> Iterator[Report]:
 
 
 @pytest.mark.parametrize("name", sorted(QUICK))
-def test_conforms(name: str, broken: Report) -> None:
-    assert (broken[name].failed, broken[name].warnings) == ({}, ())
-    assert [outcome.check for outcome in broken[name].outcomes] == list(CHECKS)
+def test_conforms(name: str, few: Report) -> None:
+    assert (few[name].failed, few[name].warnings) == ({}, ())
+    assert [outcome.check for outcome in few[name].outcomes] == list(CHECKS)
 
 
 @pytest.mark.slow
@@ -103,6 +107,7 @@ def test_all_others_conform(name: str, others: Report) -> None:
 
 
 @pytest.mark.parametrize("name", BROKEN)
+@pytest.mark.slow
 def test_a_broken_rule_is_named_and_only_that(name: str, broken: Report) -> None:
     check, reason = BROKEN[name]
     assert set(broken[name].failed) == {check}, broken[name].failed
@@ -110,6 +115,7 @@ def test_a_broken_rule_is_named_and_only_that(name: str, broken: Report) -> None
 
 
 @pytest.mark.parametrize("name", MANY)
+@pytest.mark.slow
 def test_what_breaks_many_rules_is_named_under_each(name: str, broken: Report) -> None:
     check, reason = MANY[name]
     assert re.search(reason, broken[name].failed[check]), broken[name].failed
@@ -120,17 +126,20 @@ def test_every_check_finds_something() -> None:
 
 
 @pytest.mark.parametrize("name", ["whole", "reads-late", "two-towers", "centred", "taught"])
+@pytest.mark.slow
 def test_a_sound_plugin_passes_everything(name: str, broken: Report) -> None:
     assert broken[name].failed == {}
     assert broken[name].excused == {}
     assert broken[name].passed
 
 
+@pytest.mark.slow
 def test_an_excuse_is_told_with_its_reason(broken: Report) -> None:
     assert broken["excused"].excused == {"permutation": "counts places"}
     assert broken["excused"].passed
 
 
+@pytest.mark.slow
 def test_a_single_number_that_decays_is_a_warning_that_names_it(broken: Report) -> None:
     (warning,) = broken["decays"].warnings
     assert re.search(r"number scale decays .* weight_decay 0.02", warning)
@@ -138,6 +147,7 @@ def test_a_single_number_that_decays_is_a_warning_that_names_it(broken: Report) 
     assert not broken["whole"].warnings
 
 
+@pytest.mark.slow
 def test_cost_is_told_of_sound_methods_only(broken: Report) -> None:
     cost = broken["whole"].cost
     assert cost is not None
@@ -148,6 +158,7 @@ def test_cost_is_told_of_sound_methods_only(broken: Report) -> None:
     assert broken["by-position"].cost is None
 
 
+@pytest.mark.slow
 def test_the_report_is_plain_data(broken: Report) -> None:
     found = {one["name"]: one for one in json.loads(json.dumps(broken.as_json()))}
     assert found["whole"]["passed"]

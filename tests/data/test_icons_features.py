@@ -32,6 +32,7 @@ def world() -> PairDataset:
     return create_dataset("icons-features")
 
 
+@pytest.mark.slow
 def test_no_set_draws_a_test_icon_in_train(world: PairDataset) -> None:
     sizes = dict(world.manifest().splits)
     assert sizes == {"train": sizes["train"], "validation": 600, "test": 800, "single": 400}
@@ -46,6 +47,7 @@ def test_no_set_draws_a_test_icon_in_train(world: PairDataset) -> None:
     assert len(alike) < 10, "but icons that two concepts share, of which vectors tell the first"
 
 
+@pytest.mark.slow
 def test_views_of_an_icon_are_the_same_concept(world: PairDataset) -> None:
     rows = world.split("train").images[:400]
     first = concepts(rows[:, 0])
