@@ -103,7 +103,9 @@ def compare(
             results=options.results,
         )  # fmt: skip
         size = Size(parse_seeds(replicates), trials)
-        if not again:
+        if again:
+            require_none_shipped(session.store)
+        else:
             say(*bring(asked, session.store))
         work = TableWork(plan(seeds=size.seeds, count=size.trials), session.store.read(), options.results)
         require_ready([*work.problems, *session.check(work.missing, work.trials)])
@@ -211,7 +213,16 @@ def bring(asked: Question, store: "Store") -> Iterator[str]:
     if trials := shipped_trials(recipe, named):
         add_trials(store.folder, trials)
     names = ", ".join(sorted({record.method.name for record in records}))
-    yield f"{len(records)} runs of {names} come with benchsuite and are not trained again (--again trains them)"
+    where = f"they are in {store.folder} now, and not trained (--again)"
+    yield f"{len(records)} runs of {names} come with benchsuite: {where}"
+
+
+def require_none_shipped(store: "Store") -> None:
+    """Refuse a folder whose runs would be taken for those that are to be trained here."""
+    from benchsuite.records.shipped import shipped_digests
+
+    if any(record.digest in shipped_digests() for record in store.read().records.values()):
+        raise UsageError(f"--again: {store.folder} has runs that come with benchsuite. Give another --results FOLDER.")
 
 
 def parse_time(text: str) -> float:

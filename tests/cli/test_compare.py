@@ -153,6 +153,9 @@ def test_runs_that_come_with_benchsuite_are_not_trained_again(
     edited = next(Path("own").glob("infonce-*.json"))
     edited.write_text(edited.read_text().replace('"temperature"', '"warmth"'))
     assert exit_code("verify", "own", "--plugin", "mine.py") == 1
+    capsys.readouterr()
+    assert compare("mine.py", "--replicates", 3, "--results", "own", "--again") == 2
+    assert "Give another --results FOLDER" in capsys.readouterr().err
     assert compare("mine.py", "--replicates", 3, "--results", "again", "--again") == 0
     assert {one.method.name for one in read_contents(Path("again")).records.values()} == {"infonce", "mine"}
     shipped.shipped_digests.cache_clear()
