@@ -103,4 +103,4 @@ def test_its_results_are_shown_where_it_is_not_installed_nor_torch(place: Place)
     assert "Smoothed InfoNCE" in method
     assert "This method is not registered here" in method
     exported = place.run("export", "example/table1", "--scale", "smoke", installed=False, block="torch")
-    assert "| ResNet: Smoothed | – / " in exported.stdout
+    assert "| timm test_resnet: Smoothed | " in exported.stdout
