@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from benchsuite.analysis.judged_claims import JudgedClaim, judged_added, judged_claims
+from benchsuite.analysis.judged_claims import JudgedClaim, judged_claims
 from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.verdict import Kind
 
@@ -44,19 +44,15 @@ class InBothRegimes:
         return "worse" if "opposite" in kinds else "no gain seen"
 
 
-def in_both_regimes(views: Sequence[TableView], added: bool = False) -> Iterator[InBothRegimes]:
-    """The headline claims of each table and scale of which there is a view in either regime.
-
-    `added`: the same questions about rows that the table does not have, where they are in both.
-    """
+def in_both_regimes(views: Sequence[TableView]) -> Iterator[InBothRegimes]:
+    """The headline claims of each table and scale of which there is a view in either regime."""
     by_place: dict[tuple[str, str], dict[str, TableView]] = {}
     for view in views:
         by_place.setdefault((view.asked.table, view.asked.scale), {})[view.asked.regime] = view
-    judge = judged_added if added else judged_claims
     for pair in by_place.values():
         if len(pair) == 2:
             printed, tuned = (
-                {one.claim.name: one for one in judge(pair[regime]) if one.claim.headline}
+                {one.claim.name: one for one in judged_claims(pair[regime]) if one.claim.headline}
                 for regime in ("printed", "tuned")
             )
             yield from (InBothRegimes(one, tuned[name]) for name, one in printed.items() if name in tuned)

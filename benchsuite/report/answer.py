@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from statistics import fmean, median
 
-from benchsuite.analysis.both_regimes import MEANING, in_both_regimes
+from benchsuite.analysis.both_regimes import MEANING, InBothRegimes
 from benchsuite.analysis.judged_claims import JudgedClaim, judged_added, judged_claims
 from benchsuite.analysis.rows import TableRow
 from benchsuite.analysis.table_view import TableView
@@ -27,19 +27,20 @@ def answer_lines(views: Sequence[TableView], beside: Collection[str] = ()) -> It
     """
     by_regime = {view.asked.regime: view for view in views}
     judged = {
-        regime: [
-            one
+        regime: {
+            one.claim.name: one
             for one in (*judged_claims(view), *judged_added(view))
             if one.claim.headline and one.claim.row[2] not in beside
-        ]
+        }
         for regime, view in by_regime.items()
     }
-    became = {one.tuned.claim.name: one for added in (False, True) for one in in_both_regimes(views, added)}
-    for number, first in enumerate(next(iter(judged.values()))):
+    for name, first in next(iter(judged.values())).items():
+        found = {regime: claims[name] for regime, claims in judged.items() if name in claims}
         yield f"{first.claim.row[2]} against {first.claim.reference[2]}, {first.claim.column.name}:"
-        yield from (f"  {REGIMES[regime]}: {_answer(claims[number])}" for regime, claims in judged.items())
-        if one := became.get(first.claim.name):
-            yield f"  so: {one.outcome}, {MEANING[one.outcome]}"
+        yield from (f"  {REGIMES[regime]}: {_answer(one)}" for regime, one in found.items())
+        if found.keys() == REGIMES.keys():
+            outcome = InBothRegimes(**found).outcome
+            yield f"  so: {outcome}, {MEANING[outcome]}"
     if by_regime.keys() == {"printed"}:
         yield "as printed, the learning rate alone was searched: hyper-parameters below may explain a difference"
     yield ""
