@@ -20,30 +20,19 @@ if TYPE_CHECKING:
 
 __version__ = "0.2.0"
 
-_LAZY = {
-    "Clock": "benchsuite.methods.base",
-    "Encoder": "benchsuite.models.saved",
-    "Head": "benchsuite.methods.heads",
-    "Loss": "benchsuite.methods.base",
-    "Manifest": "benchsuite.data.base",
-    "Method": "benchsuite.methods.base",
-    "PairBatch": "benchsuite.methods.batch",
-    "PairDataset": "benchsuite.data.base",
-    "ParameterGroup": "benchsuite.methods.base",
-    "Queue": "benchsuite.methods.queue",
-    "Split": "benchsuite.data.base",
-    "Task": "benchsuite.evaluation.base",
-    "create_method": "benchsuite.methods",
-    "load_encoder": "benchsuite.models.saved",
-    "load_agreement": "benchsuite.analysis.results",
-    "load_results": "benchsuite.analysis.results",
-    "load_table": "benchsuite.analysis.results",
-    "load_trials": "benchsuite.analysis.results",
-    "register_dataset": "benchsuite.registry",
-    "register_embedding": "benchsuite.registry",
-    "register_method": "benchsuite.registry",
-    "register_task": "benchsuite.registry",
+_PLACES = {
+    "analysis.results": ("load_agreement", "load_results", "load_table", "load_trials"),
+    "data.base": ("Manifest", "PairDataset", "Split"),
+    "evaluation.base": ("Task",),
+    "methods": ("create_method",),
+    "methods.base": ("Clock", "Loss", "Method", "ParameterGroup"),
+    "methods.batch": ("PairBatch",),
+    "methods.heads": ("Head",),
+    "methods.queue": ("Queue",),
+    "models.saved": ("Encoder", "load_encoder"),
+    "registry": ("register_dataset", "register_embedding", "register_method", "register_task"),
 }
+_LAZY = {name: f"benchsuite.{module}" for module, names in _PLACES.items() for name in names}
 
 __all__ = [
     "Clock",

@@ -8,7 +8,6 @@ from typing import Any
 
 DEEPEST = 64
 """Levels of lists and mappings: what reads and shows plain data calls itself for each."""
-ATOMS = frozenset((str, int, bool, type(None)))
 WRITER = json.JSONEncoder(
     sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, check_circular=False
 )
@@ -35,40 +34,19 @@ def short_digest(value: Any) -> str:
 
 
 def _plain(value: Any, levels: int) -> Any:
-    """A copy in which numbers are spelt alike, of at most so many levels.
-
-    Exact types are asked for first: a record has hundreds of values.
-    """
-    kind = type(value)
-    if kind is float:
+    """A copy in which numbers are spelt alike, of at most so many levels."""
+    if isinstance(value, float):
         if not math.isfinite(value):
             raise ValueError(f"{value} has no canonical form.")
         return int(value) if value.is_integer() else value
-    if kind in ATOMS:
+    if isinstance(value, str | int | None):
         return value
     if not levels:
         raise ValueError(f"what is nested more than {DEEPEST} levels deep has no canonical form.")
-    if kind is list:
+    if isinstance(value, list | tuple):
         return [_plain(item, levels - 1) for item in value]
-    if kind is dict:
+    if isinstance(value, Mapping):
         if wrong := [key for key in value if not isinstance(key, str)]:
             raise ValueError(f"keys must be text; {wrong[0]!r} is not.")
         return {key: _plain(item, levels - 1) for key, item in value.items()}
-    return _plain(_exact(value), levels)
-
-
-def _exact(value: Any) -> Any:
-    """What is a kind of plain data, as that kind itself."""
-    match value:
-        case float():
-            return float(value)
-        case int():
-            return int(value)
-        case str():
-            return "".join(value)
-        case Mapping():
-            return dict(value)
-        case list() | tuple():
-            return list(value)
-        case _:
-            raise ValueError(f"{type(value).__name__} is not plain data.")
+    raise ValueError(f"{type(value).__name__} is not plain data.")

@@ -5,8 +5,8 @@ The command line sets these once; every process that it starts, here or on a clu
 
 import os
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 from benchsuite.errors import UsageError
 
@@ -14,7 +14,8 @@ WORKERS = "BENCHSUITE_WORKERS"
 SKIP_BAD_PICTURES = "BENCHSUITE_SKIP_BAD_PICTURES"
 TRACK = "BENCHSUITE_TRACK"
 TRACK_FOLDER = "BENCHSUITE_TRACK_DIR"
-WAYS = ("tensorboard", "wandb", "csv")
+Way = Literal["tensorboard", "wandb", "csv"]
+"""Where the curves of runs can be watched."""
 
 
 @dataclass(frozen=True)
@@ -41,15 +42,15 @@ class Running:
         os.environ.update(self.environment())
 
 
-def running(environment: Mapping[str, str] | None = None) -> Running:
+def running() -> Running:
     """What the environment says."""
-    given = os.environ if environment is None else environment
+    given = os.environ
     workers = given.get(WORKERS, "")
     if workers and not workers.isdecimal():
         raise UsageError(f'{WORKERS}="{workers}": it must be a number of processes, 0 or more.')
     track = given.get(TRACK, "")
-    if track and track not in WAYS:
-        raise UsageError(f'{TRACK}="{track}": it must be one of {", ".join(WAYS)}.')
+    if track and track not in get_args(Way):
+        raise UsageError(f'{TRACK}="{track}": it must be one of {", ".join(get_args(Way))}.')
     skip = given.get(SKIP_BAD_PICTURES, "") == "1"
     return Running(int(workers) if workers else None, skip, track, given.get(TRACK_FOLDER, Running.track_folder))
 

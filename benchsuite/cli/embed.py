@@ -1,9 +1,8 @@
 """`benchsuite embed`: the vectors of a dataset's images and texts, for `features`."""
 
 import time
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -12,13 +11,6 @@ from benchsuite.cli.shared.terminal import say
 
 EVERY = 10
 """Seconds between lines of progress."""
-
-
-class Number(StrEnum):
-    """How vectors are stored."""
-
-    float16 = "float16"
-    float32 = "float32"
 
 
 def embed(
@@ -47,7 +39,7 @@ def embed(
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first images of each split.")] = None,
     batch: Annotated[int, typer.Option(min=1, help="Images or texts at a time.")] = 64,
     shard: Annotated[int, typer.Option(min=1, help="Images whose vectors share a file.")] = 8192,
-    dtype: Annotated[Number, typer.Option(help="How vectors are stored.")] = Number.float16,
+    dtype: Annotated[Literal["float16", "float32"], typer.Option(help="How vectors are stored.")] = "float16",
     untrained: Annotated[bool, typer.Option("--untrained", help="Random weights in both encoders, for tests.")] = False,
     plugin: Plugins = None,
 ) -> None:
@@ -68,7 +60,7 @@ def embed(
         out=out,
         splits=parse_names([splits] if splits else []),
         untrained=untrained,
-        dtype=dtype.value,
+        dtype=dtype,
         limit=limit,
         batch=batch,
         shard=shard,

@@ -1,8 +1,7 @@
 """`benchsuite export`: results for a paper, a notebook or a spreadsheet."""
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -27,14 +26,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-class Format(StrEnum):
-    """What results can be written as."""
-
-    csv = "csv"
-    json = "json"
-    latex = "latex"
-    md = "md"
-    parquet = "parquet"
+Format = Literal["csv", "json", "latex", "md", "parquet"]
 
 
 def export(
@@ -88,14 +80,14 @@ def export(
 
     if everything == bool(table):
         raise UsageError("name one table, or give --all for all runs.")
-    if as_json and as_ not in (None, Format.json):
+    if as_json and as_ not in (None, "json"):
         raise UsageError(f"--json and --format {as_}: give one of them.")
-    formats = (Format.csv, Format.parquet) if everything else tuple(Format)[:4]
-    format_ = Format.json if as_json else as_ or (Format.csv if everything else Format.md)
+    formats = ("csv", "parquet") if everything else tuple(FORMATS)
+    format_ = "json" if as_json else as_ or ("csv" if everything else "md")
     if format_ not in formats:
         what = "all runs are" if everything else "a table is"
         raise UsageError(f"--format {format_}: {what} exported as {', '.join(formats[:-1])} or {formats[-1]}.")
-    if format_ is Format.parquet and out is None:
+    if format_ == "parquet" and out is None:
         raise UsageError("--format parquet is not text: name a file with --out results.parquet.")
     options = ExportOptions(show, spread, digits)
     load_own(tables, plugin)
@@ -104,16 +96,16 @@ def export(
     read = ResultsFolder(results, *read_folder(results, table or "temo/table1"))
     if table:
         text = FORMATS[format_](find_view(read.views, table, scale, results, regime), options)
-        write_text(text, f"{table} at scale {scale}", out, is_json=format_ is Format.json)
+        write_text(text, f"{table} at scale {scale}", out, is_json=format_ == "json")
     else:
         write_frame(results_frame(read.contents, read.views), format_, out)
     read.require_whole()
 
 
-def write_frame(frame: "DataFrame", format_: Format, out: Path | None) -> None:
+def write_frame(frame: "DataFrame", format_: str, out: Path | None) -> None:
     """All runs, as `benchsuite.load_results` gives them."""
     about = f"{frame.run_id.nunique()} runs, {len(frame)} rows, {len(frame.columns)} columns"
-    if format_ is Format.parquet and out:
+    if format_ == "parquet" and out:
         write_named(out, "--out", frame.to_parquet(index=False))
         say(f"{about}: {out.resolve()}")
     else:

@@ -1,9 +1,8 @@
 """`benchsuite list`: what is registered, without importing it."""
 
 from collections.abc import Callable
-from enum import StrEnum
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -18,15 +17,7 @@ if TYPE_CHECKING:
     from benchsuite.planning.recipe import Recipe
 
 
-class What(StrEnum):
-    """What can be listed."""
-
-    methods = "methods"
-    tasks = "tasks"
-    datasets = "datasets"
-    embeddings = "embeddings"
-    tables = "tables"
-    recipes = "recipes"
+What = Literal["methods", "tasks", "datasets", "embeddings", "tables", "recipes"]
 
 
 def list_(
@@ -39,9 +30,9 @@ def list_(
 ) -> None:
     """List methods, tasks, datasets, embeddings, tables, recipes."""
     load_own(tables, plugin)
-    if keys and what is not What.recipes:
+    if keys and what != "recipes":
         raise UsageError(f"--keys is for recipes: benchsuite list recipes --keys, not {what}.")
-    items = _recipe_keys() if keys else _items(what)
+    items = _items("keys" if keys else what)
     if as_json:
         say_json(items)
         return
@@ -52,14 +43,17 @@ def list_(
             _print_details(item)
 
 
-def _items(what: What) -> list[dict[str, Any]]:
-    registries = {What.methods: methods, What.tasks: tasks, What.datasets: datasets, What.embeddings: embeddings}
+def _items(what: str) -> list[dict[str, Any]]:
+    registries = {"methods": methods, "tasks": tasks, "datasets": datasets, "embeddings": embeddings}
     if what in registries:
         return [card.as_json() for card in registries[what].cards().values()]
     from benchsuite.papers import table_names
     from benchsuite.planning.recipe import read_recipe, recipe_names
+    from benchsuite.planning.recipe_keys import recipe_keys
 
-    if what is What.recipes:
+    if what == "keys":
+        return recipe_keys()
+    if what == "recipes":
         return [_recipe(name) for name in recipe_names()]
     read = cache(read_recipe)  # tables share recipes
     return [_table(name, read) for name in table_names()]
@@ -109,12 +103,6 @@ def _coverage(table: "Table", name: str, recipe: "Recipe") -> dict[str, Any]:
     rows = [row for row in table.rows if row.method and not recipe.lacks(row.backbone, row.variant)]
     columns = measured_columns(table, recipe)
     return {"recipe": name, "rows": len(rows), "columns": len(columns.measures), "columns_missing": columns.missing}
-
-
-def _recipe_keys() -> list[dict[str, Any]]:
-    from benchsuite.planning.recipe_keys import recipe_keys
-
-    return recipe_keys()
 
 
 def _recipe(name: str) -> dict[str, Any]:

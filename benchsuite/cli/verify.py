@@ -95,9 +95,9 @@ def load_rules() -> Iterator[Finding]:
 
 def train_again(audit: Audit, count: int, folders: Mapping[str, str], plugins: list[Path]) -> None:
     """Train that many of the valid records again, drawn at random, and add what was found. They stay as they are."""
-    from benchsuite.cli.shared.progress import Lines
     from benchsuite.execution.pool import Pool
     from benchsuite.verify.rerun import devices_of, draw
+    from benchsuite.work.progress import Lines
     from benchsuite.work.session import signals_raised
 
     with tempfile.TemporaryDirectory(prefix="benchsuite-rerun-") as folder:
@@ -108,7 +108,7 @@ def train_again(audit: Audit, count: int, folders: Mapping[str, str], plugins: l
         if len(drawn.runs) < count:
             message = f"{len(drawn.runs)} of {count} records to run again could be drawn"
             audit.problems.append(Finding(str(audit.path), message, "the notes say why"))
-        shown = Lines(len(drawn.runs))
+        shown = Lines(len(drawn.runs), say)
         with signals_raised():
             for name, run in drawn.runs.items():
                 record = audit.records[name]

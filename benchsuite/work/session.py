@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import Protocol
 
 from benchsuite.errors import INTERRUPTED, BenchsuiteError, Interrupted, RunError
-from benchsuite.execution.events import Event, Failed, Finished
+from benchsuite.execution.events import Failed, Finished
 from benchsuite.files import write_whole
 from benchsuite.planning.plan import Run
 from benchsuite.planning.problems import Problem
@@ -19,28 +18,9 @@ from benchsuite.planning.trial_runs import example_run
 from benchsuite.records.checkpoints import folder_of, latest_step
 from benchsuite.records.store import Store
 from benchsuite.training.stopping import SIGNALS
+from benchsuite.work.progress import Lines, Say
 from benchsuite.work.trials import TrialKeeper, TrialWork
 from benchsuite.work.workplace import Workplace
-
-
-class Progress(Protocol):
-    """Shows events as they come."""
-
-    def show(self, event: Event) -> None:
-        """Show one event."""
-        ...
-
-
-class Display(Protocol):
-    """Shows lines, and the progress of runs. The command line is one; nothing here prints."""
-
-    def say(self, *lines: str, error: bool = False) -> None:
-        """Show lines; `error`: beside what the command was asked for."""
-        ...
-
-    def progress(self, total: int) -> Progress:
-        """Show the progress of that many runs."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -49,14 +29,14 @@ class Session:
 
     workplace: Workplace
     store: Store
-    display: Display
+    say: Say
 
     def check(self, runs: Sequence[Run], trials: TrialWork | None = None) -> Sequence[Problem]:
         """Every problem of the runs, and of trials that come before them; shows what else is to be known."""
         examples = [example_run(subject) for subject in trials.lacking] if trials else []
         checked = self.workplace.check([*examples, *runs], self.store.folder)
         for note in checked.notes:
-            self.display.say(f"note: {note}")
+            self.say(f"note: {note}")
         return checked.problems
 
     def do(self, runs: Sequence[Run]) -> list[Failed]:
@@ -75,7 +55,7 @@ class Session:
         if rank():
             do_together(run, folder, every, lambda event: None)
             return failed
-        shown = self.display.progress(1)
+        shown = Lines(1, self.say)
         if end := do_together(run, folder, every, shown.show):
             self._keep(failed, end)
             shown.show(end)
@@ -122,7 +102,7 @@ class Session:
         """Do the runs and show their progress. `keep` stores what comes of a run, and says whether it did."""
         if not runs:
             return
-        kept, executor, shown = 0, self.workplace.executor(self.store), self.display.progress(len(runs))
+        kept, executor, shown = 0, self.workplace.executor(self.store), Lines(len(runs), self.say)
         try:
             with signals_raised(), closing(executor.execute(runs)) as events:
                 for event in events:
@@ -134,10 +114,10 @@ class Session:
         except (KeyboardInterrupt, Interrupted) as stop:
             stored = f"{kept} of {len(runs)} {what} are stored in {self.store.folder}"
             if left := executor.left():
-                self.display.say(f"stopped watching: {stored}; {left[0]}", *left[1:], error=True)
+                self.say(f"stopped watching: {stored}; {left[0]}", *left[1:], error=True)
                 raise SystemExit(INTERRUPTED) from None
             saved = under_way(runs, self.store.folder)
-            self.display.say(f"stopped: {stored}{saved}. The same command continues{hint}.", error=True)
+            self.say(f"stopped: {stored}{saved}. The same command continues{hint}.", error=True)
             raise SystemExit(stop.exit_code if isinstance(stop, Interrupted) else INTERRUPTED) from None
 
 

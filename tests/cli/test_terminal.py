@@ -9,11 +9,12 @@ import pytest
 from support.commands import exit_code
 from support.hostile import is_clean, is_command
 
-from benchsuite.cli.shared import progress
+from benchsuite.cli.shared.terminal import say
 from benchsuite.execution.events import Event, Failed, Noted, Queued, Started
 from benchsuite.records.schema import Record, Result
 from benchsuite.records.store import Store
 from benchsuite.setup import Protocol
+from benchsuite.work.progress import Lines
 
 Make = Callable[..., tuple[Record, bytes]]
 NAME = "\x1b[2J\x1b[H\nverified.\n::error::no\r\u202e##[error]"
@@ -118,7 +119,7 @@ def test_what_nobody_expected_is_printed_like_all_else(
 def test_lines_of_progress_show_names_and_reasons_as_text(capsys: pytest.CaptureFixture[str]) -> None:
     run = SimpleNamespace(label=f"[red]{NAME}", run_id="r", steps=2)
     events: list[Event] = [Queued(run, "1", NAME), Started(run), Noted(run, NAME), Failed(run, NAME)]  # type: ignore[arg-type]
-    lines = progress.Lines(1)
+    lines = Lines(1, say)
     for event in events:
         lines.show(event)
     told = capsys.readouterr().err

@@ -95,5 +95,6 @@ def test_a_missing_library_and_an_unknown_way_are_one_message(monkeypatch: pytes
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(UsageError, match=r"--track wandb: the library wandb is not installed: pip install wandb"):
         tracking.require_library("wandb")
+    monkeypatch.setenv("BENCHSUITE_TRACK", "paper")
     with pytest.raises(UsageError, match='BENCHSUITE_TRACK="paper": it must be one of tensorboard, wandb, csv'):
-        running({"BENCHSUITE_TRACK": "paper"})
+        running()

@@ -3,7 +3,7 @@
 from collections.abc import Container, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -49,14 +49,6 @@ class Regime(StrEnum):
     printed = "printed"
 
 
-class Asked(StrEnum):
-    """Regimes to run."""
-
-    tuned = "tuned"
-    printed = "printed"
-    both = "both"
-
-
 Regimes = Annotated[
     Regime | None,
     typer.Option(
@@ -66,7 +58,7 @@ Regimes = Annotated[
     ),
 ]
 AskedRegimes = Annotated[
-    Asked | None,
+    Literal["tuned", "printed", "both"] | None,
     typer.Option(
         "--regime",
         help="printed: the paper's hyper-parameters, the learning rate alone searched. tuned: all searched. both "

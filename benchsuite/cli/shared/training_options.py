@@ -1,9 +1,8 @@
 """Options of the commands that train: with what, on which data, where records go, and how a training is kept."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -17,9 +16,10 @@ from benchsuite.cli.shared.options import (
     load_own,
     parse_folders,
 )
+from benchsuite.cli.shared.terminal import say
 from benchsuite.errors import UsageError
 from benchsuite.execution.joining import launched
-from benchsuite.running import Running, require_trainable_here
+from benchsuite.running import Running, Way, require_trainable_here
 
 if TYPE_CHECKING:
     from benchsuite.cluster.options import ClusterOptions
@@ -28,20 +28,6 @@ if TYPE_CHECKING:
 
 MINUTES = 10.0
 TRACKING = "tracking"
-
-
-class Scheduler(StrEnum):
-    """Which kind of cluster."""
-
-    slurm = "slurm"
-
-
-class Track(StrEnum):
-    """Where the curves of runs can be watched."""
-
-    tensorboard = "tensorboard"
-    wandb = "wandb"
-    csv = "csv"
 
 
 KeepWeights = Annotated[
@@ -65,7 +51,7 @@ class TrainingOptions:
     results: Results = RESULTS
     devices: DeviceCount = None
     cluster: Annotated[
-        Scheduler | None,
+        Literal["slurm"] | None,
         typer.Option(
             help="Submit each run as a job of this cluster, and watch the jobs. Ctrl-C leaves them running; the same "
             "command collects what is done and submits what is missing.",
@@ -148,7 +134,6 @@ class TrainingOptions:
 
     def session(self, jobs: int | None = None, max_jobs: int | None = None) -> "Session":
         """Does runs on this machine or a cluster, stores them in `--results`, and shows them on the terminal."""
-        from benchsuite.cli.shared.progress import Terminal
         from benchsuite.execution.devices import Devices
         from benchsuite.records.store import Store
         from benchsuite.work.session import Session
@@ -157,7 +142,7 @@ class TrainingOptions:
         cluster = self._cluster(jobs, max_jobs)
         here = Devices(count, stated=True) if (count := launched()) > 1 else Devices.here(self.devices, jobs)
         workplace = Workplace(here, cluster, max_jobs, self.plugin or (), self.every)
-        return Session(workplace, Store(self.results), Terminal())
+        return Session(workplace, Store(self.results), say)
 
     def _cluster(self, jobs: int | None, max_jobs: int | None) -> "ClusterOptions | None":
         """What jobs ask of the cluster that was asked for, if it can be used from here; none to run on this machine."""
@@ -186,7 +171,7 @@ class TrackingOptions:
     """Where the curves of runs can be watched while they train."""
 
     track: Annotated[
-        Track | None,
+        Way | None,
         typer.Option(help="Keep each run's curves as they come, for TensorBoard, Weights & Biases, or as CSV."),
     ] = None
     track_dir: Annotated[
