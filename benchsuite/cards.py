@@ -52,7 +52,6 @@ class Card:
 
     @property
     def built_in(self) -> bool:
-        """Whether it comes with benchsuite."""
         return self.owner.startswith("benchsuite.")
 
     @property
@@ -63,7 +62,6 @@ class Card:
 
     @property
     def summary(self) -> str:
-        """First line of the docstring."""
         return self.doc.split("\n", 1)[0]
 
     def as_json(self) -> dict[str, Any]:

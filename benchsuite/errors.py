@@ -31,7 +31,6 @@ class BenchsuiteError(Exception):
 
     @property
     def lines(self) -> Sequence[str]:
-        """The message line by line."""
         return [super().__str__(), *self.more]
 
     def __str__(self) -> str:

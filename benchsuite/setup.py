@@ -94,7 +94,6 @@ class ImageTower(Part):
 
     @property
     def name(self) -> str:
-        """What it is, in a few words."""
         return str(self.mlp or self.timm)
 
 
@@ -125,7 +124,6 @@ class TextTower(Part):
 
     @property
     def name(self) -> str:
-        """What it is, in a few words."""
         return str(self.mlp or self.transformer)
 
 
@@ -304,7 +302,6 @@ class Setup(Part):
 
     @property
     def towers(self) -> Towers:
-        """Which towers are trained."""
         if self.image and self.text:
             return "pair"
         return "image" if self.image else "text"

@@ -41,7 +41,6 @@ class PrimaryMeasure:
 
     @property
     def measure(self) -> str:
-        """ "protocol.metric"."""
         return f"{self.protocol}.{self.metric}"
 
     @cached_property
@@ -107,12 +106,10 @@ class BoardRow:
 
     @property
     def method(self) -> str:
-        """The method's name."""
         return self.record.method.name
 
     @property
     def method_id(self) -> str:
-        """Identity of the configuration."""
         return self.record.method_id
 
     @property
@@ -126,7 +123,6 @@ class BoardRow:
         return stale(self.record)
 
     def cell(self, task: PrimaryMeasure) -> Cell:
-        """Its number on a task."""
         return self.cells[task.protocol]
 
     def values(self, task: PrimaryMeasure) -> Mapping[int, float]:
@@ -155,7 +151,6 @@ class Board:
 
     @property
     def runs(self) -> int:
-        """All of its runs."""
         return sum(len(row.records) for row in self.rows)
 
     @property

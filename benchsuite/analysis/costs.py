@@ -36,17 +36,14 @@ class RelativeCost:
 
     @property
     def median(self) -> float | None:
-        """Median ratio."""
         return statistics.median(self.ratios.values()) if self.ratios else None
 
     @property
     def low(self) -> float | None:
-        """Least ratio."""
         return min(self.ratios.values(), default=None)
 
     @property
     def high(self) -> float | None:
-        """Greatest ratio."""
         return max(self.ratios.values(), default=None)
 
 

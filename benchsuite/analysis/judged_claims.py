@@ -106,25 +106,23 @@ def _question(claim: Claim, view: TableView, rows: Mapping[RowKey, TableRow]) ->
     number = [column.key for column in view.columns].index(claim.column.key)
     both = [rows.get(key) for key in (claim.row, claim.reference)]
     if None in both:
-        return ClaimQuestion({}, {}, better, not_selected=NOT_SELECTED)
+        return ClaimQuestion({}, {}, better, Verdict("not selected", NOT_SELECTED))
     if reason := next(filter(None, (_why_not_run(row, number, view) for row in both if row)), ""):
-        return ClaimQuestion({}, {}, better, not_run=reason)
+        return ClaimQuestion({}, {}, better, Verdict("not run", reason))
     concerned = [finding for finding in view.premises if finding.concerns(claim)]
     premises = [finding for finding in concerned if finding.of_method or not claim.added]
     if unmet := [finding.refuted_for(claim) for finding in premises if finding.unmet]:
-        return ClaimQuestion({}, {}, better, premise=f"{'; '.join(unmet)}.")
+        return ClaimQuestion({}, {}, better, Verdict("premise not met", f"{'; '.join(unmet)}."))
     if reason := next(filter(None, (finding.unknown_for(claim) for finding in premises)), ""):
-        return ClaimQuestion({}, {}, better, not_run=reason)
+        return ClaimQuestion({}, {}, better, Verdict("not run", reason))
     ours, theirs = (row.cells[number] for row in both if row)
-    fields, refusal = _refusals(ours, theirs, view.table.factors)
     refuted = "; ".join(filter(None, (finding.refuted_for(claim) for finding in premises)))
+    wrong = Verdict("premise not met", f"{refuted}.") if refuted else None
     return ClaimQuestion(
         ours=ours.values,
         theirs=theirs.values,
         better=better,
-        not_comparable=fields,
-        refusal=refusal,
-        premise=f"{refuted}." if refuted else "",
+        barred=wrong or _refusal(ours, theirs, view.table.factors),
         equal=equal_seeds(ours, theirs),
         interest=interest_of(ours, view.setting.primary),
         published=published_gain(claim),
@@ -173,14 +171,17 @@ def _why_not_run(row: TableRow, number: int, view: TableView) -> str:
     return "" if cell.n else f"{row.shown}: {row.gap or 'no record'}"
 
 
-def _refusals(ours: Cell, theirs: Cell, factors: Sequence[str]) -> tuple[list[str], str]:
+def _refusal(ours: Cell, theirs: Cell, factors: Sequence[str]) -> Verdict | None:
     """Of the first shared seed that may not be paired: fields in which the setups differ, or else any other reason."""
+    unpaired = "The runs cannot be paired: seed {}: {}."
     for seed in sorted(ours.records.keys() & theirs.records.keys()):
         pair = ours.records[seed], theirs.records[seed]
         if reason := pairable(*pair, factors):
-            fields = disallowed_fields(*pair, factors)
-            return fields, "" if fields else f"seed {seed}: {reason}"
+            if fields := tuple(disallowed_fields(*pair, factors)):
+                return Verdict("not comparable", f"The setups differ in {', '.join(fields)}.", fields=fields)
+            return Verdict("not comparable", unpaired.format(seed, reason))
         searched = [record.tuned.trials if record.tuned else 0 for record in pair]
         if len({*searched}) > 1:
-            return [], f"seed {seed}: their searches had {searched[0]} and {searched[1]} trials"
-    return [], ""
+            trials = f"their searches had {searched[0]} and {searched[1]} trials"
+            return Verdict("not comparable", unpaired.format(seed, trials))
+    return None

@@ -48,7 +48,6 @@ def ranking(
     values: Mapping[str, BySeed],
     better: Better | Literal["neither"] = "higher",
     unpairable: Unpairable | None = None,
-    alpha: float = ALPHA,
 ) -> Ranking:
     """The ranking of rows by their values by seed; empty where the column ranks nothing.
 
@@ -66,7 +65,7 @@ def ranking(
             ours[pair_number[pair], [column[seed] for seed in seeds if seed in column]] = np.nan
     compared = compare_arrays(ours, matrix[second])
     p = holm(np.where(compared.n < MINIMUM, np.nan, compared.p))
-    significant = p <= alpha
+    significant = p <= ALPHA
     first_is_ahead = (compared.difference > 0) == (better == "higher")
     losers = np.where(first_is_ahead, second, first)[significant]
     winners = np.where(first_is_ahead, first, second)[significant]

@@ -25,7 +25,6 @@ class Cell:
 
     @property
     def published(self) -> float | None:
-        """The paper's number."""
         if self.source is None:
             return None
         return self.source.value / 100 if self.column.unit == "percent" else self.source.value
@@ -48,7 +47,6 @@ class Cell:
 
     @cached_property
     def mean(self) -> float | None:
-        """Mean over seeds."""
         return statistics.fmean(self.values.values()) if self.values else None
 
     @cached_property
@@ -68,7 +66,6 @@ class Cell:
 
     @property
     def high(self) -> float | None:
-        """Upper end of it."""
         return None if self.mean is None or self.half is None else self.mean + self.half
 
 
@@ -90,7 +87,6 @@ class TableRow:
 
     @property
     def key(self) -> RowKey:
-        """Identifies the row in its table."""
         return self.backbone, self.variant, self.label
 
     @property

@@ -53,7 +53,6 @@ class RunDiff:
         return self.not_comparable or pairable(self.left, self.right)
 
     def verdicts(self) -> Iterator[str]:
-        """What it means, in sentences."""
         board, pair = self.not_comparable, self.not_paired
         if self.left.digest == self.right.digest:
             yield "One and the same record."

@@ -29,7 +29,8 @@ class Paired:
     """Ours minus theirs, seed by seed. What needs a spread is None below two seeds; `too_small` says so.
 
     `p` is that of the paired t-test, which assumes normally distributed differences. Where all differences are equal
-    there is no spread and t is not defined: then only the signs are left, and `p` is `floor`.
+    there is no spread and t is not defined: then only the signs are left, and `p` is the least of a sign-flip test,
+    whatever the differences: 2 of 2^n choices of signs are as extreme.
     """
 
     seeds: tuple[int, ...]
@@ -54,7 +55,6 @@ class Paired:
 
     @property
     def differences(self) -> tuple[float, ...]:
-        """By seed."""
         return tuple(a - b for a, b in zip(self.ours, self.theirs, strict=True))
 
     @property
@@ -62,11 +62,6 @@ class Paired:
         """Theirs minus ours: a gain, where lower is better."""
         difference, low, high = (None if end is None else 0.0 - end for end in (self.difference, self.high, self.low))
         return replace(self, ours=self.theirs, theirs=self.ours, difference=difference, low=low, high=high)
-
-    @property
-    def floor(self) -> float:
-        """The least p of a sign-flip test, whatever the differences: 2 of 2^n choices of signs are as extreme."""
-        return min(1.0, 2.0 ** (1 - self.n))
 
     @property
     def constant(self) -> bool:

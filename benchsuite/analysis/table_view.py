@@ -36,7 +36,6 @@ class TableView:
 
     @cached_property
     def premises(self) -> list[PremiseFinding]:
-        """What was found of the table's premises."""
         return findings(self.table, self.asked.scale, self.rows)
 
     @property
@@ -49,7 +48,6 @@ class TableView:
 
     @property
     def columns(self) -> Sequence[Column]:
-        """The paper's columns."""
         return self.table.columns
 
     @property
@@ -64,7 +62,6 @@ class TableView:
 
     @property
     def backbones(self) -> dict[str, list[TableRow]]:
-        """Rows by backbone, in order."""
         return {name: list(rows) for name, rows in groupby(self.rows, lambda row: row.backbone)}
 
     def tower(self, backbone: str) -> str:
@@ -110,7 +107,6 @@ class TableView:
 
     @property
     def gaps(self) -> bool:
-        """Whether any row has missing runs."""
         return any(row.gap for row in self.rows)
 
     @property
@@ -121,7 +117,6 @@ class TableView:
 
     @property
     def row_notes(self) -> list[tuple[str, str]]:
-        """Notes on rows by label, each once."""
         return list(dict.fromkeys((row.label, row.note) for row in self.rows if row.note))
 
     @property
@@ -142,7 +137,6 @@ class TableView:
 
     @property
     def runs(self) -> list[Record]:
-        """The runs of the table, each once."""
         return list({record.run_id: record for row in self.rows for record in row.records}.values())
 
     @property
@@ -163,7 +157,6 @@ class TableView:
 
     @cached_property
     def _rankings(self) -> dict[tuple[tuple[str, str], str], Ranking]:
-        """By board and column."""
         rankings = {}
         for board, rows in self.boards.items():
             skipped = {}  # by part of the table: columns of one part have the same runs

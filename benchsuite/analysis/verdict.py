@@ -48,35 +48,6 @@ class Family:
 
 
 @dataclass(frozen=True)
-class ClaimQuestion:
-    """Does a row beat its reference on a column? With both rows' values by seed."""
-
-    ours: BySeed
-    theirs: BySeed
-    better: Better = "higher"
-    not_selected: str = ""
-    """What was not asked for here, if anything was not."""
-    not_run: str = ""
-    """Why there is nothing to compare, if so."""
-    not_comparable: Sequence[str] = ()
-    """Fields in which the setups differ."""
-    refusal: str = ""
-    """Why the runs may not be paired, if not for a field of the setup."""
-    premise: str = ""
-    """Which premise does not hold, with the numbers, if any does not."""
-    equal: Collection[int] = ()
-    """Shared seeds on which the two runs have equal numbers in all protocols, not only in this column."""
-    interest: float | None = None
-    """The smallest difference of interest, if the recipe states one."""
-    published: float | None = None
-    """By how much the paper has the row ahead, in the unit of the values; None where it has another unit."""
-    stand_in: bool = False
-    """Whether other data than the paper's were measured."""
-    unit: Literal["points", ""] = "points"
-    """How reasons say differences: of fractions in percentage points, of anything else as they are."""
-
-
-@dataclass(frozen=True)
 class Verdict:
     """The answer to a question."""
 
@@ -100,6 +71,27 @@ class Verdict:
     """Of an exploratory comparison, among all of its table."""
 
 
+@dataclass(frozen=True)
+class ClaimQuestion:
+    """Does a row beat its reference on a column? With both rows' values by seed."""
+
+    ours: BySeed
+    theirs: BySeed
+    better: Better = "higher"
+    barred: Verdict | None = None
+    """The answer where something else than the values decides."""
+    equal: Collection[int] = ()
+    """Shared seeds on which the two runs have equal numbers in all protocols, not only in this column."""
+    interest: float | None = None
+    """The smallest difference of interest, if the recipe states one."""
+    published: float | None = None
+    """By how much the paper has the row ahead, in the unit of the values; None where it has another unit."""
+    stand_in: bool = False
+    """Whether other data than the paper's were measured."""
+    unit: Literal["points", ""] = "points"
+    """How reasons say differences: of fractions in percentage points, of anything else as they are."""
+
+
 def judge_family(questions: Sequence[ClaimQuestion], family: Family, alpha: float = ALPHA) -> list[Verdict]:
     """The verdicts on questions of a family: in at most alpha of all families any is wrongly confirmed.
 
@@ -107,7 +99,8 @@ def judge_family(questions: Sequence[ClaimQuestion], family: Family, alpha: floa
     """
     if len(questions) > family.size:
         raise ValueError(f"{len(questions)} questions, but {family.name} are {family.size}")
-    family = replace(family, size=family.size - sum(bool(question.premise) for question in questions))
+    left = [one for one in questions if one.barred and one.barred.kind == "premise not met"]
+    family = replace(family, size=family.size - len(left))
     pairs = _pairs(questions, alpha)
     adjusted = holm(_ps(pairs), family.size)
     return [
@@ -116,9 +109,9 @@ def judge_family(questions: Sequence[ClaimQuestion], family: Family, alpha: floa
     ]
 
 
-def explore(questions: Sequence[ClaimQuestion], alpha: float = ALPHA) -> list[Verdict]:
+def explore(questions: Sequence[ClaimQuestion]) -> list[Verdict]:
     """Differences with their intervals, which nothing corrects, and false-discovery rates: no verdicts."""
-    pairs = _pairs(questions, alpha)
+    pairs = _pairs(questions, ALPHA)
     rates = _known(false_discovery_rates(_ps(pairs)))
     return [
         _explored(question, pair, rate) if pair else _not_judged(question)
@@ -128,7 +121,7 @@ def explore(questions: Sequence[ClaimQuestion], alpha: float = ALPHA) -> list[Ve
 
 def _pairs(questions: Sequence[ClaimQuestion], alpha: float) -> list[Paired | None]:
     """What is compared for each question; None where nothing is."""
-    sides = [({}, {}) if _is_barred(question) else (question.ours, question.theirs) for question in questions]
+    sides = [({}, {}) if question.barred else (question.ours, question.theirs) for question in questions]
     return [pair if pair.n else None for pair in compare_all(sides, alpha)]
 
 
@@ -140,24 +133,9 @@ def _known(numbers: Floats) -> list[float | None]:
     return [None if math.isnan(number) else number for number in numbers.tolist()]
 
 
-def _is_barred(question: ClaimQuestion) -> bool:
-    """Whether something else than the values decides."""
-    has_runs = not (question.not_selected or question.not_run)
-    return not has_runs or bool(question.premise or question.not_comparable or question.refusal)
-
-
 def _not_judged(question: ClaimQuestion) -> Verdict:
-    if question.premise:
-        return Verdict("premise not met", question.premise)
-    if question.not_selected:
-        return Verdict("not selected", question.not_selected)
-    if question.not_run:
-        return Verdict("not run", question.not_run)
-    if question.not_comparable:
-        fields = tuple(question.not_comparable)
-        return Verdict("not comparable", f"The setups differ in {', '.join(fields)}.", fields=fields)
-    if question.refusal:
-        return Verdict("not comparable", f"The runs cannot be paired: {question.refusal}.")
+    if question.barred:
+        return question.barred
     missing = [name for name, row in (("the row", question.ours), ("its reference", question.theirs)) if not row]
     if missing:
         return Verdict("not run", f"Nothing is measured for {' and '.join(missing)}.")

@@ -32,7 +32,7 @@ Format = Literal["csv", "json", "latex", "md", "parquet"]
 def export(
     table: Annotated[
         str | None,
-        typer.Argument(help="The table, as paper/table.", metavar="PAPER/TABLE", show_default=False),
+        typer.Argument(help="The table, as paper/table.", metavar="PAPER/TABLE"),
     ] = None,
     everything: Annotated[
         bool, typer.Option("--all", help="All runs instead of one table: a row for each run and metric.")
@@ -42,21 +42,17 @@ def export(
         typer.Option(
             "--format",
             help="Of a table csv, json, latex or md (default); of all runs csv (default) or parquet.",
-            show_default=False,
         ),
     ] = None,
     as_json: AsJson = False,
     scale: Annotated[str, typer.Option(help="The recipe's scale, of a table.")] = "small",
-    out: Annotated[
-        Path | None, typer.Option(help="Write a file instead of printing.", metavar="FILE", show_default=False)
-    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Write a file instead of printing.", metavar="FILE")] = None,
     show: Annotated[Show, typer.Option(help="Which numbers of a table.")] = Show.both,
     spread: Annotated[
         Spread | None,
         typer.Option(
             help="Spread of our numbers: ci, half-width of the 95% CI (default; csv has all); sd, standard deviation; "
             "se, standard error.",
-            show_default=False,
         ),
     ] = None,
     digits: Annotated[
@@ -65,7 +61,6 @@ def export(
             help="Decimals of our numbers in latex and md (default: 1 of percentages, 3 of other numbers).",
             min=0,
             max=9,
-            show_default=False,
         ),
     ] = None,
     regime: Regimes = None,

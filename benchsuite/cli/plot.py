@@ -21,7 +21,6 @@ def plot(
         typer.Option(
             help="File to write: .pdf, .svg or .png. Without it, the figures that there are.",
             metavar="FILE",
-            show_default=False,
         ),
     ] = None,
     figure: Annotated[
@@ -29,12 +28,11 @@ def plot(
         typer.Option(
             help="Which figure (default: a table's claims, a method's differences to InfoNCE).",
             metavar="NAME",
-            show_default=False,
         ),
     ] = None,
     scale: Annotated[
         str | None,
-        typer.Option(help="The recipe's scale (default: small for a table, all for a method).", show_default=False),
+        typer.Option(help="The recipe's scale (default: small for a table, all for a method)."),
     ] = None,
     added: Annotated[bool, typer.Option("--added", help="Of a table: only claims of rows that are not in it.")] = False,
     dpi: Annotated[int, typer.Option(help="Dots per inch of a .png.", min=36, max=1200)] = 300,
@@ -48,14 +46,12 @@ def plot(
     `benchsuite plot temo/table1 --scale latents --out fig.pdf` draws the table's claims with their intervals, and
     `benchsuite plot temo --out fig.pdf` the method beside InfoNCE on every board.
     """
-    from benchsuite.analysis.results import find_view, in_regime
+    from benchsuite.analysis.results import find_view, in_regime, read_folder
     from benchsuite.papers import named_tables
     from benchsuite.report.plots import added_rows_of_table, chosen, plots_of_method, plots_of_table
 
     load_own(tables, plugin)
-    if not results.is_dir():
-        raise UsageError(f"results folder {results} does not exist. Run `benchsuite repro temo/table1` first.")
-    read = ResultsFolder.read(results)
+    read = ResultsFolder(results, *read_folder(results))
     if "/" in subject:
         named_tables([subject], stored=read.contents.tables)
         view = find_view(read.views, subject, scale or "small", results, regime)

@@ -32,19 +32,15 @@ def report(
     tables: Tables = None,
 ) -> None:
     """Write the leaderboard's pages from the records of a results folder."""
+    from benchsuite.analysis.results import read_folder
     from benchsuite.report.leaderboard import Owner
     from benchsuite.report.numbers import counted
     from benchsuite.report.site import write_site
 
     if link and not link.startswith(("https://", "http://")):
         raise UsageError(f'--link "{link}": write a whole address, for example https://example.org/board.')
-
-    if not results.is_dir():
-        raise UsageError(
-            f"results folder {results} does not exist. Run `benchsuite repro temo/table1`, or give --results FOLDER."
-        )
     load_own(tables, plugin)
-    read = ResultsFolder.read(results)
+    read = ResultsFolder(results, *read_folder(results))
     owner = Owner(title or Owner.title, text or title or Owner.text, link)
     site = write_site(folder, replace(read.leaderboard(), owner=owner), show_progress)
     numbers = {"table": len(read.views), "run": len(read.contents.records), "page": site.pages}

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import starmap
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -58,8 +58,9 @@ def tune(
     options.use_machine()
     refuse_inside_launcher("tune")
     session = options.session(jobs, max_jobs)
-    wanted = Wanted(scale, recipe, parse_seeds(replicates), regime, trials)
-    subjects, problems = find_subjects(what, wanted, options)
+    if trials == 0:
+        raise UsageError("--trials 0: a search has at least one trial.")
+    subjects, problems = find_subjects(what, options, scale, recipe, parse_seeds(replicates), regime, trials)
     if backbone and not (subjects := [one for one in subjects if one.label.partition("/")[0] == backbone]):
         raise UsageError(f'backbone "{backbone}": none of the methods is run on it.')
     work, store = TrialWork.of(subjects, options.results), session.store
@@ -81,18 +82,14 @@ def tune(
         raise failure(failed, len(runs), store.logs)
 
 
-class Wanted(NamedTuple):
-    """Which searches are asked for."""
-
-    scale: str
-    recipe: str | None
-    replicates: Sequence[int] | None
-    regime: str | None
-    trials: int | None
-
-
 def find_subjects(
-    what: Sequence[str], wanted: Wanted, options: TrainingOptions
+    what: Sequence[str],
+    options: TrainingOptions,
+    scale: str,
+    recipe: str | None,
+    replicates: Sequence[int] | None,
+    regime: str | None,
+    trials: int | None,
 ) -> "tuple[Sequence[Subject], Sequence[Problem]]":
     """What is to be searched, and why rows of the tables cannot be."""
     from benchsuite.planning.plan import plan_tables
@@ -102,19 +99,16 @@ def find_subjects(
     extra, folders = options.load_own(), options.folders
     subjects: list[Subject] = []
     problems: list[Problem] = []
-    planned = partial(plan_tables, regime=wanted.regime, results=options.results, count=wanted.trials)
-    if wanted.trials == 0:
-        raise UsageError("--trials 0: a search has at least one trial.")
+    planned = partial(plan_tables, regime=regime, results=options.results, count=trials)
     for name in what:
         if "/" not in name:
-            used = wanted.recipe or recipe_at(name, wanted.scale)
-            found = method_subjects(name, used, folders, wanted.replicates)
-            kinds = regimes(wanted.regime or "tuned")
-            subjects += [replace(one, count=wanted.trials, regime=regime) for regime in kinds for one in found]
-        elif wanted.recipe:
+            found = method_subjects(name, recipe or recipe_at(name, scale), folders, replicates)
+            kinds = regimes(regime or "tuned")
+            subjects += [replace(one, count=trials, regime=kind) for kind in kinds for one in found]
+        elif recipe:
             raise UsageError(f"--recipe is for methods; the recipe of {name} is that of its --scale.")
         else:
-            for plan in planned([name], wanted.scale, wanted.replicates, (), extra, folders):
+            for plan in planned([name], scale, replicates, (), extra, folders):
                 subjects += plan.subjects
                 problems += plan.problems
     return grouped(subjects), list(dict.fromkeys(problems))

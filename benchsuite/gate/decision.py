@@ -60,7 +60,6 @@ class Check:
 
     @property
     def line(self) -> str:
-        """The check in a line."""
         compared = f": found {self.found}, expected {self.expected}, band {self.band}" if self.expected else ""
         return f"{self.kind}: {self.subject}, {self.what}{compared or (f': {self.found}' if self.found else '')}"
 

@@ -71,7 +71,6 @@ class Premise(Part):
 
     @property
     def gauges(self) -> list[str]:
-        """The curves that it looks at."""
         return [name for name in (self.gauge, self.per) if name]
 
     @property

@@ -43,7 +43,6 @@ class Column(Part):
 
     @property
     def name(self) -> str:
-        """Group and label."""
         return f"{self.group} {self.label}".strip()
 
     def measured_at(self, track: str) -> str | None:
@@ -83,7 +82,6 @@ class Row(Part):
 
     @property
     def key(self) -> RowKey:
-        """Backbone, variant and label."""
         return self.backbone, self.variant, self.label
 
     @property

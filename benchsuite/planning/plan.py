@@ -51,7 +51,6 @@ class Run(Part):
 
     @property
     def steps(self) -> int:
-        """Optimizer steps of its training."""
         return round(self.setup.training.steps * self.method.longer)
 
     @property

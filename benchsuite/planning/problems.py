@@ -33,7 +33,6 @@ class Problems:
     rows: dict[tuple[str, str], list[str]] = field(default_factory=dict)
 
     def add(self, where: str, what: str, row: str) -> None:
-        """Note a problem of a row."""
         rows = self.rows.setdefault((where, what), [])
         rows += [row] if row not in rows else []
 

@@ -45,12 +45,10 @@ class Subject:
 
     @property
     def trials(self) -> int:
-        """How many trials there are to be."""
         return self.rule.count(self.regime, self.count)
 
     @cached_property
     def key(self) -> stored.Subject:
-        """As trials name it."""
         version = methods.card(self.method).version
         return stored.subject_of(
             self.setup.setup_id, self.method, version, self.fixed, self.longer, self.regime, self.replicate

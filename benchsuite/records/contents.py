@@ -13,10 +13,11 @@ from benchsuite.folders import built_in_recipes, built_in_tables, recipes_in, ta
 from benchsuite.records.failures import Done, Failure
 from benchsuite.records.json_text import parse
 from benchsuite.records.names import (
-    failure_files,
+    FAILURE_FILES,
+    REQUEST_FILES,
+    TRIAL_FILES,
+    files_like,
     json_files,
-    request_files,
-    trial_files,
 )
 from benchsuite.records.record_file import (
     Count,
@@ -79,7 +80,6 @@ class Contents:
 
     @property
     def errors(self) -> list[FileError]:
-        """One error for each refused file."""
         return [*(file.refusal() for file in self.refused), *self.unreadable]
 
 
@@ -94,10 +94,10 @@ def read_contents(folder: Path, count: Count | None = None) -> Contents:
         read = dict(zip(paths, spread(lambda path: _read_with_ranks(path, count), paths), strict=True))
     files = [file for file in read.values() if file]
     unreadable: list[FileError] = []
-    failures = {one.run_id: one for one in _collect(failure_files(folder), _read_failure, unreadable)}
-    requests = _collect(request_files(folder), read_request, unreadable)
+    failures = {one.run_id: one for one in _collect(files_like(folder, FAILURE_FILES), _read_failure, unreadable)}
+    requests = _collect(files_like(folder, REQUEST_FILES), read_request, unreadable)
     records = {file.record.run_id: file.record for file in files if file.record and not file.problems}
-    trials = {file.recipe: file for file in _collect(trial_files(folder), _read_trials, unreadable)}
+    trials = {file.recipe: file for file in _collect(files_like(folder, TRIAL_FILES), _read_trials, unreadable)}
     foreign = [path for path in paths if not read[path]]
     more = (tables_in(folder), recipes_in(folder), trials)
     return Contents(records, failures, requests, files, unreadable, foreign, *more)

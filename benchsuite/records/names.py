@@ -43,22 +43,10 @@ def json_files(folder: Path) -> list[Path]:
     return sorted(file for file in files if not file.name.endswith(FAILED))
 
 
-def failure_files(folder: Path) -> list[Path]:
-    """Notes of runs that failed."""
-    return _shown(folder, f"*{FAILED}")
+REQUEST_FILES, TRIAL_FILES, FAILURE_FILES = f"{TABLES}/*.json", f"{TRIALS}/*.parquet", f"*{FAILED}"
 
 
-def request_files(folder: Path) -> list[Path]:
-    """Requests of tables."""
-    return _shown(folder / TABLES, "*.json")
-
-
-def trial_files(folder: Path) -> list[Path]:
-    """Files of tuning trials."""
-    return _shown(folder / TRIALS, "*.parquet")
-
-
-def _shown(folder: Path, pattern: str) -> list[Path]:
+def files_like(folder: Path, pattern: str) -> list[Path]:
     """In order, without drafts."""
     return sorted(file for file in folder.glob(pattern) if not file.name.startswith("."))
 

@@ -30,7 +30,6 @@ class FileError(RecordError):
 
     @property
     def lines(self) -> Sequence[str]:
-        """One line."""
         return [f"{self.file}: {self.reason}." + (f" {self.fix}" if self.fix else "")]
 
 
@@ -82,7 +81,6 @@ class RecordFile:
         return "; ".join(problem.message for problem in self.problems)
 
     def refusal(self) -> FileError:
-        """The error that refuses it."""
         return FileError(self.file, self.reason)
 
 

@@ -171,11 +171,9 @@ class Record(Part):
                 yield StoredNumber(name, result.task, metric, "measure", value)
 
     def values(self) -> dict[str, float]:
-        """All numbers of the run by "protocol.metric"."""
         return {f"{number.protocol}.{number.metric}": number.value for number in self.numbers()}
 
     def metric(self, measure: str) -> float:
-        """The value of "protocol.metric"."""
         protocol, _, name = measure.rpartition(".")
         for number in self.numbers(protocol):
             if number.metric == name:
@@ -210,7 +208,6 @@ class Record(Part):
         return content
 
     def contradictions(self) -> Iterator[str]:
-        """All contradictions within the record."""
         setup_id, method_id = self.setup.setup_id, self.method.method_id
         if setup_id != self.setup_id:
             yield f"setup_id is {self.setup_id}, but its setup gives {setup_id}"

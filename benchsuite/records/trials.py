@@ -78,7 +78,6 @@ class Trial(Part):
 
     @property
     def subject(self) -> Subject:
-        """What was tuned."""
         method = self.method
         return subject_of(
             self.setup_id, method.name, method.version, self.fixed, method.longer, self.regime, self.replicate

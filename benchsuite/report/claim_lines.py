@@ -41,7 +41,6 @@ class ClaimLine:
 
     @property
     def claim(self) -> Claim:
-        """What is claimed."""
         return self.judged.claim
 
     @property
@@ -134,12 +133,10 @@ class ClaimForest:
 
     @cached_property
     def published(self) -> Scale:
-        """Of published gains."""
         return ruler(line.claim.published for line in self.lines if line.claim.published is not None)
 
     @cached_property
     def ours(self) -> Scale:
-        """Of our gains."""
         return ruler(value for line in self.lines if line.estimate for value in line.estimate.values)
 
 

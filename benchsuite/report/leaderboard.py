@@ -1,7 +1,7 @@
 """All that the site shows, computed when a page asks for it and remembered."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,14 +21,6 @@ from benchsuite.report.origin import data_of
 
 
 @dataclass(frozen=True)
-class Appearance:
-    """A row of a table in which a method appears."""
-
-    view: TableView
-    row: TableRow
-
-
-@dataclass(frozen=True)
 class MethodSummary:
     """A method of any row or run."""
 
@@ -36,7 +28,8 @@ class MethodSummary:
     card: Card | None
     """None for a method of a plugin that is not loaded now."""
     records: Sequence[Record]
-    rows: Sequence[Appearance]
+    rows: Sequence[tuple[TableView, TableRow]]
+    """Those of tables in which it appears."""
 
     @property
     def title(self) -> str:
@@ -50,11 +43,11 @@ class MethodSummary:
         return owner if owner.startswith("benchsuite.") else Path(owner).name
 
     @property
-    def tables(self) -> Mapping[str, list[Appearance]]:
+    def tables(self) -> Mapping[str, list[tuple[TableView, TableRow]]]:
         """Its rows by table and scale."""
         found = defaultdict(list)
-        for shown in self.rows:
-            found[shown.view.asked.name].append(shown)
+        for view, row in self.rows:
+            found[view.asked.name].append((view, row))
         return found
 
 
@@ -81,7 +74,6 @@ class Leaderboard:
 
     @property
     def records(self) -> Mapping[str, Record]:
-        """All valid runs."""
         return self.contents.records
 
     def prepare(self) -> None:
@@ -153,12 +145,9 @@ class Leaderboard:
         records, rows = defaultdict(list), defaultdict(list)
         for record in self.records.values():
             records[record.method.name].append(record)
-        for shown in self._rows:
-            if shown.row.method:
-                rows[shown.row.method].append(shown)
+        for view in self.views:
+            for row in view.rows:
+                if row.method:
+                    rows[row.method].append((view, row))
         cards = {name: methods.card(name) if name in methods else None for name in sorted({*records, *rows})}
         return {name: MethodSummary(name, card, records[name], rows[name]) for name, card in cards.items()}
-
-    @property
-    def _rows(self) -> Iterator[Appearance]:
-        return (Appearance(view, row) for view in self.views for row in view.rows)

@@ -15,7 +15,6 @@ class Links:
         self._pages = pages
 
     def has(self, page: str) -> bool:
-        """Whether the site has the page."""
         return page in self._pages
 
     def page(self, page: str, anchor: str = "") -> str:

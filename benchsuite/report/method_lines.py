@@ -59,7 +59,6 @@ class MethodForest:
 
     @cached_property
     def ruler(self) -> Scale:
-        """Of all gains."""
         return ruler(value for line in self.lines if line.estimate for value in line.estimate.values)
 
 

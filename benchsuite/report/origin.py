@@ -50,7 +50,6 @@ class Origin:
 
     @property
     def code(self) -> str:
-        """Versions and commits."""
         versions = dict.fromkeys(str(record.environment.get("benchsuite") or "unknown") for record in self.records)
         commits = list(dict.fromkeys(_commit(record) for record in self.records))
         known = f"{len(commits)} commits, the last {commits[-1]}" if len(commits) > COMMITS else ", ".join(commits)

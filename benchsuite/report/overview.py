@@ -46,7 +46,6 @@ class Overview:
     lines: Sequence[OverviewLine]
 
     def task(self, board: Board) -> PrimaryMeasure:
-        """The measure of a board."""
         return next(task for task in board.tasks if task.better != "neither")
 
     @cached_property

@@ -62,12 +62,10 @@ class PaperTable:
 
     @property
     def has_theirs(self) -> bool:
-        """Whether published numbers are shown."""
         return self.options.show is Show.published or (self.options.show is Show.both and self.view.has_published)
 
     @property
     def has_ours(self) -> bool:
-        """Whether measured numbers are shown."""
         return self.options.show is not Show.published
 
     @cached_property
@@ -78,12 +76,10 @@ class PaperTable:
 
     @property
     def columns(self) -> list[Column]:
-        """Those that are printed."""
         return [self.view.columns[n] for n in self._places]
 
     @cached_property
     def lines(self) -> list[PrintedLine]:
-        """Rows that are printed, in order."""
         rows = [row for row in self.view.rows if self.options.show is Show.both or any(map(self._has, row.cells))]
         if not rows or not self._places:
             asked = self.view.asked
@@ -97,7 +93,6 @@ class PaperTable:
 
     @property
     def backbones(self) -> dict[str, list[PrintedLine]]:
-        """Lines by backbone, in order."""
         lines: dict[str, list[PrintedLine]] = {}
         for line in self.lines:
             lines.setdefault(line.row.backbone, []).append(line)
@@ -111,7 +106,6 @@ class PaperTable:
 
     @property
     def has_counts(self) -> bool:
-        """Whether rows say their number of seeds."""
         return self.has_ours and not self.seeds
 
     def caption(self, order: str) -> list[str]:

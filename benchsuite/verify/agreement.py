@@ -73,7 +73,6 @@ class CellDiff:
 
     @property
     def how(self) -> How:
-        """Whether it agrees."""
         if not (self.before and self.after):
             return "removed" if self.before else "added"
         if self.seeds and all(self.after.values[seed] == self.before.values[seed] for seed in self.seeds):
@@ -84,7 +83,6 @@ class CellDiff:
 
     @property
     def same(self) -> bool:
-        """Whether both have the same seeds with the same values."""
         return bool(self.before and self.after and dict(self.before.values) == dict(self.after.values))
 
 
@@ -132,7 +130,6 @@ class TableDiff:
 
     @cached_property
     def verdicts(self) -> list[VerdictDiff]:
-        """Of all claims."""
         return [VerdictDiff(n, a or "", b or "") for n, a, b in _matched(_kinds(self.before), _kinds(self.after))]
 
     @cached_property
@@ -157,7 +154,6 @@ class FolderDiff:
 
     @cached_property
     def tables(self) -> list[TableDiff]:
-        """Of both folders."""
         old, new = (
             {(view.asked.table, view.asked.at): view for view in side.views} for side in (self.before, self.after)
         )

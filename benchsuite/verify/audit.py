@@ -16,10 +16,11 @@ from benchsuite.records.names import (
     LARGEST_TRIALS,
     LARGEST_WEIGHTS,
     RANKS,
+    REQUEST_FILES,
+    TRIAL_FILES,
     TRIALS,
     WEIGHTS,
-    request_files,
-    trial_files,
+    files_like,
 )
 from benchsuite.records.ranks import open_ranks
 from benchsuite.records.recompute import RankRule, recompute
@@ -131,8 +132,7 @@ def audit_folder(folder: Path, rules: Rules) -> Audit:
     """Everything in a results folder but the manifest."""
     contents = read_contents(folder, counting(rules))
     added = (*contents.tables.values(), *contents.recipes.values())
-    more = (request_files, trial_files)
-    stored = sorted([*added, *(file for files_in in more for file in files_in(folder))])
+    stored = sorted([*added, *files_like(folder, REQUEST_FILES), *files_like(folder, TRIAL_FILES)])
     audit = Audit(folder, contents=contents)
     for path in stored:
         name = path.relative_to(folder).as_posix()

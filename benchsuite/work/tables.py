@@ -33,13 +33,11 @@ class TableWork:
 
     @cached_property
     def trials(self) -> TrialWork:
-        """The tuning trials of the plans' rows."""
         subjects = grouped(subject for plan in self.plans for subject in plan.subjects)
         return TrialWork.of(subjects, self.results)
 
     @property
     def missing(self) -> list[Run]:
-        """Runs that are still to be done."""
         return [run for run in self.runs if self.state(run) == "to do"]
 
     @property

@@ -61,7 +61,6 @@ class TrialWork:
 
     @property
     def lacking(self) -> list[Subject]:
-        """Subjects with trials to do."""
         return list({str(trial.subject): trial.subject for trial in self.to_do}.values())
 
 
@@ -86,7 +85,6 @@ class TrialKeeper:
             self.write()
 
     def write(self) -> None:
-        """Now."""
         started, files = time.monotonic(), dict[str, TrialsFile]()
         for done, trial in self._waiting:
             recipe = recipe_name(done.subject.recipe)

@@ -32,7 +32,6 @@ class Workplace:
     """How often a long training is saved; None: never."""
 
     def executor(self, store: Store) -> "Pool | Cluster":
-        """What does the runs."""
         if self.cluster:
             from benchsuite.cluster.jobs import Cluster
 

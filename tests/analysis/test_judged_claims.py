@@ -121,9 +121,14 @@ def test_a_row_that_was_not_asked_for_is_not_selected_even_if_the_other_has_no_r
 
 def test_runs_with_other_batches_are_not_compared(make_record: MakeRecord) -> None:
     digests = {**make_record(0)[0].digests, "batches": "other"}
-    (one,) = judged_claims(view(make_record, claimed(*TWO), {"ours": HIGH, "old": LOW}, {"ours": {"digests": digests}}))
+    ceiling = {"statement": "below the ceiling", "column": "a", "at_most": 1}
+    one, untested = (
+        judged_claims(view(make_record, told, {"ours": HIGH, "old": LOW}, {"ours": {"digests": digests}}))[0]
+        for told in (claimed(*TWO), claimed(*TWO, premises=[ceiling]))
+    )
     assert one.verdict.kind == "not comparable"
     assert "batches" in one.verdict.reason
+    assert untested.verdict.kind == "premise not met", "whatever else is wrong"
 
 
 def test_rows_whose_searches_had_other_numbers_of_trials_are_not_compared(make_record: MakeRecord) -> None:

@@ -28,6 +28,7 @@ def row(level: float, *wobble: float) -> dict[int, float]:
 
 CLEAR = ClaimQuestion(row(0.5), row(0.4, 0.001, 0.0, 0.001, 0.0, 0.002))
 UNCLEAR = ClaimQuestion(row(0.5, 0.1, -0.1, 0.05, 0.0, -0.03), row(0.49))
+UNMET = Verdict("premise not met", "no gap")
 NEAR = ClaimQuestion(row(0.5), row(0.4965, 0.001, 0.0, 0.001, 0.0, 0.002))
 
 
@@ -89,9 +90,7 @@ def test_rows_with_equal_numbers_in_all_protocols_were_not_exercised() -> None:
 
 
 def test_a_premise_that_does_not_hold_decides_before_the_values() -> None:
-    assert judge(replace(CLEAR, premise="no gap")) == Verdict("premise not met", "no gap")
-    assert judge(replace(CLEAR, premise="no gap", not_comparable=["data.name"])).kind == "premise not met"
-    assert judge(ClaimQuestion({}, {}, premise="no gap", not_run="no code")).kind == "premise not met"
+    assert judge(replace(CLEAR, barred=UNMET)) == UNMET
 
 
 def test_two_seeds_are_never_enough_for_a_verdict() -> None:
@@ -108,24 +107,12 @@ def test_a_difference_without_spread_is_judged_by_signs() -> None:
 
 
 def test_not_run_says_why() -> None:
-    assert judge(ClaimQuestion({}, row(0.5), not_selected="not asked for")) == Verdict("not selected", "not asked for")
-    assert judge(ClaimQuestion({}, row(0.5), not_run="no code is out")) == Verdict("not run", "no code is out")
     assert judge(ClaimQuestion({}, row(0.5))).reason == "Nothing is measured for the row."
     assert judge(ClaimQuestion(row(0.5), {})).reason == "Nothing is measured for its reference."
     assert judge(ClaimQuestion({}, {})).kind == "not run"
 
 
-def test_not_comparable_names_the_fields() -> None:
-    verdict = judge(replace(CLEAR, not_comparable=["optimizer.lr", "training.steps"]))
-    assert verdict.kind == "not comparable"
-    assert verdict.fields == ("optimizer.lr", "training.steps")
-    assert verdict.paired is None
-
-
-def test_runs_that_may_not_be_paired_are_not_comparable() -> None:
-    verdict = judge(replace(CLEAR, refusal="the batches differ (a against b)"))
-    assert (verdict.kind, verdict.fields) == ("not comparable", ())
-    assert "the batches differ" in verdict.reason
+def test_rows_without_a_shared_seed_are_not_comparable() -> None:
     assert judge(ClaimQuestion({0: 0.1}, {1: 0.1})).kind == "not comparable"
 
 
@@ -141,8 +128,8 @@ def test_what_else_was_run_only_makes_a_claim_easier_to_confirm(
 
 
 def test_a_claim_whose_premise_does_not_hold_leaves_the_family() -> None:
-    left, judged = judge_family([replace(CLEAR, premise="no gap"), UNCLEAR], Family("claims of t", 2))
-    assert left.kind == "premise not met"
+    left, judged = judge_family([replace(CLEAR, barred=UNMET), UNCLEAR], Family("claims of t", 2))
+    assert left == UNMET
     assert judged == judge(UNCLEAR)
 
 

@@ -54,7 +54,6 @@ Regimes = Annotated[
     typer.Option(
         "--regime",
         help="The table as tuned, or as printed (default: tuned, where it was run).",
-        show_default=False,
     ),
 ]
 AskedRegimes = Annotated[
@@ -63,7 +62,6 @@ AskedRegimes = Annotated[
         "--regime",
         help="printed: the paper's hyper-parameters, the learning rate alone searched. tuned: all searched. both "
         "(default, where the recipe says how to search).",
-        show_default=False,
     ),
 ]
 Replicates = Annotated[

@@ -55,7 +55,6 @@ class TrainingOptions:
         typer.Option(
             help="Submit each run as a job of this cluster, and watch the jobs. Ctrl-C leaves them running; the same "
             "command collects what is done and submits what is missing.",
-            show_default=False,
         ),
     ] = None
     cluster_options: Annotated[
@@ -83,7 +82,6 @@ class TrainingOptions:
             min=0,
             help="Data-loading workers of each training process (default: none for data in memory; for images that "
             "are decoded, one for each two threads, at most 8). Results are the same for any number.",
-            show_default=False,
         ),
     ] = None
     skip_bad_pictures: Annotated[
@@ -97,7 +95,6 @@ class TrainingOptions:
 
     @property
     def folders(self) -> dict[str, str]:
-        """What `--data` names."""
         return parse_folders(self.data)
 
     @property

@@ -47,7 +47,6 @@ class Chart:
         draw_scale(self.canvas, self.x, foot, WIDTH)
 
     def places(self, x: Sequence[float], y: Sequence[float]) -> list[Point]:
-        """Of points."""
         return [(self.x.at(a), self.y.at(b)) for a, b in zip(x, y, strict=True)]
 
     def numbers(self, places: Sequence[Point], numbers: Sequence[int]) -> None:
@@ -64,7 +63,6 @@ class Chart:
             self.canvas.text(at[0], at[1] + 4, str(number), "dark", "mid")
 
     def drawn(self, legend: Iterable[tuple[str, Sample]] = ()) -> Drawn:
-        """All of it."""
         return Drawn(WIDTH, TOP + HEIGHT + FOOT, list(legend))
 
 

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from benchsuite.analysis.against import Against
 from benchsuite.analysis.judged_claims import JudgedClaim
 from benchsuite.analysis.table_view import TableView
+from benchsuite.report import links
 from benchsuite.report.claim_lines import ClaimLine
 from benchsuite.report.figures.description import seeds_of
-from benchsuite.report.figures.model import Axis, Figure, Trace, distinct, unique
+from benchsuite.report.figures.model import Axis, Figure, Trace, distinct
 from benchsuite.report.figures.strips import Estimate
 from benchsuite.report.method_lines import MethodLine
 
@@ -47,7 +48,7 @@ def claims_figures(view: TableView, judged: Sequence[JudgedClaim], name: str = "
         title = f"{what} of {view.asked.table} ({where})"
         axis = "Difference in favour of the claim"
         shown = [_of_claim(line, several) for line in lines]
-        figures += _figures(shown, unique(f"{view.asked.name} forest"), both[headline], title, axis)
+        figures += _figures(shown, links.slug(f"{view.asked.name} forest"), both[headline], title, axis)
     return distinct(figures)
 
 
@@ -56,7 +57,7 @@ def difference_figures(name: str, title: str, found: Sequence[Against]) -> list[
     bases = ", ".join(dict.fromkeys(one.reference.record.method.title for one in found))
     lines = [_of_row(MethodLine(one)) for one in found]
     axis = f"Difference to {bases}, better is +"
-    return list(_figures(lines, f"method-{unique(name)}", "differences", f"{title} against {bases}", axis))
+    return list(_figures(lines, f"method-{links.slug(name)}", "differences", f"{title} against {bases}", axis))
 
 
 def _of_claim(line: ClaimLine, several: bool) -> Comparison:

@@ -11,8 +11,9 @@ from benchsuite.analysis.rows import TableRow
 from benchsuite.analysis.table_view import TableView
 from benchsuite.papers import Column
 from benchsuite.papers.schema import Plot
+from benchsuite.report import links
 from benchsuite.report.figures.description import seeds_of
-from benchsuite.report.figures.model import STEP, Axis, Figure, Kind, Trace, distinct, slug, spoken, unique
+from benchsuite.report.figures.model import STEP, Axis, Figure, Kind, Trace, distinct, slug, spoken
 
 MOST = 8
 """So many lines differ in style alone; a plot with more of them is drawn a curve at a time."""
@@ -122,7 +123,7 @@ def _published(view: TableView, x: Column, y: Column, styles: Mapping[str, int])
 
 def _figure(view: TableView, kind: Kind, title: str, caption: str, x: Axis, y: Axis, traces: Sequence[Trace]) -> Figure:
     short = slug(title)
-    return Figure(f"{unique(view.asked.name)}-{short}", short, kind, title, caption, x, y, traces)
+    return Figure(f"{links.slug(view.asked.name)}-{short}", short, kind, title, caption, x, y, traces)
 
 
 def _across(plot: Plot, axis: Axis) -> Axis:

@@ -43,7 +43,6 @@ class SvgCanvas:
             self.parts.append(f'<path d="{drawn}"{look}/>')
 
     def area(self, points: Sequence[Point], colour: str, opacity: float) -> None:
-        """A filled path."""
         self.parts.append(f'<path d="{path(points)}z" fill="{_named(colour)}" stroke="none" opacity="{opacity:g}"/>')
 
     def marks(self, points: Sequence[Point], mark: str, colour: str, size: float, hollow: bool = False) -> None:
@@ -57,7 +56,6 @@ class SvgCanvas:
             self.parts.append(f'<path d="{drawn}"{look}/>')
 
     def text(self, x: float, y: float, text: str, *looks: Look) -> None:
-        """Text with its looks as classes."""
         own = f' class="{" ".join(looks)}"' if looks else ""
         self.parts.append(f'<text x="{_short(x)}" y="{_short(y)}"{own}>{escape(spelled(text))}</text>')
 

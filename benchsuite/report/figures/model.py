@@ -4,15 +4,12 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from typing import Literal
 
 from benchsuite.harmless import csv_text
 
 Kind = Literal["curves", "points", "forest"]
 Part = Literal["seed", "mean", "published", "band"]
-NAMES = {"lr": "learning rate"}
-"""Of curves whose names are no words."""
 MANY = 3
 """So many runs have a column each on their page; of more it has mean and spread."""
 
@@ -91,14 +88,9 @@ class Figure:
         return csv_text([head, *lines])
 
 
-def in_words(name: str) -> str:
-    """A curve's name, as a method or a protocol gave it, in words."""
-    return NAMES.get(name, name.replace("_", " ").strip() or name)
-
-
 def spoken(name: str) -> str:
-    """The same as an axis has it; symbols such as `i2t` are no words, and keep their letters."""
-    words = in_words(name)
+    """A curve's name as an axis has it; symbols such as `i2t` are no words, and keep their letters."""
+    words = "learning rate" if name == "lr" else name.replace("_", " ").strip() or name
     first = words.split(" ", 1)[0]
     return words[:1].upper() + words[1:] if len(first) > 2 and first.isalpha() else words
 
@@ -106,12 +98,6 @@ def spoken(name: str) -> str:
 def slug(text: str) -> str:
     """Text as part of a file name or an id."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:80] or "figure"
-
-
-def unique(name: str) -> str:
-    """As `slug`, but another one for another name."""
-    short = slug(name)
-    return short if short == name else f"{short[:40]}-{sha256(name.encode()).hexdigest()[:8]}"
 
 
 def distinct(figures: Sequence[Figure]) -> list[Figure]:

@@ -78,11 +78,9 @@ class SheetCanvas:
         )  # fmt: skip
 
     def area(self, points: Sequence[Point], colour: str, opacity: float) -> None:
-        """A polygon."""
         self.axes.add_patch(Polygon(points, color=colour, alpha=opacity, linewidth=0, clip_on=False, zorder=1))
 
     def marks(self, points: Sequence[Point], mark: str, colour: str, size: float, hollow: bool = False) -> None:
-        """Marks without a line."""
         shown = [point for point in points if math.isfinite(sum(point))]
         self.axes.plot(
             [x for x, _ in shown], [y for _, y in shown], color=colour, linestyle="none", marker=mark, markersize=size,
@@ -90,7 +88,6 @@ class SheetCanvas:
         )  # fmt: skip
 
     def text(self, x: float, y: float, text: str, *looks: Look) -> None:
-        """Text on its line."""
         look: dict[str, Any] = {"color": QUIET, "size": 11}
         for name in looks:
             look |= LOOKS[name]

@@ -43,7 +43,6 @@ class Scale:
         return cls(axis, low, high, start, end)
 
     def at(self, value: float) -> float:
-        """The place of a value."""
         low, high = self.low, self.high
         if self.axis.log:
             low, high, value = math.log(low), math.log(high), math.log(value)
