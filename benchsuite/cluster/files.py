@@ -43,11 +43,9 @@ class JobFolder(TicketFolder):
 
     @property
     def submitted(self) -> Submitted:
-        """The job."""
         return read_json(self._job, Submitted)
 
     def submit(self, submitted: Submitted) -> None:
-        """Write its job."""
         write_whole(self._job, submitted.model_dump_json().encode())
 
     def remove(self) -> None:

@@ -41,7 +41,6 @@ class Heard:
         self._numbers: set[int] = set()
 
     def any_of(self, number: int) -> bool:
-        """Whether this one came."""
         with suppress(BlockingIOError):
             self._numbers.update(os.read(self._read, 4096))
         return number in self._numbers

@@ -75,8 +75,6 @@ class Cluster:
 
         Leaving the loop early leaves the jobs alone.
         """
-        slurm.require_tools()
-        slurm.require_partition(self.options)
         with slurm.uninterrupted():
             self._take_up(runs)
         yield from (Queued(job.run, job.id) for job in self.jobs if job.id)

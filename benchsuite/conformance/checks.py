@@ -10,7 +10,7 @@ from torch import Tensor
 from benchsuite.conformance.declared import check_acts, check_contains
 from benchsuite.conformance.hyperparameters import check_hyperparameters
 from benchsuite.conformance.needs import check_needs
-from benchsuite.conformance.processes import Together, check_processes
+from benchsuite.conformance.processes import check_processes
 from benchsuite.conformance.report import Outcome
 from benchsuite.conformance.state import check_state
 from benchsuite.conformance.subject import (
@@ -38,18 +38,17 @@ class Check:
 
     name: str
     description: str
-    run: Callable[[Subject], None] | Callable[[Subject, Together | None], None]
-    on_processes: bool = False
+    run: Callable[[Subject], None]
 
-    def __call__(self, subject: Subject, together: Together | None) -> Outcome:
-        """The outcome for one method, whatever it throws. `together`: the values of two processes."""
+    def __call__(self, subject: Subject) -> Outcome:
+        """The outcome for one method, whatever it throws."""
         for excused in subject.excuses:
             if excused not in CHECKS:
                 return Outcome(self.name, "failed", str(UnknownError("check", excused, CHECKS, where="excuses: ")))
         if self.name in subject.excuses:
             return Outcome(self.name, "excused", subject.excuses[self.name])
         try:
-            self.run(subject, together) if self.on_processes else self.run(subject)  # type: ignore[call-arg]
+            self.run(subject)
         except NotMetError as failure:
             return Outcome(self.name, "failed", str(failure))
         except UsageError as error:
@@ -181,14 +180,10 @@ def comparable(method: Method) -> dict[str, Tensor]:
 CHECKS = {
     check.name: check
     for check in (
-        Check(
-            "finite",
-            "finite losses and gradients on difficult batches, and of NaN no number",
-            check_finite,
-        ),
+        Check("finite", "finite losses and gradients on difficult batches, and of NaN no number", check_finite),
         Check("precision", "float32 and float64 agree up to rounding", check_precision),
         Check("permutation", "the result does not depend on the order of the pairs", check_permutation),
-        Check("processes", "two processes compute the same gradients as one", check_processes, on_processes=True),
+        Check("processes", "two processes compute the same gradients as one", check_processes),
         Check("state", "training continues bit-identically from a checkpoint", check_state),
         Check("needs", "the method reads what it declares in `needs`, and nothing else", check_needs),
         Check("hyperparameters", "unknown and impossible hyper-parameters are refused", check_hyperparameters),

@@ -6,9 +6,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from benchsuite.conformance.subject import PARTS, NotMetError, Subject, modes, of_tower, parts, tensors
+from benchsuite.conformance.subject import NotMetError, Subject, modes, of_tower, parts, tensors
 from benchsuite.methods.base import Clock, Method, averaged_heads
-from benchsuite.methods.batch import PairBatch
+from benchsuite.methods.batch import PARTS, PairBatch
 from benchsuite.training.teachers import momentum
 
 

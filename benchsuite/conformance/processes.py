@@ -15,18 +15,13 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.multiprocessing.spawn import spawn
 
-from benchsuite.conformance.subject import WIDTH, NotMetError, Subject, modes, parts, tensors, unlike
+from benchsuite.conformance.subject import WIDTH, NotMetError, Subject, Together, Values, modes, parts, tensors, unlike
 from benchsuite.methods.base import Clock, Method
 from benchsuite.methods.batch import TEACHER_PARTS, PairBatch
 from benchsuite.objectives.blocks import Sizes, sized
 from benchsuite.objectives.shares import shared
 from benchsuite.registry import load_plugin, methods
 from benchsuite.training.distributed import ProcessShares, gather, share, world_size
-
-Values = dict[str, Tensor]
-"""Losses, gradients and state by name."""
-Together = Sequence[Values | str]
-"""The values of each process, or the error it ended with."""
 
 ROWS = 6
 STEPS = 3
@@ -50,8 +45,9 @@ def on_two_processes(names: Sequence[str]) -> dict[str, Together]:
     return {name: [values[name] for values in saved] for name in names}
 
 
-def check_processes(subject: Subject, together: Together | None) -> None:
+def check_processes(subject: Subject) -> None:
     """Compare the values of one process with those of two."""
+    together = subject.together
     if together is None:
         raise NotMetError("it was not run on two processes.")
     errors = [(number, outcome) for number, outcome in enumerate(together, 1) if isinstance(outcome, str)]

@@ -41,17 +41,14 @@ class MethodReport:
 
     @property
     def passed(self) -> bool:
-        """Whether no check failed."""
         return not self.failed
 
     @property
     def failed(self) -> dict[str, str]:
-        """Failed check -> reason."""
         return {o.check: o.reason for o in self.outcomes if o.status == "failed"}
 
     @property
     def excused(self) -> dict[str, str]:
-        """Excused check -> reason."""
         return {o.check: o.reason for o in self.outcomes if o.status == "excused"}
 
 
@@ -63,14 +60,12 @@ class Report:
 
     @property
     def passed(self) -> bool:
-        """Whether no check of any method failed."""
         return all(method.passed for method in self.methods)
 
     def __getitem__(self, name: str) -> MethodReport:
         return next(method for method in self.methods if method.name == name)
 
     def as_json(self) -> list[dict[str, Any]]:
-        """Plain data."""
         return [
             {
                 "name": method.name,

@@ -49,23 +49,19 @@ class Training:
         return losses
 
     def embed(self, part: str, inputs: Tensor) -> Tensor:
-        """By the teacher for its parts."""
         out: Tensor = (self.teacher if self.teacher and part in TEACHER_PARTS else self.encoder)(inputs)
         return out
 
     def save(self) -> bytes:
-        """What a checkpoint holds."""
         file = io.BytesIO()
         torch.save([part.state_dict() for part in self.parts()], file)
         return file.getvalue()
 
     def load(self, saved: bytes) -> None:
-        """Load a checkpoint."""
         for part, state in zip(self.parts(), torch.load(io.BytesIO(saved), weights_only=True), strict=True):
             part.load_state_dict(state)
 
     def parts(self) -> list[Any]:
-        """What has a state."""
         return [*([self.teacher] if self.teacher else []), self.encoder, self.method, self.optimizer]
 
 

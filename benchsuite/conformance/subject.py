@@ -1,7 +1,7 @@
 """The method under test: how it is made, and which batches it may be given."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -11,15 +11,19 @@ from torch import Tensor
 from benchsuite.fields import declared, temperatures
 from benchsuite.methods import create_method, method_class
 from benchsuite.methods.base import Method
-from benchsuite.methods.batch import TEACHER_PARTS, PairBatch, encoded
+from benchsuite.methods.batch import PARTS, TEACHER_PARTS, PairBatch, encoded
 
 SAMPLES = 16
 """Size of the pretended training set."""
 WIDTH = 8
 COLDEST = 0.005
 """The smallest temperature at which a method must stay finite."""
-PARTS = (*PairBatch.EMBEDDINGS, "index", "cluster")
-"""Everything a batch can carry."""
+
+
+Values = dict[str, Tensor]
+"""Losses, gradients and state by name."""
+Together = Sequence[Values | str]
+"""The values of each of two processes, or the error it ended with."""
 
 
 class NotMetError(Exception):
@@ -34,6 +38,8 @@ class Subject:
         self.cls = method_class(name)
         self.title = self.cls.card.title
         self.excuses: Mapping[str, str] = self.cls.excuses
+        self.together: Together | None = None
+        """Where it was run on two processes."""
 
     @cached_property
     def template(self) -> Method:

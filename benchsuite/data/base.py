@@ -18,7 +18,7 @@ Shows = Literal["images", "clips", "vectors", "nothing"]
 Vectors = NDArray[np.float32]
 Texts = Sequence[str] | Sequence[Vectors]
 """What a text tower is given: words, or in a dataset of vectors, vectors."""
-TextsOfImages = Sequence[Sequence[str]] | Vectors | VectorLists
+TextsOfImages = Sequence[Sequence[str]] | Vectors | VectorLists | TextLists
 """The texts of each image."""
 
 
@@ -75,7 +75,7 @@ class Split:
         """Whether images and captions are vectors."""
         return len(self.images.shape) == 3
 
-    def captions_for(self, reader: str) -> Sequence[Sequence[Any]] | Vectors | VectorLists:
+    def captions_for(self, reader: str) -> TextsOfImages:
         """The captions, or an error that names who reads them."""
         if len(self.captions) == 0 and len(self):
             raise UsageError(f"split {self.name} has no captions, which {reader} needs.")
@@ -117,7 +117,6 @@ class PairDataset(Options, ABC):
         return self.class_names[name]
 
     def templates_of(self, name: str) -> Sequence[str]:
-        """The set of templates of that name."""
         if name not in self.templates:
             raise UnknownError("set of templates", name, self.templates, f"{self.card.name}: ")
         return self.templates[name]

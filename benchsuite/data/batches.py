@@ -4,7 +4,6 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,34 +21,18 @@ class Draw:
 
     index: NDArray[np.int64]
     captions: Sequence[str] | Vectors
+    """None where the split has none."""
     augmentations: NDArray[np.float32]
     """`augmentation_parameters`: how each image is cropped and coloured; `vector_parameters` of vectors."""
 
 
-class NoTexts(Sequence[str]):
-    """Texts that a split does not have: an error where one is read, nothing where only images are."""
-
-    def __init__(self, split: str, what: str) -> None:
-        self._split, self._what = split, what
-
-    def __len__(self) -> int:
-        return 0
-
-    def __getitem__(self, index: Any) -> Any:
-        raise missing_texts(self._split, self._what)
-
-
-def missing_texts(split: str, what: str) -> UsageError:
-    """The error for texts that a method reads and a split does not have."""
-    return UsageError(f"split {split} has no {what}.")
-
-
-CAPTIONS = "captions, which a text tower needs"
-PARAPHRASES = (
-    "paraphrases, which a method with text views needs. Add them to the data (see docs/real-data.md; your own: "
-    "pairs.paraphrase=COLUMN, see docs/own-data.md), or set "
-    'augmentation.text_view = "dropout", which is another setup'
-)
+def no_paraphrases(split: str) -> UsageError:
+    """The error for a method that reads paraphrases which a split does not have."""
+    return UsageError(
+        f"split {split} has no paraphrases, which a method with text views needs. Add them to the data (see "
+        "docs/real-data.md; your own: pairs.paraphrase=COLUMN, see docs/own-data.md), or set "
+        'augmentation.text_view = "dropout", which is another setup.'
+    )
 
 
 @dataclass(frozen=True)
@@ -81,13 +64,13 @@ class BatchPlan:
 
     def draw(self, step: int) -> Draw:
         """The pairs of a step, each with one of its captions (if any) and the first augmentation of its image."""
-        return self._draw(step, "first", self.split.captions, CAPTIONS)
+        return self._draw(step, "first", self.split.captions)
 
     def draw_view(self, step: int) -> Draw:
-        """The same pairs, each with a paraphrase and another augmentation; it is an error to read missing ones."""
+        """The same pairs, each with a paraphrase (if there are any) and another augmentation."""
         if self.augmentation.text_view == "dropout":
             return Draw(self.index(step), self.draw(step).captions, self._augmentations(step, "view"))
-        return self._draw(step, "view", self.split.paraphrases, PARAPHRASES)
+        return self._draw(step, "view", self.split.paraphrases)
 
     def draw_third(self, step: int) -> Draw:
         """The same pairs with a third augmentation, and the captions of the first draw."""
@@ -112,10 +95,10 @@ class BatchPlan:
             sha.update(draw.augmentations.astype("<f4").tobytes())
         return sha.hexdigest()[:16]
 
-    def _draw(self, step: int, view: str, texts: TextsOfImages, what: str) -> Draw:
+    def _draw(self, step: int, view: str, texts: TextsOfImages) -> Draw:
         index = self.index(step)
         if len(texts) == 0:
-            return Draw(index, NoTexts(self.split.name, what), self._augmentations(step, view))
+            return Draw(index, (), self._augmentations(step, view))
         generator = numpy_stream(self.seed, "captions", view, step)
         if isinstance(texts, VectorLists):
             return Draw(index, texts.drawn(index, generator), self._augmentations(step, view))
@@ -141,7 +124,11 @@ def epoch_order(seed: int, epoch: int, count: int) -> NDArray[np.int64]:
 
 
 def augmentation_parameters(augmentation: Augmentation, n: int, seed: int, view: str, step: int) -> NDArray[np.float32]:
-    """[n, 8]: how each image is augmented; `COLUMNS` names the columns."""
+    """[n, 8]: how each image is augmented.
+
+    Centre (x, y) and half-size of the crop in [-1, 1], mirror sign, factors of brightness, contrast and saturation (0:
+    grey), rotation of the hue.
+    """
     rng = numpy_stream(seed, "augmentation", view, step)
     half = np.sqrt(rng.uniform(*augmentation.crop, size=n))
     x, y = (rng.uniform(-1, 1, size=n) * (1 - half) for _ in range(2))
@@ -182,7 +169,3 @@ def require_applicable(augmentation: Augmentation, split: Split) -> None:
             f"split {split.name} holds {holds}, but augmentation.{wrong[0]} is for {other}. "
             + ("For vectors there are augmentation.mask and augmentation.noise." if split.is_vectors else "Remove it.")
         )
-
-
-COLUMNS = ("x", "y", "half", "mirror", "brightness", "contrast", "saturation", "hue")
-"""Centre and half-size of the crop in [-1, 1], mirror sign, three factors (saturation 0: grey), rotation of the hue."""

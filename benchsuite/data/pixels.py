@@ -47,7 +47,8 @@ def augment(pixels: Tensor, parameters: Numbers) -> Tensor:
     shape = len(columns), height, width
     grid = torch.stack([columns[:, None].expand(shape), rows[:, :, None].expand(shape)], dim=-1)  # [n, H, W, 2]
     cropped = grid_sample(pixels, grid, padding_mode="border", align_corners=False)
-    coloured = scaled_about_(cropped, cropped.mean(dim=(1, 2, 3), keepdim=True), contrast)
+    grey = cropped.mean(dim=(1, 2, 3), keepdim=True)
+    coloured = cropped.sub_(grey).mul_(contrast.view(-1, 1, 1, 1)).add_(grey)
     if bool((saturation != 1).any()) or bool((hue != 0).any()):
         coloured = recoloured(coloured, saturation, hue)
     return coloured.mul_(brightness.view(-1, 1, 1, 1)).clamp_(0, 1)
@@ -61,11 +62,6 @@ def window(half: Tensor, centre: Tensor, size: int) -> Tensor:
     edges = torch.linspace(-1, 1, size) if size > 1 else torch.zeros(1)
     middles = (edges * (size - 1) / size).to(half)
     return half[:, None] * middles + centre[:, None]
-
-
-def scaled_about_(pixels: Tensor, centre: Tensor, factor: Tensor) -> Tensor:
-    """Scale values about a centre by a factor for each image, in place."""
-    return pixels.sub_(centre).mul_(factor.view(-1, 1, 1, 1)).add_(centre)
 
 
 def recoloured(pixels: Tensor, saturation: Tensor, hue: Tensor) -> Tensor:

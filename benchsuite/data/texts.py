@@ -3,14 +3,14 @@
 Only what is asked for is read, so a split of ten million captions opens at once and takes no memory of its own.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Any, overload
+from collections.abc import Iterator
+from typing import Any
 
 BLOCK = 4096
 """Lists that are read at a time where all of them are gone through."""
 
 
-class TextLists(Sequence[list[str]]):
+class TextLists:
     """An Arrow column of lists of `as_bytes` texts."""
 
     def __init__(self, column: Any) -> None:
@@ -19,26 +19,13 @@ class TextLists(Sequence[list[str]]):
     def __len__(self) -> int:
         return len(self._column)
 
-    @overload
-    def __getitem__(self, index: int) -> list[str]: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[list[str]]: ...
-    def __getitem__(self, index: int | slice) -> list[str] | list[list[str]]:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        if not -len(self) <= index < len(self):
-            raise IndexError(f"list {index} of {len(self)}")
-        return [as_text(content) for content in self._column[int(index) % len(self)].as_py()]
+    def __getitem__(self, index: int) -> list[str]:
+        return [as_text(content) for content in self._column[int(index)].as_py()]
 
     def __iter__(self) -> Iterator[list[str]]:
         for chunk in self._column.chunks:
             for start in range(0, len(chunk), BLOCK):
                 yield from ([as_text(content) for content in own] for own in chunk.slice(start, BLOCK).to_pylist())
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and len(self) == len(other) and all(a == b for a, b in zip(self, other))  # noqa: B905
-
-    __hash__ = None  # type: ignore[assignment]
 
 
 def as_bytes(text: str) -> bytes:

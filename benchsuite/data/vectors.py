@@ -6,8 +6,9 @@ Only rows that are asked for are read, so a split may be larger than memory.
 import mmap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,14 +72,9 @@ class Noise:
         return np.asarray(rows + amount * _bank(self.seed, rows.shape[1])[chosen.astype(np.int64)], np.float32)
 
 
-_banks: dict[tuple[int, int], Matrix] = {}
-
-
+@cache
 def _bank(seed: int, width: int) -> Matrix:
-    if (seed, width) not in _banks:
-        generator = np.random.default_rng([seed, width])
-        _banks[seed, width] = generator.standard_normal((BANK, width), np.float32)
-    return _banks[seed, width]
+    return np.random.default_rng([seed, width]).standard_normal((BANK, width), np.float32)
 
 
 class Rows:
@@ -96,7 +92,6 @@ class Rows:
         return int(self._ends[-1])
 
     def take(self, positions: Positions) -> Matrix:
-        """Those rows, [n, D]."""
         rows = np.empty((len(positions), self.width), np.float32)
         shard = np.searchsorted(self._ends, positions, side="right")
         for number in np.unique(shard):
@@ -139,7 +134,7 @@ class VectorImages(LazyArray):
         return self._noise.added(np.repeat(rows, views, 0), np.repeat(ids, views), each).reshape(-1, *self.shape[1:])
 
 
-class VectorLists(Sequence[Matrix]):
+class VectorLists:
     """For each image its texts as vectors, [K, D]; K may differ. With noise there are K * V, rendering by rendering."""
 
     def __init__(self, rows: Rows, starts: Positions, counts: NDArray[Any], noise: Noise | None = None) -> None:
@@ -150,17 +145,9 @@ class VectorLists(Sequence[Matrix]):
     def __len__(self) -> int:
         return len(self._starts)
 
-    @overload
-    def __getitem__(self, index: int) -> Matrix: ...
-    @overload
-    def __getitem__(self, index: slice) -> "VectorLists": ...
-    def __getitem__(self, index: int | slice) -> "Matrix | VectorLists":
-        if isinstance(index, slice):
-            return VectorLists(self._rows, self._starts[index], self._counts[index], self._noise)
-        if not -len(self) <= index < len(self):
-            raise IndexError(f"list {index} of {len(self)}")
+    def __getitem__(self, index: int) -> Matrix:
         numbers = np.arange(int(self._counts[index]) * self._views)
-        return self._read(np.full(len(numbers), index % len(self)), numbers)
+        return self._read(np.full(len(numbers), index), numbers)
 
     def __iter__(self) -> Iterator[Matrix]:
         for start in range(0, len(self), BLOCK):
@@ -188,7 +175,6 @@ class Lists:
     counts: NDArray[Any]
 
     def of(self, positions: Positions, normalize: bool, noise: Noise | None, where: str) -> VectorLists:
-        """Those of some images."""
         starts = np.cumsum(self.counts, dtype=np.int64) - self.counts
         return VectorLists(Rows(self.shards, normalize, where), starts[positions], self.counts[positions], noise)
 

@@ -7,7 +7,7 @@ killed goes on where it was. `request.json` comes first and refuses to mix two r
 import hashlib
 import io
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -177,7 +177,9 @@ class _Writer:
         """The file of that name, made unless it is there."""
         place = self.wanted.out / name
         if not place.is_file():
-            content = as_npy(make())
+            stream = io.BytesIO()
+            np.save(stream, make(), allow_pickle=False)
+            content = stream.getvalue()
             write_whole(place, content)
             remember(name, place, hashlib.sha256(content).hexdigest())
         shape = np.load(place, mmap_mode="r", allow_pickle=False).shape
@@ -187,13 +189,6 @@ class _Writer:
 def counts(lists: Any, total: int) -> NDArray[np.int64]:
     """How many texts each of the first images has."""
     return np.array([len(lists[i]) for i in range(total)], np.int64)
-
-
-def as_npy(array: NDArray[Any]) -> bytes:
-    """The array as an .npy file."""
-    stream = io.BytesIO()
-    np.save(stream, array, allow_pickle=False)
-    return stream.getvalue()
 
 
 def _require_embeddable(name: str) -> None:
@@ -220,8 +215,8 @@ def _chosen(dataset: PairDataset, splits: Sequence[str]) -> Sequence[str]:
 
 def _require_same(out: Path, request: Request) -> None:
     """Refuse a folder whose vectors are of another request; note the request in an empty one."""
-    for draft in _drafts(out):
-        draft.unlink()
+    for draft in (path for pattern in (".*-*", "*/.*.npy-*") for path in out.glob(pattern) if path.is_file()):
+        draft.unlink()  # what a killed process left half written
     place, given = out / REQUEST, request.model_dump(mode="json")
     if not place.is_file():
         if other := sorted(path.name for path in out.iterdir() if path.name != ".lock"):
@@ -232,9 +227,3 @@ def _require_same(out: Path, request: Request) -> None:
     if changed:
         told = "; ".join(f"{name}: {old} there, {new} now" for name, (old, new) in changed.items())
         raise UsageError(f"--out {out}: its vectors are of another request ({told}). Give another folder.")
-
-
-def _drafts(out: Path) -> Iterator[Path]:
-    """What a killed process left half written."""
-    for pattern in (".*-*", "*/.*.npy-*"):
-        yield from (path for path in out.glob(pattern) if path.is_file())

@@ -1,24 +1,23 @@
 """Evaluate a model by name or folder: any task, through the protocols that runs are evaluated by."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cache
 from typing import Any, cast
 
 import torch
 
 from benchsuite.data import PairDataset
-from benchsuite.errors import UnknownError, UsageError
-from benchsuite.evaluation.base import Embedder, create_task
-from benchsuite.execution.evaluate import evaluate_with, require_agreement, result_of, split_size
+from benchsuite.errors import UsageError
+from benchsuite.evaluation.base import create_task
+from benchsuite.execution.evaluate import evaluate, opened, results_of
 from benchsuite.models.judged import Judged
 from benchsuite.planning.data_folders import open_dataset, require_used, resolve_data
 from benchsuite.planning.recipe import read_recipe
 from benchsuite.planning.resolve import resolve_protocol, resolve_setup
 from benchsuite.records.environment import environment
 from benchsuite.records.schema import Result
-from benchsuite.registry import datasets, tasks
+from benchsuite.registry import datasets
 from benchsuite.setup import Data, Part, Protocol
 
 NAMES = ("image", "text")
@@ -76,8 +75,6 @@ class Planned:
 
 def plan_evaluation(model: Judged, wanted: Wanted) -> Planned:
     """What is evaluated: a task, a recipe's protocols, or for a run's towers those of the run."""
-    if wanted.task:
-        tasks.card(wanted.task)
     if wanted.options and (wanted.recipe or not wanted.task):
         raise UsageError("--set is for the options of one task: give --task, without --recipe.")
     if wanted.recipe:
@@ -98,8 +95,6 @@ def _of_task(model: Judged, wanted: Wanted) -> Planned:
     if not wanted.dataset:
         known = ", ".join(sorted(datasets))
         raise UsageError(f"say on which data: --data NAME, or NAME=FOLDER (datasets: {known}).")
-    if wanted.dataset not in datasets:
-        raise UnknownError("dataset", wanted.dataset, datasets, "--data: ")
     protocol = resolve_protocol(Protocol(task=wanted.task, options=dict(wanted.options)), wanted.folders)
     data = resolve_data(Data(name=wanted.dataset), _as_the_model_takes(model, wanted.dataset, wanted.folders))
     return Planned(data, {wanted.task: protocol})
@@ -194,23 +189,8 @@ def _unfit(model: Judged, data: Data, protocol: Protocol) -> str:
 def evaluate_model(model: Judged, planned: Planned) -> Evaluation:
     """What the model scores."""
 
-    @cache
-    def opened(place: str) -> PairDataset:
-        return open_dataset(by_place[place])
-
-    by_place = {data.place: data for p in planned.protocols.values() for data in (p.data or planned.data,)}
-    by_place[planned.data.place] = planned.data
-
-    def dataset_of(protocol: Protocol) -> PairDataset:
-        return opened((protocol.data or planned.data).place)
-
-    make: Callable[[], Embedder] = lambda: Embedder(model.sides)  # noqa: E731
-    scores = evaluate_with(make, planned.protocols, dataset_of)
-    results = {
-        name: result_of(planned.protocols[name], score, split_size(planned.protocols[name], dataset_of(protocol)))
-        for (name, score), protocol in zip(scores.items(), planned.protocols.values(), strict=True)
-    }
-    require_agreement(planned.protocols, results, scores)
+    dataset = opened(planned.data)
+    scores = evaluate(model.sides, planned.protocols, dataset)
     what = Model(
         name=model.about.name,
         library=model.about.library,
@@ -224,7 +204,7 @@ def evaluate_model(model: Judged, planned: Planned) -> Evaluation:
         model=what,
         data=planned.data,
         protocols=dict(planned.protocols),
-        results=results,
+        results=results_of(planned.protocols, scores, dataset),
         environment=environment(device, torch.get_num_threads(), 1),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
     )

@@ -1,9 +1,7 @@
 """A run's kept weights as a folder that anyone can load: nothing in it names this machine."""
 
 import shutil
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from benchsuite.errors import UsageError
 from benchsuite.files import drafted, put, require_writable, sha256_of, write_whole, writing_to
@@ -11,6 +9,8 @@ from benchsuite.models.layout import CONFIG, TOKENIZER, WEIGHTS, Exported, Input
 from benchsuite.records.names import WEIGHTS as FOLDER
 from benchsuite.records.schema import Record
 from benchsuite.setup import Setup
+
+ENVIRONMENT = ("benchsuite", "python", "device", "threads", "packages")
 
 
 def export_weights(file: Path, record: Record, out: Path) -> Exported:
@@ -66,7 +66,7 @@ def _config(record: Record, kept: Kept, folder: Path) -> Exported:
         },
         setup=_without_places(record.setup),
         inputs=Inputs(**{name: getattr(kept, name) for name in Inputs.model_fields}),
-        environment=_environment(record.environment),
+        environment={key: record.environment[key] for key in ENVIRONMENT if key in record.environment},
         files={path.relative_to(folder).as_posix(): sha256_of(path) for path in files},
     )
 
@@ -77,9 +77,3 @@ def _without_places(setup: Setup) -> Setup:
         return setup
     text = setup.text.model_copy(update={"transformer": Path(setup.text.transformer).name})
     return setup.model_copy(update={"text": text})
-
-
-def _environment(environment: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        key: environment[key] for key in ("benchsuite", "python", "device", "threads", "packages") if key in environment
-    }

@@ -5,7 +5,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, ClassVar, TypeVar, cast
 
+import numpy as np
 import torch
+from numpy.typing import ArrayLike
 from torch import Tensor
 
 from benchsuite.cards import Card
@@ -13,31 +15,20 @@ from benchsuite.data.base import PairDataset, Split, Texts
 from benchsuite.errors import UsageError
 from benchsuite.evaluation.rank_metrics import RULES
 from benchsuite.fields import Options
-from benchsuite.models.dual_encoder import DualEncoder
-from benchsuite.models.sides import Sides, Trained
-from benchsuite.models.tokenizer import Words
+from benchsuite.models.sides import Sides
 from benchsuite.records.recompute import Ranks, Scores
 from benchsuite.registry import tasks
-from benchsuite.setup import ImageTower
 
-__all__ = ["Embedder", "Scores", "Task", "create_task"]
+__all__ = ["Embedder", "Scores", "Task", "create_task", "tensor_of"]
 
 T = TypeVar("T")
 
 
 class Embedder:
-    """L2-normalised embeddings of an encoder; a split's images are encoded once for all tasks."""
+    """L2-normalised embeddings of a model's sides; a split's images are encoded once for all tasks."""
 
-    def __init__(
-        self,
-        encoder: DualEncoder | Sides,
-        words: Words | None = None,
-        tower: ImageTower | None = None,
-        batch: int = 256,
-    ) -> None:
-        """Of trained towers with their words and pixels' normalisation, or of anything with two `Sides`."""
-        self._sides = encoder if isinstance(encoder, Sides) else Trained(encoder, words, tower)
-        self._batch = batch
+    def __init__(self, sides: Sides, batch: int = 256) -> None:
+        self._sides, self._batch = sides, batch
         self._images: dict[tuple[str, bool], Tensor] = {}
         self._once: dict[Hashable, Any] = {}
 
@@ -111,6 +102,11 @@ class Task(Options, ABC):
         if name not in RULES:
             raise UsageError(f'task "{name}" has no rule; add one: benchsuite.evaluation.rank_metrics.RULES["{name}"].')
         return RULES[name](ranks, self.options())
+
+
+def tensor_of(values: ArrayLike | Tensor, dtype: torch.dtype | None = None) -> Tensor:
+    """The values as a tensor. Arrays are copied, because tensors cannot be read-only."""
+    return values.to(dtype=dtype) if isinstance(values, Tensor) else torch.tensor(np.asarray(values), dtype=dtype)
 
 
 def create_task(name: str, **options: Any) -> Task:

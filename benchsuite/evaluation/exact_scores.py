@@ -54,7 +54,6 @@ class ExactSide:
         """Not finite where a coordinate is not."""
 
     def double(self, rows: slice) -> Tensor:
-        """These rows in double precision."""
         return self.values[rows].double()
 
     @cached_property
@@ -64,7 +63,6 @@ class ExactSide:
 
     @cached_property
     def zero(self) -> Tensor:
-        """Which rows are zero."""
         return self.values.count_nonzero(dim=1) == 0
 
     @cached_property

@@ -14,8 +14,8 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from benchsuite.errors import UsageError
+from benchsuite.evaluation.base import tensor_of
 from benchsuite.evaluation.labelled import require_rows
-from benchsuite.evaluation.tensors import tensor_of
 
 SIDE = 256
 """Rows and columns of a tile."""
@@ -30,7 +30,9 @@ def score(image: ArrayLike, text: ArrayLike) -> dict[str, float]:
     N(0, I/D) (Fang et al.), of both sides together as in Yaras et al.; uniformity_w2_*: of one side. positive_mean:
     mean cosine of the pairs; negative_mean: of all other rows of the two.
     """
-    a, b = _pair(image, text)
+    a, b = _unit("image", image), _unit("text", text)
+    if a.shape != b.shape:
+        raise UsageError(f"geometry: pairs need one shape [N, D]; given image {list(a.shape)}, text {list(b.shape)}.")
     positives = float((a * b).sum())
     return {
         "gap": float((a.mean(0) - b.mean(0)).norm()),
@@ -109,21 +111,10 @@ def _upper(x: Tensor) -> Iterator[tuple[int, int, Floats]]:
     """Tiles of cosines and where they begin: each pair once. Elsewhere stands -inf."""
     for i in range(0, len(x), SIDE):
         for j in range(i, len(x), SIDE):
-            cosines = _cosines(x, x, i, j)
+            cosines: Floats = (x[i : i + SIDE] @ x[j : j + SIDE].T).numpy()
             if i == j:
                 cosines[np.tri(len(cosines), dtype=bool)] = -np.inf
             yield i, j, cosines
-
-
-def _cosines(a: Tensor, b: Tensor, i: int, j: int) -> Floats:
-    return (a[i : i + SIDE] @ b[j : j + SIDE].T).numpy()
-
-
-def _pair(image: ArrayLike, text: ArrayLike) -> tuple[Tensor, Tensor]:
-    a, b = _unit("image", image), _unit("text", text)
-    if a.shape != b.shape:
-        raise UsageError(f"geometry: pairs need one shape [N, D]; given image {list(a.shape)}, text {list(b.shape)}.")
-    return a, b
 
 
 def _unit(name: str, rows: ArrayLike) -> Tensor:

@@ -12,8 +12,7 @@ from torch import Tensor
 
 from benchsuite.data.base import PairDataset, Split
 from benchsuite.errors import UnknownError, UsageError
-from benchsuite.evaluation.base import Embedder, Task
-from benchsuite.evaluation.tensors import tensor_of
+from benchsuite.evaluation.base import Embedder, Task, tensor_of
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchsuite.errors import RecordError
-from benchsuite.evaluation.correlation import correlation
 from benchsuite.evaluation.graded import SIDES, means
 from benchsuite.evaluation.graded_ranks import queries, unpack
 from benchsuite.records.recompute import RankRule, Ranks, Scores
@@ -106,10 +105,13 @@ def sts(ranks: Ranks, sets: Sequence[str]) -> Scores:
 
 
 def _correlation(name: str, ranks: Ranks) -> float:
+    """Pearson's of the pairs' two ranks; 0 where either is constant."""
     cosine, gold = (ranks[f"{name}_{kind}"] for kind in ("cosine", "gold"))
     if not 0 < len(cosine) == len(gold):
         raise RecordError(f"{name}_cosine and {name}_gold have {len(cosine)} and {len(gold)} ranks of the same pairs")
-    return correlation(cosine, gold)
+    a, b = (each - each.mean() for each in (cosine, gold))
+    scale = float(a @ a) * float(b @ b)
+    return float(a @ b) / scale**0.5 if scale else 0.0
 
 
 RULES: dict[str, RankRule] = {

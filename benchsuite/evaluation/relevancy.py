@@ -38,7 +38,6 @@ class Actions:
         return cls(np.asarray(verb, np.int64), hot)
 
     def take(self, index: Sequence[int]) -> "Actions":
-        """The actions at these positions."""
         return Actions(self.verb[list(index)], self.nouns[list(index)])
 
 

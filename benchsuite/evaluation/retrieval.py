@@ -1,7 +1,7 @@
 """Retrieval between pictures and captions, in both directions."""
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterator
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -9,13 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from benchsuite.data.base import PairDataset, Vectors
-from benchsuite.data.vectors import VectorLists
+from benchsuite.data.base import PairDataset, TextsOfImages
 from benchsuite.errors import UsageError
-from benchsuite.evaluation.base import Embedder, Task
+from benchsuite.evaluation.base import Embedder, Task, tensor_of
 from benchsuite.evaluation.rank_metrics import recalls
 from benchsuite.evaluation.ranks import ranks_both_ways
-from benchsuite.evaluation.tensors import tensor_of
 from benchsuite.fields import Count
 from benchsuite.records.recompute import Scores
 from benchsuite.registry import register_task
@@ -48,7 +46,6 @@ class Retrieval(Task):
         return self.from_ranks(self.searched(embed, dataset))
 
     def searched(self, embed: Embedder, dataset: PairDataset) -> dict[str, NDArray[np.int32]]:
-        """Ranks for each direction over the split."""
         split = dataset.split(self.split)
         lists = split.captions_for(self.card.name)
         owners = torch.from_numpy(image_of_text(lists))
@@ -60,7 +57,6 @@ class Retrieval(Task):
         return embed.once((self.card.name, *self.options().values()), search)
 
     def ranks(self, image: Tensor, text: Tensor, image_of_text: Tensor) -> dict[str, NDArray[np.int32]]:
-        """Ranks for each direction."""
         return rank_both(image, text, image_of_text)
 
 
@@ -94,7 +90,7 @@ class GalleryRetrieval(Retrieval):
         return {way: np.concatenate([part[way] for part in parts]) for way in parts[0]}
 
 
-def image_of_text(lists: Sequence[Sequence[Any]] | Vectors | VectorLists) -> NDArray[np.int64]:
+def image_of_text(lists: TextsOfImages) -> NDArray[np.int64]:
     """The number of the image of each caption, one image's after another's."""
     return np.repeat(np.arange(len(lists)), [len(texts) for texts in lists])
 
@@ -103,7 +99,6 @@ def score(image: ArrayLike, text: ArrayLike, image_of_text: ArrayLike) -> dict[s
     """Metrics of embeddings [N, D] and [M, D] by cosine; caption j belongs to image `image_of_text[j]`."""
     images, captions = (tensor_of(rows, torch.float64) for rows in (image, text))
     owners = tensor_of(image_of_text).long()
-    _check(images, captions, owners)
     return recalls(rank_both(normalize(images, dim=-1), normalize(captions, dim=-1), owners))
 
 

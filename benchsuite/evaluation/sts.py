@@ -12,7 +12,6 @@ from benchsuite.data.base import PairDataset
 from benchsuite.data.sentences import SentencePairs, SimilarityDataset
 from benchsuite.errors import UsageError
 from benchsuite.evaluation.base import Embedder, Scores, Task
-from benchsuite.evaluation.correlation import Ranks, doubled_ranks
 from benchsuite.registry import register_task
 
 
@@ -59,7 +58,7 @@ class SemanticSimilarity(Task):
 
     def evaluate(self, embed: Embedder, dataset: PairDataset) -> Scores:
         sets = self._sets(dataset)
-        ranks: dict[str, Ranks] = {}
+        ranks: dict[str, NDArray[np.int32]] = {}
         for name in self.sets:
             subsets = sets.pairs(name).values()
             similar = np.concatenate([self._cosines(embed, pairs) for pairs in subsets])
@@ -81,7 +80,16 @@ class SemanticSimilarity(Task):
         return np.asarray(cosines.cpu().numpy())
 
 
-def ranked(name: str, similar: ArrayLike, gold: ArrayLike) -> dict[str, Ranks]:
+def doubled_ranks(values: ArrayLike, least: float = 0.0) -> NDArray[np.int32]:
+    """Twice the average rank of each value, lowest first. All values tie if their range is below `least`."""
+    from scipy.stats import rankdata
+
+    numbers = np.asarray(values, np.float64)
+    constant = np.ptp(numbers) < least
+    return np.asarray(2 * rankdata(np.zeros_like(numbers) if constant else numbers)).astype(np.int32)
+
+
+def ranked(name: str, similar: ArrayLike, gold: ArrayLike) -> dict[str, NDArray[np.int32]]:
     """What is stored for a set: the ranks of its pairs."""
     return {f"{name}_cosine": doubled_ranks(similar, CONSTANT), f"{name}_gold": doubled_ranks(gold)}
 

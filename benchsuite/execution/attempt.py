@@ -30,18 +30,15 @@ class Reporter:
         self.write()
 
     def stepped(self, step: int) -> None:
-        """A step was finished."""
         self.status = self.status.model_copy(update={"step": step})
         if time.monotonic() - self._last > REPORT_SECONDS:
             self.write()
 
     def noted(self, text: str) -> None:
-        """There is something that a user should know."""
         self.status = self.status.model_copy(update={"notes": (*self.status.notes, text)})
         self.write()
 
     def write(self) -> None:
-        """Now."""
         self._last = time.monotonic()
         if rank() == 0:
             self._folder.report(self.status)

@@ -94,7 +94,8 @@ class DryPass:
                 except BenchsuiteError:
                     if rows == batch:
                         raise
-            few, many = (_size(method(n)) for n in (rows, 2 * rows))
+            kinds = ((*of.parameters(), *of.buffers()) for of in (method(rows), method(2 * rows)))
+            few, many = (sum(tensor.nbytes for tensor in own) for own in kinds)
         state = many + (many - few) / rows * (len(split) - 2 * rows)
         towers = sum(weights.numel() for weights in encoder.parameters())
         if held == kept:
@@ -193,7 +194,3 @@ def _words(tower: TextTower, setup: Setup, split: Split) -> Words:
     vocabulary: Mapping[str, int] = {str(i): i for i in range(tower.vocabulary)}
     longest = [i % tower.vocabulary for i in range(tower.max_tokens)]
     return Words(lambda texts, _: [longest for _ in texts], tower.max_tokens, vocabulary)
-
-
-def _size(method: Method) -> int:
-    return sum(tensor.nbytes for tensor in (*method.parameters(), *method.buffers()))

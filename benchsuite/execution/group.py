@@ -27,11 +27,9 @@ class Group:
 
     @property
     def run(self) -> Run | None:
-        """What it does."""
         return self._watched.run if self._watched else None
 
     def take(self, ticket: Ticket) -> None:
-        """Begin a run."""
         folder = self._desk.ticket(self._taken)
         folder.write(ticket)
         self._taken, self._watched = self._taken + 1, Watched(ticket.run, folder)
@@ -43,19 +41,18 @@ class Group:
         if self._watched is None:
             return
         yield from self._watched.look()
-        end = self._watched.end or (self._death(self._watched.run) if died else None)
+        end = self._watched.end
+        if end is None and died:
+            what = "its worker process" if self._desk.processes == 1 else "the launcher of its processes"
+            how_it_died = f"{what} died ({how(self.process.exitcode or 0)}); see {self._desk.logs[-1]}"
+            end = Failed(self._watched.run, how_it_died)
+            yield end
         if end is None:
             return
-        if end is not self._watched.end:
-            yield end
         ends = isinstance(end, Failed) and (end.interrupted or self._desk.processes > 1)
         self.broken = died or ends
         self._watched.folder.remove()
         self._watched = None
-
-    def _death(self, run: Run) -> Failed:
-        what = "its worker process" if self._desk.processes == 1 else "the launcher of its processes"
-        return Failed(run, f"{what} died ({how(self.process.exitcode or 0)}); see {self._desk.logs[-1]}")
 
     def finish(self) -> None:
         """Let idle processes end by themselves."""

@@ -4,6 +4,7 @@ import math
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,11 +13,11 @@ import torch
 from benchsuite.data.base import PairDataset, Split
 from benchsuite.data.prepared import Prepared, prepare
 from benchsuite.errors import DivergedError, RunError
-from benchsuite.execution.evaluate import Probe, evaluate, opened, require_agreement, result_of, split_size
+from benchsuite.execution.evaluate import evaluate, opened, probe, results_of
 from benchsuite.methods import create_method
 from benchsuite.methods.base import Method
-from benchsuite.models.dual_encoder import DualEncoder
 from benchsuite.models.saved import save_towers
+from benchsuite.models.sides import TrainedSides
 from benchsuite.planning.plan import Run
 from benchsuite.planning.recipe import recipe_name
 from benchsuite.records.checkpoints import EVERY, Every
@@ -43,25 +44,15 @@ class Measured(NamedTuple):
     ranks: bytes
 
 
-def measure(
-    run: Run,
-    watch: Callable[[int], None] = lambda step: None,
-    folder: Path | None = None,
-    note: Callable[[str], None] = lambda text: None,
-    every: Every | None = EVERY,
-) -> Measured:
-    """Do the run in this process alone."""
-    measured = take_part(run, watch, folder, note, every)
+def measure(run: Run, folder: Path | None = None) -> Measured:
+    """Do the run in this process alone, unwatched."""
+    measured = take_part(run, lambda step: None, folder, lambda text: None, EVERY)
     assert measured is not None, "the first process measures"
     return measured
 
 
 def take_part(
-    run: Run,
-    watch: Callable[[int], None] = lambda step: None,
-    folder: Path | None = None,
-    note: Callable[[str], None] = lambda text: None,
-    every: Every | None = EVERY,
+    run: Run, watch: Callable[[int], None], folder: Path | None, note: Callable[[str], None], every: Every | None
 ) -> Measured | None:
     """Do the run together with the other processes of the group, if any. The first one evaluates; others have None.
 
@@ -81,10 +72,11 @@ def take_part(
     checkpoints = Checkpoints(folder, run.run_id, every, note) if folder and every else None
     about = {"method": run.method.name, **run.method.hyperparameters, "seed": run.seed}
     with tracking(run.label, run.run_id, about):
-        trained = train(own, method, split, run.seed, watch, prepared, Probe(run.setup, dataset), checkpoints)
+        trained = train(own, method, split, run.seed, watch, prepared, partial(probe, run.setup, dataset), checkpoints)
     if rank() > 0:
         return None
-    require_finite_weights(trained.encoder, method)
+    if not all(torch.isfinite(weights).all() for weights in trained.encoder.parameters()):
+        raise DivergedError(f"{method.card.name}: after the last step, weights are not finite.")
     weights = kept_weights(run, trained, split, folder) if run.keep_weights else None
     return sealed(run, trained, dataset, {**prepared.digests(), **read, "data": dataset.manifest().digest}, weights)
 
@@ -94,20 +86,23 @@ def sealed(
 ) -> Measured:
     """Evaluate a finished training by the setup's protocols, and seal what is stored of the run."""
     started = time.perf_counter()
-    scores = evaluate(trained.encoder, trained.words, run.setup, dataset)
+    protocols = run.setup.protocols
+    scores = evaluate(TrainedSides(trained.encoder, trained.words, run.setup.image), protocols, dataset)
     seconds = round(time.perf_counter() - started, 3)
-    sizes = {name: split_size(protocol, dataset) for name, protocol in run.setup.protocols.items()}
-    results = {name: result_of(run.setup.protocols[name], score, sizes[name]) for name, score in scores.items()}
-    require_agreement(run.setup.protocols, results, scores)
+    results = results_of(protocols, scores, dataset)
     ranks = ((f"{protocol}.{name}", r) for protocol, s in scores.items() for name, r in s.ranks.items())
+    tuning = {"tuning_trials": run.tuned.trials} if run.tuned else {}
     content, sidecar = pack_ranks(stem(run.method.name, run.seed, run.run_id), ranks)
     record = Record.seal(
         seed=run.seed,
         method=run.method,
         setup=run.setup,
         results=results,
-        curves={name: [plotted(value) for value in values] for name, values in trained.curves.items()},
-        cost={**trained.cost, "evaluation_seconds": seconds, **tuning_cost(run)},
+        curves={
+            name: [eight_digits(value) if math.isfinite(value) else None for value in values]
+            for name, values in trained.curves.items()
+        },
+        cost={**trained.cost, "evaluation_seconds": seconds, **tuning},
         digests={**trained.digests, **digests},
         environment=environment(str(device()), torch.get_num_threads(), world_size()),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -118,11 +113,6 @@ def sealed(
         weights=weights,
     )
     return Measured(record, content)
-
-
-def plotted(value: float) -> float | None:
-    """A point of a curve as it is stored; None for no number."""
-    return eight_digits(value) if math.isfinite(value) else None
 
 
 def eight_digits(value: float) -> float:
@@ -139,11 +129,6 @@ def kept_weights(run: Run, trained: Trained, split: Split, folder: Path | None) 
     return Sidecar(file=f"{stem(run.method.name, run.seed, run.run_id)}.{sha[:8]}.safetensors", sha256=sha)
 
 
-def tuning_cost(run: Run) -> dict[str, int]:
-    """How many trials chose the hyper-parameters, where any did."""
-    return {"tuning_trials": run.tuned.trials} if run.tuned else {}
-
-
 def trained_under(setup: Setup, method: MethodPart) -> Setup:
     """The setup with the row's own learning rate and length; the record keeps the one that all rows share."""
     peak = method.learning_rate or setup.optimizer.lr
@@ -155,12 +140,6 @@ def trained_under(setup: Setup, method: MethodPart) -> Setup:
             "training": setup.training.model_copy(update={"steps": round(setup.training.steps * method.longer)}),
         }
     )
-
-
-def require_finite_weights(encoder: DualEncoder, method: Method) -> None:
-    """The last step may have made them infinite, after a loss that was not."""
-    if not all(torch.isfinite(weights).all() for weights in encoder.parameters()):
-        raise DivergedError(f"{method.card.name}: after the last step, weights are not finite.")
 
 
 def read_paraphrases(setup: Setup, method: Method, dataset: PairDataset) -> dict[str, str]:

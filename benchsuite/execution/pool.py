@@ -47,7 +47,7 @@ class Pool:
         numbers = count()
         sizes: dict[int, list[Run]] = {}
         for run in runs:
-            sizes.setdefault(self._processes(run), []).append(run)
+            sizes.setdefault(self.devices.processes(run.setup.training.processes), []).append(run)
         for processes, of_size in sizes.items():
             jobs = self.devices.at_a_time(processes, len(of_size))
             yield from self._execute(of_size, processes, jobs, numbers)
@@ -55,9 +55,6 @@ class Pool:
     def left(self) -> Sequence[str]:
         """Nothing goes on without the command: closing `execute` ends all processes."""
         return ()
-
-    def _processes(self, run: Run) -> int:
-        return self.devices.processes(run.setup.training.processes)
 
     def _execute(self, runs: Sequence[Run], processes: int, jobs: int, numbers: Iterator[int]) -> Iterator[Event]:
         waiting = deque(runs)

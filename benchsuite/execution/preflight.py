@@ -5,14 +5,15 @@ pass, memory for the objective, and disk for records and weights. All problems a
 reported.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any, TypeVar, cast
 
 from benchsuite.data import PairDataset
 from benchsuite.data.base import Split
-from benchsuite.data.batches import PARAPHRASES, BatchPlan, missing_texts
+from benchsuite.data.batches import BatchPlan, no_paraphrases
 from benchsuite.data.embeddings import create_embedding
 from benchsuite.data.prepared import labelled_clusters
 from benchsuite.errors import BenchsuiteError, UsageError
@@ -30,6 +31,7 @@ from benchsuite.planning.problems import Problem, Problems
 from benchsuite.setup import Data, Experts, Protocol, Setup
 from benchsuite.training.needs import TOWERS, reads_paraphrases, require_served
 
+T = TypeVar("T")
 RECORD_BYTES, ITEM_BYTES = 2**16, 256
 """Of a record, and of an evaluated item's ranks: more than any takes."""
 
@@ -96,57 +98,48 @@ class _Checks:
     devices: Devices | None = None
     memory: dict[tuple[str, str], float] = field(default_factory=dict)
     """Bytes of the objectives, by setup and method."""
-    _done: dict[tuple[str, str, str], list[tuple[str, str]]] = field(default_factory=dict)
-    _opened: dict[str, PairDataset] = field(default_factory=dict)
-    _splits: dict[str, Split] = field(default_factory=dict)
-    _protocols: dict[tuple[object, ...], list[str]] = field(default_factory=dict)
-    _passed: dict[tuple[object, ...], str] = field(default_factory=dict)
     _objectives: dict[tuple[object, ...], Objective] = field(default_factory=dict)
-    _stored: dict[str, int] = field(default_factory=dict)
+    _known: dict[Hashable, Any] = field(default_factory=dict)
     _pass: DryPass = field(default_factory=DryPass)
+
+    def _once(self, what: Hashable, find: Callable[[], T]) -> T:
+        if what not in self._known:
+            self._known[what] = find()
+        return cast(T, self._known[what])
 
     def of(self, run: Run) -> list[tuple[str, str]]:
         """Where each problem of a run is, and what it is."""
-        key = (run.recipe, run.setup.setup_id, run.method.method_id)
-        if key not in self._done:
-            self._done[key] = list(self._all(run))
-        return self._done[key]
+        return self._once(("run", run.recipe, run.setup.setup_id, run.method.method_id), lambda: list(self._all(run)))
 
     def stored_bytes(self, run: Run) -> int:
         """An upper bound of what the run stores; of its weights, if a dry pass has counted them."""
-        if run.setup.setup_id not in self._stored:
-            items = sum(self._items(protocol, run.setup.data) for protocol in run.setup.protocols.values())
-            self._stored[run.setup.setup_id] = RECORD_BYTES + ITEM_BYTES * items
-        weights = FLOAT * self._objective(run).tower_parameters if run.keep_weights else 0
-        return self._stored[run.setup.setup_id] + weights
+        items = self._once(("items", run.setup.setup_id), lambda: sum(self._items(run.setup)))
+        objective = self._objectives.get(_passed_as(run), Objective(0, 0))
+        return RECORD_BYTES + ITEM_BYTES * items + FLOAT * objective.tower_parameters * run.keep_weights
 
-    def _objective(self, run: Run) -> Objective:
-        return self._objectives.get(_passed_as(run), Objective(0, 0))
-
-    def _items(self, protocol: Protocol, data: Data) -> int:
-        """Of the split that a protocol evaluates; of all splits if it does not say which."""
-        splits = self._open(protocol.data or data).manifest().splits
-        return splits.get(protocol.options.get("split", ""), sum(splits.values()))
+    def _items(self, setup: Setup) -> Iterator[int]:
+        """Of the split that each protocol evaluates; of all splits if it does not say which."""
+        for protocol in setup.protocols.values():
+            splits = self._open(protocol.data or setup.data).manifest().splits
+            yield splits.get(protocol.options.get("split", ""), sum(splits.values()))
 
     def _all(self, run: Run) -> Iterator[tuple[str, str]]:
         setup, recipe = run.setup, f"recipe {run.recipe}"
         for name, protocol in setup.protocols.items():
-            for problem in self._protocol(setup, protocol):
+            data = protocol.data or setup.data
+            key = ("protocol", setup.towers, protocol.task, protocol.model_dump_json(), data.place)
+            for problem in self._once(key, partial(self._protocol, setup, protocol, data)):
                 yield f"{recipe}, protocol {name} (task {protocol.task})", problem
         trouble = list(self._training(run))
         yield from ((f"{recipe}, {part}", problem) for part, problem in trouble)
-        if not trouble and (problem := self._dry(run)):
+        if not trouble and (problem := self._once(("pass", *_passed_as(run)), lambda: self._dry(run))):
             yield f"{recipe}, method {run.method.name}", problem
 
-    def _protocol(self, setup: Setup, protocol: Protocol) -> list[str]:
-        data = protocol.data or setup.data
-        key = (setup.towers, protocol.task, protocol.model_dump_json(), data.place)
-        if key not in self._protocols:
-            task = create_task(protocol.task, **protocol.options)
-            lacks = sorted(task.embeds - SIDES[setup.towers])
-            self._protocols[key] = [f"it embeds {side}s, but the setup has {TOWERS[setup.towers]}." for side in lacks]
-            self._protocols[key] += task.problems(self._open(data))
-        return self._protocols[key]
+    def _protocol(self, setup: Setup, protocol: Protocol, data: Data) -> list[str]:
+        task = create_task(protocol.task, **protocol.options)
+        lacks = sorted(task.embeds - SIDES[setup.towers])
+        missing = [f"it embeds {side}s, but the setup has {TOWERS[setup.towers]}." for side in lacks]
+        return [*missing, *task.problems(self._open(data))]
 
     def _training(self, run: Run) -> Iterator[tuple[str, str]]:
         setup = run.setup
@@ -164,12 +157,6 @@ class _Checks:
 
     def _dry(self, run: Run) -> str:
         """What a dry pass meets, or that the objective cannot fit; "" if neither."""
-        key = _passed_as(run)
-        if key not in self._passed:
-            self._passed[key] = self._met(run)
-        return self._passed[key]
-
-    def _met(self, run: Run) -> str:
         try:
             objective = self._pass(run.setup, run.method, self._train(run.setup.data))
         except BenchsuiteError as error:
@@ -189,14 +176,10 @@ class _Checks:
         )
 
     def _open(self, data: Data) -> PairDataset:
-        if data.place not in self._opened:
-            self._opened[data.place] = open_dataset(data)
-        return self._opened[data.place]
+        return self._once(("data", data.place), lambda: open_dataset(data))
 
     def _train(self, data: Data) -> Split:
-        if data.place not in self._splits:
-            self._splits[data.place] = self._open(data).split(TRAIN)
-        return self._splits[data.place]
+        return self._once(("split", data.place), lambda: self._open(data).split(TRAIN))
 
 
 SIDES = {"pair": {"image", "text"}, "image": {"image"}, "text": {"text"}}
@@ -218,7 +201,7 @@ def _passed_as(run: Run) -> tuple[object, ...]:
 def _needed(method: Method, setup: Setup, split: Split) -> Iterator[tuple[str, str]]:
     name = f"method {method.card.name}"
     if reads_paraphrases(method.needs, setup) and not len(split.paraphrases):
-        yield f"data {setup.data.name}, {name}", str(missing_texts(split.name, PARAPHRASES))
+        yield f"data {setup.data.name}, {name}", str(no_paraphrases(split.name))
     if setup.clusters and "cluster" in method.needs:
         clusters = setup.clusters
         yield from _refused("clusters", lambda: labelled_clusters(clusters, split))

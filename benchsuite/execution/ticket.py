@@ -54,16 +54,13 @@ class Ticket(Part):
 
     @classmethod
     def of(cls, run: Run, plugins: tuple[Path, ...] = (), saving: Saving | None = None) -> Self:
-        """For a run."""
         places = {
             name: DataPlace(folder=data.folder, apart=data.apart, paraphrases=data.paraphrases)
             for name, data in _data_of(run)
         }
         paths = tuple(plugin.resolve() for plugin in plugins)
-        if saving is None:
-            return cls(run=run, places=places, plugins=paths)
-        own = saving.folder(run.run_id).resolve()
-        return cls(run=run, places=places, plugins=paths, checkpoints=own, every=saving.every)
+        own, every = (saving.folder(run.run_id).resolve(), saving.every) if saving else (None, None)
+        return cls(run=run, places=places, plugins=paths, checkpoints=own, every=every)
 
     def opened(self) -> Run:
         """The run with its data's places. Refused if it is not the run that it says it is."""
@@ -94,7 +91,6 @@ class Status(Part):
     """What a user should know about the run: it goes on from a checkpoint, one could not be written."""
 
     def started_again(self) -> "Status":
-        """That of the next start."""
         further = self.step > self.furthest
         return Status(
             starts=self.starts + 1,
@@ -126,16 +122,13 @@ class TicketFolder:
         self._record, self._ranks = folder / "record.json", folder / "ranks.npz"
 
     def write(self, ticket: Ticket) -> None:
-        """Say what is to be done."""
         write_whole(self._ticket, ticket.model_dump_json(indent=1).encode())
 
     @property
     def written(self) -> bool:
-        """Whether it says what is to be done."""
         return self._ticket.exists()
 
     def ticket(self) -> Ticket:
-        """What is to be done."""
         return read_json(self._ticket, Ticket)
 
     def status(self) -> Status | None:
@@ -161,7 +154,6 @@ class TicketFolder:
 
     @property
     def answered(self) -> bool:
-        """Whether something came of it."""
         return self._record.exists() or self._failure.exists()
 
     def outcome(self, run: Run) -> Finished | Failed | None:
@@ -181,7 +173,6 @@ class TicketFolder:
         return None
 
     def remove(self) -> None:
-        """Forget it: what came of it is stored."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
 

@@ -50,7 +50,6 @@ class Desk:
         return max(1, len(self.logs) - 1)
 
     def ticket(self, number: int) -> "TicketFolder":
-        """One of them."""
         from benchsuite.execution.ticket import TicketFolder
 
         return TicketFolder(self.folder / str(number))

@@ -1,5 +1,6 @@
 """AmCLR and xAmCLR: SogCLR over every pairing of originals and views."""
 
+from itertools import product
 from typing import ClassVar, Literal
 
 import torch
@@ -12,22 +13,9 @@ from benchsuite.objectives.global_estimator import surrogate
 from benchsuite.objectives.pairwise import similarities
 from benchsuite.registry import register_method
 
-ACROSS = (
-    ("image", "text"),
-    ("image", "text_view"),
-    ("image_view", "text"),
-    ("image_view", "text_view"),
-    ("text", "image"),
-    ("text", "image_view"),
-    ("text_view", "image"),
-    ("text_view", "image_view"),
-)
-WITHIN = (
-    ("image", "image_view"),
-    ("image_view", "image"),
-    ("text", "text_view"),
-    ("text_view", "text"),
-)
+IMAGES, TEXTS = ("image", "image_view"), ("text", "text_view")
+ACROSS = (*product(IMAGES, TEXTS), *product(TEXTS, IMAGES))
+WITHIN = (IMAGES, IMAGES[::-1], TEXTS, TEXTS[::-1])
 
 
 @register_method(

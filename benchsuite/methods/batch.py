@@ -1,7 +1,5 @@
 """What a method's loss is given: a batch."""
 
-from typing import ClassVar
-
 import torch
 from torch import Tensor
 from torch.nn.functional import normalize
@@ -22,30 +20,42 @@ class PairBatch:
     tower's.
     """
 
-    EMBEDDINGS: ClassVar = (
+    image: Tensor
+    """Image embeddings, [B, D]."""
+    text: Tensor
+    """Text embeddings, [B, D]."""
+    image_view: Tensor
+    """Embeddings of a second augmentation of the same images, [B, D]."""
+    text_view: Tensor
+    """Embeddings of a paraphrase of the same captions, [B, D]."""
+    index: Tensor
+    """The pairs' positions in the training set, [B]."""
+    cluster: Tensor
+    """The pairs' cluster or class ids, [B]."""
+    image_view2: Tensor
+    """Embeddings of a third augmentation of the same images, [B, D]."""
+    image_expert: Tensor
+    """A frozen vision expert's embeddings of the images, [B, E]."""
+    text_expert: Tensor
+    """A frozen text expert's embeddings of the captions, [B, E]."""
+    image_teacher: Tensor
+    """The teacher's embeddings of the images, [B, D]."""
+    image_view_teacher: Tensor
+    """The teacher's embeddings of the second augmentation of the images, [B, D]."""
+    text_teacher: Tensor
+    """The teacher's embeddings of the captions, [B, D]."""
+    text_view_teacher: Tensor
+    """The teacher's embeddings of the captions' paraphrases, [B, D]."""
+
+    EMBEDDINGS = (
         *("image", "text", "image_view", "text_view", "image_view2", "image_expert", "text_expert"),
         *TEACHER_PARTS,
     )
 
-    def __init__(
-        self,
-        *,
-        image: Tensor | None = None,
-        text: Tensor | None = None,
-        image_view: Tensor | None = None,
-        text_view: Tensor | None = None,
-        index: Tensor | None = None,
-        cluster: Tensor | None = None,
-        image_view2: Tensor | None = None,
-        image_expert: Tensor | None = None,
-        text_expert: Tensor | None = None,
-        image_teacher: Tensor | None = None,
-        image_view_teacher: Tensor | None = None,
-        text_teacher: Tensor | None = None,
-        text_view_teacher: Tensor | None = None,
-    ) -> None:
-        given = {name: part for name, part in locals().items() if name != "self"}
-        self._given: dict[str, Tensor] = {name: part for name, part in given.items() if part is not None}
+    def __init__(self, **parts: Tensor | None) -> None:
+        if unknown := parts.keys() - PARTS:
+            raise TypeError(f"a batch has no {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}.")
+        self._given = {name: part for name in PARTS if (part := parts.get(name)) is not None}
         rows = {name: len(tensor) for name, tensor in self._given.items()}
         if not rows or len(set(rows.values())) > 1:
             raise ValueError(f"a batch needs the same number of rows in each part; given: {rows or 'nothing'}.")
@@ -53,11 +63,9 @@ class PairBatch:
 
     @property
     def dtype(self) -> torch.dtype:
-        """Precision of the embeddings."""
         return next(part.dtype for name, part in self._given.items() if name in self.EMBEDDINGS)
 
     def has(self, name: str) -> bool:
-        """Whether the batch carries this part."""
         return name in self._given
 
     @property
@@ -69,51 +77,6 @@ class PairBatch:
     def views(self) -> tuple[Tensor, Tensor]:
         """The one side and its view, where one tower is trained."""
         return (self.image, self.image_view) if self.has("image") else (self.text, self.text_view)
-
-    @property
-    def image(self) -> Tensor:
-        """Image embeddings, [B, D]."""
-        return self._get("image")
-
-    @property
-    def text(self) -> Tensor:
-        """Text embeddings, [B, D]."""
-        return self._get("text")
-
-    @property
-    def image_view(self) -> Tensor:
-        """Embeddings of a second augmentation of the same images, [B, D]."""
-        return self._get("image_view")
-
-    @property
-    def text_view(self) -> Tensor:
-        """Embeddings of a paraphrase of the same captions, [B, D]."""
-        return self._get("text_view")
-
-    @property
-    def index(self) -> Tensor:
-        """The pairs' positions in the training set, [B]."""
-        return self._get("index")
-
-    @property
-    def cluster(self) -> Tensor:
-        """The pairs' cluster or class ids, [B]."""
-        return self._get("cluster")
-
-    @property
-    def image_view2(self) -> Tensor:
-        """Embeddings of a third augmentation of the same images, [B, D]."""
-        return self._get("image_view2")
-
-    @property
-    def image_expert(self) -> Tensor:
-        """A frozen vision expert's embeddings of the images, [B, E]."""
-        return self._get("image_expert")
-
-    @property
-    def text_expert(self) -> Tensor:
-        """A frozen text expert's embeddings of the captions, [B, E]."""
-        return self._get("text_expert")
 
     @property
     def side(self) -> str:
@@ -129,39 +92,25 @@ class PairBatch:
         """The teacher's embeddings of `views`, where one tower is trained."""
         return self.of_tower(TEACHER), self.of_tower(f"_view{TEACHER}")
 
-    @property
-    def image_teacher(self) -> Tensor:
-        """The teacher's embeddings of the images, [B, D]."""
-        return self._get("image_teacher")
-
-    @property
-    def image_view_teacher(self) -> Tensor:
-        """The teacher's embeddings of the second augmentation of the images, [B, D]."""
-        return self._get("image_view_teacher")
-
-    @property
-    def text_teacher(self) -> Tensor:
-        """The teacher's embeddings of the captions, [B, D]."""
-        return self._get("text_teacher")
-
-    @property
-    def text_view_teacher(self) -> Tensor:
-        """The teacher's embeddings of the captions' paraphrases, [B, D]."""
-        return self._get("text_view_teacher")
-
     def normalized(self) -> "PairBatch":
         """The same batch with L2-normalised embeddings."""
         unit = {n: normalize(t, dim=-1) if n in self.EMBEDDINGS else t for n, t in self._given.items()}
         return PairBatch(**unit)
 
+    def __getattr__(self, name: str) -> Tensor:
+        if name not in PARTS:
+            raise AttributeError(f"a batch has no {name}.")
+        return self._get(name)
+
     def _get(self, name: str) -> Tensor:
-        try:
-            return self._given[name]
-        except KeyError:
+        if name not in self._given:
             have = ", ".join(self._given)
-            raise ValueError(
-                f'the batch has no "{name}" (it has: {have}); a method must declare it in needs.'
-            ) from None
+            raise ValueError(f'the batch has no "{name}" (it has: {have}); a method must declare it in needs.')
+        return self._given[name]
+
+
+PARTS = tuple(PairBatch.__annotations__)
+"""Everything that a batch can carry."""
 
 
 def encoded(inputs: str, needs: frozenset[str]) -> bool:

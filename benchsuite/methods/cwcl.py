@@ -60,12 +60,9 @@ class CWCL(Method):
         return Loss(0.5 * (terms["i2t"] + terms["t2i"]), terms, {"temperature": self.tau})
 
     def direction(self, batch: PairBatch, anchor: Literal["image", "text"], logits: Pairwise) -> Tensor:
-        """One direction, anchored by one modality."""
         if anchor not in self.weighing:
             return cross_entropy_rows(logits)
-        own = batch.image if anchor == "image" else batch.text
-        if self.weights == "expert":
-            own = batch.image_expert if anchor == "image" else batch.text_expert
+        own = getattr(batch, f"{anchor}_expert" if self.weights == "expert" else anchor)
         return weighted_cross_entropy_rows(logits, closeness(own))
 
 

@@ -81,7 +81,6 @@ class DINO(Method):
         return cosine(self.momentum, 1.0, clock.progress / 2) if self.rises else self.momentum
 
     def temperature(self, clock: Clock) -> float:
-        """tau_t at this step."""
         done = min(1.0, clock.progress / self.warmup) if self.warmup else 1.0
         return linear(self.tau_start, self.tau_teacher, done)
 

@@ -1,7 +1,7 @@
 """FastCLIP: SogCLR with a gamma that falls, and a temperature that is fixed, one for each sample, or learned."""
 
 import math
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -11,7 +11,6 @@ from benchsuite.methods.base import Clock, Loss, ParameterGroup, clamp_
 from benchsuite.methods.batch import PairBatch
 from benchsuite.methods.isogclr import ISogCLR, require_between
 from benchsuite.methods.sogclr import OneOrTwoTowers
-from benchsuite.objectives.global_estimator import FirstVisit, MovingAverage
 from benchsuite.objectives.schedules import cosine
 from benchsuite.registry import register_method
 
@@ -72,8 +71,6 @@ class FastCLIP(ISogCLR):
             raise self.refuse("u_per_view and released_epsilon are other code's; it trains pairs and has eps.")
         if self.version == "v3":
             self.temperature = nn.Parameter(torch.tensor(-math.log(self.tau) if self.in_logs else self.tau))
-        samples = self.num_samples or 0
-        self.u = nn.ModuleDict({side: ScheduledAverage(samples, self.first_visit) for side in ("image", "text")})
 
     @property
     def in_logs(self) -> bool:
@@ -89,7 +86,6 @@ class FastCLIP(ISogCLR):
         return (torch.exp(-self.temperature) if self.in_logs else self.temperature).to(batch.image.dtype)
 
     def gamma_at(self, clock: Clock) -> float:
-        """gamma_t."""
         share = 2 * clock.progress if self.decay_epochs is None else clock.epoch / self.decay_epochs
         return cosine(1.0, self.gamma, 0.5 * min(1.0, share))
 
@@ -102,7 +98,9 @@ class FastCLIP(ISogCLR):
         for term, side, (contrast,) in self.sides(batch):
             tau = self.temperature_of(side, batch)
             log_g = contrast.log_g(tau)
-            log_u = self.plus_eps(self.u[side](log_g[None], batch.index, clock.epoch, gamma=gamma)[0])
+            average: Any = self.u[side]
+            average.gamma = gamma
+            log_u = self.plus_eps(average(log_g[None], batch.index, clock.epoch)[0])
             value = tau * (self.plus_eps(log_g) + rho)
             pull = tau.detach() * (log_g.detach() - log_u).exp() * log_g + tau * (log_u + rho)
             terms[term] = (value.detach() + pull - pull.detach()).mean()
@@ -126,16 +124,3 @@ class FastCLIP(ISogCLR):
         if self.version == "v3":
             low, high = self.tau_min, self.tau_max
             clamp_(self.temperature, *((-math.log(high), -math.log(low)) if self.in_logs else (low, high)))
-
-
-class ScheduledAverage(MovingAverage):
-    """A moving average that is told at each step how much the newest estimate weighs."""
-
-    def __init__(self, num_samples: int, first_visit: FirstVisit) -> None:
-        super().__init__(num_samples, 1.0, first_visit)
-
-    @torch.no_grad()
-    def forward(self, log_g: Tensor, index: Tensor, epoch: int, in_turn: bool = False, *, gamma: float = 1.0) -> Tensor:
-        self.log_new = math.log(gamma)
-        self.log_old = math.log1p(-gamma) if gamma < 1 else -math.inf
-        return super().forward(log_g, index, epoch, in_turn)

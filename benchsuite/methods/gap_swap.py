@@ -11,7 +11,6 @@ from benchsuite.fields import Share
 from benchsuite.methods.base import Clock, Loss
 from benchsuite.methods.batch import PairBatch
 from benchsuite.methods.infonce import InfoNCELearnable
-from benchsuite.objectives.swap import hard_swap, soft_swap
 from benchsuite.registry import register_method
 
 
@@ -106,3 +105,13 @@ class SoftSwap(ModalitySwap):
 
     def swap(self, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
         return soft_swap(x, y, torch.rand(x.shape, device=x.device).to(x.dtype))
+
+
+def hard_swap(x: Tensor, y: Tensor, swapped: Tensor) -> tuple[Tensor, Tensor]:
+    """x and y, [B, D], with their entries exchanged where `swapped` (broadcast to [B, D]) is true."""
+    return torch.where(swapped, y, x), torch.where(swapped, x, y)
+
+
+def soft_swap(x: Tensor, y: Tensor, kept: Tensor) -> tuple[Tensor, Tensor]:
+    """x' = kept x + (1 - kept) y and y' = kept y + (1 - kept) x, entry by entry."""
+    return kept * x + (1 - kept) * y, kept * y + (1 - kept) * x

@@ -109,7 +109,6 @@ class ReparameterizedTemperature(Method):
 
     @property
     def temperature(self) -> Tensor:
-        """The current temperature."""
         return 1 / self.scale(self.learned)
 
     def loss(self, batch: PairBatch, clock: Clock) -> Loss:

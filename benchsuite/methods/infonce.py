@@ -55,7 +55,6 @@ class InfoNCELearnable(Method):
 
     @property
     def temperature(self) -> Tensor:
-        """The current temperature."""
         return torch.exp(-self.learned) if self.parameter == "log-scale" else self.learned
 
     def loss(self, batch: PairBatch, clock: Clock) -> Loss:

@@ -22,7 +22,6 @@ class Queue(nn.Module):
         self.register_buffer("pushed", torch.zeros((), dtype=torch.long))
 
     def __len__(self) -> int:
-        """How many rows it holds."""
         return min(int(self.pushed), self.size)
 
     def values(self, like: Tensor) -> Tensor:

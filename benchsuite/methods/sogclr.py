@@ -66,12 +66,8 @@ class GlobalMethod(Method):
             yield "i2t", "image", [self.contrast(similarity)]
             yield "t2i", "text", [self.contrast(similarity.T)]
         else:
-            views = (batch.views, batch.views[::-1])
-            yield (
-                "views",
-                "image" if batch.has("image") else "text",
-                [self.contrast(similarities(a, b), similarities(a, a)) for a, b in views],
-            )
+            turns = (batch.views, batch.views[::-1])
+            yield "views", batch.side, [self.contrast(similarities(a, b), similarities(a, a)) for a, b in turns]
 
     def estimate(
         self, names: list[str], contrasts: list[Contrast], tau: Tensor | float, index: Tensor, epoch: int

@@ -68,7 +68,6 @@ class TransformersWords(Words):
     """A CLIP-like model's tokenizer, which pads as the model was trained: SigLIP to its full length, without a mask."""
 
     def __init__(self, name: str, longest: int, kind: str) -> None:
-        """`kind` is the model's type."""
         from transformers import AutoTokenizer
 
         self._own = AutoTokenizer.from_pretrained(name)

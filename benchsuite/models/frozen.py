@@ -46,6 +46,11 @@ VOCABULARY = 2000
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 LIBRARIES = {"timm": "timm", "transformers": "transformers", "open_clip": "open_clip_torch"}
 """And the packages that they are in."""
+FOLDERS = {
+    "timm": "config.json and model.safetensors",
+    "transformers": "what save_pretrained writes",
+    "open_clip": "open_clip_config.json and open_clip_model.safetensors",
+}
 
 
 @dataclass(frozen=True)
@@ -69,18 +74,8 @@ class Asked:
 
     def refused(self, error: Exception) -> UsageError:
         """Why the encoder cannot be had, and what can be done."""
-        folder = {
-            "timm": "config.json and model.safetensors",
-            "transformers": "what save_pretrained writes",
-            "open_clip": "open_clip_config.json and open_clip_model.safetensors",
-        }
-        random = self.option != "model"
-        untrained = ", or --untrained for random weights, whose features say nothing" * random
-        remedy = (
-            ""
-            if not self.trained
-            else (f" Give a local folder with {folder[self.library]} ({self.library}:FOLDER){untrained}.")
-        )
+        untrained = ", or --untrained for random weights, whose features say nothing" * (self.option != "model")
+        remedy = f" Give a local folder with {FOLDERS[self.library]} ({self.library}:FOLDER){untrained}." * self.trained
         return UsageError(f'encoder "{self.shown}": it cannot be loaded ({first_line(error)}).{remedy}')
 
 
@@ -153,7 +148,6 @@ class FrozenTexts:
 
     @torch.inference_mode()
     def __call__(self, texts: Sequence[str], features: bool = False) -> NDArray[np.float32]:
-        """With `features`, before the projection, if there is one."""
         return _encoded(self._body, self._words(texts).to(fastest()), features)
 
 

@@ -91,7 +91,10 @@ def judged(name: str) -> Judged:
 def _frozen(wanted: Asked) -> Judged:
     if not wanted.trained:
         raise UsageError(f'model "{wanted.shown}": random weights are not evaluated.')
-    images = None if wanted.library == "transformers" and not has_images(wanted) else FrozenImages(wanted)
+    make_importable()
+    with refusing(wanted):
+        alone = wanted.library == "transformers" and transformers_model(wanted.name) is None
+    images = None if alone else FrozenImages(wanted)
     texts = None if wanted.library == "timm" else FrozenTexts(wanted)
     abouts = [side.about for side in (images, texts) if side]
     return Judged(
@@ -102,10 +105,3 @@ def _frozen(wanted: Asked) -> Judged:
         size=images.size if images else None,
         fit=images.fit if images else "crop",
     )
-
-
-def has_images(wanted: Asked) -> bool:
-    """Whether a model of transformers has an image side beside its text side."""
-    make_importable()
-    with refusing(wanted):
-        return transformers_model(wanted.name) is not None

@@ -41,7 +41,6 @@ class Kept(Inputs):
     """The tokenizer's files by name, each in base64."""
 
     def tokenizer_files(self) -> dict[str, bytes]:
-        """As bytes."""
         return {name: base64.b64decode(content) for name, content in self.tokenizer.items()}
 
 

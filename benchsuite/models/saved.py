@@ -1,4 +1,4 @@
-"""Trained towers as a file, and from an exported folder: `benchsuite.load_encoder`."""
+"""TrainedSides towers as a file, and from an exported folder: `benchsuite.load_encoder`."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,11 +24,10 @@ from benchsuite.models.layout import (
     as_base64,
     read_exported,
 )
-from benchsuite.models.sides import Trained
+from benchsuite.models.sides import TrainedSides
 from benchsuite.models.tokenizer import Words, words_in
 from benchsuite.models.towers import TextEncoder
 from benchsuite.models.vectors import VectorWords
-from benchsuite.setup import Setup
 
 BATCH = 256
 Pictures = NDArray[Any] | Sequence[Any]
@@ -72,7 +71,7 @@ def _plain_config(config: Any) -> dict[str, Any]:
 class Encoder:
     """The trained towers of an exported folder."""
 
-    def __init__(self, about: Exported, sides: Trained) -> None:
+    def __init__(self, about: Exported, sides: TrainedSides) -> None:
         self.about = about
         """The run, its setup, and what the towers take."""
         self.sides = sides
@@ -85,10 +84,7 @@ class Encoder:
         tower, shape = self.about.setup.image, self.about.inputs.pictures
         if tower is None:
             raise UsageError("images: this encoder has no image tower.")
-        if tower.mlp:
-            rows: Any = _vectors("images", pictures, shape[-1])[:, None]
-        else:
-            rows = pictures
+        rows: Any = _vectors("images", pictures, shape[-1])[:, None] if tower.mlp else pictures
         made = [
             self.sides.pictures(rows[i : i + batch] if tower.mlp else self._pixels(rows[i : i + batch], i))
             for i in range(0, len(rows), batch)
@@ -143,14 +139,16 @@ def load_encoder(folder: str | Path, device: str | torch.device = "cpu") -> Enco
     encoder, words = rebuilt(place, about)
     image = about.setup.image
     shape = about.inputs.pictures if image and not image.mlp else ()
-    return Encoder(about, Trained(encoder.to(device), words, image, shape))
+    return Encoder(about, TrainedSides(encoder.to(device), words, image, shape))
 
 
 def rebuilt(folder: Path, about: Exported) -> tuple[DualEncoder, Words | None]:
     """Towers and tokenizer from the folder's files alone."""
     from safetensors.torch import load_file
 
-    setup, inputs = _untrained(about.setup), about.inputs
+    inputs, image = about.inputs, about.setup.image
+    asks_no_hub = image.model_copy(update={"pretrained": False}) if image else None
+    setup = about.setup.model_copy(update={"image": asks_no_hub})
     words: Words | None = None
     try:
         if about.setup.text:
@@ -175,12 +173,6 @@ def rebuilt(folder: Path, about: Exported) -> tuple[DualEncoder, Words | None]:
             f"The run had {made or 'other versions'}; another version may build other towers."
         ) from error
     return encoder.eval(), words
-
-
-def _untrained(setup: Setup) -> Setup:
-    """The setup with towers that are built without asking the hub for weights."""
-    image = setup.image.model_copy(update={"pretrained": False}) if setup.image else None
-    return setup.model_copy(update={"image": image})
 
 
 def _vectors(what: str, given: Any, width: int) -> NDArray[np.float32]:

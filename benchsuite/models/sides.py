@@ -28,7 +28,7 @@ class Sides(ABC):
         """[n, D]."""
 
 
-class Trained(Sides):
+class TrainedSides(Sides):
     """The towers of a run, in eval mode."""
 
     def __init__(

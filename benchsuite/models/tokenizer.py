@@ -1,9 +1,8 @@
 """Words to ids: a tokenizer trained on the data's captions, or the one of a pretrained text tower."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -41,7 +40,6 @@ class Tokens:
     mask: Tensor
 
     def to(self, device: torch.device, non_blocking: bool = False) -> "Tokens":
-        """The same on another device."""
         return Tokens(*(part.to(device, non_blocking=non_blocking) for part in (self.ids, self.mask)))
 
     def pin_memory(self) -> "Tokens":
@@ -113,7 +111,11 @@ def _pretrained(name: str, max_tokens: int) -> Words:
             made = {path.name: path.read_bytes() for path in Path(folder).iterdir() if path.is_file()}
         return {name: _without_places(content) if name.endswith(".json") else content for name, content in made.items()}
 
-    return Words(partial(_encode_pretrained, pretrained), max_tokens, pretrained.get_vocab(), files)
+    def encode(texts: list[str], longest: int) -> list[list[int]]:
+        ids: list[list[int]] = pretrained(texts, truncation=True, max_length=longest)["input_ids"]
+        return ids
+
+    return Words(encode, max_tokens, pretrained.get_vocab(), files)
 
 
 def _without_places(content: bytes) -> bytes:
@@ -159,11 +161,6 @@ class RememberedWords:
         return [[*row[: max_tokens - 1], row[-1]] if len(row) > max_tokens else row for row in rows]
 
 
-def _encode_pretrained(tokenizer: Any, texts: list[str], max_tokens: int) -> list[list[int]]:
-    ids: list[list[int]] = tokenizer(texts, truncation=True, max_length=max_tokens)["input_ids"]
-    return ids
-
-
 def _trained(vocabulary: int, data: Data, split: Split) -> Tokenizer:
     key = short_digest(
         {"data": data.model_dump(mode="json"), "split": split.name, "vocabulary": vocabulary, "version": 2}
@@ -171,22 +168,11 @@ def _trained(vocabulary: int, data: Data, split: Split) -> Tokenizer:
     file = cache() / "tokenizers" / f"{data.name}-{key}.json"
     captions = split.captions_for("a text tower")
     paraphrases = split.paraphrases if data.paraphrases is None else ()
-    texts = Chained([captions, paraphrases])
-    made_once(file, lambda draft: train_tokenizer(vocabulary, texts).save(str(draft)))
+    made_once(file, lambda draft: train_tokenizer(vocabulary, captions, paraphrases).save(str(draft)))
     return Tokenizer.from_file(str(file))
 
 
-@dataclass(frozen=True)
-class Chained:
-    """Lists of texts, one collection after another, without a copy of them; they may be gone through repeatedly."""
-
-    parts: Sequence[TextsOfImages]
-
-    def __iter__(self) -> Iterator[list[str]]:
-        return ([*each] for part in self.parts for each in part)
-
-
-def train_tokenizer(vocabulary: int, texts: Iterable[Sequence[str]]) -> Tokenizer:
+def train_tokenizer(vocabulary: int, *parts: TextsOfImages) -> Tokenizer:
     """A WordPiece tokenizer of at most that many entries, the same each time it is trained.
 
     The trainer numbers letters in the order of a hash table, which differs each time. So it gets them in order, as
@@ -194,14 +180,14 @@ def train_tokenizer(vocabulary: int, texts: Iterable[Sequence[str]]) -> Tokenize
     """
     normalizer = BertNormalizer(lowercase=True)
     letters: set[str] = set()
-    for captions in texts:
-        for text in captions:
-            letters.update(normalizer.normalize_str(text))
+    for text in (text for part in parts for texts in part for text in texts):
+        letters.update(normalizer.normalize_str(text))
     alphabet = sorted(c for c in letters if not c.isspace())
     pieces = [*SPECIAL, *alphabet, *(f"##{letter}" for letter in alphabet)]
     trained = _empty(WordPiece(unk_token="[UNK]"))
     trained.train_from_iterator(
-        iter(texts), WordPieceTrainer(vocab_size=vocabulary, special_tokens=pieces, show_progress=False)
+        ([*texts] for part in parts for texts in part),
+        WordPieceTrainer(vocab_size=vocabulary, special_tokens=pieces, show_progress=False),
     )
     ordered = dict(sorted(trained.get_vocab().items(), key=lambda item: item[1]))
     tokenizer = _empty(WordPiece(ordered, unk_token="[UNK]"))

@@ -50,11 +50,11 @@ class TextEncoder(nn.Module):
         """With `config`, a pretrained one's own, the same model without its weights."""
         super().__init__()
         make_importable()
-        from transformers import AutoModel
+        from transformers import CONFIG_MAPPING, AutoModel
 
         try:
             if config is not None:
-                self.body = AutoModel.from_config(stored_config(config))
+                self.body = AutoModel.from_config(CONFIG_MAPPING[config["model_type"]].from_dict(dict(config)))
             elif tower.pretrained:
                 self.body = AutoModel.from_pretrained(tower.transformer, **tower.config)
             else:
@@ -100,10 +100,3 @@ def text_config(tower: TextTower, vocabulary: int) -> Any:
             hint = did_you_mean(key, known)
             raise UsageError(f'text tower "{tower.transformer}": its configuration has no "{key}" to set.{hint}')
     return make(vocab_size=vocabulary, pad_token_id=PAD, **tower.config)
-
-
-def stored_config(config: Mapping[str, Any]) -> Any:
-    """transformers' configuration from its stored form."""
-    from transformers import CONFIG_MAPPING
-
-    return CONFIG_MAPPING[config["model_type"]].from_dict(dict(config))

@@ -32,7 +32,6 @@ class Sizes:
     """Of a block of a larger one; by default BLOCK, and 256 or more."""
 
     def of_block(self, columns: int, device: torch.device) -> int:
-        """Rows of a block."""
         return self.rows or max(256, -(-BLOCK[device.type == "cpu"] // columns))
 
 

@@ -138,9 +138,7 @@ class MovingAverage(nn.Module):
 
     def __init__(self, num_samples: int, gamma: float, first_visit: FirstVisit = "g") -> None:
         super().__init__()
-        self.first_visit = first_visit
-        self.log_new = math.log(gamma)
-        self.log_old = math.log1p(-gamma) if gamma < 1 else -math.inf
+        self.gamma, self.first_visit = gamma, first_visit
         self.register_buffer("log_u", torch.full((num_samples,), -math.inf, dtype=torch.float64))
 
     @torch.no_grad()
@@ -165,7 +163,8 @@ class MovingAverage(nn.Module):
     def _mixed(self, log_u: Tensor, log_g: Tensor, index: Tensor, epoch: int) -> Tensor:
         """log((1 - gamma) u + gamma g), or what the rule for first visits says; a sample met twice counts its mean."""
         log_g = Repeats(index).log_mean(log_g.to(log_u.dtype))
-        mixed = torch.logaddexp(self.log_old + log_u, self.log_new + log_g)
+        log_old = math.log1p(-self.gamma) if self.gamma < 1 else -math.inf
+        mixed = torch.logaddexp(log_old + log_u, math.log(self.gamma) + log_g)
         if self.first_visit == "gamma-g":
             return mixed
         if self.first_visit == "first-epoch":

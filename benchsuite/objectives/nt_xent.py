@@ -35,11 +35,6 @@ class Candidates(Pairwise):
         return (self.first * self.second).sum(1).repeat(2)
 
 
-def candidates(first: Tensor, second: Tensor) -> Tensor:
-    """`Candidates`, all of them at once."""
-    return Candidates(first, second).dense()
-
-
 def nt_xent(logits: Matrix) -> Tensor:
     """NT-Xent of candidates divided by their temperatures: the mean of -log softmax(row)[0]."""
     if isinstance(logits, Pairwise):

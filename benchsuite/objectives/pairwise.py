@@ -60,7 +60,6 @@ class Pairwise(ABC):
 
     @property
     def T(self) -> "Pairwise":  # noqa: N802
-        """The transpose."""
         return _Transpose(self)
 
     def map(self, function: Callable[[Tensor], Tensor]) -> "Pairwise":
@@ -81,11 +80,6 @@ class Pairwise(ABC):
         return combined(torch.add, self, other)
 
     __rmul__, __radd__ = __mul__, __add__
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether it is small enough to be computed as a whole, here."""
-        return whole(*self.shape) is not None
 
     def dense(self) -> Tensor:
         """All entries at once, [N, M], whatever their number."""

@@ -8,39 +8,26 @@ it is of a loss that every process computes as a whole. Both kinds of terms may 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Protocol
 
 from torch import Tensor
 
 
-class Shares(Protocol):
-    """The rows of one process among several."""
+class Shares:
+    """The rows of one process; here of the only one, which has all."""
 
     def own(self, rows: int) -> slice:
         """Which of so many rows are this process's; all of them if they cannot be divided equally."""
-        ...
+        return slice(0, rows)
 
     def together(self, own: Tensor) -> Tensor:
         """The values of all processes' rows in order, differentiable in this process's own.
 
         Backward multiplies the gradient of the own rows by the number of processes.
         """
-        ...
-
-
-class Alone:
-    """One process, all rows."""
-
-    def own(self, rows: int) -> slice:
-        """All rows."""
-        return slice(0, rows)
-
-    def together(self, own: Tensor) -> Tensor:
-        """They are together."""
         return own
 
 
-_SHARES: ContextVar[Shares] = ContextVar("shares", default=Alone())  # noqa: B039
+_SHARES: ContextVar[Shares] = ContextVar("shares", default=Shares())  # noqa: B039
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from typing import TypeAlias
 import torch
 from torch import Tensor
 
-from benchsuite.objectives.blocks import Block
+from benchsuite.objectives.blocks import Block, whole
 from benchsuite.objectives.pairwise import Pairwise, by_rows, combined, log_sums, pairwise
 
 Matrix: TypeAlias = Pairwise | Tensor
@@ -38,7 +38,7 @@ def info_nce(similarity: Matrix, tau: Temperatures) -> Tensor:
         logits: Matrix = similarity / tau
     else:
         logits = combined(torch.div, pairwise(similarity), tau)
-    if isinstance(logits, Tensor) or logits.is_whole:
+    if isinstance(logits, Tensor) or whole(*logits.shape):
         return 0.5 * (cross_entropy_rows(logits) + cross_entropy_rows(logits.T))
     rows, columns, positives = log_sums(logits)
     return 0.5 * ((rows - positives).mean() + (columns - positives).mean())

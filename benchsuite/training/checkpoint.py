@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from benchsuite.errors import Interrupted, UsageError
@@ -93,10 +92,8 @@ class Saver:
             self._stack.enter_context(self._asked)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._stack.__exit__(kind, error, trace)
+    def __exit__(self, *error: Any) -> None:
+        self._stack.__exit__(*error)
 
     def resume(self) -> int:
         """The step to begin with: that of the last checkpoint that is sound and of this training, or 0."""
@@ -153,6 +150,7 @@ class Saver:
 
     def _try_to_save(self, done: int) -> None:
         problem = self._save(done)
+        self._last = time.monotonic()
         if problem and not self._full:
             kept = f"the last good one, {self._good.name}, stays" if self._good else "there is none yet"
             self._note(f"checkpoint of step {done} not written: {problem}; {kept}, the training goes on")
@@ -163,7 +161,7 @@ class Saver:
         assert self._to
         folder = self._to.folder
         if problem := same(self._prepare(done) if rank() == 0 else ""):
-            return self._saved(problem)
+            return problem
         written = gathered(write_files(self._engine, draft(folder, done)))
         files = {name: stored for part, _ in written for name, stored in part.items()}
         problem = next((problem for _, problem in written if problem), "")
@@ -182,7 +180,7 @@ class Saver:
         problem = same(problem)
         if not problem:
             self._good = place(folder, done)
-        return self._saved(problem)
+        return problem
 
     def _prepare(self, done: int) -> str:
         """An empty folder for the draft; what a killed process left in it would become part of the checkpoint."""
@@ -196,10 +194,6 @@ class Saver:
         except OSError as error:
             return reason_of(error)
         return ""
-
-    def _saved(self, problem: str) -> str:
-        self._last = time.monotonic()
-        return problem
 
     def _write_progress(self, file: Path, skipped: Mapping[int, str]) -> StoredCheckpoint:
         content = json.dumps(

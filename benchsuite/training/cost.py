@@ -17,7 +17,10 @@ class Meter:
     """Started at a run's first step; `read` gives the cost up to then, of earlier processes too if it was stopped."""
 
     def __init__(self) -> None:
-        _reset_peak()
+        if torch.cuda.is_available():
+            torch.cuda.reset_peak_memory_stats()
+        with suppress(OSError):
+            Path("/proc/self/clear_refs").write_text("5")
         self._start, self._cpu = time.perf_counter(), time.process_time()
         self._peak = 0
 
@@ -38,7 +41,6 @@ class Meter:
         return {"pairs_per_second": pairs / spent["seconds"], "peak_memory_bytes": spent["peak_memory_bytes"]}
 
     def read(self, model: nn.Module, pairs: int) -> dict[str, Any]:
-        """Cost of having trained on `pairs` pairs."""
         spent = self.spent()
         return {
             "seconds": round(spent["seconds"], 3),
@@ -47,13 +49,6 @@ class Meter:
             "peak_memory_bytes": int(spent["peak_memory_bytes"]),
             "trainable_parameters": sum(p.numel() for p in model.parameters() if p.requires_grad),
         }
-
-
-def _reset_peak() -> None:
-    if torch.cuda.is_available():
-        torch.cuda.reset_peak_memory_stats()
-    with suppress(OSError):
-        Path("/proc/self/clear_refs").write_text("5")
 
 
 def _peak() -> int:

@@ -35,7 +35,6 @@ class Curves:
         }
 
     def keeps(self, step: int) -> bool:
-        """Whether this step is one of the points."""
         return step % self._stride == 0 or step == self._last
 
     def add(self, step: int, losses: Sequence[Loss], more: Mapping[str, float]) -> None:

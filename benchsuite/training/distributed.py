@@ -5,13 +5,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import torch
 import torch.distributed as dist
 from torch import Tensor
 
 from benchsuite.methods.batch import PairBatch
+from benchsuite.objectives.shares import Shares
 
 T = TypeVar("T")
 _alone = ContextVar("alone", default=False)
@@ -85,7 +86,7 @@ def lost_contact(error: Exception) -> str:
     return f"contact with another process was lost ({text.splitlines()[0]})"
 
 
-def same(value: Any) -> Any:
+def same(value: T) -> T:
     """The first process's value, on all."""
     if world_size() == 1:
         return value
@@ -162,14 +163,12 @@ class _Together(torch.autograd.Function):
         return gradients[0][share(len(gradients[0]))] * world_size()
 
 
-class ProcessShares:
-    """Each process computes an objective for its own rows of the global batch."""
+class ProcessShares(Shares):
+    """Each process computes an objective for its own rows of the global batch: equal shares in their order."""
 
     def own(self, rows: int) -> slice:
-        """An equal share in the order of the processes; all rows if the processes cannot share them equally."""
         return slice(0, rows) if rows % world_size() else share(rows)
 
     def together(self, own: Tensor) -> Tensor:
-        """The values of all processes' rows."""
         values: Tensor = _Together.apply(own)  # type: ignore[no-untyped-call]
         return values

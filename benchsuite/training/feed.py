@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from benchsuite.data.batches import BatchPlan, Draw
+from benchsuite.data.batches import BatchPlan, Draw, no_paraphrases
 from benchsuite.data.pixels import augment, augmented_rendering, standardize, to_unit
 from benchsuite.data.prepared import Prepared
 from benchsuite.methods.batch import TEACHER
@@ -129,7 +129,6 @@ class Feed:
         return sorted({row for rows in gathered([*self.skipped]) for row in rows})
 
     def close(self) -> None:
-        """End the workers."""
         if self._ahead:
             self._ahead.close()
             self._ahead = None
@@ -170,6 +169,8 @@ class Feed:
 
     def _tokens(self, draw: Draw, view: str, mine: slice, instead: dict[int, int]) -> Tokens | Tensor:
         assert self._words is not None
+        if not len(draw.captions):
+            raise no_paraphrases(self._plan.split.name)
         texts = draw.captions[mine]
         if instead:
             others = self._plan.texts(view)

@@ -89,11 +89,14 @@ def share_memory(made: object) -> None:
 
 def no_room(reason: str) -> RunError:
     """Batches cannot pass from the workers to the process that trains."""
-    free = f" has {shutil.disk_usage(SHARED).free / 2**20:.0f} MiB free" if SHARED.is_dir() else " is missing"
     return RunError(
-        f"{SHARED}, shared memory through which batches pass,{free} ({reason}). Make it larger (of a container: "
+        f"{SHARED}, shared memory through which batches pass,{_free()} ({reason}). Make it larger (of a container: "
         "--shm-size), or read without other processes: --workers 0."
     )
+
+
+def _free() -> str:
+    return f" has {shutil.disk_usage(SHARED).free / 2**20:.0f} MiB free" if SHARED.is_dir() else " is missing"
 
 
 class Ahead(Generic[T]):
@@ -165,13 +168,9 @@ class Ahead(Generic[T]):
         return made
 
     def _died(self, error: RuntimeError) -> RunError:
-        reason = str(error).splitlines()[0]
-        shared = ""
-        if SHARED.is_dir():
-            shared = f" {SHARED} has {shutil.disk_usage(SHARED).free / 2**20:.0f} MiB free, through which batches pass."
         return RunError(
-            f"a worker that reads batches ended by itself ({reason}).{shared} If memory was short, give fewer "
-            "--workers, or none: --workers 0."
+            f"a worker that reads batches ended by itself ({str(error).splitlines()[0]}). {SHARED}, through which "
+            f"batches pass,{_free()}. If memory was short, give fewer --workers, or none: --workers 0."
         )
 
 

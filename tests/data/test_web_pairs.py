@@ -141,7 +141,7 @@ def test_captions_may_be_in_json_alone_and_words_of_any_script(tmp_path: Path) -
     told = json.dumps({"caption": "ein Stück Küche, 猫"}).encode()
     write_shard(tmp_path / "train" / "a.tar", {"x/1": {"png": png(flat(70)), "json": told}, "__meta__": {"txt": b""}})
     split = create_dataset("cc3m", folder=str(tmp_path), size=4).split("train")
-    assert split.captions == [["ein Stück Küche, 猫"]]
+    assert [*split.captions] == [["ein Stück Küche, 猫"]]
     assert greys(split.images[:]) == [7]
 
 
@@ -260,9 +260,8 @@ def test_a_pair_without_a_paraphrase_is_named(tmp_path: Path) -> None:
         create_dataset("cc3m", folder=str(tmp_path)).manifest()
 
 
-def test_without_paraphrases_only_a_view_of_texts_is_refused(tmp_path: Path) -> None:
+def test_without_paraphrases_there_are_views_of_images_alone(tmp_path: Path) -> None:
     split = create_dataset("cc3m", folder=str(write_pairs(tmp_path))).split("train")
     view = BatchPlan(split, 4, Augmentation(), 0).draw_view(0)
     assert view.augmentations.shape == (4, 8)
-    with pytest.raises(UsageError, match="split train has no paraphrases"):
-        view.captions[:2]
+    assert len(view.captions) == 0

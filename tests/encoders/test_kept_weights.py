@@ -27,6 +27,7 @@ from benchsuite.evaluation.base import Embedder
 from benchsuite.execution import measure as measuring
 from benchsuite.models.dual_encoder import DualEncoder
 from benchsuite.models.saved import save_towers
+from benchsuite.models.sides import TrainedSides
 from benchsuite.planning.plan import plan_run
 from benchsuite.records.checkpoints import folder_of
 from benchsuite.records.names import find_run
@@ -100,7 +101,7 @@ def trained(folder: Path, method: str, recipe: str, spy: pytest.MonkeyPatch) -> 
     store.write(*measuring.measure(run, folder=folder_of(store.folder, run.run_id)))
     assert exit_code("weights", run.run_id, "--results", store.folder, "--out", folder / "out") == 0
     (_, encoder, words, *_), = seen  # fmt: skip
-    return only(store.folder), Embedder(encoder, words, run.setup.image)
+    return only(store.folder), Embedder(TrainedSides(encoder, words, run.setup.image))
 
 
 def in_a_fresh_process(folder: Path, images: Any, texts: Any) -> dict[str, np.ndarray]:

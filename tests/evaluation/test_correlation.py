@@ -6,13 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchsuite.errors import RecordError
-from benchsuite.evaluation.correlation import correlation, doubled_ranks
 from benchsuite.evaluation.rank_metrics import sts
-from benchsuite.evaluation.sts import CONSTANT, ranked
+from benchsuite.evaluation.sts import CONSTANT, doubled_ranks, ranked
 
 
 def spearman(a: Sequence[float], b: Sequence[float]) -> float:
-    return correlation(doubled_ranks(a), doubled_ranks(b))
+    return sts({"X_cosine": doubled_ranks(a), "X_gold": doubled_ranks(b)}, ["X"]).measures["X"]
 
 
 def average_ranks(values: Sequence[float]) -> list[float]:

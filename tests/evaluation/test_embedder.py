@@ -9,6 +9,7 @@ from torch.nn.functional import normalize
 from benchsuite.data.base import Split
 from benchsuite.evaluation.base import Embedder
 from benchsuite.models.dual_encoder import DualEncoder
+from benchsuite.models.sides import TrainedSides
 from benchsuite.models.tokenizer import Tokens, Words
 from benchsuite.setup import ImageTower
 
@@ -49,7 +50,9 @@ def towers() -> Towers:
 @pytest.fixture
 def embed(towers: Towers) -> Embedder:
     tower = ImageTower(timm="none", mean=(0.0, 0.0, 0.0), std=(1.0, 0.5, 0.25))
-    return Embedder(cast(DualEncoder, towers), Words(letters, 9, {str(i): i for i in range(128)}), tower, batch=2)
+    return Embedder(
+        TrainedSides(cast(DualEncoder, towers), Words(letters, 9, {str(i): i for i in range(128)}), tower), batch=2
+    )
 
 
 def split(name: str = "test") -> Split:
@@ -88,7 +91,7 @@ def test_embedding_uses_evaluation_mode_and_builds_no_graph(embed: Embedder, tow
 def test_clips_are_embedded_in_order_and_no_more_frames_at_a_time_than_pictures(towers: Towers) -> None:
     films = np.random.default_rng(0).integers(1, 256, (5, 3, 2, 2, 3), dtype=np.uint8)
     tower = ImageTower(timm="none", frames="mean", mean=(0.0, 0.0, 0.0), std=(1.0, 0.5, 0.25))
-    embed = Embedder(cast(DualEncoder, towers), None, tower, batch=6)
+    embed = Embedder(TrainedSides(cast(DualEncoder, towers), None, tower), batch=6)
     colours = torch.tensor(films / 255).mean(dim=(1, 2, 3)).float() / torch.tensor([1.0, 0.5, 0.25])
     assert torch.allclose(embed.images(Split("test", films, [["x"]] * 5)), normalize(colours, dim=-1), atol=1e-6)
     assert (towers.pictures, towers.largest) == (5, 6)

@@ -123,7 +123,7 @@ def test_it_costs_no_second_search() -> None:
 def test_what_a_record_says_is_recomputed() -> None:
     scores = create_task("tail", classes="kind").evaluate(Embedder(Random()), Classes())
     protocol = Protocol(task="tail", version=1, options={"classes": "kind", "split": "test", "bank": "train"})
-    result = result_of(protocol, scores, len(Classes.asked))
+    result = result_of(protocol, scores, {"test": len(Classes.asked)})
     assert recompute(result, scores.ranks, protocol.options, RULES).agreed == 12 + 2 + 6
     forged = result.model_copy(update={"metrics": {**result.metrics, "t2i_r10_tail": 0.123}})
     assert "t2i_r10_tail" in recompute(forged, scores.ranks, protocol.options, RULES).differs[0]

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from benchsuite.evaluation.tensors import tensor_of
+from benchsuite.evaluation.base import tensor_of
 
 
 def test_an_array_is_copied_and_a_tensor_is_not() -> None:

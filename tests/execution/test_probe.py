@@ -5,7 +5,7 @@ import pytest
 
 from benchsuite.evaluation.base import Scores
 from benchsuite.execution import evaluate as evaluating
-from benchsuite.execution.evaluate import Probe
+from benchsuite.execution.evaluate import probe
 from benchsuite.planning.recipe import read_recipe
 from benchsuite.setup import Protocol, Setup
 
@@ -21,17 +21,17 @@ def evaluated(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     seen: list[list[str]] = []
 
     def scores(*arguments: Any) -> dict[str, Scores]:
-        seen.append(sorted(arguments[-1]))
-        return {name: Scores({"r1": 0.5}, {}, measures={"rank": 3.0}) for name in arguments[-1]}
+        seen.append(sorted(arguments[1]))
+        return {name: Scores({"r1": 0.5}, {}, measures={"rank": 3.0}) for name in arguments[1]}
 
     monkeypatch.setattr(evaluating, "evaluate", scores)
     return seen
 
 
 def test_a_protocol_is_evaluated_at_the_first_point_after_each_so_many_steps(evaluated: list[list[str]]) -> None:
-    probe = Probe(setup(often=10, rarely=25, never=None), None)  # type: ignore[arg-type]
+    given = setup(often=10, rarely=25, never=None)
     points = (0, 1, 9, 10, 12, 24, 31, 50)
-    found = [sorted(probe(done, last, None, None)) for last, done in pairwise(points)]  # type: ignore[arg-type]
+    found = [sorted(probe(given, None, done, last, None, None)) for last, done in pairwise(points)]  # type: ignore[arg-type]
     often, rarely = ["often.r1", "often.rank"], ["rarely.r1", "rarely.rank"]
     assert found == [[], [], often, [], often, [*often, *rarely], [*often, *rarely]]
     assert evaluated == [["often"], ["often"], ["often", "rarely"], ["often", "rarely"]]

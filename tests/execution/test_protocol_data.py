@@ -13,6 +13,7 @@ from benchsuite.cli.shared.options import parse_folders
 from benchsuite.errors import RunError, UsageError
 from benchsuite.execution.evaluate import evaluate, opened
 from benchsuite.models.dual_encoder import DualEncoder
+from benchsuite.models.sides import TrainedSides
 from benchsuite.planning.data_folders import open_dataset, require_used
 from benchsuite.planning.plan import plan_run
 from benchsuite.planning.recipe import Recipe, read_recipe
@@ -107,9 +108,11 @@ def test_protocols_are_evaluated_on_their_own_data_though_splits_share_names(tmp
     setup = resolve_setup(plain, "RN50")
     tower = cast(DualEncoder, Mean())
     trained_on = open_dataset(setup.data)
-    both = evaluate(tower, None, setup, trained_on)
+
+    sides = TrainedSides(tower, None, setup.image)
+    both = evaluate(sides, setup.protocols, trained_on)
     assert {name: one.counts for name, one in both.items()} == {"a": {"samples": 10}, "b": {"samples": 40}}
-    alone = evaluate(tower, None, setup, trained_on, {"b": setup.protocols["b"]})
+    alone = evaluate(sides, {"b": setup.protocols["b"]}, trained_on)
     assert np.array_equal(both["b"].ranks["class"], alone["b"].ranks["class"])
 
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from benchsuite.objectives.nt_xent import Candidates, candidates, nt_xent
+from benchsuite.objectives.nt_xent import Candidates, nt_xent
 
 
 def views(size: int, seed: int) -> tuple[Tensor, Tensor]:
@@ -27,7 +27,7 @@ def naive(first: Tensor, second: Tensor, tau: float) -> Tensor:
 @given(size=st.integers(1, 5), seed=st.integers(0, 999), tau=st.floats(0.5, 2.0))
 def test_matches_the_naive_twin_in_value_and_gradient(size: int, seed: int, tau: float) -> None:
     first, second = views(size, seed)
-    ours, twin = nt_xent(candidates(first, second) / tau), naive(first, second, tau)
+    ours, twin = nt_xent(Candidates(first, second).dense() / tau), naive(first, second, tau)
     assert ours.item() == pytest.approx(twin.item(), abs=1e-8)
     for mine, expected in zip(*(torch.autograd.grad(t, (first, second)) for t in (ours, twin)), strict=True):
         torch.testing.assert_close(mine, expected, atol=1e-8, rtol=1e-8)
@@ -36,7 +36,7 @@ def test_matches_the_naive_twin_in_value_and_gradient(size: int, seed: int, tau:
 @given(size=st.integers(1, 5), seed=st.integers(0, 999))
 def test_the_positive_comes_first_and_2b_minus_2_negatives_follow(size: int, seed: int) -> None:
     first, second = views(size, seed)
-    rows = candidates(first, second)
+    rows = Candidates(first, second).dense()
     assert rows.shape == (2 * size, 2 * size - 1)
     z = [*first, *second]
     for i in range(2 * size):
@@ -47,7 +47,7 @@ def test_the_positive_comes_first_and_2b_minus_2_negatives_follow(size: int, see
 
 
 def test_one_sample_alone_costs_nothing() -> None:
-    assert nt_xent(candidates(*views(1, 0)) / 0.01).item() == 0
+    assert nt_xent(Candidates(*views(1, 0)).dense() / 0.01).item() == 0
 
 
 def test_overflowing_logits_stay_finite() -> None:

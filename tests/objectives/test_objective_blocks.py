@@ -9,7 +9,7 @@ from torch import Tensor
 
 from benchsuite.objectives.blocks import BLOCK, Block, Sizes, alone, sized, together, walk, whole
 from benchsuite.objectives.pairwise import similarities, total
-from benchsuite.objectives.shares import Alone, shared, shares
+from benchsuite.objectives.shares import Shares, shared, shares
 
 CPU, GPU = torch.device("cpu"), torch.device("meta")
 
@@ -70,7 +70,7 @@ def test_sizes_and_shares_hold_inside_only() -> None:
     assert (block.rows, block.everything) == (slice(0, 2048), True)
     assert whole(2048, 2049) is None
     assert alone(2)
-    assert isinstance(shares(), Alone)
+    assert type(shares()) is Shares
 
 
 @pytest.mark.parametrize(("device", "entries"), [(CPU, 2**23), (GPU, 2**24)])
@@ -98,8 +98,8 @@ def test_values_are_put_together_in_order() -> None:
         assert together([torch.tensor([5.0])], 2).tolist() == [0.0, 5.0]
         assert together(parts, 3).tolist() == [1.0, 2.0, 3.0]
     own = torch.ones(2)
-    assert Alone().together(own) is own
-    assert Alone().own(7) == slice(0, 7)
+    assert Shares().together(own) is own
+    assert Shares().own(7) == slice(0, 7)
 
 
 def test_a_view_of_a_block_is_stored_without_it() -> None:

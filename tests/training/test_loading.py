@@ -124,6 +124,12 @@ def test_an_image_is_read_once_for_all_its_views(data: dict[str, Split], make_se
     assert len(opened) == 8
 
 
+def test_without_paraphrases_a_method_with_text_views_is_refused(data: dict[str, Split], make_setup: MakeSetup) -> None:
+    silent = {"lazy pictures": replace(data["lazy pictures"], paraphrases=())}
+    with pytest.raises(UsageError, match="split train has no paraphrases, which a method with text views needs"):
+        feed_of("lazy pictures", silent, make_setup, 0)(0, 0)
+
+
 def test_a_training_is_the_same_for_any_number_of_workers(
     data: dict[str, Split], make_setup: MakeSetup, monkeypatch: pytest.MonkeyPatch
 ) -> None:

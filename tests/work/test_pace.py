@@ -11,7 +11,7 @@ from benchsuite.work import pace
 def test_a_run_is_extrapolated_from_two_shorter_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
 
-    def measured(run: Run, every: None) -> None:
+    def measured(run: Run) -> None:
         nonlocal now
         now += 2 + 0.1 * run.steps
 

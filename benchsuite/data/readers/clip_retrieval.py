@@ -46,12 +46,10 @@ class ClipRetrievalFolder:
         return {"train": sum(len(shard) for shard in self._shards["image"])}
 
     def source(self, split: str) -> Source:
-        """All pairs."""
         images, texts = self._shards["image"], self._shards["caption"]
         return Source(images, Lists(texts, np.broadcast_to(np.int64(1), (self.sizes()[split],))))
 
     def prompts(self, classes: str, templates: str) -> NDArray[Any]:
-        """There are none."""
         raise UsageError(f"{self._folder}: clip-retrieval's layout has no classes.")
 
     @cached_property

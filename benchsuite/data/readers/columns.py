@@ -59,7 +59,6 @@ class Picture:
 
     @property
     def where(self) -> str:
-        """Names the row, with its file if it has one."""
         return f"{self.column.name}, row {self.row}" + (f" ({self.path})" if self.path else "")
 
     @property
@@ -70,7 +69,6 @@ class Picture:
         return self.column.file(self.path) if self.content is None else None
 
     def read(self) -> bytes:
-        """The bytes of the picture's file."""
         file, root = self.file, self.column.root
         if self.content is not None or file is None:
             return self.content or b""
@@ -127,7 +125,6 @@ class Pictures:
         return [Picture(v.get("bytes"), v.get("path") or "", self, row) for v, row in zip(values, rows, strict=True)]
 
     def blocks(self) -> Iterator[list[Picture]]:
-        """All pictures, a few at a time."""
         for start in range(0, len(self), ROWS):
             yield self.at(range(start, min(start + ROWS, len(self))))
 

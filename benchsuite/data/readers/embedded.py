@@ -112,11 +112,9 @@ class EmbeddedFolder:
         return short_digest(stored)
 
     def sizes(self) -> dict[str, int]:
-        """Images of each split."""
         return {name: part.images for name, part in self.manifest.splits.items()}
 
     def source(self, split: str) -> Source:
-        """The vectors of a split."""
         part = self.manifest.splits[split]
         paraphrases = part.paraphrases_each
         return Source(

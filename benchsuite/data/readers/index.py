@@ -138,12 +138,10 @@ class Index:
         return len(self._table)
 
     def images(self, size: int, fit: Fit, rows: Sequence[int] | None = None) -> LazyImages:
-        """The images, or those of some rows, decoded when asked for."""
         row = range(len(self)) if rows is None else rows
         return LazyImages(len(row), size, lambda i: open_image(self.read(row[i])), lambda i: self.where(row[i]), fit)
 
     def clips(self, size: int, fit: Fit) -> LazyClips:
-        """The clips, decoded when asked for."""
         frames = len(self.files(0))
 
         def file(i: int) -> Path:
@@ -152,7 +150,7 @@ class Index:
         count = len(self) * frames
         return LazyClips(LazyImages(count, size, lambda i: open_file(file(i)), lambda i: str(file(i)), fit), frames)
 
-    def texts(self, kind: str) -> Sequence[Sequence[str]]:
+    def texts(self, kind: str) -> TextLists | tuple[()]:
         """Captions or paraphrases; none if there are none."""
         texts = TextLists(self._table.column(kind))
         return texts if texts[0] else ()

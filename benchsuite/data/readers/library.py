@@ -36,11 +36,10 @@ def open_splits(dataset: str, source: str, config: str = "", copy: Path | None =
     folder = Path(source).expanduser()
     datasets.disable_progress_bars()
     try:
-        stored = _from_folder(folder, config, copy) if folder.is_dir() else _from_hub(source, config)
+        hub = not folder.is_dir()
+        stored = datasets.load_dataset(source, config or None) if hub else _from_folder(folder, config, copy)
     except Exception as error:
-        what = (
-            "cannot be read" if folder.is_dir() else "is neither a folder nor a dataset that can be read from the hub"
-        )
+        what = "is neither a folder nor a dataset that can be read from the hub" if hub else "cannot be read"
         raise UsageError(f"{dataset}: {source} {what} ({_reason(error)}).") from error
     splits = dict(stored) if isinstance(stored, dict) else {"train": stored}
     if empty := [name for name, rows in splits.items() if not len(rows)]:
@@ -53,12 +52,6 @@ def stored_files(splits: Mapping[str, Any]) -> dict[str, Path]:
     return {
         f"{split} {i}": Path(file["filename"]) for split in splits for i, file in enumerate(splits[split].cache_files)
     }
-
-
-def _from_hub(name: str, config: str) -> Any:
-    import datasets
-
-    return datasets.load_dataset(name, config or None)
 
 
 def _from_folder(folder: Path, config: str, copy: Path | None) -> Any:

@@ -52,7 +52,6 @@ class Indexed(PairDataset):
         return Split(split, images, index.texts("captions"), index.texts("paraphrases"), index.labels())
 
     def index(self, split: str) -> Index:
-        """Of a split."""
         return Index(self._index / f"{split}.arrow", self._root)
 
     @abstractmethod

@@ -54,7 +54,6 @@ class Pictures:
 
     @property
     def digest(self) -> str:
-        """Of all pixels and words."""
         return short_digest([self.rows, *self.concepts.values()])
 
 

@@ -59,7 +59,6 @@ class Videos(Listed):
         return self._root / template.format(participant=video.partition("_")[0])
 
     def _names(self, folder: Path, clip: Clip) -> list[str]:
-        """Files of the sampled frames."""
         if clip.last is not None:
             return [self.pattern.format(n) for n in spread(clip.first, clip.last, self.frames)]
         try:

@@ -63,12 +63,10 @@ class ClipBenchmark(PairDataset):
 
     @cached_property
     def class_names(self) -> Mapping[str, Sequence[str]]:  # type: ignore[override]
-        """The library's names of the dataset's classes, as "class"."""
         return {"class": tuple(self._library.classes)}
 
     @cached_property
     def templates(self) -> Mapping[str, Sequence[str]]:  # type: ignore[override]
-        """The library's templates of the dataset, ImageNet's 80, and the small sets."""
         return {OWN: templates_of(self.dataset), "imagenet-80": templates_of("imagenet1k"), **SMALL}
 
     def manifest(self) -> Manifest:

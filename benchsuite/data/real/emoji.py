@@ -76,7 +76,6 @@ class InStyles(PairDataset):
 
     @cached_property
     def class_names(self) -> Mapping[str, Sequence[str]]:  # type: ignore[override]
-        """Groups in words, and the name of each concept."""
         keys = {name: self._classes(name) for name in self.sets if name != "concept"}
         names = {name: [key.replace("&", "and") for key in own] for name, own in keys.items()}
         return {**names, "concept": [one.name for one in self._pictures.concepts.values()]}

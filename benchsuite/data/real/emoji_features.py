@@ -86,7 +86,6 @@ class PicturesInStyles(PairDataset):
 
     @cached_property
     def _concept(self) -> NDArray[np.int64]:
-        """Of each image."""
         return np.asarray(numbers_in(self.folder / "shown.npy"), np.int64)
 
     @cached_property
@@ -137,7 +136,6 @@ class EmojiFeatures(PicturesInStyles):
 
     @cached_property
     def templates(self) -> Mapping[str, Sequence[str]]:  # type: ignore[override]
-        """Of the stored prompts."""
         return {"prompts": self._words["templates"]}
 
     def prompts_for(self, classes: str, templates: str) -> Vectors:

@@ -65,7 +65,6 @@ class Features(PairDataset):
 
     @cached_property
     def class_names(self) -> Mapping[str, Sequence[str]]:  # type: ignore[override]
-        """The folder's, and "class"."""
         own = self._stored.class_names
         if self.label == NONE:
             return {}
@@ -75,7 +74,6 @@ class Features(PairDataset):
 
     @cached_property
     def templates(self) -> Mapping[str, Sequence[str]]:  # type: ignore[override]
-        """The folder's, and "prompts"."""
         own = self._stored.templates
         return {**own, **({PROMPTS: own[next(iter(own))]} if own and PROMPTS not in own else {})}
 

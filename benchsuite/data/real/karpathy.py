@@ -50,7 +50,6 @@ class Karpathy(Listed):
 
     @cached_property
     def _images(self) -> Mapping[str, list[CaptionedImage]]:
-        """By split."""
         if self._files[0].name == self._file:
             return self._read_one_file(self._files[0])
         return {SPLITS[file.stem]: _read_split(file) for file in self._files}

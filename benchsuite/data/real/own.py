@@ -72,12 +72,10 @@ class Own(FromLibrary):
 
     @cached_property
     def class_names(self) -> Mapping[str, Sequence[str]]:  # type: ignore[override]
-        """The user's own names."""
         return {name: tuple(names) for name, names in self._facts["classes"].items()}
 
     @cached_property
     def templates(self) -> Mapping[str, Sequence[str]]:  # type: ignore[override]
-        """The option `prompts` as "prompts", and the small sets."""
         return {**SMALL, "prompts": self.prompts}
 
     def _wanted(self, splits: Mapping[str, Any]) -> Wanted:

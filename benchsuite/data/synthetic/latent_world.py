@@ -72,7 +72,6 @@ class World:
 
     @classmethod
     def of(cls, seed: int, concepts: int = CONCEPTS) -> World:
-        """Concepts and mixings of a seed."""
         draw = stream(seed, 0)
         seen, said = (_concepts(draw, concepts) for _ in range(2))
         image, text = (

@@ -53,7 +53,6 @@ class Columns:
         return len(self.facts)
 
     def slice(self, start: int, stop: int) -> Self:
-        """Those from `start` up to `stop`."""
         return type(self)(*(getattr(self, field.name)[start:stop] for field in fields(self)))
 
 

@@ -49,11 +49,7 @@ class ScenesSts(SimilarityDataset):
 
     @cached_property
     def _sets(self) -> dict[str, dict[str, SentencePairs]]:
-        return {name: similarity_subsets(self.seed, name, count) for name, count in self._sizes.items()}
-
-    @property
-    def _sizes(self) -> dict[str, int]:
-        return {"validation": self.validation, "test": self.test}
+        return {name: similarity_subsets(self.seed, name, getattr(self, name)) for name in ("validation", "test")}
 
     @cached_property
     def _digest(self) -> str:

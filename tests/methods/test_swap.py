@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from benchsuite.objectives.swap import hard_swap, soft_swap
+from benchsuite.methods.gap_swap import hard_swap, soft_swap
 
 
 def pair(grad: bool = False) -> tuple[Tensor, Tensor]:
