@@ -95,8 +95,8 @@ def _of_task(model: Judged, wanted: Wanted) -> Planned:
     if not wanted.dataset:
         known = ", ".join(sorted(datasets))
         raise UsageError(f"say on which data: --data NAME, or NAME=FOLDER (datasets: {known}).")
-    protocol = resolve_protocol(Protocol(task=wanted.task, options=dict(wanted.options)), wanted.folders)
     data = resolve_data(Data(name=wanted.dataset), _as_the_model_takes(model, wanted.dataset, wanted.folders))
+    protocol = resolve_protocol(Protocol(task=wanted.task, options=dict(wanted.options)), wanted.folders)
     return Planned(data, {wanted.task: protocol})
 
 

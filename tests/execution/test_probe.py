@@ -25,6 +25,7 @@ def evaluated(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
         return {name: Scores({"r1": 0.5}, {}, measures={"rank": 3.0}) for name in arguments[1]}
 
     monkeypatch.setattr(evaluating, "evaluate", scores)
+    monkeypatch.setattr(evaluating, "TrainedSides", lambda *_: None)
     return seen
 
 
