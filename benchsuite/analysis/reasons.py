@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection
 
 from benchsuite.analysis.power import AIM, MOST
-from benchsuite.analysis.stats import Paired
+from benchsuite.analysis.stats import ALPHA, Paired
 
 Amount = Callable[[float], str]
 """A difference without its sign, with its unit."""
@@ -33,7 +33,7 @@ def difference(pair: Paired, unit: str) -> str:
     seeds = "over 1 seed" if pair.n == 1 else f"over {pair.n} seeds"
     if pair.low is None or pair.high is None:
         return f"{text} {seeds}"
-    return f"{text} {seeds} ({100 * (1 - pair.alpha):g}% CI {ends(pair.low, pair.high, unit)})"
+    return f"{text} {seeds} (95% CI {ends(pair.low, pair.high, unit)})"
 
 
 def significance(pair: Paired, corrected: float | None, family: str, size: int) -> str:
@@ -60,7 +60,7 @@ def equivalence(
     assert half is not None
     assert interest is not None
     interval = ends(pair.difference - half, pair.difference + half, unit)
-    significant = corrected is not None and corrected <= pair.alpha
+    significant = corrected is not None and corrected <= ALPHA
     small = "significant, but too small to matter: " if significant else ""
     stated = f"± {amount(unit)(interest)}, the smallest difference of interest"
     return f"{small}the {100 * (1 - level):.5g}% CI in the family, {interval}, lies within {stated}"

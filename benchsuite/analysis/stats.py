@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from benchsuite.errors import RecordError, UsageError
+from benchsuite.errors import RecordError
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 BySeed = Mapping[int, float]
 """A row's values by seed."""
 
@@ -38,14 +37,13 @@ class Paired:
     theirs: tuple[float, ...]
     unpaired: tuple[int, ...]
     """Seeds that only one of the two has: not used."""
-    alpha: float
     difference: float | None
     """Mean of the differences."""
     sd: float | None
     """Standard deviation of the differences."""
     low: float | None
     high: float | None
-    """Ends of the interval that holds the true difference in 1 - alpha of repetitions."""
+    """Ends of the interval that holds the true difference in 95% of repetitions."""
     p: float | None
 
     @property
@@ -64,11 +62,6 @@ class Paired:
         return replace(self, ours=self.theirs, theirs=self.ours, difference=difference, low=low, high=high)
 
     @property
-    def constant(self) -> bool:
-        """Whether the differences have no spread although there are several."""
-        return self.n > 1 and self.sd == 0
-
-    @property
     def too_small(self) -> str:
         """Why there are too few seeds for a verdict, if so."""
         if self.n >= MINIMUM:
@@ -79,7 +72,7 @@ class Paired:
     @property
     def note(self) -> str:
         """What is special about differences without spread."""
-        if not self.constant:
+        if self.n < 2 or self.sd != 0:
             return ""
         if self.difference == 0:
             return f"both rows are equal on all {self.n} seeds"
@@ -89,29 +82,27 @@ class Paired:
         )
 
 
-def compare(ours: BySeed, theirs: BySeed, alpha: float = ALPHA) -> Paired:
+def compare(ours: BySeed, theirs: BySeed) -> Paired:
     """Two rows, paired by seed. For many comparisons `compare_all` is faster."""
-    return compare_all([(ours, theirs)], alpha)[0]
+    return compare_all([(ours, theirs)])[0]
 
 
-def compare_all(pairs: Sequence[tuple[BySeed, BySeed]], alpha: float = ALPHA) -> list[Paired]:
+def compare_all(pairs: Sequence[tuple[BySeed, BySeed]]) -> list[Paired]:
     """Each two rows, paired by seed."""
-    if not 0 < alpha < 1:
-        raise UsageError(f"alpha is a share of wrong verdicts, between 0 and 1; {alpha} is not.")
     values, _ = as_matrix([ours for ours, _ in pairs] + [theirs for _, theirs in pairs])
     numbers = compare_arrays(values[: len(pairs)], values[len(pairs) :])
     columns = (numbers.difference.tolist(), numbers.sd.tolist(), numbers.p.tolist())
-    return [_paired(*pair, alpha, *line) for pair, *line in zip(pairs, *columns, strict=True)]
+    return [_paired(*pair, *line) for pair, *line in zip(pairs, *columns, strict=True)]
 
 
-def _paired(ours: BySeed, theirs: BySeed, alpha: float, difference: float, sd: float, p: float) -> Paired:
+def _paired(ours: BySeed, theirs: BySeed, difference: float, sd: float, p: float) -> Paired:
     seeds, unpaired = (tuple(sorted(which)) for which in (ours.keys() & theirs.keys(), ours.keys() ^ theirs.keys()))
     left, right = tuple(ours[seed] for seed in seeds), tuple(theirs[seed] for seed in seeds)
     n = len(seeds)
     if n < 2:
-        return Paired(seeds, left, right, unpaired, alpha, difference if n else None, None, None, None, None)
-    half = half_width(sd, n, alpha)
-    return Paired(seeds, left, right, unpaired, alpha, difference, sd, difference - half, difference + half, p)
+        return Paired(seeds, left, right, unpaired, difference if n else None, None, None, None, None)
+    half = half_width(sd, n)
+    return Paired(seeds, left, right, unpaired, difference, sd, difference - half, difference + half, p)
 
 
 @dataclass(frozen=True)

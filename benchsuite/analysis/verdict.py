@@ -92,7 +92,7 @@ class ClaimQuestion:
     """How reasons say differences: of fractions in percentage points, of anything else as they are."""
 
 
-def judge_family(questions: Sequence[ClaimQuestion], family: Family, alpha: float = ALPHA) -> list[Verdict]:
+def judge_family(questions: Sequence[ClaimQuestion], family: Family) -> list[Verdict]:
     """The verdicts on questions of a family: in at most alpha of all families any is wrongly confirmed.
 
     Holm's correction with the declared size: a claim that was not run counts as one that is not confirmed.
@@ -101,17 +101,17 @@ def judge_family(questions: Sequence[ClaimQuestion], family: Family, alpha: floa
         raise ValueError(f"{len(questions)} questions, but {family.name} are {family.size}")
     left = [one for one in questions if one.barred and one.barred.kind == "premise not met"]
     family = replace(family, size=family.size - len(left))
-    pairs = _pairs(questions, alpha)
+    pairs = _pairs(questions)
     adjusted = holm(_ps(pairs), family.size)
     return [
-        _judged(question, pair, p, family, alpha) if pair else _not_judged(question)
+        _judged(question, pair, p, family) if pair else _not_judged(question)
         for question, pair, p in zip(questions, pairs, _known(adjusted), strict=True)
     ]
 
 
 def explore(questions: Sequence[ClaimQuestion]) -> list[Verdict]:
     """Differences with their intervals, which nothing corrects, and false-discovery rates: no verdicts."""
-    pairs = _pairs(questions, ALPHA)
+    pairs = _pairs(questions)
     rates = _known(false_discovery_rates(_ps(pairs)))
     return [
         _explored(question, pair, rate) if pair else _not_judged(question)
@@ -119,10 +119,10 @@ def explore(questions: Sequence[ClaimQuestion]) -> list[Verdict]:
     ]
 
 
-def _pairs(questions: Sequence[ClaimQuestion], alpha: float) -> list[Paired | None]:
+def _pairs(questions: Sequence[ClaimQuestion]) -> list[Paired | None]:
     """What is compared for each question; None where nothing is."""
     sides = [({}, {}) if question.barred else (question.ours, question.theirs) for question in questions]
-    return [pair if pair.n else None for pair in compare_all(sides, alpha)]
+    return [pair if pair.n else None for pair in compare_all(sides)]
 
 
 def _ps(pairs: Sequence[Paired | None]) -> Floats:
@@ -155,14 +155,14 @@ def _explored(question: ClaimQuestion, pair: Paired, rate: float | None) -> Verd
     return Verdict("exploratory", "; ".join(filter(None, parts)) + ".", pair, false_discovery_rate=rate)
 
 
-def _judged(question: ClaimQuestion, pair: Paired, p: float | None, family: Family, alpha: float) -> Verdict:
+def _judged(question: ClaimQuestion, pair: Paired, p: float | None, family: Family) -> Verdict:
     assert pair.difference is not None
     if set(pair.seeds) <= set(question.equal):
         return Verdict("not exercised", reasons.not_exercised(pair), pair, family=family)
-    level = alpha / family.size
+    level = ALPHA / family.size
     kind: Kind = "undecided"
     confirmable = chance = seeds = None
-    if p is not None and p <= alpha:
+    if p is not None and p <= ALPHA:
         kind = "reproduced" if (pair.difference > 0) == (question.better == "higher") else "opposite"
     if p is not None and pair.sd:
         confirmable = half_width(pair.sd, pair.n, level)

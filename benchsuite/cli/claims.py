@@ -119,13 +119,10 @@ def claim_line(judged: "JudgedClaim") -> str:
 def both_line(both: "InBothRegimes") -> str:
     """What became of a headline claim's gain, with the difference in each regime."""
     from benchsuite.analysis.both_regimes import MEANING
-    from benchsuite.report.numbers import paired
 
-    claim, unit = both.tuned.claim, both.tuned.claim.column.unit
-    printed, tuned = (paired(one.gains, unit) for one in (both.printed, both.tuned))
+    claim = both.tuned.claim
     where = f"{claim.table} at scale {both.tuned.scale}"
-    shown = f"as printed {printed}, tuned {tuned}"
-    return f"{where}: {claim.name}: {both.outcome} ({MEANING[both.outcome]}): {shown}"
+    return f"{where}: {claim.name}: {both.outcome} ({MEANING[both.outcome]}): {_gains(both)}"
 
 
 def at_scale(found: "InBothRegimes | JudgedClaim") -> str:
@@ -134,9 +131,15 @@ def at_scale(found: "InBothRegimes | JudgedClaim") -> str:
     from benchsuite.report.numbers import paired
 
     if isinstance(found, InBothRegimes):
-        printed, tuned = (paired(one.gains, one.claim.column.unit) for one in (found.printed, found.tuned))
-        return f"{found.tuned.scale} {found.outcome} (as printed {printed}, tuned {tuned})"
+        return f"{found.tuned.scale} {found.outcome} ({_gains(found)})"
     return f"{found.scale} {found.verdict.kind} ({paired(found.gains, found.claim.column.unit)})"
+
+
+def _gains(both: "InBothRegimes") -> str:
+    from benchsuite.report.numbers import paired
+
+    printed, tuned = (paired(one.gains, one.claim.column.unit) for one in (both.printed, both.tuned))
+    return f"as printed {printed}, tuned {tuned}"
 
 
 def agreement_line(found: "TrackAgreement") -> str:

@@ -80,7 +80,7 @@ def measured(
         for replicate in range(REPLICATES):
             progress(f"{name}, replicate {replicate}")
             records.append(measure(plan(name, seed=replicate)).record)
-        scores[name] = {score: [record.metric(score) for record in records] for score in smallest}
+        scores[name] = {score: [record.values()[score] for record in records] for score in smallest}
     versions = {name: methods.card(name).version for name in every}
     return Scores(
         recipe=recipe_name, setup=setup, smallest=smallest, reference=reference, versions=versions, scores=scores

@@ -21,8 +21,6 @@ from benchsuite.setup import Part
 
 FOLDER = "checkpoints"
 MARKER = "checkpoint.json"
-KEPT = 2
-"""How many checkpoints of a run are kept."""
 DRAFT = ".draft-"
 NAME = re.compile(r"step-(\d+)")
 

@@ -11,7 +11,6 @@ from annotated_types import Ge
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from benchsuite.canonical import digest, short_digest
-from benchsuite.errors import RecordError
 from benchsuite.fields import Count, Positive
 from benchsuite.records.kinds import LARGEST, wrong_kinds
 from benchsuite.setup import Data, Part, Setup, stored_setup
@@ -161,25 +160,17 @@ class Record(Part):
         """The parts of its setup that the run did not read."""
         return frozenset(part for name, part in READ_BY_SOME.items() if part and name not in self.digests)
 
-    def numbers(self, protocol: str | None = None) -> Iterator[StoredNumber]:
-        """All numbers of the run, or of one protocol. Pages and data frames read numbers only through this."""
-        for name in self.results if protocol is None else self.results.keys() & {protocol}:
-            result = self.results[name]
+    def numbers(self) -> Iterator[StoredNumber]:
+        """All numbers of the run. Pages and data frames read numbers only through this."""
+        for name, result in self.results.items():
             for metric, value in result.metrics.items():
                 yield StoredNumber(name, result.task, metric, "metric", value)
             for metric, value in result.measures.items():
                 yield StoredNumber(name, result.task, metric, "measure", value)
 
     def values(self) -> dict[str, float]:
+        """By "protocol.metric"."""
         return {f"{number.protocol}.{number.metric}": number.value for number in self.numbers()}
-
-    def metric(self, measure: str) -> float:
-        protocol, _, name = measure.rpartition(".")
-        for number in self.numbers(protocol):
-            if number.metric == name:
-                return number.value
-        known = sorted(number.metric for number in self.numbers(protocol)) or ["no such protocol"]
-        raise RecordError(f"run {self.run_id} did not measure {measure} ({', '.join(known)}).")
 
     @classmethod
     def seal(cls, **content: Any) -> Self:

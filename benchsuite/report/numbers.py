@@ -24,21 +24,6 @@ def counted(n: int, noun: str) -> str:
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
-def percent(value: float) -> str:
-    """A fraction as a percentage."""
-    return in_unit(value, "percent")
-
-
-def plain(value: float) -> str:
-    """A number that is no fraction."""
-    return in_unit(value, "number")
-
-
-def exact(value: float) -> str:
-    """A number that is no fraction, whole ones without decimals."""
-    return (f"{value:.0f}" if value == round(value) else plain(value)).replace("-", MINUS)
-
-
 def in_unit(value: float, unit: str, digits: int | None = None) -> str:
     """As a percentage or as it is, with so many decimals; what rounds to zero has no sign."""
     decimals = DIGITS[unit] if digits is None else digits

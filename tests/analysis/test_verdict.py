@@ -18,8 +18,8 @@ QUESTIONS = st.builds(ClaimQuestion, ours=VALUES, theirs=VALUES, better=BETTER, 
 FIVE = Family("claims of t", 5)
 
 
-def judge(question: ClaimQuestion, size: int = 1, alpha: float = 0.05) -> Verdict:
-    return judge_family([question], Family("claims of t", size), alpha)[0]
+def judge(question: ClaimQuestion, size: int = 1) -> Verdict:
+    return judge_family([question], Family("claims of t", size))[0]
 
 
 def row(level: float, *wobble: float) -> dict[int, float]:

@@ -193,7 +193,7 @@ def test_a_table_is_exported_with_the_numbers_of_its_records(measured: Measured,
     records = Store(measured.folder / "runs").read().records.values()
     mine = [r for r in records if r.method.name == "ts" and r.setup.image and r.setup.image.timm == "test_resnet"]
     values = cells["RN50", "TS", "coco_ir1"]["values"]
-    assert values == pytest.approx({str(r.seed): 100 * r.metric("retrieval.t2i_r1") for r in mine})
+    assert values == pytest.approx({str(r.seed): 100 * r.values()["retrieval.t2i_r1"] for r in mine})
 
 
 def test_two_tables_do_the_runs_they_share_once(measured: Measured, command: Command) -> None:

@@ -47,7 +47,7 @@ def test_the_baseline_of_the_modality_gap_meets_what_its_claims_rest_on() -> Non
         measures = {"gap": "geometry.gap", "image_retrieval": "retrieval.t2i_r1", "zero_shot": "zero-shot-group.top1"}
         measure_of = measures.get(premise.column, "linear-probe-group.top1")
         factor = 1 if premise.column == "gap" else 100
-        found = factor * record.metric(measure_of) if premise.column else premise.shown(record.curves)
+        found = factor * record.values()[measure_of] if premise.column else premise.shown(record.curves)
         assert found is not None
         assert (premise.at_least or -math.inf) <= found <= (premise.at_most or math.inf), premise.statement
 

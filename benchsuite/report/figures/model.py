@@ -10,8 +10,6 @@ from benchsuite.harmless import csv_text
 
 Kind = Literal["curves", "points", "forest"]
 Part = Literal["seed", "mean", "published", "band"]
-MANY = 3
-"""So many runs have a column each on their page; of more it has mean and spread."""
 
 
 @dataclass(frozen=True)
