@@ -38,7 +38,7 @@ def import_deepspeed() -> Any:
 
 @cache
 def engine_class() -> type:
-    """DeepSpeed's engine but for two functions that cannot take a parameter that is a single number."""
+    """DeepSpeed's engine, with two functions that take a parameter that is a single number, and one that looks."""
     deepspeed = import_deepspeed()
 
     class Engine(deepspeed.DeepSpeedEngine):  # type: ignore[misc, name-defined]
@@ -59,6 +59,15 @@ def engine_class() -> type:
             vectors = [gradient if gradient.dim() else gradient.view(1) for gradient in gradients]
             holders = [SimpleNamespace(grad=vector, device=vector.device) for vector in vectors]
             clip_grad_norm_(parameters=holders, max_norm=self.gradient_clipping())
+
+        def _take_model_step(self, *arguments: Any) -> None:
+            """As DeepSpeed's, and without ZeRO too a step is not taken whose gradients are not finite.
+
+            ZeRO leaves such a step out and counts it; without ZeRO its NaN would be the weights'.
+            """
+            gradients = [p.grad for p in self.module.parameters() if p.grad is not None]
+            if self.zero_optimization() or torch.isfinite(torch.nn.utils.get_total_norm(gradients)):
+                super()._take_model_step(*arguments)
 
     return Engine
 

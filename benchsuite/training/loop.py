@@ -190,6 +190,8 @@ def one_step(engine: Any, feed: Feed, setup: Setup, step: int) -> list[tuple[Los
     set_learning_rate(engine.optimizer, learning_rate(setup, step))
     clock = Clock(step, setup.training.steps, feed.epoch(step))
     passes = [one_pass(engine, feed(step, part), clock) for part in range(setup.training.accumulation)]
+    if not engine.was_step_applied():
+        raise not_finite(engine, feed, clock, passes[-1][0])
     finish_step(engine, trainee.method)
     follow_student(trainee.teacher, trainee.encoder, trainee.method, clock)
     return passes
@@ -207,6 +209,20 @@ def one_pass(engine: Any, inputs: Inputs, clock: Clock) -> tuple[Loss, float]:
     norm = gradient_norm(engine, stepped=False) if watched else math.nan
     engine.step()
     return loss, gradient_norm(engine, stepped=True) if watched and math.isnan(norm) else norm
+
+
+def not_finite(engine: Any, feed: Feed, clock: Clock, loss: Loss) -> DivergedError:
+    """Why a step was not taken: the first parameter whose gradient is not finite, found by doing its passes again."""
+    named = {name: p for name, p in engine.module.named_parameters() if p.requires_grad}
+    found: list[str] = []
+    for part in range(engine.gradient_accumulation_steps()):
+        total = engine(feed(clock.step, part), clock).total
+        gradients = torch.autograd.grad(total, [*named.values()], allow_unused=True)
+        found += [name for name, g in zip(named, gradients, strict=True) if g is not None and not g.isfinite().all()]
+    return DivergedError(
+        f"{engine.module.method.card.name}: the gradient{f' of {found[0]}' if found else ''} is not finite at step "
+        f"{clock.step}, though the loss is {number(loss.total):g}; the step is not taken."
+    )
 
 
 def require_finite(loss: Loss, method: Method, step: int) -> None:
