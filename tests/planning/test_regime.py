@@ -7,7 +7,7 @@ import pytest
 from support import tiny_tuning
 
 from benchsuite.cli.shared.training_options import TrainingOptions
-from benchsuite.cli.tune import Wanted, find_subjects
+from benchsuite.cli.tune import find_subjects
 from benchsuite.errors import UsageError
 from benchsuite.folders import use_folders
 from benchsuite.planning.chosen_trials import Trials
@@ -254,8 +254,8 @@ def test_a_request_says_how_many_trials_each_search_has(folder: Path, tmp_path: 
     def asked(count: int | None) -> int:
         about: dict[str, Any] = {"regime": "tuned", "results": tmp_path, "count": count}
         (planned,) = plan_tables([tiny_tuning.NAME], "latents", [0], ["TS"], (), {}, **about)
-        own, wanted = TrainingOptions(tables=[folder]), Wanted("latents", None, [0], "tuned", count)
-        searched, _ = find_subjects([tiny_tuning.NAME], wanted, own)
+        own = TrainingOptions(tables=[folder])
+        searched, _ = find_subjects([tiny_tuning.NAME], own, "latents", None, [0], "tuned", count)
         assert {subject.trials for subject in (*planned.subjects, *searched)} == {count or 3}
         return planned.request.trials
 
