@@ -36,9 +36,10 @@ def _measure(name: str) -> Cost:
     seconds: tuple[list[float], list[float]] = ([], [])
     for call in range(CALLS + 1):
         for timed, batch, times in zip((method, baseline), batches, seconds, strict=True):
-            taken = _time(timed, batch, call)
+            start = time.perf_counter()
+            timed(batch, Clock(call, CALLS)).total.backward()
             if call:
-                times.append(taken)
+                times.append(time.perf_counter() - start)
     tensors = (*method.parameters(), *method.buffers())
     state = sum(tensor.numel() * tensor.element_size() for tensor in tensors)
     return Cost(round(median(seconds[0]) / median(seconds[1]), 2), state, SAMPLES, _pair_bytes(name))
@@ -69,9 +70,3 @@ def _batch(method: Method, size: int = BATCH) -> PairBatch:
     names = parts(method, modes(method)[0])
     rows = {n: ids[n] if n in ids else torch.randn(size, WIDTH, generator=generator) for n in names}
     return PairBatch(**differentiable(rows))
-
-
-def _time(method: Method, batch: PairBatch, step: int) -> float:
-    start = time.perf_counter()
-    method(batch, Clock(step, CALLS)).total.backward()
-    return time.perf_counter() - start

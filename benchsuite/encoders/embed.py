@@ -136,22 +136,21 @@ class _Writer:
         }
         return SplitFiles(
             images=total,
-            image=made["image"],
-            caption=made["caption"],
-            paraphrase=made["paraphrase"],
+            **made,
             captions_each=each["caption"],
             paraphrases_each=each.get("paraphrase"),
             labels=labels,
         )
 
     def _pictures(self, split: Split, start: int, stop: int) -> NDArray[Any]:
-        rows = [self.images(split.images[i : min(i + self.wanted.batch, stop)]) for i in self._batches(start, stop)]
+        step = self.wanted.batch
+        rows = [self.images(split.images[i : min(i + step, stop)]) for i in range(start, stop, step)]
         return self._checked(np.concatenate(rows), f"split {split.name}: the vector of image {{}}", start)
 
     def _embedded(self, texts: Sequence[str]) -> NDArray[Any]:
         """Texts of like length go in one batch, as each is padded to its longest."""
-        order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
-        rows = [self.texts([texts[i] for i in order[k : k + self.wanted.batch]]) for k in self._batches(0, len(order))]
+        order, step = sorted(range(len(texts)), key=lambda i: len(texts[i])), self.wanted.batch
+        rows = [self.texts([texts[i] for i in order[k : k + step]]) for k in range(0, len(order), step)]
         return self._checked(np.concatenate(rows)[np.argsort(order)], "the vector of text {}", 0)
 
     def _prompts(self, dataset: PairDataset, classes: str, templates: str, i: int, k: int) -> File:
@@ -161,9 +160,6 @@ class _Writer:
             return flat.reshape(len(lists), -1, flat.shape[-1])
 
         return self._file(f"prompts/{i}-{k}.npy", make)
-
-    def _batches(self, start: int, stop: int) -> range:
-        return range(start, stop, self.wanted.batch)
 
     def _checked(self, rows: NDArray[np.float32], what: str, first: int) -> NDArray[Any]:
         with np.errstate(over="ignore"):

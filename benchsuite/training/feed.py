@@ -122,7 +122,9 @@ class Feed:
             self._ahead = Ahead(self._read, number, stop, self._workers, pinned=on_gpu)
         rows = next(self._ahead).to(self._device)
         self.skipped |= rows.replaced
-        return self._inputs(rows)
+        images = rows.images
+        pixels = {} if images is None else {name: self._pixels(images, a) for name, a in rows.augmentations.items()}
+        return Inputs(pixels, rows.tokens, rows.extra)
 
     def skipped_by_all(self) -> list[int]:
         """The rows that any process replaced. Every process must ask."""
@@ -176,11 +178,6 @@ class Feed:
             others = self._plan.texts(view)
             texts = [others[instead[k]][0] if k in instead else text for k, text in enumerate(texts)]
         return self._words(texts)
-
-    def _inputs(self, rows: Rows) -> Inputs:
-        images = rows.images
-        pixels = {} if images is None else {name: self._pixels(images, a) for name, a in rows.augmentations.items()}
-        return Inputs(pixels, rows.tokens, rows.extra)
 
     def _pixels(self, images: Tensor, augmentations: Tensor) -> Tensor:
         tower = self._setup.image

@@ -8,7 +8,7 @@ import csv
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import Any, TextIO
 
 from benchsuite.data.readers.files import json_of, watching
 from benchsuite.errors import UsageError, did_you_mean
@@ -23,14 +23,6 @@ ID = ("id", "image_id", "key")
 """Names that a column may have: open_clip's tables have filepath and title, SogCLR's have image and caption."""
 LAYOUT = f"a column for the image file ({', '.join(IMAGE)}) and one for the caption ({', '.join(CAPTION)})"
 Row = Mapping[str, Any]
-
-
-class Pair(NamedTuple):
-    """An image file, its captions, and the id that other tables have for it."""
-
-    id: str
-    image: str
-    captions: Sequence[str]
 
 
 def rows_of(file: Path) -> Iterator[tuple[int, Row]]:
@@ -102,8 +94,8 @@ def cells_of(file: Path, lines: TextIO) -> tuple[list[str], Iterator[tuple[int, 
     return names, rows()
 
 
-def pairs_in(file: Path) -> Iterator[Pair]:
-    """The pairs of a table, in order."""
+def pairs_in(file: Path) -> Iterator[tuple[str, str, Sequence[str]]]:
+    """The pairs of a table, in order: the id that other tables have for one, its image file, and its captions."""
     for line, row in rows_of(file):
         image, captions = (next((row[name] for name in names if name in row), None) for names in (IMAGE, CAPTION))
         if image is None or captions is None:
@@ -113,7 +105,7 @@ def pairs_in(file: Path) -> Iterator[Pair]:
         if not str(image).strip() or not texts or not all(text.strip() for text in texts):
             raise UsageError(f"{file}, line {line}: the image file or its caption is empty; remove the row.")
         name = next((row[name] for name in ID if row.get(name) is not None), image)
-        yield Pair(str(name), str(image), texts)
+        yield str(name), str(image), texts
 
 
 def read_paraphrases(file: Path) -> dict[str, list[str]]:

@@ -7,7 +7,7 @@ through once; where its members are, and their captions, stays in the cache unti
 import tarfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from benchsuite.data.readers.files import computed_once, json_of, stamp, watching
 from benchsuite.errors import UsageError
@@ -19,31 +19,20 @@ VERSION = 3
 """Of the kept indexes."""
 
 
-class Member(NamedTuple):
-    """An image in a tar file with its caption."""
-
-    tar: Path
-    key: str
-    offset: int
-    size: int
-    caption: str
-
-
-def members_of(tars: Sequence[Path], all_of_them: bool) -> Iterator[Member]:
-    """The images of all tar files in order; by several processes if all are needed."""
+def members_of(tars: Sequence[Path], all_of_them: bool) -> Iterator[tuple[Path, str, int, int, str]]:
+    """Tar file, key, offset, size and caption of all images in order; by several processes if all are needed."""
     sizes, watch, done = [tar.stat().st_size for tar in tars], watching.get(), 0
     read = spread(lambda tar: len(_members(tar)), tars) if all_of_them else tars  # they leave members in the cache
     for tar, _, size in zip(tars, read, sizes, strict=True):
         members = _members(tar)
         done += size
         watch(done, sum(sizes))
-        yield from (Member(tar, *member) for member in members)
+        yield from ((tar, *member) for member in members)
 
 
-def _members(tar: Path) -> Sequence[Sequence[Any]]:
-    """Key, offset, size and caption of each image of a tar file."""
+def _members(tar: Path) -> Sequence[tuple[str, int, int, str]]:
     kept = computed_once(f"tar-v{VERSION}-{stamp({'': tar})}", lambda: {"members": _scan(tar)})
-    return cast(Sequence[Sequence[Any]], kept["members"])
+    return cast(Sequence[tuple[str, int, int, str]], kept["members"])
 
 
 def _scan(file: Path) -> list[tuple[str, int, int, str]]:

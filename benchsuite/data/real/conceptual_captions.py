@@ -60,10 +60,10 @@ class WebPairs(Listed):
 
     def _rows(self, table: Path, split: str) -> Iterator[tuple[str, Item]]:
         base = None
-        for pair in pairs_in(table):
+        for id_, image, captions in pairs_in(table):
             if base is None:
-                base = base_folder(self._root, pair.image, ("", "images", split))
-            yield pair.id, listed(base, [pair.image], pair.captions)
+                base = base_folder(self._root, image, ("", "images", split))
+            yield id_, listed(base, [image], captions)
 
     def _files(self, split: str) -> list[Path]:
         """The table of a split, or its tar files."""

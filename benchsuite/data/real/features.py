@@ -105,7 +105,10 @@ class Features(PairDataset):
         positions, stored = self._rows(split), self._stored.source("train" if split in self._shares else split)
         where = f"{self.card.name}: {self.folder}, split {split}"
         views = Noise(self.noise, self.renderings, self.seed) if self.noise and split == "train" else None
-        paraphrases = stored.captions if self.text_view == "noise" else stored.paraphrases
+        paraphrases, text_noise = stored.paraphrases, None
+        if self.text_view == "noise":  # under another seed than the images', as encoders may have one width
+            paraphrases = stored.captions
+            text_noise = Noise(self.noise, self.renderings, self.seed + 2**63) if views else None
         labels = {name: np.asarray(ids[positions], np.int64) for name, ids in stored.labels.items()}
         if chosen := self._aliases.get(CLASS):
             labels = {CLASS: labels[chosen], **labels}
@@ -113,16 +116,9 @@ class Features(PairDataset):
             split,
             VectorImages(Rows(stored.images, self.normalize, f"{where}, images"), positions, views).as_array(),
             stored.captions.of(positions, self.normalize, None, f"{where}, captions"),
-            paraphrases.of(positions, self.normalize, self._text_noise(split), f"{where}, paraphrases")
-            if paraphrases
-            else (),
+            paraphrases.of(positions, self.normalize, text_noise, f"{where}, paraphrases") if paraphrases else (),
             labels,
         )
-
-    def _text_noise(self, split: str) -> Noise | None:
-        """Another seed than the images', as encoders may have one width."""
-        wanted = self.text_view == "noise" and self.noise and split == "train"
-        return Noise(self.noise, self.renderings, self.seed + 2**63) if wanted else None
 
     @cached_property
     def _stored(self) -> EmbeddedFolder | ClipRetrievalFolder:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from benchsuite.data.readers.files import read_json, read_text, require_file
 from benchsuite.data.readers.videos import Clip, Videos
@@ -14,13 +14,6 @@ OFFICIAL = ("train", "validation")
 LISTED = {"train": "train", "validation": "validation", "val": "validation", "test": "test"}
 """The split of each name that a list may have."""
 KINDS = (".txt", ".csv")
-
-
-class Video(NamedTuple):
-    """The caption of a video, and its class."""
-
-    caption: str
-    label: int
 
 
 @register_dataset("ssv2", title="Something-Something v2", license="Qualcomm's terms", download=True)
@@ -55,8 +48,8 @@ class SomethingSomething(Videos):
 
     def _clips(self, split: str) -> Iterator[Clip]:
         for id_ in self._ids(split):
-            video = self._videos[id_]
-            yield Clip(id_, video.caption, {"class": video.label})
+            caption, label = self._videos[id_]
+            yield Clip(id_, caption, {"class": label})
 
     def _ids(self, split: str) -> list[str]:
         if not self.lists:
@@ -69,14 +62,15 @@ class SomethingSomething(Videos):
         return ids
 
     @cached_property
-    def _videos(self) -> dict[str, Video]:
+    def _videos(self) -> dict[str, tuple[str, int]]:
+        """Caption and class by id."""
         videos = {}
         for split in OFFICIAL:
             file = self._json(split)
             for row in read_json(file):
                 try:
                     name = row["template"].replace("[", "").replace("]", "")
-                    videos[str(row["id"])] = Video(row["label"], self._classes[name])
+                    videos[str(row["id"])] = row["label"], self._classes[name]
                 except (KeyError, TypeError, AttributeError) as error:
                     raise UsageError(
                         f"{file}: {row}: there must be id, label and template of a known class."

@@ -62,19 +62,14 @@ class Clips(Columns):
         return (Clip(*row) for row in self.facts.tolist())
 
 
-def classes_by_rank(seed: int) -> tuple[Ints, Ints]:
-    """The verb and the noun at each frequency rank."""
-    draw = stream(seed, 10)
-    return draw.permutation(len(VERBS)).astype(np.int64), draw.permutation(NOUNS).astype(np.int64)
-
-
 def imagine(seed: int, split: int, count: int) -> Clips:
     """Draw `count` clips of a split. The first n of a longer draw are the draw of n.
 
     Verb and noun follow Zipf's law each, so their pairs have a long tail that many splits do not cover.
     """
     raw = stream(seed, 11, split).randint(0, 2**62, size=(count, 32), dtype=np.int64)
-    verbs, nouns = classes_by_rank(seed)
+    draw = stream(seed, 10)
+    verbs, nouns = (draw.permutation(n).astype(np.int64) for n in (len(VERBS), NOUNS))  # by frequency rank
     verb = verbs[ranks_of(raw[:, 0], zipf_weights(len(VERBS), VERB_SHIFT))]
     noun = nouns[ranks_of(raw[:, 1], zipf_weights(NOUNS, NOUN_SHIFT))]
     other = (noun + 1 + raw[:, 2] % (NOUNS - 1)) % NOUNS
