@@ -23,7 +23,7 @@ def spelled(text: str, keep: str = "") -> str:
     """On one line: control characters and marks that turn text around are spelled as JSON spells them, `\\u001b`."""
     if text.isprintable():
         return text
-    return "".join(c if c.isprintable() or c in keep or category(c) == "Zs" else _escape(c) for c in text)
+    return "".join(c if c.isprintable() or c in keep or category(c) == "Zs" else json.dumps(c)[1:-1] for c in text)
 
 
 def line(text: str) -> str:
@@ -61,7 +61,3 @@ def json_lines(content: Mapping[str, Any]) -> str:
 
     body = ",\n".join(f"{written(key)}: {lines(value)}" for key, value in content.items())
     return spelled(f"{{\n{body}\n}}", keep="\n")
-
-
-def _escape(character: str) -> str:
-    return json.dumps(character)[1:-1]

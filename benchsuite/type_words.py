@@ -25,7 +25,7 @@ def type_words(node: ast.expr, lookup: Lookup) -> str:
             words = type_words(base, lookup)
             return ", ".join([words, *_limits(limits, whole=words == "int")])
         case ast.Subscript(value=ast.Name(id=name), slice=items) if name in LISTS:
-            parts = [type_words(item, lookup) for item in _several(items) if not _is_ellipsis(item)]
+            parts = [type_words(item, lookup) for item in _several(items) if ast.unparse(item) != "..."]
             return f"list of {', '.join(dict.fromkeys(parts))}"
         case _:
             return ast.unparse(node)
@@ -87,7 +87,3 @@ def _choice(values: list[str]) -> str:
 
 def _several(node: ast.expr) -> list[ast.expr]:
     return node.elts if isinstance(node, ast.Tuple) else [node]
-
-
-def _is_ellipsis(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is ...

@@ -42,7 +42,7 @@ def test_the_gate_runs_the_readmes_own_test_command() -> None:
 
 def test_every_command_shown_exists() -> None:
     shown = set(re.findall(r"^benchsuite ([a-z-]+)", README, re.M))
-    assert shown <= COMMANDS.keys()
+    assert shown <= {*COMMANDS}
 
 
 @pytest.mark.parametrize("link", sorted(set(re.findall(r"\]\(([^)#]+)\)", README))))

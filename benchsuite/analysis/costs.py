@@ -30,11 +30,6 @@ class RelativeCost:
     """Trained ones, the method's own included."""
 
     @property
-    def n(self) -> int:
-        """Seeds compared."""
-        return len(self.ratios)
-
-    @property
     def median(self) -> float | None:
         return statistics.median(self.ratios.values()) if self.ratios else None
 
@@ -87,7 +82,7 @@ def _standard(row: BoardRow) -> tuple[bool, int, bool, bool, str]:
     """What makes a row the one to compare with; a label without settings is that of the method's defaults."""
     record = row.record
     plain, tuned = row.label == record.method.title, record.tuned is not None
-    return version_state(record.method) == "current", len(row.records), tuned, plain, row.method_id
+    return version_state(record.method) == "current", len(row.records), tuned, plain, record.method_id
 
 
 def _known(runs: Runs, name: str) -> list[Any]:

@@ -50,12 +50,10 @@ def judged_claims(view: TableView) -> list[JudgedClaim]:
     """
     name = f"headline claims of {view.table.paper} at scale {view.asked.scale}"
     family = Family(name, headline_claims([view.table, *view.siblings]))
-    beside = [question for other in view.beside for question in _questions(other, _headlines(other.table))]
+    beside: list[ClaimQuestion] = []
+    for other in view.beside:
+        beside += _questions(other, [claim for claim in claims_of(other.table) if claim.headline])
     return _judged(view, claims_of(view.table), family, beside)
-
-
-def _headlines(table: Table) -> list[Claim]:
-    return [claim for claim in claims_of(table) if claim.headline]
 
 
 def judged_added(view: TableView) -> list[JudgedClaim]:

@@ -232,18 +232,13 @@ def load_trials(folder: str | Path = "runs") -> "DataFrame":
         trials = benchsuite.load_trials("results")
         trials.groupby(["label", "method", "replicate"]).score.agg(["max", "count"])
     """
+    from pandas import DataFrame
+
     if not Path(folder).is_dir():
         raise UsageError(f"results folder {folder} does not exist. Run `benchsuite tune` first.")
     contents = Store(Path(folder)).read()
     for error in contents.errors:
         warnings.warn(f"skipped: {error}", stacklevel=2)
-    return trials_frame(contents)
-
-
-def trials_frame(contents: Contents) -> "DataFrame":
-    """The data frame of `load_trials`, from what was read."""
-    from pandas import DataFrame
-
     trials = [(recipe, file, trial) for recipe, file in sorted(contents.trials.items()) for trial in file.trials]
     chosen = {
         (recipe, chosen.run_id)

@@ -106,10 +106,6 @@ class TableView:
         return {", ".join(setups): next(iter(setups.values())) for setups in names.values()}
 
     @property
-    def gaps(self) -> bool:
-        return any(row.gap for row in self.rows)
-
-    @property
     def added(self) -> list[str]:
         """Labels of rows that the paper's table does not have, each once."""
         printed = {row.key for row in self.table.rows}

@@ -14,39 +14,15 @@ from pathlib import Path
 import typer
 
 from benchsuite import __version__
-from benchsuite.cli.shared.examples import epilog
+from benchsuite.cli.shared.examples import EXAMPLES, epilog
 from benchsuite.cli.shared.terminal import keep_stdout_for_json, say
 from benchsuite.errors import INTERRUPTED, BenchsuiteError, RunError
 
-COMMANDS = {
-    "compare": "compare",
-    "list": "list_",
-    "repro": "repro",
-    "run": "run",
-    "tune": "tune",
-    "embed": "embed",
-    "weights": "weights",
-    "evaluate": "evaluate",
-    "report": "report",
-    "export": "export",
-    "plot": "plot",
-    "claims": "claims",
-    "regress": "regress",
-    "new-method": "new.new_method",
-    "new-dataset": "new.new_dataset",
-    "new-task": "new.new_task",
-    "new-recipe": "new.new_recipe",
-    "new-table": "new.new_table",
-    "new-leaderboard": "new.new_leaderboard",
-    "verify": "verify",
-    "diff": "diff",
-    "doctor": "doctor",
-    "check-method": "check_method",
-}
-"""In the order of the help. Each is a function, in the module that is named before it or has its name."""
+COMMANDS = tuple(EXAMPLES)
+"""In the order of the help."""
 
 
-def application(called: Sequence[str] = tuple(COMMANDS)) -> typer.Typer:
+def application(called: Sequence[str] = COMMANDS) -> typer.Typer:
     """The command line: commands that are called, or else names of all and what the help says of them."""
     app = typer.Typer(
         help="Train and compare contrastive-learning methods under identical setups.",
@@ -57,24 +33,28 @@ def application(called: Sequence[str] = tuple(COMMANDS)) -> typer.Typer:
     app.callback()(options_of_all)
     known = [name for name in COMMANDS if name in called]
     for name in known or COMMANDS:
-        app.command(name, epilog=epilog(name))((_imported if known else _described)(COMMANDS[name]))
+        app.command(name, epilog=epilog(name))((_imported if known else _described)(*_place(name)))
     return app
 
 
-def _imported(place: str) -> Callable[..., None]:
-    module, _, name = place.rpartition(".")
-    function: Callable[..., None] = getattr(import_module(f"benchsuite.cli.{module or name}"), name)
+def _place(command: str) -> tuple[str, str]:
+    """The module and the function of a command: of its name, but for the `new-` ones, which share a module."""
+    name = "list_" if command == "list" else command.replace("-", "_")
+    return "new" if command.startswith("new-") else name, name
+
+
+def _imported(module: str, name: str) -> Callable[..., None]:
+    function: Callable[..., None] = getattr(import_module(f"benchsuite.cli.{module}"), name)
     return function
 
 
-def _described(place: str) -> Callable[[], None]:
+def _described(module: str, name: str) -> Callable[[], None]:
     """A function with the command's docstring, read from the source."""
 
     def command() -> None:
-        raise NotImplementedError(place)
+        raise NotImplementedError(name)
 
-    module, _, name = place.rpartition(".")
-    tree = ast.parse(Path(__file__).with_name(f"{module or name}.py").read_text("utf-8"))
+    tree = ast.parse(Path(__file__).with_name(f"{module}.py").read_text("utf-8"))
     function = next(node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name)
     command.__doc__ = ast.get_docstring(function)
     return command

@@ -73,7 +73,10 @@ def claims(
         say_json(
             {
                 "claims": [claim_as_json(claim) for claim in judged],
-                "both_regimes": [both_as_json(one) for one in both],
+                "both_regimes": [
+                    {"outcome": one.outcome, "printed": claim_as_json(one.printed), "tuned": claim_as_json(one.tuned)}
+                    for one in both
+                ],
                 "tracks": [asdict(one) for one in agreements],
             }
         )
@@ -147,15 +150,6 @@ def agreement_line(found: "TrackAgreement") -> str:
     tau = f"Kendall's tau {found.tau:+.2f} ({found.low:+.2f} to {found.high:+.2f})"
     where = f"{found.first} and {found.second}, {found.backbone}, {found.measure}, {found.regime}"
     return f"{where}: {tau} over {len(found.methods)} methods"
-
-
-def both_as_json(both: "InBothRegimes") -> dict[str, Any]:
-    """Plain data: the outcome, and the claim in each regime."""
-    return {
-        "outcome": both.outcome,
-        "printed": claim_as_json(both.printed),
-        "tuned": claim_as_json(both.tuned),
-    }
 
 
 def claim_as_json(judged: "JudgedClaim") -> dict[str, Any]:

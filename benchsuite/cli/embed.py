@@ -77,7 +77,6 @@ class Shown:
 
     def __init__(self) -> None:
         self._last = self._started = time.monotonic()
-        self._from: dict[str, int] = {}
 
     def __call__(self, split: str, done: int, total: int) -> None:
         now = time.monotonic()

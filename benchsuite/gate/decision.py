@@ -73,7 +73,7 @@ def check_method(name: str, expected: Expected, observed: Expected) -> Iterator[
     checks = [*check_arithmetic(name, expected.arithmetic, observed.arithmetic)]
     same_runs = expected.runs == observed.runs
     for curve, by_seed in expected.curves.items() if same_runs else ():
-        label, shares = f"first values of {_words(curve)}", FIRST_STEPS.get(curve, FIRST_STEPS_OWN)
+        label, shares = f"first values of {curve.replace('_', ' ')}", FIRST_STEPS.get(curve, FIRST_STEPS_OWN)
         checks.append(_curve(name, label, shares, by_seed, observed.curves.get(curve, ())))
     yield from checks
     if not same_runs:
@@ -90,12 +90,8 @@ def check_arithmetic(name: str, expected: Arithmetic, observed: Arithmetic) -> I
     yield Check(name, "towers it serves", "unchanged" if before == now else "regressed", before, now, "exactly")
     for kind, curves in expected.items():
         for curve, values in curves.items():
-            label = f"{_words(curve)} on fixed embeddings ({kind})"
+            label = f"{curve.replace('_', ' ')} on fixed embeddings ({kind})"
             yield _curve(name, label, repeat(ARITHMETIC), [values], [observed.get(kind, {}).get(curve, ())])
-
-
-def _words(curve: str) -> str:
-    return curve.replace("_", " ")
 
 
 def _curve(name: str, label: str, shares: Iterable[float], expected: Curve, observed: Curve) -> Check:

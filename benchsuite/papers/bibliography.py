@@ -32,8 +32,3 @@ class _Bibliography(RootModel[dict[str, Cited]]):
 def bibliography() -> dict[str, Cited]:
     """All of them."""
     return read_toml(baselines() / "bibliography.toml", _Bibliography).root
-
-
-def cited(key: str) -> Cited | None:
-    """The paper of a citation key; none for one of a plugin."""
-    return bibliography().get(key)

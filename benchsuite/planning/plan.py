@@ -191,12 +191,11 @@ def plan_run(
     seed: int,
     hyperparameters: Mapping[str, Any],
     folders: Mapping[str, str] = NO_FOLDERS,
-    variant: str = "",
 ) -> Run:
     """One run outside of any table. As in a table, the recipe's factor multiplies the temperatures that are given."""
     recipe = read_recipe(scale_recipe)
     require_used(recipe, folders)
-    run = plan_under(recipe, method, backbone, seed, hyperparameters, folders, variant)
+    run = plan_under(recipe, method, backbone, seed, hyperparameters, folders)
     return run.model_copy(update={"recipe": scale_recipe})
 
 
@@ -207,10 +206,9 @@ def plan_under(
     seed: int,
     hyperparameters: Mapping[str, Any],
     folders: Mapping[str, str] = NO_FOLDERS,
-    variant: str = "",
 ) -> Run:
     """The same, under a recipe that is already read."""
-    setup = resolve_setup(recipe, backbone, folders, (variant,), seed)
+    setup = resolve_setup(recipe, backbone, folders, replicate=seed)
     part = resolve_method(method, hyperparameters, setup.temperature_factor)
     run = make_run(setup, part, seed, f"{backbone} {method}", recipe.backbones[backbone].step_seconds)
     return run.model_copy(update={"keep_weights": recipe.keep_weights})

@@ -8,7 +8,7 @@ from typing import Any
 from benchsuite.analysis.against import outcomes
 from benchsuite.analysis.boards import Board
 from benchsuite.analysis.costs import reference
-from benchsuite.papers.bibliography import cited
+from benchsuite.papers.bibliography import bibliography
 from benchsuite.papers.questions import acts_of
 from benchsuite.report.leaderboard import Leaderboard, MethodSummary
 from benchsuite.report.links import slug
@@ -27,8 +27,6 @@ def values(leaderboard: Leaderboard, method: MethodSummary) -> Mapping[str, Any]
         if row.method == method.name
     ]
     known = sorted(cost.median for _, _, cost in costs if cost.median is not None)
-    key = str(method.card.about.get("paper", "")) if method.card else ""
-    paper = cited(key)
     return {
         "method": method,
         "acts": acts_of(method.card.about) if method.card else [],
@@ -45,7 +43,7 @@ def values(leaderboard: Leaderboard, method: MethodSummary) -> Mapping[str, Any]
         "claims": headline_claims(leaderboard, method.name),
         "beside": [board for board in leaderboard.boards if len(board.rows) > 1 and _is_reference(board, method.name)],
         "file_name": slug(method.name),
-        "paper": paper,
+        "paper": bibliography().get(str(method.card.about.get("paper"))) if method.card else None,
         "costs": costs,
     }
 

@@ -20,7 +20,6 @@ GROUP: Any = typer.main.get_command(application())
 
 
 def test_each_command_has_two_of_its_own() -> None:
-    assert {*EXAMPLES} == {*COMMANDS}
     for name, examples in EXAMPLES.items():
         assert len(set(examples)) == 2
         assert all(example.split()[:2] == ["benchsuite", name] for example in examples)

@@ -6,7 +6,7 @@ import pytest
 from support.real_files import write_cifar
 
 from benchsuite.errors import UsageError
-from benchsuite.planning.plan import Plan, plan_run, plan_table
+from benchsuite.planning.plan import Plan, plan_table
 
 
 @pytest.fixture
@@ -46,11 +46,6 @@ def test_a_table_of_nothing_else_is_refused(cifar10: str) -> None:
 def test_the_recipes_own_data_must_still_be_given(cifar100: str) -> None:
     plan = plan_table("dystress/table3", "cifar", folders={"cifar100": cifar100})
     assert ["Add --data cifar10=FOLDER" in problem.what for problem in plan.problems] == [True]
-
-
-def test_one_run_under_such_a_variant_needs_its_folder_alone(cifar100: str) -> None:
-    run = plan_run("simclr", "cifar-small", "ResNet-18", 0, {}, {"cifar100": cifar100}, "CIFAR100")
-    assert run.setup.data.folder == cifar100
 
 
 def test_a_folder_that_neither_recipe_nor_variant_reads_is_still_refused(cifar10: str) -> None:

@@ -14,7 +14,7 @@ from support.made_results import write_results
 from benchsuite.analysis.against import against, decisions
 from benchsuite.analysis.table_view import TableView
 from benchsuite.cli.shared.results_folder import ResultsFolder
-from benchsuite.papers.bibliography import Cited, bibliography, cited
+from benchsuite.papers.bibliography import Cited, bibliography
 from benchsuite.records.schema import Record
 from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.links import Links
@@ -77,7 +77,6 @@ def test_wins_and_losses_are_counted_over_all_measures(board: Leaderboard) -> No
 def test_authors_and_year_are_left_out_where_they_are_not_known() -> None:
     assert Cited(title="T").text == "T"
     assert Cited(title="T", authors="Yeh et al.", year=2022).text == "Yeh et al., T, 2022"
-    assert cited("nobody1900") is None
 
 
 def test_the_page_of_the_bibliography_has_the_same_papers() -> None:

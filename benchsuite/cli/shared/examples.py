@@ -58,7 +58,7 @@ EXAMPLES = {
     "doctor": ("benchsuite doctor", "benchsuite doctor --json"),
     "check-method": ("benchsuite check-method my_loss.py", "benchsuite check-method infonce temo --json"),
 }
-"""By command."""
+"""By command, in the order of the help."""
 
 
 def epilog(command: str) -> str:
