@@ -1,6 +1,6 @@
 """Make the runs that come with benchsuite: `python tools/ship_runs.py RESULTS RECIPE METHOD...`.
 
-Takes the records of the recipe's first backbone and their trials from a results folder, and writes
+Takes the methods' trials from a results folder, and their records on the recipe's first backbone, and writes
 `baselines/shipped/<recipe>.jsonl.xz` and `<recipe>.parquet`. Records are as they were measured; ranks stay behind.
 """
 
@@ -24,7 +24,7 @@ def main(results: str, recipe: str, *methods: str) -> None:
         key=lambda record: (record.method.name, record.tuned is not None and bool(record.tuned.searched), record.seed),
     )
     trials = contents.trials[recipe]
-    kept = [one for one in trials.trials if one.method.name in methods and one.label == backbone]
+    kept = [one for one in trials.trials if one.method.name in methods]
     setups = {one.setup_id: trials.setups[one.setup_id] for one in kept}
     folder = baselines() / SHIPPED
     folder.mkdir(exist_ok=True)

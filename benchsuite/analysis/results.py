@@ -15,6 +15,7 @@ from benchsuite.analysis.labels import recipes_of, titles
 from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.tracks import TrackAgreement, track_agreements
 from benchsuite.errors import BenchsuiteError, UsageError, did_you_mean
+from benchsuite.papers.reader import USUAL
 from benchsuite.records.contents import Contents
 from benchsuite.records.schema import Record, StoredNumber
 from benchsuite.records.store import Store
@@ -46,10 +47,13 @@ def load_results(folder: str | Path = "runs") -> "DataFrame":
     return results_frame(*_read(folder))
 
 
-def load_table(name: str, scale: str = "small", results: str | Path = "runs", regime: str | None = None) -> "DataFrame":
+def load_table(
+    name: str, scale: str | None = None, results: str | Path = "runs", regime: str | None = None
+) -> "DataFrame":
     """A table as its page shows it: a row for each cell, published beside ours, with ranks and the values by seed.
 
-    `regime` is "tuned" or "printed"; by default the tuned table, if there is one.
+    By default at scale "small", or "features", or the one that there is. `regime` is "tuned" or "printed"; by default
+    the tuned table, if there is one.
 
     Numbers in percent are fractions here, published ones too. `seed_0`, `seed_1`, ... are ours by seed.
 
@@ -88,19 +92,25 @@ def in_regime(views: Sequence[TableView], regime: str | None) -> list[TableView]
 
 
 def find_view(
-    views: Sequence[TableView], name: str, scale: str, folder: str | Path, regime: str | None = None
+    views: Sequence[TableView], name: str, scale: str | None, folder: str | Path, regime: str | None = None
 ) -> TableView:
-    """The table at a scale in a regime, tuned if it is there; an error says what the folder has instead."""
+    """The table at a scale in a regime, tuned if it is there; an error says what the folder has instead.
+
+    Without a scale: the usual one, if it is there, or else the first.
+    """
     every = [view for view in views if view.asked.table == name]
     scales = {view.asked.scale: view for view in in_regime(every, regime)}
-    if regime and scale not in scales and (others := [v.asked.at for v in every if v.asked.scale == scale]):
-        raise UsageError(f"{name} is not {regime} at scale {scale} in {folder}, only {', '.join(others)}.")
+    asked = f" at scale {scale}" if scale else ""
+    scale = scale or next((usual for usual in USUAL if usual in scales), next(iter(scales), ""))
+    if regime and scale not in scales and (others := [v.asked.at for v in every if scale in ("", v.asked.scale)]):
+        raise UsageError(f"{name} is not {regime}{asked} in {folder}, only {', '.join(others)}.")
     if not scales:
-        raise UsageError(f"{name} is not in {folder}. Run `benchsuite repro {name} --scale {scale}` first.")
+        at = f" --scale {scale}" if scale else ""
+        raise UsageError(f"{name} is not in {folder}. Run `benchsuite repro {name}{at}` first.")
     if scale not in scales:
         there = ", ".join(scales)
         hint = did_you_mean(scale, scales) or " Choose one of these scales."
-        raise UsageError(f"{name} has no results at scale {scale} in {folder}, only at {there}.{hint}")
+        raise UsageError(f"{name} has no results{asked} in {folder}, only at {there}.{hint}")
     return scales[scale]
 
 

@@ -24,7 +24,6 @@ from benchsuite.registry import methods
 from benchsuite.toml_files import as_toml
 
 if TYPE_CHECKING:
-    from benchsuite.records.store import Store
     from benchsuite.work.pace import Pace
     from benchsuite.work.session import Session
     from benchsuite.work.tables import TableWork
@@ -83,9 +82,11 @@ def compare(
     its own split, initial weights and batches, and searches the hyper-parameters of every method alike: as printed (the
     learning rate alone) and tuned. After an interruption, the same command continues.
     """
-    from benchsuite.cli.repro import do_tables
+    from benchsuite.cli.repro import do_tables, require_none_shipped
     from benchsuite.execution.preflight import require_ready
     from benchsuite.planning.plan import plan_tables
+    from benchsuite.planning.recipe import recipe_name
+    from benchsuite.records.shipped import shipped_records
     from benchsuite.work.session import failure
     from benchsuite.work.tables import TableWork
 
@@ -100,14 +101,14 @@ def compare(
         extra, folders = [*asked.added, *asked.beside], asked.options.folders
         plan = partial(
             plan_tables, [asked.table], asked.data, rows=(), extra=extra, folders=folders, regime=regime,
-            results=options.results,
+            results=options.results, anew=again,
         )  # fmt: skip
-        size = Size(parse_seeds(replicates), trials)
+        size, stored = Size(parse_seeds(replicates), trials), session.store.read()
         if again:
-            require_none_shipped(session.store)
-        else:
-            say(*bring(asked, session.store))
-        work = TableWork(plan(seeds=size.seeds, count=size.trials), session.store.read(), options.results)
+            require_none_shipped("--again", stored, options.results)
+        shipped = {} if again else {one.run_id: one for one in shipped_records(recipe_name(asked.recipe))}
+        known = replace(stored, records={**shipped, **stored.records})
+        work = TableWork(plan(seeds=size.seeds, count=size.trials), known, options.results, anew=again)
         require_ready([*work.problems, *session.check(work.missing, work.trials)])
         pace = here(work, session)
         if limit is not None and pace and (smaller := within(limit, size, work, pace, session)) != size:
@@ -117,6 +118,10 @@ def compare(
         if dry_run:
             return
         require_writable(report, "--report")
+        session.store.require_writable()
+        for run in work.runs:
+            if run.run_id in shipped and run.run_id not in stored.records:
+                session.store.write_alone(shipped[run.run_id])
         work, failed = do_tables(work, partial(plan, seeds=size.seeds, count=size.trials), session)
         show(asked, session, report, as_json)
         if failed:
@@ -196,35 +201,6 @@ class Size:
     trials: int | None
 
 
-def bring(asked: Question, store: "Store") -> Iterator[str]:
-    """Put the runs that come with benchsuite into the results folder, those of the question's methods."""
-    from benchsuite.planning.recipe import recipe_name
-    from benchsuite.records.shipped import shipped_records, shipped_trials
-    from benchsuite.records.trials import add_trials
-
-    recipe = recipe_name(asked.recipe)
-    named = {*asked.methods, *asked.added, *asked.beside}
-    records = [record for record in shipped_records(recipe) if record.method.name in named]
-    if not records:
-        return
-    store.require_writable()
-    for record in records:
-        store.write_alone(record)
-    if trials := shipped_trials(recipe, named):
-        add_trials(store.folder, trials)
-    names = ", ".join(sorted({record.method.name for record in records}))
-    where = f"they are in {store.folder} now, and not trained (--again)"
-    yield f"{len(records)} runs of {names} come with benchsuite: {where}"
-
-
-def require_none_shipped(store: "Store") -> None:
-    """Refuse a folder whose runs would be taken for those that are to be trained here."""
-    from benchsuite.records.shipped import shipped_digests
-
-    if any(record.digest in shipped_digests() for record in store.read().records.values()):
-        raise UsageError(f"--again: {store.folder} has runs that come with benchsuite. Give another --results FOLDER.")
-
-
 def parse_time(text: str) -> float:
     """`20m` in seconds."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh])", text.strip())
@@ -268,16 +244,19 @@ def summary(
     asked: Question, work: "TableWork", pace: "Pace | None", session: "Session", limit: float | None
 ) -> Iterator[str]:
     """What will be done, and how long it takes."""
+    from benchsuite.records.shipped import shipped_digests
     from benchsuite.report.answer import REGIMES
     from benchsuite.report.numbers import counted
     from benchsuite.work.duration import about
     from benchsuite.work.pace import together
 
-    requests = [plan.request for plan in work.plans]
+    requests, stored = [plan.request for plan in work.plans], work.contents.records
+    brought = sum(run.run_id in stored and stored[run.run_id].digest in shipped_digests() for run in work.runs)
     searched = [f"{one.trials} trials a search {REGIMES[one.regime]}" for one in requests if one.trials]
     how = " and ".join(searched) or "no searches"
     yield f"{asked.table}, recipe {asked.recipe}: {counted(len(requests[0].replicates), 'replicate')}, {how}"
-    to_do = f"{counted(len(work.runs), 'run')}, {len(work.missing)} to do"
+    come = f", {brought} come with benchsuite (--again trains them here)" if brought else ""
+    to_do = f"{counted(len(work.runs), 'run')}, {len(work.missing)} to do{come}"
     first = f", {counted(len(work.trials.to_do), 'trial')} first" if work.trials.to_do else ""
     if pace is None:
         yield f"{to_do}{first}"

@@ -45,7 +45,9 @@ def export(
         ),
     ] = None,
     as_json: AsJson = False,
-    scale: Annotated[str, typer.Option(help="The recipe's scale, of a table.")] = "small",
+    scale: Annotated[
+        str | None, typer.Option(help="The recipe's scale, of a table (default: small, or features).")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Write a file instead of printing.", metavar="FILE")] = None,
     show: Annotated[Show, typer.Option(help="Which numbers of a table.")] = Show.both,
     spread: Annotated[
@@ -90,8 +92,9 @@ def export(
         named_tables([table], stored=tables_in(results))
     read = ResultsFolder(results, *read_folder(results, table or "temo/table1"))
     if table:
-        text = FORMATS[format_](find_view(read.views, table, scale, results, regime), options)
-        write_text(text, f"{table} at scale {scale}", out, is_json=format_ == "json")
+        view = find_view(read.views, table, scale, results, regime)
+        text = FORMATS[format_](view, options)
+        write_text(text, f"{table} at scale {view.asked.at}", out, is_json=format_ == "json")
     else:
         write_frame(results_frame(read.contents, read.views), format_, out)
     read.require_whole()

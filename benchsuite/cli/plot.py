@@ -32,7 +32,7 @@ def plot(
     ] = None,
     scale: Annotated[
         str | None,
-        typer.Option(help="The recipe's scale (default: small for a table, all for a method)."),
+        typer.Option(help="The recipe's scale (default: of a table small, or features; of a method all)."),
     ] = None,
     added: Annotated[bool, typer.Option("--added", help="Of a table: only claims of rows that are not in it.")] = False,
     dpi: Annotated[int, typer.Option(help="Dots per inch of a .png.", min=36, max=1200)] = 300,
@@ -54,7 +54,7 @@ def plot(
     read = ResultsFolder(results, *read_folder(results))
     if "/" in subject:
         named_tables([subject], stored=read.contents.tables)
-        view = find_view(read.views, subject, scale or "small", results, regime)
+        view = find_view(read.views, subject, scale, results, regime)
         board, about = read.leaderboard(view), f"{subject} at scale {view.asked.at}"
         if added and not board.added[view.asked.name]:
             raise UsageError(f"--added: {about} has no rows that are not in the table. `repro --plugin` adds them.")

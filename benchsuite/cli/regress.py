@@ -21,7 +21,9 @@ def regress(
     update: Annotated[bool, typer.Option("--update", help="Store the values of built-in methods now.")] = False,
     store: Annotated[Path | None, typer.Option(help="Write the scores of methods.", metavar="FILE")] = None,
     against: Annotated[Path | None, typer.Option(help="Compare with scores of before.", metavar="FILE")] = None,
-    recipe: Annotated[str | None, typer.Option(help="Of the scores (default: latents-pairs, or that of FILE).")] = None,
+    recipe: Annotated[
+        str | None, typer.Option(help="Of the scores (default: emoji-features-pairs, or that of FILE).")
+    ] = None,
     plugin: Plugins = None,
     as_json: AsJson = False,
 ) -> None:

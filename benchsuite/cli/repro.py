@@ -1,7 +1,7 @@
 """`benchsuite repro`: reproduce a paper's tables and print published numbers beside ours."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -35,8 +35,10 @@ from benchsuite.errors import UsageError
 from benchsuite.files import require_writable
 
 if TYPE_CHECKING:
+    from benchsuite.analysis.table_view import TableView
     from benchsuite.execution.events import Failed
     from benchsuite.planning.plan import Plan
+    from benchsuite.records.contents import Contents
     from benchsuite.records.schema import Record
     from benchsuite.records.trials import Trial
     from benchsuite.work.session import Session
@@ -51,7 +53,10 @@ def repro(
     ],
     options: TrainingOptions,
     tracking: TrackingOptions,
-    scale: Annotated[str, typer.Option(help="Scale: which of the table's recipes to use.")] = "small",
+    scale: Annotated[
+        str | None,
+        typer.Option(help="Which of the table's recipes to use (default: small, or features)."),
+    ] = None,
     replicates: Replicates = None,
     seed: Annotated[int | None, typer.Option(help="Only this replicate, instead of --replicates.", min=0)] = None,
     rows: Annotated[
@@ -66,6 +71,9 @@ def repro(
     report: Annotated[Path, typer.Option(help="Folder for the pages.", metavar="FOLDER")] = REPORTS,
     regime: AskedRegimes = None,
     trials: TrialCount = None,
+    tune: Annotated[
+        bool, typer.Option("--tune", help="Search here too, though the searches of some tables come with benchsuite.")
+    ] = False,
     keep_weights: KeepWeights = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the plan, the estimated time and all problems; run nothing.")
@@ -82,7 +90,7 @@ def repro(
     from benchsuite.cli.report import show_progress
     from benchsuite.cli.shared.progress import show_reading
     from benchsuite.execution.preflight import require_ready
-    from benchsuite.papers import named_tables
+    from benchsuite.papers.reader import named_tables, usual_scale
     from benchsuite.planning.plan import plan_tables, row_names
     from benchsuite.work.session import failure
     from benchsuite.work.tables import TableWork
@@ -94,13 +102,18 @@ def repro(
     session = options.session(jobs, max_jobs)
     extra, folders = options.load_own(), options.folders
     show_reading()
+    scale = scale or usual_scale(named_tables(names))
     tables = named_tables(names, scale)
     wanted = parse_seeds(replicates) if seed is None else [seed]
     require_reported(wanted or [])
     chosen = wanted, parse_names(rows, row_names(tables, scale))
     results, store = options.results, session.store
-    plan = partial(plan_tables, tables, scale, *chosen, extra, folders, regime=regime, results=results, count=trials)
-    work = TableWork(plan(), store.read(), results, keep_weights)
+    plan = partial(
+        plan_tables, tables, scale, *chosen, extra, folders, regime=regime, results=results, count=trials, anew=tune
+    )
+    work = TableWork(plan(), store.read(), results, keep_weights, tune)
+    if tune:
+        require_none_shipped("--tune", work.contents, results)
     say(summary(work, session, tables, scale))
     problems = [*work.problems, *session.check(work.missing, work.trials)]
     if dry_run:
@@ -110,8 +123,6 @@ def repro(
             say_json({"scale": scale, "runs": work.states(), "to_tune": len(work.trials.to_do)})
         return
     require_ready(problems)
-    from benchsuite.analysis.both_regimes import in_both_regimes
-    from benchsuite.cli.claims import both_line
     from benchsuite.report.export import as_json as export_json
     from benchsuite.report.export import table_lines
     from benchsuite.report.site import write_site
@@ -125,21 +136,51 @@ def repro(
     requested = {each.request.name for each in done.plans}
     own = [view for view in read.views if view.asked.name in requested]
     pages = {name: str(page.resolve()) for name, page in site.tables.items() if name in requested}
-    for view in own if len(tables) == 1 else ():
-        say(*table_lines(view))
-    say(*map(both_line, in_both_regimes(own) if len(tables) == 1 else ()))
+    if len(tables) == 1:
+        say(*(line for view in own for line in table_lines(view)), *claim_answers(own))
     for row, count, gain in climbs(work.trials):
         if (gain.difference or 0) > CLIMBING:
             say(f"still climbing: {climb_line(row, count, gain)}; --trials {2 * count} doubles them")
     say(*(f"page:    {page}" for page in pages.values()), f"records: {store.folder.resolve()}")
     if own and len(tables) == 1:
-        say(f"verdicts: on the page, or `benchsuite claims {tables[0]} --scale {scale} --results {results}`")
+        say(f"all claims: on the page, or `benchsuite claims {tables[0]} --scale {scale} --results {results}`")
     if as_json:
         exported = [json.loads(export_json(view)) for view in own]
         say_json({"scale": scale, "runs": done.states(), "tables": exported, "pages": pages})
     if failed:
         raise failure(failed, len(work.missing), store.logs, read.left_out)
     read.require_whole()
+
+
+def claim_answers(views: "Sequence[TableView]") -> "Iterator[str]":
+    """What came of each headline claim of a table: a line, of both regimes where there are both."""
+    from benchsuite.analysis.both_regimes import in_both_regimes
+    from benchsuite.analysis.judged_claims import judged_claims
+    from benchsuite.cli.claims import both_line
+    from benchsuite.report.answer import REGIMES, answer
+
+    if len(views) > 1:
+        yield from map(both_line, in_both_regimes(views))
+        return
+    for view in views:
+        for one in judged_claims(view):
+            if one.claim.headline:
+                yield f"{one.claim.name}, {REGIMES[view.asked.regime]}: {answer(one)}"
+
+
+def require_none_shipped(option: str, contents: "Contents", results: Path) -> None:
+    """Refuse a folder whose runs or trials would be taken for those that are to be measured here."""
+    from benchsuite.records.shipped import shipped_digests, shipped_trials
+
+    theirs = {recipe: shipped_trials(recipe) for recipe in contents.trials}
+    moments = {(one.run_id, one.created) for file in theirs.values() for one in (file.trials if file else ())}
+    trials = (trial for file in contents.trials.values() for trial in file.trials)
+    if any(record.digest in shipped_digests() for record in contents.records.values()) or any(
+        (trial.run_id, trial.created) in moments for trial in trials
+    ):
+        raise UsageError(
+            f"{option}: {results} has runs or trials that come with benchsuite. Give another --results FOLDER."
+        )
 
 
 def summary(work: "TableWork", session: "Session", tables: Sequence[str], scale: str) -> str:
@@ -152,6 +193,8 @@ def summary(work: "TableWork", session: "Session", tables: Sequence[str], scale:
     n_refused, to_tune = states.count("refused"), [trial.run for trial in work.trials.to_do]
     measured: dict[str, Record | Trial] = {**work.contents.records, **work.trials.measured}
     first = f", {counted(len(to_tune), 'trial')} first" if to_tune else ""
+    brought = sum(len(content.trials) for content in work.trials.brought)
+    first += f", {counted(brought, 'trial')} come with benchsuite" if brought else ""
     time = duration([*to_tune, *work.missing], session.workplace.jobs_for(work.missing), measured)
     regimes = {plan.request.regime for plan in work.plans}
     in_words = ", as printed and tuned" if len(regimes) > 1 else ", tuned" if Regime.tuned in regimes else ""
@@ -170,10 +213,13 @@ def do_tables(
     """
     from benchsuite.cli.run import without_weights
     from benchsuite.execution.preflight import require_ready
+    from benchsuite.records.trials import add_trials
     from benchsuite.verify.stored_tables import keep
     from benchsuite.work.session import failure
 
     session.store.require_writable()
+    for content in work.trials.brought:
+        add_trials(session.store.folder, content)
     if work.trials.to_do:
         if failed := session.do_trials(work.trials):
             raise failure(failed, len(work.trials.to_do), session.store.logs)

@@ -63,7 +63,7 @@ def tune(
     subjects, problems = find_subjects(what, options, scale, recipe, parse_seeds(replicates), regime, trials)
     if backbone and not (subjects := [one for one in subjects if one.label.partition("/")[0] == backbone]):
         raise UsageError(f'backbone "{backbone}": none of the methods is run on it.')
-    work, store = TrialWork.of(subjects, options.results), session.store
+    work, store = TrialWork.of(subjects, options.results, anew=True), session.store
     runs = [trial.run for trial in work.to_do]
     total = sum(len(done) for _, done in work.done) + len(runs)
     time = duration(runs, session.workplace.jobs_for(runs), work.measured)
@@ -74,7 +74,7 @@ def tune(
     if not dry_run:
         store.require_writable()
         failed = session.do_trials(work)
-        work = TrialWork.of(subjects, options.results)
+        work = TrialWork.of(subjects, options.results, anew=True)
         say(*map(outcome_line, outcomes(work)), *starmap(climb_line, climbs(work)), f"trials: {folder}")
     if as_json:
         say_json({"methods": outcomes(work), "to_do": len(work.to_do), "trials": str(folder)})
@@ -99,7 +99,7 @@ def find_subjects(
     extra, folders = options.load_own(), options.folders
     subjects: list[Subject] = []
     problems: list[Problem] = []
-    planned = partial(plan_tables, regime=regime, results=options.results, count=trials)
+    planned = partial(plan_tables, regime=regime, results=options.results, count=trials, anew=True)
     for name in what:
         if "/" not in name:
             found = method_subjects(name, recipe or recipe_at(name, scale), folders, replicates)

@@ -21,8 +21,8 @@ from benchsuite.planning.recipe import read_recipe
 from benchsuite.registry import methods
 from benchsuite.setup import REFERENCES, Part, differences
 
-RECIPE = "latents-pairs"
-"""Embedded data on which a run takes seconds."""
+RECIPE = "emoji-features-pairs"
+"""Included real data on which a run takes seconds."""
 REPLICATES = 3
 ByReplicate = Annotated[list[FiniteFloat], Field(min_length=REPLICATES, max_length=REPLICATES)]
 

@@ -10,6 +10,8 @@ from benchsuite.papers.schema import Table
 from benchsuite.toml_files import read_toml
 
 EVERYTHING = "all"
+USUAL = ("small", "features")
+"""Where no scale is named: the first of them that there is."""
 NOTHING: Mapping[str, Path] = {}
 """No tables stored with results."""
 
@@ -49,6 +51,12 @@ def named_tables(names: Sequence[str], scale: str | None = None, stored: Mapping
     if not tables:
         raise UsageError("no table was named: give one as paper/table, a paper, or all.")
     return list(tables)
+
+
+def usual_scale(tables: Sequence[str]) -> str:
+    """The scale of tables where a command names none."""
+    there = {scale for table in tables for scale in read_table(table).recipes}
+    return next((scale for scale in USUAL if scale in there), USUAL[-1])
 
 
 def _files(stored: Mapping[str, Path]) -> dict[str, Path]:

@@ -159,10 +159,12 @@ def plan_tables(
     regime: str | None,
     results: Path,
     count: int | None = None,
+    anew: bool = False,
 ) -> list[Plan]:
     """Plans of tables with the trials that are stored: one for each regime, those of the recipe or the one asked for.
 
-    `count`: trials of each search, if not the rule's number; 0: none, so rows as printed alone.
+    `count`: trials of each search, if not the rule's number; 0: none, so rows as printed alone. `anew`: without trials
+    that come with benchsuite.
     """
     recipes = {name: read_table(name).recipes.get(scale) for name in names}
     read = {recipe: read_recipe(recipe) for recipe in sorted({recipe for recipe in recipes.values() if recipe})}
@@ -171,7 +173,7 @@ def plan_tables(
     if regime in ("tuned", "both") and read and not any(recipe.tuning for recipe in read.values()):
         require_tuning(next(iter(read.values())), next(iter(read)))
     stored = {
-        name: Trials.stored(recipe_name(name), recipe.tuning, results)
+        name: Trials.stored(recipe_name(name), recipe.tuning, results, anew)
         for name, recipe in read.items()
         if recipe.tuning and count != 0
     }

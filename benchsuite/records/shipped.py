@@ -1,4 +1,7 @@
-"""Runs that come with benchsuite: beside them one's own method is compared without training the built-in ones.
+"""Runs and searches that come with benchsuite.
+
+Beside the runs one's own method is compared without training the built-in ones; a table whose searches are there is
+trained in minutes.
 
 `baselines/shipped/<recipe>.jsonl.xz` has a record a line, `<recipe>.parquet` their trials. Ranks are left out: they
 are twenty times as large. `tools/ship_runs.py` makes the files from a results folder.
@@ -6,8 +9,9 @@ are twenty times as large. `tools/ship_runs.py` makes the files from a results f
 
 import json
 import lzma
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchsuite.paths import baselines
@@ -28,22 +32,24 @@ def shipped_records(recipe: str) -> list[Record]:
     return [Record.unchecked(json.loads(line)) for line in lzma.decompress(file.read_bytes()).splitlines()]
 
 
-def shipped_trials(recipe: str, methods: Collection[str]) -> "TrialsFile | None":
-    """Of methods under a recipe."""
+def shipped_trials(recipe: str) -> "TrialsFile | None":
+    """Of searches under a recipe."""
     file = baselines() / SHIPPED / f"{recipe}.parquet"
     if not file.exists():
         return None
     from benchsuite.records.trials import read_trials  # with pyarrow
 
-    content = read_trials(file)
-    return content.model_copy(update={"trials": [one for one in content.trials if one.method.name in methods]})
+    return read_trials(file)
+
+
+def shipped_digests() -> frozenset[str]:
+    """Of all records that come with benchsuite."""
+    return _digests(baselines() / SHIPPED)
 
 
 @cache
-def shipped_digests() -> frozenset[str]:
-    """Of all records that come with benchsuite."""
-    files = (baselines() / SHIPPED).glob(f"*{RECORDS}")
-    recipes = (file.name.removesuffix(RECORDS) for file in files)
+def _digests(folder: Path) -> frozenset[str]:
+    recipes = (file.name.removesuffix(RECORDS) for file in folder.glob(f"*{RECORDS}"))
     return frozenset(record.digest for recipe in recipes for record in shipped_records(recipe))
 
 

@@ -177,12 +177,16 @@ def add_trials(folder: Path, content: TrialsFile) -> None:
 
 def require_rule(content: TrialsFile, rule: Mapping[str, Any], file: Path) -> None:
     """Refuse a file whose trials were drawn or judged by another rule than the recipe's."""
-    changed = [key for key in rule if key not in COUNTS and canonical(rule[key]) != canonical(content.rule.get(key))]
-    if changed:
+    if changed := changed_rule(content, rule):
         raise UsageError(
             f"{file} was made by another rule: the recipe's tuning differs in {', '.join(changed)}. "
             "Move the file away to tune by the new rule, or give another --results FOLDER."
         )
+
+
+def changed_rule(content: TrialsFile, rule: Mapping[str, Any]) -> list[str]:
+    """In which of its keys a rule is not the one by which trials were drawn and judged."""
+    return [key for key in rule if key not in COUNTS and canonical(rule[key]) != canonical(content.rule.get(key))]
 
 
 def best(trials: Iterable[Trial]) -> Trial | None:

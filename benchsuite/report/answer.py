@@ -37,7 +37,7 @@ def answer_lines(views: Sequence[TableView], beside: Collection[str] = ()) -> It
     for name, first in next(iter(judged.values())).items():
         found = {regime: claims[name] for regime, claims in judged.items() if name in claims}
         yield f"{first.claim.row[2]} against {first.claim.reference[2]}, {first.claim.column.name}:"
-        yield from (f"  {REGIMES[regime]}: {_answer(one)}" for regime, one in found.items())
+        yield from (f"  {REGIMES[regime]}: {answer(one)}" for regime, one in found.items())
         if found.keys() == REGIMES.keys():
             outcome = InBothRegimes(**found).outcome
             yield f"  so: {outcome}, {MEANING[outcome]}"
@@ -47,7 +47,7 @@ def answer_lines(views: Sequence[TableView], beside: Collection[str] = ()) -> It
     yield from _board(by_regime)
 
 
-def _answer(judged: JudgedClaim) -> str:
+def answer(judged: JudgedClaim) -> str:
     """The difference with its interval, the verdict, and what could have been confirmed."""
     verdict, unit = judged.verdict, judged.claim.column.unit
     if verdict.paired is None or verdict.p_adjusted is None:

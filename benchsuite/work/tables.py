@@ -24,6 +24,8 @@ class TableWork:
     """The folder of the contents."""
     keep_weights: bool = False
     """Whether every run keeps its weights, whatever its recipe says."""
+    anew: bool = False
+    """Whether searches are done though they come with benchsuite."""
 
     @cached_property
     def runs(self) -> list[Run]:
@@ -34,7 +36,7 @@ class TableWork:
     @cached_property
     def trials(self) -> TrialWork:
         subjects = grouped(subject for plan in self.plans for subject in plan.subjects)
-        return TrialWork.of(subjects, self.results)
+        return TrialWork.of(subjects, self.results, self.anew)
 
     @property
     def missing(self) -> list[Run]:

@@ -29,24 +29,28 @@ class TrialWork:
 
     done: Sequence[tuple[Subject, Sequence[Trial]]]
     to_do: Sequence[TrialRun]
-    results: Path
+    brought: Sequence[TrialsFile] = ()
+    """Those of `done` that come with benchsuite, and that the results folder lacks."""
 
     @classmethod
-    def of(cls, subjects: Sequence[Subject], results: Path) -> "TrialWork":
-        """Beside what a results folder has of them."""
+    def of(cls, subjects: Sequence[Subject], results: Path, anew: bool) -> "TrialWork":
+        """Beside what a results folder has of them; `anew`: nothing comes with benchsuite."""
         rules = {subject.recipe: subject.rule for subject in subjects}
-        stored = {name: Trials.stored(recipe_name(name), rule, results) for name, rule in rules.items()}
+        stored = {name: Trials.stored(recipe_name(name), rule, results, anew) for name, rule in rules.items()}
         done, to_do = [], []
         for subject in subjects:
             trials = stored[subject.recipe]
             done.append((subject, trials.of(subject)))
             to_do += [trial_run(subject, number) for number in trials.lacks(subject)]
-        return cls(done, to_do, results)
+        brought = [trials.brought(one for one in subjects if one.recipe == name) for name, trials in stored.items()]
+        return cls(done, to_do, [content for content in brought if content])
 
     @property
     def measured(self) -> dict[str, Trial]:
-        """The stored trials by run, for estimates of time."""
-        return {trial.run_id: trial for _, trials in self.done for trial in trials if trial.cost}
+        """The stored trials by run, for estimates of time; not those that another machine measured."""
+        brought = {trial.run_id for content in self.brought for trial in content.trials}
+        stored = (trial for _, trials in self.done for trial in trials if trial.cost)
+        return {trial.run_id: trial for trial in stored if trial.run_id not in brought}
 
     @property
     def to_search(self) -> list[tuple[str, str]]:

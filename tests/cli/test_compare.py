@@ -7,13 +7,12 @@ from pathlib import Path
 import pytest
 from support import tiny_tuning
 from support.commands import exit_code
+from support.shipping import ship
 
 from benchsuite.cli.compare import Question
 from benchsuite.cli.shared.training_options import TrainingOptions
 from benchsuite.records import shipped
 from benchsuite.records.contents import read_contents
-from benchsuite.records.shipped import RECORDS, SHIPPED, pack
-from benchsuite.records.trials import write_trials
 
 MINE = """
     from benchsuite import Method, register_method
@@ -128,13 +127,7 @@ def test_runs_that_come_with_benchsuite_are_not_trained_again(
     tiny: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert compare("infonce", "cwcl", "--replicates", 3) == 0
-    contents = read_contents(Path("runs"))
-    folder = tmp_path / "built-in" / SHIPPED
-    folder.mkdir(parents=True)
-    (folder / f"tiny{RECORDS}").write_bytes(pack(contents.records.values()))
-    write_trials(folder / "tiny.parquet", contents.trials["tiny"])
-    monkeypatch.setattr(shipped, "baselines", lambda: tmp_path / "built-in")
-    shipped.shipped_digests.cache_clear()
+    ship(Path("runs"), "tiny", tmp_path / "built-in", monkeypatch)
     asked = Question.of(["mine.py"], ["cwcl"], TrainingOptions(), "tiny.toml", again=False)
     assert (asked.added, asked.beside) == (["cwcl"], [])
     content = told(capsys, "mine.py", "--replicates", 3, "--results", "own")
@@ -158,7 +151,6 @@ def test_runs_that_come_with_benchsuite_are_not_trained_again(
     assert "Give another --results FOLDER" in capsys.readouterr().err
     assert compare("mine.py", "--replicates", 3, "--results", "again", "--again") == 0
     assert {one.method.name for one in read_contents(Path("again")).records.values()} == {"infonce", "mine"}
-    shipped.shipped_digests.cache_clear()
 
 
 @pytest.mark.parametrize(
