@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchsuite.data import create_dataset
 from benchsuite.errors import RunError
 from benchsuite.evaluation import rank_metrics
-from benchsuite.execution.evaluate import require_agreement
+from benchsuite.execution.evaluate import require_agreement, results_of
 from benchsuite.execution.measure import measure
 from benchsuite.planning.plan import Run
 from benchsuite.records.recompute import RankRule, Scores
@@ -51,9 +52,10 @@ def test_numbers_that_are_not_those_of_their_ranks_stop_the_run() -> None:
 def test_a_task_is_held_to_its_own_rule(monkeypatch: Any) -> None:
     rule = RankRule(lambda ranks: Scores({"top1": 0.25}, {"pictures": 4}, ranks))
     monkeypatch.setitem(rank_metrics.RULES, "zero-shot", rule)
-    stored = result("zero-shot", metrics={"top1": 0.5})
+    dataset = create_dataset("scenes", train=8, validation=8, test=4, gallery=8)
+    scores = {"mine": Scores({"top1": 0.5}, {"pictures": 4}, RANKS)}
     with pytest.raises(RunError, match=r"mine, zero-shot: top1 is 0\.5 in the record, 0\.25 from its ranks"):
-        require_agreement(protocol("zero-shot"), stored, {"mine": Scores({}, {}, RANKS)})
+        results_of(protocol("zero-shot", split="test"), scores, dataset)
 
 
 def test_a_task_that_tells_nothing_from_ranks_is_left_alone() -> None:

@@ -27,6 +27,11 @@ def test_a_batch_of_nothing_is_refused() -> None:
         PairBatch()
 
 
+def test_a_part_that_no_batch_has_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"no imagee; there are image, text, "):
+        PairBatch(image=torch.zeros(3, 2), imagee=torch.zeros(3, 2))
+
+
 def test_parts_of_different_length_are_refused_with_their_lengths() -> None:
     with pytest.raises(ValueError, match=r"'image': 3, 'text': 4"):
         PairBatch(image=torch.zeros(3, 2), text=torch.zeros(4, 2))
