@@ -109,7 +109,6 @@ def line_of(text: str, place: Sequence[str | int]) -> int | None:
 
 
 def _keys_at(model: type[BaseModel], parents: list[str]) -> list[str]:
-    """The valid keys of a nested part."""
     for name in parents:
         field = model.model_fields.get(name)
         if field is None:

@@ -33,7 +33,6 @@ class PrimaryMeasure:
     protocol: str
     metric: str
     title: str
-    """The task's."""
     unit: Literal["percent", "number"]
     better: Literal["higher", "lower", "neither"]
     registered: bool = True

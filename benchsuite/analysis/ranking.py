@@ -25,7 +25,6 @@ class Rank:
     """Rows without a significant difference from it. Not transitive: A may be tied with B, and B with C, but not A
     with C."""
     beaten_by: tuple[str, ...] = ()
-    """Rows that are significantly better."""
 
 
 @dataclass(frozen=True)

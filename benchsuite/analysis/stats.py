@@ -40,7 +40,6 @@ class Paired:
     difference: float | None
     """Mean of the differences."""
     sd: float | None
-    """Standard deviation of the differences."""
     low: float | None
     high: float | None
     """Ends of the interval that holds the true difference in 95% of repetitions."""

@@ -10,18 +10,8 @@ from benchsuite.planning.recipe import Tuning
 from benchsuite.planning.subjects import Subject
 from benchsuite.records import trials as stored_trials
 from benchsuite.records.names import TRIALS
-from benchsuite.records.schema import TunedBy
 from benchsuite.records.shipped import shipped_trials
-from benchsuite.records.trials import (
-    Trial,
-    TrialsFile,
-    best,
-    by_subject,
-    changed_rule,
-    read_trials,
-    require_rule,
-    trials_digest,
-)
+from benchsuite.records.trials import Trial, TrialsFile, best, by_subject, changed_rule, read_trials, require_rule
 
 
 @dataclass(frozen=True)
@@ -76,15 +66,3 @@ def chosen_trial(trials: Iterable[Trial], subject: Subject) -> Trial:
     if (chosen := best(trials)) is None:
         raise UsageError(f"{subject}: all of its trials diverged, so nothing can be chosen; leave it out with --rows.")
     return chosen
-
-
-def tuned_by(trials: Sequence[Trial], chosen: Trial, searched: Sequence[str]) -> TunedBy:
-    """What the record of a searched run says of its trials."""
-    assert chosen.score is not None
-    return TunedBy(
-        trials=len(trials),
-        trial=chosen.number,
-        score=chosen.score,
-        digest=trials_digest(trials),
-        searched=list(searched),
-    )

@@ -10,13 +10,14 @@ from typing import Any, NamedTuple
 
 from benchsuite.papers import Row, Table
 from benchsuite.papers.schema import TablePart
-from benchsuite.planning.chosen_trials import Trials, chosen_trial, tuned_by
+from benchsuite.planning.chosen_trials import Trials, chosen_trial
 from benchsuite.planning.fixed import fixed_by
 from benchsuite.planning.recipe import Recipe, Tuning
 from benchsuite.planning.resolve import resolve_method
 from benchsuite.planning.subjects import Subject, require_tuning, tuning_setup
 from benchsuite.records.requests import Regime
 from benchsuite.records.schema import MethodPart, TunedBy, row_id
+from benchsuite.records.trials import trials_digest
 from benchsuite.setup import Setup
 
 
@@ -89,9 +90,15 @@ class Searched:
         assert chosen.method.learning_rate is not None
         rate = chosen.method.learning_rate * (setup.optimizer.lr / subject.setup.optimizer.lr)
         method = chosen.method.model_copy(update={"learning_rate": rate})
-        return Choice(
-            method, row_id(method, subject.searched, subject.trials), tuned_by(trials, chosen, subject.searched)
+        assert chosen.score is not None
+        tuned = TunedBy(
+            trials=len(trials),
+            trial=chosen.number,
+            score=chosen.score,
+            digest=trials_digest(trials),
+            searched=subject.searched,
         )
+        return Choice(method, row_id(method, subject.searched, subject.trials), tuned)
 
     def _subject(self, row: Row, times: float, replicate: int, rule: Tuning, fixed: Mapping[str, Any]) -> Subject:
         """The search of a row: under its own variant; the parts of a table share it, but for what they give."""

@@ -128,7 +128,6 @@ def shared(stream: str, number: int, replicate: int) -> float:
 
 @lru_cache(maxsize=1024)
 def _start(stream: str, replicate: int) -> float:
-    """The point of trial 0."""
     return numpy_stream(replicate, "search", stream).random()
 
 

@@ -143,7 +143,6 @@ def _collect(paths: Iterable[Path], read: Callable[[Path], T], errors: list[File
 
 
 def _read_failure(path: Path) -> Failure:
-    """Which run failed, and why."""
     try:
         return Failure.model_validate(_read_object(path))
     except ValidationError as error:

@@ -192,10 +192,6 @@ def command(view: TableView) -> str:
     folder for one, as do real data."""
     numbers = {record.seed for record in view.runs}
     seeds = f" --seeds {len(numbers)}" if len(numbers) > 1 and numbers == {*range(len(numbers))} else ""
-    return f"{_measure(view)}{seeds}"
-
-
-def _measure(view: TableView) -> str:
     table, scale = map(shlex.quote, (view.asked.table, view.asked.scale))
     folder = "" if view.asked.table in built_in_tables() else " --tables FOLDER"
     names = sorted({record.setup.data.name for record in view.runs if data_of(record) == REAL})
@@ -206,13 +202,10 @@ def _measure(view: TableView) -> str:
     rule = view.setting.recipe.tuning
     usual = rule and view.asked.trials == rule.count(view.asked.regime, None)
     searches = f" --trials {view.asked.trials}" if rule and not usual else ""
-    more = f"{searches}{folder}{' --plugin FILE' * own}{data}"
-    return f"benchsuite repro {table} --scale {scale}{regime_option(view)}{more}"
-
-
-def regime_option(view: TableView) -> str:
-    """Recipes that say how to search run both regimes unless one is asked for."""
-    return f" --regime {view.asked.regime}" if view.setting.recipe.tuning or view.asked.regime == "tuned" else ""
+    # a recipe that says how to search runs both regimes unless one is asked for
+    regime = f" --regime {view.asked.regime}" if rule or view.asked.regime == "tuned" else ""
+    more = f"{regime}{searches}{folder}{' --plugin FILE' * own}{data}{seeds}"
+    return f"benchsuite repro {table} --scale {scale}{more}"
 
 
 def page_name(folder: str, *names: str) -> str:

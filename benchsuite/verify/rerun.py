@@ -1,7 +1,7 @@
 """Records that are drawn to be trained again, and the run of each."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -65,17 +65,10 @@ def run_of(record: Record, folders: Mapping[str, str]) -> Run:
     setup = record.setup.model_copy(update={"data": data, "protocols": protocols})
     run = make_run(setup, record.method, record.seed, record.method.title, 0.0, record.recipe, record.tuned)
     if run.run_id != record.run_id:
-        others = [name for name, now, then in _parts(run, record) if now != then]
+        others = [
+            *([f"the digest of dataset {setup.data.name}"] if data.digest != record.setup.data.digest else []),
+            *(["the digest of the paraphrases"] if run.paraphrases != record.digests.get(PARAPHRASES) else []),
+            *(f"protocol {name}" for name, now in protocols.items() if now != record.setup.protocols[name]),
+        ]
         raise UsageError(f"it is another run here: {', '.join(others) or 'its setup'} differs")
     return run
-
-
-def _parts(run: Run, record: Record) -> Sequence[tuple[str, object, object]]:
-    return [
-        (f"the digest of dataset {record.setup.data.name}", run.setup.data.digest, record.setup.data.digest),
-        ("the digest of the paraphrases", run.paraphrases, record.digests.get(PARAPHRASES)),
-        *(
-            (f"protocol {name}", protocol, record.setup.protocols[name])
-            for name, protocol in run.setup.protocols.items()
-        ),
-    ]

@@ -67,7 +67,7 @@ def test_broken_libraries_are_told_without_a_traceback(tmp_path: Path) -> None:
 def test_the_quick_lines_need_no_torch(tmp_path: Path) -> None:
     program = f"""
 import sys
-from benchsuite.cli.doctor import examined
+from benchsuite.doctor.machine import examined
 from pathlib import Path
 lines = examined(Path({str(tmp_path)!r}))
 for line in lines:

@@ -10,8 +10,7 @@ from urllib.error import HTTPError, URLError
 import pytest
 
 from benchsuite import running
-from benchsuite.doctor import libraries as looking
-from benchsuite.doctor import system as machine
+from benchsuite.doctor import machine
 
 SEES_NONE = {"devices": [], "version": "2.13.0", "cuda": "13.0"}
 
@@ -28,7 +27,7 @@ def nvidia_smi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_nothing_is_a_problem_here(tmp_path: Path) -> None:
-    lines = [*looking.system(tmp_path), machine.operating_system(), machine.shared_memory()]
+    lines = [*machine.system(tmp_path), machine.operating_system(), machine.shared_memory()]
     assert [line.what for line in lines if line.status == "problem"] == []
 
 
@@ -51,8 +50,8 @@ def test_shared_memory_that_is_missing_or_small(tmp_path: Path, monkeypatch: pyt
 
 
 def test_a_disk_that_is_nearly_full_is_a_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(looking, "free_disk", lambda folder: 2**29)
-    disks = {line.what: line for line in looking.system(tmp_path) if "GiB free at" in line.found}
+    monkeypatch.setattr(machine, "free_disk", lambda folder: 2**29)
+    disks = {line.what: line for line in machine.system(tmp_path) if "GiB free at" in line.found}
     assert {line.status for line in disks.values()} == {"note"}
     assert disks["disk for results"].todo == "Make room, or change --results."
     assert disks["temporary files"].todo == "Make room, or change TMPDIR."
@@ -63,7 +62,7 @@ def test_no_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         raise FileNotFoundError(2, "No usable temporary directory found")
 
     monkeypatch.setattr(tempfile, "gettempdir", none)
-    *_, line = looking.system(tmp_path)
+    *_, line = machine.system(tmp_path)
     assert (line.status, line.what, line.todo) == ("problem", "temporary files", "Name another folder with TMPDIR.")
     assert "No usable temporary directory found" in line.found
 
@@ -92,14 +91,14 @@ def test_nothing_is_said_of_a_driver_that_works(nvidia_smi: Path, torch: dict[st
 
 
 def test_a_hub_that_refuses_is_there_and_one_that_does_not_answer_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in looking.OFFLINE:
+    for name in machine.OFFLINE:
         monkeypatch.delenv(name, raising=False)
     for error, status in ((HTTPError("u", 403, "no", Message(), None), "ok"), (URLError("no route"), "note")):
         monkeypatch.setattr("urllib.request.urlopen", Mock(side_effect=error))
-        assert looking.hub().status == status
+        assert machine.hub().status == status
 
 
 def test_less_than_a_gibibyte_of_disk_is_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for free, status in ((2**29, "note"), (3 * 2**29, "ok")):
-        monkeypatch.setattr(looking, "free_disk", Mock(return_value=free))
-        assert {line.status for line in looking.system(tmp_path) if line.what.startswith("disk")} == {status}
+        monkeypatch.setattr(machine, "free_disk", Mock(return_value=free))
+        assert {line.status for line in machine.system(tmp_path) if line.what.startswith("disk")} == {status}

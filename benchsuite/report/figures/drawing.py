@@ -98,7 +98,6 @@ def _mark_sample(trace: Trace) -> Sample:
 
 
 def _end(chart: Chart, trace: Trace) -> Point:
-    """The place of the last point."""
     x, y = trace.points[-1]
     return chart.places([x], [y])[0]
 

@@ -72,7 +72,6 @@ def _of_claim(line: ClaimLine, several: bool) -> Comparison:
 
 
 def _of_row(line: MethodLine) -> Comparison:
-    """Under its board."""
     one = line.one
     heading, label = f"{one.board.title}: {one.row.label}", f"{one.task.protocol}, {one.task.metric}"
     return Comparison(heading, label, one.outcome, one.task.unit, line.estimate, len(one.pair.seeds))

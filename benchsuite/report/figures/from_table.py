@@ -127,7 +127,6 @@ def _figure(view: TableView, kind: Kind, title: str, caption: str, x: Axis, y: A
 
 
 def _across(plot: Plot, axis: Axis) -> Axis:
-    """The x axis on the plot's scale."""
     if plot.x_scale == "minus-inverse-log-squared":
         return Axis(f"−1 / log² of the {axis.name.lower()}")
     return replace(axis, log=plot.x_scale == "log")

@@ -20,6 +20,7 @@ from benchsuite.doctor.probe import LIBRARIES, MARK
 from benchsuite.errors import UsageError
 from benchsuite.execution.space import available_memory, free_disk, gib
 from benchsuite.paths import cache
+from benchsuite.running import require_trainable_here
 from benchsuite.workers import processors
 
 Status = Literal["ok", "note", "problem"]
@@ -28,6 +29,9 @@ SECONDS = 4
 IMPORT_SECONDS = 180
 LITTLE_DISK, LITTLE_MEMORY = 2**30, 2 * 2**30
 OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_DATASETS_OFFLINE")
+SHARED = Path("/dev/shm")
+LITTLE_SHARED = 128 * 2**20
+"""Containers have 64 MiB unless told otherwise; a batch of pictures has a few."""
 WITHOUT_HUB = "Pretrained towers come from local folders or the cache."
 
 
@@ -43,6 +47,23 @@ class Fact:
 
     def __str__(self) -> str:
         return f"{self.status:<8} {self.what}: {self.found}" + (f". {self.todo}" if self.todo else "")
+
+
+def examined(results: Path) -> Iterator[Fact]:
+    """All lines, the quick ones first: libraries are imported meanwhile, in another process."""
+    probe = start_probe()
+    try:
+        yield from system(results)
+        yield operating_system()
+        yield shared_memory()
+        yield slurm()
+        yield hub()
+        told = probed(probe)
+    finally:
+        probe.kill()
+        probe.wait()
+    yield from libraries(told)
+    yield from driver(told["torch"])
 
 
 def start_probe() -> "subprocess.Popen[str]":
@@ -142,3 +163,56 @@ def hub() -> Fact:
     except (OSError, ValueError) as error:
         return Fact("note", "hub", f"{place} is not reached ({getattr(error, 'reason', error)})", WITHOUT_HUB)
     return Fact("ok", "hub", f"{place} answers")
+
+
+def operating_system() -> Fact:
+    """Whether anything can be trained on it."""
+    try:
+        require_trainable_here()
+    except UsageError as error:
+        return Fact("problem", "system", sys.platform, str(error))
+    if sys.platform != "linux":
+        return Fact("note", "system", sys.platform, "Tested at smoke only; batches are read without workers.")
+    return Fact("ok", "system", sys.platform)
+
+
+def shared_memory() -> Fact:
+    """Through which batches pass from the workers that read them."""
+    remedy = "Of a container: --shm-size 1g. Or read without workers: --workers 0."
+    if sys.platform != "linux":
+        return Fact("ok", "shared memory", "not needed here: no workers read batches")
+    if not os.access(SHARED, os.W_OK):
+        found = "is missing" if not SHARED.exists() else "cannot be written to"
+        return Fact("note", "shared memory", f"{SHARED} {found}, so workers cannot hand over batches", remedy)
+    free = shutil.disk_usage(SHARED).free
+    if free < LITTLE_SHARED:
+        return Fact("note", "shared memory", f"{free / 2**20:.0f} MiB free at {SHARED}", remedy)
+    return Fact("ok", "shared memory", f"{gib(free)} free at {SHARED}")
+
+
+def driver(torch: Mapping[str, Any]) -> Iterator[Fact]:
+    """Why torch sees no GPU where there is a driver, from what torch told."""
+    if "error" in torch or torch["devices"] or not shutil.which("nvidia-smi"):
+        return
+    found = _driver_version()
+    if not found:
+        what = (
+            "nvidia-smi is here, but does not answer: the driver is not loaded, or no GPU was given to this container"
+        )
+        yield Fact("note", "driver", what, "Run nvidia-smi; for a container give --gpus all.")
+    elif torch["cuda"] is None:
+        what = f"{found}, but torch {torch['version']} is a build without CUDA"
+        yield Fact("note", "driver", what, "Install torch from PyPI, or from https://pytorch.org/get-started.")
+    else:
+        what = f"{found}, but torch {torch['version']} for CUDA {torch['cuda']} sees no GPU: the driver may be too old"
+        yield Fact("note", "driver", what, "Update the driver, or install torch for an older CUDA. See nvidia-smi.")
+
+
+def _driver_version() -> str:
+    """What the driver says of itself; "" if it does not answer."""
+    command = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.partition("\n")[0].strip() if done.returncode == 0 else ""
