@@ -79,7 +79,12 @@ def engine_config(training: Training) -> dict[str, Any]:
         "gradient_clipping": training.clip_gradient,
         "zero_optimization": {"stage": training.zero_stage},
         "zero_allow_untested_optimizer": True,
-        "torch_autocast": {"enabled": training.precision == "bf16", "dtype": "bfloat16"},
+        # of no module, or ZeRO would add up their gradients over processes in bf16, and not in fp32 as without ZeRO
+        "torch_autocast": {
+            "enabled": training.precision == "bf16",
+            "dtype": "bfloat16",
+            "lower_precision_safe_modules": [],
+        },
         "steps_per_print": 10**9,
         "wall_clock_breakdown": False,
     }

@@ -172,6 +172,14 @@ def test_bf16_trains_close_to_fp32_and_keeps_fp32_weights(make_setup: Make, spli
     assert all(parameter.dtype == torch.float32 for parameter in rough.encoder.parameters())
 
 
+@pytest.mark.slow
+def test_in_bf16_every_stage_adds_gradients_up_in_fp32(make_setup: Make, split: Split) -> None:
+    setups = (make_setup(precision="bf16", zero_stage=stage, processes=2) for stage in STAGES)
+    one, *others = (train(setup, infonce(), split, 0) for setup in setups)
+    for other in others:
+        assert torch.allclose(weights(other), weights(one), atol=1e-6, rtol=0)
+
+
 @pytest.mark.parametrize("stage", STAGES)
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])
 def test_a_clamped_temperature_stays_clamped_and_comes_back_at_once(

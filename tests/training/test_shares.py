@@ -99,6 +99,23 @@ def test_dropping_activations_changes_no_bit(
     assert weights_digest(kept.encoder) == weights_digest(again.encoder)
 
 
+def test_in_bf16_gradients_of_shares_add_up_in_fp32(
+    setup: Setup, inputs: Inputs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As those of processes do; autocast keeps its bf16 copy of a weight, in which they would."""
+
+    def gradients(parts: Callable[[], tuple[dict[str, Tensor], nn.Module]]) -> Tensor:
+        with torch.autocast("cpu", torch.bfloat16):
+            rows, encoder = parts()
+        (rows["image"].square().sum() + rows["text"].square().sum()).backward()
+        return torch.cat([p.grad.flatten() for p in encoder.parameters() if p.grad is not None])
+
+    model = trainee(setup)
+    both = gradients(lambda: (model.parts(inputs, CLOCK), model.encoder))
+    apart = sum(gradients(lambda number=number: alone(setup, inputs, number, monkeypatch)) for number in range(2))  # type: ignore[misc]
+    assert torch.allclose(both, apart, rtol=1e-5, atol=1e-6)  # type: ignore[arg-type]
+
+
 def test_activations_are_dropped(setup: Setup, inputs: Inputs, drops: Callable[[bool], None]) -> None:
     """Of two shares a forward pass keeps less than of one that is kept."""
     kept = []
