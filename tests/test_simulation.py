@@ -1,20 +1,15 @@
 """benchmarks/verdicts.py: what it counts as wrong, and whether docs/statistics.md has the table that it makes."""
 
-import importlib.util
 import sys
 from pathlib import Path
 
 import pytest
+from support.files_of import module_of
 
 from benchsuite.analysis.verdict import Kind, Verdict
 
 ROOT = Path(__file__).parents[1]
-SPEC = importlib.util.spec_from_file_location("simulation", ROOT / "benchmarks" / "verdicts.py")
-assert SPEC is not None
-assert SPEC.loader is not None
-simulation = importlib.util.module_from_spec(SPEC)
-sys.modules["simulation"] = simulation  # its dataclasses look themselves up
-SPEC.loader.exec_module(simulation)
+simulation = module_of(ROOT / "benchmarks" / "verdicts.py")
 BY_NAME = {scenario.name: scenario for scenario in simulation.SCENARIOS}
 
 

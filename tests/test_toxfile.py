@@ -1,7 +1,7 @@
-import importlib.util
 from pathlib import Path
 
 import pytest
+from support.files_of import module_of
 
 from benchsuite.papers import paper_names, table_names
 
@@ -10,12 +10,7 @@ TOXFILE = Path(__file__).parents[1] / "toxfile.py"
 
 @pytest.fixture
 def environments() -> dict[str, str]:
-    spec = importlib.util.spec_from_file_location("toxfile", TOXFILE)
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    names: dict[str, str] = module.environments()
+    names: dict[str, str] = module_of(TOXFILE).environments()
     return names
 
 

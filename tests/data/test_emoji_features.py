@@ -1,6 +1,5 @@
 """The embedded dataset `emoji-features`, as shipped: its splits, views and texts. And how its files are made."""
 
-import importlib.util
 import json
 from pathlib import Path
 from types import ModuleType
@@ -9,19 +8,19 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from support.files_of import module_of
 from support.npm_files import CONCEPTS, STYLES, emoji_packages, packed
 
 from benchsuite.data import create_dataset
 from benchsuite.data.base import PairDataset
 from benchsuite.data.readers.pictures import pictures_in
-from benchsuite.data.real.emoji_features import FOLDER
+from benchsuite.data.real.emoji_features import FOLDER, ICONS
 from benchsuite.errors import UsageError
 from benchsuite.torchvision_ops import make_importable
 
 make_importable()
 import timm  # noqa: E402
 
-TOOL = Path(__file__).parents[2] / "tools" / "embed_emoji.py"
 WORDS = json.loads((FOLDER / "words.json").read_text("utf-8"))
 
 
@@ -116,30 +115,23 @@ def test_too_many_held_out_are_refused() -> None:
         opened(test=1500).manifest()
 
 
-def test_it_is_small_and_says_whose_work_it_is() -> None:
-    files = [file for file in FOLDER.iterdir() if file.is_file()]
-    assert sum(file.stat().st_size for file in files) < 5_000_000
-    credits = (FOLDER / "ATTRIBUTION.md").read_text("utf-8")
-    for whose in (
-        "Google",
-        "Copyright (c) Microsoft",
-        "Twitter",
-        "Ranks.com",
-        "Mozilla",
-        "Copyright (c) 2017-2019 Miles",
-    ):
-        assert whose in credits
+@pytest.mark.parametrize(
+    ("folder", "largest", "whose"),
+    [
+        (FOLDER, 5_000_000, ("Copyright (c) Microsoft", "Twitter", "Ranks.com", "Mozilla", "(c) 2017-2019 Miles")),
+        (ICONS, 4_000_000, ("Pictogrammers", "IBM", "(c) 2020-2024 Paweł Kuna", "Phosphor", "Lorc, Delapouite")),
+    ],
+)
+def test_what_is_included_is_small_and_says_whose_work_it_is(folder: Path, largest: int, whose: list[str]) -> None:
+    assert sum(file.stat().st_size for file in folder.iterdir() if file.is_file()) < largest
+    credits = (folder / "ATTRIBUTION.md").read_text("utf-8")
+    assert [one for one in ("Google", *whose) if one not in credits] == []
     assert "BY-SA" not in credits
 
 
 @pytest.fixture(scope="module")
 def tool() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("embed_emoji", TOOL)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return module_of(Path(__file__).parents[2] / "tools" / "embed_emoji.py")
 
 
 def test_weights_by_other_names_give_the_same_tower(tool: ModuleType) -> None:

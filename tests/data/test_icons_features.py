@@ -1,13 +1,12 @@
 """The included dataset `icons-features`: its splits and views. And how its files are made."""
 
-import importlib.util
 import json
-import sys
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
+from support.files_of import module_of
 from support.npm_files import icon_packages, packed
 
 from benchsuite.data import create_dataset
@@ -15,7 +14,6 @@ from benchsuite.data.base import PairDataset
 from benchsuite.data.readers.pictures import pictures_in
 from benchsuite.data.real.emoji_features import ICONS
 
-TOOLS = Path(__file__).parents[2] / "tools"
 LABELS = json.loads((ICONS / "words.json").read_text("utf-8"))["labels"]
 SHOWN = np.load(ICONS / "shown.npy")
 
@@ -63,32 +61,9 @@ def test_the_caption_is_the_name(world: PairDataset) -> None:
     assert [LABELS[k] for k in nearest] == [LABELS[k] for k in concepts(test.images[:20, 0])]
 
 
-def test_it_is_small_and_says_whose_work_it_is() -> None:
-    assert sum(file.stat().st_size for file in ICONS.iterdir() if file.is_file()) < 4_000_000
-    credits = (ICONS / "ATTRIBUTION.md").read_text("utf-8")
-    for whose in (
-        "Pictogrammers",
-        "Google",
-        "IBM",
-        "Copyright (c) 2020-2024 Paweł Kuna",
-        "Phosphor",
-        "Lorc, Delapouite",
-    ):
-        assert whose in credits
-    assert "BY-SA" not in credits
-
-
 @pytest.fixture(scope="module")
 def tool() -> ModuleType:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(TOOLS)
-        spec = importlib.util.spec_from_file_location("embed_icons", TOOLS / "embed_icons.py")
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-    sys.modules.pop("embed_emoji")
-    return module
+    return module_of(Path(__file__).parents[2] / "tools" / "embed_icons.py")
 
 
 def test_concepts_of_several_sets_come_first_and_are_held_out(

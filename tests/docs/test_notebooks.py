@@ -1,11 +1,11 @@
 """The notebooks run from top to bottom, and are committed without outputs."""
 
-import importlib.util
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.files_of import module_of
 
 pytestmark = pytest.mark.slow
 
@@ -30,11 +30,7 @@ def test_nothing_that_a_run_leaves_is_committed(file: Path) -> None:
 def executed(tmp_path: Path) -> Any:
     """Runs a notebook as `docs/notebooks/execute.py` does."""
     pytest.importorskip("nbclient", reason="nbclient and ipykernel are of the extra `test`")
-    spec = importlib.util.spec_from_file_location("execute", FOLDER / "execute.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = module_of(FOLDER / "execute.py")
     return lambda name: module.execute(FOLDER / f"{name}.ipynb", tmp_path)
 
 

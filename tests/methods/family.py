@@ -48,6 +48,27 @@ def minus_log_softmax(logits: list[Tensor], place: int) -> Tensor:
     return largest + torch.log(sum(torch.exp(value - largest) for value in logits)) - logits[place]
 
 
+def naive_info_nce(image: Tensor, text: Tensor, tau: Tensor | float, unit: bool = True) -> Tensor:
+    """Both directions, by raw exponentials; `unit`: of rows of length 1."""
+    x, y = (rows(image), rows(text)) if unit else (list(image), list(text))
+    summed = torch.zeros((), dtype=torch.float64)
+    for i in range(len(x)):
+        for own, others in ((x[i], y), (y[i], x)):
+            scores = [torch.exp((own * other).sum() / tau) for other in others]
+            summed = summed - torch.log(scores[i] / sum(scores))
+    return summed / (2 * len(x))
+
+
+def naive_average(u: dict[tuple[str, int], float], key: tuple[str, int], g: float, epoch: int, method: Method) -> float:
+    """SogCLR's u of a sample after one more estimate g of it, by the method's rule for first visits."""
+    gamma, rule = method.gamma, method.first_visit
+    if (rule == "first-epoch" and epoch == 0) or (rule == "g" and key not in u):
+        u[key] = g
+    else:
+        u[key] = (1 - gamma) * u.get(key, 0.0) + gamma * g
+    return u[key]
+
+
 def gradients(total: Tensor, batch: PairBatch) -> dict[str, Tensor]:
     leaves = given(batch)
     slopes = torch.autograd.grad(total, list(leaves.values()), allow_unused=True)

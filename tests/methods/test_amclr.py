@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 import torch
+from family import naive_average
 from torch import Tensor
 
 from benchsuite.errors import UsageError
@@ -76,17 +77,8 @@ class Naive:
         self.pairings, self.m = TERMS[name], method
         self.u: dict[tuple[str, int], float] = {}
 
-    def visit(self, key: tuple[str, int], g: float, epoch: int) -> float:
-        gamma, rule = self.m.gamma, self.m.first_visit
-        if rule == "gamma-g":
-            self.u[key] = (1 - gamma) * self.u.get(key, 0.0) + gamma * g
-        elif rule == "first-epoch":
-            self.u[key] = g if epoch == 0 else (1 - gamma) * self.u.get(key, 0.0) + gamma * g
-        elif key not in self.u:
-            self.u[key] = g
-        else:
-            self.u[key] = (1 - gamma) * self.u[key] + gamma * g
-        return self.u[key]
+    def visited(self, key: tuple[str, int], g: float, epoch: int) -> float:
+        return naive_average(self.u, key, g, epoch, self.m)
 
     def step(self, batch: PairBatch, epoch: int) -> tuple[float, Tensor]:
         value, pull, tau = 0.0, torch.zeros((), dtype=torch.float64), self.m.tau
@@ -96,11 +88,11 @@ class Naive:
                 gaps = {p: naive_gaps(batch, *p, self.m.positive_in_denominator)[i] for p in mine}
                 g = {p: sum(math.exp(x.item() / tau) for x in gaps[p]) / len(gaps[p]) for p in mine}
                 if self.m.state == "accumulated":
-                    u = dict.fromkeys(mine, self.visit((side, sample), sum(g.values()) / len(mine), epoch))
+                    u = dict.fromkeys(mine, self.visited((side, sample), sum(g.values()) / len(mine), epoch))
                 elif self.m.state == "sequential":
-                    u = {p: self.visit((side, sample), g[p], epoch) for p in mine}
+                    u = {p: self.visited((side, sample), g[p], epoch) for p in mine}
                 else:
-                    u = {p: self.visit(("-".join(p), sample), g[p], epoch) for p in mine}
+                    u = {p: self.visited(("-".join(p), sample), g[p], epoch) for p in mine}
                 for p in mine:
                     value += tau * math.log(g[p]) / batch.size
                     weights = [math.exp(x.item() / tau) / u[p] / len(gaps[p]) for x in gaps[p]]

@@ -3,6 +3,7 @@ from collections.abc import Callable
 
 import pytest
 import torch
+from family import naive_info_nce
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
@@ -25,21 +26,6 @@ NAMES = [
     "gap-no-normalization",
 ]
 LEARNED = ["gap-tr-softplus", "gap-tr-scale", "gap-slrt"]
-
-
-def naive_info_nce(image: Tensor, text: Tensor, tau: Tensor | float, unit: bool = True) -> Tensor:
-    size = len(image)
-    x = [row / torch.sqrt((row * row).sum()) if unit else row for row in image]
-    y = [row / torch.sqrt((row * row).sum()) if unit else row for row in text]
-    total = torch.zeros((), dtype=torch.float64)
-    for i in range(size):
-        towards_text, towards_image = [], []
-        for j in range(size):
-            towards_text.append(torch.exp((x[i] * y[j]).sum() / tau))
-            towards_image.append(torch.exp((x[j] * y[i]).sum() / tau))
-        total = total - torch.log(towards_text[i] / sum(towards_text))
-        total = total - torch.log(towards_image[i] / sum(towards_image))
-    return total / (2 * size)
 
 
 def naive_temperature(name: str, t: float, nu: Tensor | None) -> Tensor | float:

@@ -3,9 +3,9 @@ from collections.abc import Callable
 
 import pytest
 import torch
+from family import naive_info_nce
 from hypothesis import given
 from hypothesis import strategies as st
-from torch import Tensor
 
 from benchsuite.errors import UsageError
 from benchsuite.methods import create_method
@@ -16,21 +16,6 @@ from benchsuite.methods.infonce import InfoNCELearnable
 MakeBatch = Callable[..., PairBatch]
 NOW = Clock(step=1, total_steps=3)
 BOTH = ["log-scale", "temperature"]
-
-
-def naive_info_nce(image: Tensor, text: Tensor, tau: Tensor | float) -> Tensor:
-    size = len(image)
-    x = [row / torch.sqrt((row * row).sum()) for row in image]
-    y = [row / torch.sqrt((row * row).sum()) for row in text]
-    total = torch.zeros((), dtype=torch.float64)
-    for i in range(size):
-        towards_text, towards_image = [], []
-        for j in range(size):
-            towards_text.append(torch.exp((x[i] * y[j]).sum() / tau))
-            towards_image.append(torch.exp((x[j] * y[i]).sum() / tau))
-        total = total - torch.log(towards_text[i] / sum(towards_text))
-        total = total - torch.log(towards_image[i] / sum(towards_image))
-    return total / (2 * size)
 
 
 def learnable(parameter: str = "log-scale", **settings: float) -> InfoNCELearnable:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 import torch
+from family import naive_average
 from global_batches import (
     IDS,
     NOW,
@@ -35,18 +36,6 @@ class Naive:
         self.tau: dict[tuple[str, int], float] = {}
         self.v: dict[tuple[str, int], float] = {}
 
-    def remember(self, key: tuple[str, int], g: float, epoch: int) -> float:
-        rule, gamma = self.m.first_visit, self.m.gamma
-        if rule == "gamma-g":
-            self.u[key] = (1 - gamma) * self.u.get(key, 0.0) + gamma * g
-        elif rule == "first-epoch":
-            self.u[key] = g if epoch == 0 else (1 - gamma) * self.u.get(key, 0.0) + gamma * g
-        elif key not in self.u:
-            self.u[key] = g
-        else:
-            self.u[key] = (1 - gamma) * self.u[key] + gamma * g
-        return self.u[key]
-
     def step(self, batch: PairBatch, epoch: int = 0) -> tuple[float, Tensor]:
         """The batch's objective, and a loss with the estimator's gradient."""
         value, pull = 0.0, torch.zeros((), dtype=torch.float64)
@@ -56,7 +45,7 @@ class Naive:
                 key = (side, sample)
                 tau = self.tau.get(key, self.m.tau)
                 g = [sum(math.exp(x.item() / tau) for x in c[i]) / len(c[i]) for c in contrasts]
-                u = self.remember(key, sum(g) / len(g), epoch)
+                u = naive_average(self.u, key, sum(g) / len(g), epoch, self.m)
                 slopes = []
                 for k, contrast in enumerate(contrasts):
                     weights = [math.exp(x.item() / tau) / u / len(contrast[i]) for x in contrast[i]]

@@ -3,9 +3,9 @@ from collections.abc import Callable
 
 import pytest
 import torch
+from family import naive_info_nce
 from hypothesis import given
 from hypothesis import strategies as st
-from torch import Tensor
 
 from benchsuite.errors import UsageError
 from benchsuite.methods import create_method
@@ -19,20 +19,6 @@ def temperature(step: int, total: int, **settings: float) -> float:
     batch = PairBatch(image=torch.eye(2), text=torch.eye(2))
     gauges = create_method("ts", **settings)(batch, Clock(step=step, total_steps=total)).gauges
     return float(gauges["temperature"])
-
-
-def naive_info_nce(image: Tensor, text: Tensor, tau: float) -> Tensor:
-    size = len(image)
-    x = [row / torch.sqrt((row * row).sum()) for row in image]
-    y = [row / torch.sqrt((row * row).sum()) for row in text]
-    total = torch.zeros((), dtype=torch.float64)
-    for i in range(size):
-        rows, columns = [], []
-        for j in range(size):
-            rows.append(torch.exp((x[i] * y[j]).sum() / tau))
-            columns.append(torch.exp((x[j] * y[i]).sum() / tau))
-        total = total - torch.log(rows[i] / sum(rows)) - torch.log(columns[i] / sum(columns))
-    return total / (2 * size)
 
 
 @given(step=st.integers(0, 20), low=st.floats(0.01, 0.1), width=st.floats(0, 0.5), periods=st.floats(0.5, 10))
