@@ -49,7 +49,7 @@ def export(
         str | None, typer.Option(help="The recipe's scale, of a table (default: small, or features).")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Write a file instead of printing.", metavar="FILE")] = None,
-    show: Annotated[Show, typer.Option(help="Which numbers of a table.")] = Show.both,
+    show: Annotated[Show, typer.Option(help="Which numbers of a table.")] = "both",
     spread: Annotated[
         Spread | None,
         typer.Option(

@@ -9,7 +9,6 @@ import typer
 from benchsuite.cards import REQUIRED
 from benchsuite.cli.shared.options import AsJson, Plugins, Tables, load_own
 from benchsuite.cli.shared.terminal import say, say_json, say_text
-from benchsuite.errors import UsageError
 from benchsuite.registry import datasets, embeddings, methods, tasks
 
 if TYPE_CHECKING:
@@ -24,15 +23,12 @@ def list_(
     what: Annotated[What, typer.Argument(help="What to list.")],
     as_json: AsJson = False,
     verbose: Annotated[bool, typer.Option("--verbose", help="Show the whole description and all fields.")] = False,
-    keys: Annotated[bool, typer.Option("--keys", help="For recipes: list the keys of a recipe file.")] = False,
     plugin: Plugins = None,
     tables: Tables = None,
 ) -> None:
     """List methods, tasks, datasets, embeddings, tables, recipes."""
     load_own(tables, plugin)
-    if keys and what != "recipes":
-        raise UsageError(f"--keys is for recipes: benchsuite list recipes --keys, not {what}.")
-    items = _items("keys" if keys else what)
+    items = _items(what)
     if as_json:
         say_json(items)
         return
@@ -49,10 +45,7 @@ def _items(what: str) -> list[dict[str, Any]]:
         return [card.as_json() for card in registries[what].cards().values()]
     from benchsuite.papers import table_names
     from benchsuite.planning.recipe import read_recipe, recipe_names
-    from benchsuite.planning.recipe_keys import recipe_keys
 
-    if what == "keys":
-        return recipe_keys()
     if what == "recipes":
         return [_recipe(name) for name in recipe_names()]
     read = cache(read_recipe)  # tables share recipes

@@ -74,7 +74,7 @@ def new_recipe(
     file = Path(f"{name}.toml")
     write(into, {file: copied(like, new.words["title"]) if like else dict(files_of("recipe", new.words))[file]})
     run = f"benchsuite run infonce --recipe {shlex.quote(str(into / file))}"
-    say_next(f"{run} --dry-run", run, "benchsuite list recipes --keys")
+    say_next(f"{run} --dry-run", run)
 
 
 def copied(name: str, title: str) -> str:

@@ -14,7 +14,6 @@ from benchsuite.cli.shared.options import (
     REPORTS,
     AsJson,
     AskedRegimes,
-    Regime,
     Replicates,
     TrialCount,
     parse_names,
@@ -197,7 +196,7 @@ def summary(work: "TableWork", session: "Session", tables: Sequence[str], scale:
     first += f", {counted(brought, 'trial')} come with benchsuite" if brought else ""
     time = duration([*to_tune, *work.missing], session.workplace.jobs_for(work.missing), measured)
     regimes = {plan.request.regime for plan in work.plans}
-    in_words = ", as printed and tuned" if len(regimes) > 1 else ", tuned" if Regime.tuned in regimes else ""
+    in_words = ", as printed and tuned" if len(regimes) > 1 else ", tuned" if "tuned" in regimes else ""
     return (
         f"{what} at scale {scale}{in_words}: {counted(len(states), 'run')}, {states.count('to do')} to do"
         f"{f', {n_refused} refused' * bool(n_refused)}{first}{time}."

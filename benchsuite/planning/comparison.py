@@ -31,7 +31,8 @@ def recipe_for(data: str, names: Iterable[str]) -> str:
     }
     if not fitting:
         raise UsageError(f"--data {data}: none of its recipes, {', '.join(on_data)}, trains {', '.join(names)}.")
-    return min(fitting, key=lambda name: (fitting[name].tuning is None, _pairs_seen(fitting[name]), name))
+    loops = {name: recipe.training for name, recipe in fitting.items()}
+    return min(fitting, key=lambda name: (fitting[name].tuning is None, loops[name].steps * loops[name].batch, name))
 
 
 def reference_for(name: str) -> str:
@@ -44,10 +45,6 @@ def _serves(method: str) -> frozenset[str]:
     from benchsuite.methods import create_method  # with torch
 
     return create_method(method, num_samples=1).serves
-
-
-def _pairs_seen(recipe: Recipe) -> int:
-    return recipe.training.steps * recipe.training.batch
 
 
 def name_of(names: Sequence[str], data: str) -> str:

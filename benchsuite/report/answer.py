@@ -10,7 +10,7 @@ from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.verdict import Kind
 from benchsuite.records.requests import Regime
 from benchsuite.records.shipped import shipped_digests
-from benchsuite.report.export_options import ExportOptions, Show
+from benchsuite.report.export_options import ExportOptions
 from benchsuite.report.latex import row_lines
 from benchsuite.report.numbers import DASH, counted, measured, p, paired, size, times
 from benchsuite.report.paper_table import PaperTable
@@ -98,6 +98,6 @@ def _values(row: TableRow) -> Iterator[str]:
 def latex_rows(views: Sequence[TableView]) -> Iterator[str]:
     """Ours, a row a method and regime, as `export --format latex` has them."""
     for view in views:
-        table = PaperTable(view, ExportOptions(Show.ours))
+        table = PaperTable(view, ExportOptions("ours"))
         yield f"% {', '.join(column.name for column in table.columns)}; {REGIMES[view.asked.regime]}"
         yield from (text for line in table.lines for text in row_lines(table, line))

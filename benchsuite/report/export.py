@@ -9,14 +9,14 @@ from benchsuite.analysis.rows import TableRow
 from benchsuite.analysis.table_view import TableView
 from benchsuite.harmless import csv_text, json_lines
 from benchsuite.report import markdown
-from benchsuite.report.export_options import DEFAULT, ExportOptions, Show, Spread
+from benchsuite.report.export_options import DEFAULT, ExportOptions
 from benchsuite.report.latex import as_latex
 from benchsuite.report.numbers import OURS, counted, counts, measured, published, units
 from benchsuite.report.paper_table import PaperTable, PrintedNumber
 
 CELL = ("scale", "backbone", "variant", "row", "column", "measured_on", "unit")
 OURS_OF_CELL = ("n", "rank", "best", "method", "setup_id")
-SPREAD_OF_CELL = {Spread.ci: ("low", "high"), Spread.sd: ("sd",), Spread.se: ("se",), Spread.none: ()}
+SPREAD_OF_CELL = {"ci": ("low", "high"), "sd": ("sd",), "se": ("se",), "none": ()}
 IN_UNIT = ("published", "mean", "sd", "low", "high")
 """Keys of a cell whose numbers are in the column's unit."""
 OF_TABLE = ("table", "scale", "regime")
@@ -27,9 +27,9 @@ OF_COLUMN = ("column", "measure", "measured_on", "unit")
 def as_csv(view: TableView, options: ExportOptions = DEFAULT) -> str:
     """A line a cell; numbers in the column's unit, to twelve digits. Options say whose numbers, and which spread."""
     spread = SPREAD_OF_CELL[options.spread] if options.spread else ("sd", "low", "high")
-    theirs = ("published",) if options.show is not Show.ours else ()
-    ours = ("mean", *spread, *OURS_OF_CELL) if options.show is not Show.published else ()
-    needed = {Show.ours: "mean", Show.published: "published", Show.both: "row"}[options.show]
+    theirs = ("published",) if options.show != "ours" else ()
+    ours = ("mean", *spread, *OURS_OF_CELL) if options.show != "published" else ()
+    needed = {"ours": "mean", "published": "published", "both": "row"}[options.show]
     columns = (*CELL, *theirs, *ours)
     cells = [
         {**cell, "se": None if cell["sd"] is None else cell["sd"] / math.sqrt(cell["n"])}

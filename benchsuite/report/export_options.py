@@ -1,31 +1,19 @@
 """Which part of a table an export prints, and how."""
 
 from dataclasses import dataclass
-from enum import StrEnum
+from typing import Literal
 
-
-class Show(StrEnum):
-    """Whose numbers."""
-
-    ours = "ours"
-    published = "published"
-    both = "both"
-
-
-class Spread(StrEnum):
-    """What follows ±."""
-
-    ci = "ci"
-    sd = "sd"
-    se = "se"
-    none = "none"
+Show = Literal["ours", "published", "both"]
+"""Whose numbers."""
+Spread = Literal["ci", "sd", "se", "none"]
+"""What follows ±."""
 
 
 @dataclass(frozen=True)
 class ExportOptions:
     """What of a table is printed, and how."""
 
-    show: Show = Show.both
+    show: Show = "both"
     spread: Spread | None = None
     """None: the 95% CI; in CSV all."""
     digits: int | None = None

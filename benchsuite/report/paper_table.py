@@ -11,18 +11,18 @@ from benchsuite.errors import UsageError
 from benchsuite.papers import Column
 from benchsuite.papers.claim import reference_of
 from benchsuite.papers.schema import RowKey, row_name
-from benchsuite.report.export_options import ExportOptions, Show, Spread
+from benchsuite.report.export_options import ExportOptions, Spread
 from benchsuite.report.numbers import DASH, counts, in_unit, published, units
 
 SPREADS = {
-    Spread.ci: "mean ± half-width of the 95% CI",
-    Spread.sd: "mean ± standard deviation",
-    Spread.se: "mean ± standard error",
-    Spread.none: "mean",
+    "ci": "mean ± half-width of the 95% CI",
+    "sd": "mean ± standard deviation",
+    "se": "mean ± standard error",
+    "none": "mean",
 }
 
 
-KINDS = {Show.ours: "measured", Show.published: "published", Show.both: "measured or published"}
+KINDS = {"ours": "measured", "published": "published", "both": "measured or published"}
 
 
 @dataclass(frozen=True)
@@ -58,21 +58,21 @@ class PaperTable:
     @property
     def spread(self) -> Spread:
         """What follows ±."""
-        return self.options.spread or Spread.ci
+        return self.options.spread or "ci"
 
     @property
     def has_theirs(self) -> bool:
-        return self.options.show is Show.published or (self.options.show is Show.both and self.view.has_published)
+        return self.options.show == "published" or (self.options.show == "both" and self.view.has_published)
 
     @property
     def has_ours(self) -> bool:
-        return self.options.show is not Show.published
+        return self.options.show != "published"
 
     @cached_property
     def _places(self) -> list[int]:
         """Numbers of the printed columns."""
         places = [n for n, _ in enumerate(self.view.columns) if any(self._has(row.cells[n]) for row in self.view.rows)]
-        return [*range(len(self.view.columns))] if self.options.show is Show.both else places
+        return [*range(len(self.view.columns))] if self.options.show == "both" else places
 
     @property
     def columns(self) -> list[Column]:
@@ -80,7 +80,7 @@ class PaperTable:
 
     @cached_property
     def lines(self) -> list[PrintedLine]:
-        rows = [row for row in self.view.rows if self.options.show is Show.both or any(map(self._has, row.cells))]
+        rows = [row for row in self.view.rows if self.options.show == "both" or any(map(self._has, row.cells))]
         if not rows or not self._places:
             asked = self.view.asked
             raise UsageError(f"{asked.table} at scale {asked.scale} has no {KINDS[self.options.show]} numbers to show.")
@@ -112,15 +112,15 @@ class PaperTable:
         """The title, and what a reader of the numbers must know; `order` says which of two numbers is whose."""
         ours = "one seed" if self.seeds == "1" else f"{SPREADS[self.spread]} over {self.seeds or 'n'} seeds"
         shown = {
-            Show.ours: f"{ours[0].upper()}{ours[1:]}.",
-            Show.published: "Published numbers.",
-            Show.both: f"{order}; ours: {ours}.",
+            "ours": f"{ours[0].upper()}{ours[1:]}.",
+            "published": "Published numbers.",
+            "both": f"{order}; ours: {ours}.",
         }
         title = self.view.table.title
         return [
             title if title.endswith(".") else f"{title}.",
             f"{units(self.columns)}.",
-            shown[self.options.show if self.has_theirs else Show.ours],
+            shown[self.options.show if self.has_theirs else "ours"],
         ]
 
     @property
@@ -234,9 +234,9 @@ def _best(texts: Mapping[RowKey, str], better: str) -> set[RowKey]:
 
 
 def _spread(cell: Cell, spread: Spread) -> float | None:
-    if spread is Spread.none or cell.sd is None:
+    if spread == "none" or cell.sd is None:
         return None
-    return {Spread.ci: cell.half, Spread.sd: cell.sd, Spread.se: cell.sd / math.sqrt(cell.n)}[spread]
+    return {"ci": cell.half, "sd": cell.sd, "se": cell.sd / math.sqrt(cell.n)}[spread]
 
 
 def _padded(text: str, decimals: int) -> str:

@@ -48,7 +48,7 @@ def _share(
         first = False
         seed_torch(seed)
         # autocast keeps its bf16 copies of weights: through one copy the shares' gradients would add up in bf16
-        torch.clear_autocast_cache()  # type: ignore[no-untyped-call]
+        torch.clear_autocast_cache()
         with unchanged_buffers(averaged):
             return in_float(encode(inputs))
 

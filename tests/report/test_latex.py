@@ -11,7 +11,7 @@ from support.exported import VALUES, MakeRecord, build
 from support.latex_reader import BARE, COMMAND, require_whole, rows_of
 
 from benchsuite.analysis.table_view import TableView
-from benchsuite.report.export_options import ExportOptions, Show
+from benchsuite.report.export_options import ExportOptions
 from benchsuite.report.latex import SPECIAL as KNOWN
 from benchsuite.report.latex import as_latex, tex
 from benchsuite.report.paper_table import PaperTable
@@ -19,8 +19,8 @@ from benchsuite.report.paper_table import PaperTable
 SPECIAL = "\\&%$#_{}~^<>|\"`'[]*-–—±−×τΩ★†…é\n\t\0\x1f😀"
 OPTIONS = [
     ExportOptions(),
-    ExportOptions(Show.ours),
-    ExportOptions(Show.published),
+    ExportOptions("ours"),
+    ExportOptions("published"),
     ExportOptions(digits=3),
 ]
 HOSTILE = '[2] *x* a_b & 5% $1 #2 {y ~^ \\\\ --- τ±😀 <z>|"`'
@@ -75,7 +75,7 @@ def test_marks_of_a_number_and_of_a_quoted_row(view: TableView) -> None:
     assert r" & $\mathbf{41.5}^{\star} \pm 1.8$" in text.replace("2.1", "1.8")
     assert r"Twin\_2$^{\dagger}$ & $\mathbf{35.00}$" in text
     assert "$\\dagger$ quoted by the paper." in text
-    assert "dagger" not in as_latex(PaperTable(view, ExportOptions(Show.ours)))
+    assert "dagger" not in as_latex(PaperTable(view, ExportOptions("ours")))
 
 
 def test_signs_say_which_row_differs_from_the_reference(make_record: MakeRecord) -> None:
@@ -93,7 +93,7 @@ def test_signs_say_which_row_differs_from_the_reference(make_record: MakeRecord)
     assert "^{\\star+}" in text
     caption = text[text.index("\\caption") : text.index("\\label")]
     assert "+: significantly better, $-$: significantly worse than Best (paired t-tests" in caption
-    assert "significantly worse" not in as_latex(PaperTable(table.view, ExportOptions(Show.published)))
+    assert "significantly worse" not in as_latex(PaperTable(table.view, ExportOptions("published")))
 
 
 @pytest.mark.skipif(not shutil.which("pdflatex"), reason="no pdflatex on this machine")

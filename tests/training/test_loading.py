@@ -197,9 +197,7 @@ def alive(process: int) -> bool:
     return status.exists() and status.read_text().rpartition(")")[2].split()[0] != "Z"
 
 
-@pytest.mark.slow
-def test_workers_end_when_their_process_is_killed() -> None:
-    code = """
+READING = """
 import os, time
 from benchsuite.training.loading import Ahead
 def make(number):
@@ -207,9 +205,13 @@ def make(number):
     time.sleep(0.1)
     return number
 ahead = Ahead(make, 0, 10**6, 3)
-while True:
-    next(ahead)
 """
+"""A program whose three workers tell their numbers."""
+
+
+@pytest.mark.slow
+def test_workers_end_when_their_process_is_killed() -> None:
+    code = f"{READING}\nwhile True: next(ahead)"
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         found: set[int] = set()
@@ -222,17 +224,7 @@ while True:
 
 @pytest.mark.slow
 def test_an_error_in_the_training_process_ends_its_workers_at_once() -> None:
-    code = """
-import os, time
-from benchsuite.training.loading import Ahead
-def make(number):
-    os.write(1, f"{os.getpid()}\\n".encode())
-    time.sleep(0.1)
-    return number
-ahead = Ahead(make, 0, 10**6, 2)
-next(ahead)
-raise SystemExit(7)
-"""
+    code = f"{READING}\nnext(ahead)\nraise SystemExit(7)"
     started = time.monotonic()
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100, check=False)
     assert done.returncode == 7, done.stderr

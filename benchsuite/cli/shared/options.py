@@ -1,7 +1,6 @@
 """Options that several commands share."""
 
 from collections.abc import Container, Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -42,15 +41,8 @@ Tables = Annotated[
 ]
 
 
-class Regime(StrEnum):
-    """Where the hyper-parameters of rows come from."""
-
-    tuned = "tuned"
-    printed = "printed"
-
-
 Regimes = Annotated[
-    Regime | None,
+    Literal["tuned", "printed"] | None,
     typer.Option(
         "--regime",
         help="The table as tuned, or as printed (default: tuned, where it was run).",

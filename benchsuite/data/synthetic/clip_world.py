@@ -32,7 +32,6 @@ VERBS = (
 HUED = COLOURS[:4]
 NOUNS = len(HUED) * len(SHAPES)
 """A noun class is a coloured shape: colour * 10 + shape."""
-VERB_NOUNS = len(VERBS) * NOUNS
 VERB_SHIFT, NOUN_SHIFT = 1, 3
 NO_OTHER = -1
 
