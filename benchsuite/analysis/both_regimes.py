@@ -8,12 +8,15 @@ from benchsuite.analysis.judged_claims import JudgedClaim, judged_claims
 from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.verdict import Kind
 
-Outcome = Literal["robust gain", "gain of tuning", "gain when tuned", "no gain seen", "worse", "not known"]
+Outcome = Literal[
+    "robust gain", "gain of tuning", "open when tuned", "gain when tuned", "no gain seen", "worse", "not known"
+]
 ANSWERS: tuple[Kind, ...] = ("reproduced", "opposite", "equivalent", "undecided")
 """Verdicts that compare values."""
 MEANING: dict[Outcome, str] = {
     "robust gain": "the row is better as printed, and when all rows are tuned alike",
-    "gain of tuning": "better as printed only: what the baseline was given explains it",
+    "gain of tuning": "better as printed; when all rows are tuned alike, that gain is not there",
+    "open when tuned": "better as printed; when all rows are tuned alike, that gain is possible and not confirmed",
     "gain when tuned": "better only when all rows are tuned alike",
     "no gain seen": "neither comparison confirms it",
     "worse": "significantly worse in a comparison, better in none",
@@ -38,7 +41,9 @@ class InBothRegimes:
             case [True, True]:
                 return "robust gain"
             case [True, False]:
-                return "gain of tuning"
+                as_printed, tuned = self.printed.gain or 0.0, self.tuned.gains
+                possible = tuned and tuned.high is not None and tuned.high >= as_printed
+                return "open when tuned" if possible else "gain of tuning"
             case [False, True]:
                 return "gain when tuned"
         return "worse" if "opposite" in kinds else "no gain seen"
