@@ -163,7 +163,7 @@ def claim_answers(views: "Sequence[TableView]") -> "Iterator[str]":
         return
     for view in views:
         for one in judged_claims(view):
-            if one.claim.headline:
+            if one.claim.headline and one.verdict.kind != "not selected":
                 yield f"{one.claim.name}, {REGIMES[view.asked.regime]}: {answer(one)}"
 
 

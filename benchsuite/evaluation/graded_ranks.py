@@ -28,7 +28,8 @@ def pack(way: str, blocks: Iterable[GradedRanking], levels: Whole) -> dict[str, 
         level = np.searchsorted(levels, block.ideal)
         each = np.bincount(query * len(levels) + level, minlength=len(levels) * len(block.relevant))
         gains = np.where(block.gains > 0, np.searchsorted(levels, block.gains) + 1, 0)
-        packed.append([_small(rows) for rows in (each, gains, block.ranks, block.sums.astype(np.int64))])
+        numbers = (each, gains, block.ranks, block.sums.astype(np.int64))  # none is below 0
+        packed.append([rows.astype(np.min_scalar_type(int(rows.max(initial=0)))) for rows in numbers])
     names = ("relevant", "gains", "ranks", "sums")
     return {f"{way}_{name}": np.concatenate(rows) for name, rows in zip(names, zip(*packed, strict=True), strict=True)}
 
@@ -82,8 +83,3 @@ def _checked(way: str, arrays: Arrays) -> tuple[Whole, Whole, Whole, Whole, Whol
     if (ranks < 1).any():
         raise RecordError(f"{way}_ranks are below 1")
     return levels, each, gains, ranks, sums
-
-
-def _small(rows: Whole) -> Whole:
-    """In the smallest type that holds the numbers, none of which is below 0."""
-    return rows.astype(np.min_scalar_type(int(rows.max(initial=0))))

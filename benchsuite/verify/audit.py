@@ -36,7 +36,6 @@ from benchsuite.records.record_file import (
 )
 from benchsuite.records.schema import FIRST_SEED, Record
 from benchsuite.registry import methods
-from benchsuite.report.numbers import counted
 from benchsuite.verify.manifest import FolderManifest
 from benchsuite.verify.one_setup import check_counts, check_digests, check_repeats
 
@@ -240,4 +239,6 @@ def _version_notes(records: Mapping[str, Record]) -> Iterator[Finding]:
     unknown = Counter(method.name for method in methods if version_state(method) == "unknown")
     for method, count in sorted(unknown.items()):
         unsure = "whether it has another version now is unknown, because it is not registered here"
-        yield Finding(f"method {method}", f"{counted(count, 'record')}: {unsure}", "load its file with --plugin")
+        yield Finding(
+            f"method {method}", f"{count} record{'s' * (count != 1)}: {unsure}", "load its file with --plugin"
+        )
