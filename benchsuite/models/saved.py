@@ -1,4 +1,4 @@
-"""TrainedSides towers as a file, and from an exported folder: `benchsuite.load_encoder`."""
+"""Trained towers as a file, and from an exported folder: `benchsuite.load_encoder`."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -166,7 +166,7 @@ def rebuilt(folder: Path, about: Exported) -> tuple[DualEncoder, Words | None]:
     except UsageError:
         raise
     except Exception as error:
-        versions = about.environment.get("packages") or {}
+        versions = about.environment.get("packages", {})
         made = ", ".join(f"{name} {versions[name]}" for name in ("timm", "transformers") if versions.get(name))
         raise UsageError(
             f"{folder / WEIGHTS}: the weights do not fit the towers of {folder}/config.json ({first_line(error)}). "

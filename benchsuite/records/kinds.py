@@ -8,14 +8,14 @@ LARGEST = 3.5e38
 ENVIRONMENT: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     **dict.fromkeys(
         ("benchsuite", "commit", "python", "platform", "processor", "device"),
-        (lambda value: isinstance(value, str), "a text"),
+        (lambda value: isinstance(value, str | None), "a text"),
     ),
-    **dict.fromkeys(("threads", "processes"), (lambda value: type(value) is int and value > 0, "a number above 0")),
-    "dirty": (lambda value: isinstance(value, bool), "true or false"),
-    "packages": (
-        lambda value: isinstance(value, Mapping) and all(isinstance(one, str | None) for one in value.values()),
-        "versions by name",
+    **dict.fromkeys(
+        ("threads", "processes"),
+        (lambda value: value is None or (type(value) is int and value > 0), "a whole number above 0"),
     ),
+    "dirty": (lambda value: isinstance(value, bool | None), "true or false"),
+    "packages": (lambda value: isinstance(value, Mapping), "versions by name"),
 }
 
 
@@ -26,9 +26,12 @@ def wrong_kinds(cost: Mapping[str, Any], environment: Mapping[str, Any]) -> Iter
         if not (value is None or (is_number and 0 <= value <= LARGEST)):
             yield f"cost.{name} is {_shown(value)}, not a number from 0 on"
     for name, (fits, kind) in ENVIRONMENT.items():
-        value = environment.get(name)
-        if not (value is None or fits(value)):
-            yield f"environment.{name} is {_shown(value)}, not {kind}"
+        if name in environment and not fits(environment[name]):
+            yield f"environment.{name} is {_shown(environment[name])}, not {kind}"
+    packages = environment.get("packages")
+    for name, version in packages.items() if isinstance(packages, Mapping) else ():
+        if not isinstance(version, str | None):
+            yield f"environment.packages.{name} is {_shown(version)}, not a text"
 
 
 def _shown(value: Any) -> str:

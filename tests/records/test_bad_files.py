@@ -270,6 +270,7 @@ def test_what_lies_in_the_place_of_a_sealed_file_is_named(
 RECORDS: dict[str, Callable[[dict[str, Any]], object]] = {
     "commit is a number": lambda c: c["environment"].update(commit=5),
     "packages are a list": lambda c: c["environment"].update(packages=[]),
+    "packages are null": lambda c: c["environment"].update(packages=None),
     "a package is a number": lambda c: c["environment"].update(packages={"torch": 2}),
     "threads are a text": lambda c: c["environment"].update(threads="two"),
     "a cost is a text": lambda c: c["cost"].update(seconds="long"),
