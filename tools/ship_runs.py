@@ -9,7 +9,9 @@ from pathlib import Path
 
 from benchsuite.paths import baselines
 from benchsuite.planning.recipe import read_recipe
+from benchsuite.planning.resolve import resolve_method
 from benchsuite.records.contents import read_contents
+from benchsuite.records.schema import Record
 from benchsuite.records.shipped import RECORDS, SHIPPED, pack
 from benchsuite.records.trials import write_trials
 
@@ -23,6 +25,8 @@ def main(results: str, recipe: str, *methods: str) -> None:
         (one for one in contents.records.values() if one.method.name in methods and one.setup.image == tower),
         key=lambda record: (record.method.name, record.tuned is not None and bool(record.tuned.searched), record.seed),
     )
+    if odd := sorted({record.method.name for record in records if not is_as_asked(record)}):
+        raise SystemExit(f"{', '.join(odd)}: as printed not at the method's defaults, which `compare` asks for")
     trials = contents.trials[recipe]
     kept = [one for one in trials.trials if one.method.name in methods]
     setups = {one.setup_id: trials.setups[one.setup_id] for one in kept}
@@ -31,6 +35,13 @@ def main(results: str, recipe: str, *methods: str) -> None:
     (folder / f"{recipe}{RECORDS}").write_bytes(pack(records))
     write_trials(folder / f"{recipe}.parquet", trials.model_copy(update={"trials": kept, "setups": setups}))
     sys.stdout.write(f"{len(records)} records, {len(kept)} trials: {folder}\n")
+
+
+def is_as_asked(record: Record) -> bool:
+    """Whether `compare` asks for this run, whatever the table that it was measured for."""
+    method, factor = record.method, record.setup.temperature_factor
+    asked = resolve_method(method.name, {}, factor, learning_rate=method.learning_rate)
+    return bool(record.tuned and record.tuned.searched) or asked.method_id == record.method_id
 
 
 if __name__ == "__main__":
