@@ -9,7 +9,7 @@ are twenty times as large. `tools/ship_runs.py` makes the files from a results f
 
 import json
 import lzma
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,22 +24,14 @@ SHIPPED = "shipped"
 RECORDS = ".jsonl.xz"
 
 
-def shipped_records(recipe: str) -> list[Record]:
+def shipped_records(recipe: str) -> Sequence[Record]:
     """Of runs under a recipe."""
-    file = baselines() / SHIPPED / f"{recipe}{RECORDS}"
-    if not file.exists():
-        return []
-    return [Record.unchecked(json.loads(line)) for line in lzma.decompress(file.read_bytes()).splitlines()]
+    return _records(baselines() / SHIPPED).get(recipe, ())
 
 
 def shipped_trials(recipe: str) -> "TrialsFile | None":
     """Of searches under a recipe."""
-    file = baselines() / SHIPPED / f"{recipe}.parquet"
-    if not file.exists():
-        return None
-    from benchsuite.records.trials import read_trials  # with pyarrow
-
-    return read_trials(file)
+    return _trials(baselines() / SHIPPED / f"{recipe}.parquet")
 
 
 def shipped_digests() -> frozenset[str]:
@@ -48,9 +40,24 @@ def shipped_digests() -> frozenset[str]:
 
 
 @cache
+def _records(folder: Path) -> Mapping[str, Sequence[Record]]:
+    texts = {file.name: lzma.decompress(file.read_bytes()) for file in folder.glob(f"*{RECORDS}")}
+    return {
+        name.removesuffix(RECORDS): [Record.unchecked(json.loads(line)) for line in text.splitlines()]
+        for name, text in texts.items()
+    }
+
+
+@cache
+def _trials(file: Path) -> "TrialsFile | None":
+    from benchsuite.records.trials import read_trials  # with pyarrow
+
+    return read_trials(file) if file.exists() else None
+
+
+@cache
 def _digests(folder: Path) -> frozenset[str]:
-    recipes = (file.name.removesuffix(RECORDS) for file in folder.glob(f"*{RECORDS}"))
-    return frozenset(record.digest for recipe in recipes for record in shipped_records(recipe))
+    return frozenset(record.digest for records in _records(folder).values() for record in records)
 
 
 def pack(records: Iterable[Record]) -> bytes:
