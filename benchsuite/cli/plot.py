@@ -18,16 +18,12 @@ def plot(
     ],
     out: Annotated[
         Path | None,
-        typer.Option(
-            help="File to write: .pdf, .svg or .png. Without it, the figures that there are.",
-            metavar="FILE",
-        ),
+        typer.Option(help="File to write: .pdf, .svg or .png. Without it, the figures that there are.", metavar="FILE"),
     ] = None,
     figure: Annotated[
         str | None,
         typer.Option(
-            help="Which figure (default: a table's claims, a method's differences to InfoNCE).",
-            metavar="NAME",
+            help="Which figure (default: a table's claims, a method's differences to InfoNCE).", metavar="NAME"
         ),
     ] = None,
     scale: Annotated[

@@ -43,10 +43,7 @@ Tables = Annotated[
 
 Regimes = Annotated[
     Literal["tuned", "printed"] | None,
-    typer.Option(
-        "--regime",
-        help="The table as tuned, or as printed (default: tuned, where it was run).",
-    ),
+    typer.Option("--regime", help="The table as tuned, or as printed (default: tuned, where it was run)."),
 ]
 AskedRegimes = Annotated[
     Literal["tuned", "printed", "both"] | None,
