@@ -5,15 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from benchsuite.cli.shared.options import (
-    RESULTS,
-    AsJson,
-    Plugins,
-    Regimes,
-    Results,
-    Tables,
-    load_own,
-)
+from benchsuite.cli.shared.options import RESULTS, AsJson, Plugins, Regimes, Results, Tables, load_own
 from benchsuite.cli.shared.results_folder import ResultsFolder
 from benchsuite.cli.shared.terminal import say, say_json_text, say_text
 from benchsuite.errors import UsageError

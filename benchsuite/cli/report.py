@@ -1,22 +1,14 @@
 """`benchsuite report`: pages from stored records."""
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from benchsuite.cli.shared.options import (
-    REPORTS,
-    RESULTS,
-    Plugins,
-    Results,
-    Tables,
-    load_own,
-)
+from benchsuite.cli.shared.options import REPORTS, RESULTS, Plugins, Results, Tables, load_own
 from benchsuite.cli.shared.results_folder import ResultsFolder
-from benchsuite.cli.shared.terminal import say, say_over
+from benchsuite.cli.shared.terminal import say
 from benchsuite.errors import UsageError
 
 
@@ -42,15 +34,9 @@ def report(
     load_own(tables, plugin)
     read = ResultsFolder(results, *read_folder(results))
     owner = Owner(title or Owner.title, text or title or Owner.text, link)
-    site = write_site(folder, replace(read.leaderboard(), owner=owner), show_progress)
+    site = write_site(folder, replace(read.leaderboard(), owner=owner))
     numbers = {"table": len(read.views), "run": len(read.contents.records), "page": site.pages}
     say(f"{', '.join(counted(n, noun) for noun, n in numbers.items())}: {site.index.resolve()}")
     for file in read.contents.foreign:
         say(f"{file}: not a record, ignored", error=True)
     read.require_whole()
-
-
-def show_progress(done: int, of: int) -> None:
-    """Print progress on a terminal, where there are pages to wait for."""
-    if sys.stderr.isatty() and of > 200:
-        say_over(f"{done} of {of} pages", done == of)

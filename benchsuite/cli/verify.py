@@ -9,16 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from benchsuite.cli.shared.options import (
-    RESULTS,
-    AsJson,
-    Folders,
-    Plugins,
-    Results,
-    Tables,
-    load_own,
-    parse_folders,
-)
+from benchsuite.cli.shared.options import RESULTS, AsJson, Folders, Plugins, Results, Tables, load_own, parse_folders
 from benchsuite.cli.shared.terminal import say, say_json
 from benchsuite.errors import UsageError
 from benchsuite.records.names import TRIALS, find_run

@@ -14,16 +14,7 @@ from benchsuite.data.readers.images import decoded, square
 from benchsuite.errors import RunError, UsageError, first_line
 from benchsuite.files import drafted, put, sha256_of
 from benchsuite.models.dual_encoder import DualEncoder
-from benchsuite.models.layout import (
-    AGAIN,
-    METADATA,
-    TOKENIZER,
-    WEIGHTS,
-    Exported,
-    Kept,
-    as_base64,
-    read_exported,
-)
+from benchsuite.models.layout import AGAIN, METADATA, TOKENIZER, WEIGHTS, Exported, Kept, as_base64, read_exported
 from benchsuite.models.sides import TrainedSides
 from benchsuite.models.tokenizer import Words, words_in
 from benchsuite.models.towers import TextEncoder

@@ -12,21 +12,8 @@ from benchsuite.errors import RecordError
 from benchsuite.folders import built_in_recipes, built_in_tables, recipes_in, tables_in
 from benchsuite.records.failures import Done, Failure
 from benchsuite.records.json_text import parse
-from benchsuite.records.names import (
-    FAILURE_FILES,
-    REQUEST_FILES,
-    TRIAL_FILES,
-    files_like,
-    json_files,
-)
-from benchsuite.records.record_file import (
-    Count,
-    FileError,
-    RecordFile,
-    named_rightly,
-    read_record_file,
-    with_ranks,
-)
+from benchsuite.records.names import FAILURE_FILES, REQUEST_FILES, TRIAL_FILES, files_like, json_files
+from benchsuite.records.record_file import Count, FileError, RecordFile, named_rightly, read_record_file, with_ranks
 from benchsuite.records.requests import TableRequest
 from benchsuite.records.schema import Record
 from benchsuite.workers import spread, without_garbage_collection

@@ -1,8 +1,7 @@
 """Claims as lines of forest plots: the published gain; ours with its interval, its seeds, and what they leave open.
 Further claims of one table are a matrix of marks."""
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -112,14 +111,6 @@ class ClaimForest:
 
     unit: Unit
     lines: Sequence[ClaimLine]
-
-    @cached_property
-    def by_paper(self) -> Mapping[str, Counter[str]]:
-        """How many lines of each paper have which verdict."""
-        counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        for line in self.lines:
-            counts[line.view.table.paper][line.judged.verdict.kind] += 1
-        return counts
 
     @property
     def has_published(self) -> bool:

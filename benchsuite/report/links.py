@@ -3,7 +3,6 @@
 import posixpath
 import re
 from collections.abc import Collection
-from functools import lru_cache
 from hashlib import sha256
 
 
@@ -27,13 +26,7 @@ class Links:
 
     def file(self, file: str) -> str:
         """The address of a file beside the pages."""
-        return _between(posixpath.dirname(self.here) or ".", file)
-
-
-@lru_cache(maxsize=2**16)
-def _between(folder: str, file: str) -> str:
-    """Thousands of pages of one folder link to a few others."""
-    return posixpath.relpath(file, folder)
+        return posixpath.relpath(file, posixpath.dirname(self.here) or ".")
 
 
 def slug(name: str) -> str:

@@ -1,20 +1,19 @@
 """What the home page shows: headline claims, and methods against boards on one look."""
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
 
 from benchsuite.analysis.against import Against
 from benchsuite.analysis.boards import Board, PrimaryMeasure
-from benchsuite.analysis.judged_claims import JudgedClaim
+from benchsuite.analysis.both_regimes import MEANING, Outcome, in_both_regimes
 from benchsuite.analysis.table_view import TableView
-from benchsuite.report.claim_lines import ClaimForest, forests
+from benchsuite.report.claim_lines import ClaimForest, ClaimLine, forests
 from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.method_lines import by_role, first_measures
 from benchsuite.report.origin import REAL, Origin, data_of
-from benchsuite.setup import REFERENCES
 
 
 @dataclass(frozen=True)
@@ -88,28 +87,59 @@ def _lines(leaderboard: Leaderboard, boards: Sequence[Board]) -> list[OverviewLi
 
 
 @dataclass(frozen=True)
+class Fates:
+    """What became of headline claims of one unit: by outcome, each as printed and tuned."""
+
+    forest: ClaimForest
+    """All lines, for their rulers."""
+    by_outcome: Mapping[Outcome, Sequence[tuple[ClaimLine, ClaimLine]]]
+
+
+@dataclass(frozen=True)
 class Headlines:
     """The headline claims at one scale."""
 
     scale: str
     origin: Origin
+    fates: Sequence[Fates]
+    """Of tables in both regimes."""
     forests: Sequence[ClaimForest]
+    """Of all others."""
+
+    @property
+    def outcomes(self) -> Counter[str]:
+        """How many claims came to what, in both regimes or by the verdict of the only one."""
+        counts = Counter(line.judged.verdict.kind for forest in self.forests for line in forest.lines)
+        return Counter({o: len(lines) for one in self.fates for o, lines in one.by_outcome.items()}) + Counter(counts)
 
 
 def headlines(leaderboard: Leaderboard) -> list[Headlines]:
-    """By scale, that with most seeds first. Of each paper claims against the reference method come first."""
+    """By scale: real data first, then that with most seeds."""
     found = []
     for scale in dict.fromkeys(view.asked.scale for view in leaderboard.views):
         views = [view for view in leaderboard.views if view.asked.scale == scale]
+        regimes = Counter(view.asked.table for view in views)
         claims = [(view, claim) for view in views for claim in leaderboard.claims[view.asked.name]]
         claims = [(view, claim) for view, claim in claims if claim.claim.headline]
         origin = Origin.of(views)
         if claims and origin:
-            shown = forests(sorted(claims, key=lambda pair: (pair[0].table.paper, not _against_reference(*pair))))
-            found.append(Headlines(scale, origin, shown))
-    return sorted(found, key=lambda one: -max(one.origin.by_row))
+            alone = [(view, claim) for view, claim in claims if regimes[view.asked.table] == 1]
+            found.append(Headlines(scale, origin, list(_fates(leaderboard, views)), forests(alone)))
+    return sorted(found, key=lambda one: (one.origin.data != REAL, -max(one.origin.by_row)))
 
 
-def _against_reference(view: TableView, judged: JudgedClaim) -> bool:
-    methods = {row.key: row.method for row in view.rows}
-    return methods.get(judged.claim.reference) in REFERENCES.values()
+def _fates(leaderboard: Leaderboard, views: Sequence[TableView]) -> Iterator[Fates]:
+    """A figure for each unit."""
+    by_regime = {(view.asked.table, view.asked.regime): view for view in views}
+    pairs = [
+        (
+            both.outcome,
+            ClaimLine(by_regime[both.printed.claim.table, "printed"], both.printed),
+            ClaimLine(by_regime[both.tuned.claim.table, "tuned"], both.tuned),
+        )
+        for both in in_both_regimes(views, lambda view: leaderboard.claims[view.asked.name])
+    ]
+    for forest in forests((line.view, line.judged) for _, *lines in pairs for line in lines):
+        shown = [pair for pair in pairs if pair[1].claim.column.unit == forest.unit]
+        outcomes = [outcome for outcome in MEANING if any(outcome == pair[0] for pair in shown)]
+        yield Fates(forest, {o: [(one, other) for outcome, one, other in shown if outcome == o] for o in outcomes})

@@ -67,11 +67,10 @@ def all_pages(leaderboard: Leaderboard) -> Iterator[Page]:
 def home(leaderboard: Leaderboard) -> Values:
     """What was measured, and where to look."""
     records = leaderboard.records.values()
-    occurring = judged(leaderboard, leaderboard.views)["counts"]
+    counts = judged(leaderboard, leaderboard.views)["counts"]
     return {
-        "kinds": [kind for kind in KINDS if kind in occurring],
+        "kinds": [kind for kind in KINDS if kind in counts],
         "headlines": headlines(leaderboard),
-        "counts": judged(leaderboard, leaderboard.views)["counts"],
         "origin": Origin.of(leaderboard.views),
         "overviews": overviews(leaderboard),
         "papers": [(*key, stand_ins(views), judged(leaderboard, views)) for key, views in leaderboard.by_paper.items()],
@@ -79,7 +78,6 @@ def home(leaderboard: Leaderboard) -> Values:
         "tables": [
             (view, judged(leaderboard, [view])["counts"], of_added(leaderboard, view)) for view in leaderboard.views
         ],
-        "scales": list(dict.fromkeys(view.asked.scale for view in leaderboard.views)),
         "seeds": len({record.seed for record in records}),
         "setups": len({record.setup_id for record in records}),
     }

@@ -11,6 +11,7 @@ from latex2mathml.converter import convert
 from markupsafe import Markup, escape
 
 from benchsuite import __version__
+from benchsuite.analysis.both_regimes import MEANING
 from benchsuite.harmless import spelled
 from benchsuite.papers.schema import row_name
 from benchsuite.report import numbers, pages, row_settings
@@ -55,6 +56,7 @@ def _environment() -> Environment:
         "claim_anchor": anchor,
         "claim_remark": remark,
         "numbers": numbers,
+        "OUTCOME_MEANING": MEANING,
         "pages": pages,
         "policy": Markup(POLICY),
         "row_name": row_name,

@@ -1,6 +1,6 @@
 """Writes the site, as pages in folders with their styles and scripts."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,8 +27,6 @@ FEW_PAGES = 40
 GUIDE = "docs/index"
 """The documentation, where it was built into the folder before: the navigation leads to it."""
 
-Progress = Callable[[int, int], None]
-
 
 @dataclass(frozen=True)
 class Site:
@@ -40,7 +38,7 @@ class Site:
     pages: int
 
 
-def write_site(folder: Path, leaderboard: Leaderboard, progress: Progress = lambda done, of: None) -> Site:
+def write_site(folder: Path, leaderboard: Leaderboard) -> Site:
     """All pages, each file whole; those of the build before are removed at the end."""
     require_writable(folder, "--report")
     pages = list(all_pages(leaderboard))
@@ -50,9 +48,8 @@ def write_site(folder: Path, leaderboard: Leaderboard, progress: Progress = lamb
     with locked(folder / LOCK, BUILDING_SECONDS), writing_to(folder, "--report"):
         written = [_write(folder, name, content) for name, content in assets()]
         leaderboard.prepare()
-        for number, files in enumerate(spread(lambda page: write_page(folder, page, names), pages, few=FEW_PAGES)):
+        for files in spread(lambda page: write_page(folder, page, names), pages, few=FEW_PAGES):
             written += files
-            progress(number + 1, len(pages))
         list_ = folder / WRITTEN
         before = list_.read_text("utf-8").splitlines() if list_.is_file() else []
         for name in {*before} - {*written}:

@@ -6,13 +6,7 @@ import pytest
 from support.claimed import HIGH, LOW, TEXT, TWO, MakeRecord, claimed, row, table, view
 
 from benchsuite.analysis.building import build_table
-from benchsuite.analysis.judged_claims import (
-    interest_of,
-    judged_added,
-    judged_claims,
-    published_gain,
-    unrun_claims,
-)
+from benchsuite.analysis.judged_claims import interest_of, judged_added, judged_claims, published_gain, unrun_claims
 from benchsuite.analysis.rows import Cell
 from benchsuite.analysis.table_view import TableView
 from benchsuite.analysis.verdict import Family, Verdict

@@ -9,12 +9,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from benchsuite.analysis.stats import (
-    compare,
-)
-from benchsuite.analysis.stats import (
-    holm as holm_of_array,
-)
+from benchsuite.analysis.stats import compare
+from benchsuite.analysis.stats import holm as holm_of_array
 from benchsuite.errors import RecordError
 
 EXACT_NUMBERS = st.integers(0, 1024).map(lambda count: count / 1024)  # sums and differences of these do not round

@@ -3,16 +3,7 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from family import (
-    NOW,
-    assert_twins,
-    batch_of,
-    dot,
-    minus_log_softmax,
-    one_sided,
-    rows,
-    total,
-)
+from family import NOW, assert_twins, batch_of, dot, minus_log_softmax, one_sided, rows, total
 from torch import Tensor
 
 from benchsuite.errors import UsageError

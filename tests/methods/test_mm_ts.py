@@ -3,16 +3,7 @@ from typing import Any
 
 import pytest
 import torch
-from family import (
-    NOW,
-    assert_twins,
-    batch_of,
-    dot,
-    given,
-    minus_log_softmax,
-    rows,
-    total,
-)
+from family import NOW, assert_twins, batch_of, dot, given, minus_log_softmax, rows, total
 from torch import Tensor
 
 from benchsuite.errors import UsageError

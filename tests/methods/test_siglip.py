@@ -2,14 +2,7 @@ import math
 
 import pytest
 import torch
-from family import (
-    NOW,
-    assert_twins,
-    batch_of,
-    dot,
-    rows,
-    total,
-)
+from family import NOW, assert_twins, batch_of, dot, rows, total
 from torch import Tensor
 from torch.nn.functional import normalize
 

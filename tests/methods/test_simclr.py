@@ -2,18 +2,7 @@ import math
 
 import pytest
 import torch
-from family import (
-    NOW,
-    assert_twins,
-    batch_of,
-    collapsed,
-    dot,
-    gradients,
-    minus_log_softmax,
-    one_sided,
-    rows,
-    total,
-)
+from family import NOW, assert_twins, batch_of, collapsed, dot, gradients, minus_log_softmax, one_sided, rows, total
 from torch import Tensor
 
 from benchsuite.methods import create_method

@@ -2,19 +2,7 @@ from typing import Any
 
 import pytest
 import torch
-from family import (
-    EXTRA,
-    NOW,
-    PARTS,
-    assert_twins,
-    batch_of,
-    dot,
-    given,
-    gradients,
-    minus_log_softmax,
-    rows,
-    total,
-)
+from family import EXTRA, NOW, PARTS, assert_twins, batch_of, dot, given, gradients, minus_log_softmax, rows, total
 from torch import Tensor, nn
 
 from benchsuite.methods import create_method

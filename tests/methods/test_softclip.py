@@ -3,18 +3,7 @@ from typing import Any
 
 import pytest
 import torch
-from family import (
-    EXTRA,
-    NOW,
-    PARTS,
-    assert_twins,
-    batch_of,
-    collapsed,
-    dot,
-    gradients,
-    rows,
-    total,
-)
+from family import EXTRA, NOW, PARTS, assert_twins, batch_of, collapsed, dot, gradients, rows, total
 from torch import Tensor
 
 from benchsuite.methods import create_method

@@ -5,15 +5,7 @@ from typing import Any
 import pytest
 import torch
 from family import naive_average
-from global_batches import (
-    IDS,
-    NOW,
-    SAMPLES,
-    assert_close,
-    batches,
-    gradients,
-    naive_contrasts,
-)
+from global_batches import IDS, NOW, SAMPLES, assert_close, batches, gradients, naive_contrasts
 from torch import Tensor
 
 from benchsuite.errors import UsageError

@@ -2,17 +2,7 @@ from typing import Any
 
 import pytest
 import torch
-from family import (
-    EXTRA,
-    PARTS,
-    assert_twins,
-    batch_of,
-    dot,
-    gradients,
-    minus_log_softmax,
-    rows,
-    total,
-)
+from family import EXTRA, PARTS, assert_twins, batch_of, dot, gradients, minus_log_softmax, rows, total
 from torch import Tensor
 
 from benchsuite.errors import UsageError

@@ -3,13 +3,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from family import (
-    assert_twins,
-    batch_of,
-    gradients,
-    one_sided,
-    total,
-)
+from family import assert_twins, batch_of, gradients, one_sided, total
 from scipy.linalg import fractional_matrix_power
 from torch import Tensor
 

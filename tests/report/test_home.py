@@ -107,29 +107,28 @@ def test_each_line_leads_to_its_claim(make_record: MakeRecord) -> None:
     assert anchor(claim.claim) in Reading(found["claims/p-small"]).ids
 
 
-def test_claims_against_the_reference_method_come_first_and_scales_with_most_seeds(make_record: MakeRecord) -> None:
-    rows = [claimed.row("a", 9, "proposed", method="temo"), *claimed.TWO, claimed.row("ts", 10, method="ts")]
-    both = [{**claimed.HEADLINE, "row": "ours", "reference": name} for name in ("ts", "old")]
-    values = {"ours": claimed.HIGH, "old": claimed.LOW, "ts": claimed.LOW}
-    told = claimed.view(make_record, claimed.table(*rows, claims=both), values)
-    named = [replace(row, method="ts") if row.label == "ts" else row for row in told.rows]
-    few = view(make_record, seeds=2, scale="emoji")
-    shown = headlines(leaderboard([few, replace(told, rows=named)]))
+def test_scales_with_most_seeds_come_first(make_record: MakeRecord) -> None:
+    shown = headlines(leaderboard([view(make_record, seeds=2, scale="emoji"), view(make_record)]))
     assert [(one.scale, one.origin.seeds) for one in shown] == [("small", "4 seeds"), ("emoji", "2 seeds")]
-    assert [one.rows[1] for one in shown[0].forests[0].lines] == ["old", "ts"]
 
 
-def test_lines_stand_under_their_paper_with_its_verdicts(make_record: MakeRecord) -> None:
-    own = view(make_record)
-    other_paper = own.table.model_copy(update={"paper": "a", "name": "a/t"})
-    first = replace(own, table=other_paper, asked=own.asked.model_copy(update={"table": "a/t"}))
-    (group,) = headlines(leaderboard([own, first]))
-    assert [line.view.table.paper for line in group.forests[0].lines] == ["a", "p"]
-    assert group.forests[0].by_paper == {"a": {"reproduced": 1}, "p": {"reproduced": 1}}
-    index = pages(leaderboard([own, first]))["index"]
-    assert re.findall(r'<tr class="paper">.*?<a href="([^"]+)">(\w)</a>', index) == [
-        ("claims/a-small.html", "a"), ("claims/p-small.html", "p"),
-    ]  # fmt: skip
+def test_a_claim_in_both_regimes_is_one_line_below_what_became_of_it(make_record: MakeRecord) -> None:
+    made = claimed.table(*claimed.TWO, **CLAIM)
+    values = {
+        "printed": {"ours": claimed.HIGH, "old": claimed.LOW},
+        "tuned": {"ours": claimed.LOW, "old": claimed.HIGH},
+    }
+    views = [claimed.view(make_record, made, values[regime], regime=regime) for regime in ("printed", "tuned")]
+    (group,) = headlines(leaderboard(views))
+    (fates,) = group.fates
+    ((printed, tuned),) = fates.by_outcome["gain of tuning"]
+    assert printed.estimate is not None
+    assert tuned.estimate is not None
+    assert (printed.estimate.mean, tuned.estimate.mean) == pytest.approx((19.75, -19.75))
+    assert (group.forests, group.outcomes) == ([], {"gain of tuning": 1})
+    shown = words(pages(leaderboard(views))["index"])
+    assert shown.count("ours beats old") == 1
+    assert "of 1 headline claim: gain of tuning 1." in shown
 
 
 def test_a_method_s_page_leads_to_the_headline_claims_about_it(make_record: MakeRecord) -> None:

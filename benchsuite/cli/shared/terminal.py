@@ -40,11 +40,6 @@ def say_text(text: str) -> None:
     say(*text.removesuffix("\n").split("\n"))
 
 
-def say_over(text: str, last: bool) -> None:
-    """Print a line in the place of the one before, on stderr; after the last one the next begins."""
-    print(f"\r{line(text)}", end="\n" if last else "", file=sys.stderr, flush=True)
-
-
 def result_lines(results: "Mapping[str, Result]") -> Iterator[str]:
     """What each protocol measured; metrics in percent."""
     for name, result in results.items():

@@ -4,23 +4,10 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 from benchsuite.report.figures.canvas import Canvas, Point
-from benchsuite.report.figures.chart import (
-    Chart,
-    Drawn,
-    Sample,
-    draw_legend,
-    mark_sample,
-)
+from benchsuite.report.figures.chart import Chart, Drawn, Sample, draw_legend, mark_sample
 from benchsuite.report.figures.forest import forest
 from benchsuite.report.figures.model import Figure, Kind, Trace
-from benchsuite.report.figures.style import (
-    HUES,
-    SIDE,
-    dash_of,
-    hue_of,
-    is_hollow,
-    mark_of,
-)
+from benchsuite.report.figures.style import HUES, SIDE, dash_of, hue_of, is_hollow, mark_of
 
 BEHIND = (13, 29, 45)
 """How far to the right of lines' ends numbers stand; of neighbours in y each at another place."""

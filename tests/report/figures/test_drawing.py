@@ -8,15 +8,7 @@ from itertools import combinations, pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_figures import (
-    GAP,
-    Recorder,
-    curves,
-    drawn,
-    forest,
-    line,
-    points,
-)
+from small_figures import GAP, Recorder, curves, drawn, forest, line, points
 
 from benchsuite.report.figures import Axis, Figure, Trace
 from benchsuite.report.figures.scale import Scale
