@@ -93,9 +93,7 @@ def test_a_site_is_the_same_whoever_makes_its_pages(
     board = leaderboard(records=[make_record(seed)[0] for seed in range(9)])
     write_site(tmp_path / "alone", board)
     monkeypatch.setattr(workers, "FEW", 2)
-    seen: list[tuple[int, int]] = []
-    site = write_site(tmp_path / "together", board, lambda done, of: seen.append((done, of)))
-    assert seen == [(number + 1, site.pages) for number in range(site.pages)]
+    write_site(tmp_path / "together", board)
     alone, together = (
         {file.relative_to(folder): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
         for folder in (tmp_path / "alone", tmp_path / "together")

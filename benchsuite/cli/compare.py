@@ -271,7 +271,6 @@ def summary(
 def show(asked: Question, session: "Session", report: Path, as_json: bool) -> None:
     """The answer; then where the page, the figure and the records are, and the rows for a paper."""
     from benchsuite.cli.claims import claim_as_json
-    from benchsuite.cli.report import show_progress
     from benchsuite.report.answer import REGIMES, answer_lines, latex_rows
     from benchsuite.report.export import as_json as export_json
     from benchsuite.report.figures.saving import save
@@ -285,7 +284,7 @@ def show(asked: Question, session: "Session", report: Path, as_json: bool) -> No
         key=lambda view: [*REGIMES].index(view.asked.regime),
     )
     board = read.leaderboard()
-    site = write_site(report, board, show_progress)
+    site = write_site(report, board)
     say(*answer_lines(views, [methods.card(name).title for name in asked.beside]))
     figures = {}
     for view in views:

@@ -86,7 +86,6 @@ def repro(
     command continues. Runs that several tables share are executed once. Everything that can be checked is checked
     before the first step; one problem refuses all runs.
     """
-    from benchsuite.cli.report import show_progress
     from benchsuite.cli.shared.progress import show_reading
     from benchsuite.execution.preflight import require_ready
     from benchsuite.papers.reader import named_tables, usual_scale
@@ -131,7 +130,7 @@ def repro(
     work, failed = do_tables(work, plan, session)
     done = replace(work, contents=store.read())
     read = ResultsFolder.read(results, done.contents)
-    site = write_site(report, read.leaderboard(), show_progress)
+    site = write_site(report, read.leaderboard())
     requested = {each.request.name for each in done.plans}
     own = [view for view in read.views if view.asked.name in requested]
     pages = {name: str(page.resolve()) for name, page in site.tables.items() if name in requested}

@@ -100,7 +100,8 @@ class Headlines:
     """The headline claims at one scale."""
 
     scale: str
-    origin: Origin
+    origin: Origin | None
+    """None without runs."""
     fates: Sequence[Fates]
     """Of tables in both regimes."""
     forests: Sequence[ClaimForest]
@@ -109,23 +110,32 @@ class Headlines:
     @property
     def outcomes(self) -> Counter[str]:
         """How many claims came to what, in both regimes or by the verdict of the only one."""
-        counts = Counter(line.judged.verdict.kind for forest in self.forests for line in forest.lines)
-        return Counter({o: len(lines) for one in self.fates for o, lines in one.by_outcome.items()}) + Counter(counts)
+        counts: Counter[str] = Counter()
+        for one in self.fates:
+            counts.update({outcome: len(lines) for outcome, lines in one.by_outcome.items()})
+        counts.update(line.judged.verdict.kind for forest in self.forests for line in forest.lines)
+        return counts
+
+    @property
+    def place(self) -> tuple[bool, int]:
+        """Among others: real data first, then most seeds."""
+        return (self.origin.data != REAL, -max(self.origin.by_row)) if self.origin else (True, 0)
 
 
 def headlines(leaderboard: Leaderboard) -> list[Headlines]:
-    """By scale: real data first, then that with most seeds."""
-    found = []
-    for scale in dict.fromkeys(view.asked.scale for view in leaderboard.views):
-        views = [view for view in leaderboard.views if view.asked.scale == scale]
-        regimes = Counter(view.asked.table for view in views)
-        claims = [(view, claim) for view in views for claim in leaderboard.claims[view.asked.name]]
-        claims = [(view, claim) for view, claim in claims if claim.claim.headline]
-        origin = Origin.of(views)
-        if claims and origin:
-            alone = [(view, claim) for view, claim in claims if regimes[view.asked.table] == 1]
-            found.append(Headlines(scale, origin, list(_fates(leaderboard, views)), forests(alone)))
-    return sorted(found, key=lambda one: (one.origin.data != REAL, -max(one.origin.by_row)))
+    """By scale, those with claims and runs."""
+    scales = dict.fromkeys(view.asked.scale for view in leaderboard.views)
+    every = [headlines_at(leaderboard, scale, leaderboard.views) for scale in scales]
+    return sorted((one for one in every if one.origin and one.outcomes), key=lambda one: one.place)
+
+
+def headlines_at(leaderboard: Leaderboard, scale: str, tables: Sequence[TableView]) -> Headlines:
+    """Those of tables at one scale."""
+    views = [view for view in tables if view.asked.scale == scale]
+    regimes = Counter(view.asked.table for view in views)
+    claims = [(view, claim) for view in views for claim in leaderboard.claims[view.asked.name]]
+    alone = [(view, one) for view, one in claims if one.claim.headline and regimes[view.asked.table] == 1]
+    return Headlines(scale, Origin.of(views), list(_fates(leaderboard, views)), forests(alone))
 
 
 def _fates(leaderboard: Leaderboard, views: Sequence[TableView]) -> Iterator[Fates]:

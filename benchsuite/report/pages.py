@@ -24,7 +24,7 @@ from benchsuite.report.figures import table_figures
 from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.links import slug
 from benchsuite.report.origin import REAL, Origin, citation, data_of
-from benchsuite.report.overview import headlines, overviews
+from benchsuite.report.overview import headlines, headlines_at, overviews
 
 KINDS = get_args(Kind)
 """Verdicts in the order in which pages list them."""
@@ -125,7 +125,7 @@ def claims(leaderboard: Leaderboard, paper: str, scale: str, views: Sequence[Tab
         "interest": {name: one.difference for view in views for name, one in view.setting.primary.items()},
         "family_size": headline_claims([views[0].table, *views[0].siblings]),
         **claims,
-        "headline_forests": forests(every[: claims["counts"].total()]),
+        "headlines": headlines_at(leaderboard, scale, views),
     }
 
 
