@@ -13,7 +13,8 @@ HERE = Path(__file__).parent
 
 
 def execute(file: Path, folder: Path) -> Any:
-    """The notebook with its outputs, run in a folder; a cell that fails raises nbclient's CellExecutionError."""
+    """The notebook with its outputs, run in a folder beside `results`; a cell that fails raises CellExecutionError."""
+    (folder / "results").symlink_to(HERE.parents[1] / "results")
     notebook = nbformat.read(file, as_version=4)
     # `!python` is this Python, whatever a kernel's specification says
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])

@@ -13,8 +13,7 @@ from typing import Any
 
 import psutil
 import pytest
-from support.commands import exit_code
-from support.in_process import InProcess
+from support.in_process import in_this_process
 
 from benchsuite.records.checkpoints import checkpoints_in
 from benchsuite.records.schema import Resumption
@@ -97,10 +96,7 @@ def record(results: Path) -> dict[str, Any]:
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
     folder = tmp_path_factory.mktemp("long")
     (folder / "long.toml").write_text(RECIPE)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("benchsuite.work.workplace.Pool", InProcess)
-        patch.chdir(folder)
-        assert exit_code(*COMMAND[3:], "--results", "alone") == 0
+    in_this_process(folder, *COMMAND[3:], "--results", "alone")
     process = start(folder, "stopped")
     step = wait_for_checkpoint(process, folder / "stopped", EVERY)
     os.killpg(process.pid, signal.SIGKILL)
@@ -112,9 +108,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
         stop(process)
         _, told = process.communicate()
         ended[name] = process.returncode, told
-    process = start(folder, "stopped")
-    _, last = process.communicate()
-    assert process.returncode == 0, last
+    last = in_this_process(folder, *COMMAND[3:], *OFTEN, "--results", "stopped")
     return Runs(folder, record(folder / "alone"), record(folder / "stopped"), ended, last)
 
 

@@ -37,13 +37,13 @@ def executed(tmp_path: Path) -> Any:
 def test_the_notebook_on_a_loss_ends_in_a_verdict_and_a_plot(executed: Any) -> None:
     notebook = executed("is-my-loss-better")
     shown = texts(notebook)
-    assert "10 runs, 10 to do, 40 trials first" in shown
+    assert "6 runs, 6 to do, 18 trials first" in shown
     assert "1 headline claim: 1 " in shown
     assert "MLP/Mine beats MLP/InfoNCE on Test R@10 (headline): " in shown
     assert "image/png" in notebook["cells"][-2]["outputs"][-1]["data"]
 
 
-def test_the_notebook_on_the_leaderboard_reads_what_it_measured(executed: Any) -> None:
+def test_the_notebook_on_the_leaderboard_reads_the_published_results(executed: Any) -> None:
     notebook = executed("leaderboard-as-a-data-frame")
     shown = texts(notebook)
     assert "temo/table1" in shown

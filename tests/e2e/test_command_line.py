@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from support.commands import exit_code
+from support.in_process import in_this_process
 
 from benchsuite.records.store import Store
 
@@ -101,9 +102,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Measured:
     folder = tmp_path_factory.mktemp("measured")
     interrupted = stopped(folder, signal.SIGINT, 1)
     killed = stopped(folder, signal.SIGKILL, len(interrupted.records) + 1)
-    done = run(TABLE, folder)
-    assert done.returncode == 0, done.stderr
-    return Measured(folder, interrupted, killed, done.stdout)
+    return Measured(folder, interrupted, killed, in_this_process(folder, *TABLE))
 
 
 Command = Callable[..., tuple[int, str, str]]

@@ -191,7 +191,7 @@ def test_under_zero_the_trained_weights_are_kept(tmp_path: Path, monkeypatch: py
 @pytest.mark.slow
 def test_repro_keeps_weights_where_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """And says of what is stored already that it has none."""
-    own = two_process_folder(tmp_path / "own", {"pair": ["ts", "infonce"]}, processes=1)
+    own = two_process_folder(tmp_path / "own", ["ts", "infonce"], processes=1)
     table = ["repro", "two/pair", "--scale", "tiny", "--tables", own, "--report", tmp_path / "pages"]
     bare, kept = ([*table, "--rows", row, "--results", tmp_path / "runs"] for row in ("ts", "infonce"))
     assert exit_code(*bare) == 0
