@@ -48,7 +48,7 @@ class WriteError(UsageError, OSError):
         return [str(self.args[0])]  # an OSError's own text begins with its number
 
 
-def reason_of(error: Exception) -> str:
+def reason_of(error: BaseException) -> str:
     """What the operating system says of it, without number and path; of other errors their text."""
     return str(getattr(error, "strerror", None) or error)
 

@@ -63,6 +63,11 @@ class TextEncoder(nn.Module):
             raise
         except Exception as error:  # configurations are checked by each model in its own way
             raise UsageError(f'text tower "{tower.transformer}" with {tower.config}: {first_line(error)}') from error
+        if not hasattr(self.body.config, "hidden_size"):
+            raise UsageError(
+                f'text tower "{tower.transformer}": a {self.body.config.model_type} model has two towers. '
+                f"Give a text encoder; `benchsuite evaluate transformers:{tower.transformer}` takes both."
+            )
         self.width = int(self.body.config.hidden_size)
         self.pool = tower.pool
 

@@ -35,8 +35,10 @@ def write_files(engine: Any, folder: Path) -> tuple[dict[str, StoredCheckpoint],
     contents = {own_file(rank()): own} | ({SHARED: shared} if rank() == 0 else {})
     try:
         return {name: _written(folder / name, content) for name, content in contents.items()}, ""
-    except (OSError, RuntimeError) as error:
-        return {}, reason_of(error).splitlines()[0]
+    except OSError as error:
+        return {}, reason_of(error)
+    except RuntimeError as error:  # torch's own, raised while the system's was handled
+        return {}, reason_of(error.__context__ or error).splitlines()[0]
 
 
 def _written(file: Path, content: dict[str, Any]) -> StoredCheckpoint:

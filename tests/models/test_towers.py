@@ -1,7 +1,9 @@
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from support.peers import transformers_clip
 
 from benchsuite.errors import UsageError
 from benchsuite.models.tokenizer import Tokens
@@ -58,6 +60,11 @@ def test_a_text_tower_that_cannot_be_made_is_refused_briefly(changes: dict[str, 
     with pytest.raises(UsageError, match=f'text tower "{name}"') as caught:
         text_encoder(**changes)
     assert len(str(caught.value)) < 1000
+
+
+def test_a_model_of_two_towers_is_no_text_tower(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r'text tower ".*": a clip model has two towers\. Give a text encoder'):
+        text_encoder(transformer=str(transformers_clip(tmp_path)), pretrained=True, vocabulary=None, config={})
 
 
 @pytest.mark.parametrize("pool", ["first", "mean", "last"])
