@@ -7,7 +7,7 @@ from typing import Any
 from benchsuite.analysis.table_view import TableView
 from benchsuite.canonical import canonical
 from benchsuite.records.method_version import version_state
-from benchsuite.records.schema import READ_BY_SOME, Record
+from benchsuite.records.schema import Record
 from benchsuite.registry import methods
 from benchsuite.setup import Setup
 
@@ -116,7 +116,7 @@ def _settings(record: Record) -> dict[str, Any]:
         settings[STEPS] = f"×{record.method.longer:g}"
     if record.tuned:
         settings["tuned" if searched else "rate"] = f"{record.tuned.trials} trials"
-    settings |= {name: record.digests[name][:SHORT] for name in READ_BY_SOME if name in record.digests}
+    settings |= {name: digest[:SHORT] for name, digest in record.read.items()}
     current = version_state(record.method) == "current"
     return settings if current else {**settings, "method version": record.method.version}
 

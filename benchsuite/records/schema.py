@@ -146,9 +146,15 @@ class Record(Part):
     """The trained towers in the folder `weights`; none where they were not kept. No part of any identity."""
 
     @property
-    def configuration(self) -> tuple[str | None, ...]:
+    def configuration(self) -> tuple[str, ...]:
         """What the replicates of a row share on a board: the row, and what it reads that other methods do not."""
-        return self.row_id, *(self.digests.get(name) for name in READ_BY_SOME)
+        return self.row_id, *(f"{name} {digest}" for name, digest in self.read.items())
+
+    @property
+    def read(self) -> dict[str, str]:
+        """Digests of what it reads that other methods do not; none where each replicate has data of its own."""
+        own = self.setup.data.redrawn
+        return {name: self.digests[name] for name in READ_BY_SOME if name in self.digests and not own}
 
     @property
     def row_id(self) -> str:

@@ -176,8 +176,10 @@ def test_what_a_run_did_not_read_of_its_setup_follows_from_its_digests(make_reco
     assert plain.unread == {"clusters", "experts.image", "experts.text"}
     read = make_record(digests={**digests, "clusters": "c", "text_expert": "t"})[0]
     assert read.unread == {"experts.image"}
-    assert plain.configuration == (plain.method_id, None, None, None, None)
-    assert read.configuration == (read.method_id, None, "c", None, "t")
+    assert plain.configuration == (plain.method_id,)
+    assert read.configuration == (read.method_id, "clusters c", "text_expert t")
+    drawn = read.setup.model_copy(update={"data": read.setup.data.model_copy(update={"redrawn": "seed"})})
+    assert read.model_copy(update={"setup": drawn}).configuration == plain.configuration, "each replicate has its own"
 
 
 def test_paraphrases_that_a_run_read_make_it_another_run(make_record: Make) -> None:
