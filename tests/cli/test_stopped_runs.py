@@ -63,8 +63,6 @@ class Runs:
     stopped: Mapping[str, Any]
     ended: Mapping[str, tuple[int, str]]
     """Exit code and progress of the commands that were stopped."""
-    last: str
-    """Progress of the one that finished."""
 
     @property
     def resumptions(self) -> list[Resumption]:
@@ -108,8 +106,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
         stop(process)
         _, told = process.communicate()
         ended[name] = process.returncode, told
-    last = in_this_process(folder, *COMMAND[3:], *OFTEN, "--results", "stopped")
-    return Runs(folder, record(folder / "alone"), record(folder / "stopped"), ended, last)
+    in_this_process(folder, *COMMAND[3:], *OFTEN, "--results", "stopped")
+    return Runs(folder, record(folder / "alone"), record(folder / "stopped"), ended)
 
 
 def test_the_record_is_that_of_a_run_left_alone(runs: Runs) -> None:
@@ -141,10 +139,6 @@ def test_asked_to_stop_it_saves_the_step_it_is_in_and_says_so(runs: Runs, name: 
     assert f"note   mlp isogclr seed 0  goes on from step {before} of {STEPS}" in told
     assert "stopped: 0 of 1 runs are stored in stopped, and trainings are saved: " in told
     assert f"mlp isogclr seed 0 at step {after}. The same command continues" in told
-
-
-def test_the_last_command_goes_on_from_the_last_stop(runs: Runs) -> None:
-    assert f"goes on from step {runs.resumptions[-1].step} of {STEPS}" in runs.last
 
 
 def test_costs_add_up(runs: Runs) -> None:
