@@ -54,7 +54,7 @@ def temperatures(record: Record) -> dict[str, float]:
 def titles(
     setups: Mapping[str, Setup], views: Sequence[TableView], recipes: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """A title for each setup by setup_id: the recipe, backbone and variant for which tables show it.
+    """A title for each setup by setup_id: the recipe, what its backbone is, and the variant for which tables show it.
 
     Of several names the shortest, then the one most rows use. What no table shows is called by its recipe and
     towers; where `recipes` do not have it, by data and towers. Alike ones also by the data's options that differ.
@@ -63,7 +63,7 @@ def titles(
     for view in views:
         for row in view.rows:
             for part in view.table.all_parts:
-                name = tuple(filter(None, (view.setting.name, view.tower(row.backbone), row.variant, part)))
+                name = tuple(filter(None, (view.setting.name, view.stand_in(row.backbone), row.variant, part)))
                 cells = (cell for cell in row.cells if cell.column.part == part)
                 for setup_id in {record.setup_id for cell in cells for record in cell.records.values()}:
                     names[setup_id][name] += 1

@@ -66,8 +66,11 @@ class TableView:
 
     def tower(self, backbone: str) -> str:
         """A backbone as readers know it: by the paper's name, or in a table of one's own by what it is here."""
-        known = self.setting.backbones.get(backbone)
-        return backbone if known is None or self._is_printed else re.split("[:,]", known, maxsplit=1)[0]
+        return backbone if self._is_printed else self.stand_in(backbone)
+
+    def stand_in(self, backbone: str) -> str:
+        """What it is here, up to the first colon or comma of its description."""
+        return re.split("[:,]", self.setting.backbones.get(backbone, backbone), maxsplit=1)[0]
 
     def tower_here(self, backbone: str) -> str:
         """What it is here, in whole; of a paper's also its name there."""

@@ -74,7 +74,7 @@ def test_a_setup_is_called_as_tables_asked_for_it(make_runs: MakeRuns) -> None:
         ],
     )
     assert found == {
-        "a": "scenes-small, RN50", "b": "scenes-small, ViT, CC12M", "c": "scenes-small, X, p",
+        "a": "scenes-small, timm test_resnet", "b": "scenes-small, ViT, CC12M", "c": "scenes-small, X, p",
     }  # fmt: skip
 
 
