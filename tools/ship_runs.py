@@ -1,6 +1,6 @@
 """Make the runs that come with benchsuite: `python tools/ship_runs.py RESULTS RECIPE METHOD...`.
 
-Takes the methods' trials from a results folder, and their records on the recipe's first backbone, and writes
+Takes the recipe's trials from a results folder, and the methods' records on the recipe's first backbone, and writes
 `baselines/shipped/<recipe>.jsonl.xz` and `<recipe>.parquet`. Records are as they were measured; ranks stay behind.
 """
 
@@ -28,13 +28,11 @@ def main(results: str, recipe: str, *methods: str) -> None:
     if odd := sorted({record.method.name for record in records if not is_as_asked(record)}):
         raise SystemExit(f"{', '.join(odd)}: as printed not at the method's defaults, which `compare` asks for")
     trials = contents.trials[recipe]
-    kept = [one for one in trials.trials if one.method.name in methods]
-    setups = {one.setup_id: trials.setups[one.setup_id] for one in kept}
     folder = baselines() / SHIPPED
     folder.mkdir(exist_ok=True)
     (folder / f"{recipe}{RECORDS}").write_bytes(pack(records))
-    write_trials(folder / f"{recipe}.parquet", trials.model_copy(update={"trials": kept, "setups": setups}))
-    sys.stdout.write(f"{len(records)} records, {len(kept)} trials: {folder}\n")
+    write_trials(folder / f"{recipe}.parquet", trials)
+    sys.stdout.write(f"{len(records)} records, {len(trials.trials)} trials: {folder}\n")
 
 
 def is_as_asked(record: Record) -> bool:
