@@ -10,6 +10,8 @@ from tox.session.state import State
 
 PAPERS = Path(__file__).parent / "baselines" / "papers"
 SHORT = {"repro-table1": "temo/table1", "repro-all": "all"}
+USUAL = {"repro-table1": ("--regime", "tuned")}
+"""Options where none follow after --."""
 
 
 def environments() -> dict[str, str]:
@@ -36,6 +38,6 @@ def tox_add_core_config(core_conf: ConfigSet, state: State) -> None:
                 description=f"Reproduce {what}; options of `benchsuite repro` may follow after --.",
                 package="editable",
                 extras=set(),
-                commands=[Command(["benchsuite", "repro", what, *options])],
+                commands=[Command(["benchsuite", "repro", what, *(options or USUAL.get(name, ()))])],
             )
         )

@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -18,3 +20,17 @@ def test_every_table_and_paper_has_its_environment(environments: dict[str, str])
     tables = {f"repro-{name.replace('/', '-')}": name for name in table_names()}
     papers = {f"repro-{name}": name for name in paper_names()}
     assert environments == {**tables, **papers, "repro-table1": "temo/table1", "repro-all": "all"}
+
+
+@pytest.mark.parametrize(
+    ("given", "asked"),
+    [
+        ((), ("--regime", "tuned")),
+        (("--scale", "smoke"), ("--scale", "smoke")),
+        (("--regime", "both"), ("--regime", "both")),
+    ],
+)
+def test_table1_is_tuned_unless_options_say_what_to_do(given: tuple[str, ...], asked: tuple[str, ...]) -> None:
+    command = [sys.executable, "-m", "tox", "config", "-e", "repro-table1", "-k", "commands", "--", *given]
+    told = subprocess.run(command, cwd=TOXFILE.parent, capture_output=True, text=True, check=True).stdout
+    assert f"commands = benchsuite repro temo/table1 {' '.join(asked)}\n" in told

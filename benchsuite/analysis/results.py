@@ -52,7 +52,7 @@ def load_table(
 ) -> "DataFrame":
     """A table as its page shows it: a row for each cell, published beside ours, with ranks and the values by seed.
 
-    By default at scale "small", or "features", or the one that there is. `regime` is "tuned" or "printed"; by default
+    By default at scale "features", or "small", or the one that there is. `regime` is "tuned" or "printed"; by default
     the tuned table, if there is one.
 
     Numbers in percent are fractions here, published ones too. `seed_0`, `seed_1`, ... are ours by seed.

@@ -38,7 +38,7 @@ def export(
     ] = None,
     as_json: AsJson = False,
     scale: Annotated[
-        str | None, typer.Option(help="The recipe's scale, of a table (default: small, or features).")
+        str | None, typer.Option(help="The recipe's scale, of a table (default: features, or small).")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Write a file instead of printing.", metavar="FILE")] = None,
     show: Annotated[Show, typer.Option(help="Which numbers of a table.")] = "both",

@@ -28,7 +28,7 @@ def plot(
     ] = None,
     scale: Annotated[
         str | None,
-        typer.Option(help="The recipe's scale (default: of a table small, or features; of a method all)."),
+        typer.Option(help="The recipe's scale (default: of a table features, or small; of a method all)."),
     ] = None,
     added: Annotated[bool, typer.Option("--added", help="Of a table: only claims of rows that are not in it.")] = False,
     dpi: Annotated[int, typer.Option(help="Dots per inch of a .png.", min=36, max=1200)] = 300,

@@ -54,7 +54,7 @@ def repro(
     tracking: TrackingOptions,
     scale: Annotated[
         str | None,
-        typer.Option(help="Which of the table's recipes to use (default: small, or features)."),
+        typer.Option(help="Which of the table's recipes to use (default: features, or small)."),
     ] = None,
     replicates: Replicates = None,
     seed: Annotated[int | None, typer.Option(help="Only this replicate, instead of --replicates.", min=0)] = None,

@@ -10,7 +10,7 @@ from benchsuite.papers.schema import Table
 from benchsuite.toml_files import read_toml
 
 EVERYTHING = "all"
-USUAL = ("small", "features")
+USUAL = ("features", "small")
 """Where no scale is named: the first of them that there is."""
 NOTHING: Mapping[str, Path] = {}
 """No tables stored with results."""
