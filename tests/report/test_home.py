@@ -12,7 +12,7 @@ from benchsuite.analysis.table_view import TableView
 from benchsuite.records.schema import Record
 from benchsuite.report.claim_lines import ClaimLine, anchor, forests
 from benchsuite.report.origin import Origin
-from benchsuite.report.overview import headlines, overviews
+from benchsuite.report.overview import Headlines, headlines, overviews
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
 MakeRuns = Callable[..., dict[int, Record]]
@@ -110,6 +110,14 @@ def test_each_line_leads_to_its_claim(make_record: MakeRecord) -> None:
 def test_scales_with_most_seeds_come_first(make_record: MakeRecord) -> None:
     shown = headlines(leaderboard([view(make_record, seeds=2, scale="emoji"), view(make_record)]))
     assert [(one.scale, one.origin.seeds) for one in shown] == [("small", "4 seeds"), ("emoji", "2 seeds")]
+
+
+def test_real_data_come_before_synthetic_ones(make_record: MakeRecord) -> None:
+    made = make_record()[0]
+    data = made.setup.data.model_copy(update={"name": "emoji-features"})
+    real = made.model_copy(update={"setup": made.setup.model_copy(update={"data": data})})
+    first, second = Headlines("a", Origin([real], [2]), [], []), Headlines("b", Origin([made], [9]), [], [])
+    assert first.place < second.place
 
 
 def test_a_claim_in_both_regimes_is_one_line_below_what_became_of_it(make_record: MakeRecord) -> None:
