@@ -8,6 +8,7 @@ from support.scales import check_scale
 
 from benchsuite.errors import UsageError
 from benchsuite.papers import Table, paper_names, read_table, table_names
+from benchsuite.papers.reader import usual_scale
 from benchsuite.planning.recipe import read_recipe, recipe_names
 from benchsuite.registry import methods
 from benchsuite.toml_files import read_toml
@@ -131,3 +132,8 @@ def read(folder: Path, text: str) -> Table:
     file = folder / "t.toml"
     file.write_text(text)
     return read_toml(file, Table)
+
+
+def test_real_features_are_taken_where_no_scale_is_named() -> None:
+    for name in table_names():
+        assert usual_scale([name]) == ("features" if "features" in read_table(name).recipes else "small"), name

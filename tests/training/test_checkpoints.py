@@ -22,7 +22,7 @@ from benchsuite.files import sha256_of
 from benchsuite.records import checkpoints as folders
 from benchsuite.records.checkpoints import EVERY, MARKER, Every, StoredCheckpoint, checkpoints_in, read_marker
 from benchsuite.setup import Setup
-from benchsuite.training import checkpoint
+from benchsuite.training import checkpoint, checkpoint_files
 from benchsuite.training.checkpoint import Checkpoints
 from benchsuite.training.cost import Meter
 
@@ -206,6 +206,21 @@ def test_a_full_disk_does_not_end_the_training(
     assert place.steps == [6, 5]
     assert {path.name for path in place.folder.iterdir()} == {"lock", "step-00000005", "step-00000006"}
     require_same(trained(METHOD, place.setup, split), result)
+
+
+def test_the_systems_reason_is_told_where_torch_hides_it(
+    make_setup: Callable[..., Setup], split: Split, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*arguments: object) -> None:
+        try:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        except OSError:
+            raise RuntimeError("[enforce fail at inline_container.cc:672] . unexpected pos 704 vs 598")  # noqa: B904
+
+    monkeypatch.setattr(checkpoint_files, "_written", full)
+    place = Place(tmp_path / "run", make_setup(steps=2), split)
+    place.run()
+    assert place.notes[0].startswith(f"checkpoint of step 1 not written: {os.strerror(errno.ENOSPC)}; there is none")
 
 
 def test_while_another_process_trains_the_run_nothing_is_saved(stopped: Place, monkeypatch: pytest.MonkeyPatch) -> None:
