@@ -22,6 +22,7 @@ def test_every_table_and_paper_has_its_environment(environments: dict[str, str])
     assert environments == {**tables, **papers, "repro-table1": "temo/table1", "repro-all": "all"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("given", "asked"),
     [

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from shown import PAGES, ROOT, blocks, lines, words
 from support.commands import exit_code
-from support.in_process import InProcess
+from support.in_process import in_this_process
 from support.made_records import any_record
 from support.made_trials import trials_file
 from support.measured import HIGH, LOW, fill
@@ -75,11 +75,8 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_image_folder(folder / "photos", 90)
     write_table(folder / "shop", {"photo": name, "title": caption, "details": colour})
     write_table(folder / "zoo", {"image": name, "caption": caption, "animal": colour})
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        smoke = ("repro", "temo/table1", "--scale", "smoke", "--rows", "RN50/InfoNCE,RN50/TeMo", "--seeds", "1")
-        patch.setattr("benchsuite.work.workplace.Pool", InProcess)
-        assert exit_code(*smoke, "--keep-weights") == 0
+    smoke = ("repro", "temo/table1", "--scale", "smoke", "--rows", "RN50/InfoNCE,RN50/TeMo", "--seeds", "1")
+    in_this_process(folder, *smoke, "--keep-weights")
     for file in (folder / "results").rglob("*"):
         copy = folder / "runs" / file.relative_to(folder / "results")
         if file.is_file() and not copy.exists() and file.name != "MANIFEST.json":

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from support.commands import exit_code
-from support.in_process import InProcess
+from support.in_process import in_this_process
 from support.real_files import write_pairs, write_shards
 
 pytestmark = pytest.mark.slow
@@ -47,14 +46,6 @@ def run(folder: Path, *more: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(command(folder, *more), cwd=folder, capture_output=True, text=True, check=False)
 
 
-def run_here(folder: Path, *more: str) -> None:
-    """In this process, without a worker that trains."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("benchsuite.work.workplace.Pool", InProcess)
-        patch.chdir(folder)
-        assert exit_code(*command(folder, *more)[3:]) == 0
-
-
 def record(folder: Path) -> dict[str, dict[str, object]]:
     (file,) = (file for file in folder.glob("infonce*.json"))
     content: dict[str, dict[str, object]] = json.loads(file.read_text())
@@ -68,7 +59,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_workers_and_tracking_change_no_byte_of_a_result(folder: Path) -> None:
-    run_here(folder, "--results", "a", "--workers", "0")
+    in_this_process(folder, *command(folder, "--results", "a", "--workers", "0")[3:])
     ahead = run(folder, "--results", "b", "--workers", "2", "--track", "csv")
     assert ahead.returncode == 0, ahead.stderr
     one, two = record(folder / "a"), record(folder / "b")
@@ -88,7 +79,7 @@ def test_a_bad_picture_is_named_by_tar_file_and_key_or_skipped(folder: Path) -> 
     assert refused.returncode != 0
     assert "00001.tar, 000010000: not an image that can be decoded" in refused.stderr
     assert "Traceback" not in refused.stderr
-    run_here(folder, "--results", "b", "--workers", "1", "--skip-bad-pictures")
+    in_this_process(folder, *command(folder, "--results", "b", "--workers", "1", "--skip-bad-pictures")[3:])
     assert record(folder / "b")["cost"]["skipped_pictures"] == 1
 
 
