@@ -55,7 +55,7 @@ def in_both_regimes(
     """The headline claims of each table and scale of which there is a view in either regime."""
     by_place: dict[tuple[str, str], dict[str, TableView]] = {}
     for view in views:
-        by_place.setdefault((view.asked.table, view.asked.scale), {})[view.asked.regime] = view
+        by_place.setdefault(view.asked.place, {})[view.asked.regime] = view
     for pair in by_place.values():
         if len(pair) == 2:
             printed, tuned = (

@@ -244,8 +244,8 @@ def summary(
     asked: Question, work: "TableWork", pace: "Pace | None", session: "Session", limit: float | None
 ) -> Iterator[str]:
     """What will be done, and how long it takes."""
+    from benchsuite.records.requests import REGIMES
     from benchsuite.records.shipped import shipped_digests
-    from benchsuite.report.answer import REGIMES
     from benchsuite.report.numbers import counted
     from benchsuite.work.duration import about
     from benchsuite.work.pace import together
@@ -271,7 +271,8 @@ def summary(
 def show(asked: Question, session: "Session", report: Path, as_json: bool) -> None:
     """The answer; then where the page, the figure and the records are, and the rows for a paper."""
     from benchsuite.cli.claims import claim_as_json
-    from benchsuite.report.answer import REGIMES, answer_lines, latex_rows
+    from benchsuite.records.requests import REGIMES
+    from benchsuite.report.answer import answer_lines, latex_rows
     from benchsuite.report.export import as_json as export_json
     from benchsuite.report.figures.saving import save
     from benchsuite.report.plots import chosen, plots_of_table

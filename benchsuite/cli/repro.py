@@ -155,7 +155,8 @@ def claim_answers(views: "Sequence[TableView]") -> "Iterator[str]":
     from benchsuite.analysis.both_regimes import in_both_regimes
     from benchsuite.analysis.judged_claims import judged_claims
     from benchsuite.cli.claims import both_line
-    from benchsuite.report.answer import REGIMES, answer
+    from benchsuite.records.requests import REGIMES
+    from benchsuite.report.answer import answer
 
     if len(views) > 1:
         yield from map(both_line, in_both_regimes(views))

@@ -1,5 +1,6 @@
 """What was asked of a table at a scale, stored beside the records. It says nothing of what came of it."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
 from annotated_types import Ge
@@ -10,7 +11,8 @@ from benchsuite.setup import Part
 
 Regime = Literal["printed", "tuned"]
 """Whether rows have the paper's hyper-parameters as printed, or those that an equal search chose."""
-REGIMES: tuple[Regime, ...] = ("printed", "tuned")
+REGIMES: Mapping[Regime, str] = {"printed": "as printed", "tuned": "tuned"}
+"""In words, in the order in which they are shown."""
 Number = Annotated[int, Ge(0)]
 
 
@@ -58,6 +60,11 @@ class TableRequest(Part):
         return f"{self.table.replace('/', '-')}-{self.scale}{'-tuned' * (self.regime == 'tuned')}"
 
     @property
+    def place(self) -> tuple[str, str]:
+        """Table and scale, whose regimes stand side by side."""
+        return self.table, self.scale
+
+    @property
     def at(self) -> str:
         """The scale, with the regime where it is not as printed."""
         return self.scale + ", tuned" * (self.regime == "tuned")
@@ -65,7 +72,7 @@ class TableRequest(Part):
     @property
     def shown(self) -> str:
         """The scale and the regime, for titles."""
-        return f"{self.scale}, {'tuned' if self.regime == 'tuned' else 'as printed'}"
+        return f"{self.scale}, {REGIMES[self.regime]}"
 
     def with_earlier(self, before: Self) -> Self:
         """With the rows and replicates that were asked for earlier."""

@@ -37,6 +37,12 @@ class ClaimLine:
 
     view: TableView
     judged: JudgedClaim
+    also: Sequence[str] = ()
+    """Other tables of the paper with the same comparison of the same runs."""
+
+    @property
+    def tables(self) -> str:
+        return ", ".join([self.view.asked.table, *self.also])
 
     @property
     def claim(self) -> Claim:

@@ -13,8 +13,10 @@ from benchsuite.analysis.judged_claims import JudgedClaim, judged_added, judged_
 from benchsuite.analysis.rows import TableRow
 from benchsuite.analysis.table_view import TableView
 from benchsuite.cards import Card
+from benchsuite.papers.schema import RowKey
 from benchsuite.planning.recipe import Primary
 from benchsuite.records.contents import Contents
+from benchsuite.records.requests import REGIMES
 from benchsuite.records.schema import Record
 from benchsuite.registry import methods
 from benchsuite.report.origin import data_of
@@ -43,12 +45,12 @@ class MethodSummary:
         return owner if owner.startswith("benchsuite.") else Path(owner).name
 
     @property
-    def tables(self) -> Mapping[str, list[tuple[TableView, TableRow]]]:
-        """Its rows by table and scale."""
-        found = defaultdict(list)
+    def tables(self) -> Mapping[tuple[str, str], list[tuple[TableView, TableRow]]]:
+        """Its rows by table and scale, each once."""
+        found: dict[tuple[str, str], dict[RowKey, tuple[TableView, TableRow]]] = {}
         for view, row in self.rows:
-            found[view.asked.name].append((view, row))
-        return found
+            found.setdefault(view.asked.place, {})[row.key] = view, row
+        return {place: list(rows.values()) for place, rows in found.items()}
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,14 @@ class Leaderboard:
         for view in self.views:
             views[view.table.paper, view.asked.scale].append(view)
         return views
+
+    @cached_property
+    def by_place(self) -> Mapping[tuple[str, str], list[TableView]]:
+        """What shares a page: a table at a scale, as printed and tuned, or in the only regime that was run."""
+        views = defaultdict(list)
+        for view in sorted(self.views, key=lambda view: [*REGIMES].index(view.asked.regime)):
+            views[view.asked.place].append(view)
+        return {view.asked.place: views[view.asked.place] for view in self.views}
 
     @cached_property
     def boards(self) -> list[Board]:

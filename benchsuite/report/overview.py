@@ -8,7 +8,7 @@ from statistics import median
 
 from benchsuite.analysis.against import Against
 from benchsuite.analysis.boards import Board, PrimaryMeasure
-from benchsuite.analysis.both_regimes import MEANING, Outcome, in_both_regimes
+from benchsuite.analysis.both_regimes import MEANING, InBothRegimes, Outcome, in_both_regimes
 from benchsuite.analysis.table_view import TableView
 from benchsuite.report.claim_lines import ClaimForest, ClaimLine, forests
 from benchsuite.report.leaderboard import Leaderboard
@@ -139,16 +139,18 @@ def headlines_at(leaderboard: Leaderboard, scale: str, tables: Sequence[TableVie
 
 
 def _fates(leaderboard: Leaderboard, views: Sequence[TableView]) -> Iterator[Fates]:
-    """A figure for each unit."""
+    """A figure for each unit. A comparison of the same runs that several tables make is one line."""
     by_regime = {(view.asked.table, view.asked.regime): view for view in views}
-    pairs = [
-        (
-            both.outcome,
-            ClaimLine(by_regime[both.printed.claim.table, "printed"], both.printed),
-            ClaimLine(by_regime[both.tuned.claim.table, "tuned"], both.tuned),
-        )
-        for both in in_both_regimes(views, lambda view: leaderboard.claims[view.asked.name])
-    ]
+    same: defaultdict[object, list[InBothRegimes]] = defaultdict(list)
+    for both in in_both_regimes(views, lambda view: leaderboard.claims[view.asked.name]):
+        claim, gains = both.printed.claim, (both.printed.gains, both.tuned.gains)
+        runs = gains if None not in gains else (claim.table, claim.name)
+        same[claim.table.partition("/")[0], claim.column.name, runs].append(both)
+    pairs = []
+    for both, *others in same.values():
+        table, also = both.printed.claim.table, [other.printed.claim.table for other in others]
+        printed = ClaimLine(by_regime[table, "printed"], both.printed, also)
+        pairs.append((both.outcome, printed, ClaimLine(by_regime[table, "tuned"], both.tuned, also)))
     for forest in forests((line.view, line.judged) for _, *lines in pairs for line in lines):
         shown = [pair for pair in pairs if pair[1].claim.column.unit == forest.unit]
         outcomes = [outcome for outcome in MEANING if any(outcome == pair[0] for pair in shown)]

@@ -3,7 +3,7 @@
 import shlex
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 from benchsuite.analysis.against import decisions, outcomes
@@ -15,12 +15,14 @@ from benchsuite.analysis.verdict import Kind
 from benchsuite.folders import built_in_tables
 from benchsuite.papers.claim import headline_claims
 from benchsuite.papers.schema import RowKey
+from benchsuite.records.requests import REGIMES
 from benchsuite.registry import datasets, methods
 from benchsuite.report import method_lines, method_page
 from benchsuite.report.claim_lines import forests, matrix
 from benchsuite.report.export import FORMATS, SUFFIXES
 from benchsuite.report.export_options import DEFAULT
 from benchsuite.report.figures import table_figures
+from benchsuite.report.figures.model import distinct
 from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.links import slug
 from benchsuite.report.origin import REAL, Origin, citation, data_of
@@ -52,9 +54,8 @@ def all_pages(leaderboard: Leaderboard) -> Iterator[Page]:
         return Page(name, title, template, lambda: {"leaderboard": leaderboard, **values(leaderboard, *subject)})
 
     yield page("index", "Leaderboard", "home.html", home)
-    for view in leaderboard.views:
-        title = f"{view.table.title} ({where(view)})"
-        yield page(page_name("tables", view.asked.name), title, "table.html", table, view)
+    for views in leaderboard.by_place.values():
+        yield page(table_page(views[0]), f"{views[0].table.title} ({where(views)})", "table.html", table, views)
     for name, method in leaderboard.methods.items():
         yield page(page_name("methods", name), method.title, "method.html", method_page.values, method)
     for (paper, scale), views in leaderboard.by_paper.items():
@@ -76,35 +77,47 @@ def home(leaderboard: Leaderboard) -> Values:
         "papers": [(*key, stand_ins(views), judged(leaderboard, views)) for key, views in leaderboard.by_paper.items()],
         "measured_on": stand_ins(leaderboard.views),
         "tables": [
-            (view, judged(leaderboard, [view])["counts"], of_added(leaderboard, view)) for view in leaderboard.views
+            (views, headlines_at(leaderboard, views[0].asked.scale, views).outcomes, of_added(leaderboard, views[-1]))
+            for views in leaderboard.by_place.values()
         ],
         "seeds": len({record.seed for record in records}),
         "setups": len({record.setup_id for record in records}),
     }
 
 
-def table(leaderboard: Leaderboard, view: TableView) -> Values:
-    """One table at one scale."""
+def table(leaderboard: Leaderboard, views: Sequence[TableView]) -> Values:
+    """One table at one scale, in one regime or as printed and tuned; the last one leads."""
+    view = views[-1]
     added = leaderboard.added[view.asked.name]
-    claims = judged(leaderboard, [view])
-    headline = claims["counts"].total()
-    figures = table_figures(view)
+    claims = leaderboard.claims[view.asked.name]
+    figures = [(view.asked.regime, figure) for view in views for figure in table_figures(view)]
+    if len(views) > 1:
+        figures = [(regime, replace(one, title=f"{one.title}, {REGIMES[regime]}")) for regime, one in figures]
     return {
         "view": view,
-        **claims,
+        "views": views,
+        "beside": views[0] if len(views) > 1 else None,
+        "regimes": regimes(views),
+        "claims": claims,
+        "headlines": headlines_at(leaderboard, view.asked.scale, views),
         "family_size": headline_claims([view.table, *view.siblings]),
-        "headline_forests": forests(claims["claims"][:headline]),
-        "further_matrix": matrix(view, (claim for _, claim in claims["claims"][headline:])),
+        "explored": {
+            REGIMES[view.asked.regime]: matrix(view, (one for one in found if not one.claim.headline))
+            for view in views
+            if (found := leaderboard.claims[view.asked.name])
+        },
         "added_forests": forests((view, claim) for claim in added),
-        "origin": Origin.of([view]),
+        "origin": Origin.of(views),
         "citation": citation,
         "leading": bool(figures and view.table.plots),
         "added": [(view, claim) for claim in added],
         "of_added": of_added(leaderboard, view),
-        "marks": verdicts_by_cell([*leaderboard.claims[view.asked.name], *added]),
+        "marks": verdicts_by_cell([*claims, *added]),
         "differences": view.setting.measures.keys() - view.setting.stand_ins.keys(),
-        "figures": figures,
-        "exports": {name: export(view, DEFAULT) for name, export in FORMATS.items()},
+        "figures": distinct([figure for _, figure in figures]),
+        "exports": {
+            view.asked.name: {name: export(view, DEFAULT) for name, export in FORMATS.items()} for view in views
+        },
         "suffixes": SUFFIXES,
     }
 
@@ -145,9 +158,14 @@ def stand_ins(views: Sequence[TableView]) -> str:
     return next(iter(kinds)) if len(kinds) == 1 else "partly on stand-ins" if kinds else ""
 
 
-def where(view: TableView) -> str:
+def where(views: Sequence[TableView]) -> str:
     """The scale, the regime, and whether it is one of stand-ins: `small, as printed, on stand-ins`."""
-    return ", ".join(filter(None, (view.asked.shown, view.on_stand_ins)))
+    return ", ".join(filter(None, (views[0].asked.scale, regimes(views), views[-1].on_stand_ins)))
+
+
+def regimes(views: Sequence[TableView]) -> str:
+    """`as printed and tuned`."""
+    return " and ".join(REGIMES[view.asked.regime] for view in views)
 
 
 def of_added(leaderboard: Leaderboard, view: TableView) -> Counter[str]:
@@ -206,9 +224,21 @@ def command(view: TableView) -> str:
     return f"benchsuite repro {table} --scale {scale}{more}"
 
 
+def commands(views: Sequence[TableView]) -> list[str]:
+    """The command that measures a table in all its regimes, or one for each where they were asked for otherwise."""
+    lines = {view.asked.regime: command(view) for view in views}
+    joined = {line.replace(f"--regime {regime}", "--regime both") for regime, line in lines.items()}
+    return list(joined if len(views) > len(joined) else lines.values())
+
+
 def page_name(folder: str, *names: str) -> str:
     """`tables/temo-table1-small`, `methods/temo`."""
     return "/".join([folder, *map(slug, names)])
+
+
+def table_page(view: TableView) -> str:
+    """The page of a table at a scale, in both regimes."""
+    return page_name("tables", "-".join(view.asked.place).replace("/", "-"))
 
 
 def compare_page(board: Board) -> str:

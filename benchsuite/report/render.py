@@ -14,6 +14,7 @@ from benchsuite import __version__
 from benchsuite.analysis.both_regimes import MEANING
 from benchsuite.harmless import spelled
 from benchsuite.papers.schema import row_name
+from benchsuite.records.requests import REGIMES
 from benchsuite.report import numbers, pages, row_settings
 from benchsuite.report.claim_lines import anchor, remark
 from benchsuite.report.figures import svg
@@ -57,6 +58,7 @@ def _environment() -> Environment:
         "claim_remark": remark,
         "numbers": numbers,
         "OUTCOME_MEANING": MEANING,
+        "REGIMES": REGIMES,
         "pages": pages,
         "policy": Markup(POLICY),
         "row_name": row_name,

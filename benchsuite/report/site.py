@@ -10,7 +10,7 @@ from benchsuite.locks import locked
 from benchsuite.report.export import SUFFIXES
 from benchsuite.report.leaderboard import Leaderboard
 from benchsuite.report.links import Links
-from benchsuite.report.pages import Page, all_pages, page_name
+from benchsuite.report.pages import Page, all_pages, table_page
 from benchsuite.report.render import render
 from benchsuite.workers import spread
 
@@ -56,8 +56,7 @@ def write_site(folder: Path, leaderboard: Leaderboard) -> Site:
             if (folder / name).resolve().is_relative_to(folder.resolve()):
                 (folder / name).unlink(missing_ok=True)
         _write(folder, WRITTEN, "\n".join(written).encode())
-    requested = [view.asked.name for view in leaderboard.views]
-    tables = {name: folder / f"{page_name('tables', name)}.html" for name in requested}
+    tables = {view.asked.name: folder / f"{table_page(view)}.html" for view in leaderboard.views}
     return Site(folder / "index.html", tables, len(pages))
 
 
@@ -76,7 +75,11 @@ def _write(folder: Path, name: str, content: bytes) -> str:
 
 def downloads(page: str, values: Mapping[str, Any]) -> dict[str, str]:
     """The data files that a page offers, by name."""
-    exports = {f"{page}.{SUFFIXES[kind]}": text for kind, text in values.get("exports", {}).items()}
+    exports = {
+        f"tables/{name}.{SUFFIXES[kind]}": text
+        for name, texts in values.get("exports", {}).items()
+        for kind, text in texts.items()
+    }
     return exports | {f"{page}-{figure.slug}.csv": figure.csv for figure in values.get("figures", ())}
 
 

@@ -168,7 +168,7 @@ def test_the_reference_is_trained_longer_too(done: Done) -> None:
 def test_one_command_ends_with_the_row_and_where_its_verdict_is(done: Done) -> None:
     assert done.out.startswith(f"{tiny_tuning.NAME} at scale latents, tuned: 16 runs, 16 to do, 23 trials first")
     assert "mine/first at scale latents, tuned: My method" in done.out
-    assert (done.folder / "reports" / "tables" / "mine-first-latents-tuned.html").exists()
+    assert (done.folder / "reports" / "tables" / "mine-first-latents.html").exists()
     for name in ("Mine", "InfoNCE, 2 times the steps"):
         assert name in done.out
 

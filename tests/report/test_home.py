@@ -1,7 +1,7 @@
 """The first screen: how many headline claims came out how, and one line for each."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
@@ -137,6 +137,21 @@ def test_a_claim_in_both_regimes_is_one_line_below_what_became_of_it(make_record
     shown = words(pages(leaderboard(views))["index"])
     assert shown.count("ours beats old") == 1
     assert "of 1 headline claim: gain of tuning 1." in shown
+
+
+def test_what_two_tables_compare_alike_is_one_line_and_other_runs_are_not(make_record: MakeRecord) -> None:
+    def both(name: str, ours: Sequence[float]) -> list[TableView]:
+        made = claimed.table(*claimed.TWO, table=name, **CLAIM)
+        values = {"ours": ours, "old": claimed.LOW}
+        return [claimed.view(make_record, made, values, regime=regime) for regime in ("printed", "tuned")]
+
+    alike, other = both("t", claimed.HIGH), both("u", claimed.HIGH)
+    (group,) = headlines(leaderboard([*alike, *other]))
+    ((line, _),) = group.fates[0].by_outcome["robust gain"]
+    assert (line.tables, group.outcomes) == ("p/t, p/u", {"robust gain": 1})
+    better = both("u", [value + 0.01 for value in claimed.HIGH])
+    (group,) = headlines(leaderboard([*alike, *better]))
+    assert group.outcomes == {"robust gain": 2}
 
 
 def test_a_method_s_page_leads_to_the_headline_claims_about_it(make_record: MakeRecord) -> None:

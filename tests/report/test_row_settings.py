@@ -13,6 +13,7 @@ from benchsuite.papers import read_table
 from benchsuite.records.schema import Record, TunedBy
 from benchsuite.records.trials import trials_digest
 from benchsuite.report.leaderboard import Leaderboard
+from benchsuite.report.pages import table_page
 from benchsuite.report.row_settings import own, trials_behind
 
 MakeRecord = Callable[..., tuple[Record, bytes]]
@@ -38,7 +39,7 @@ def board(make_record: MakeRecord) -> Leaderboard:
 
 
 def table_of(board: Leaderboard) -> str:
-    return f"tables/{board.views[0].asked.name}"
+    return table_page(board.views[0])
 
 
 def words(page: str) -> str:

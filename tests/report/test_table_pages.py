@@ -30,6 +30,20 @@ def test_a_table_says_what_stands_for_what_how_to_repeat_it_and_why_runs_are_mis
         assert said in text
 
 
+def test_a_table_as_printed_and_tuned_has_one_page_with_both_numbers_in_each_cell(make_record: MakeRecord) -> None:
+    values = {"printed": {"ours": HIGH, "old": LOW}, "tuned": {"ours": LOW, "old": HIGH}}
+    views = [view(make_record, table(*TWO), of, regime=regime) for regime, of in values.items()]
+    (place, page), *others = [(n, p) for n, p in pages(leaderboard(views[::-1])).items() if n.startswith("tables/")]
+    assert (place, others) == ("tables/p-t-small", [])
+    cells = [cell for cell in Reading(page).cells if "theirs" in cell]
+    numbers = [[re.findall(r"[0-9.]+", cell[kind])[0] for kind in ("theirs", "printed", "tuned")] for cell in cells]
+    assert numbers == [["10.00", "11.8", "31.5"], ["12.00", "31.5", "11.8"]]
+    downloads = [address for address in Reading(page).addresses if address.endswith(".csv")]
+    assert downloads == ["p-t-small.csv", "p-t-small-tuned.csv"]
+    alone = Reading(pages(leaderboard(views[1:]))["tables/p-t-small"])
+    assert not any("printed" in cell for cell in alone.cells)
+
+
 def test_a_figure_s_page_begins_with_it(measured: TableView) -> None:
     found = pages(leaderboard([measured]))[TABLE1]
     assert 'class="figures"' not in found
