@@ -15,6 +15,7 @@ from benchsuite.papers import Table
 from benchsuite.papers.claim import Claim, claims_of, claims_of_added, headline_claims
 from benchsuite.papers.schema import RowKey, row_name
 from benchsuite.planning.recipe import Primary
+from benchsuite.records.requests import Regime
 
 NOT_SELECTED = "its rows were not selected"
 NO_RUN = "no stored run of this table at this scale"
@@ -28,6 +29,8 @@ class JudgedClaim:
     scale: str
     """"" if the table was not run at any."""
     verdict: Verdict
+    regime: Regime | None = None
+    """None if the table was not run."""
     stand_in: str = ""
     """What was measured in the place of the paper's data, in words, if anything was."""
 
@@ -78,7 +81,9 @@ def _judged(
     verdicts = judge_family([*_questions(view, headline), *beside], family)[: len(headline)]
     verdicts += explore(_questions(view, further))
     return [
-        JudgedClaim(claim, view.asked.scale, verdict, view.setting.stand_ins.get(claim.column.key, ""))
+        JudgedClaim(
+            claim, view.asked.scale, verdict, view.asked.regime, view.setting.stand_ins.get(claim.column.key, "")
+        )
         for claim, verdict in zip([*headline, *further], verdicts, strict=True)
     ]
 

@@ -109,9 +109,12 @@ def _listed(counts: "Counter[Kind]") -> str:
 
 def claim_line(judged: "JudgedClaim") -> str:
     """A claim and its verdict in a line."""
+    from benchsuite.records.requests import REGIMES
+
     claim = judged.claim
     scale = f" at scale {judged.scale}" if judged.scale else ""
-    where = f"{claim.table}{scale}{', on a stand-in' * bool(judged.stand_in)}"
+    regime = f", {REGIMES[judged.regime]}" if judged.regime else ""
+    where = f"{claim.table}{scale}{regime}{', on a stand-in' * bool(judged.stand_in)}"
     published = "" if claim.published is None else f" (published by {claim.published:g})"
     note = f"; note: {claim.note}" if claim.note else ""
     text = f" [{claim.locator}, in our words: {claim.statement}{note}]" if claim.locator else ""
@@ -159,6 +162,7 @@ def claim_as_json(judged: "JudgedClaim") -> dict[str, Any]:
     return {
         "table": claim.table,
         "scale": judged.scale or None,
+        "regime": judged.regime,
         "row": "/".join(filter(None, claim.row)),
         "reference": "/".join(filter(None, claim.reference)),
         "column": claim.column.key,

@@ -20,9 +20,9 @@ Judged = tuple[TableView, JudgedClaim]
 Unit = Literal["percent", "number"]
 
 
-def anchor(claim: Claim) -> str:
+def anchor(judged: JudgedClaim) -> str:
     """The place of a claim in a page."""
-    return f"claim-{short_digest([claim.table, claim.name])[:8]}"
+    return f"claim-{short_digest([judged.claim.table, judged.claim.name, judged.regime])[:8]}"
 
 
 def remark(judged: JudgedClaim) -> str:

@@ -103,8 +103,8 @@ def test_a_column_of_gains_is_there_only_where_one_is_known(make_record: MakeRec
 def test_each_line_leads_to_its_claim(make_record: MakeRecord) -> None:
     found = pages(leaderboard([view(make_record)]))
     (claim,) = leaderboard([view(make_record)]).claims["p-t-small"]
-    assert f"claims/p-small.html#{anchor(claim.claim)}" in Reading(found["index"]).addresses
-    assert anchor(claim.claim) in Reading(found["claims/p-small"]).ids
+    assert f"claims/p-small.html#{anchor(claim)}" in Reading(found["index"]).addresses
+    assert anchor(claim) in Reading(found["claims/p-small"]).ids
 
 
 def test_scales_with_most_seeds_come_first(make_record: MakeRecord) -> None:

@@ -73,9 +73,9 @@ def test_a_table_lists_every_claim_with_its_verdict_and_counts_them_on_their_num
     tested = {one.claim.column.key for one in claims if one.gain is not None and not one.claim.headline}
     lines = {address for address in page.addresses if "claims/temo-small.html#claim-" in address}
     assert {address.partition("#")[2] for address in lines} == {
-        anchor(one.claim) for one in claims if one.claim.headline or one.claim.column.key in tested
+        anchor(one) for one in claims if one.claim.headline or one.claim.column.key in tested
     }
-    assert {anchor(one.claim) for one in claims} <= set(reasons.ids)
+    assert {anchor(one) for one in claims} <= set(reasons.ids)
     shown = {row.key for row in measured.rows}
     headline = {(one.claim.row, one.claim.column.key) for one in claims if one.claim.headline}
     marked = [cell for cell in page.cells if cell.get("marks", "").strip()]
@@ -120,10 +120,8 @@ def test_claims_without_a_number_of_ours_have_their_own_table(measured: TableVie
     claims = leaderboard([measured]).claims["temo-table1-small"]
     page = pages(leaderboard([measured]))["claims/temo-small"]
     tested, untested = (Reading(part) for part in page.split("Not measured</h2>"))
-    assert set(untested.ids) & {anchor(one.claim) for one in claims} == {
-        anchor(one.claim) for one in claims if one.gain is None
-    }
-    assert {anchor(one.claim) for one in claims if one.gain is not None} <= set(tested.ids)
+    assert set(untested.ids) & {anchor(one) for one in claims} == {anchor(one) for one in claims if one.gain is None}
+    assert {anchor(one) for one in claims if one.gain is not None} <= set(tested.ids)
 
 
 @pytest.mark.parametrize("better", ["higher", "lower"])
@@ -180,7 +178,7 @@ def test_no_published_number_is_subtracted_where_a_stand_in_was_measured(
 def test_headline_claims_come_first_and_their_picture_leads_to_their_lines(measured: TableView) -> None:
     board = leaderboard([measured])
     claims = board.claims["temo-table1-small"]
-    headline = {anchor(one.claim) for one in claims if one.claim.headline}
+    headline = {anchor(one) for one in claims if one.claim.headline}
     assert [one.claim.headline for one in claims] == sorted((one.claim.headline for one in claims), reverse=True)
     page = pages(board)["claims/temo-small"]
     assert set(re.findall(r'<a href="#(claim-[^"]*)', page)) == headline
