@@ -35,8 +35,7 @@ def ranks_of_columns(queries: Tensor, candidates: Tensor, target: Tensor) -> NDA
     Every other candidate that does not score lower ranks before it. So a collapsed model, or one that gives NaN, scores
     at chance or below, not at 100 %.
     """
-    pairs = torch.stack([torch.arange(len(queries), device=queries.device), target.to(queries.device).long()])
-    return _ranks(queries, candidates, pairs, both=False)[0]
+    return _ranks(candidates, queries, target, both=False)[1]
 
 
 def ranks_both_ways(queries: Tensor, candidates: Tensor, group: Tensor) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -45,10 +44,7 @@ def ranks_both_ways(queries: Tensor, candidates: Tensor, group: Tensor) -> tuple
     Ties with others count against it. Its own other candidates never rank before a query's best one. A candidate of no
     query is a competitor alone.
     """
-    group = group.to(queries.device).long()
-    own = ((group >= 0) & (group < len(queries))).nonzero().flatten()
-    first, second = _ranks(queries, candidates, torch.stack([group[own], own]), both=True)
-    return first, second
+    return _ranks(queries, candidates, group, both=True)
 
 
 class Way:
@@ -97,49 +93,39 @@ class Way:
 
 
 @torch.no_grad()
-def _ranks(queries: Tensor, candidates: Tensor, pairs: Tensor, both: bool) -> list[NDArray[np.int32]]:
-    """Of the queries and, if asked, of the candidates. `pairs` [2, P] are right for both."""
-    a, b = ExactSide(queries, SCORES), ExactSide(candidates, SCORES)
+def _ranks(
+    queries: Tensor, candidates: Tensor, group: Tensor, both: bool
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Of the queries, which are 1 unless `both` are asked for, and of the candidates."""
+    group = group.to(queries.device).long()
+    everything = slice(0, len(queries)), slice(0, len(candidates))
+    pairs = torch.stack(_own(group, *everything))
     scores = pair_scores(queries, candidates, pairs[0], pairs[1])
-    ways = [Way(a, b, pairs, scores)]
-    if both:
-        ways.append(Way(b, a, pairs.flip(0), scores))
-    if not len(queries) or not len(candidates):
-        return [way.ranks() for way in ways]
+    a, b = ExactSide(queries, SCORES), ExactSide(candidates, SCORES)
+    first, second = Way(a, b, pairs, scores), Way(b, a, pairs.flip(0), scores)
     high, wide = _block_shape(len(queries), len(candidates), queries.device)
-    own = OwnPairs(pairs, high, wide, len(candidates))
     for top in range(0, len(queries), high):
         rows = slice(top, min(top + high, len(queries)))
         left_side = a.double(rows)
         for left in range(0, len(candidates), wide):
             columns = slice(left, min(left + wide, len(candidates)))
-            block, (row, column) = torch.mm(left_side, b.double(columns).T), own.within(top, left)
-            ways[0].count(block, (row, column), rows, columns)
-            for way in ways[1:]:
-                way.count(block.T, (column, row), columns, rows)
-    return [way.ranks() for way in ways]
+            block, (row, column) = torch.mm(left_side, b.double(columns).T), _own(group, rows, columns)
+            if both:
+                first.count(block, (row, column), rows, columns)
+            second.count(block.T, (column, row), columns, rows)
+    return first.ranks(), second.ranks()
+
+
+def _own(group: Tensor, rows: slice, columns: slice) -> tuple[Tensor, Tensor]:
+    """Where queries meet their own candidates in a block: rows and columns inside of it."""
+    row = group[columns] - rows.start
+    column = ((row >= 0) & (row < rows.stop - rows.start)).nonzero().flatten()
+    return row[column], column
 
 
 def _block_shape(rows: int, columns: int, device: torch.device) -> tuple[int, int]:
     """Rows and columns of a block that stays in a processor's cache."""
     factor = 1 if device.type == "cpu" else ACCELERATOR
     scores = min(BLOCK**2, SCORES) * factor**2
-    wide = min(columns, BLOCK * factor, scores)
-    return min(rows, max(1, scores // wide)), wide
-
-
-class OwnPairs:
-    """The right pairs of each block."""
-
-    def __init__(self, pairs: Tensor, high: int, wide: int, columns: int) -> None:
-        self._shape, self._across = (high, wide), -(-columns // wide)
-        blocks = pairs[0] // high * self._across + pairs[1] // wide
-        order = blocks.argsort()
-        self._pairs = pairs[:, order]
-        self._ends = [0, *blocks.bincount().cumsum(0).tolist()]
-
-    def within(self, top: int, left: int) -> tuple[Tensor, Tensor]:
-        """Rows and columns inside the block."""
-        number = top // self._shape[0] * self._across + left // self._shape[1]
-        start, end = (self._ends[min(i, len(self._ends) - 1)] for i in (number, number + 1))
-        return self._pairs[0, start:end] - top, self._pairs[1, start:end] - left
+    wide = max(1, min(columns, BLOCK * factor, scores))
+    return max(1, min(rows, scores // wide)), wide
