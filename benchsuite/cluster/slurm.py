@@ -4,7 +4,6 @@ import io
 import shutil
 import signal
 import subprocess
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, suppress
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from typing import Any
 from benchsuite.cluster.options import ClusterOptions, Layout
 from benchsuite.errors import RunError, UnknownError, UsageError
 from benchsuite.files import reason_of
+from benchsuite.training.stopping import handling
 
 ENDED = frozenset(
     {
@@ -199,16 +199,12 @@ def _plain(text: str) -> str:
 @contextmanager
 def uninterrupted() -> Iterator[None]:
     """Ctrl-C, which the terminal sends to commands started inside too, takes effect at the end."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
     pressed: list[int] = []
-    handler = signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # inherited by the commands
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        signal.signal(signal.SIGINT, handler)
+    with handling(lambda number, _: pressed.append(number), signal.SIGINT):
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # inherited by the commands
+        try:
+            yield
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     if pressed:
         raise KeyboardInterrupt

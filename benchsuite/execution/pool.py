@@ -2,16 +2,13 @@
 
 import os
 import signal
-import threading
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 from multiprocessing.connection import wait
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import FrameType
 from uuid import uuid4
 
 from benchsuite.execution.devices import Devices
@@ -21,6 +18,7 @@ from benchsuite.execution.ticket import Ticket
 from benchsuite.execution.worker import Desk
 from benchsuite.planning.plan import Run
 from benchsuite.records.checkpoints import Saving
+from benchsuite.training.stopping import handling
 
 THREADS = "OMP_NUM_THREADS"
 LOOK_SECONDS = 0.02
@@ -80,7 +78,8 @@ class Pool:
                 for group in groups:
                     group.finish()
             finally:
-                with _ending_at_a_second_interrupt(groups):
+                # Ctrl-C ends all processes at once: they are saving their trainings, and one may never get to it
+                with handling(lambda *_: [group.kill() for group in groups], signal.SIGINT):
                     for group in groups:
                         group.stop()
                     for group in groups:
@@ -112,21 +111,3 @@ def stated_threads() -> int:
     """As many as the user says that a process is to compute with; 0 if nothing was said."""
     stated = os.environ.get(THREADS, "").partition(",")[0].strip()
     return int(stated) if stated.isdecimal() else 0
-
-
-@contextmanager
-def _ending_at_a_second_interrupt(groups: Sequence[Group]) -> Iterator[None]:
-    """Inside, Ctrl-C ends all processes at once: they are saving their trainings, and one may never get to it."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def end(number: int, frame: FrameType | None) -> None:
-        for group in groups:
-            group.kill()
-
-    before = signal.signal(signal.SIGINT, end)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)

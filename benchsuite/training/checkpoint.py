@@ -62,12 +62,12 @@ class Checkpoints:
 class Saver:
     """Saves a training now and then and when it is asked to stop, and goes on from the last checkpoint.
 
-    Entered for the time of the training. Without `checkpoints` it does nothing. All processes call it alike.
+    Entered for the time of the training. All processes call it alike.
     """
 
     def __init__(
         self,
-        checkpoints: Checkpoints | None,
+        checkpoints: Checkpoints,
         engine: Any,
         curves: Curves,
         meter: Meter,
@@ -88,8 +88,7 @@ class Saver:
         self.resumptions: list[Resumption] = []
 
     def __enter__(self) -> Self:
-        if self._to:
-            self._stack.enter_context(self._asked)
+        self._stack.enter_context(self._asked.listening())
         return self
 
     def __exit__(self, *error: Any) -> None:
@@ -97,7 +96,7 @@ class Saver:
 
     def resume(self) -> int:
         """The step to begin with: that of the last checkpoint that is sound and of this training, or 0."""
-        if not self._to or not same(self._to.folder.is_dir()):
+        if not same(self._to.folder.is_dir()):
             return 0
         if problem := same(self._take_lock(LOCK_SECONDS) if rank() == 0 else ""):
             self._note(f"its checkpoints are left alone: {problem}; starts at step 0")
@@ -117,8 +116,6 @@ class Saver:
 
     def after(self, done: int) -> None:
         """Called after each step: save if it is time, stop if that was asked for."""
-        if not self._to:
-            return
         wanted = largest(self._wanted(done), self._engine.device)
         if wanted == SAVE:
             self._try_to_save(done)
@@ -127,11 +124,10 @@ class Saver:
 
     def finish(self) -> None:
         """Called after the last step: a training that has checkpoints need not be repeated if its evaluation fails."""
-        if self._good and self._to and self._good != place(self._to.folder, self._steps):
+        if self._good and self._good != place(self._to.folder, self._steps):
             self._try_to_save(self._steps)
 
     def _wanted(self, done: int) -> int:
-        assert self._to
         if self._asked.by:
             return STOP
         every = self._to.every
@@ -140,7 +136,6 @@ class Saver:
         return SAVE if done < self._steps and (due or (every.steps and done % every.steps == 0)) else NOTHING
 
     def _stop(self, done: int) -> None:
-        assert self._to
         seconds = time.monotonic() - self._last
         worth = largest(seconds >= WORTH_SECONDS or self._to.every.steps is not None, self._engine.device)
         problem = self._save(done) if worth else f"the last {math.ceil(seconds)} s of training are not worth it"
@@ -158,7 +153,6 @@ class Saver:
 
     def _save(self, done: int) -> str:
         """Write a checkpoint; returns why it could not be, or nothing."""
-        assert self._to
         folder = self._to.folder
         if problem := same(self._prepare(done) if rank() == 0 else ""):
             return problem
@@ -184,7 +178,6 @@ class Saver:
 
     def _prepare(self, done: int) -> str:
         """An empty folder for the draft; what a killed process left in it would become part of the checkpoint."""
-        assert self._to
         try:
             self._to.folder.mkdir(parents=True, exist_ok=True)
             if problem := self._take_lock(0):
@@ -229,7 +222,6 @@ class Saver:
         return found, ""
 
     def _restore(self, checkpoint: Path, marker: Marker) -> None:
-        assert self._to
         read_files(self._engine, checkpoint, marker.processes)
         progress = json.loads((checkpoint / PROGRESS).read_text("utf-8"))
         self._curves.points = progress["curves"]
@@ -242,14 +234,12 @@ class Saver:
         self._last = time.monotonic()
 
     def _identity(self) -> dict[str, str]:
-        assert self._to
         code = code_of(file for pattern in CODE for file in PACKAGE.glob(pattern))
         libraries = {name: version(name) for name in LIBRARIES}
         return {"run": self._to.run, "training code": code, **libraries, **self._digests}
 
     def _take_lock(self, seconds: float) -> str:
         """Why this run cannot be saved here, or nothing: another process saves it. Held until this one ends."""
-        assert self._to
         if not self._locked:
             try:
                 self._stack.enter_context(locked(self._to.folder / LOCK, seconds))
@@ -261,7 +251,7 @@ class Saver:
         return ""
 
     def _note(self, text: str) -> None:
-        if self._to and rank() == 0:
+        if rank() == 0:
             self._to.note(text)
 
 

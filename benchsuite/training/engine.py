@@ -2,7 +2,6 @@
 
 import math
 import os
-from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -97,7 +96,8 @@ def parameter_groups(encoder: DualEncoder, method: Method, setup: Setup) -> list
     """
     decay = setup.optimizer.weight_decay
     vector_decay = decay if setup.optimizer.decay_vectors else 0.0
-    matrices, vectors = _split(p for p in encoder.parameters() if p.requires_grad)
+    trained = [p for p in encoder.parameters() if p.requires_grad]
+    matrices, vectors = [p for p in trained if p.dim() > 1], [p for p in trained if p.dim() <= 1]
     groups = [_group(matrices, decay), _group(vectors, vector_decay)]
     in_heads = {id(p) for head in trained_heads(method) for p in head.parameters() if p.dim() == 1}
     for own in with_heads(method):
@@ -118,14 +118,6 @@ def _method_groups(own: ParameterGroup, decay: float, vector_decay: float, in_he
 
 def _group(parameters: list[nn.Parameter], decay: float, factor: float = 1.0) -> dict[str, Any]:
     return {"params": parameters, "weight_decay": decay, "lr_factor": factor}
-
-
-def _split(parameters: Iterable[nn.Parameter]) -> tuple[list[nn.Parameter], list[nn.Parameter]]:
-    matrices: list[nn.Parameter] = []
-    vectors: list[nn.Parameter] = []
-    for parameter in parameters:
-        (matrices if parameter.dim() > 1 else vectors).append(parameter)
-    return matrices, vectors
 
 
 def set_learning_rate(optimizer: Any, rate: float) -> None:

@@ -1,8 +1,8 @@
 """The loop: the same for every method."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack, closing, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -151,10 +151,12 @@ def train(
     curves = Curves(setup.training.steps)
     meter = Meter()
     made_of = {**digests, "method's file": file_digest(method.card)}
-    saver = Saver(checkpoints, engine, curves, meter, setup.training.steps, made_of, feed.skipped)
-    with ended(engine), closing(feed), saver:
+    steps = setup.training.steps
+    saver = Saver(checkpoints, engine, curves, meter, steps, made_of, feed.skipped) if checkpoints else None
+    with ExitStack() as last, closing(feed), saver or nullcontext():
+        last.callback(engine.destroy)
         engine.train()
-        for step in range(saver.resume(), setup.training.steps):
+        for step in range(saver.resume() if saver else 0, steps):
             trainee.watched = curves.keeps(step)
             passes = one_step(engine, feed, setup, step)
             if trainee.watched:
@@ -165,23 +167,16 @@ def train(
                 if rank() == 0:
                     pairs = (step + 1) * setup.training.accumulation * setup.training.batch
                     tracked.get()(step, curves.latest | meter.now(pairs))
-            saver.after(step + 1)
+            if saver:
+                saver.after(step + 1)
             watch(step + 1)
-        saver.finish()
-        cost = meter.read(engine.module, setup.training.steps * setup.training.accumulation * setup.training.batch)
+        if saver:
+            saver.finish()
+        cost = meter.read(engine.module, steps * setup.training.accumulation * setup.training.batch)
         if skipped := feed.skipped_by_all():
             cost |= {SKIPPED: len(skipped)}
             digests |= {SKIPPED: short_digest(skipped)}
-    return Trained(judged.eval(), words, curves.points, cost, digests, saver.resumptions)
-
-
-@contextmanager
-def ended(engine: Any) -> Iterator[None]:
-    """The engine is destroyed afterwards."""
-    try:
-        yield
-    finally:
-        engine.destroy()
+    return Trained(judged.eval(), words, curves.points, cost, digests, saver.resumptions if saver else [])
 
 
 def one_step(engine: Any, feed: Feed, setup: Setup, step: int) -> list[tuple[Loss, float]]:

@@ -2,35 +2,40 @@
 
 import signal
 import threading
-from types import FrameType, TracebackType
-from typing import Any, Self
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
 
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGUSR1") if hasattr(signal, name))
 """What schedulers send before they take a machine away."""
 
 
-class Asked:
-    """While entered, notes these signals instead of ending the process. Elsewhere than in the main thread: none.
+@contextmanager
+def handling(handler: Callable[[int, FrameType | None], object], *numbers: int) -> Iterator[None]:
+    """Inside, the handler is called for these signals. Elsewhere than in the main thread nothing changes."""
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        before = {number: signal.signal(number, handler) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, earlier in before.items():
+            signal.signal(number, signal.SIG_DFL if earlier is None else earlier)
 
-    A signal that came too late for the training comes again once it is left.
-    """
+
+class Asked:
+    """Notes these signals, while it listens, instead of ending the process."""
 
     def __init__(self) -> None:
         self.by = ""
         """Name of the last signal."""
-        self._before: dict[int, Any] = {}
 
-    def __enter__(self) -> Self:
-        if threading.current_thread() is threading.main_thread():
-            self._before = {number: signal.signal(number, self._note) for number in SIGNALS}
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        for number, handler in self._before.items():
-            signal.signal(number, signal.SIG_DFL if handler is None else handler)
-        if self.by and kind is None:
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """A signal that came too late for the training comes again once it is left."""
+        with handling(self._note, *SIGNALS):
+            yield
+        if self.by:
             signal.raise_signal(signal.Signals[self.by])
 
     def _note(self, number: int, frame: FrameType | None) -> None:

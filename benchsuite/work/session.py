@@ -1,7 +1,6 @@
 """The runs of one command: checked before the first one starts, done, and each stored as it finishes."""
 
 import signal
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from benchsuite.planning.problems import Problem
 from benchsuite.planning.trial_runs import example_run
 from benchsuite.records.checkpoints import folder_of, latest_step
 from benchsuite.records.store import Store
-from benchsuite.training.stopping import SIGNALS
+from benchsuite.training.stopping import SIGNALS, handling
 from benchsuite.work.progress import Lines, Say
 from benchsuite.work.trials import TrialKeeper, TrialWork
 from benchsuite.work.workplace import Workplace
@@ -124,21 +123,14 @@ class Session:
 @contextmanager
 def signals_raised() -> Iterator[None]:
     """Inside, the first SIGTERM or SIGUSR1 raises `Interrupted`, as Ctrl-C raises KeyboardInterrupt."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
 
     def stop(number: int, frame: FrameType | None) -> None:
         for each in SIGNALS:
             signal.signal(each, signal.SIG_IGN)
         raise Interrupted(f"stopped by {signal.Signals(number).name}")
 
-    before = {number: signal.signal(number, stop) for number in SIGNALS}
-    try:
+    with handling(stop, *SIGNALS):
         yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def under_way(runs: Sequence[Run], results: Path) -> str:
