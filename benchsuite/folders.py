@@ -4,13 +4,13 @@ All have one layout, `papers/<paper>/<table>.toml` and `recipes/<name>.toml`; a 
 tables that were measured into it. A package announces its folder, the one of a module, by an entry point.
 """
 
-import importlib.util
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
 from benchsuite.errors import UsageError
 from benchsuite.paths import baselines
+from benchsuite.registry import announced
 
 GROUP = "benchsuite.tables"
 """Of entry points: a name of the package's own choice, and the package that has the folder's files."""
@@ -78,16 +78,9 @@ def _collected(what: str, files_in: Callable[[Path], dict[str, Path]]) -> dict[s
 
 @cache
 def _installed() -> tuple[Path, ...]:
-    from importlib.metadata import entry_points  # with email and zipfile
-
     folders = []
-    for point in entry_points(group=GROUP):
-        try:
-            spec = importlib.util.find_spec(point.module)
-        except ModuleNotFoundError:
-            spec = None
-        if spec is None or not spec.submodule_search_locations:
-            what = "is not installed" if spec is None else "is not a package, so it has no folder"
-            raise UsageError(f'entry point "{point.name}" of {GROUP}: {point.module} {what}.')
+    for name, spec in announced(GROUP):
+        if not spec.submodule_search_locations:
+            raise UsageError(f'entry point "{name}" of {GROUP}: {spec.name} is not a package, so it has no folder.')
         folders += [Path(folder) for folder in spec.submodule_search_locations]
     return tuple(folders)

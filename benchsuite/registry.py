@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import cached_property
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -82,23 +83,11 @@ class Registry:
         return cards
 
     def _installed(self) -> Iterator[Card]:
-        from importlib.metadata import entry_points  # with email and zipfile
-
-        for point in entry_points(group=self.package):
-            where = f"entry point of {self.package}, module {point.module}: "
-            try:
-                with own_errors(f"package {point.module.partition('.')[0]}", ModuleNotFoundError):
-                    spec = importlib.util.find_spec(point.module)  # imports the packages around it
-            except ModuleNotFoundError:
-                spec = None
-            if spec is None or spec.origin is None:
-                raise UsageError(
-                    f'entry point "{point.name}" of {self.package}: module {point.module} is not installed.'
-                )
-            cards = {card.name: card for card in read_cards(self.kind, Path(spec.origin), point.module)}
-            if point.name not in cards:
-                raise UnknownError(self.kind, point.name, cards, where)
-            yield cards[point.name]
+        for name, spec in announced(self.package):
+            cards = {card.name: card for card in read_cards(self.kind, Path(spec.origin or ""), spec.name)}
+            if name not in cards:
+                raise UnknownError(self.kind, name, cards, f"entry point of {self.package}, module {spec.name}: ")
+            yield cards[name]
 
     def _refuse_taken_name(self, card: Card) -> None:
         holder = self._live_cards.get(card.name) or self._declared.get(card.name)
@@ -112,6 +101,21 @@ def taken(card: Card, holder: Card) -> UsageError:
         f'{card.kind} "{card.name}" of {card.owner} ({card.qualname}) is taken: {holder.owner} ({holder.qualname}) '
         "registers the same name. Choose another name."
     )
+
+
+def announced(group: str) -> Iterator[tuple[str, ModuleSpec]]:
+    """Names under which installed packages announce modules, with where these are."""
+    from importlib.metadata import entry_points  # with email and zipfile
+
+    for point in entry_points(group=group):
+        try:
+            with own_errors(f"package {point.module.partition('.')[0]}", ModuleNotFoundError):
+                spec = importlib.util.find_spec(point.module)  # imports the packages around it
+        except ModuleNotFoundError:
+            spec = None
+        if spec is None:
+            raise UsageError(f'entry point "{point.name}" of {group}: module {point.module} is not installed.')
+        yield point.name, spec
 
 
 def load_plugin(path: Path) -> None:

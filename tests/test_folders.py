@@ -87,7 +87,7 @@ def test_an_installed_package_adds_its_folder(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("module", "says"),
-    [("absent", "absent is not installed."), ("guest", "guest is not a package, so it has no folder.")],
+    [("absent", "module absent is not installed."), ("guest", "guest is not a package, so it has no folder.")],
 )
 def test_an_announced_folder_that_is_none_is_named(tmp_path: Path, module: str, says: str) -> None:
     announced(tmp_path, module, "guest.py")

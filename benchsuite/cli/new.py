@@ -72,7 +72,7 @@ def new_recipe(
     load_own(tables, plugin)
     new = named("recipe", name, recipe_files())
     file = Path(f"{name}.toml")
-    write(into, {file: copied(like, new.words["title"]) if like else dict(files_of("recipe", new.words))[file]})
+    write(into, {file: copied(like, new["title"]) if like else dict(files_of("recipe", new))[file]})
     run = f"benchsuite run infonce --recipe {shlex.quote(str(into / file))}"
     say_next(f"{run} --dry-run", run)
 
@@ -164,14 +164,14 @@ def new_leaderboard(
     publish the pages.
     """
     board = named("package", folder.resolve().name, {})
-    require_free_module(board, folder)
+    require_free_module(board["module"], folder)
     first = named("method", method, {known: card.owner for known, card in methods.cards().items()})
-    package, table = board.module, f"{board.module}/table1"
-    named("paper", board.name, {name.partition("/")[0]: file for name, file in table_files().items()})
-    imported = {"package": package, "import": f"{package}.{first.module}", "distribution": board.name}
-    words = {**first.words, **imported, "board": board.words["title"], "table": table}
+    package, table = board["module"], f"{board['module']}/table1"
+    named("paper", board["name"], {name.partition("/")[0]: file for name, file in table_files().items()})
+    imported = {"package": package, "import": f"{package}.{first['module']}", "distribution": board["name"]}
+    words = {**first, **imported, "board": board["title"], "table": table}
     method_files = {path.name: text for path, text in files_of("method", words)}
-    code = f"{first.module}.py"
+    code = f"{first['module']}.py"
     write(folder, {
         **dict(files_of("leaderboard", words)),
         Path("constraints.txt"): constraints().read_text("utf-8"),
@@ -184,7 +184,7 @@ def new_leaderboard(
         f"benchsuite repro {table} --scale smoke",
         f"benchsuite repro {table} --scale latents --results results",
         "benchsuite verify results --update",
-        f"benchsuite report --results results --report site --title {shlex.quote(board.words['title'])}",
+        f"benchsuite report --results results --report site --title {shlex.quote(board['title'])}",
         f"git add . && git commit -m 'Add {table} at latents'",
     )
     say("then push it to GitHub and choose Settings > Pages > Source: GitHub Actions; README.md says more.")
@@ -193,11 +193,10 @@ def new_leaderboard(
 def new_module(registry: Registry, name: str, into: Path) -> tuple[str, str, str]:
     """Write the template of a registry's kind; its module, its tests and its recipe, as a shell reads them."""
     new = named(registry.kind, name, {known: card.owner for known, card in registry.cards().items()})
-    require_free_module(new, into)
-    write(into, dict(files_of(registry.kind, new.words)))
-    file, tests, recipe = (shlex.quote(str(into / f"{part}")) for part in (
-        f"{new.module}.py", f"test_{new.module}.py", f"{new.module}.toml"
-    ))  # fmt: skip
+    require_free_module(new["module"], into)
+    write(into, dict(files_of(registry.kind, new)))
+    names = (f"{new['module']}.py", f"test_{new['module']}.py", f"{new['module']}.toml")
+    file, tests, recipe = (shlex.quote(str(into / name)) for name in names)
     return file, tests, recipe
 
 

@@ -6,8 +6,8 @@ runs/RUN/JOB/job.json its job's id, and its place in the job's array
 slurm/                scripts, logs
 """
 
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Collection
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Literal
 
@@ -71,11 +71,9 @@ class ClusterFolder:
         """Those of the runs that are in a job."""
         return {file.parents[1].name: JobFolder(file.parent) for file in sorted(self._runs.glob("*/*/job.json"))}
 
-    @contextmanager
-    def alone(self) -> Iterator[None]:
+    def alone(self) -> AbstractContextManager[None]:
         """While no other command changes which run is in which job."""
-        with locked(self.folder / "jobs.lock", SUBMITTING_SECONDS):
-            yield
+        return locked(self.folder / "jobs.lock", SUBMITTING_SECONDS)
 
     def log(self, job: str) -> Path:
         """What the first process of a job printed, and SLURM about the job."""

@@ -24,11 +24,6 @@ def block_rows(columns: int) -> int:
     return max(1, min(BLOCK, SCORES // max(columns, 1)))
 
 
-def not_below(scores: Tensor, right: Tensor) -> Tensor:
-    """Mask of candidates that do not score below the right one. Ties and NaN count against the model."""
-    return ~(scores < right)
-
-
 def ranks_of_columns(queries: Tensor, candidates: Tensor, target: Tensor) -> NDArray[np.int32]:
     """For each query, the rank of candidate `target[i]` by similarity; 1 is best.
 
@@ -86,7 +81,8 @@ class Way:
         self.counts += query[known].bincount(minlength=len(self.counts))
         query, candidate = query[~known], candidate[~known]
         exact = pair_scores(self.queries.values, self.candidates.values, query, candidate)
-        self.counts += query[not_below(exact, self.right[query])].bincount(minlength=len(self.counts))
+        # what does not score lower counts, as do ties and NaN
+        self.counts += query[~(exact < self.right[query])].bincount(minlength=len(self.counts))
 
     def ranks(self) -> NDArray[np.int32]:
         return self.counts.cpu().numpy().astype(np.int32)

@@ -59,10 +59,6 @@ class Group:
         self._desk.close()
         self.process.join(timeout=GRACE_SECONDS)
 
-    def stop(self) -> None:
-        """Ask all processes to end now."""
-        self.process.terminate()
-
     def kill(self) -> None:
         """End all processes at once: several end with their launcher."""
         self.process.kill()

@@ -73,15 +73,15 @@ class Pool:
                         yield from group.look()
                     for group in [group for group in groups if group.broken]:
                         groups.remove(group)
-                        group.stop()
+                        group.process.terminate()
                         group.bury()
                 for group in groups:
                     group.finish()
             finally:
                 # Ctrl-C ends all processes at once: they are saving their trainings, and one may never get to it
-                with handling(lambda *_: [group.kill() for group in groups], signal.SIGINT):
+                with handling(lambda *_: [*map(Group.kill, groups)], signal.SIGINT):
                     for group in groups:
-                        group.stop()
+                        group.process.terminate()
                     for group in groups:
                         group.bury()
 

@@ -81,16 +81,15 @@ class VICReg(Method):
     def loss(self, batch: PairBatch, clock: Clock) -> Loss:
         if batch.size < 2:
             raise ValueError(f"{self.card.name}: one sample alone has no variance.")
-        invariance = mse_loss(*batch.views)
-        variance = torch.stack([self.too_narrow(view) for view in batch.views]).mean()
-        covariance = torch.stack([covarying(view) for view in batch.views]).sum()
-        total = self.invariance_weight * invariance + self.variance_weight * variance
-        terms = {"invariance": invariance, "variance": variance, "covariance": covariance}
-        return Loss(total + self.covariance_weight * covariance, terms)
-
-    def too_narrow(self, view: Tensor) -> Tensor:
-        """How far the dimensions' standard deviations fall short of 1, on average."""
-        return relu(1 - torch.sqrt(view.var(dim=0) + self.epsilon)).mean()
+        too_narrow = [relu(1 - torch.sqrt(view.var(dim=0) + self.epsilon)).mean() for view in batch.views]
+        covarying = [off_diagonal(covariance(view)).square().sum() / view.shape[1] for view in batch.views]
+        terms = {
+            "invariance": mse_loss(*batch.views),
+            "variance": torch.stack(too_narrow).mean(),
+            "covariance": torch.stack(covarying).sum(),
+        }
+        total = self.invariance_weight * terms["invariance"] + self.variance_weight * terms["variance"]
+        return Loss(total + self.covariance_weight * terms["covariance"], terms)
 
 
 @register_method(
@@ -153,11 +152,6 @@ def covariance(x: Tensor) -> Tensor:
     """Of the dimensions over the batch, [D, D], divided by B - 1."""
     centred = x - x.mean(0)
     return centred.T @ centred / (len(x) - 1)
-
-
-def covarying(x: Tensor) -> Tensor:
-    """Squared covariances of different dimensions, summed and divided by their number D."""
-    return off_diagonal(covariance(x)).square().sum() / x.shape[1]
 
 
 def whitened(x: Tensor, shrinkage: float) -> Tensor:

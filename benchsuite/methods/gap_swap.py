@@ -104,14 +104,10 @@ class SoftSwap(ModalitySwap):
     """Share of the steps in which anything is mixed; 0 is the baseline."""
 
     def swap(self, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-        return soft_swap(x, y, torch.rand(x.shape, device=x.device).to(x.dtype))
+        kept = torch.rand(x.shape, device=x.device).to(x.dtype)
+        return kept * x + (1 - kept) * y, kept * y + (1 - kept) * x
 
 
 def hard_swap(x: Tensor, y: Tensor, swapped: Tensor) -> tuple[Tensor, Tensor]:
     """x and y, [B, D], with their entries exchanged where `swapped` (broadcast to [B, D]) is true."""
     return torch.where(swapped, y, x), torch.where(swapped, x, y)
-
-
-def soft_swap(x: Tensor, y: Tensor, kept: Tensor) -> tuple[Tensor, Tensor]:
-    """x' = kept x + (1 - kept) y and y' = kept y + (1 - kept) x, entry by entry."""
-    return kept * x + (1 - kept) * y, kept * y + (1 - kept) * x

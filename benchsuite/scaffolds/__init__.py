@@ -8,7 +8,6 @@ import keyword
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from importlib.machinery import PathFinder
 from pathlib import Path
 
@@ -23,33 +22,11 @@ LONGEST = 30
 ENDING = ".in"
 
 
-@dataclass(frozen=True)
-class Named:
-    """A new thing and the names that follow from its own."""
+def named(kind: str, name: str, taken: Mapping[str, object]) -> dict[str, str]:
+    """What stands for what in templates, or an error that says what is wrong with the name.
 
-    name: str
-
-    @property
-    def module(self) -> str:
-        """`my-loss` is the file my_loss.py."""
-        return self.name.replace("-", "_")
-
-    @property
-    def words(self) -> dict[str, str]:
-        """What stands for what in templates."""
-        parts = self.name.split("-")
-        return {
-            "name": self.name,
-            "module": self.module,
-            "import": self.module,
-            "class": "".join(part[0].upper() + part[1:] for part in parts),
-            "title": " ".join(parts).capitalize(),
-            "version": __version__,
-        }
-
-
-def named(kind: str, name: str, taken: Mapping[str, object]) -> Named:
-    """The new thing, or an error that says what is wrong with its name. `taken` are names with their owners."""
+    `taken` are names with their owners. `my-loss` is the module my_loss.
+    """
     if not NAME.fullmatch(name) or len(name) > LONGEST:
         nearest = "-".join(re.findall(r"[a-z0-9]+", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name).lower()))[:LONGEST]
         hint = f' Did you mean "{nearest}"?' if NAME.fullmatch(nearest := nearest.strip("-")) else ""
@@ -59,12 +36,19 @@ def named(kind: str, name: str, taken: Mapping[str, object]) -> Named:
         )
     if name in taken:
         raise UsageError(f'{kind} "{name}" exists already, in {taken[name]}. Choose another name, such as "{name}-2".')
-    return Named(name)
+    parts, module = name.split("-"), name.replace("-", "_")
+    return {
+        "name": name,
+        "module": module,
+        "import": module,
+        "class": "".join(part[0].upper() + part[1:] for part in parts),
+        "title": " ".join(parts).capitalize(),
+        "version": __version__,
+    }
 
 
-def require_free_module(new: Named, folder: Path) -> None:
+def require_free_module(module: str, folder: Path) -> None:
     """Refuse a name whose file would hide an installed module from the tests beside it, or be no module at all."""
-    module = new.module
     if keyword.iskeyword(module):
         raise UsageError(f'"{module}" is a word of Python, and {module}.py cannot be imported. Choose another name.')
     if module in sys.stdlib_module_names or _is_installed(module, folder):

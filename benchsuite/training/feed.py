@@ -36,14 +36,15 @@ class Inputs:
         if count == 1:
             return [self]
         each = len(self.extra["index"]) // count
-        return [self._rows(slice(number * each, (number + 1) * each)) for number in range(count)]
-
-    def _rows(self, part: slice) -> "Inputs":
-        return Inputs(
-            {name: rows[part] for name, rows in self.pixels.items()},
-            {name: rows[part] for name, rows in self.tokens.items()},
-            {name: rows[part] for name, rows in self.extra.items()},
-        )
+        parts = [slice(number * each, (number + 1) * each) for number in range(count)]
+        return [
+            Inputs(
+                {name: rows[part] for name, rows in self.pixels.items()},
+                {name: rows[part] for name, rows in self.tokens.items()},
+                {name: rows[part] for name, rows in self.extra.items()},
+            )
+            for part in parts
+        ]
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@ import pytest
 
 from benchsuite.data import create_dataset
 from benchsuite.data.base import Split
-from benchsuite.data.synthetic import latents_clips
 
 SMALL = {"train": 2000, "validation": 20, "test": 1000, "described": 200}
 
@@ -13,7 +12,7 @@ def splits(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Split]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BENCHSUITE_CACHE", str(tmp_path_factory.mktemp("cache")))
         dataset = create_dataset("latents-clips", **SMALL)
-        return {name: dataset.split(name) for name in latents_clips.SPLITS}
+        return {name: dataset.split(name) for name in dataset.splits}
 
 
 def narrations(split: Split) -> list[bytes]:

@@ -11,7 +11,6 @@ from benchsuite.data.synthetic.scene_world import stream
 from benchsuite.fields import Count
 from benchsuite.registry import register_dataset
 
-SPLITS = ("train", "validation", "test")
 NARRATIONS = 5
 
 
@@ -26,7 +25,7 @@ class Clips(Synthetic):
 
     version: ClassVar = 1
     shows: ClassVar = "clips"
-    splits: ClassVar = SPLITS
+    splits: ClassVar = ("train", "validation", "test")
     labels: ClassVar = ("verb", "noun", "verb_noun", "nouns")
     class_names: ClassVar = grammar.CLASS_NAMES
 
@@ -42,7 +41,7 @@ class Clips(Synthetic):
 
         `nouns` are the noun classes that are visible: the moved object and, or -1, the one beside it.
         """
-        number, count = SPLITS.index(split), getattr(self, split)
+        number, count = self.splits.index(split), getattr(self, split)
         clips = world.imagine(self.seed, number, count)
         images = drawing.paint(clips, stream(self.seed, 13, number))
         captions, paraphrases = (

@@ -12,7 +12,6 @@ from benchsuite.data.synthetic.scene_world import stream
 from benchsuite.fields import Count, Share
 from benchsuite.registry import register_dataset
 
-SPLITS = ("train", "validation", "test", "galleries")
 CLASSES = {"concept": world.CONCEPTS, "group": world.GROUPS}
 PROMPTS = {"prompts-7": 7}
 
@@ -31,7 +30,7 @@ class Latents(Synthetic):
     version: ClassVar = 2
     shows: ClassVar = "vectors"
     redrawn: ClassVar = "seed"
-    splits: ClassVar = SPLITS
+    splits: ClassVar = ("train", "validation", "test", "galleries")
     labels: ClassVar = ("concept", "group", "verb", "nouns", "tail")
     class_names: ClassVar = {kind: [f"{kind} {i}" for i in range(n)] for kind, n in CLASSES.items()}
     templates: ClassVar = {name: [f"wording {i} of {{}}" for i in range(n)] for name, n in PROMPTS.items()}
@@ -52,7 +51,7 @@ class Latents(Synthetic):
     """Share of training images that carry another's captions; a world's own is within a quarter of it."""
 
     def columns(self, split: str) -> Columns:
-        number, count = SPLITS.index(split), getattr(self, split)
+        number, count = self.splits.index(split), getattr(self, split)
         made = world.World.of(self.seed)
         scenes = world.imagine(self.seed, number, count, zipf=world.ZIPF * made.tail)
         images = made.images(scenes, self.renderings if split == "train" else 1, stream(self.seed, 2, number))

@@ -11,7 +11,6 @@ from benchsuite.data.synthetic.scene_world import stream
 from benchsuite.fields import Count, Share
 from benchsuite.registry import register_dataset
 
-SPLITS = ("train", "validation", "test", "described")
 VERBS, NOUNS, DETAILS = 20, 80, 100
 """The world's concepts, in this order."""
 VERB_ZIPF, NOUN_ZIPF = 1.0, 1.0
@@ -38,7 +37,7 @@ class LatentsClips(Synthetic):
     version: ClassVar = 2
     shows: ClassVar = "vectors"
     redrawn: ClassVar = "seed"
-    splits: ClassVar = SPLITS
+    splits: ClassVar = ("train", "validation", "test", "described")
     labels: ClassVar = ("verb", "noun", "verb_noun", "nouns")
     class_names: ClassVar = {kind: [f"{kind} {i}" for i in range(n)] for kind, n in CLASSES.items()}
 
@@ -58,7 +57,7 @@ class LatentsClips(Synthetic):
     """Share of training clips that carry another's narration and descriptions."""
 
     def columns(self, split: str) -> Columns:
-        number, count = SPLITS.index(split), getattr(self, split)
+        number, count = self.splits.index(split), getattr(self, split)
         made = world.World.of(self.seed, VERBS + NOUNS + DETAILS)
         clips = imagine(self.seed, number, count, made.tail)
         told = made.told(clips, self.mismatched, stream(self.seed, 24)) if split == "train" else clips
@@ -77,7 +76,7 @@ class LatentsClips(Synthetic):
 
     def _captions(self, made: world.World, told: world.Ints, split: str, kind: int) -> world.Vectors:
         """Those of a kind, captions or paraphrases; both mention the same."""
-        number, said = SPLITS.index(split), actions(made, told)
+        number, said = self.splits.index(split), actions(made, told)
         mentioned = made.mentions((len(told), self.descriptions, told.shape[1]), stream(self.seed, 25, number))
         mentioned[..., 2] &= (told[:, 2] != told[:, 1])[:, None]
         draw = stream(self.seed, 23, number, kind)

@@ -13,7 +13,6 @@ from benchsuite.data.synthetic.scene_world import stream
 from benchsuite.fields import Count, Finite
 from benchsuite.registry import register_dataset
 
-SPLITS = ("train", "validation", "test")
 CONCEPTS = 100
 LOOK = world.Look(salience=(1.0, 0.5, 0.5, 0.5), nuisance=3.0, redrawn=1.0)
 CLASSES = {"concept": CONCEPTS, "group": world.GROUPS}
@@ -33,7 +32,7 @@ class LatentsImages(Synthetic):
     shows: ClassVar = "vectors"
     redrawn: ClassVar = "seed"
     captioned: ClassVar = False
-    splits: ClassVar = SPLITS
+    splits: ClassVar = ("train", "validation", "test")
     labels: ClassVar = ("concept", "group", "tail")
     class_names: ClassVar = {kind: [f"{kind} {i}" for i in range(n)] for kind, n in CLASSES.items()}
 
@@ -57,7 +56,7 @@ class LatentsImages(Synthetic):
     def columns(self, split: str) -> Columns:
         scenes = self.scenes(split)
         renderings = self.renderings if split == "train" else 1
-        draw = stream(self.seed, 12, SPLITS.index(split))
+        draw = stream(self.seed, 12, self.splits.index(split))
         first = scenes[:, 0]
         return {
             "images": world.World.of(self.seed, CONCEPTS).images(scenes, renderings, draw, LOOK),  # [N, V, WIDTH]
@@ -68,7 +67,7 @@ class LatentsImages(Synthetic):
 
     def scenes(self, split: str) -> world.Ints:
         """[N, PER_SCENE] concepts of each image; of a training split with a long tail, those that are kept."""
-        scenes = world.imagine(self.seed, 10 + SPLITS.index(split), getattr(self, split), CONCEPTS, zipf=0.0)
+        scenes = world.imagine(self.seed, 10 + self.splits.index(split), getattr(self, split), CONCEPTS, zipf=0.0)
         cut = split == "train" and self.imbalance > 1
         return scenes[long_tailed(self._ids(scenes), self.imbalance, self.seed % 2**32)] if cut else scenes
 

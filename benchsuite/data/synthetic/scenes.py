@@ -12,7 +12,6 @@ from benchsuite.data.synthetic.base import Synthetic
 from benchsuite.fields import Count, Share
 from benchsuite.registry import register_dataset
 
-SPLITS = ("train", "validation", "test", "gallery")
 WORDINGS = 5
 
 
@@ -25,7 +24,7 @@ class Scenes(Synthetic):
     """
 
     version: ClassVar = 1
-    splits: ClassVar = SPLITS
+    splits: ClassVar = ("train", "validation", "test", "gallery")
     labels: ClassVar = ("shape", "colour", "both")
     class_names: ClassVar = grammar.CLASS_NAMES
     templates: ClassVar = grammar.TEMPLATES
@@ -47,7 +46,7 @@ class Scenes(Synthetic):
         A pair that is not `matched` carries the wordings of another training image; its labels, classes of the main
         object, stay those of the image. `pair_rank` is the frequency rank of the pair of objects, 0 the most frequent.
         """
-        number, count = SPLITS.index(split), getattr(self, split)
+        number, count = self.splits.index(split), getattr(self, split)
         scenes = world.imagine(self.seed, number, count)
         images = drawing.paint(scenes, world.stream(self.seed, 3, number))
         captions, paraphrases = (

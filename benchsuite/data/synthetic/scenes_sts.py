@@ -14,7 +14,7 @@ from benchsuite.data.synthetic import scene_grammar as grammar
 from benchsuite.data.synthetic import scene_world as world
 from benchsuite.data.synthetic.base import digest, digest_of
 from benchsuite.data.synthetic.scene_facts import alike
-from benchsuite.data.synthetic.scenes import SPLITS, WORDINGS
+from benchsuite.data.synthetic.scenes import WORDINGS, Scenes
 from benchsuite.errors import UnknownError
 from benchsuite.registry import register_dataset
 
@@ -58,7 +58,7 @@ class ScenesSts(SimilarityDataset):
 
 def similarity_subsets(seed: int, split: str, count: int) -> dict[str, SentencePairs]:
     """The pairs of a split's first `count` images (i, j): the first caption of i with the second of j."""
-    number = list(SPLITS).index(split)
+    number = Scenes.splits.index(split)
     scenes = world.imagine(seed, number, count)
     texts = grammar.wordings(scenes, count, WORDINGS, seed, number, 0)
     draw = world.stream(seed, 5, number)
